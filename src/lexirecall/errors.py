@@ -1,0 +1,98 @@
+"""What can go wrong, said so that the reader knows what to do next.
+
+Belongs here: exception classes and how they word themselves. Imports nothing of the package.
+
+Every error that a user can cause derives from `LexirecallError`. The command line prints its text without
+a traceback and leaves with its `exit_code`: 1 for bad data, 2 for bad usage.
+"""
+
+from collections.abc import Iterable
+
+_SHOWN = 80  # characters of offending text that a message repeats
+
+
+class LexirecallError(Exception):
+    """Something is wrong with the input; the text says what, where and how to mend it."""
+
+    exit_code = 1
+
+    def __init__(self, problem: str, *, remedy: str = "") -> None:
+        super().__init__(f"{problem}\n  {remedy}" if remedy else problem)
+        self.problem = problem
+        self.remedy = remedy
+
+
+class DataError(LexirecallError):
+    """The judgments and the runs can be read, but cannot be evaluated together."""
+
+
+class FormatError(LexirecallError):
+    """A file, or a value given in memory, cannot be read.
+
+    >>> print(FormatError("bm25.run", 2, "the score is not a number: 'abc'", remedy="write it as 12.5 or 1e-3"))
+    bm25.run:2: the score is not a number: 'abc'
+      write it as 12.5 or 1e-3
+    """
+
+    def __init__(self, source: str, line: int | None, problem: str, *, remedy: str = "") -> None:
+        super().__init__(f"{source}:{line}: {problem}" if line else f"{source}: {problem}", remedy=remedy)
+        self.source = source
+        self.line = line
+
+
+class UsageError(LexirecallError, ValueError):
+    """An option or an argument is not one of those offered."""
+
+    exit_code = 2
+
+
+class UnknownMeasure(UsageError):  # noqa: N818 - the name says what happened, as KeyError does
+    """One or more measure names are not in the table; all of them are named."""
+
+
+def shown(text: bytes | str) -> str:
+    r"""Return offending text as a message should repeat it: quoted, escaped, and not too long.
+
+    >>> shown(b"301 Q0 FR94-1\n")
+    "'301 Q0 FR94-1'"
+    >>> shown("x" * 1000)[-40:]
+    "xxxxxxxxxxxxxxxxxx'… (1,000 characters)"
+    """
+    size = len(text)
+    if isinstance(text, bytes):
+        text = text[: 4 * _SHOWN].decode(errors="replace")
+    text = text.rstrip("\r\n")
+    return repr(text) if len(text) <= _SHOWN else f"{text[:_SHOWN]!r}… ({size:,} characters)"
+
+
+def listed(names: Iterable[str], most: int = 5) -> str:
+    """Join names for a message, the first few in full and the rest as a count.
+
+    >>> listed(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    names = list(names)
+    head = ", ".join(names[:most])
+    return head if len(names) <= most else f"{head} and {len(names) - most:,} more"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "request"), counted(1234, "request"), counted(2, "query")
+    ('1 request', '1,234 requests', '2 queries')
+    """
+    plural = noun[:-1] + "ies" if noun.endswith("ry") else noun + "s"
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
+def choice(option: str, value: object, allowed: Iterable[str]) -> None:
+    """Raise unless the value of an option is one of those offered.
+
+    >>> choice("ties", "random", ("trec", "input"))
+    Traceback (most recent call last):
+    lexirecall.errors.UsageError: ties is 'random', but must be one of trec, input
+    """
+    allowed = tuple(allowed)
+    if value not in allowed:
+        raise UsageError(f"{option} is {value!r}, but must be one of {', '.join(allowed)}")

@@ -1,0 +1,122 @@
+"""Judgments and runs that are already in memory, or in JSON: dicts of dicts, and ranked lists.
+
+Belongs here: {request: {item: value}} and {request: [item, …]}. Not here: text (trec), ordering (ranking).
+Imports errors, judgments and this package's ranking and source.
+
+Ids are taken as their text, so that 7 and "7" are the same request.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isfinite
+from numbers import Real
+from typing import Any
+
+from lexirecall.errors import FormatError, shown
+from lexirecall.formats.ranking import Ranking
+from lexirecall.formats.source import Source
+from lexirecall.judgments import Judgments, to_bytes
+
+_QRELS_SHAPE = "judgments are {request: {document: grade}}"
+_RUN_SHAPE = "a run is {request: {document: score}} or, without scores, {request: [document, ...]}"
+
+
+def is_json(source: Source) -> bool:
+    """Tell whether a file holds JSON, by its first character."""
+    with source.open() as stream:
+        while block := stream.read(1 << 12):
+            if text := block.lstrip():
+                return text.startswith((b"{", b"["))
+    return False
+
+
+def load_json(source: Source) -> Mapping[str, Any]:
+    """Read a JSON object; a key that is given twice is refused, not silently overwritten."""
+    with source.open() as stream:
+        try:
+            content = json.loads(stream.read(), object_pairs_hook=lambda pairs: _unique(pairs, source))
+        except json.JSONDecodeError as error:
+            raise FormatError(source.name, error.lineno, f"not valid JSON: {error.msg}", remedy=_RUN_SHAPE) from None
+        except UnicodeDecodeError as error:
+            raise FormatError(source.name, None, f"not UTF-8 text: {error.reason}", remedy="convert it to UTF-8") from None
+    if not isinstance(content, Mapping):
+        raise FormatError(source.name, None, "the JSON is no object", remedy=_RUN_SHAPE)
+    return content
+
+
+def _unique(pairs: list[tuple[str, Any]], source: Source) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for i, key in enumerate(keys) if key in keys[:i])
+        raise FormatError(source.name, None, f"the key {shown(twice)} stands twice in one object", remedy="keep one of them")
+    return content
+
+
+def judgments_from_mapping(grades: Mapping[Any, Any], name: str) -> Judgments:
+    """Take judgments from {request: {item: grade}}.
+
+    >>> judgments_from_mapping({1: {"a": 1, "b": 0.5}}, "qrels").grades.tolist()
+    [1.0, 0.5]
+    """
+    read: dict[bytes, dict[bytes, float]] = {}
+    for request, judged in grades.items():
+        if not isinstance(judged, Mapping):
+            raise FormatError(name, None, f"request {request!r} has no mapping: {shown(repr(judged))}", remedy=_QRELS_SHAPE)
+        if to_bytes(request) in read:
+            raise FormatError(name, None, f"two requests have the text {str(request)!r}", remedy="ids are compared as text")
+        pairs = {to_bytes(item): _grade(grade, request, item, name) for item, grade in judged.items()}
+        if len(pairs) < len(judged):
+            raise FormatError(name, None, f"two documents of request {request!r} have the same text", remedy=_QRELS_SHAPE)
+        read[to_bytes(request)] = pairs
+    if not read:
+        raise FormatError(name, None, "there are no judgments", remedy=_QRELS_SHAPE)
+    return Judgments.from_grades(read)
+
+
+def rankings_from_mapping(run: Mapping[Any, Any], name: str) -> Iterator[Ranking]:
+    """Take rankings from {request: {item: score}} or {request: [item, …]}."""
+    seen: set[bytes] = set()
+    for request, listed in run.items():
+        if to_bytes(request) in seen:
+            raise FormatError(name, None, f"two requests have the text {str(request)!r}", remedy="ids are compared as text")
+        seen.add(to_bytes(request))
+        if isinstance(listed, Mapping):
+            scores = [_score(score, request, item, name) for item, score in listed.items()]
+            yield Ranking(to_bytes(request), list(map(to_bytes, listed)), scores)
+        elif isinstance(listed, Iterable) and not isinstance(listed, (str, bytes)):
+            yield Ranking(to_bytes(request), list(map(to_bytes, _items(listed, request, name))), None)
+        else:
+            raise FormatError(name, None, f"request {request!r} has no ranking: {shown(repr(listed))}", remedy=_RUN_SHAPE)
+
+
+def _items(listed: Iterable[Any], request: Any, name: str) -> list[Any]:
+    """Check that a ranked list holds ids, not pairs of ids and scores."""
+    items = listed.tolist() if hasattr(listed, "tolist") else list(listed)
+    for item in items:
+        if isinstance(item, (Mapping, Sequence)) and not isinstance(item, (str, bytes)):
+            raise FormatError(name, None, f"request {request!r}: {shown(repr(item))} is no document id", remedy=_RUN_SHAPE)
+    return list(items)
+
+
+def _grade(value: Any, request: Any, item: Any, name: str) -> float:
+    number = _real(value, "grade", request, item, name)
+    if not isfinite(number):
+        raise FormatError(name, None, f"request {request!r}, document {item!r}: the grade is not finite: {value!r}")
+    return number
+
+
+def _score(value: Any, request: Any, item: Any, name: str) -> float:
+    number = _real(value, "score", request, item, name)
+    if number != number:  # noqa: PLR0124 - only NaN differs from itself
+        problem = f"request {request!r}, document {item!r}: the score is NaN"
+        raise FormatError(name, None, problem, remedy="NaN has no place in an order")
+    return number
+
+
+def _real(value: Any, what: str, request: Any, item: Any, name: str) -> float:
+    """Accept Python's and numpy's numbers alike, and nothing that only looks like one."""
+    if not isinstance(value, Real) and not hasattr(value, "__float__"):
+        problem = f"request {request!r}, document {item!r}: the {what} is not a number: {shown(repr(value))}"
+        raise FormatError(name, None, problem, remedy=_QRELS_SHAPE if what == "grade" else _RUN_SHAPE)
+    return float(value)

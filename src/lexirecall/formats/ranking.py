@@ -1,0 +1,184 @@
+"""One ranking: from items and scores to the positions of the judged items.
+
+Belongs here: the order of a ranking, tie rules, duplicates, depth cut and judged-only. Not here: where rankings come from
+(trec, memory). Imports numpy, errors, judgments, manifest and positions.
+
+The order is score descending, then, where scores are equal, as the tie rule says; file order and ranks do not matter.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from lexirecall.judgments import FloatArray, IntArray, Judgments, offsets_of
+from lexirecall.manifest import Conventions
+from lexirecall.positions import Segments, SystemPositions, Tracks
+
+_NONE = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """What a system returned for one request; without scores, the order given is the order meant."""
+
+    request: bytes
+    items: list[bytes]
+    scores: list[float] | None
+
+
+class DuplicateItem(Exception):  # noqa: N818 - the reader that catches it knows file and lines, and raises the error
+    """An item stands twice in one ranking."""
+
+    def __init__(self, request: bytes, item: bytes) -> None:
+        super().__init__(request, item)
+        self.request, self.item = request, item
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Where the judged items of one ranking stand."""
+
+    num_retrieved: int
+    positions: IntArray
+    items: IntArray
+    block_starts: IntArray
+    block_sizes: IntArray
+
+
+def project_rankings(
+    name: str, rankings: Iterable[Ranking], judgments: Judgments, conventions: Conventions, *, needs_judged: bool
+) -> SystemPositions:
+    """Turn one system's rankings into positions; each request comes at most once."""
+    index = judgments.index
+    placed: list[Placed | None] = [None] * len(index)
+    num_unjudged = num_duplicates = 0
+    for ranking in rankings:
+        request = index.get(ranking.request)
+        if request is None:
+            num_unjudged += 1
+            continue
+        unique = without_duplicates(ranking, conventions.duplicates)
+        num_duplicates += len(ranking.items) - len(unique.items)
+        placed[request] = place(unique, request, judgments, conventions)
+    return SystemPositions(
+        name=name,
+        answered=np.array([place is not None for place in placed]),
+        num_retrieved=np.array([place.num_retrieved if place else 0 for place in placed], np.int64),
+        found=_tracks(placed, judgments, conventions, positive=True),
+        others=_tracks(placed, judgments, conventions, positive=False) if needs_judged else None,
+        num_unjudged=num_unjudged,
+        num_duplicates=num_duplicates,
+    )
+
+
+def without_duplicates(ranking: Ranking, rule: str) -> Ranking:
+    """Keep the first line of each item, or the one with the best score, or refuse.
+
+    >>> without_duplicates(Ranking(b"q", [b"a", b"b", b"a"], [1.0, 2.0, 3.0]), "best")
+    Ranking(request=b'q', items=[b'b', b'a'], scores=[2.0, 3.0])
+    """
+    items = ranking.items
+    if len(set(items)) == len(items):
+        return ranking
+    kept: dict[bytes, int] = {}
+    for i, item in enumerate(items):
+        if item in kept and rule == "error":
+            raise DuplicateItem(ranking.request, item)
+        better = rule == "best" and ranking.scores is not None and item in kept
+        if item not in kept or (better and ranking.scores is not None and ranking.scores[i] > ranking.scores[kept[item]]):
+            kept[item] = i
+    lines = sorted(kept.values())
+    scores = None if ranking.scores is None else [ranking.scores[i] for i in lines]
+    return Ranking(ranking.request, [items[i] for i in lines], scores)
+
+
+def place(ranking: Ranking, request: int, judgments: Judgments, conventions: Conventions) -> Placed:
+    """Find the positions of the judged items, ascending."""
+    lookup = judgments.lookup(request)
+    judged = np.fromiter((lookup.get(item, -1) for item in ranking.items), np.int64, len(ranking.items))
+    order, borders = _order(ranking, judged, judgments.grades, conventions)
+    judged = judged[order]
+    blocks = np.repeat(np.arange(len(borders) - 1), np.diff(borders))
+    if conventions.depth is not None and conventions.ties != "expected":
+        judged, blocks = judged[: conventions.depth], blocks[: conventions.depth]
+    if conventions.judged_only:
+        kept = judged >= 0
+        kept[kept] = judgments.grades[judged[kept]] >= 0
+        judged, blocks = judged[kept], blocks[kept]
+        borders = offsets_of(np.bincount(blocks, minlength=len(borders) - 1))
+    at = np.flatnonzero(judged >= 0)
+    if conventions.depth is not None:
+        at = at[borders[blocks[at]] < conventions.depth]
+    starts = borders[blocks[at]]
+    length = len(judged) if conventions.depth is None else min(len(judged), conventions.depth)
+    return Placed(length, at + 1, judged[at], starts, borders[blocks[at] + 1] - starts)
+
+
+def _order(
+    ranking: Ranking, judged: IntArray, grades: FloatArray, conventions: Conventions
+) -> tuple[IntArray, IntArray]:
+    """Return the order of the lines, and the borders between blocks of equal scores."""
+    if ranking.scores is None:
+        return np.arange(len(judged)), np.arange(len(judged) + 1)
+    with np.errstate(over="ignore"):  # beyond float32 is infinity, as a cast in C has it
+        scores = np.array(ranking.scores, np.float64).astype(conventions.score_dtype)
+    order = np.argsort(-scores, kind="stable")
+    ranked = scores[order]
+    borders = np.concatenate([[0], np.flatnonzero(ranked[1:] != ranked[:-1]) + 1, [len(ranked)]])
+    if conventions.ties != "input" and len(ranked) and len(borders) <= len(ranked):
+        _break_ties(order, borders, ranking.items, _gains(judged, grades), conventions.ties)
+    return order, borders if len(ranked) else borders[:1]
+
+
+def _gains(judged: IntArray, grades: FloatArray) -> FloatArray:
+    gains = np.zeros(len(judged))
+    gains[judged >= 0] = np.maximum(grades[judged[judged >= 0]], 0)
+    return gains
+
+
+def _break_ties(order: IntArray, borders: IntArray, items: Sequence[bytes], gains: FloatArray, rule: str) -> None:
+    """Put each block of equal scores into the order of the rule, in place."""
+    for start, stop in pairwise(borders.tolist()):
+        if stop - start > 1:
+            block = sorted(order[start:stop].tolist(), key=items.__getitem__, reverse=True)
+            # sorting by grade serves every level at once: what is relevant to any of them comes last, or first
+            if rule in ("worst", "best"):
+                block.sort(key=gains.__getitem__, reverse=rule == "best")
+            order[start:stop] = block
+
+
+def _tracks(
+    placed: Sequence[Placed | None], judgments: Judgments, conventions: Conventions, *, positive: bool
+) -> Tracks:
+    """Lay the items with positive grades, or the others, of all requests one behind the other."""
+    last_positive = judgments.offsets[:-1] + judgments.num_positive
+    parts = []
+    for request, place in enumerate(placed):
+        if place is None:
+            place = Placed(0, _NONE, _NONE, _NONE, _NONE)  # noqa: PLW2901
+        mask = (place.items < last_positive[request]) == positive
+        part = Tracks(
+            Segments(np.array([0, mask.sum()])),
+            place.positions[mask],
+            place.items[mask],
+            *((place.block_starts[mask], place.block_sizes[mask]) if conventions.ties == "expected" else ()),
+        )
+        optimistic = positive and conventions.imputation == "optimistic"
+        parts.append(_optimistic(part, place.num_retrieved, request, judgments) if optimistic else part)
+    return Tracks.concatenate(parts)
+
+
+def _optimistic(part: Tracks, num_retrieved: int, request: int, judgments: Judgments) -> Tracks:
+    """Put the missing items right below the list, the highest grades first, so that each level finds its own on top."""
+    start = judgments.offsets[request]
+    positive = np.arange(start, start + judgments.num_positive[request])
+    missing = positive[~np.isin(positive, part.items)]
+    missing = missing[np.argsort(-judgments.grades[missing], kind="stable")]
+    positions = num_retrieved + np.arange(1, len(missing) + 1)
+    return Tracks(
+        Segments(np.array([0, len(positive)])),
+        np.concatenate([part.positions, positions]),
+        np.concatenate([part.items, missing]),
+    )

@@ -1,0 +1,194 @@
+"""Sources: where bytes come from, and what they are packed in.
+
+Belongs here: opening files and standard input, decompression, what a run is called. Not here: what the lines mean (trec).
+Imports errors only.
+
+A file is recognized by its first bytes, never by its suffix.
+"""
+
+import contextlib
+import io
+import os
+import shutil
+import stat
+import sys
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any, BinaryIO, cast
+
+from lexirecall.errors import FormatError
+
+SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
+_BLOCK = 1 << 18
+_REFUSED = {
+    b"PAR1": ("is a Parquet file, which is not read yet", "write it as TREC text, or as JSON {query: {document: score}}"),
+    b"PK\x03\x04": ("is a zip archive", "unpack it first; gz, bz2, xz and zst are read as they are"),
+    b"\xff\xfe": ("is UTF-16 text", "convert it: iconv -f UTF-16 -t UTF-8 IN > OUT"),
+    b"\xfe\xff": ("is UTF-16 text", "convert it: iconv -f UTF-16 -t UTF-8 IN > OUT"),
+}
+
+
+class Source:
+    """A file, or standard input for `-`; it can be opened more than once."""
+
+    def __init__(self, path: str | os.PathLike[str], advance: Callable[[int], None] | None = None) -> None:
+        self.path = os.fspath(path)
+        self.advance = advance
+        self._kept: BinaryIO | None = None
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return "standard input" if self.path == "-" else self.path
+
+    @property
+    def run_name(self) -> str:
+        """What a run read from it is called: the file name, less compression suffix and a leading `input.`.
+
+        >>> Source("runs/input.bm25.run.gz").run_name, Source("-").run_name
+        ('bm25.run', '-')
+        """
+        name = Path(self.path).name
+        for suffix in SUFFIXES:
+            name = name.removesuffix(suffix)
+        return name.removeprefix("input.") or self.path
+
+    @property
+    def size(self) -> int:
+        """Bytes on disk, 0 if that is not known."""
+        try:
+            return Path(self.path).stat().st_size if self.path != "-" else 0
+        except OSError:
+            return 0
+
+    @contextlib.contextmanager
+    def open(self) -> Iterator[IO[bytes]]:
+        """Give the decompressed bytes; whatever fails while they are read becomes a FormatError."""
+        try:
+            with contextlib.ExitStack() as stack:
+                stream = _decompressed(_Counted(stack.enter_context(self._raw()), self.advance), self.name)
+                yield stack.enter_context(stream)
+        except EOFError:
+            raise FormatError(self.name, None, "the compressed data is truncated", remedy="copy it again") from None
+        except (OSError, zlib.error) as error:
+            raise FormatError(self.name, None, _reason(error), remedy=_remedy(error)) from None
+        except Exception as error:
+            if type(error).__name__ not in {"LZMAError", "ZstdError"}:
+                raise
+            raise FormatError(self.name, None, f"the compressed data is corrupt ({error})", remedy="copy it again") from None
+
+    @contextlib.contextmanager
+    def _raw(self) -> Iterator[BinaryIO]:
+        if self._kept is None and self.path != "-" and stat.S_ISREG(os.stat(self.path).st_mode):  # noqa: PTH116
+            with Path(self.path).open("rb", buffering=0) as file:
+                yield cast("BinaryIO", file)
+            return
+        if self._kept is None:
+            self._kept = self._keep()
+        self._kept.seek(0)
+        yield self._kept
+
+    def _keep(self) -> BinaryIO:
+        """Copy a pipe to disk, since some files must be read twice."""
+        kept = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - lives as long as the source
+        if self.path == "-":
+            shutil.copyfileobj(sys.stdin.buffer, kept)
+        else:
+            with Path(self.path).open("rb") as pipe:
+                shutil.copyfileobj(pipe, kept)
+        return kept
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, zlib.error) or not getattr(error, "errno", None):
+        return f"the compressed data is corrupt ({error})"
+    return str(os.strerror(cast("OSError", error).errno or 0)).lower()
+
+
+def _remedy(error: Exception) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "check the path"
+    return "name a file" if isinstance(error, IsADirectoryError) else ""
+
+
+class _Counted(io.RawIOBase):
+    """Tells how many bytes have been read."""
+
+    def __init__(self, raw: BinaryIO, advance: Callable[[int], None] | None) -> None:
+        self._raw, self._advance = raw, advance
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._raw.read(len(buffer))
+        buffer[: len(data)] = data
+        if self._advance is not None:
+            self._advance(len(data))
+        return len(data)
+
+
+def _decompressed(raw: io.RawIOBase, name: str) -> io.BufferedReader:
+    packed = io.BufferedReader(raw, _BLOCK)
+    stream = io.BufferedReader(cast("io.RawIOBase", _unpacker(packed)), _BLOCK)
+    head = stream.peek(4)
+    for magic, (problem, remedy) in _REFUSED.items():
+        if head.startswith(magic):
+            raise FormatError(name, None, problem, remedy=remedy)
+    if head.startswith(b"\xef\xbb\xbf"):  # a byte order mark says nothing in UTF-8
+        stream.read(3)
+    return stream
+
+
+def _unpacker(packed: io.BufferedReader) -> Any:
+    """Choose by the first bytes, and import what unpacks them only then."""
+    head = packed.peek(6)
+    if head.startswith(b"\x1f\x8b"):
+        from gzip import GzipFile
+
+        return GzipFile(fileobj=packed)
+    if head.startswith(b"BZh"):
+        from bz2 import BZ2File
+
+        return BZ2File(packed)
+    if head.startswith(b"\xfd7zXZ\x00"):
+        from lzma import LZMAFile
+
+        return LZMAFile(packed)
+    return _Zstandard(packed) if head.startswith(b"\x28\xb5\x2f\xfd") else packed
+
+
+class _Zstandard(io.RawIOBase):
+    """Reads zst frames; unlike the library's own reader it notices a file that ends within one."""
+
+    def __init__(self, packed: io.BufferedReader) -> None:
+        from zstandard import ZstdDecompressor
+
+        self._packed, self._new_frame = packed, ZstdDecompressor().decompressobj
+        self._frame: Any = None
+        self._unpacked = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._unpacked and self._unpack():
+            pass
+        data, self._unpacked = self._unpacked[: len(buffer)], self._unpacked[len(buffer) :]
+        buffer[: len(data)] = data
+        return len(data)
+
+    def _unpack(self) -> bool:
+        """Unpack one block, or return False at the end."""
+        rest = self._frame.unused_data if self._frame is not None and self._frame.eof else b""
+        block = rest or self._packed.read(1 << 14)
+        if not block:
+            if self._frame is not None and not self._frame.eof:
+                raise EOFError
+            return False
+        if self._frame is None or self._frame.eof:
+            self._frame = self._new_frame()
+        self._unpacked = self._frame.decompress(block)
+        return True

@@ -1,0 +1,180 @@
+"""TREC text: qrels and runs, line by line.
+
+Belongs here: what the lines of a file mean, and what is wrong with those that mean nothing. Not here: opening and
+unpacking (source), ordering a ranking (ranking). Imports errors, judgments, manifest, positions and those two.
+
+    qrels  request  ignored  item  grade              run  request  ignored  item  ignored  score  [tag]
+
+Fields are separated by any blanks; empty lines and lines that begin with # are passed over. This is the readable reader:
+it defines what a file means, and holds one request at a time.
+"""
+
+from collections.abc import Iterator
+from math import isfinite
+
+from lexirecall.errors import FormatError, shown
+from lexirecall.formats.ranking import DuplicateItem, Ranking, project_rankings
+from lexirecall.formats.source import Source
+from lexirecall.judgments import Judgments, to_text
+from lexirecall.manifest import Conventions
+from lexirecall.positions import SystemPositions
+
+_ORDER = "The order is: lexirecall eval QRELS RUN..."
+_DUPLICATES = "remove one of them, or go on with --duplicates first (the first line) or best (the highest score)"
+
+
+def lines(source: Source) -> Iterator[tuple[int, list[bytes]]]:
+    """Give the number and the fields of each line that has any."""
+    number, empty = 0, True
+    with source.open() as stream:
+        for number, line in enumerate(stream, 1):
+            if b"\0" in line:
+                raise FormatError(
+                    source.name, number, f"a NUL byte: {shown(line)}", remedy="is this a binary file, or UTF-16 text?"
+                )
+            fields = line.split()
+            if fields and not fields[0].startswith(b"#"):
+                empty = False
+                yield number, fields
+    if empty:
+        problem = "the file has no lines but empty ones and comments" if number else "the file is empty"
+        raise FormatError(source.name, None, problem, remedy="was it written to the end?")
+
+
+def read_qrels(source: Source) -> Judgments:
+    """Read judgments: request, a column that is ignored, item, grade."""
+    grades: dict[bytes, dict[bytes, float]] = {}
+    num_repeated = 0
+    for number, fields in lines(source):
+        if len(fields) != 4:
+            remedy = f"is this a run? {_ORDER}" if len(fields) in (5, 6) else "is an id with blanks in it?"
+            raise _wrong_fields(source, number, "qrels", 4, "request 0 document grade", fields, remedy)
+        request, _, item, text = fields
+        grade = _number(text, source, number, "grade")
+        judged = grades.setdefault(request, {})
+        if item in judged:
+            if judged[item] != grade:
+                raise _judged_twice(source, number, request, item, judged[item], grade)
+            num_repeated += 1
+        judged[item] = grade
+    return Judgments.from_grades(grades, num_repeated=num_repeated)
+
+
+def read_sizes(source: Source) -> dict[bytes, int]:
+    """Read a file of corpus sizes: request, size."""
+    sizes: dict[bytes, int] = {}
+    for number, fields in lines(source):
+        if len(fields) != 2:
+            raise _wrong_fields(source, number, "corpus size", 2, "request size", fields, "one line for each request")
+        if not fields[1].isdigit() or not int(fields[1]):
+            raise FormatError(source.name, number, f"the corpus size is no positive whole number: {shown(fields[1])}")
+        if sizes.setdefault(fields[0], int(fields[1])) != int(fields[1]):
+            raise FormatError(source.name, number, f"request {shown(fields[0])} has another size further up")
+    return sizes
+
+
+def project_text(
+    source: Source, name: str, judgments: Judgments, conventions: Conventions, *, needs_judged: bool
+) -> SystemPositions:
+    """Read a run straight into positions, one request at a time."""
+    try:
+        try:
+            rankings = _by_group(source, judgments)
+            return project_rankings(name, rankings, judgments, conventions, needs_judged=needs_judged)
+        except _Interleaved:
+            rankings = _gathered(source)
+            return project_rankings(name, rankings, judgments, conventions, needs_judged=needs_judged)
+    except DuplicateItem as error:
+        raise _listed_twice(source, error) from None
+
+
+class _Interleaved(Exception):  # noqa: N818 - a turn of the road, not an error
+    """The lines of a request do not stand together."""
+
+
+def run_lines(source: Source) -> Iterator[tuple[bytes, bytes, float]]:
+    """Give request, item and score of each line of a run."""
+    for number, fields in lines(source):
+        if len(fields) not in (5, 6):
+            remedy = f"is this a qrels file? {_ORDER}" if len(fields) == 4 else "is an id with blanks in it?"
+            raise _wrong_fields(source, number, "run", 6, "request Q0 document rank score tag", fields, remedy)
+        try:
+            score = float(fields[4])
+        except ValueError:
+            score = _number(fields[4], source, number, "score")
+        if score != score:  # noqa: PLR0124 - only NaN differs from itself
+            raise FormatError(
+                source.name, number, f"the score is NaN: {shown(b' '.join(fields))}", remedy="NaN has no place in an order"
+            )
+        yield fields[0], fields[2], score
+
+
+def _by_group(source: Source, judgments: Judgments) -> Iterator[Ranking]:
+    """Give each request when its lines end; raise if a judged one goes on later."""
+    closed: set[bytes] = set()
+    judged = judgments.index
+    ranking = Ranking(b"", [], [])
+    for request, item, score in run_lines(source):
+        if request != ranking.request:
+            if ranking.items:
+                closed.add(ranking.request)
+                yield ranking
+            if request in closed and request in judged:
+                raise _Interleaved
+            ranking = Ranking(request, [], [])
+        ranking.items.append(item)
+        ranking.scores.append(score)  # type: ignore[union-attr] # a run file always has scores
+    yield ranking
+
+
+def _gathered(source: Source) -> Iterator[Ranking]:
+    """Give each request once the whole file is read."""
+    rankings: dict[bytes, Ranking] = {}
+    for request, item, score in run_lines(source):
+        ranking = rankings.setdefault(request, Ranking(request, [], []))
+        ranking.items.append(item)
+        ranking.scores.append(score)  # type: ignore[union-attr]
+    yield from rankings.values()
+
+
+def _number(text: bytes, source: Source, number: int, what: str) -> float:
+    """Read a finite number; scores may be infinite and do not come here when they can be read."""
+    try:
+        value = float(text)
+    except ValueError:
+        remedy = "is this another kind of file, or is a column missing?"
+        raise FormatError(source.name, number, f"the {what} is not a number: {shown(text)}", remedy=remedy) from None
+    if not isfinite(value):
+        raise FormatError(source.name, number, f"the {what} is not finite: {shown(text)}", remedy="write a plain number")
+    return value
+
+
+def _wrong_fields(
+    source: Source, number: int, kind: str, count: int, names: str, fields: list[bytes], remedy: str
+) -> FormatError:
+    text = shown(b" ".join(fields))
+    problem = f"a {kind} line has {count} fields ({names}), found {len(fields)}: {text}"
+    return FormatError(source.name, number, problem, remedy=remedy)
+
+
+def _judged_twice(
+    source: Source, number: int, request: bytes, item: bytes, first: float, second: float
+) -> FormatError:
+    earlier = next(n for n, fields in lines(source) if (fields[0], fields[2]) == (request, item))
+    return FormatError(
+        source.name,
+        number,
+        f"document {shown(item)} of request {shown(request)} has grade {second:g} here and {first:g} on line {earlier}",
+        remedy="keep one of the two lines",
+    )
+
+
+def _listed_twice(source: Source, error: DuplicateItem) -> FormatError:
+    wanted = (error.request, error.item)
+    first, second = [number for number, fields in lines(source) if (fields[0], fields[2]) == wanted][:2]
+    return FormatError(
+        source.name,
+        second,
+        f"document {shown(error.item)} of request {to_text(error.request)!r} is listed twice, first on line {first}",
+        remedy=_DUPLICATES,
+    )

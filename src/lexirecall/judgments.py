@@ -1,0 +1,138 @@
+"""Judgments: for each request, which items were judged and with which grade.
+
+Belongs here: the judgments as arrays, ready to be compared with rankings. Not here: reading them (formats).
+Imports numpy and errors.
+
+An id is text; it is kept and compared as bytes. A positive grade says how relevant an item is, 0 that it is not,
+a negative one that it was in the pool and not judged. The level from which a grade counts as relevant is no property
+of the judgments: it is a mask that each measure may choose.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+def to_bytes(identifier: object) -> bytes:
+    """Return an id as the bytes it is compared by; an integer as its decimal text.
+
+    >>> to_bytes("FR94-1"), to_bytes(17)
+    (b'FR94-1', b'17')
+    """
+    return identifier if isinstance(identifier, bytes) else str(identifier).encode(errors="surrogateescape")
+
+
+def to_text(identifier: bytes) -> str:
+    """Return the text of an id; bytes that are not UTF-8 survive the way there and back."""
+    return identifier.decode(errors="surrogateescape")
+
+
+@dataclass(frozen=True, slots=True)
+class PackedIds:
+    """Many ids in one buffer, as a compiled reader wants them.
+
+    >>> ids = PackedIds.pack([b"a", b"", b"xyz"])
+    >>> list(ids), ids[2]
+    ([b'a', b'', b'xyz'], b'xyz')
+    """
+
+    buffer: bytes
+    offsets: IntArray
+
+    @classmethod
+    def pack(cls, ids: list[bytes]) -> "PackedIds":
+        """Lay ids one behind the other."""
+        return cls(b"".join(ids), offsets_of(np.fromiter(map(len, ids), np.int64, len(ids))))
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, index: int) -> bytes:
+        return self.buffer[self.offsets[index] : self.offsets[index + 1]]
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self.slice(0, len(self)))
+
+    def slice(self, start: int, stop: int) -> list[bytes]:
+        """Return the ids from start up to stop."""
+        borders = self.offsets[start : stop + 1].tolist()
+        return [self.buffer[a:b] for a, b in zip(borders[:-1], borders[1:], strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgments:
+    """The judged items of Q requests; those of request q lie at offsets[q]:offsets[q + 1], positive grades first."""
+
+    requests: tuple[str, ...]
+    offsets: IntArray
+    items: PackedIds
+    grades: FloatArray
+    num_positive: IntArray
+    num_repeated: int = 0
+    """Lines that repeat an earlier judgment with the same grade."""
+    _lookups: dict[int, dict[bytes, int]] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def from_grades(cls, grades: Mapping[bytes, Mapping[bytes, float]], *, num_repeated: int = 0) -> "Judgments":
+        """Build the arrays from a mapping of request to item to grade.
+
+        >>> judgments = Judgments.from_grades({b"q": {b"a": 0, b"b": 2, b"c": -1, b"d": 1}})
+        >>> list(judgments.items), judgments.grades.tolist(), judgments.num_positive.tolist()
+        ([b'b', b'd', b'a', b'c'], [2.0, 1.0, 0.0, -1.0], [2])
+        """
+        items: list[bytes] = []
+        values: list[float] = []
+        num_positive = []
+        for judged in grades.values():
+            positive = {item: grade for item, grade in judged.items() if grade > 0}
+            others = {item: grade for item, grade in judged.items() if not grade > 0}
+            num_positive.append(len(positive))
+            for part in (positive, others):
+                items += part.keys()
+                values += part.values()
+        sizes = np.fromiter(map(len, grades.values()), np.int64, len(grades))
+        return cls(
+            requests=tuple(map(to_text, grades)),
+            offsets=offsets_of(sizes),
+            items=PackedIds.pack(items),
+            grades=np.array(values, np.float64),
+            num_positive=np.array(num_positive, np.int64),
+            num_repeated=num_repeated,
+        )
+
+    @property
+    def index(self) -> dict[bytes, int]:
+        """Where each request stands, by the bytes of its id."""
+        return {to_bytes(request): q for q, request in enumerate(self.requests)}
+
+    def lookup(self, request: int) -> dict[bytes, int]:
+        """Where each judged item of a request stands in `items` and `grades`."""
+        if request not in self._lookups:
+            start, stop = self.offsets[request], self.offsets[request + 1]
+            self._lookups[request] = dict(zip(self.items.slice(start, stop), range(start, stop), strict=True))
+        return self._lookups[request]
+
+    def num_relevant(self, level: float) -> IntArray:
+        """Count the relevant items m of each request, [Q].
+
+        >>> Judgments.from_grades({b"q": {b"a": 1, b"b": 2}, b"r": {b"c": 0}}).num_relevant(2).tolist()
+        [1, 0]
+        """
+        return np.diff(offsets_of((self.grades >= level).astype(np.int64))[self.offsets])
+
+
+def offsets_of(sizes: IntArray) -> IntArray:
+    """Return where segments of these sizes begin and end, one behind the other.
+
+    >>> offsets_of(np.array([2, 0, 3])).tolist()
+    [0, 2, 2, 5]
+    """
+    offsets = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    return offsets

@@ -1,0 +1,96 @@
+"""Under which conventions a result was computed, and what was left out or imputed on the way.
+
+Belongs here: the record that is attached to every result, and its JSON. Imports errors only.
+"""
+
+import json
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
+from typing import Any
+
+from lexirecall.errors import UsageError, choice
+
+TIE_RULES = ("trec", "input", "worst", "best", "expected")
+IMPUTATIONS = ("pessimistic", "optimistic")
+DUPLICATE_RULES = ("error", "first", "best")
+SCORE_DTYPES = ("float64", "float32")
+REQUEST_POLICIES = ("all", "intersection")
+NO_RELEVANT_POLICIES = ("skip", "zero")
+
+
+@dataclass(frozen=True, slots=True)
+class Conventions:
+    """How rankings become positions. The defaults are those of the specification.
+
+    >>> Conventions(ties="alphabetical")
+    Traceback (most recent call last):
+    lexirecall.errors.UsageError: ties is 'alphabetical', but must be one of trec, input, worst, best, expected
+    """
+
+    ties: str = "trec"
+    """Order of items with equal scores: `trec` (id descending by bytes), `input` (as given), `worst` and `best`
+    (relevant items last or first), `expected` (the mean over all orders)."""
+    score_dtype: str = "float64"
+    """`float32` rounds scores first, as trec_eval 9 and pytrec_eval do."""
+    depth: int | None = None
+    """Only the first so many items of each ranking count."""
+    judged_only: bool = False
+    """Items without a judgment are taken out of the ranking, after the depth cut."""
+    duplicates: str = "error"
+    """An item twice in one ranking: refuse it, keep the `first` line, or keep the `best` score."""
+    imputation: str = "pessimistic"
+    """Where relevant items that were not retrieved are: at the very bottom, or right after the last retrieved one."""
+
+    def __post_init__(self) -> None:
+        choice("ties", self.ties, TIE_RULES)
+        choice("score_dtype", self.score_dtype, SCORE_DTYPES)
+        choice("duplicates", self.duplicates, DUPLICATE_RULES)
+        choice("imputation", self.imputation, IMPUTATIONS)
+        if self.depth is not None and self.depth < 1:
+            raise UsageError(f"depth is {self.depth}, but must be 1 or more")
+        if self.ties == "expected" and self.imputation == "optimistic":
+            raise UsageError("ties='expected' has no closed form with optimistic imputation; choose one of the two")
+        if self.ties == "expected" and self.judged_only and self.depth is not None:
+            raise UsageError("ties='expected' has no closed form with both a depth and judged items only; leave one out")
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One thing that the reader of a result should know; each kind is said once."""
+
+    kind: str
+    text: str
+    count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """Everything that a reader needs to compute the same numbers again.
+
+    >>> print(Manifest(conventions={"ties": "trec"}).to_json()[:70])
+    {
+      "conventions": {
+        "ties": "trec"
+      },
+      "measures": [],
+    """
+
+    conventions: Mapping[str, Any]
+    measures: tuple[Mapping[str, Any], ...] = ()
+    qrels: Mapping[str, Any] = field(default_factory=dict)
+    runs: tuple[Mapping[str, Any], ...] = ()
+    notes: tuple[Note, ...] = ()
+    versions: Mapping[str, str] = field(
+        default_factory=lambda: {
+            "lexirecall": version("lexirecall"),
+            "numpy": version("numpy"),
+            "python": platform.python_version(),
+        }
+    )
+    reader: str = "python"
+
+    def to_json(self) -> str:
+        """Return the manifest as indented JSON text."""
+        return json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n"

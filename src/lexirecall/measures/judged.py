@@ -1,0 +1,129 @@
+"""Measures that look at the judged non-relevant items too, or at precision over recall.
+
+Belongs here: bpref, infAP, Judged@k and interpolated precision, in trec_eval 9's definition. Imports numpy and `measure`.
+
+An item with a grade from 0 up to the level is judged and not relevant; one with a negative grade was in the pool but
+not judged; one without any was not in the pool.
+"""
+
+import numpy as np
+
+from lexirecall.judgments import BoolArray, FloatArray, IntArray
+from lexirecall.measures.expected import within
+from lexirecall.measures.measure import Measure, Parameter
+from lexirecall.positions import Projection, Tracks
+
+
+def _others(projection: Projection) -> Tracks:
+    if projection.source.others is None:
+        raise AssertionError("the positions were made without the judged non-relevant items")
+    return projection.source.others
+
+
+def _above(projection: Projection, tracks: Tracks, mask: BoolArray) -> IntArray:
+    """For each retrieved relevant item, count the items of `tracks` under the mask that stand above it."""
+    found = projection.found
+    span = 1 + max(found.positions.max(initial=0), tracks.positions.max(initial=0))
+    keys = (tracks.segments.owners * span + tracks.positions)[mask]  # ascending: by ranking, then by position
+    rankings = found.segments.owners
+    return np.searchsorted(keys, rankings * span + found.positions) - np.searchsorted(keys, rankings * span)
+
+
+def _nonrelevant_above(projection: Projection) -> IntArray:
+    """Count the judged non-relevant items above each relevant one: grade 0, or positive and below the level."""
+    others, judged = _others(projection), projection.source.judgments
+    lower = projection.source.found
+    return _above(projection, others, judged.grades[others.items] >= 0) + _above(
+        projection, lower, judged.grades[lower.items] < projection.level
+    )
+
+
+def _bpref(projection: Projection) -> FloatArray:
+    judgments = projection.source.judgments
+    m = projection.num_relevant
+    num_nonrelevant = judgments.num_relevant(0) - m  # judged at all, less the relevant ones
+    most = projection.per_item_of_request(np.minimum(m, num_nonrelevant))
+    above = np.minimum(_nonrelevant_above(projection), projection.per_item_of_request(m))
+    preferred = 1 - np.where(above > 0, above / most, 0.0)
+    return np.where(m > 0, projection.sum(preferred) / m, 0.0)
+
+
+def _inf_ap(projection: Projection) -> FloatArray:
+    epsilon = 0.00001  # trec_eval's smoothing of the estimated precision
+    others = _others(projection)
+    unjudged = _above(projection, others, projection.source.judgments.grades[others.items] < 0)
+    above = projection.found.positions - 1.0
+    relevant = projection.recall_levels - 1.0
+    nonrelevant = _nonrelevant_above(projection)
+    in_pool = (relevant + nonrelevant + unjudged) / above
+    precision = (relevant + epsilon) / (relevant + nonrelevant + 2 * epsilon)
+    # expected precision at this position: itself, and what stands above it
+    terms = np.where(above > 0, (1 + above * in_pool * precision) / (above + 1), 1.0)
+    return np.where(projection.num_relevant > 0, projection.sum(terms) / projection.num_relevant, 0.0)
+
+
+def _judged(projection: Projection, cutoff: int) -> FloatArray:
+    source, others = projection.source, _others(projection)
+    nonrelevant = others.filter(source.judgments.grades[others.items] >= 0)
+    # never more than the list holds, since what is imputed was not shown
+    shown = np.minimum(cutoff, source.num_retrieved)
+    count = sum(
+        tracks.segments.sum(within(tracks, np.repeat(shown.ravel(), tracks.segments.sizes)))
+        for tracks in (source.found, nonrelevant)
+    )
+    return np.reshape(count, source.shape) / np.where(shown > 0, shown, np.nan)
+
+
+def _iprec(projection: Projection, recall: float) -> FloatArray:
+    """Return the highest precision at this recall or beyond; trec_eval 9 takes int(r·m + 0.9) items for recall r."""
+    found = projection.found
+    needed = (recall * projection.num_relevant + 0.9).astype(np.int64)
+    precision = projection.recall_levels / found.positions
+    reached = projection.recall_levels >= projection.per_item_of_request(needed)
+    highest = np.zeros(len(found.segments.sizes))
+    np.maximum.at(highest, found.segments.owners[reached], precision[reached])
+    return highest.reshape(projection.source.shape)
+
+
+BPREF = Measure(
+    "Bpref",
+    "binary preference: how rarely judged non-relevant items stand above relevant ones",
+    function=_bpref,
+    formula="(1/m) sum_i 1 - min(N_i, m)/min(N, m), N_i of the N judged non-relevant items above p_i",
+    reference="BuckleyV04",
+    needs_judged=True,
+    trec=("bpref",),
+)
+INF_AP = Measure(
+    "infAP",
+    "inferred average precision, estimated from a sample of judgments",
+    function=_inf_ap,
+    formula="(1/m) sum_i 1/p_i + (p_i - 1)/p_i · (share in the pool above p_i) · (share relevant of those judged)",
+    reference="YilmazA06",
+    needs_judged=True,
+    trec=("infAP",),
+)
+JUDGED = Measure(
+    "Judged",
+    "share of the top k, or of a shorter list, that has a judgment; undefined for an empty list",
+    function=_judged,
+    expected="same",
+    formula="#judged in the top k / min(k, retrieved)",
+    reference="MacAvaneyMO22",
+    at="cutoff",
+    needs_at=True,
+    graded=True,
+    needs_judged=True,
+)
+IPREC = Measure(
+    "IPrec",
+    "interpolated precision at recall r: the highest precision at this recall or beyond",
+    function=_iprec,
+    formula="max of i/p_i over i >= int(r m + 0.9)",
+    reference="BuckleyV05",
+    at="recall",
+    at_range=Parameter(low=0, high=1),
+    needs_at=True,
+    trec=("", "iprec_at_recall"),
+)
+ROWS = (BPREF, INF_AP, JUDGED, IPREC)

@@ -1,0 +1,103 @@
+"""Counts and measures of sets: what was retrieved, whatever its order.
+
+Belongs here: one row for each such measure, in trec_eval's definition. Imports numpy and `measure`.
+"""
+
+import numpy as np
+
+from lexirecall.judgments import FloatArray
+from lexirecall.measures.expected import within
+from lexirecall.measures.measure import Measure, Parameter
+from lexirecall.positions import Projection
+
+
+def _num_ret(projection: Projection) -> FloatArray:
+    return projection.source.num_retrieved.astype(float)
+
+
+def _num_rel(projection: Projection) -> FloatArray:
+    return np.broadcast_to(projection.num_relevant.astype(float), projection.source.shape)
+
+
+def _num_rel_ret(projection: Projection) -> FloatArray:
+    """Count the relevant items within the list; imputed positions lie below it, tied ones may be cut off."""
+    lengths = projection.per_item(projection.source.num_retrieved.ravel())
+    return projection.sum(within(projection.found, lengths))
+
+
+def _set_p(projection: Projection) -> FloatArray:
+    return _ratio(_num_rel_ret(projection), _num_ret(projection))
+
+
+def _set_r(projection: Projection) -> FloatArray:
+    return _ratio(_num_rel_ret(projection), _num_rel(projection))
+
+
+def _set_f(projection: Projection, beta: float) -> FloatArray:
+    return _ratio((1 + beta) * _num_rel_ret(projection), _num_ret(projection) + beta * _num_rel(projection))
+
+
+def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
+    return np.where(whole > 0, part / whole, 0.0)
+
+
+NUM_RET = Measure(
+    "NumRet",
+    "number of items retrieved",
+    function=_num_ret,
+    expected="same",
+    formula="k",
+    reference="BuckleyV05",
+    total="sum",
+    trec=("num_ret",),
+)
+NUM_REL = Measure(
+    "NumRel",
+    "number of relevant items",
+    function=_num_rel,
+    expected="same",
+    formula="m",
+    reference="BuckleyV05",
+    total="sum",
+    trec=("num_rel",),
+)
+NUM_REL_RET = Measure(
+    "NumRelRet",
+    "number of relevant items retrieved",
+    function=_num_rel_ret,
+    expected="same",
+    formula="r",
+    reference="BuckleyV05",
+    total="sum",
+    trec=("num_rel_ret",),
+)
+SET_P = Measure(
+    "SetP",
+    "precision of the whole list",
+    function=_set_p,
+    expected="same",
+    formula="r / k",
+    reference="Rijsbergen79",
+    trec=("set_P",),
+)
+SET_R = Measure(
+    "SetR",
+    "recall of the whole list",
+    function=_set_r,
+    expected="same",
+    formula="r / m",
+    reference="Rijsbergen79",
+    trec=("set_recall",),
+)
+SET_F = Measure(
+    "SetF",
+    "weighted harmonic mean of SetP and SetR",
+    function=_set_f,
+    expected="same",
+    formula="(1 + beta) SetP SetR / (SetR + beta SetP) = (1 + beta) r / (k + beta m), beta = 1 by default",
+    reference="Rijsbergen79",
+    parameters={"beta": Parameter(1, low=0, below=np.inf)},
+    trec=("set_F",),
+    aliases=("f1",),
+)
+ROWS = (NUM_RET, NUM_REL, NUM_REL_RET, SET_P, SET_R, SET_F)

@@ -1,0 +1,258 @@
+"""Positions: where the relevant items of every request stand in every system's ranking.
+
+Belongs here: the one data type that lies between files and measures, its imputation and its cuts.
+Not here: reading (formats), formulas (measures). Imports numpy, errors, manifest and judgments.
+
+A ranking is the sorted positions of its relevant items, counted from 1. A relevant item that was not retrieved is at
+the very bottom: with m relevant items in a corpus of n, the i-th one, if missing, stands at n - m + i; where n is
+unknown it stands at infinity. Nothing downstream ever sees a list of documents again.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lexirecall.errors import DataError, counted, listed
+from lexirecall.judgments import BoolArray, FloatArray, IntArray, Judgments, offsets_of
+from lexirecall.manifest import Conventions
+
+
+@dataclass(frozen=True, slots=True)
+class Segments:
+    """Values laid one segment behind the other; segment k lies at offsets[k]:offsets[k + 1]."""
+
+    offsets: IntArray
+
+    @property
+    def sizes(self) -> IntArray:
+        """How many values each segment has."""
+        return np.diff(self.offsets)
+
+    @property
+    def owners(self) -> IntArray:
+        """For each value, the segment it belongs to."""
+        return np.repeat(np.arange(len(self.offsets) - 1), self.sizes)
+
+    @property
+    def ordinals(self) -> IntArray:
+        """For each value, its place 1, 2, … within its segment.
+
+        >>> Segments(np.array([0, 2, 2, 5])).ordinals.tolist()
+        [1, 2, 1, 2, 3]
+        """
+        return np.arange(1, self.offsets[-1] + 1) - np.repeat(self.offsets[:-1], self.sizes)
+
+    def sum(self, values: FloatArray) -> FloatArray:
+        """Add up the values of each segment; an empty one gives 0.
+
+        >>> Segments(np.array([0, 2, 2, 5])).sum(np.array([1.0, 2, 3, 4, 5])).tolist()
+        [3.0, 0.0, 12.0]
+        """
+        sums = np.zeros(len(self.offsets) - 1)
+        filled = self.sizes > 0
+        if filled.any():  # the empty ones take no values, so the filled ones are adjacent
+            sums[filled] = np.add.reduceat(values, self.offsets[:-1][filled])
+        return sums
+
+    def filter(self, mask: BoolArray) -> "Segments":
+        """Return the segments that remain when only the values under the mask are kept."""
+        return Segments(offsets_of(mask.astype(np.int64))[self.offsets])
+
+
+@dataclass(frozen=True, slots=True)
+class Tracks:
+    """Retrieved items of K rankings: their positions, ascending within each ranking, and which items they are."""
+
+    segments: Segments
+    positions: IntArray
+    items: IntArray
+    """Index into the grades and ids of the judgments."""
+    block_starts: IntArray | None = None
+    """With ties="expected": how many items stand above the item's block of tied items."""
+    block_sizes: IntArray | None = None
+
+    def filter(self, mask: BoolArray) -> "Tracks":
+        """Keep only the items under the mask."""
+        return Tracks(
+            self.segments.filter(mask),
+            self.positions[mask],
+            self.items[mask],
+            None if self.block_starts is None else self.block_starts[mask],
+            None if self.block_sizes is None else self.block_sizes[mask],
+        )
+
+    @classmethod
+    def concatenate(cls, parts: Sequence["Tracks"]) -> "Tracks":
+        """Put the rankings of several tracks one behind the other."""
+        blocks = [part for part in parts if part.block_starts is not None]
+        return cls(
+            Segments(offsets_of(np.concatenate([part.segments.sizes for part in parts]))),
+            np.concatenate([part.positions for part in parts]),
+            np.concatenate([part.items for part in parts]),
+            np.concatenate([part.block_starts for part in blocks if part.block_starts is not None]) if blocks else None,
+            np.concatenate([part.block_sizes for part in blocks if part.block_sizes is not None]) if blocks else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SystemPositions:
+    """One system's rankings of the judged requests, as a reader hands them over."""
+
+    name: str
+    answered: BoolArray
+    num_retrieved: IntArray
+    found: Tracks
+    """Retrieved items with a positive grade."""
+    others: Tracks | None
+    """Retrieved items with a judgment that is not positive, where a measure asks for them."""
+    num_unjudged: int = 0
+    """Requests of the run for which there are no judgments."""
+    num_duplicates: int = 0
+    """Lines left out because they repeat an item."""
+
+
+@dataclass(frozen=True, slots=True)
+class Positions:
+    """S systems × Q requests; the ranking of system s for request q is segment s·Q + q."""
+
+    systems: tuple[str, ...]
+    judgments: Judgments
+    conventions: Conventions
+    answered: BoolArray
+    num_retrieved: IntArray
+    found: Tracks
+    others: Tracks | None
+    corpus_size: IntArray | None
+    """n of each request, [Q]."""
+    num_unjudged: tuple[int, ...] = ()
+    num_duplicates: tuple[int, ...] = ()
+
+    @classmethod
+    def stack(
+        cls,
+        judgments: Judgments,
+        systems: Sequence[SystemPositions],
+        conventions: Conventions,
+        corpus_size: IntArray | None = None,
+    ) -> "Positions":
+        """Put the systems of one collection together."""
+        with_others = [system.others for system in systems if system.others is not None]
+        positions = cls(
+            systems=tuple(system.name for system in systems),
+            judgments=judgments,
+            conventions=conventions,
+            answered=np.array([system.answered for system in systems]),
+            num_retrieved=np.array([system.num_retrieved for system in systems]),
+            found=Tracks.concatenate([system.found for system in systems]),
+            others=Tracks.concatenate(with_others) if len(with_others) == len(systems) else None,
+            corpus_size=corpus_size,
+            num_unjudged=tuple(system.num_unjudged for system in systems),
+            num_duplicates=tuple(system.num_duplicates for system in systems),
+        )
+        if corpus_size is not None:
+            positions.check_corpus_size(corpus_size)
+        return positions
+
+    @property
+    def requests(self) -> tuple[str, ...]:
+        """The judged requests, in the order of the judgments."""
+        return self.judgments.requests
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many systems and requests."""
+        return self.num_retrieved.shape[0], self.num_retrieved.shape[1]
+
+    def check_corpus_size(self, corpus_size: IntArray) -> None:
+        """Raise where a corpus is too small for what was retrieved and what is relevant but missing."""
+        missing = self.judgments.num_positive - self.found.segments.sizes.reshape(self.shape)
+        needed = self.num_retrieved + (missing if self.conventions.imputation == "pessimistic" else 0)
+        wrong = np.argwhere(needed > corpus_size)
+        if len(wrong):
+            s, q = wrong[0]
+            raise DataError(
+                f"the corpus size {corpus_size[q]:,} is too small for request {self.requests[q]!r}: "
+                f"{self.systems[s]} retrieved {self.num_retrieved[s, q]:,} items "
+                f"and {missing[s, q]:,} relevant ones are missing from its ranking",
+                remedy=f"give a corpus size of at least {needed.max():,}; too small for "
+                f"{counted(len(set(wrong[:, 1].tolist())), 'request')}: "
+                f"{listed(self.requests[q] for q in dict.fromkeys(wrong[:, 1].tolist()))}",
+            )
+
+    def at_level(self, level: float) -> "Projection":
+        """Return the relevance projection: what remains when grades of at least `level` count as relevant."""
+        mask = self.judgments.grades[self.found.items] >= level
+        return Projection(self, level, self.judgments.num_relevant(level), self.found.filter(mask))
+
+    def cut(self, depth: int) -> "Positions":
+        """Return the positions as if every ranking had ended at this depth."""
+        return replace(
+            self,
+            conventions=replace(self.conventions, depth=min(depth, self.conventions.depth or depth)),
+            num_retrieved=np.minimum(self.num_retrieved, depth),
+            found=self.found.filter(_first(self.found, depth)),
+            others=None if self.others is None else self.others.filter(_first(self.others, depth)),
+        )
+
+
+def _first(tracks: Tracks, depth: int) -> BoolArray:
+    """Tell which items can be among the first `depth`; a tied one may be if its block begins above."""
+    return tracks.positions <= depth if tracks.block_starts is None else tracks.block_starts < depth
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """The paper's relevance projection of every ranking, for one relevance level: what measures are computed from."""
+
+    source: Positions
+    level: float
+    num_relevant: IntArray
+    """m of each request, [Q]."""
+    found: Tracks
+
+    @property
+    def recall_levels(self) -> IntArray:
+        """For each retrieved relevant item, which one it is from the top: i of p_i."""
+        return self.found.segments.ordinals
+
+    @property
+    def num_found(self) -> IntArray:
+        """How many relevant items were retrieved, r of m, [S, Q]."""
+        if self.source.conventions.imputation == "optimistic":  # imputed positions lie below the list
+            retrieved = self.found.positions <= self.per_item(self.source.num_retrieved.ravel())
+            return self.found.segments.filter(retrieved).sizes.reshape(self.source.shape)
+        return self.found.segments.sizes.reshape(self.source.shape)
+
+    def per_item(self, per_ranking: IntArray) -> IntArray:
+        """Repeat a value of each ranking for each of its retrieved relevant items."""
+        return np.repeat(per_ranking, self.found.segments.sizes)
+
+    def per_item_of_request(self, per_request: IntArray) -> IntArray:
+        """Repeat a value of each request for each relevant item retrieved for it, in every system."""
+        return self.per_item(np.tile(per_request, self.source.shape[0]))
+
+    def sum(self, values: FloatArray) -> FloatArray:
+        """Add up, for each ranking, the values of its retrieved relevant items, [S, Q]."""
+        return self.found.segments.sum(values).reshape(self.source.shape)
+
+    def vector(self, system: int, request: int, *, imputed: bool = False) -> FloatArray:
+        """Return p_1 … p_m of one ranking; missing items are at infinity, or at the bottom if `imputed` and n is known.
+
+        >>> from lexirecall import project
+        >>> judged = {"q": dict.fromkeys(["a", "b", "c", "d", "e", "f"], 1)}
+        >>> ranked = {"q": ["x", "a", "b", "u", "v", "w", "y", "c", "z", "t"]}
+        >>> projection = project(judged, ranked, corpus_size=1000).at_level(1)
+        >>> projection.vector(0, 0).tolist()
+        [2.0, 3.0, 8.0, inf, inf, inf]
+        >>> projection.vector(0, 0, imputed=True).tolist()
+        [2.0, 3.0, 8.0, 998.0, 999.0, 1000.0]
+        """
+        m = int(self.num_relevant[request])
+        segment = system * len(self.num_relevant) + request
+        start, stop = self.found.segments.offsets[segment : segment + 2]
+        vector = np.full(m, np.inf)
+        if imputed and self.source.corpus_size is not None:
+            vector = np.arange(1.0, m + 1) + (self.source.corpus_size[request] - m)
+        vector[: stop - start] = self.found.positions[start:stop]
+        return vector
