@@ -38,9 +38,9 @@ _HOME = {
 }
 
 __all__ = [
-    "MEASURES", "DataError", "FormatError", "Judgments", "LexirecallError", "Measure", "Positions", "Projection", "Scores",
-    "UnknownMeasure", "UsageError", "evaluate", "parse_measure", "parse_measures", "project", "register", "score",
-    "simulate_collection",
+    "MEASURES", "DataError", "FormatError", "Judgments", "LexirecallError", "Measure", "Positions", "Projection",
+    "Scores", "UnknownMeasure", "UsageError", "evaluate", "parse_measure", "parse_measures", "project", "register",
+    "score", "simulate_collection",
 ]  # fmt: skip
 
 

@@ -55,7 +55,7 @@ def shown(text: bytes | str) -> str:
 
     >>> shown(b"301 Q0 FR94-1\n")
     "'301 Q0 FR94-1'"
-    >>> shown("x" * 1000)[-40:]
+    >>> shown("x" * 1000)[-39:]
     "xxxxxxxxxxxxxxxxxx'… (1,000 characters)"
     """
     size = len(text)

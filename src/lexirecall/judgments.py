@@ -10,6 +10,7 @@ of the judgments: it is a mask that each measure may choose.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -62,7 +63,7 @@ class PackedIds:
     def slice(self, start: int, stop: int) -> list[bytes]:
         """Return the ids from start up to stop."""
         borders = self.offsets[start : stop + 1].tolist()
-        return [self.buffer[a:b] for a, b in zip(borders[:-1], borders[1:], strict=True)]
+        return [self.buffer[a:b] for a, b in pairwise(borders)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,9 @@ class Conventions:
         if self.ties == "expected" and self.imputation == "optimistic":
             raise UsageError("ties='expected' has no closed form with optimistic imputation; choose one of the two")
         if self.ties == "expected" and self.judged_only and self.depth is not None:
-            raise UsageError("ties='expected' has no closed form with both a depth and judged items only; leave one out")
+            raise UsageError(
+                "ties='expected' has no closed form with both a depth and judged items only; leave one out"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ class Note:
 class Manifest:
     """Everything that a reader needs to compute the same numbers again.
 
-    >>> print(Manifest(conventions={"ties": "trec"}).to_json()[:70])
+    >>> print(Manifest(conventions={"ties": "trec"}).to_json()[:62])
     {
       "conventions": {
         "ties": "trec"

@@ -1,6 +1,6 @@
 """The names of measures: one grammar to read them, one canonical spelling to print them.
 
-Belongs here: parsing, aliases and suggestions. Not here: the measures (lexirecall.measures). Imports errors and measures.
+Belongs here: parsing, aliases and suggestions. Not here: the measures. Imports errors and measures.
 
     name  =  NAME [ "(" setting "=" value { "," … } ")" ] [ "@" value ]
 
@@ -17,7 +17,9 @@ from typing import Any
 from lexirecall.errors import UnknownMeasure, UsageError
 from lexirecall.measures import MEASURES, Measure
 
-_NAME = re.compile(r"(?P<name>[A-Za-z][\w-]*?)(?:-l(?P<level>\d+))?\s*(?:\((?P<inside>.*)\))?\s*(?:@\s*(?P<at>[^@()]+))?")
+_NAME = re.compile(
+    r"(?P<name>[A-Za-z][\w-]*?)(?:-l(?P<level>\d+))?\s*(?:\((?P<inside>.*)\))?\s*(?:@\s*(?P<at>[^@()]+))?"
+)
 _TREC_AT = re.compile(r"(?P<name>[A-Za-z]\w*?)[._](?P<at>\d[\d.]*(?:,\d[\d.]*)*)")
 _RANX_RBP = re.compile(r"rbp\.(?P<digits>\d+)", re.IGNORECASE)
 
@@ -37,54 +39,66 @@ def parse_measure(name: str) -> Measure:
     return measures[0]
 
 
-def parse_measures(names: Iterable[str | Measure]) -> list[Measure]:
+def parse_measures(names: str | Measure | Iterable[str | Measure]) -> list[Measure]:
     """Read many measure names, several in one string if blanks separate them; each measure comes out once.
 
     >>> parse_measures(["AP nDCG@10", "P.5,10", "map"])
     [AP, nDCG@10, P@5, P@10]
-    >>> parse_measures(["AP", "tsee", "ndgc@5"])
+    >>> parse_measures("AP tsee R")
     Traceback (most recent call last):
-    lexirecall.errors.UnknownMeasure: 2 unknown measures
-      'tsee': did you mean 'TSE'?
-      'ndgc@5': did you mean 'nDCG@5'?
+    lexirecall.errors.UnknownMeasure: 2 measures cannot be read
+      unknown measure 'tsee': did you mean 'TSE'?
+      R needs a cutoff: write it as R@10
     """
     found: list[Measure] = []
-    unknown: list[str] = []
-    for name in names:
-        if isinstance(name, Measure):
-            found.append(name.require_settings())
-            continue
-        for word in _words(name):
-            try:
-                found += (measure.require_settings() for measure in _read(word))
-            except _NotInTable as error:
-                unknown.append(f"{word!r}: {error}")
-    if len(unknown) == 1:
-        raise UnknownMeasure(f"unknown measure {unknown[0]}")
-    if unknown:
-        raise UnknownMeasure(f"{len(unknown)} unknown measures", remedy="\n  ".join(unknown))
+    errors: list[UsageError] = []
+    for word in _words(names):
+        try:
+            found += (measure.require_settings() for measure in _read(word))
+        except UsageError as error:
+            errors.append(error)
+    if len(errors) == 1:
+        raise errors[0]
+    if errors:
+        raise UnknownMeasure(f"{len(errors)} measures cannot be read", remedy="\n  ".join(map(str, errors)))
     return list(dict.fromkeys(found))
 
 
-class _NotInTable(Exception):  # noqa: N818 - caught here, never seen outside
-    pass
+def find_row(name: str) -> Measure | None:
+    """Return the row of the table that a spelling belongs to, whatever its settings.
+
+    >>> find_row("ndcg_cut_10"), find_row("recall"), find_row("nonsense")
+    (nDCG, R, None)
+    """
+    match = _TREC_AT.fullmatch(name) or _NAME.fullmatch(name)
+    return None if match is None else _spellings().get(match["name"].lower())
 
 
-def _words(text: str) -> Iterator[str]:
-    """Split at blanks that are not inside parentheses."""
-    return (match.group() for match in re.finditer(r"(?:[^\s(]|\([^)]*\)?)+", text))
+def _words(names: str | Measure | Iterable[str | Measure]) -> Iterator[str | Measure]:
+    """Give measures as they are, and split text at blanks that are not inside parentheses."""
+    if isinstance(names, Measure):
+        yield names
+    elif isinstance(names, str):
+        words = re.findall(r"(?:[^\s(]|\([^)]*\)?)+", names)
+        yield from words or [names]
+    else:
+        for name in names:
+            yield from _words(name)
 
 
-def _read(word: str) -> list[Measure]:
+def _read(word: str | Measure) -> list[Measure]:
+    if isinstance(word, Measure):
+        return [word]
     if match := _RANX_RBP.fullmatch(word):
         return [MEASURES["RBP"](p=float(f"0.{match['digits']}"))]
     spellings = _spellings()
     if (match := _TREC_AT.fullmatch(word)) and (row := spellings.get(match["name"].lower())) and row.at:
         return [row @ _value(at) for at in match["at"].split(",")]
     if not (match := _NAME.fullmatch(word)):
-        raise UsageError(f"cannot read the measure {word!r}", remedy="write it as NAME, NAME@10 or NAME(setting=value)@10")
+        remedy = "write it as NAME, NAME@10 or NAME(setting=value)@10"
+        raise UsageError(f"cannot read the measure {word!r}", remedy=remedy)
     if (row := spellings.get(match["name"].lower())) is None:
-        raise _NotInTable(_suggestion(match["name"], word))
+        raise UnknownMeasure(f"unknown measure {word!r}: {_suggestion(match['name'], word)}")
     settings = dict(_settings(match["inside"] or "", word))
     if match["level"]:
         settings["rel"] = int(match["level"])
@@ -106,7 +120,9 @@ def _settings(inside: str, word: str) -> Iterator[tuple[str, Any]]:
     for part in filter(None, map(str.strip, inside.split(","))):
         name, equals, value = part.partition("=")
         if not equals:
-            raise UsageError(f"cannot read {part!r} in the measure {word!r}", remedy="settings are written as name=value")
+            raise UsageError(
+                f"cannot read {part!r} in the measure {word!r}", remedy="settings are written as name=value"
+            )
         yield name.strip(), _value(value.strip())
 
 

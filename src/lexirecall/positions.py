@@ -10,12 +10,16 @@ unknown it stands at infinity. Nothing downstream ever sees a list of documents 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from lexirecall.errors import DataError, counted, listed
 from lexirecall.judgments import BoolArray, FloatArray, IntArray, Judgments, offsets_of
 from lexirecall.manifest import Conventions
+
+Number = TypeVar("Number", np.int64, np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,10 +168,16 @@ class Positions:
         """How many systems and requests."""
         return self.num_retrieved.shape[0], self.num_retrieved.shape[1]
 
+    @property
+    def num_found(self) -> IntArray:
+        """How many items with a positive grade were really retrieved, [S, Q]; imputed positions lie below the list."""
+        retrieved = self.found.positions <= np.repeat(self.num_retrieved.ravel(), self.found.segments.sizes)
+        return self.found.segments.filter(retrieved).sizes.reshape(self.shape)
+
     def check_corpus_size(self, corpus_size: IntArray) -> None:
         """Raise where a corpus is too small for what was retrieved and what is relevant but missing."""
-        missing = self.judgments.num_positive - self.found.segments.sizes.reshape(self.shape)
-        needed = self.num_retrieved + (missing if self.conventions.imputation == "pessimistic" else 0)
+        missing = self.judgments.num_positive - self.num_found
+        needed = self.num_retrieved + missing
         wrong = np.argwhere(needed > corpus_size)
         if len(wrong):
             s, q = wrong[0]
@@ -216,19 +226,11 @@ class Projection:
         """For each retrieved relevant item, which one it is from the top: i of p_i."""
         return self.found.segments.ordinals
 
-    @property
-    def num_found(self) -> IntArray:
-        """How many relevant items were retrieved, r of m, [S, Q]."""
-        if self.source.conventions.imputation == "optimistic":  # imputed positions lie below the list
-            retrieved = self.found.positions <= self.per_item(self.source.num_retrieved.ravel())
-            return self.found.segments.filter(retrieved).sizes.reshape(self.source.shape)
-        return self.found.segments.sizes.reshape(self.source.shape)
-
-    def per_item(self, per_ranking: IntArray) -> IntArray:
+    def per_item(self, per_ranking: npt.NDArray[Number]) -> npt.NDArray[Number]:
         """Repeat a value of each ranking for each of its retrieved relevant items."""
         return np.repeat(per_ranking, self.found.segments.sizes)
 
-    def per_item_of_request(self, per_request: IntArray) -> IntArray:
+    def per_item_of_request(self, per_request: npt.NDArray[Number]) -> npt.NDArray[Number]:
         """Repeat a value of each request for each relevant item retrieved for it, in every system."""
         return self.per_item(np.tile(per_request, self.source.shape[0]))
 

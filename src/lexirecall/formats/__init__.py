@@ -107,7 +107,9 @@ def name_runs(runs: Runs) -> list[NamedRun]:
         raise UsageError("there are no runs to evaluate")
     names = [run.name for run in named]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        what = ", ".join(f"{name!r} ({' and '.join(shown(str(r.run)) for r in named if r.name == name)})" for name in twice)
+        what = ", ".join(
+            f"{name!r} ({' and '.join(shown(str(r.run)) for r in named if r.name == name)})" for name in twice
+        )
         raise UsageError(f"two runs have the same name: {what}", remedy="rename one; a run is named by its file")
     return named
 

@@ -38,7 +38,9 @@ def load_json(source: Source) -> Mapping[str, Any]:
         except json.JSONDecodeError as error:
             raise FormatError(source.name, error.lineno, f"not valid JSON: {error.msg}", remedy=_RUN_SHAPE) from None
         except UnicodeDecodeError as error:
-            raise FormatError(source.name, None, f"not UTF-8 text: {error.reason}", remedy="convert it to UTF-8") from None
+            raise FormatError(
+                source.name, None, f"not UTF-8 text: {error.reason}", remedy="convert it to UTF-8"
+            ) from None
     if not isinstance(content, Mapping):
         raise FormatError(source.name, None, "the JSON is no object", remedy=_RUN_SHAPE)
     return content
@@ -49,7 +51,9 @@ def _unique(pairs: list[tuple[str, Any]], source: Source) -> dict[str, Any]:
     if len(content) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for i, key in enumerate(keys) if key in keys[:i])
-        raise FormatError(source.name, None, f"the key {shown(twice)} stands twice in one object", remedy="keep one of them")
+        raise FormatError(
+            source.name, None, f"the key {shown(twice)} stands twice in one object", remedy="keep one of them"
+        )
     return content
 
 
@@ -62,12 +66,18 @@ def judgments_from_mapping(grades: Mapping[Any, Any], name: str) -> Judgments:
     read: dict[bytes, dict[bytes, float]] = {}
     for request, judged in grades.items():
         if not isinstance(judged, Mapping):
-            raise FormatError(name, None, f"request {request!r} has no mapping: {shown(repr(judged))}", remedy=_QRELS_SHAPE)
+            raise FormatError(
+                name, None, f"request {request!r} has no mapping: {shown(repr(judged))}", remedy=_QRELS_SHAPE
+            )
         if to_bytes(request) in read:
-            raise FormatError(name, None, f"two requests have the text {str(request)!r}", remedy="ids are compared as text")
+            raise FormatError(
+                name, None, f"two requests have the text {str(request)!r}", remedy="ids are compared as text"
+            )
         pairs = {to_bytes(item): _grade(grade, request, item, name) for item, grade in judged.items()}
         if len(pairs) < len(judged):
-            raise FormatError(name, None, f"two documents of request {request!r} have the same text", remedy=_QRELS_SHAPE)
+            raise FormatError(
+                name, None, f"two documents of request {request!r} have the same text", remedy=_QRELS_SHAPE
+            )
         read[to_bytes(request)] = pairs
     if not read:
         raise FormatError(name, None, "there are no judgments", remedy=_QRELS_SHAPE)
@@ -79,7 +89,9 @@ def rankings_from_mapping(run: Mapping[Any, Any], name: str) -> Iterator[Ranking
     seen: set[bytes] = set()
     for request, listed in run.items():
         if to_bytes(request) in seen:
-            raise FormatError(name, None, f"two requests have the text {str(request)!r}", remedy="ids are compared as text")
+            raise FormatError(
+                name, None, f"two requests have the text {str(request)!r}", remedy="ids are compared as text"
+            )
         seen.add(to_bytes(request))
         if isinstance(listed, Mapping):
             scores = [_score(score, request, item, name) for item, score in listed.items()]
@@ -87,7 +99,9 @@ def rankings_from_mapping(run: Mapping[Any, Any], name: str) -> Iterator[Ranking
         elif isinstance(listed, Iterable) and not isinstance(listed, (str, bytes)):
             yield Ranking(to_bytes(request), list(map(to_bytes, _items(listed, request, name))), None)
         else:
-            raise FormatError(name, None, f"request {request!r} has no ranking: {shown(repr(listed))}", remedy=_RUN_SHAPE)
+            raise FormatError(
+                name, None, f"request {request!r} has no ranking: {shown(repr(listed))}", remedy=_RUN_SHAPE
+            )
 
 
 def _items(listed: Iterable[Any], request: Any, name: str) -> list[Any]:
@@ -95,7 +109,9 @@ def _items(listed: Iterable[Any], request: Any, name: str) -> list[Any]:
     items = listed.tolist() if hasattr(listed, "tolist") else list(listed)
     for item in items:
         if isinstance(item, (Mapping, Sequence)) and not isinstance(item, (str, bytes)):
-            raise FormatError(name, None, f"request {request!r}: {shown(repr(item))} is no document id", remedy=_RUN_SHAPE)
+            raise FormatError(
+                name, None, f"request {request!r}: {shown(repr(item))} is no document id", remedy=_RUN_SHAPE
+            )
     return list(items)
 
 

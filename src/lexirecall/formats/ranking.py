@@ -1,7 +1,7 @@
 """One ranking: from items and scores to the positions of the judged items.
 
-Belongs here: the order of a ranking, tie rules, duplicates, depth cut and judged-only. Not here: where rankings come from
-(trec, memory). Imports numpy, errors, judgments, manifest and positions.
+Belongs here: the order of a ranking, tie rules, duplicates, depth cut and judged-only. Not here: where rankings come
+from (trec, memory). Imports numpy, errors, judgments, manifest and positions.
 
 The order is score descending, then, where scores are equal, as the tie rule says; file order and ranks do not matter.
 """
@@ -87,7 +87,9 @@ def without_duplicates(ranking: Ranking, rule: str) -> Ranking:
         if item in kept and rule == "error":
             raise DuplicateItem(ranking.request, item)
         better = rule == "best" and ranking.scores is not None and item in kept
-        if item not in kept or (better and ranking.scores is not None and ranking.scores[i] > ranking.scores[kept[item]]):
+        if item not in kept or (
+            better and ranking.scores is not None and ranking.scores[i] > ranking.scores[kept[item]]
+        ):
             kept[item] = i
     lines = sorted(kept.values())
     scores = None if ranking.scores is None else [ranking.scores[i] for i in lines]

@@ -1,7 +1,7 @@
 """Sources: where bytes come from, and what they are packed in.
 
-Belongs here: opening files and standard input, decompression, what a run is called. Not here: what the lines mean (trec).
-Imports errors only.
+Belongs here: opening files and standard input, decompression, what a run is called. Not here: what the lines mean
+(trec). Imports errors only.
 
 A file is recognized by its first bytes, never by its suffix.
 """
@@ -23,7 +23,10 @@ from lexirecall.errors import FormatError
 SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 _BLOCK = 1 << 18
 _REFUSED = {
-    b"PAR1": ("is a Parquet file, which is not read yet", "write it as TREC text, or as JSON {query: {document: score}}"),
+    b"PAR1": (
+        "is a Parquet file, which is not read yet",
+        "write it as TREC text, or as JSON {query: {document: score}}",
+    ),
     b"PK\x03\x04": ("is a zip archive", "unpack it first; gz, bz2, xz and zst are read as they are"),
     b"\xff\xfe": ("is UTF-16 text", "convert it: iconv -f UTF-16 -t UTF-8 IN > OUT"),
     b"\xfe\xff": ("is UTF-16 text", "convert it: iconv -f UTF-16 -t UTF-8 IN > OUT"),
@@ -77,7 +80,9 @@ class Source:
         except Exception as error:
             if type(error).__name__ not in {"LZMAError", "ZstdError"}:
                 raise
-            raise FormatError(self.name, None, f"the compressed data is corrupt ({error})", remedy="copy it again") from None
+            raise FormatError(
+                self.name, None, f"the compressed data is corrupt ({error})", remedy="copy it again"
+            ) from None
 
     @contextlib.contextmanager
     def _raw(self) -> Iterator[BinaryIO]:
@@ -130,9 +135,8 @@ class _Counted(io.RawIOBase):
         return len(data)
 
 
-def _decompressed(raw: io.RawIOBase, name: str) -> io.BufferedReader:
-    packed = io.BufferedReader(raw, _BLOCK)
-    stream = io.BufferedReader(cast("io.RawIOBase", _unpacker(packed)), _BLOCK)
+def _decompressed(raw: io.RawIOBase, name: str) -> IO[bytes]:
+    stream = io.BufferedReader(_unpacker(io.BufferedReader(raw, _BLOCK)), _BLOCK)
     head = stream.peek(4)
     for magic, (problem, remedy) in _REFUSED.items():
         if head.startswith(magic):
@@ -142,7 +146,7 @@ def _decompressed(raw: io.RawIOBase, name: str) -> io.BufferedReader:
     return stream
 
 
-def _unpacker(packed: io.BufferedReader) -> Any:
+def _unpacker(packed: Any) -> Any:
     """Choose by the first bytes, and import what unpacks them only then."""
     head = packed.peek(6)
     if head.startswith(b"\x1f\x8b"):
@@ -163,7 +167,7 @@ def _unpacker(packed: io.BufferedReader) -> Any:
 class _Zstandard(io.RawIOBase):
     """Reads zst frames; unlike the library's own reader it notices a file that ends within one."""
 
-    def __init__(self, packed: io.BufferedReader) -> None:
+    def __init__(self, packed: IO[bytes]) -> None:
         from zstandard import ZstdDecompressor
 
         self._packed, self._new_frame = packed, ZstdDecompressor().decompressobj

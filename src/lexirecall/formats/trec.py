@@ -5,8 +5,8 @@ unpacking (source), ordering a ranking (ranking). Imports errors, judgments, man
 
     qrels  request  ignored  item  grade              run  request  ignored  item  ignored  score  [tag]
 
-Fields are separated by any blanks; empty lines and lines that begin with # are passed over. This is the readable reader:
-it defines what a file means, and holds one request at a time.
+Fields are separated by any blanks; empty lines and lines that begin with # are passed over. This is the readable
+reader: it defines what a file means, and holds one request at a time.
 """
 
 from collections.abc import Iterator
@@ -104,7 +104,10 @@ def run_lines(source: Source) -> Iterator[tuple[bytes, bytes, float]]:
             score = _number(fields[4], source, number, "score")
         if score != score:  # noqa: PLR0124 - only NaN differs from itself
             raise FormatError(
-                source.name, number, f"the score is NaN: {shown(b' '.join(fields))}", remedy="NaN has no place in an order"
+                source.name,
+                number,
+                f"the score is NaN: {shown(b' '.join(fields))}",
+                remedy="NaN has no place in an order",
             )
         yield fields[0], fields[2], score
 
@@ -145,7 +148,9 @@ def _number(text: bytes, source: Source, number: int, what: str) -> float:
         remedy = "is this another kind of file, or is a column missing?"
         raise FormatError(source.name, number, f"the {what} is not a number: {shown(text)}", remedy=remedy) from None
     if not isfinite(value):
-        raise FormatError(source.name, number, f"the {what} is not finite: {shown(text)}", remedy="write a plain number")
+        raise FormatError(
+            source.name, number, f"the {what} is not finite: {shown(text)}", remedy="write a plain number"
+        )
     return value
 
 
@@ -157,9 +162,7 @@ def _wrong_fields(
     return FormatError(source.name, number, problem, remedy=remedy)
 
 
-def _judged_twice(
-    source: Source, number: int, request: bytes, item: bytes, first: float, second: float
-) -> FormatError:
+def _judged_twice(source: Source, number: int, request: bytes, item: bytes, first: float, second: float) -> FormatError:
     earlier = next(n for n, fields in lines(source) if (fields[0], fields[2]) == (request, item))
     return FormatError(
         source.name,

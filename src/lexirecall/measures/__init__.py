@@ -20,9 +20,7 @@ __all__ = [
     "WSS", "Measure", "P", "Parameter", "R", "register",
 ]  # fmt: skip
 
-MEASURES: dict[str, Measure] = {
-    row.name: row for group in (recall_level, graded, sets, judged) for row in group.ROWS
-}
+MEASURES: dict[str, Measure] = {row.name: row for group in (recall_level, graded, sets, judged) for row in group.ROWS}
 
 
 def register(measure: Measure) -> Measure:

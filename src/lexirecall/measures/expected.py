@@ -4,12 +4,14 @@ Belongs here: expectations over tie blocks. Not here: the tie rules that choose 
 Imports numpy, judgments and positions.
 
 A block of b tied items that stands below a others and holds c relevant ones puts its j-th relevant item at a + k with
-probability C(k-1, j-1) C(b-k, c-j) / C(b, c), in all orders alike. So for every measure sum_i e(p_i) z(i, m) the mean is
-sum_i E[e(p_i)] z(i, m), with the recall level i fixed and only the exposure averaged (McSherry and Najork 2008 give the
-case of average precision).
+probability C(k-1, j-1) C(b-k, c-j) / C(b, c), in all orders alike. So for every measure sum_i e(p_i) z(i, m) the mean
+is sum_i E[e(p_i)] z(i, m): the recall level i is fixed, and only the exposure is averaged (McSherry and Najork 2008
+give the case of average precision).
 """
 
 from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +35,7 @@ def place_probabilities(size: int, relevant: int, which: int) -> FloatArray:
     return probabilities
 
 
-def within(tracks: Tracks, depth: int | FloatArray) -> FloatArray:
+def within(tracks: Tracks, depth: int | IntArray) -> FloatArray:
     """Return, for each item, the probability that it is among the first `depth`."""
     if tracks.block_starts is None or tracks.block_sizes is None:
         return (tracks.positions <= depth).astype(float)
@@ -41,7 +43,7 @@ def within(tracks: Tracks, depth: int | FloatArray) -> FloatArray:
 
 
 def expected_exposures(
-    exposure: Callable[[FloatArray, int, FloatArray], FloatArray],
+    exposure: Callable[[FloatArray, Any, Any], FloatArray],
     projection: Projection,
     n: FloatArray,
     bottom: Callable[[int, int, float], float],
@@ -55,10 +57,12 @@ def expected_exposures(
     depth = projection.source.conventions.depth or np.inf
     levels, rankings = projection.recall_levels, tracks.segments.owners
     m_of_item = projection.per_item_of_request(m_of_request)
-    expected = exposure(starts + 1.0, m_of_item, projection.per_item_of_request(n)) + np.zeros(len(starts))
+    expected = exposure((starts + 1).astype(float), m_of_item, projection.per_item_of_request(n)) + np.zeros(
+        len(starts)
+    )
     new_block = np.flatnonzero((np.diff(rankings, prepend=-1) != 0) | (np.diff(starts, prepend=-1) != 0))
     borders = np.append(new_block, len(starts))
-    for first, last in zip(borders[:-1], borders[1:], strict=True):
+    for first, last in pairwise(borders):
         if sizes[first] == 1:
             continue
         request = rankings[first] % len(m_of_request)
@@ -74,7 +78,7 @@ def expected_exposures(
 def mean_exposures(exposure: Callable[[FloatArray], FloatArray], tracks: Tracks, depth: float) -> FloatArray:
     """Return, for each item, the mean exposure of the places of its block, 0 below the depth."""
     starts, sizes = _blocks(tracks)
-    means = np.where(starts < depth, exposure(starts + 1.0), 0.0)
+    means = np.where(starts < depth, exposure((starts + 1).astype(float)), 0.0)
     for item in np.flatnonzero(sizes > 1):
         places = starts[item] + np.arange(1.0, sizes[item] + 1)
         means[item] = np.where(places <= depth, exposure(places), 0.0).mean()

@@ -4,6 +4,7 @@ Belongs here: one row for each such measure. Imports numpy, errors, exposure and
 """
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 
@@ -14,7 +15,10 @@ from lexirecall.measures.expected import mean_exposures
 from lexirecall.measures.measure import Measure, Parameter
 from lexirecall.positions import Projection, Segments
 
-GAINS: dict[str, Callable[[FloatArray], FloatArray]] = {"log2": lambda grade: grade, "exp-log2": lambda grade: 2**grade - 1}
+GAINS: dict[str, Callable[[FloatArray], FloatArray]] = {
+    "log2": lambda grade: grade,
+    "exp-log2": lambda grade: 2**grade - 1,
+}
 
 
 def _ndcg(projection: Projection, dcg: str, cutoff: int | None) -> FloatArray:
@@ -86,7 +90,7 @@ def _running_product(values: FloatArray, segments: Segments) -> FloatArray:
     by_ordinal = np.argsort(ordinals, kind="stable")
     borders = np.searchsorted(ordinals[by_ordinal], np.arange(2, ordinals.max(initial=0) + 2))
     products = np.ones(len(values))
-    for start, stop in zip(borders[:-1], borders[1:], strict=True):
+    for start, stop in pairwise(borders):
         at = by_ordinal[start:stop]
         products[at] = products[at - 1] * values[at - 1]
     return products

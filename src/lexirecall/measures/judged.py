@@ -1,6 +1,6 @@
 """Measures that look at the judged non-relevant items too, or at precision over recall.
 
-Belongs here: bpref, infAP, Judged@k and interpolated precision, in trec_eval 9's definition. Imports numpy and `measure`.
+Belongs here: bpref, infAP, Judged@k and interpolated precision, in trec_eval 9's definition. Imports numpy, `measure`.
 
 An item with a grade from 0 up to the level is judged and not relevant; one with a negative grade was in the pool but
 not judged; one without any was not in the pool.
@@ -26,7 +26,8 @@ def _above(projection: Projection, tracks: Tracks, mask: BoolArray) -> IntArray:
     span = 1 + max(found.positions.max(initial=0), tracks.positions.max(initial=0))
     keys = (tracks.segments.owners * span + tracks.positions)[mask]  # ascending: by ranking, then by position
     rankings = found.segments.owners
-    return np.searchsorted(keys, rankings * span + found.positions) - np.searchsorted(keys, rankings * span)
+    above: IntArray = np.searchsorted(keys, rankings * span + found.positions) - np.searchsorted(keys, rankings * span)
+    return above
 
 
 def _nonrelevant_above(projection: Projection) -> IntArray:

@@ -4,8 +4,8 @@ Belongs here: the record, its settings, and how a formula runs over all rankings
 themselves (the other modules of this package, one row each) and the reading of names (lexirecall.names).
 Imports numpy, errors, judgments, positions and this package's `expected`.
 
-Most rows are recall-level measures, sum_i e(p_i) z(i, m): give `exposure` e and `weight` z. The first argument of each is
-the position, or the recall level; anything else is asked for by the name of the argument: `m` (relevant items),
+Most rows are recall-level measures, sum_i e(p_i) z(i, m): give `exposure` e and `weight` z. The first argument of each
+is the position, or the recall level; anything else is asked for by the name of the argument: `m` (relevant items),
 `n` (corpus size, nan if unknown), or a setting of the measure such as `cutoff`. The few that are no such sum give
 `function`, from a projection to an array [systems, requests]; a user's own may give `of_positions`, from the
 positions p_1 … p_m of one ranking (infinity where not retrieved) to a number.
@@ -71,8 +71,8 @@ class Measure:
     >>> P(rel=2) @ 10, RBP(p=0.5), AP(rel=1)
     (P(rel=2)@10, RBP(p=0.5), AP(rel=1))
     >>> AP.of([1, 3, 7])
-    0.6984126984126985
-    >>> Half = Measure("Half", "exposure that halves every ten positions", lambda p: 0.5 ** (p / 10), lambda i, m: 1 / m)
+    0.6984126984126984
+    >>> Half = Measure("Half", "exposure halves every ten positions", lambda p: 0.5 ** (p / 10), lambda i, m: 1 / m)
     >>> round(Half.of([1, 11], num_relevant=4), 4)
     0.3499
     """
@@ -116,7 +116,9 @@ class Measure:
     @property
     def offered(self) -> dict[str, Parameter]:
         """All the settings this measure takes."""
-        at = {self.at: self.at_range or (CUTOFF if self.at == "cutoff" else RECALL)} if self.at else {}
+        at: dict[str, Parameter] = {}
+        if self.at:
+            at[self.at] = self.at_range or (CUTOFF if self.at == "cutoff" else RECALL)
         return {**self.parameters, **({} if self.graded else {"rel": LEVEL}), **at}
 
     def __call__(self, **settings: Any) -> "Measure":

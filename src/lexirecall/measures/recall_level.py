@@ -16,11 +16,11 @@ PATIENCE = Parameter(0.8, above=0, below=1)
 
 
 def _first(i: IntArray) -> BoolArray:
-    return i == 1
+    return np.equal(i, 1)
 
 
 def _last(i: IntArray, m: IntArray) -> BoolArray:
-    return i == m
+    return np.equal(i, m)
 
 
 AP = Measure(
@@ -49,7 +49,7 @@ RBP = Measure(
     "RBP",
     "rank-biased precision, for a user who goes on to the next item with probability p",
     exposure=rbp,  # e(i) = (1-p) p^(i-1)
-    weight=lambda i: np.ones_like(i),
+    weight=np.ones_like,
     formula="(1-p) sum_i p^(p_i - 1), p = 0.8 by default",
     reference="MoffatZ08",
     at="cutoff",
@@ -69,7 +69,7 @@ R = Measure(
 )
 P = Measure(
     "P",
-    "precision at k: the share of the top k that is relevant; a shorter list counts as if filled up with non-relevant items",
+    "precision at k: the share of the top k that is relevant, even where the list is shorter",
     exposure=lambda i, cutoff: i <= cutoff,
     weight=lambda i, cutoff: np.full(i.shape, 1 / cutoff),
     formula="#{i : p_i <= k} / k",
@@ -173,7 +173,7 @@ def needed_for_recall(recall: float, m: IntArray) -> IntArray:
 
 
 def _at_recall(i: IntArray, m: IntArray, recall: float) -> BoolArray:
-    return i == needed_for_recall(recall, np.broadcast_to(m, i.shape))
+    return np.equal(i, needed_for_recall(recall, np.broadcast_to(m, i.shape)))
 
 
 DEPTH = Measure(

@@ -15,7 +15,8 @@ REFERENCES = {
     "JarvelinK02": "Järvelin, Kekäläinen. Cumulated gain-based evaluation of IR techniques. ACM TOIS 20(4), 2002.",
     "KantorV00": "Kantor, Voorhees. The TREC-5 confusion track. Information Retrieval 2(2/3), 2000.",
     "MacAvaneyMO22": "MacAvaney, Macdonald, Ounis. Streamlining evaluation with ir-measures. ECIR 2022.",
-    "MoffatZ08": "Moffat, Zobel. Rank-biased precision for measurement of retrieval effectiveness. ACM TOIS 27(1), 2008.",
+    "MoffatZ08": "Moffat, Zobel. Rank-biased precision for measurement of retrieval effectiveness. ACM TOIS 27(1), "
+    "2008.",
     "Rijsbergen79": "van Rijsbergen. Information retrieval, 2nd edition. Butterworths 1979.",
     "Rocchio64": "Rocchio. Performance indices for document retrieval systems. Report ISR-8, Harvard 1964.",
     "YilmazA06": "Yilmaz, Aslam. Estimating average precision with incomplete and imperfect judgments. CIKM 2006.",

@@ -1,0 +1,69 @@
+"""The command line: one module for each command, a thin shell on one verb.
+
+Belongs here: the group of commands, and what happens to errors. Results go to stdout, notes and progress to stderr;
+the exit code is 0 if all went well, 1 for bad data and 2 for bad usage.
+"""
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from lexirecall.errors import LexirecallError
+
+COMMANDS = {"demo": "demo", "eval": "evaluate", "measures": "measures"}
+
+
+class _Commands(click.Group):
+    """Imports a command when it is called, so that no command pays for the others."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(f"lexirecall.cli.{COMMANDS[cmd_name]}").command
+        return command if isinstance(command, click.Command) else None
+
+
+def _version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        python = ".".join(map(str, sys.version_info[:3]))
+        click.echo(f"lexirecall {version('lexirecall')} (reader: python; Python {python}, numpy {version('numpy')})")
+        ctx.exit()
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show versions and exit."
+)
+def group() -> None:
+    r"""Evaluate rankings by whether everything relevant is found.
+
+    \b
+    Start with:  lexirecall demo
+    Your data:   lexirecall eval QRELS RUN...
+    """
+
+
+def main() -> None:
+    """Run the command line; errors become a message and an exit code, never a traceback."""
+    try:
+        code = group.main(standalone_mode=False)
+    except LexirecallError as error:
+        click.echo(str(error).encode(errors="backslashreplace"), err=True)
+        sys.exit(error.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        sys.exit(130)
+    except BrokenPipeError:  # the reader of our output has left, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    sys.exit(code if isinstance(code, int) else 0)

@@ -1,0 +1,55 @@
+"""`lexirecall eval`: a thin shell on `lexirecall.evaluate`."""
+
+from typing import Any
+
+import click
+
+from lexirecall.cli.options import is_bold, output_options, reading_options, show_notes
+from lexirecall.errors import UsageError
+
+
+@click.command("eval")
+@reading_options
+@click.option(
+    "-m", "--measure", "measures", multiple=True, metavar="MEASURE",
+    help="A measure such as AP, nDCG@10 or TSE(e=dcg); repeat for more. `lexirecall measures` lists them.",
+)  # fmt: skip
+@click.option("-q", "--per-query", is_flag=True, help="Print the value of each request too.")
+@click.option("--manifest", metavar="FILE", help="Write the conventions used, and what was left out, as JSON.")
+@output_options("trec")
+def command(
+    qrels: str,
+    runs: tuple[str, ...],
+    measures: tuple[str, ...],
+    per_query: bool,
+    manifest: str | None,
+    form: str,
+    output: str | None,
+    **conventions: Any,
+) -> None:
+    r"""Score runs against judgments.
+
+    QRELS and RUN are TREC text or JSON, plain or compressed (gz, bz2, xz, zst), or `-` for stdin.
+
+    \b
+    Examples:
+      lexirecall eval qrels.txt bm25.run dense.run.gz
+      lexirecall eval qrels.txt bm25.run -m AP -m nDCG@10 -q -f jsonl
+      lexirecall eval qrels.txt runs/*.run -m LastRel -m Depth@0.95 --corpus-size 528155
+    """
+    if (qrels, *runs).count("-") > 1:
+        raise UsageError("only one of QRELS and RUN can be read from stdin")
+    import warnings
+
+    from lexirecall.output import write
+    from lexirecall.verbs.evaluate import DEFAULT_MEASURES, evaluate
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        scores = evaluate(qrels, list(runs), measures or DEFAULT_MEASURES, show_progress=None, **conventions)
+    for warning in caught:
+        click.echo(f"warning: {warning.message}", err=True)
+    show_notes(scores.notes)
+    if manifest is not None:
+        write(scores.manifest.to_json(), manifest)
+    write(scores.render(form, per_request=per_query, bold=is_bold(output)), output)

@@ -1,0 +1,89 @@
+"""`lexirecall measures`: the table of measures, and each of them explained."""
+
+from typing import Any
+
+import click
+
+from lexirecall.cli.options import is_bold, output_options
+
+_COLUMNS = ("measure", "better", "needs", "reference", "title")
+
+
+@click.command("measures")
+@click.argument("name", required=False)
+@output_options()
+def command(name: str | None, form: str, output: str | None) -> None:
+    r"""List the measures, or explain one: formula, settings, reference.
+
+    \b
+    Examples:
+      lexirecall measures
+      lexirecall measures TSE
+    """
+    from lexirecall.measures import MEASURES
+    from lexirecall.output import write
+    from lexirecall.tables import Table, render
+
+    if name is not None and form == "table":
+        write(_explained(name), output)
+        return
+    rows = [_row(row) for row in ([_named(name)] if name else MEASURES.values())]
+    cells = tuple(tuple(row[column] for column in _COLUMNS) for row in rows)
+    write(
+        render(form, Table(_COLUMNS, cells, numbers_from=len(_COLUMNS)), rows, _COLUMNS, bold=is_bold(output)), output
+    )
+
+
+def _named(name: str) -> Any:
+    """Find a row by any of its spellings; settings are welcome but not needed."""
+    from lexirecall.errors import UnknownMeasure
+    from lexirecall.names import find_row
+
+    row = find_row(name)
+    if row is None:
+        raise UnknownMeasure(f"unknown measure {name!r}", remedy="lexirecall measures lists them")
+    return row
+
+
+def _row(row: Any) -> dict[str, str]:
+    at = {"cutoff": "@k", "recall": "@r", "": ""}[row.at]
+    return {
+        "measure": row.name + (at if row.needs_at else f"[{at}]" if at else ""),
+        "better": "higher" if row.direction > 0 else "lower",
+        "needs": ", ".join(needs(row)),
+        "reference": row.reference,
+        "title": row.title,
+    }
+
+
+def needs(row: Any) -> list[str]:
+    """Say what a measure needs beyond the positions of the relevant items."""
+    facts = {
+        "grades": row.graded and not row.needs_judged,
+        "judged non-relevant": row.needs_judged,
+        "n": row.name == "WSS",
+        "n if not all found": row.tail == "corpus" and row.name not in ("WSS", "TSE"),
+        "n optional": row.name == "TSE",
+    }
+    return [fact for fact, holds in facts.items() if holds]
+
+
+def _explained(name: str) -> str:
+    from lexirecall.measures.references import REFERENCES
+
+    row = _named(name)
+    settings = [f"{key} = {parameter.default}" for key, parameter in row.parameters.items()]
+    settings += [] if row.graded else ["rel = --level"]
+    lines = {
+        "formula": row.formula,
+        "better": "higher" if row.direction > 0 else "lower",
+        "over requests": row.total,
+        "needs": ", ".join(needs(row)) or "the positions of the relevant items only",
+        "settings": ", ".join(settings),
+        "@": {"cutoff": "a cut-off k, as in @10", "recall": "a recall r, as in @0.95", "": "none"}[row.at]
+        + (" (required)" if row.needs_at else ""),
+        "also read as": ", ".join((*filter(None, row.trec), *row.aliases)),
+        "reference": REFERENCES.get(row.reference, row.reference),
+    }
+    body = "\n".join(f"  {label:<14} {text}" for label, text in lines.items() if text)
+    return f"{row.name}: {row.title}\n{body}\n  p_1 < … < p_m   positions of the m relevant items; n the corpus size"

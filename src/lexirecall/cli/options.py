@@ -1,0 +1,118 @@
+"""Options that several commands share: how to read QRELS and RUN, and how to write results.
+
+Belongs here: click decorators. Imports click, and the names that options may take from manifest and tables.
+"""
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import click
+
+from lexirecall.manifest import (
+    DUPLICATE_RULES,
+    IMPUTATIONS,
+    NO_RELEVANT_POLICIES,
+    REQUEST_POLICIES,
+    SCORE_DTYPES,
+    TIE_RULES,
+    Note,
+)
+from lexirecall.tables import FORMATS
+
+Command = Callable[..., Any]
+
+
+def _number_or_file(_context: click.Context, _parameter: click.Parameter, value: str | None) -> int | str | None:
+    return int(value) if value is not None and value.lstrip("-").isdigit() else value
+
+
+_READING = (
+    click.option("--level", type=float, default=1, show_default=True, help="Lowest grade that counts as relevant."),
+    click.option(
+        "--depth", type=click.IntRange(min=1), metavar="K", help="Only the first K documents of each ranking count."
+    ),
+    click.option(
+        "--corpus-size",
+        metavar="N|FILE",
+        callback=_number_or_file,
+        help="Size of the corpus: a number, or a file of lines `request size`.",
+    ),
+    click.option(
+        "--queries",
+        type=click.Choice(REQUEST_POLICIES),
+        default="all",
+        show_default=True,
+        help="Judged requests that a run does not answer: worst case (all), or left out (intersection).",
+    ),
+    click.option(
+        "--no-relevant",
+        type=click.Choice(NO_RELEVANT_POLICIES),
+        default="skip",
+        show_default=True,
+        help="Requests without a relevant document: left out of every mean, or 0 as in trec_eval.",
+    ),
+    click.option(
+        "--ties",
+        type=click.Choice(TIE_RULES),
+        default="trec",
+        show_default=True,
+        help="Order of equal scores: by document id, as in the file, relevant last or first, or the mean over all.",
+    ),
+    click.option("--judged-only", is_flag=True, help="Take documents without a judgment out of the rankings."),
+    click.option(
+        "--score-dtype",
+        type=click.Choice(SCORE_DTYPES),
+        default="float64",
+        show_default=True,
+        help="float32 ties scores as trec_eval 9 and pytrec_eval do.",
+    ),
+    click.option(
+        "--duplicates",
+        type=click.Choice(DUPLICATE_RULES),
+        default="error",
+        show_default=True,
+        help="A document twice in one ranking: stop, keep the first line, or keep the best score.",
+    ),
+    click.option(
+        "--imputation",
+        type=click.Choice(IMPUTATIONS),
+        default="pessimistic",
+        show_default=True,
+        help="Where relevant documents that were not retrieved stand: at the bottom, or (study) right after the list.",
+    ),
+)
+
+
+def reading_options(command: Command) -> Command:
+    """Add QRELS, RUN... and the options that say how to read them."""
+    for option in reversed(_READING):
+        command = option(command)
+    command = click.argument("runs", metavar="RUN...", nargs=-1, required=True)(command)
+    return click.argument("qrels", metavar="QRELS")(command)
+
+
+def output_options(*more_formats: str) -> Callable[[Command], Command]:
+    """Add --format and --output."""
+
+    def decorate(command: Command) -> Command:
+        command = click.option("-o", "--output", metavar="FILE", help="Write the result to a file instead of stdout.")(
+            command
+        )
+        return click.option(
+            "-f", "--format", "form", type=click.Choice((*FORMATS, *more_formats)), default="table", show_default=True,
+            help="How to print the result.",
+        )(command)  # fmt: skip
+
+    return decorate
+
+
+def is_bold(output: str | None) -> bool:
+    """Tell whether the result goes to a terminal that shows bold."""
+    return output is None and sys.stdout.isatty()
+
+
+def show_notes(notes: Iterable[Note]) -> None:
+    """Print notes to stderr."""
+    for note in notes:
+        click.echo(f"note: {note.text}".encode(errors="surrogateescape"), err=True)

@@ -1,0 +1,78 @@
+"""Simulated collections with a known structure, from a seed.
+
+Belongs here: making judgments and runs when there are none at hand, for the demo, tests and benchmarks. Imports numpy.
+
+Every request has easy relevant items, which look like the query, and hard ones, which do not. A system is described by
+how far it lifts each kind above the noise, and by how many items it returns.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Character:
+    """What a simulated system is like: how well it sees easy and hard relevant items, and how deep it returns."""
+
+    name: str
+    easy: float
+    hard: float
+    depth: int
+
+
+CHARACTERS = (
+    Character("precise.run", easy=4.2, hard=0.5, depth=1000),  # excellent at the top, blind to what looks different
+    Character("deep.run", easy=3.3, hard=3.3, depth=1000),  # less brilliant, but overlooks little
+    Character("shallow.run", easy=3.8, hard=1.5, depth=50),  # good, and stops early
+    Character("random.run", easy=0.0, hard=0.0, depth=1000),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """Judgments and runs, in the form that `evaluate` takes."""
+
+    qrels: dict[str, dict[str, int]]
+    runs: dict[str, dict[str, dict[str, float]]]
+    corpus_size: int
+
+
+def simulate_collection(
+    seed: int = 0,
+    *,
+    num_requests: int = 30,
+    corpus_size: int = 10_000,
+    characters: Sequence[Character] = CHARACTERS,
+) -> Collection:
+    """Simulate a collection; the same seed gives the same one.
+
+    >>> collection = simulate_collection(1, num_requests=2)
+    >>> sorted(collection.runs), len(collection.qrels), len(collection.runs["shallow.run"]["1"])
+    (['deep.run', 'precise.run', 'random.run', 'shallow.run'], 2, 50)
+    """
+    rng = np.random.default_rng(seed)
+    qrels: dict[str, dict[str, int]] = {}
+    runs: dict[str, dict[str, dict[str, float]]] = {character.name: {} for character in characters}
+    for request in map(str, range(1, num_requests + 1)):
+        relevant = rng.choice(corpus_size, size=int(np.clip(rng.lognormal(2.7, 0.7), 3, 80)), replace=False)
+        is_hard = rng.random(len(relevant)) < 0.2
+        is_hard[0] = True  # no request is answered by the easy items alone
+        judged = rng.choice(corpus_size, size=100, replace=False)
+        grades = dict.fromkeys(map(_name, judged.tolist()), 0)
+        grades |= {_name(item): 1 + int(rng.random() < 0.2) for item in relevant.tolist()}
+        qrels[request] = grades
+        shared = rng.normal(size=corpus_size)  # what misleads one system misleads the others too
+        for character in characters:
+            scores = 0.5 * shared + rng.normal(size=corpus_size)
+            scores[relevant] += np.where(is_hard, character.hard, character.easy)
+            top = np.argsort(-scores)[: character.depth]
+            runs[character.name][request] = dict(
+                zip(map(_name, top.tolist()), scores[top].round(6).tolist(), strict=True)
+            )
+    return Collection(qrels, runs, corpus_size)
+
+
+def _name(item: int) -> str:
+    return f"D{item:05d}"

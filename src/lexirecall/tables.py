@@ -1,0 +1,177 @@
+r"""Tables: results as text that people read, paste and parse.
+
+Belongs here: layout, number formats and escaping, for terminal, Markdown, LaTeX, HTML and delimited files.
+Not here: what the numbers are. Imports errors only.
+
+Numbers have four decimals; one that would show as a false zero gets an exponent, an undefined one is a dash.
+
+>>> table = Table(("run", "AP"), (("bm25_a", "0.2500"), ("dense", "0.3000")), best=frozenset({(1, 1)}))
+>>> print(table.to_text())
+run         AP
+bm25_a  0.2500
+dense   0.3000
+>>> print(table.to_latex())
+\begin{tabular}{lr}
+\toprule
+run & AP \\
+\midrule
+bm25\_a & 0.2500 \\
+dense & \textbf{0.3000} \\
+\bottomrule
+\end{tabular}
+"""
+
+import csv
+import html
+import io
+import json
+import math
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lexirecall.errors import choice
+
+FORMATS = ("table", "tsv", "csv", "jsonl", "markdown", "latex")
+_LATEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
+}  # fmt: skip
+
+
+def number(value: float, *, whole: bool = False) -> str:
+    """Format a value for a table.
+
+    >>> number(0.25), number(0.00001234), number(0.0), number(35123.4567), number(17, whole=True), number(math.nan)
+    ('0.2500', '1.2e-05', '0.0000', '35123.5', '17', '-')
+    """
+    if math.isnan(value):
+        return "-"
+    if whole and value.is_integer() if isinstance(value, float) else whole:
+        return str(int(value))
+    if 0 < abs(value) < 0.00005:
+        return f"{value:.1e}"
+    return f"{value:.1f}" if abs(value) >= 1000 else f"{value:.4f}"
+
+
+def visible(text: str) -> str:
+    r"""Return text with control and direction marks escaped, so that an id cannot draw on the reader's terminal.
+
+    >>> print(visible("a\x1b[31m"), visible("Größe"))
+    a\x1b[31m Größe
+    """
+    return "".join(
+        character.encode("unicode_escape").decode() if unicodedata.category(character) in ("Cc", "Cf") else character
+        for character in text
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Cells as text; the columns from `numbers_from` on are numbers, the cells in `best` are emphasized."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    best: frozenset[tuple[int, int]] = frozenset()
+    numbers_from: int = 1
+
+    def to_text(self, *, bold: bool = False) -> str:
+        """Lay the columns out for a terminal."""
+        rows = [tuple(map(visible, row)) for row in (self.header, *self.rows)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        return "\n".join(self._line(r - 1, row, widths, bold=bold) for r, row in enumerate(rows))
+
+    def _line(self, r: int, row: Sequence[str], widths: Sequence[int], *, bold: bool) -> str:
+        cells = []
+        for c, (cell, width) in enumerate(zip(row, widths, strict=True)):
+            aligned = cell.rjust(width) if c >= self.numbers_from else cell.ljust(width)
+            emphasized = bold and ((r, c) in self.best or r < 0)
+            cells.append(aligned.replace(cell, f"\x1b[1m{cell}\x1b[0m") if emphasized and cell else aligned)
+        return "  ".join(cells).rstrip()
+
+    def to_markdown(self) -> str:
+        """Return a pipe table, best values bold."""
+        rule = ["---" if c < self.numbers_from else "---:" for c in range(len(self.header))]
+        rows = [[_markdown(cell) for cell in self.header], rule]
+        rows += [
+            [self._emphasized(r, c, _markdown(cell), "**{}**") for c, cell in enumerate(row)] for r, row in self._cells
+        ]
+        return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+    def to_latex(self) -> str:
+        """Return a booktabs tabular, best values bold."""
+        columns = "l" * self.numbers_from + "r" * (len(self.header) - self.numbers_from)
+        rows = [
+            [self._emphasized(r, c, _latex(cell), r"\textbf{{{}}}") for c, cell in enumerate(row)]
+            for r, row in self._cells
+        ]
+        body = [" & ".join(row) + r" \\" for row in rows]
+        head = " & ".join(map(_latex, self.header)) + r" \\"
+        begin, end = rf"\begin{{tabular}}{{{columns}}}", r"\end{tabular}"
+        return "\n".join([begin, r"\toprule", head, r"\midrule", *body, r"\bottomrule", end])
+
+    def to_html(self) -> str:
+        """Return an HTML table, best values strong."""
+        head = "".join(f"<th>{html.escape(cell)}</th>" for cell in self.header)
+        body = "".join(
+            "<tr>"
+            + "".join(
+                f"<td>{self._emphasized(r, c, html.escape(visible(cell)), '<strong>{}</strong>')}</td>"
+                for c, cell in enumerate(row)
+            )
+            + "</tr>"
+            for r, row in self._cells
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+    @property
+    def _cells(self) -> Iterable[tuple[int, tuple[str, ...]]]:
+        return enumerate(self.rows)
+
+    def _emphasized(self, r: int, c: int, cell: str, template: str) -> str:
+        return template.format(cell) if (r, c) in self.best else cell
+
+
+def _markdown(text: str) -> str:
+    return "".join(f"\\{character}" if character in "\\|*_`<>[]" else character for character in visible(text))
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in visible(text))
+
+
+def to_delimited(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], delimiter: str) -> str:
+    r"""Return rows as delimited text with a header; None is an empty field.
+
+    >>> to_delimited([{"run": "a,b", "value": None}], ("run", "value"), ",")
+    'run,value\n"a,b",'
+    """
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, columns, delimiter=delimiter, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return stream.getvalue().removesuffix("\n")
+
+
+def to_jsonl(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return one JSON object a line; None is null.
+
+    >>> to_jsonl([{"run": "a", "value": None}])
+    '{"run": "a", "value": null}'
+    """
+    return "\n".join(json.dumps(row, allow_nan=False) for row in rows)
+
+
+def render(
+    form: str, table: Table, rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, bold: bool = False
+) -> str:
+    """Return a result in one of FORMATS: the table for people, the rows for programs."""
+    choice("format", form, FORMATS)
+    if form == "jsonl":
+        return to_jsonl(rows)
+    if form in ("tsv", "csv"):
+        return to_delimited(rows, columns, "\t" if form == "tsv" else ",")
+    if form == "table":
+        return table.to_text(bold=bold)
+    return table.to_markdown() if form == "markdown" else table.to_latex()

@@ -1,0 +1,329 @@
+"""Evaluate: the value of every measure for every run and request.
+
+Belongs here: the verb and its result. Not here: formulas (measures), layout (tables).
+"""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from lexirecall.errors import DataError, UsageError, choice
+from lexirecall.formats import CorpusSize, Qrels, Runs, project
+from lexirecall.judgments import FloatArray
+from lexirecall.manifest import NO_RELEVANT_POLICIES, REQUEST_POLICIES, Manifest, Note
+from lexirecall.measures import Measure
+from lexirecall.names import parse_measures
+from lexirecall.positions import Positions
+from lexirecall.tables import Table, number, render
+from lexirecall.verbs.notes import notes_on
+
+DEFAULT_MEASURES = ("TSE", "R@1000", "Rprec", "AP", "nDCG", "RR")
+_COLUMNS = ("run", "query", "measure", "value")
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Values of S runs × Q requests × M measures; nan where undefined, and then left out of the means."""
+
+    systems: tuple[str, ...]
+    requests: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    values: FloatArray
+    manifest: Manifest
+
+    @property
+    def means(self) -> FloatArray:
+        """The mean over requests, or the sum for counts, [S, M]; nan where no request has a value."""
+        defined = ~np.isnan(self.values)
+        sums, counts = np.where(defined, self.values, 0.0).sum(axis=1), defined.sum(axis=1)
+        divisors = np.where([measure.total == "sum" for measure in self.measures], 1, counts)
+        return np.where(counts > 0, sums / np.maximum(divisors, 1), np.nan)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What a reader of the numbers should know."""
+        return self.manifest.notes
+
+    def rows(self, *, per_request: bool = False) -> Iterator[dict[str, Any]]:
+        """Give one row for each value: run, query ("all" for the mean), measure, value (None if undefined)."""
+        means = self.means
+        for s, run in enumerate(self.systems):
+            for q, query in enumerate(self.requests if per_request else ()):
+                yield from self._row(run, query, self.values[s, q])
+            yield from self._row(run, "all", means[s])
+
+    def _row(self, run: str, query: str, values: FloatArray) -> Iterator[dict[str, Any]]:
+        for measure, value in zip(self.measures, values.tolist(), strict=True):
+            yield {"run": run, "query": query, "measure": str(measure), "value": None if np.isnan(value) else value}
+
+    def to_dict(self, *, per_request: bool = False) -> dict[str, Any]:
+        """Return {run: {measure: mean}}, or {run: {request: {measure: value}}}; None where undefined.
+
+        >>> scores = evaluate({"q": {"a": 1}}, {"bm25": {"q": {"b": 2.0, "a": 1.0}}}, ["RR", "P@1"])
+        >>> scores.to_dict()
+        {'bm25': {'RR': 0.5, 'P@1': 0.0}}
+        >>> scores.to_dict(per_request=True)
+        {'bm25': {'q': {'RR': 0.5, 'P@1': 0.0}}}
+        """
+        result: dict[str, Any] = {run: {} for run in self.systems}
+        for row in self.rows(per_request=per_request):
+            if per_request and row["query"] != "all":
+                result[row["run"]].setdefault(row["query"], {})[row["measure"]] = row["value"]
+            elif not per_request:
+                result[row["run"]][row["measure"]] = row["value"]
+        return result
+
+    def to_numpy(self) -> FloatArray:
+        """Return the values as an array [runs, requests, measures], nan where undefined."""
+        return self.values.copy()
+
+    def _columns(self, *, per_request: bool) -> dict[str, list[Any]]:
+        rows = list(self.rows(per_request=per_request))
+        columns = {name: [row[name] for row in rows] for name in _COLUMNS}
+        columns["value"] = [np.nan if value is None else value for value in columns["value"]]
+        return columns
+
+    def to_pandas(self, *, per_request: bool = False) -> Any:
+        """Return a pandas data frame with the columns run, query, measure, value."""
+        return _library("pandas").DataFrame(self._columns(per_request=per_request))
+
+    def to_polars(self, *, per_request: bool = False) -> Any:
+        """Return a polars data frame with the columns run, query, measure, value; undefined is null."""
+        return _library("polars").DataFrame(self._columns(per_request=per_request), nan_to_null=True)
+
+    def to_arrow(self, *, per_request: bool = False) -> Any:
+        """Return an Arrow table with the columns run, query, measure, value; undefined is null."""
+        columns = self._columns(per_request=per_request)
+        pyarrow = _library("pyarrow")
+        return pyarrow.table({**columns, "value": pyarrow.array(columns["value"], from_pandas=True)})
+
+    def table(self, *, per_request: bool = False) -> Table:
+        """Lay the means out, one row a run; or one row for each request of each run."""
+        means, names = self.means, tuple(map(str, self.measures))
+        if not per_request:
+            overall = tuple((run, *self._numbers(means[s])) for s, run in enumerate(self.systems))
+            return Table(("run", *names), overall, best=frozenset((s, c + 1) for s, c in self._best(means)))
+        rows = [
+            (run, query, *self._numbers(values))
+            for s, run in enumerate(self.systems)
+            for query, values in zip((*self.requests, "all"), (*self.values[s], means[s]), strict=True)
+        ]
+        return Table(("run", "query", *names), tuple(rows), numbers_from=2)
+
+    def _numbers(self, values: FloatArray) -> tuple[str, ...]:
+        pairs = zip(self.measures, values.tolist(), strict=True)
+        return tuple(number(value, whole=measure.total == "sum") for measure, value in pairs)
+
+    def _best(self, means: FloatArray) -> Iterator[tuple[int, int]]:
+        """Give the cells with the best mean of each measure, equal ones too, where there is something to choose."""
+        for c, measure in enumerate(self.measures):
+            column = measure.direction * means[:, c]
+            if len(column) > 1 and not np.isnan(column).all() and np.nanmin(column) < np.nanmax(column):
+                yield from ((int(s), c) for s in np.flatnonzero(column >= np.nanmax(column) - 1e-12))
+
+    def render(self, form: str = "table", *, per_request: bool = False, bold: bool = False) -> str:
+        """Return the result in one of the formats of the command line."""
+        if form == "trec":
+            return self.to_trec(per_request=per_request)
+        return render(
+            form, self.table(per_request=per_request), self.rows(per_request=per_request), _COLUMNS, bold=bold
+        )
+
+    def to_trec(self, *, per_request: bool = False) -> str:
+        """Return lines as trec_eval prints them: name, request, value; with its names where it has them."""
+        lines, means = [], self.means
+        for s, run in enumerate(self.systems):
+            if per_request:
+                for query, values in zip(self.requests, self.values[s], strict=True):
+                    lines += self._trec_lines(query, values)
+            counted = int((~np.isnan(self.values[s])).any(axis=1).sum())
+            lines += [
+                f"{'runid':<22}\tall\t{run}",
+                f"{'num_q':<22}\tall\t{counted}",
+                *self._trec_lines("all", means[s]),
+            ]
+        return "\n".join(lines)
+
+    def _trec_lines(self, query: str, values: FloatArray) -> list[str]:
+        pairs = zip(self.measures, self._numbers(values), strict=True)
+        return [f"{trec_name(m):<22}\t{query}\t{'nan' if text == '-' else text}" for m, text in pairs]
+
+    def __str__(self) -> str:
+        return "\n".join([self.table().to_text(), *(f"note: {note.text}" for note in self.notes)])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        notes = "".join(f"<p><small>{escape(note.text)}</small></p>" for note in self.notes)
+        return self.table().to_html() + notes
+
+
+def trec_name(measure: Measure) -> str:
+    """Return trec_eval's name of a measure, or ours where it has none.
+
+    >>> [trec_name(measure) for measure in parse_measures("AP nDCG@10 IPrec@0.1 RR@10 TSE P(rel=2)@5")]
+    ['map', 'ndcg_cut_10', 'iprec_at_recall_0.10', 'RR@10', 'TSE', 'P(rel=2)@5']
+    """
+    at = measure.settings.get(measure.at)
+    plain = not (measure.settings.keys() - {measure.at})
+    if plain and at is None and measure.trec and measure.trec[0]:
+        return measure.trec[0]
+    if plain and at is not None and len(measure.trec) > 1:
+        return f"{measure.trec[1]}_{at:.2f}" if measure.at == "recall" else f"{measure.trec[1]}_{at}"
+    return str(measure)
+
+
+def evaluate(
+    qrels: Qrels,
+    runs: Runs,
+    measures: Sequence[str | Measure] | str | Measure = DEFAULT_MEASURES,
+    *,
+    level: float = 1,
+    depth: int | None = None,
+    corpus_size: CorpusSize = None,
+    queries: str = "all",
+    no_relevant: str = "skip",
+    ties: str = "trec",
+    judged_only: bool = False,
+    score_dtype: str = "float64",
+    duplicates: str = "error",
+    imputation: str = "pessimistic",
+    show_progress: bool | None = False,
+) -> Scores:
+    """Evaluate runs against judgments.
+
+    `qrels` is a file or {request: {document: grade}}; `runs` is one run, several, or {name: run}, and a run is a
+    file, {request: {document: score}} or {request: [document, …]}. A grade of at least `level` is relevant.
+
+    >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
+    >>> runs = {"early": {"q1": ["a", "x", "y", "b"], "q2": ["c"]}, "late": {"q1": ["x", "a", "b"], "q2": ["z", "c"]}}
+    >>> print(evaluate(qrels, runs, ["TSE", "AP", "LastRel"]))
+    run       TSE      AP  LastRel
+    early  0.6250  0.8750   2.5000
+    late   0.4167  0.5417   2.5000
+    """
+    parsed = parse_measures(measures)
+    if imputation == "optimistic":
+        warnings.warn("optimistic imputation rewards returning nothing; use it for study only", stacklevel=2)
+    _check_policies(level, queries, no_relevant)
+    positions = project(
+        qrels,
+        runs,
+        corpus_size=corpus_size,
+        ties=ties,
+        score_dtype=score_dtype,
+        depth=depth,
+        judged_only=judged_only,
+        duplicates=duplicates,
+        imputation=imputation,
+        needs_judged=any(measure.needs_judged for measure in parsed),
+        show_progress=show_progress,
+    )
+    return score(positions, parsed, level=level, queries=queries, no_relevant=no_relevant)
+
+
+def score(
+    positions: Positions,
+    measures: Sequence[str | Measure] | str | Measure = DEFAULT_MEASURES,
+    *,
+    level: float = 1,
+    queries: str = "all",
+    no_relevant: str = "skip",
+) -> Scores:
+    """Compute measures from positions, as `evaluate` does from files; one projection serves many calls.
+
+    >>> from lexirecall import project
+    >>> positions = project({"q": {"a": 1, "b": 2}}, {"q": ["b", "x", "a"]})
+    >>> score(positions, ["AP", "AP(rel=2)"]).to_dict()
+    {'run': {'AP': 0.8333333333333333, 'AP(rel=2)': 1.0}}
+    """
+    _check_policies(level, queries, no_relevant)
+    parsed = tuple(parse_measures(measures))
+    levels = {measure.level(level) for measure in parsed}
+    projections = {each: positions.at_level(each) for each in levels}
+    _check_relevant(
+        positions, level, max(projection.num_relevant.max(initial=0) for projection in projections.values())
+    )
+    values = np.full((*positions.shape, len(parsed)), np.nan)
+    for c, measure in enumerate(parsed):
+        projection = projections[measure.level(level)]
+        column = np.array(measure.scores(projection), dtype=float)
+        column[~np.isfinite(column)] = np.nan
+        if no_relevant == "skip" or measure.direction < 0:
+            column[:, projection.num_relevant == 0] = np.nan
+        if queries == "intersection":
+            column[~positions.answered] = np.nan
+        values[:, :, c] = column
+    policies = {"level": level, "queries": queries, "no_relevant": no_relevant}
+    manifest = _manifest(positions, parsed, values, policies)
+    return Scores(positions.systems, positions.requests, parsed, values, manifest)
+
+
+def _check_policies(level: float, queries: str, no_relevant: str) -> None:
+    choice("queries", queries, REQUEST_POLICIES)
+    choice("no_relevant", no_relevant, NO_RELEVANT_POLICIES)
+    if not 0 < level < np.inf:
+        raise UsageError(f"level is {level}, but must be above 0", remedy="a grade of 0 means not relevant")
+
+
+def _check_relevant(positions: Positions, level: float, most: int) -> None:
+    if most == 0:
+        grades = positions.judgments.grades
+        raise DataError(
+            "no request has a relevant item, so that nothing can be measured: "
+            f"the highest grade is {grades.max(initial=-np.inf):g} and the level is {level:g}",
+            remedy="lower --level, or check that the fourth column of the judgments holds the grade",
+        )
+
+
+def _manifest(
+    positions: Positions, measures: tuple[Measure, ...], values: FloatArray, policies: dict[str, Any]
+) -> Manifest:
+    judgments = positions.judgments
+    n = positions.corpus_size
+    sizes = None if n is None else dict(zip(positions.requests, n.tolist(), strict=True))
+    if sizes and len(set(sizes.values())) == 1:
+        sizes = next(iter(sizes.values()))
+    found = positions.num_found
+    return Manifest(
+        conventions={**asdict(positions.conventions), **policies, "corpus_size": sizes},
+        measures=tuple(_measure_record(measure) for measure in measures),
+        qrels={
+            "requests": len(positions.requests),
+            "judged": len(judgments.grades),
+            "positive": int(judgments.num_positive.sum()),
+            "repeated": judgments.num_repeated,
+        },
+        runs=tuple(
+            {
+                "name": name,
+                "answered": int(positions.answered[s].sum()),
+                "unanswered": int((~positions.answered[s]).sum()),
+                "without_judgments": positions.num_unjudged[s],
+                "duplicates_left_out": positions.num_duplicates[s],
+                "retrieved": int(positions.num_retrieved[s].sum()),
+                "positive_retrieved": int(found[s].sum()),
+                "positive_imputed": int((judgments.num_positive - found[s]).sum()),
+            }
+            for s, name in enumerate(positions.systems)
+        ),
+        notes=tuple(notes_on(positions, measures, values, **policies)),
+    )
+
+
+def _measure_record(measure: Measure) -> dict[str, Any]:
+    better = "higher" if measure.direction > 0 else "lower"
+    return {"name": str(measure), "title": measure.title, "formula": measure.formula, "better": better}
+
+
+def _library(name: str) -> Any:
+    """Import an optional library, or say how to install it."""
+    from importlib import import_module
+
+    try:
+        return import_module(name)
+    except ModuleNotFoundError:
+        raise UsageError(f"{name} is not installed", remedy="pip install 'lexirecall[frames]'") from None

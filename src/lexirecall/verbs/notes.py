@@ -1,0 +1,108 @@
+"""Notes: what was left out, ignored or imputed, said once for each kind.
+
+Belongs here: the sentences that go to stderr and into the manifest. Imports what stands above the verbs.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from lexirecall.errors import counted, listed
+from lexirecall.judgments import FloatArray, IntArray
+from lexirecall.manifest import Note
+from lexirecall.measures import Measure
+from lexirecall.positions import Positions
+
+
+def notes_on(
+    positions: Positions,
+    measures: Sequence[Measure],
+    values: FloatArray,
+    *,
+    level: float,
+    queries: str,
+    no_relevant: str,
+) -> Iterator[Note]:
+    """Give the notes that a reader of these values needs."""
+    yield from _unanswered(positions, queries)
+    yield from _without_judgments(positions)
+    yield from _without_relevant(positions, {measure.level(level) for measure in measures}, no_relevant)
+    yield from _repeats(positions)
+    yield from _undefined(positions, measures, values, level, queries)
+
+
+def _per_run(positions: Positions, counts: Iterable[int], most: int = 4) -> str:
+    return listed((f"{name} {count:,}" for name, count in zip(positions.systems, counts, strict=True) if count), most)
+
+
+def _unanswered(positions: Positions, queries: str) -> Iterator[Note]:
+    counts = (~positions.answered).sum(axis=1)
+    if total := int(counts.sum()):
+        policy = (
+            "count as worst case, nothing retrieved (--queries intersection leaves them out)"
+            if queries == "all"
+            else "are left out of the means of that run"
+        )
+        where = f"(of {len(positions.requests):,}: {_per_run(positions, counts)})"
+        yield Note("unanswered", f"judged requests that a run does not answer {where} {policy}", total)
+
+
+def _without_judgments(positions: Positions) -> Iterator[Note]:
+    if total := sum(positions.num_unjudged):
+        text = f"requests of a run without judgments ({_per_run(positions, positions.num_unjudged)}) are ignored"
+        yield Note("without judgments", text, total)
+
+
+def _without_relevant(positions: Positions, levels: set[float], no_relevant: str) -> Iterator[Note]:
+    numbers = {level: positions.judgments.num_relevant(level) == 0 for level in sorted(levels)}
+    distinct = {mask.tobytes(): (level, mask) for level, mask in reversed(numbers.items())}
+    for level, mask in distinct.values():
+        if not mask.any():
+            continue
+        names = listed(request for request, empty in zip(positions.requests, mask, strict=True) if empty)
+        which = f" of grade {level:g} or more" if len(distinct) > 1 and level >= 1e-300 else ""
+        policy = (
+            "left out of every mean (--no-relevant zero counts them as 0)"
+            if no_relevant == "skip"
+            else "counted as 0 where higher is better"
+        )
+        count = int(mask.sum())
+        yield Note(
+            "no relevant item", f"{counted(count, 'request')} without a relevant item{which} ({names}): {policy}", count
+        )
+
+
+def _repeats(positions: Positions) -> Iterator[Note]:
+    if total := sum(positions.num_duplicates):
+        kept = "the first line" if positions.conventions.duplicates == "first" else "the best score"
+        where = _per_run(positions, positions.num_duplicates)
+        text = f"lines that repeat a document of the same request ({where}): kept {kept}"
+        yield Note("duplicates", text, total)
+    if total := positions.judgments.num_repeated:
+        yield Note(
+            "repeated judgments", f"{counted(total, 'judgment')} given more than once, with the same grade", total
+        )
+
+
+def _undefined(
+    positions: Positions, measures: Sequence[Measure], values: FloatArray, level: float, queries: str
+) -> Iterator[Note]:
+    """Say which values are undefined although the request has relevant items and is answered or imputed."""
+    parts, total, needs_size = [], 0, False
+    for c, measure in enumerate(measures):
+        due = np.broadcast_to(positions.judgments.num_relevant(measure.level(level)) > 0, positions.shape)
+        if queries == "intersection":
+            due = due & positions.answered
+        counts: IntArray = (np.isnan(values[:, :, c]) & due).sum(axis=1)
+        if counts.any():
+            parts.append(f"{measure} ({_per_run(positions, counts)})")
+            total += int(counts.sum())
+            needs_size |= measure.tail == "corpus"
+    if parts:
+        why = (
+            ": relevant items were not retrieved, and where they stand is unknown without --corpus-size"
+            if needs_size
+            else ""
+        )
+        text = f"undefined for some requests, which are left out of the mean: {listed(parts)}{why}"
+        yield Note("undefined", text, total)

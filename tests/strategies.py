@@ -1,0 +1,113 @@
+"""Small collections to test with: few requests and documents, and everything that goes wrong with them in practice."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+Qrels = dict[str, dict[str, float]]
+Run = dict[str, dict[str, float]]
+
+DOCUMENTS = ("a", "B", "b", "A1", "a1", "Z", "é", "ß", "Ω-7", "日本", "d10", "d9")
+REQUESTS = ("q1", "Q1", "7", "frage-ü")
+UNJUDGED_REQUESTS = ("q2", "none")
+
+# Pairs that are equal in float32, numbers that are equal though written otherwise, and infinity
+SCORES = (0.0, -0.0, 1.0, 1.0, 2.0, -3.5, 0.50000000001, 0.50000000002, 16777216.0, 16777217.0, 1e39, float("inf"))
+GRADES = (-2.0, -1.0, 0.0, 0.0, 0.25, 0.5, 1.0, 1.0, 1.5, 2.0, 3.0, 4.0)
+
+LEVELS = (1, 2, 0.5)
+
+
+def quick(examples: int) -> settings:
+    """Return settings for a property that is cheap to try: no deadline, since the first example pays for imports."""
+    return settings(max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Judgments, some systems' runs, and a corpus size that is large enough for them, if one is known."""
+
+    qrels: Qrels
+    runs: dict[str, Run]
+    corpus_size: int | None = None
+
+    @property
+    def given_size(self) -> dict[str, Any]:
+        return {} if self.corpus_size is None else {"corpus_size": self.corpus_size}
+
+
+def grades(values: tuple[float, ...] = GRADES) -> st.SearchStrategy[dict[str, float]]:
+    """Judgments of one request; many have no relevant item, some none at all."""
+    return st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from(values), max_size=len(DOCUMENTS))
+
+
+def rankings(
+    scores: tuple[float, ...] = SCORES, *, max_size: int = len(DOCUMENTS)
+) -> st.SearchStrategy[dict[str, float]]:
+    """Scores of one request, with many ties; possibly none."""
+    return st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from(scores), max_size=max_size)
+
+
+def qrels(values: tuple[float, ...] = GRADES) -> st.SearchStrategy[Qrels]:
+    return st.dictionaries(st.sampled_from(REQUESTS), grades(values), min_size=1, max_size=len(REQUESTS))
+
+
+@st.composite
+def runs(draw: st.DrawFn, judged: Qrels, ranking: st.SearchStrategy[dict[str, float]]) -> Run:
+    """A run that answers at least one judged request; it leaves some out and answers others that nobody judged."""
+    answered = draw(st.permutations([*REQUESTS, *UNJUDGED_REQUESTS]))
+    number = draw(st.integers(1, len(answered)))
+    run = {request: draw(ranking) for request in answered[:number]}
+    if not run.keys() & judged.keys():
+        run[next(iter(judged))] = draw(ranking)
+    return run
+
+
+@st.composite
+def collections(
+    draw: st.DrawFn,
+    *,
+    grades: tuple[float, ...] = GRADES,
+    scores: tuple[float, ...] = SCORES,
+    max_retrieved: int = len(DOCUMENTS),
+    max_systems: int = 2,
+    with_size: bool | None = None,
+) -> Collection:
+    """A whole collection; `with_size` says whether the corpus size is known, None leaves it open."""
+    judged = draw(qrels(grades))
+    systems = draw(st.integers(1, max_systems))
+    ranking = rankings(scores, max_size=max_retrieved)
+    drawn = {f"system{number}": draw(runs(judged, ranking)) for number in range(1, systems + 1)}
+    is_known = draw(st.booleans()) if with_size is None else with_size
+    extra = draw(st.integers(0, 5))
+    return Collection(judged, drawn, _smallest_corpus(judged, drawn) + extra if is_known else None)
+
+
+def _smallest_corpus(judged: Qrels, runs: Mapping[str, Run]) -> int:
+    """The most documents that one request knows of: retrieved, or relevant and missing."""
+    return max(
+        [1, *(len({*run.get(request, {}), *documents}) for run in runs.values() for request, documents in judged.items())]
+    )
+
+
+@dataclass(frozen=True)
+class Ordering:
+    """How rankings become positions, by the names of `project`'s arguments."""
+
+    score_dtype: str = "float64"
+    depth: int | None = None
+    judged_only: bool = False
+
+
+def orderings(*, both: bool = True) -> st.SearchStrategy[Ordering]:
+    """Every combination of score type, depth and judged-only; `both` allows the last two together."""
+    drawn = st.builds(
+        Ordering,
+        st.sampled_from(["float64", "float32"]),
+        st.none() | st.integers(1, 6),
+        st.booleans(),
+    )
+    return drawn if both else drawn.filter(lambda ordering: ordering.depth is None or not ordering.judged_only)

@@ -1,0 +1,194 @@
+"""Every measure of the table, under every convention, against the slow twin that reads like its definition."""
+
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import naive
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import LEVELS, Collection, Ordering, collections, orderings, quick
+
+from lexirecall import MEASURES, Measure, UsageError, parse_measures, project
+
+SETTINGS = parse_measures([
+    "AP AP@2 AP(rel=2) RR RR@2 RR(rel=2)@3 RBP RBP(p=0.5) RBP@2 RBP(p=0.95,rel=2)@3 R@1 R@3 R(rel=2)@4 P@1 P@5 Success@1",
+    "Success@3 Rprec Rprec(rel=0.5) TSE TSE@3 TSE(rel=2) TSE(e=dcg) TSE(e=dcg)@2 TSE(e=rbp) TSE(e=rbp,p=0.5)",
+    "SL1 SL1(rel=2) SL3 LastRel RE RE(rel=2) Depth@0.07 Depth@0.5 Depth@0.95 Depth@1 WSS@0.5 WSS@0.95 WSS(rel=2)@1",
+    "nDCG nDCG@1 nDCG@3 nDCG(dcg=exp-log2) nDCG(dcg=exp-log2)@2 ERR ERR@2 ERR(max_grade=5)",
+    "NumRet NumRel NumRel(rel=2) NumRelRet SetP SetP(rel=2) SetR SetF SetF(beta=2) SetF(beta=0.5) SetF(beta=0)",
+    "Bpref Bpref(rel=2) infAP infAP(rel=2) Judged@1 Judged@3 IPrec@0 IPrec@0.1 IPrec@0.5 IPrec(rel=2)@1",
+])  # fmt: skip
+LINEAR = parse_measures(["TSE(e=linear) TSE(e=linear)@3"])  # cannot be computed where n is unknown
+WITHOUT_CLOSED_FORM = {"ERR", "Bpref", "infAP", "IPrec"}
+Twin = Callable[[naive.Lines, dict[str, float], Measure], float]
+
+
+def measures_for(collection: Collection) -> list[Measure]:
+    return SETTINGS if collection.corpus_size is None else SETTINGS + LINEAR
+
+
+def alike(ours: float, theirs: float) -> bool:
+    """Tell whether two values are equal, or both undefined."""
+    if not math.isfinite(ours) or not math.isfinite(theirs):
+        return not math.isfinite(ours) and not math.isfinite(theirs)
+    return math.isclose(ours, theirs, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def differences(
+    collection: Collection, measures: list[Measure], level: float, twin: Twin, **conventions: Any
+) -> Iterator[str]:
+    """Name every value in which the twin differs."""
+    positions = project(
+        collection.qrels, collection.runs, needs_judged=True, **collection.given_size, **conventions
+    )
+    for measure in measures:
+        scores = measure.scores(positions.at_level(measure.level(level)))
+        assert scores.shape == (len(collection.runs), len(collection.qrels))
+        for s, run in enumerate(collection.runs.values()):
+            for q, (request, judged) in enumerate(collection.qrels.items()):
+                theirs = twin(list(run.get(request, {}).items()), judged, measure)
+                if not alike(scores[s, q], theirs):
+                    yield f"{measure} of system {s + 1}, request {request}: {scores[s, q]}, but the twin has {theirs}"
+
+
+def twin_of_one_order(
+    collection: Collection, level: float, ordering: Ordering, ties: str, imputation: str = "pessimistic"
+) -> Twin:
+    def twin(lines: naive.Lines, judged: dict[str, float], measure: Measure) -> float:
+        order = naive.ranked(lines, judged, ties, ordering.score_dtype)
+        return value_of(order, judged, measure)
+
+    def value_of(order: list[str], judged: dict[str, float], measure: Measure) -> float:
+        shown = naive.grades_shown(order, judged, ordering.depth, judged_only=ordering.judged_only)
+        case = naive.Case(shown, judged, measure.level(level), collection.corpus_size, imputation)
+        return naive.value(measure.name, measure.settings, case)
+
+    return twin
+
+
+def twin_of_all_orders(collection: Collection, level: float, ordering: Ordering) -> Twin:
+    def twin(lines: naive.Lines, judged: dict[str, float], measure: Measure) -> float:
+        def value_of(order: list[str]) -> float:
+            shown = naive.grades_shown(order, judged, ordering.depth, judged_only=ordering.judged_only)
+            case = naive.Case(shown, judged, measure.level(level), collection.corpus_size)
+            return naive.value(measure.name, measure.settings, case)
+
+        return naive.expected(lines, ordering.score_dtype, value_of)
+
+    return twin
+
+
+def conventions_of(ordering: Ordering) -> dict[str, Any]:
+    return {"score_dtype": ordering.score_dtype, "depth": ordering.depth, "judged_only": ordering.judged_only}
+
+
+def test_the_settings_tried_cover_every_row_of_the_table() -> None:
+    assert {measure.name for measure in SETTINGS} == MEASURES.keys() == naive.TWINS.keys()
+
+
+def test_the_settings_tried_cover_every_setting_that_is_offered() -> None:
+    tried = {(measure.name, setting) for measure in SETTINGS + LINEAR for setting in measure.settings}
+    offered = {(row.name, setting) for row in MEASURES.values() for setting in row.parameters}
+    assert offered <= tried
+
+
+@pytest.mark.parametrize("ties", ["trec", "input", "worst", "best"])
+@quick(60)
+@given(collections(), orderings(), st.sampled_from(LEVELS))
+def test_every_measure_equals_its_twin(ties: str, collection: Collection, ordering: Ordering, level: float) -> None:
+    twin = twin_of_one_order(collection, level, ordering, ties)
+    measures = measures_for(collection)
+    assert not list(differences(collection, measures, level, twin, ties=ties, **conventions_of(ordering)))
+
+
+@pytest.mark.parametrize("ties", ["trec", "input", "worst", "best"])
+@quick(40)
+@given(collections(), orderings(), st.sampled_from(LEVELS))
+def test_every_measure_equals_its_twin_with_optimistic_imputation(
+    ties: str, collection: Collection, ordering: Ordering, level: float
+) -> None:
+    twin = twin_of_one_order(collection, level, ordering, ties, "optimistic")
+    measures = measures_for(collection)
+    conventions = {"imputation": "optimistic", "ties": ties, **conventions_of(ordering)}
+    assert not list(differences(collection, measures, level, twin, **conventions))
+
+
+@quick(60)
+@given(collections(), st.none() | st.integers(1, 6), st.sampled_from(LEVELS))
+def test_ranked_lists_without_scores_are_taken_in_their_order(
+    collection: Collection, depth: int | None, level: float
+) -> None:
+    """Ranked lists have no ties, so that no tie rule reorders them."""
+    lists = {name: {q: list(scores) for q, scores in run.items()} for name, run in collection.runs.items()}
+    positions = project(collection.qrels, lists, depth=depth, needs_judged=True, **collection.given_size)
+    falling = {
+        name: {q: {item: -rank for rank, item in enumerate(scores)} for q, scores in run.items()}
+        for name, run in collection.runs.items()
+    }
+    scored = project(collection.qrels, falling, depth=depth, needs_judged=True, **collection.given_size)
+    for measure in measures_for(collection):
+        at = measure.level(level)
+        pairs = zip(measure.scores(positions.at_level(at)).flat, measure.scores(scored.at_level(at)).flat, strict=True)
+        assert all(alike(ours, theirs) for ours, theirs in pairs), measure
+
+
+# Scores from a small set, so that blocks of tied items are common; few items, so that all orders can be tried
+tied_collections = collections(scores=(1.0, 1.0, 2.0, 0.50000000001, 0.50000000002), max_retrieved=5, max_systems=1)
+CLOSED_FORM = [measure for measure in SETTINGS if measure.name not in WITHOUT_CLOSED_FORM]
+
+
+@quick(60)
+@given(tied_collections, orderings(both=False), st.sampled_from(LEVELS))
+def test_expected_value_is_the_mean_over_all_orders_of_tied_items(
+    collection: Collection, ordering: Ordering, level: float
+) -> None:
+    measures = CLOSED_FORM if collection.corpus_size is None else CLOSED_FORM + LINEAR
+    twin = twin_of_all_orders(collection, level, ordering)
+    assert not list(differences(collection, measures, level, twin, ties="expected", **conventions_of(ordering)))
+
+
+def test_expected_value_is_finite_when_the_cut_never_hides_the_item_that_counts() -> None:
+    """Two of three tied items are relevant and two are shown: the first relevant one is 1st in 2/3 of orders, else 2nd."""
+    positions = project({"q": {"a": 1, "b": 1}}, {"q": {"a": 1, "b": 1, "x": 1}}, ties="expected", depth=2)
+    assert MEASURES["SL1"].scores(positions.at_level(1)) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("measure", [m for m in SETTINGS if m.name in WITHOUT_CLOSED_FORM], ids=str)
+def test_measures_without_a_closed_form_refuse_expected_ties(measure: Measure) -> None:
+    positions = project({"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}, ties="expected", needs_judged=True)
+    with pytest.raises(UsageError, match="no closed form") as caught:
+        measure.scores(positions.at_level(measure.level(1)))
+    assert str(measure) in str(caught.value)
+
+
+def test_expected_ties_refuse_conventions_without_a_closed_form() -> None:
+    qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0}}
+    with pytest.raises(UsageError, match="optimistic"):
+        project(qrels, run, ties="expected", imputation="optimistic")
+    with pytest.raises(UsageError, match="depth"):
+        project(qrels, run, ties="expected", depth=3, judged_only=True)
+
+
+lines = st.lists(st.tuples(st.sampled_from("abcdé"), st.sampled_from([0.0, 1.0, 2.0])), min_size=1, max_size=8)
+
+
+@pytest.mark.parametrize("rule", ["first", "best"])
+@pytest.mark.parametrize("ties", ["trec", "input"])
+@quick(30)
+@given(lines=lines)
+def test_repeated_items_are_left_out_as_the_rule_says(
+    rule: str, ties: str, lines: naive.Lines, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Only a file can list an item twice with two scores: in a dict its keys would be one."""
+    path: Path = tmp_path_factory.mktemp("runs") / "repeated.run"
+    path.write_text("".join(f"q Q0 {item} 1 {score} tag\n" for item, score in lines), encoding="utf-8")
+    judged = {"a": 1.0, "c": 1.0, "é": 1.0, "b": 0.0}
+    positions = project({"q": judged}, path, duplicates=rule, ties=ties)
+    unique = naive.without_duplicates(lines, rule)
+    case = naive.Case(naive.grades_shown(naive.ranked(unique, judged, ties), judged), judged)
+    assert positions.found.positions.tolist() == case.found
+    assert positions.num_retrieved.tolist() == [[len(unique)]]
+    assert positions.num_duplicates == (len(lines) - len(unique),)
