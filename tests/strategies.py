@@ -39,20 +39,14 @@ class Collection:
         return {} if self.corpus_size is None else {"corpus_size": self.corpus_size}
 
 
-def grades(values: tuple[float, ...] = GRADES) -> st.SearchStrategy[dict[str, float]]:
-    """Judgments of one request; many have no relevant item, some none at all."""
-    return st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from(values), max_size=len(DOCUMENTS))
+def valued(documents: tuple[str, ...], values: tuple[float, ...]) -> st.SearchStrategy[dict[str, float]]:
+    """Grades or scores of some documents, possibly none, in any order."""
+    return st.dictionaries(st.sampled_from(documents), st.sampled_from(values), max_size=len(documents))
 
 
-def rankings(
-    scores: tuple[float, ...] = SCORES, *, max_size: int = len(DOCUMENTS)
-) -> st.SearchStrategy[dict[str, float]]:
-    """Scores of one request, with many ties; possibly none."""
-    return st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from(scores), max_size=max_size)
-
-
-def qrels(values: tuple[float, ...] = GRADES) -> st.SearchStrategy[Qrels]:
-    return st.dictionaries(st.sampled_from(REQUESTS), grades(values), min_size=1, max_size=len(REQUESTS))
+def qrels(documents: tuple[str, ...], values: tuple[float, ...]) -> st.SearchStrategy[Qrels]:
+    """Judgments of some requests; many have no relevant item, some no judged one."""
+    return st.dictionaries(st.sampled_from(REQUESTS), valued(documents, values), min_size=1, max_size=len(REQUESTS))
 
 
 @st.composite
@@ -72,14 +66,14 @@ def collections(
     *,
     grades: tuple[float, ...] = GRADES,
     scores: tuple[float, ...] = SCORES,
-    max_retrieved: int = len(DOCUMENTS),
+    documents: tuple[str, ...] = DOCUMENTS,
     max_systems: int = 2,
     with_size: bool | None = None,
 ) -> Collection:
     """A whole collection; `with_size` says whether the corpus size is known, None leaves it open."""
-    judged = draw(qrels(grades))
+    judged = draw(qrels(documents, grades))
     systems = draw(st.integers(1, max_systems))
-    ranking = rankings(scores, max_size=max_retrieved)
+    ranking = valued(documents, scores)
     drawn = {f"system{number}": draw(runs(judged, ranking)) for number in range(1, systems + 1)}
     is_known = draw(st.booleans()) if with_size is None else with_size
     extra = draw(st.integers(0, 5))

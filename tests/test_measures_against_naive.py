@@ -9,7 +9,7 @@ import naive
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import LEVELS, Collection, Ordering, collections, orderings, quick
+from strategies import DOCUMENTS, LEVELS, Collection, Ordering, collections, orderings, quick
 
 from lexirecall import MEASURES, Measure, UsageError, parse_measures, project
 
@@ -136,7 +136,7 @@ def test_ranked_lists_without_scores_are_taken_in_their_order(
 
 
 # Scores from a small set, so that blocks of tied items are common; few items, so that all orders can be tried
-tied_collections = collections(scores=(1.0, 1.0, 2.0, 0.50000000001, 0.50000000002), max_retrieved=5, max_systems=1)
+tied_collections = collections(scores=(1.0, 1.0, 1.0, 0.50000000001, 0.50000000002), documents=DOCUMENTS[:5], max_systems=1)
 CLOSED_FORM = [measure for measure in SETTINGS if measure.name not in WITHOUT_CLOSED_FORM]
 
 

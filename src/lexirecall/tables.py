@@ -3,7 +3,7 @@ r"""Tables: results as text that people read, paste and parse.
 Belongs here: layout, number formats and escaping, for terminal, Markdown, LaTeX, HTML and delimited files.
 Not here: what the numbers are. Imports errors only.
 
-Numbers have four decimals; one that would show as a false zero gets an exponent, an undefined one is a dash.
+A number that would show as a false zero gets an exponent, an undefined one is a dash.
 
 >>> table = Table(("run", "AP"), (("bm25_a", "0.2500"), ("dense", "0.3000")), best=frozenset({(1, 1)}))
 >>> print(table.to_text())
@@ -40,19 +40,15 @@ _LATEX = {
 }  # fmt: skip
 
 
-def number(value: float, *, whole: bool = False) -> str:
+def number(value: float, decimals: int = 4) -> str:
     """Format a value for a table.
 
-    >>> number(0.25), number(0.00001234), number(0.0), number(35123.4567), number(17, whole=True), number(math.nan)
+    >>> number(0.25), number(0.00001234), number(0.0), number(35123.4567, 1), number(17, 0), number(math.nan)
     ('0.2500', '1.2e-05', '0.0000', '35123.5', '17', '-')
     """
     if math.isnan(value):
         return "-"
-    if whole and value.is_integer() if isinstance(value, float) else whole:
-        return str(int(value))
-    if 0 < abs(value) < 0.00005:
-        return f"{value:.1e}"
-    return f"{value:.1f}" if abs(value) >= 1000 else f"{value:.4f}"
+    return f"{value:.1e}" if 0 < abs(value) < 0.5 * 10.0**-decimals else f"{value:.{decimals}f}"
 
 
 def visible(text: str) -> str:

@@ -88,7 +88,7 @@ def _explanation(scores: Any) -> str:
     top, total = best("AP"), best("TSE")
     return (
         f"What you see: {top} has the best average precision (AP {means[top]['AP']:.3f}), so its top ranks are good.\n"
-        "But TSE, total search efficiency, is the exposure of the *last* relevant document: what the worst-off user has.\n"
+        "But TSE (total search efficiency) is the exposure of the *last* relevant document: what the worst-off user gets.\n"
         f"There {total} leads ({means[total]['TSE']:.1e} against {means[top]['TSE']:.1e}), since it overlooks less: "
         f"its R@1000 is {means[total]['R@1000']:.3f} against {means[top]['R@1000']:.3f}.\n"
         "A document that was not retrieved has exposure 0, and a single one makes the TSE of its request 0."

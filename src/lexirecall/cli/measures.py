@@ -50,22 +50,10 @@ def _row(row: Any) -> dict[str, str]:
     return {
         "measure": row.name + (at if row.needs_at else f"[{at}]" if at else ""),
         "better": "higher" if row.direction > 0 else "lower",
-        "needs": ", ".join(needs(row)),
+        "needs": ", ".join(row.needs),
         "reference": row.reference,
         "title": row.title,
     }
-
-
-def needs(row: Any) -> list[str]:
-    """Say what a measure needs beyond the positions of the relevant items."""
-    facts = {
-        "grades": row.graded and not row.needs_judged,
-        "judged non-relevant": row.needs_judged,
-        "n": row.name == "WSS",
-        "n if not all found": row.tail == "corpus" and row.name not in ("WSS", "TSE"),
-        "n optional": row.name == "TSE",
-    }
-    return [fact for fact, holds in facts.items() if holds]
 
 
 def _explained(name: str) -> str:
@@ -78,12 +66,12 @@ def _explained(name: str) -> str:
         "formula": row.formula,
         "better": "higher" if row.direction > 0 else "lower",
         "over requests": row.total,
-        "needs": ", ".join(needs(row)) or "the positions of the relevant items only",
+        "needs": ", ".join(row.needs) or "the positions of the relevant items only",
         "settings": ", ".join(settings),
         "@": {"cutoff": "a cut-off k, as in @10", "recall": "a recall r, as in @0.95", "": "none"}[row.at]
         + (" (required)" if row.needs_at else ""),
-        "also read as": ", ".join((*filter(None, row.trec), *row.aliases)),
+        "also read as": ", ".join(dict.fromkeys((*filter(None, row.trec), *row.aliases))),
         "reference": REFERENCES.get(row.reference, row.reference),
     }
     body = "\n".join(f"  {label:<14} {text}" for label, text in lines.items() if text)
-    return f"{row.name}: {row.title}\n{body}\n  p_1 < … < p_m   positions of the m relevant items; n the corpus size"
+    return f"{row.name}\n  {row.title}\n\n{body}\n\n  p_1 < … < p_m are the positions of the m relevant items, n is the corpus size"

@@ -85,8 +85,9 @@ class Measure:
     reference: str = ""
     direction: Literal[1, -1] = 1
     """1 if higher is better, -1 if lower is."""
-    tail: Literal["zero", "corpus"] = "zero"
-    """What an item that was not retrieved contributes: nothing, or what it would at the bottom of the corpus."""
+    corpus: Literal["ignored", "optional", "if missing", "required"] = "ignored"
+    """What the corpus size n is for. Where it is ignored, an item that was not retrieved contributes nothing; elsewhere
+    what it would at the bottom of the corpus, and at infinity if n is unknown."""
     at: Literal["", "cutoff", "recall"] = ""
     """What `@` sets."""
     needs_at: bool = False
@@ -101,6 +102,8 @@ class Measure:
     needs_judged: bool = False
     """Needs the judged non-relevant items beside the relevant ones."""
     total: Literal["mean", "sum"] = "mean"
+    decimals: int = 4
+    """How a table shows it."""
     trec: tuple[str, ...] = ()
     """trec_eval's names: without and with a cut-off."""
     aliases: tuple[str, ...] = ()
@@ -154,6 +157,16 @@ class Measure:
     def _formulas(self) -> tuple[object, ...]:
         return self.exposure, self.weight, self.function, self.of_positions
 
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What it is computed from, beyond the positions of the relevant items."""
+        facts = {
+            "grades": self.graded and not self.needs_judged,
+            "judged non-relevant items": self.needs_judged,
+            f"n ({self.corpus})": self.corpus != "ignored",
+        }
+        return tuple(fact for fact, holds in facts.items() if holds)
+
     def level(self, default: float) -> float:
         """Return the grade from which an item is relevant to this measure."""
         smallest_positive = 5e-324
@@ -169,6 +182,10 @@ class Measure:
     def scores(self, projection: Projection) -> FloatArray:
         """Return the value of every ranking, [S, Q]; requests without relevant items get 0."""
         self.require_settings()
+        if self.corpus == "required" and projection.source.corpus_size is None:
+            raise UsageError(
+                f"{self} needs the corpus size", remedy="give --corpus-size N, or a file of one per request"
+            )
         with np.errstate(divide="ignore", invalid="ignore"):
             return self._scores(projection)
 
@@ -203,7 +220,7 @@ class Measure:
         else:
             exposures = self._exposures(projection.found.positions.astype(float), m_of_item, n_of_item)
         retrieved = projection.sum(_product(exposures, self._weights(levels, m_of_item, n_of_item)))
-        return retrieved if self.tail == "zero" else retrieved + self._tail(projection, n)
+        return retrieved if self.corpus == "ignored" else retrieved + self._tail(projection, n)
 
     def _exposures(self, positions: FloatArray, m: Any, n: Any) -> FloatArray:
         exposures = np.asarray(ask(self.exposure, positions, {**self._values, "m": m, "n": n}), dtype=float)
@@ -215,7 +232,7 @@ class Measure:
 
     def _bottom(self, level: int, m: int, n: float) -> float:
         """Exposure of the i-th relevant item if it was not retrieved."""
-        if self.tail == "zero":
+        if self.corpus == "ignored":
             return 0.0
         position = np.inf if np.isnan(n) else n - m + level
         return float(self._exposures(np.array([position]), m, np.array([n]))[0])

@@ -114,7 +114,7 @@ TSE = Measure(
     weight=_last,
     formula="e(p_m), e(i) = 1/i by default, 1/log2(i+1) for e='dcg', (1-p) p^(i-1) for 'rbp', 1 - i/n for 'linear'",
     reference="DiazEM25",
-    tail="corpus",
+    corpus="optional",
     at="cutoff",
     parameters={"e": Parameter("ap", options=tuple(EXPOSURES)), "p": PATIENCE},
 )
@@ -126,7 +126,8 @@ SL1 = Measure(
     formula="p_1 - 1",
     reference="Cooper68",
     direction=-1,
-    tail="corpus",
+    corpus="if missing",
+    decimals=1,
 )
 SL3 = Measure(
     "SL3",
@@ -136,7 +137,8 @@ SL3 = Measure(
     formula="p_m - m",
     reference="Cooper68",
     direction=-1,
-    tail="corpus",
+    corpus="if missing",
+    decimals=1,
 )
 LAST_REL = Measure(
     "LastRel",
@@ -146,7 +148,8 @@ LAST_REL = Measure(
     formula="p_m",
     reference="ZouLK18",
     direction=-1,
-    tail="corpus",
+    corpus="if missing",
+    decimals=1,
 )
 RE = Measure(
     "RE",
@@ -156,7 +159,8 @@ RE = Measure(
     formula="mean(p) - (m+1)/2",
     reference="Rocchio64",
     direction=-1,
-    tail="corpus",
+    corpus="if missing",
+    decimals=1,
 )
 
 
@@ -184,7 +188,8 @@ DEPTH = Measure(
     formula="p_c, c = ceil(r m)",
     reference="CormackG14",
     direction=-1,
-    tail="corpus",
+    corpus="if missing",
+    decimals=1,
     at="recall",
     needs_at=True,
 )
@@ -195,7 +200,7 @@ WSS = Measure(
     weight=_at_recall,
     formula="(n - p_c)/n - (1 - r), c = ceil(r m)",
     reference="CohenHPY06",
-    tail="corpus",
+    corpus="required",
     at="recall",
     needs_at=True,
 )

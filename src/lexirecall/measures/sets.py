@@ -49,6 +49,7 @@ NUM_RET = Measure(
     formula="k",
     reference="BuckleyV05",
     total="sum",
+    decimals=0,
     trec=("num_ret",),
 )
 NUM_REL = Measure(
@@ -59,6 +60,7 @@ NUM_REL = Measure(
     formula="m",
     reference="BuckleyV05",
     total="sum",
+    decimals=0,
     trec=("num_rel",),
 )
 NUM_REL_RET = Measure(
@@ -69,6 +71,7 @@ NUM_REL_RET = Measure(
     formula="r",
     reference="BuckleyV05",
     total="sum",
+    decimals=0,
     trec=("num_rel_ret",),
 )
 SET_P = Measure(

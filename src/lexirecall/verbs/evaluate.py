@@ -12,7 +12,7 @@ import numpy as np
 
 from lexirecall.errors import DataError, UsageError, choice
 from lexirecall.formats import CorpusSize, Qrels, Runs, project
-from lexirecall.judgments import FloatArray
+from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.manifest import NO_RELEVANT_POLICIES, REQUEST_POLICIES, Manifest, Note
 from lexirecall.measures import Measure
 from lexirecall.names import parse_measures
@@ -32,6 +32,8 @@ class Scores:
     requests: tuple[str, ...]
     measures: tuple[Measure, ...]
     values: FloatArray
+    num_due: IntArray
+    """For each measure, how many requests should have a value, [M]."""
     manifest: Manifest
 
     @property
@@ -101,10 +103,13 @@ class Scores:
         return pyarrow.table({**columns, "value": pyarrow.array(columns["value"], from_pandas=True)})
 
     def table(self, *, per_request: bool = False) -> Table:
-        """Lay the means out, one row a run; or one row for each request of each run."""
+        """Lay the means out, one row a run; or one row for each request of each run.
+
+        A mean over fewer requests than it should have is followed by their number in brackets, and is never the best.
+        """
         means, names = self.means, tuple(map(str, self.measures))
         if not per_request:
-            overall = tuple((run, *self._numbers(means[s])) for s, run in enumerate(self.systems))
+            overall = tuple((run, *self._means_shown(s, means[s])) for s, run in enumerate(self.systems))
             return Table(("run", *names), overall, best=frozenset((s, c + 1) for s, c in self._best(means)))
         rows = [
             (run, query, *self._numbers(values))
@@ -115,14 +120,24 @@ class Scores:
 
     def _numbers(self, values: FloatArray) -> tuple[str, ...]:
         pairs = zip(self.measures, values.tolist(), strict=True)
-        return tuple(number(value, whole=measure.total == "sum") for measure, value in pairs)
+        return tuple(number(value, measure.decimals) for measure, value in pairs)
+
+    def _means_shown(self, s: int, means: FloatArray) -> tuple[str, ...]:
+        counts = (~np.isnan(self.values[s])).sum(axis=0)
+        triples = zip(self._numbers(means), counts, self.num_due, strict=True)
+        return tuple(text if count in (0, due) else f"{text} ({count})" for text, count, due in triples)
+
+    @property
+    def _complete(self) -> BoolArray:
+        """Whether a mean covers all the requests that it should, [S, M]."""
+        return np.equal((~np.isnan(self.values)).sum(axis=1), self.num_due)
 
     def _best(self, means: FloatArray) -> Iterator[tuple[int, int]]:
         """Give the cells with the best mean of each measure, equal ones too, where there is something to choose."""
         for c, measure in enumerate(self.measures):
-            column = measure.direction * means[:, c]
-            if len(column) > 1 and not np.isnan(column).all() and np.nanmin(column) < np.nanmax(column):
-                yield from ((int(s), c) for s in np.flatnonzero(column >= np.nanmax(column) - 1e-12))
+            column = np.where(self._complete[:, c], measure.direction * means[:, c], -np.inf)
+            if column.min() < column.max():
+                yield from ((int(s), c) for s in np.flatnonzero(column >= column.max() - 1e-12))
 
     def render(self, form: str = "table", *, per_request: bool = False, bold: bool = False) -> str:
         """Return the result in one of the formats of the command line."""
@@ -248,18 +263,22 @@ def score(
         positions, level, max(projection.num_relevant.max(initial=0) for projection in projections.values())
     )
     values = np.full((*positions.shape, len(parsed)), np.nan)
+    num_due = np.zeros(len(parsed), np.int64)
     for c, measure in enumerate(parsed):
         projection = projections[measure.level(level)]
         column = np.array(measure.scores(projection), dtype=float)
         column[~np.isfinite(column)] = np.nan
-        if no_relevant == "skip" or measure.direction < 0:
-            column[:, projection.num_relevant == 0] = np.nan
+        has_value = projection.num_relevant > 0
+        if no_relevant == "zero" and measure.direction > 0:
+            has_value = np.ones_like(has_value)
+        column[:, ~has_value] = np.nan
+        num_due[c] = has_value.sum()
         if queries == "intersection":
             column[~positions.answered] = np.nan
         values[:, :, c] = column
     policies = {"level": level, "queries": queries, "no_relevant": no_relevant}
     manifest = _manifest(positions, parsed, values, policies)
-    return Scores(positions.systems, positions.requests, parsed, values, manifest)
+    return Scores(positions.systems, positions.requests, parsed, values, num_due, manifest)
 
 
 def _check_policies(level: float, queries: str, no_relevant: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from lexirecall.errors import counted, listed
-from lexirecall.judgments import FloatArray, IntArray
+from lexirecall.judgments import FloatArray
 from lexirecall.manifest import Note
 from lexirecall.measures import Measure
 from lexirecall.positions import Positions
@@ -88,21 +88,15 @@ def _undefined(
     positions: Positions, measures: Sequence[Measure], values: FloatArray, level: float, queries: str
 ) -> Iterator[Note]:
     """Say which values are undefined although the request has relevant items and is answered or imputed."""
-    parts, total, needs_size = [], 0, False
+    parts, total, reason = [], 0, ""
     for c, measure in enumerate(measures):
         due = np.broadcast_to(positions.judgments.num_relevant(measure.level(level)) > 0, positions.shape)
         if queries == "intersection":
             due = due & positions.answered
-        counts: IntArray = (np.isnan(values[:, :, c]) & due).sum(axis=1)
-        if counts.any():
-            parts.append(f"{measure} ({_per_run(positions, counts)})")
-            total += int(counts.sum())
-            needs_size |= measure.tail == "corpus"
+        if count := int((np.isnan(values[:, :, c]) & due).sum()):
+            parts.append(f"{measure} ({count:,} of {due.sum():,})")
+            total += count
+            if measure.corpus != "ignored":
+                reason = "; where a relevant document stands that was not retrieved is unknown without --corpus-size"
     if parts:
-        why = (
-            ": relevant items were not retrieved, and where they stand is unknown without --corpus-size"
-            if needs_size
-            else ""
-        )
-        text = f"undefined for some requests, which are left out of the mean: {listed(parts)}{why}"
-        yield Note("undefined", text, total)
+        yield Note("undefined", f"undefined values, left out of the means: {listed(parts, most=9)}{reason}", total)
