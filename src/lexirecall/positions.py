@@ -183,11 +183,10 @@ class Positions:
             s, q = wrong[0]
             raise DataError(
                 f"the corpus size {corpus_size[q]:,} is too small for request {self.requests[q]!r}: "
-                f"{self.systems[s]} retrieved {self.num_retrieved[s, q]:,} items "
-                f"and {missing[s, q]:,} relevant ones are missing from its ranking",
-                remedy=f"give a corpus size of at least {needed.max():,}; too small for "
-                f"{counted(len(set(wrong[:, 1].tolist())), 'request')}: "
-                f"{listed(self.requests[q] for q in dict.fromkeys(wrong[:, 1].tolist()))}",
+                f"{self.systems[s]} retrieved {counted(self.num_retrieved[s, q], 'item')}, "
+                f"without {counted(missing[s, q], 'relevant item')}",
+                remedy=f"it needs {needed[:, q].max():,} or more, one number for all {needed.max():,} or more; "
+                f"too small for {listed(self.requests[q] for q in dict.fromkeys(wrong[:, 1]))}",
             )
 
     def at_level(self, level: float) -> "Projection":

@@ -42,7 +42,7 @@ def _version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> N
     "--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show versions and exit."
 )
 def group() -> None:
-    r"""Evaluate rankings by whether everything relevant is found.
+    """Evaluate rankings by whether everything relevant is found.
 
     \b
     Start with:  lexirecall demo

@@ -1,5 +1,6 @@
 """`lexirecall demo`: a simulated collection, the main job on it, and what to type next."""
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ SEED = 2025
     help="Folder for the judgments and runs.",
 )  # fmt: skip
 def command(folder: str) -> None:
-    r"""Simulate a small collection, evaluate it and explain the result; nothing is downloaded.
+    """Simulate a small collection, evaluate it and explain the result; nothing is downloaded.
 
     \b
     Example:
@@ -40,7 +41,8 @@ def command(folder: str) -> None:
 
 
 def _command(folder: str) -> str:
-    return f"lexirecall eval {folder}/qrels.txt {folder}/*.run"
+    quoted = shlex.quote(folder)
+    return f"lexirecall eval {quoted}/qrels.txt {quoted}/*.run"
 
 
 def _write(folder: Path, collection: Any) -> list[Path]:
@@ -63,7 +65,7 @@ def _write(folder: Path, collection: Any) -> list[Path]:
         )
     for path, data in paths.items():
         write_file(path, data)
-    return list(paths)
+    return sorted(paths, key=lambda path: (path.suffix == ".run", path.name))  # the order of *.run
 
 
 def _qrels_text(qrels: dict[str, dict[str, int]]) -> str:
@@ -88,7 +90,8 @@ def _explanation(scores: Any) -> str:
     top, total = best("AP"), best("TSE")
     return (
         f"What you see: {top} has the best average precision (AP {means[top]['AP']:.3f}), so its top ranks are good.\n"
-        "But TSE (total search efficiency) is the exposure of the *last* relevant document: what the worst-off user gets.\n"
+        "But TSE, total search efficiency, is the exposure of the *last* relevant document, all that the worst-off\n"
+        "user gets. "
         f"There {total} leads ({means[total]['TSE']:.1e} against {means[top]['TSE']:.1e}), since it overlooks less: "
         f"its R@1000 is {means[total]['R@1000']:.3f} against {means[top]['R@1000']:.3f}.\n"
         "A document that was not retrieved has exposure 0, and a single one makes the TSE of its request 0."

@@ -27,7 +27,7 @@ def command(
     output: str | None,
     **conventions: Any,
 ) -> None:
-    r"""Score runs against judgments.
+    """Score runs against judgments.
 
     QRELS and RUN are TREC text or JSON, plain or compressed (gz, bz2, xz, zst), or `-` for stdin.
 

@@ -13,7 +13,7 @@ _COLUMNS = ("measure", "better", "needs", "reference", "title")
 @click.argument("name", required=False)
 @output_options()
 def command(name: str | None, form: str, output: str | None) -> None:
-    r"""List the measures, or explain one: formula, settings, reference.
+    """List the measures, or explain one: formula, settings, reference.
 
     \b
     Examples:
@@ -74,4 +74,4 @@ def _explained(name: str) -> str:
         "reference": REFERENCES.get(row.reference, row.reference),
     }
     body = "\n".join(f"  {label:<14} {text}" for label, text in lines.items() if text)
-    return f"{row.name}\n  {row.title}\n\n{body}\n\n  p_1 < … < p_m are the positions of the m relevant items, n is the corpus size"
+    return f"{row.name}\n  {row.title}\n\n{body}\n\n  p_1 < … < p_m: positions of the m relevant items; n: corpus size"

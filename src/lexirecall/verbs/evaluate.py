@@ -130,7 +130,8 @@ class Scores:
     @property
     def _complete(self) -> BoolArray:
         """Whether a mean covers all the requests that it should, [S, M]."""
-        return np.equal((~np.isnan(self.values)).sum(axis=1), self.num_due)
+        complete: BoolArray = (~np.isnan(self.values)).sum(axis=1) == self.num_due
+        return complete
 
     def _best(self, means: FloatArray) -> Iterator[tuple[int, int]]:
         """Give the cells with the best mean of each measure, equal ones too, where there is something to choose."""
@@ -217,8 +218,8 @@ def evaluate(
     >>> runs = {"early": {"q1": ["a", "x", "y", "b"], "q2": ["c"]}, "late": {"q1": ["x", "a", "b"], "q2": ["z", "c"]}}
     >>> print(evaluate(qrels, runs, ["TSE", "AP", "LastRel"]))
     run       TSE      AP  LastRel
-    early  0.6250  0.8750   2.5000
-    late   0.4167  0.5417   2.5000
+    early  0.6250  0.8750      2.5
+    late   0.4167  0.5417      2.5
     """
     parsed = parse_measures(measures)
     if imputation == "optimistic":

@@ -1,0 +1,102 @@
+"""Write the pages that follow from the code: the measures, from their table, and the command line, from its help.
+
+`python docs/generate.py` writes them, `--check` fails if they are not current.
+"""
+
+import inspect
+import sys
+from pathlib import Path
+
+import click
+
+from lexirecall.cli import COMMANDS, group
+from lexirecall.measures import MEASURES, Measure, graded, judged, recall_level, sets
+from lexirecall.measures.references import REFERENCES
+
+DOCS = Path(__file__).parent
+GROUPS = {
+    "Recall-level measures": recall_level,
+    "Measures of grades": graded,
+    "Counts and sets": sets,
+    "Measures of judged items, and precision over recall": judged,
+}
+
+
+def measures_page() -> str:
+    """Return the page of measures: one section a row, and the references."""
+    parts = [
+        "# Measures",
+        f"The table has {len(MEASURES)} rows; `lexirecall measures NAME` prints the same facts. p_1 < … < p_m are the "
+        "positions of the m relevant items of a request, n is the corpus size, k the length of the list or a cut-off, "
+        "r the number of relevant items retrieved or a recall. This page is generated from the table.",
+    ]
+    for title, module in GROUPS.items():
+        parts.append(f"## {title}")
+        if doc := module.__doc__:
+            parts.append(doc.splitlines()[0])
+        parts += map(_measure_section, module.ROWS)
+    parts.append("## References")
+    parts += [f"- **{key}**: {text}" for key, text in sorted(REFERENCES.items())]
+    return "\n\n".join(parts) + "\n"
+
+
+def _measure_section(row: Measure) -> str:
+    at = {"cutoff": "a cut-off, `@k`", "recall": "a recall, `@r`", "": ""}[row.at]
+    settings = [f"`{name}={parameter.default!r}`" for name, parameter in row.parameters.items()]
+    settings += [] if row.graded else ["`rel` (the level)"]
+    facts = {
+        "Formula": f"`{row.formula}`",
+        "Better": "higher" if row.direction > 0 else "lower",
+        "Over requests": row.total,
+        "Takes": ", ".join([*settings, *([at + (" (required)" if row.needs_at else "")] if at else [])]),
+        "Needs": ", ".join(row.needs),
+        "Also read as": ", ".join(f"`{name}`" for name in dict.fromkeys((*filter(None, row.trec), *row.aliases))),
+        "Reference": row.reference,
+    }
+    lines = [f"- {label}: {text}" for label, text in facts.items() if text]
+    return "\n".join([f"### `{row.name}`", "", row.title[0].upper() + row.title[1:] + ".", "", *lines])
+
+
+def command_line_page() -> str:
+    """Return the page of the command line: what each command does, its examples and its options."""
+    parts = ["# Command line", "What `--help` says of each command. This page is generated."]
+    for name in COMMANDS:
+        command = group.get_command(click.Context(group), name)
+        if command is None:
+            raise SystemExit(f"no command {name}")
+        parts.append(f"## `lexirecall {name}`")
+        text, _, examples = inspect.cleandoc(command.help or "").partition("\b\n")
+        parts.append(text.strip())
+        parts.append(f"```text\n{examples.rstrip()}\n```")
+        options = [option for option in command.params if isinstance(option, click.Option)]
+        parts.append("\n".join(map(_option_line, options)))
+    return "\n\n".join(parts) + "\n"
+
+
+def _option_line(option: click.Option) -> str:
+    values = f" {'|'.join(option.type.choices)}" if isinstance(option.type, click.Choice) else ""
+    values = values or (f" {option.metavar}" if option.metavar else "" if option.is_flag else " NUMBER")
+    default = f" (default: {option.default})" if option.show_default and option.default is not None else ""
+    return f"- `{', '.join(option.opts)}{values}`: {option.help}{default}"
+
+
+PAGES = {"measures.md": measures_page, "command-line.md": command_line_page}
+
+
+def main() -> None:
+    """Write the pages, or check them."""
+    stale = [name for name, page in PAGES.items() if not _is_current(DOCS / name, page())]
+    if "--check" in sys.argv[1:]:
+        if stale:
+            sys.exit(f"not current: {', '.join(stale)}; run python docs/generate.py")
+        return
+    for name in stale:
+        (DOCS / name).write_text(PAGES[name](), encoding="utf-8")
+
+
+def _is_current(path: Path, text: str) -> bool:
+    return path.exists() and path.read_text(encoding="utf-8") == text
+
+
+if __name__ == "__main__":
+    main()
