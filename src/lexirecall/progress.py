@@ -24,6 +24,7 @@ class Progress:
         self._shown = sys.stderr.isatty() if shown is None else shown
         self._started = time.monotonic()
         self._lock = threading.Lock()
+        self._stopped = False
         self._bar: Any = None
         self._task: Any = None
 
@@ -36,8 +37,14 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
 
+    def stop(self) -> None:
+        """Ask whoever still works to give up, the next time progress is reported."""
+        self._stopped = True
+
     def advance(self, units: int) -> None:
         """Say that so many units more are done."""
+        if self._stopped:
+            raise InterruptedError
         if not self._shown:
             return
         with self._lock:

@@ -38,6 +38,23 @@ class Collection:
     runs: dict[str, dict[str, dict[str, float]]]
     corpus_size: int
 
+    def to_trec(self) -> dict[str, str]:
+        """Return the collection as TREC text, by file name: `qrels.txt`, and each run under its own name.
+
+        >>> simulate_collection(1, num_requests=1).to_trec()["deep.run"].splitlines()[0]
+        '1 Q0 D00348 1 5.433367 deep'
+        """
+        qrels = (f"{q} 0 {item} {grade}\n" for q, judged in self.qrels.items() for item, grade in judged.items())
+        texts = {"qrels.txt": "".join(qrels)}
+        for name, run in self.runs.items():
+            lines = (
+                f"{q} Q0 {item} {rank} {score} {name.removesuffix('.run')}\n"
+                for q, scores in run.items()
+                for rank, (item, score) in enumerate(scores.items(), 1)
+            )
+            texts[name] = "".join(lines)
+        return texts
+
 
 def simulate_collection(
     seed: int = 0,

@@ -49,9 +49,7 @@ def _write(folder: Path, collection: Any) -> list[Path]:
     """Write the collection as TREC text; a file that is there with other content is left alone."""
     from lexirecall.output import write_file
 
-    contents = {"qrels.txt": _qrels_text(collection.qrels)}
-    contents |= {name: _run_text(run, Path(name).stem) for name, run in collection.runs.items()}
-    paths = {folder / name: text.encode() for name, text in contents.items()}
+    paths = {folder / name: text.encode() for name, text in collection.to_trec().items()}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         foreign = [str(path) for path, data in paths.items() if path.exists() and path.read_bytes() != data]
@@ -66,18 +64,6 @@ def _write(folder: Path, collection: Any) -> list[Path]:
     for path, data in paths.items():
         write_file(path, data)
     return sorted(paths, key=lambda path: (path.suffix == ".run", path.name))  # the order of *.run
-
-
-def _qrels_text(qrels: dict[str, dict[str, int]]) -> str:
-    return "".join(f"{q} 0 {item} {grade}\n" for q, judged in qrels.items() for item, grade in judged.items())
-
-
-def _run_text(run: dict[str, dict[str, float]], tag: str) -> str:
-    return "".join(
-        f"{q} Q0 {item} {rank} {score} {tag}\n"
-        for q, scores in run.items()
-        for rank, (item, score) in enumerate(scores.items(), 1)
-    )
 
 
 def _explanation(scores: Any) -> str:

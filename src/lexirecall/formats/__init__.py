@@ -61,7 +61,7 @@ def project(
         def read(run: "NamedRun") -> SystemPositions:
             return _read_run(run, judgments, conventions, progress.advance, needs_judged=needs_judged)
 
-        systems = _side_by_side(read, named)
+        systems = _side_by_side(read, named, progress)
     _check_common(judgments, systems)
     return Positions.stack(judgments, systems, conventions, sizes)
 
@@ -158,7 +158,9 @@ def _read_run(
         raise FormatError(name, None, problem, remedy="remove one of them, or go on with duplicates='first'") from None
 
 
-def _side_by_side(read: Callable[[NamedRun], SystemPositions], named: list[NamedRun]) -> list[SystemPositions]:
+def _side_by_side(
+    read: Callable[[NamedRun], SystemPositions], named: list[NamedRun], progress: Progress
+) -> list[SystemPositions]:
     """Read several runs at once; the first error in the order given is the one raised."""
     if len(named) == 1:
         return [read(named[0])]
@@ -166,8 +168,10 @@ def _side_by_side(read: Callable[[NamedRun], SystemPositions], named: list[Named
         futures = [pool.submit(read, run) for run in named]
         try:
             return [future.result() for future in futures]
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+        except BaseException:  # an error, or the user's interruption: let nobody read on for nothing
+            progress.stop()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def _check_common(judgments: Judgments, systems: list[SystemPositions]) -> None:

@@ -16,8 +16,6 @@ from lexirecall.judgments import FloatArray, IntArray, Judgments, offsets_of
 from lexirecall.manifest import Conventions
 from lexirecall.positions import Segments, SystemPositions, Tracks
 
-_NONE = np.zeros(0, np.int64)
-
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
@@ -47,17 +45,22 @@ class Placed:
     block_sizes: IntArray
 
 
+_NONE = np.zeros(0, np.int64)
+_NOTHING = Placed(0, _NONE, _NONE, _NONE, _NONE)
+
+
 def project_rankings(
     name: str, rankings: Iterable[Ranking], judgments: Judgments, conventions: Conventions, *, needs_judged: bool
 ) -> SystemPositions:
     """Turn one system's rankings into positions; each request comes at most once."""
     index = judgments.index
     placed: list[Placed | None] = [None] * len(index)
-    num_unjudged = num_duplicates = 0
+    unjudged: set[bytes] = set()
+    num_duplicates = 0
     for ranking in rankings:
         request = index.get(ranking.request)
         if request is None:
-            num_unjudged += 1
+            unjudged.add(ranking.request)
             continue
         unique = without_duplicates(ranking, conventions.duplicates)
         num_duplicates += len(ranking.items) - len(unique.items)
@@ -68,7 +71,7 @@ def project_rankings(
         num_retrieved=np.array([place.num_retrieved if place else 0 for place in placed], np.int64),
         found=_tracks(placed, judgments, conventions, positive=True),
         others=_tracks(placed, judgments, conventions, positive=False) if needs_judged else None,
-        num_unjudged=num_unjudged,
+        num_unjudged=len(unjudged),
         num_duplicates=num_duplicates,
     )
 
@@ -155,32 +158,35 @@ def _tracks(
     placed: Sequence[Placed | None], judgments: Judgments, conventions: Conventions, *, positive: bool
 ) -> Tracks:
     """Lay the items with positive grades, or the others, of all requests one behind the other."""
-    last_positive = judgments.offsets[:-1] + judgments.num_positive
-    parts = []
-    for request, place in enumerate(placed):
-        if place is None:
-            place = Placed(0, _NONE, _NONE, _NONE, _NONE)  # noqa: PLW2901
-        mask = (place.items < last_positive[request]) == positive
-        part = Tracks(
-            Segments(np.array([0, mask.sum()])),
-            place.positions[mask],
-            place.items[mask],
-            *((place.block_starts[mask], place.block_sizes[mask]) if conventions.ties == "expected" else ()),
-        )
-        optimistic = positive and conventions.imputation == "optimistic"
-        parts.append(_optimistic(part, place.num_retrieved, request, judgments) if optimistic else part)
-    return Tracks.concatenate(parts)
-
-
-def _optimistic(part: Tracks, num_retrieved: int, request: int, judgments: Judgments) -> Tracks:
-    """Put the missing items right below the list, the highest grades first, so that each level finds its own on top."""
-    start = judgments.offsets[request]
-    positive = np.arange(start, start + judgments.num_positive[request])
-    missing = positive[~np.isin(positive, part.items)]
-    missing = missing[np.argsort(-judgments.grades[missing], kind="stable")]
-    positions = num_retrieved + np.arange(1, len(missing) + 1)
-    return Tracks(
-        Segments(np.array([0, len(positive)])),
-        np.concatenate([part.positions, positions]),
-        np.concatenate([part.items, missing]),
+    answers = [place or _NOTHING for place in placed]
+    segments = Segments(offsets_of(np.array([len(place.items) for place in answers])))
+    items = np.concatenate([place.items for place in answers])
+    blocks = conventions.ties == "expected"
+    tracks = Tracks(
+        segments,
+        np.concatenate([place.positions for place in answers]),
+        items,
+        np.concatenate([place.block_starts for place in answers]) if blocks else None,
+        np.concatenate([place.block_sizes for place in answers]) if blocks else None,
     )
+    first_other = judgments.offsets[:-1] + judgments.num_positive
+    tracks = tracks.filter((items < first_other[segments.owners]) == positive)
+    if positive and conventions.imputation == "optimistic":
+        return _optimistic(tracks, [place.num_retrieved for place in answers], judgments)
+    return tracks
+
+
+def _optimistic(found: Tracks, num_retrieved: Sequence[int], judgments: Judgments) -> Tracks:
+    """Put the missing items right below each list, the highest grades first, so that each level has its own on top."""
+    positions, items = [], []
+    offsets = found.segments.offsets
+    for request, (start, stop) in enumerate(pairwise(offsets)):
+        first = judgments.offsets[request]
+        positive = np.arange(first, first + judgments.num_positive[request])
+        missing = positive[~np.isin(positive, found.items[start:stop])]
+        missing = missing[np.argsort(-judgments.grades[missing], kind="stable")]
+        below = num_retrieved[request] + np.arange(1, len(missing) + 1)
+        positions += [found.positions[start:stop], below]
+        items += [found.items[start:stop], missing]
+    segments = Segments(offsets_of(judgments.num_positive))
+    return Tracks(segments, np.concatenate(positions), np.concatenate(items))

@@ -58,8 +58,8 @@ class Scores:
             yield from self._row(run, "all", means[s])
 
     def _row(self, run: str, query: str, values: FloatArray) -> Iterator[dict[str, Any]]:
-        for measure, value in zip(self.measures, values.tolist(), strict=True):
-            yield {"run": run, "query": query, "measure": str(measure), "value": None if np.isnan(value) else value}
+        for measure, value in self._named(values).items():
+            yield {"run": run, "query": query, "measure": measure, "value": value}
 
     def to_dict(self, *, per_request: bool = False) -> dict[str, Any]:
         """Return {run: {measure: mean}}, or {run: {request: {measure: value}}}; None where undefined.
@@ -70,13 +70,16 @@ class Scores:
         >>> scores.to_dict(per_request=True)
         {'bm25': {'q': {'RR': 0.5, 'P@1': 0.0}}}
         """
-        result: dict[str, Any] = {run: {} for run in self.systems}
-        for row in self.rows(per_request=per_request):
-            if per_request and row["query"] != "all":
-                result[row["run"]].setdefault(row["query"], {})[row["measure"]] = row["value"]
-            elif not per_request:
-                result[row["run"]][row["measure"]] = row["value"]
-        return result
+        if not per_request:
+            return {run: self._named(means) for run, means in zip(self.systems, self.means, strict=True)}
+        return {
+            run: {query: self._named(values) for query, values in zip(self.requests, ranked, strict=True)}
+            for run, ranked in zip(self.systems, self.values, strict=True)
+        }
+
+    def _named(self, values: FloatArray) -> dict[str, float | None]:
+        pairs = zip(self.measures, values.tolist(), strict=True)
+        return {str(measure): None if np.isnan(value) else value for measure, value in pairs}
 
     def to_numpy(self) -> FloatArray:
         """Return the values as an array [runs, requests, measures], nan where undefined."""
@@ -212,7 +215,8 @@ def evaluate(
     """Evaluate runs against judgments.
 
     `qrels` is a file or {request: {document: grade}}; `runs` is one run, several, or {name: run}, and a run is a
-    file, {request: {document: score}} or {request: [document, …]}. A grade of at least `level` is relevant.
+    file, {request: {document: score}} or {request: [document, …]}. A grade of at least `level` is relevant. The other
+    arguments are the conventions that the command line offers under the same names.
 
     >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
     >>> runs = {"early": {"q1": ["a", "x", "y", "b"], "q2": ["c"]}, "late": {"q1": ["x", "a", "b"], "q2": ["z", "c"]}}
