@@ -84,6 +84,12 @@ class Source:
                 self.name, None, f"the compressed data is corrupt ({error})", remedy="copy it again"
             ) from None
 
+    def check_intact(self) -> None:
+        """Raise if the file cannot be unpacked to its end: what looks like bad lines may be damage."""
+        with self.open() as stream:
+            while stream.read(_BLOCK):
+                pass
+
     @contextlib.contextmanager
     def _raw(self) -> Iterator[BinaryIO]:
         if self._kept is None and self.path != "-" and stat.S_ISREG(os.stat(self.path).st_mode):  # noqa: PTH116

@@ -9,6 +9,7 @@ Fields are separated by any blanks; empty lines and lines that begin with # are 
 reader: it defines what a file means, and holds one request at a time.
 """
 
+import contextlib
 from collections.abc import Iterator
 from math import isfinite
 
@@ -43,11 +44,26 @@ def lines(source: Source) -> Iterator[tuple[int, list[bytes]]]:
 
 def read_qrels(source: Source) -> Judgments:
     """Read judgments: request, a column that is ignored, item, grade."""
+    with _damage_first(source):
+        return _read_qrels(source)
+
+
+@contextlib.contextmanager
+def _damage_first(source: Source) -> Iterator[None]:
+    """Where a line makes no sense, say first if the file is damaged."""
+    try:
+        yield
+    except FormatError:
+        source.check_intact()
+        raise
+
+
+def _read_qrels(source: Source) -> Judgments:
     grades: dict[bytes, dict[bytes, float]] = {}
     num_repeated = 0
     for number, fields in lines(source):
         if len(fields) != 4:
-            remedy = f"is this a run? {_ORDER}" if len(fields) in (5, 6) else "is an id with blanks in it?"
+            remedy = f"is this a run? {_ORDER}" if len(fields) in (5, 6) else ""
             raise _wrong_fields(source, number, "qrels", 4, "request 0 document grade", fields, remedy)
         request, _, item, text = fields
         grade = _number(text, source, number, "grade")
@@ -77,15 +93,18 @@ def project_text(
     source: Source, name: str, judgments: Judgments, conventions: Conventions, *, needs_judged: bool
 ) -> SystemPositions:
     """Read a run straight into positions, one request at a time."""
-    try:
+
+    def project_from(rankings: Iterator[Ranking]) -> SystemPositions:
+        return project_rankings(name, rankings, judgments, conventions, needs_judged=needs_judged)
+
+    with _damage_first(source):
         try:
-            rankings = _by_group(source, judgments)
-            return project_rankings(name, rankings, judgments, conventions, needs_judged=needs_judged)
-        except _Interleaved:
-            rankings = _gathered(source)
-            return project_rankings(name, rankings, judgments, conventions, needs_judged=needs_judged)
-    except DuplicateItem as error:
-        raise _listed_twice(source, error) from None
+            try:
+                return project_from(_by_group(source, judgments))
+            except _Interleaved:
+                return project_from(_gathered(source))
+        except DuplicateItem as error:
+            raise _listed_twice(source, error) from None
 
 
 class _Interleaved(Exception):  # noqa: N818 - a turn of the road, not an error
@@ -96,7 +115,7 @@ def run_lines(source: Source) -> Iterator[tuple[bytes, bytes, float]]:
     """Give request, item and score of each line of a run."""
     for number, fields in lines(source):
         if len(fields) not in (5, 6):
-            remedy = f"is this a qrels file? {_ORDER}" if len(fields) == 4 else "is an id with blanks in it?"
+            remedy = f"is this a qrels file? {_ORDER}" if len(fields) == 4 else ""
             raise _wrong_fields(source, number, "run", 6, "request Q0 document rank score tag", fields, remedy)
         try:
             score = float(fields[4])
@@ -157,8 +176,14 @@ def _number(text: bytes, source: Source, number: int, what: str) -> float:
 def _wrong_fields(
     source: Source, number: int, kind: str, count: int, names: str, fields: list[bytes], remedy: str
 ) -> FormatError:
-    text = shown(b" ".join(fields))
-    problem = f"a {kind} line has {count} fields ({names}), found {len(fields)}: {text}"
+    text = b" ".join(fields)
+    if any(byte < 32 for byte in text):
+        remedy = "this looks like binary data, not text"
+    elif not remedy:
+        remedy = (
+            "is there a blank inside an id?" if len(fields) > count else "is a column missing, or the file cut off?"
+        )
+    problem = f"a {kind} line has {count} fields ({names}), found {len(fields)}: {shown(text)}"
     return FormatError(source.name, number, problem, remedy=remedy)
 
 

@@ -54,8 +54,9 @@ class Parameter:
 
     def _range(self) -> str:
         noun = "a whole number" if self.kind is int else "a number"
-        bounds = {"above": self.above, "from": self.low, "up to": self.high, "below": self.below}
-        return " ".join([noun, *(f"{word} {bound:g}" for word, bound in bounds.items() if abs(bound) < 1e18)])
+        bounds = {"above": self.above, "at least": self.low, "at most": self.high, "below": self.below}
+        words = [f"{word} {bound:g}" for word, bound in bounds.items() if abs(bound) < 1e18]
+        return f"{noun} {' and '.join(words)}".strip()
 
 
 CUTOFF = Parameter(kind=int, low=1, below=2**62)
