@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from lexirecall.names import parse_measure, parse_measures
     from lexirecall.positions import Positions, Projection
     from lexirecall.simulate import simulate_collection
-    from lexirecall.verbs.evaluate import Scores, evaluate, score
+    from lexirecall.verbs.evaluate import evaluate, score
+    from lexirecall.verbs.scores import Scores
 
 _HOME = {
     "MEASURES": "measures",
@@ -25,7 +26,7 @@ _HOME = {
     "Measure": "measures",
     "Positions": "positions",
     "Projection": "positions",
-    "Scores": "verbs.evaluate",
+    "Scores": "verbs.scores",
     "UnknownMeasure": "errors",
     "UsageError": "errors",
     "evaluate": "verbs.evaluate",

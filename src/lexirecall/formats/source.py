@@ -121,7 +121,9 @@ def _reason(error: Exception) -> str:
 def _remedy(error: Exception) -> str:
     if isinstance(error, FileNotFoundError):
         return "check the path"
-    return "name a file" if isinstance(error, IsADirectoryError) else ""
+    if isinstance(error, IsADirectoryError):
+        return "name a file"
+    return "" if getattr(error, "errno", None) else "copy it again"
 
 
 class _Counted(io.RawIOBase):

@@ -10,7 +10,8 @@ from lexirecall.errors import UsageError
 from lexirecall.measures import graded, judged, recall_level, sets
 from lexirecall.measures.graded import ERR, NDCG
 from lexirecall.measures.judged import BPREF, INF_AP, IPREC, JUDGED
-from lexirecall.measures.measure import Measure, Parameter
+from lexirecall.measures.measure import Measure
+from lexirecall.measures.parameter import Parameter
 from lexirecall.measures.recall_level import AP, DEPTH, LAST_REL, RBP, RE, RPREC, RR, SL1, SL3, SUCCESS, TSE, WSS, P, R
 from lexirecall.measures.sets import NUM_REL, NUM_REL_RET, NUM_RET, SET_F, SET_P, SET_R
 

@@ -12,7 +12,8 @@ from lexirecall.errors import DataError
 from lexirecall.exposure import dcg as discount
 from lexirecall.judgments import FloatArray
 from lexirecall.measures.expected import mean_exposures
-from lexirecall.measures.measure import Measure, Parameter
+from lexirecall.measures.measure import Measure
+from lexirecall.measures.parameter import Parameter
 from lexirecall.positions import Projection, Segments
 
 GAINS: dict[str, Callable[[FloatArray], FloatArray]] = {

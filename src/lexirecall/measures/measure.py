@@ -2,7 +2,7 @@
 
 Belongs here: the record, its settings, and how a formula runs over all rankings at once. Not here: the formulas
 themselves (the other modules of this package, one row each) and the reading of names (lexirecall.names).
-Imports numpy, errors, judgments, positions and this package's `expected`.
+Imports numpy, errors, judgments, manifest, positions and this package's `expected` and `parameter`.
 
 Most rows are recall-level measures, sum_i e(p_i) z(i, m): give `exposure` e and `weight` z. The first argument of each
 is the position, or the recall level; anything else is asked for by the name of the argument: `m` (relevant items),
@@ -23,45 +23,10 @@ from lexirecall.errors import UsageError
 from lexirecall.judgments import FloatArray, IntArray, Judgments
 from lexirecall.manifest import Conventions
 from lexirecall.measures.expected import expected_exposures
+from lexirecall.measures.parameter import CUTOFF, LEVEL, RECALL, Parameter
 from lexirecall.positions import Positions, Projection, Segments, SystemPositions, Tracks
 
 Formula = Callable[..., Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A setting that a measure offers: its default, and what is allowed."""
-
-    default: Any = None
-    kind: type = float
-    above: float = -np.inf
-    low: float = -np.inf
-    high: float = np.inf
-    below: float = np.inf
-    options: tuple[str, ...] = ()
-
-    def check(self, name: str, value: Any) -> Any:
-        """Return the value in its proper type, or raise with what is allowed."""
-        if self.options:
-            if value in self.options:
-                return value
-            raise UsageError(f"{name} is {value!r}, but must be one of {', '.join(self.options)}")
-        if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-            raise UsageError(f"{name} is {value!r}, but must be a number")
-        if not (self.low <= value <= self.high and self.above < value < self.below) or value != self.kind(value):
-            raise UsageError(f"{name} is {value!r}, but must be {self._range()}")
-        return int(value) if float(value).is_integer() else float(value)
-
-    def _range(self) -> str:
-        noun = "a whole number" if self.kind is int else "a number"
-        bounds = {"above": self.above, "at least": self.low, "at most": self.high, "below": self.below}
-        words = [f"{word} {bound:g}" for word, bound in bounds.items() if abs(bound) < 1e18]
-        return f"{noun} {' and '.join(words)}".strip()
-
-
-CUTOFF = Parameter(kind=int, low=1, below=2**62)
-RECALL = Parameter(above=0, high=1)
-LEVEL = Parameter(above=0, below=np.inf)
 
 
 @dataclass(frozen=True, eq=False)

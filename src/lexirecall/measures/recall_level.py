@@ -10,7 +10,8 @@ import numpy as np
 
 from lexirecall.exposure import EXPOSURES, ap, rbp
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
-from lexirecall.measures.measure import Measure, Parameter, ask
+from lexirecall.measures.measure import Measure, ask
+from lexirecall.measures.parameter import Parameter
 
 PATIENCE = Parameter(0.8, above=0, below=1)
 

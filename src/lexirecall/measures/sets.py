@@ -7,7 +7,8 @@ import numpy as np
 
 from lexirecall.judgments import FloatArray
 from lexirecall.measures.expected import within
-from lexirecall.measures.measure import Measure, Parameter
+from lexirecall.measures.measure import Measure
+from lexirecall.measures.parameter import Parameter
 from lexirecall.positions import Projection
 
 
