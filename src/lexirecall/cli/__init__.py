@@ -53,7 +53,7 @@ def group() -> None:
 def main() -> None:
     """Run the command line; errors become a message and an exit code, never a traceback."""
     try:
-        code = group.main(standalone_mode=False)
+        code = group.main(prog_name="lexirecall", standalone_mode=False)
     except LexirecallError as error:
         click.echo(str(error).encode(errors="backslashreplace"), err=True)
         sys.exit(error.exit_code)
