@@ -58,11 +58,21 @@ def shown(text: bytes | str) -> str:
     >>> shown("x" * 1000)[-39:]
     "xxxxxxxxxxxxxxxxxx'… (1,000 characters)"
     """
-    size = len(text)
     if isinstance(text, bytes):
-        text = text[: 4 * _SHOWN].decode(errors="replace")
+        size, text = len(text), text[: 4 * _SHOWN + 4].decode(errors="replace")
+    else:
+        size = len(text)
     text = text.rstrip("\r\n")
     return repr(text) if len(text) <= _SHOWN else f"{text[:_SHOWN]!r}… ({size:,} characters)"
+
+
+def plain(value: float) -> str:
+    """Return a number as a person writes it, and no digit less.
+
+    >>> plain(2.0), plain(0.12345678)
+    ('2', '0.12345678')
+    """
+    return str(int(value)) if float(value).is_integer() else repr(float(value))
 
 
 def listed(names: Iterable[str], most: int = 5) -> str:

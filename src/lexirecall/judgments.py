@@ -1,7 +1,7 @@
 """Judgments: for each request, which items were judged and with which grade.
 
 Belongs here: the judgments as arrays, ready to be compared with rankings. Not here: reading them (formats).
-Imports numpy and errors.
+Imports numpy and text.
 
 An id is text; it is kept and compared as bytes. A positive grade says how relevant an item is, 0 that it is not,
 a negative one that it was in the pool and not judged. The level from which a grade counts as relevant is no property
@@ -15,23 +15,11 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from lexirecall.text import to_bytes, to_text
+
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
-
-
-def to_bytes(identifier: object) -> bytes:
-    """Return an id as the bytes it is compared by; an integer as its decimal text.
-
-    >>> to_bytes("FR94-1"), to_bytes(17)
-    (b'FR94-1', b'17')
-    """
-    return identifier if isinstance(identifier, bytes) else str(identifier).encode(errors="surrogateescape")
-
-
-def to_text(identifier: bytes) -> str:
-    """Return the text of an id; bytes that are not UTF-8 survive the way there and back."""
-    return identifier.decode(errors="surrogateescape")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +63,16 @@ class Judgments:
     items: PackedIds
     grades: FloatArray
     num_positive: IntArray
+    name: str = "qrels"
+    """What messages call them."""
     num_repeated: int = 0
     """Lines that repeat an earlier judgment with the same grade."""
     _lookups: dict[int, dict[bytes, int]] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
-    def from_grades(cls, grades: Mapping[bytes, Mapping[bytes, float]], *, num_repeated: int = 0) -> "Judgments":
+    def from_grades(
+        cls, grades: Mapping[bytes, Mapping[bytes, float]], *, name: str = "qrels", num_repeated: int = 0
+    ) -> "Judgments":
         """Build the arrays from a mapping of request to item to grade.
 
         >>> judgments = Judgments.from_grades({b"q": {b"a": 0, b"b": 2, b"c": -1, b"d": 1}})
@@ -104,6 +96,7 @@ class Judgments:
             items=PackedIds.pack(items),
             grades=np.array(values, np.float64),
             num_positive=np.array(num_positive, np.int64),
+            name=name,
             num_repeated=num_repeated,
         )
 

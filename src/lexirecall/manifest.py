@@ -95,4 +95,4 @@ class Manifest:
 
     def to_json(self) -> str:
         """Return the manifest as indented JSON text."""
-        return json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n"
+        return json.dumps(asdict(self), indent=2) + "\n"

@@ -1,7 +1,7 @@
 r"""Tables: results as text that people read, paste and parse.
 
 Belongs here: layout, number formats and escaping, for terminal, Markdown, LaTeX, HTML and delimited files.
-Not here: what the numbers are. Imports errors only.
+Not here: what the numbers are. Imports errors and text.
 
 A number that would show as a false zero gets an exponent, an undefined one is a dash.
 
@@ -21,17 +21,15 @@ dense & \textbf{0.3000} \\
 \end{tabular}
 """
 
-import csv
 import html
-import io
 import json
 import math
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from lexirecall.errors import choice
+from lexirecall.text import visible
 
 FORMATS = ("table", "tsv", "csv", "jsonl", "markdown", "latex")
 _LATEX = {
@@ -49,18 +47,6 @@ def number(value: float, decimals: int = 4) -> str:
     if math.isnan(value):
         return "-"
     return f"{value:.1e}" if 0 < abs(value) < 0.5 * 10.0**-decimals else f"{value:.{decimals}f}"
-
-
-def visible(text: str) -> str:
-    r"""Return text with control and direction marks escaped, so that an id cannot draw on the reader's terminal.
-
-    >>> print(visible("a\x1b[31m"), visible("Größe"))
-    a\x1b[31m Größe
-    """
-    return "".join(
-        character.encode("unicode_escape").decode() if unicodedata.category(character) in ("Cc", "Cf") else character
-        for character in text
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +116,7 @@ class Table:
 
 
 def _markdown(text: str) -> str:
-    return "".join(f"\\{character}" if character in "\\|*_`<>[]" else character for character in visible(text))
+    return "".join(f"\\{character}" if character in "\\|*_`<>[]&#~" else character for character in visible(text))
 
 
 def _latex(text: str) -> str:
@@ -143,11 +129,15 @@ def to_delimited(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], deli
     >>> to_delimited([{"run": "a,b", "value": None}], ("run", "value"), ",")
     'run,value\n"a,b",'
     """
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, columns, delimiter=delimiter, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return stream.getvalue().removesuffix("\n")
+    lines = [columns, *([row[column] for column in columns] for row in rows)]
+    return "\n".join(delimiter.join(_field(value, delimiter) for value in line) for line in lines)
+
+
+def _field(value: Any, delimiter: str) -> str:
+    text = "" if value is None else str(value)
+    if any(character in text for character in (delimiter, '"', "\r", "\n")):
+        return '"' + text.replace('"', '""') + '"'
+    return text
 
 
 def to_jsonl(rows: Iterable[Mapping[str, Any]]) -> str:

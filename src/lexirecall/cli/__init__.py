@@ -11,6 +11,7 @@ from importlib import import_module
 import click
 
 from lexirecall.errors import LexirecallError
+from lexirecall.text import visible
 
 COMMANDS = {"demo": "demo", "eval": "evaluate", "measures": "measures"}
 
@@ -55,7 +56,7 @@ def main() -> None:
     try:
         code = group.main(prog_name="lexirecall", standalone_mode=False)
     except LexirecallError as error:
-        click.echo(str(error).encode(errors="backslashreplace"), err=True)
+        click.echo("\n".join(map(visible, str(error).split("\n"))), err=True)
         sys.exit(error.exit_code)
     except click.ClickException as error:
         error.show()

@@ -47,7 +47,7 @@ def _command(folder: str) -> str:
 
 def _write(folder: Path, collection: Any) -> list[Path]:
     """Write the collection as TREC text; a file that is there with other content is left alone."""
-    from lexirecall.output import write_file
+    from lexirecall.output import write_files
 
     paths = {folder / name: text.encode() for name, text in collection.to_trec().items()}
     try:
@@ -61,8 +61,7 @@ def _write(folder: Path, collection: Any) -> list[Path]:
         raise LexirecallError(
             f"{foreign[0]}: is there already, with other content", remedy="name another folder: -o DIR"
         )
-    for path, data in paths.items():
-        write_file(path, data)
+    write_files(paths)
     return sorted(paths, key=lambda path: (path.suffix == ".run", path.name))  # the order of *.run
 
 
@@ -88,7 +87,7 @@ def _next(folder: str, corpus_size: int) -> str:
     return (
         "What to type next:\n"
         f"  {_command(folder)} -m LastRel -m Depth@0.95 -m SetR --corpus-size {corpus_size}\n"
-        f"  {_command(folder)} -m TSE -m nDCG@10 -q -f tsv      each request, for a spreadsheet\n"
-        "  lexirecall measures TSE                                 any measure explained\n"
-        "  lexirecall eval QRELS RUN...                            your own data"
+        f"  {_command(folder)} -m TSE -m nDCG@10 -q -f tsv  # each request, for a spreadsheet\n"
+        "  lexirecall measures TSE  # any measure explained\n"
+        "  lexirecall eval QRELS RUN...  # your own data"
     )

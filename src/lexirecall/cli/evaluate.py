@@ -37,11 +37,11 @@ def command(
       lexirecall eval qrels.txt bm25.run -m AP -m nDCG@10 -q -f jsonl
       lexirecall eval qrels.txt runs/*.run -m LastRel -m Depth@0.95 --corpus-size 528155
     """
-    if (qrels, *runs).count("-") > 1:
-        raise UsageError("only one of QRELS and RUN can be read from stdin")
+    if (qrels, *runs, conventions["corpus_size"]).count("-") > 1:
+        raise UsageError("only one file can be read from stdin", remedy="give the others by name")
     import warnings
 
-    from lexirecall.output import write
+    from lexirecall.output import write_all
     from lexirecall.verbs.evaluate import DEFAULT_MEASURES, evaluate
 
     with warnings.catch_warnings(record=True) as caught:
@@ -50,6 +50,5 @@ def command(
     for warning in caught:
         click.echo(f"warning: {warning.message}", err=True)
     show_notes(scores.notes)
-    if manifest is not None:
-        write(scores.manifest.to_json(), manifest)
-    write(scores.render(form, per_request=per_query, bold=is_bold(output)), output)
+    result = scores.render(form, per_request=per_query, bold=is_bold(output))
+    write_all({output: result} if manifest is None else {output: result, manifest: scores.manifest.to_json()})

@@ -19,12 +19,18 @@ from lexirecall.manifest import (
     Note,
 )
 from lexirecall.tables import FORMATS
+from lexirecall.text import visible
 
 Command = Callable[..., Any]
 
 
 def _number_or_file(_context: click.Context, _parameter: click.Parameter, value: str | None) -> int | str | None:
-    return int(value) if value is not None and value.lstrip("-").isdigit() else value
+    try:
+        return None if value is None else int(value)
+    except ValueError:
+        if value != "-" and str(value).startswith("-"):
+            raise click.BadParameter(f"{value!r} is neither a number nor a file") from None
+        return value
 
 
 _READING = (
@@ -115,4 +121,4 @@ def is_bold(output: str | None) -> bool:
 def show_notes(notes: Iterable[Note]) -> None:
     """Print notes to stderr."""
     for note in notes:
-        click.echo(f"note: {note.text}".encode(errors="surrogateescape"), err=True)
+        click.echo(f"note: {visible(note.text)}", err=True)

@@ -5,7 +5,7 @@ the reader for each form. Imports everything above measures.
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -16,11 +16,12 @@ from lexirecall.errors import DataError, FormatError, UsageError, listed, shown
 from lexirecall.formats.memory import is_json, judgments_from_mapping, load_json, rankings_from_mapping
 from lexirecall.formats.ranking import DuplicateItem, project_rankings
 from lexirecall.formats.source import Source
-from lexirecall.formats.trec import project_text, read_qrels, read_sizes
-from lexirecall.judgments import IntArray, Judgments, to_bytes
+from lexirecall.formats.trec import MOST_ITEMS, project_text, read_qrels, read_sizes
+from lexirecall.judgments import IntArray, Judgments
 from lexirecall.manifest import Conventions
 from lexirecall.positions import Positions, SystemPositions
 from lexirecall.progress import Progress
+from lexirecall.text import to_bytes
 
 Qrels = str | os.PathLike[str] | Mapping[Any, Mapping[Any, float]] | Judgments
 Run = str | os.PathLike[str] | Mapping[Any, Any]
@@ -85,8 +86,8 @@ def load_judgments(qrels: Qrels) -> Judgments:
         return qrels
     if isinstance(qrels, Mapping):
         return judgments_from_mapping(qrels, "qrels")
-    source = _source(qrels, "qrels")
-    return judgments_from_mapping(load_json(source), source.name) if is_json(source) else read_qrels(source)
+    with _source(qrels, "qrels") as source:
+        return judgments_from_mapping(load_json(source), source.name) if is_json(source) else read_qrels(source)
 
 
 def name_runs(runs: Runs) -> list[NamedRun]:
@@ -101,6 +102,8 @@ def name_runs(runs: Runs) -> list[NamedRun]:
         runs = runs if _maps_names(runs) else {"run": runs}
     if isinstance(runs, Mapping):
         named = [NamedRun(str(name), run) for name, run in runs.items()]
+    elif not isinstance(runs, Iterable):
+        raise UsageError(f"runs is a {type(runs).__name__}, but must be a run, several, or a mapping of names to runs")
     else:
         named = [NamedRun(_run_name(run, number), run) for number, run in enumerate(runs, 1)]
     if not named:
@@ -120,14 +123,16 @@ def _maps_names(runs: Mapping[Any, Any]) -> bool:
         if isinstance(value, (str, os.PathLike)):
             return True
         if isinstance(value, Mapping):
-            inner = next(iter(value.values()), 0.0)
+            if not value:
+                continue
+            inner = next(iter(value.values()))
             return isinstance(inner, Mapping) or (hasattr(inner, "__len__") and not isinstance(inner, (str, bytes)))
         return False
     return False
 
 
 def _run_name(run: Run, number: int) -> str:
-    return f"run{number}" if isinstance(run, Mapping) else Source(run).run_name
+    return f"run{number}" if isinstance(run, Mapping) else _source(run, "a run").run_name
 
 
 def _source(path: Any, what: str, advance: Callable[[int], None] | None = None) -> Source:
@@ -146,10 +151,10 @@ def _read_run(
 ) -> SystemPositions:
     content, name = named.run, named.name
     if not isinstance(content, Mapping):
-        source = _source(content, "a run", advance)
-        if not is_json(source):
-            return project_text(source, name, judgments, conventions, needs_judged=needs_judged)
-        content, name = load_json(source), source.name
+        with _source(content, "a run", advance) as source:
+            if not is_json(source):
+                return project_text(source, name, judgments, conventions, needs_judged=needs_judged)
+            content, name = load_json(source), source.name
     try:
         rankings = rankings_from_mapping(content, name)
         return project_rankings(named.name, rankings, judgments, conventions, needs_judged=needs_judged)
@@ -184,19 +189,25 @@ def _check_common(judgments: Judgments, systems: list[SystemPositions]) -> None:
         )
 
 
+def _checked_size(size: Any) -> int:
+    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or not 0 < size < MOST_ITEMS:
+        raise UsageError(f"the corpus size is {size!r}, but must be a whole number above 0")
+    return int(size)
+
+
 def _corpus_sizes(corpus_size: CorpusSize, judgments: Judgments) -> IntArray | None:
     """Return n of each request."""
     if corpus_size is None:
         return None
     if isinstance(corpus_size, (int, np.integer)):
-        if corpus_size < 1:
-            raise UsageError(f"corpus_size is {corpus_size}, but must be 1 or more")
-        return np.full(len(judgments.requests), corpus_size, np.int64)
+        return np.full(len(judgments.requests), _checked_size(corpus_size), np.int64)
     if isinstance(corpus_size, Mapping):
-        sizes = {to_bytes(request): int(size) for request, size in corpus_size.items()}
+        sizes, name = {to_bytes(request): _checked_size(size) for request, size in corpus_size.items()}, "corpus_size"
     else:
-        sizes = read_sizes(Source(corpus_size))
+        with _source(corpus_size, "corpus_size") as source:
+            sizes, name = read_sizes(source), source.name
     missing = [request for request in judgments.requests if to_bytes(request) not in sizes]
     if missing:
-        raise DataError(f"no corpus size is given for {listed(missing)}", remedy="give one for each judged request")
+        problem = f"{name}: no corpus size is given for {listed(missing)}"
+        raise DataError(problem, remedy="give one for each judged request")
     return np.array([sizes[to_bytes(request)] for request in judgments.requests], np.int64)

@@ -8,14 +8,15 @@ Ids are taken as their text, so that 7 and "7" are the same request.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import isfinite
+from math import inf, isfinite
 from numbers import Real
 from typing import Any
 
 from lexirecall.errors import FormatError, shown
 from lexirecall.formats.ranking import Ranking
 from lexirecall.formats.source import Source
-from lexirecall.judgments import Judgments, to_bytes
+from lexirecall.judgments import Judgments
+from lexirecall.text import to_bytes
 
 _QRELS_SHAPE = "judgments are {request: {document: grade}}"
 _RUN_SHAPE = "a run is {request: {document: score}} or, without scores, {request: [document, ...]}"
@@ -38,9 +39,10 @@ def load_json(source: Source) -> Mapping[str, Any]:
         except json.JSONDecodeError as error:
             raise FormatError(source.name, error.lineno, f"not valid JSON: {error.msg}", remedy=_RUN_SHAPE) from None
         except UnicodeDecodeError as error:
-            raise FormatError(
-                source.name, None, f"not UTF-8 text: {error.reason}", remedy="convert it to UTF-8"
-            ) from None
+            problem = f"not UTF-8 text: {error.reason}"
+            raise FormatError(source.name, None, problem, remedy="convert it to UTF-8") from None
+        except (ValueError, RecursionError) as error:  # a number with thousands of digits, or brackets in brackets
+            raise FormatError(source.name, None, f"not valid JSON: {error}", remedy=_RUN_SHAPE) from None
     if not isinstance(content, Mapping):
         raise FormatError(source.name, None, "the JSON is no object", remedy=_RUN_SHAPE)
     return content
@@ -69,39 +71,47 @@ def judgments_from_mapping(grades: Mapping[Any, Any], name: str) -> Judgments:
             raise FormatError(
                 name, None, f"request {request!r} has no mapping: {shown(repr(judged))}", remedy=_QRELS_SHAPE
             )
-        if to_bytes(request) in read:
+        if _id(request, name) in read:
             raise FormatError(
                 name, None, f"two requests have the text {str(request)!r}", remedy="ids are compared as text"
             )
-        pairs = {to_bytes(item): _grade(grade, request, item, name) for item, grade in judged.items()}
+        pairs = {_id(item, name): _grade(grade, request, item, name) for item, grade in judged.items()}
         if len(pairs) < len(judged):
             raise FormatError(
                 name, None, f"two documents of request {request!r} have the same text", remedy=_QRELS_SHAPE
             )
-        read[to_bytes(request)] = pairs
+        read[_id(request, name)] = pairs
     if not read:
         raise FormatError(name, None, "there are no judgments", remedy=_QRELS_SHAPE)
-    return Judgments.from_grades(read)
+    return Judgments.from_grades(read, name=name)
 
 
 def rankings_from_mapping(run: Mapping[Any, Any], name: str) -> Iterator[Ranking]:
     """Take rankings from {request: {item: score}} or {request: [item, …]}."""
     seen: set[bytes] = set()
     for request, listed in run.items():
-        if to_bytes(request) in seen:
+        if _id(request, name) in seen:
             raise FormatError(
                 name, None, f"two requests have the text {str(request)!r}", remedy="ids are compared as text"
             )
-        seen.add(to_bytes(request))
+        seen.add(_id(request, name))
         if isinstance(listed, Mapping):
             scores = [_score(score, request, item, name) for item, score in listed.items()]
-            yield Ranking(to_bytes(request), list(map(to_bytes, listed)), scores)
+            yield Ranking(_id(request, name), [_id(item, name) for item in listed], scores)
         elif isinstance(listed, Iterable) and not isinstance(listed, (str, bytes)):
-            yield Ranking(to_bytes(request), list(map(to_bytes, _items(listed, request, name))), None)
+            yield Ranking(_id(request, name), [_id(item, name) for item in _items(listed, request, name)], None)
         else:
             raise FormatError(
                 name, None, f"request {request!r} has no ranking: {shown(repr(listed))}", remedy=_RUN_SHAPE
             )
+
+
+def _id(identifier: Any, name: str) -> bytes:
+    try:
+        return to_bytes(identifier)
+    except UnicodeEncodeError:
+        problem = f"the id {shown(ascii(identifier))} is not valid Unicode"
+        raise FormatError(name, None, problem, remedy="ids are text; a lone surrogate stands for nothing") from None
 
 
 def _items(listed: Iterable[Any], request: Any, name: str) -> list[Any]:
@@ -118,7 +128,8 @@ def _items(listed: Iterable[Any], request: Any, name: str) -> list[Any]:
 def _grade(value: Any, request: Any, item: Any, name: str) -> float:
     number = _real(value, "grade", request, item, name)
     if not isfinite(number):
-        raise FormatError(name, None, f"request {request!r}, document {item!r}: the grade is not finite: {value!r}")
+        problem = f"request {request!r}, document {item!r}: the grade is not finite: {value!r}"
+        raise FormatError(name, None, problem, remedy="write a plain number")
     return number
 
 
@@ -135,4 +146,10 @@ def _real(value: Any, what: str, request: Any, item: Any, name: str) -> float:
     if not isinstance(value, Real) and not hasattr(value, "__float__"):
         problem = f"request {request!r}, document {item!r}: the {what} is not a number: {shown(repr(value))}"
         raise FormatError(name, None, problem, remedy=_QRELS_SHAPE if what == "grade" else _RUN_SHAPE)
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:  # as in text, where 1e400 is infinite
+        return inf if value > 0 else -inf
+    except (TypeError, ValueError) as error:
+        problem = f"request {request!r}, document {item!r}: the {what} is not a number: {error}"
+        raise FormatError(name, None, problem, remedy="write a plain number") from None

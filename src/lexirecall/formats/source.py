@@ -41,6 +41,13 @@ class Source:
         self.advance = advance
         self._kept: BinaryIO | None = None
 
+    def __enter__(self) -> "Source":
+        return self
+
+    def __exit__(self, *_reason: object) -> None:
+        if self._kept is not None:
+            self._kept.close()
+
     @property
     def name(self) -> str:
         """What messages call it."""
@@ -56,7 +63,7 @@ class Source:
         name = Path(self.path).name
         for suffix in SUFFIXES:
             name = name.removesuffix(suffix)
-        return name.removeprefix("input.") or self.path
+        return name.removeprefix("input.") or name or self.path
 
     @property
     def size(self) -> int:
@@ -169,7 +176,8 @@ def _unpacker(packed: Any) -> Any:
         from lzma import LZMAFile
 
         return LZMAFile(packed)
-    return _Zstandard(packed) if head.startswith(b"\x28\xb5\x2f\xfd") else packed
+    is_zstandard = head.startswith(b"\x28\xb5\x2f\xfd") or (head[1:4] == b"\x2a\x4d\x18" and head[0] >> 4 == 5)
+    return _Zstandard(packed) if is_zstandard else packed  # the second is a frame to be skipped
 
 
 class _Zstandard(io.RawIOBase):

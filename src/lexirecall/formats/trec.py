@@ -11,15 +11,18 @@ reader: it defines what a file means, and holds one request at a time.
 
 import contextlib
 from collections.abc import Iterator
+from itertools import islice
 from math import isfinite
 
-from lexirecall.errors import FormatError, shown
+from lexirecall.errors import FormatError, plain, shown
 from lexirecall.formats.ranking import DuplicateItem, Ranking, project_rankings
 from lexirecall.formats.source import Source
-from lexirecall.judgments import Judgments, to_text
+from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions
 from lexirecall.positions import SystemPositions
+from lexirecall.text import to_text
 
+MOST_ITEMS = 2**53  # positions are computed with as floats, and every one of them must be exact
 _ORDER = "The order is: lexirecall eval QRELS RUN..."
 _DUPLICATES = "remove one of them, or go on with --duplicates first (the first line) or best (the highest score)"
 
@@ -73,7 +76,7 @@ def _read_qrels(source: Source) -> Judgments:
                 raise _judged_twice(source, number, request, item, judged[item], grade)
             num_repeated += 1
         judged[item] = grade
-    return Judgments.from_grades(grades, num_repeated=num_repeated)
+    return Judgments.from_grades(grades, name=source.name, num_repeated=num_repeated)
 
 
 def read_sizes(source: Source) -> dict[bytes, int]:
@@ -82,10 +85,14 @@ def read_sizes(source: Source) -> dict[bytes, int]:
     for number, fields in lines(source):
         if len(fields) != 2:
             raise _wrong_fields(source, number, "corpus size", 2, "request size", fields, "one line for each request")
-        if not fields[1].isdigit() or not int(fields[1]):
-            raise FormatError(source.name, number, f"the corpus size is no positive whole number: {shown(fields[1])}")
-        if sizes.setdefault(fields[0], int(fields[1])) != int(fields[1]):
-            raise FormatError(source.name, number, f"request {shown(fields[0])} has another size further up")
+        request, text = fields
+        if not text.isdigit() or not 0 < int(text) < MOST_ITEMS:
+            problem = f"the corpus size is not a whole number above 0: {shown(text)}"
+            raise FormatError(source.name, number, problem, remedy="write how many documents there are, as in 528155")
+        if sizes.setdefault(request, int(text)) != int(text):
+            earlier = next(n for n, others in lines(source) if others[0] == request)
+            problem = f"request {shown(request)} has size {int(text)} here and {sizes[request]} on line {earlier}"
+            raise FormatError(source.name, number, problem, remedy="keep one of the two lines")
     return sizes
 
 
@@ -188,18 +195,15 @@ def _wrong_fields(
 
 
 def _judged_twice(source: Source, number: int, request: bytes, item: bytes, first: float, second: float) -> FormatError:
-    earlier = next(n for n, fields in lines(source) if (fields[0], fields[2]) == (request, item))
-    return FormatError(
-        source.name,
-        number,
-        f"document {shown(item)} of request {shown(request)} has grade {second:g} here and {first:g} on line {earlier}",
-        remedy="keep one of the two lines",
-    )
+    earlier = next(n for n, fields in lines(source) if fields[0:3:2] == [request, item])
+    grades = f"has grade {plain(second)} here and {plain(first)} on line {earlier}"
+    problem = f"document {shown(item)} of request {shown(request)} {grades}"
+    return FormatError(source.name, number, problem, remedy="keep one of the two lines")
 
 
 def _listed_twice(source: Source, error: DuplicateItem) -> FormatError:
-    wanted = (error.request, error.item)
-    first, second = [number for number, fields in lines(source) if (fields[0], fields[2]) == wanted][:2]
+    wanted = [error.request, error.item]
+    first, second = islice((number for number, fields in lines(source) if fields[0:3:2] == wanted), 2)
     return FormatError(
         source.name,
         second,

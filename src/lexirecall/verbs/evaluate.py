@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from lexirecall.errors import DataError, UsageError, choice
+from lexirecall.errors import DataError, UsageError, choice, plain
 from lexirecall.formats import CorpusSize, Qrels, Runs, project
 from lexirecall.judgments import FloatArray
 from lexirecall.manifest import NO_RELEVANT_POLICIES, REQUEST_POLICIES, Manifest
@@ -90,11 +90,10 @@ def score(
     """
     _check_policies(level, queries, no_relevant)
     parsed = tuple(parse_measures(measures))
-    levels = {measure.level(level) for measure in parsed}
-    projections = {each: positions.at_level(each) for each in levels}
-    _check_relevant(
-        positions, level, max(projection.num_relevant.max(initial=0) for projection in projections.values())
-    )
+    if not parsed:
+        raise UsageError("there are no measures to compute", remedy="name one, such as AP or TSE")
+    projections = {each: positions.at_level(each) for each in {measure.level(level) for measure in parsed}}
+    _check_relevant(positions, [measure for measure in parsed if not measure.graded] or parsed, level)
     values = np.full((*positions.shape, len(parsed)), np.nan)
     num_due = np.zeros(len(parsed), np.int64)
     for c, measure in enumerate(parsed):
@@ -121,12 +120,13 @@ def _check_policies(level: float, queries: str, no_relevant: str) -> None:
         raise UsageError(f"level is {level}, but must be above 0", remedy="a grade of 0 means not relevant")
 
 
-def _check_relevant(positions: Positions, level: float, most: int) -> None:
-    if most == 0:
-        grades = positions.judgments.grades
+def _check_relevant(positions: Positions, measures: Sequence[Measure], level: float) -> None:
+    """Raise if no measure that looks at the level finds anything relevant."""
+    judgments = positions.judgments
+    if not any(judgments.num_relevant(measure.level(level)).any() for measure in measures):
         raise DataError(
-            "no request has a relevant item, so that nothing can be measured: "
-            f"the highest grade is {grades.max(initial=-np.inf):g} and the level is {level:g}",
+            f"{judgments.name}: no request has a relevant item, so that nothing can be measured: "
+            f"the highest grade is {plain(judgments.grades.max(initial=-1))} and the level is {plain(level)}",
             remedy="lower --level, or check that the fourth column of the judgments holds the grade",
         )
 

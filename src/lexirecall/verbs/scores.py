@@ -16,6 +16,7 @@ from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.manifest import Manifest, Note
 from lexirecall.measures import Measure
 from lexirecall.tables import Table, number, render
+from lexirecall.text import to_valid_text
 
 _COLUMNS = ("run", "query", "measure", "value")
 
@@ -84,23 +85,24 @@ class Scores:
 
     def _columns(self, *, per_request: bool) -> dict[str, list[Any]]:
         rows = list(self.rows(per_request=per_request))
-        columns = {name: [row[name] for row in rows] for name in _COLUMNS}
-        columns["value"] = [np.nan if value is None else value for value in columns["value"]]
-        return columns
+        columns: dict[str, list[Any]] = {name: [to_valid_text(row[name]) for row in rows] for name in _COLUMNS[:-1]}
+        return {**columns, "value": [row["value"] for row in rows]}
 
     def to_pandas(self, *, per_request: bool = False) -> Any:
         """Return a pandas data frame with the columns run, query, measure, value."""
-        return _library("pandas").DataFrame(self._columns(per_request=per_request))
+        frame = _library("pandas").DataFrame(self._columns(per_request=per_request))
+        return frame.astype({"value": float})
 
     def to_polars(self, *, per_request: bool = False) -> Any:
         """Return a polars data frame with the columns run, query, measure, value; undefined is null."""
-        return _library("polars").DataFrame(self._columns(per_request=per_request), nan_to_null=True)
+        polars = _library("polars")
+        return polars.DataFrame(self._columns(per_request=per_request), schema_overrides={"value": polars.Float64})
 
     def to_arrow(self, *, per_request: bool = False) -> Any:
         """Return an Arrow table with the columns run, query, measure, value; undefined is null."""
         columns = self._columns(per_request=per_request)
         pyarrow = _library("pyarrow")
-        return pyarrow.table({**columns, "value": pyarrow.array(columns["value"], from_pandas=True)})
+        return pyarrow.table({**columns, "value": pyarrow.array(columns["value"], pyarrow.float64())})
 
     def table(self, *, per_request: bool = False) -> Table:
         """Lay the means out, one row a run; or one row for each request of each run.
@@ -164,8 +166,9 @@ class Scores:
         return "\n".join(lines)
 
     def _trec_lines(self, query: str, values: FloatArray) -> list[str]:
-        pairs = zip(self.measures, self._numbers(values), strict=True)
-        return [f"{trec_name(m):<22}\t{query}\t{'nan' if text == '-' else text}" for m, text in pairs]
+        pairs = zip(self.measures, values.tolist(), strict=True)
+        numbers = [(trec_name(measure), number(value, 4 if measure.decimals else 0)) for measure, value in pairs]
+        return [f"{name:<22}\t{query}\t{'nan' if text == '-' else text}" for name, text in numbers]
 
     def __str__(self) -> str:
         return "\n".join([self.table().to_text(), *(f"note: {note.text}" for note in self.notes)])
