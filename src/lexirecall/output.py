@@ -35,16 +35,19 @@ def _encoded(text: str) -> bytes:
 
 
 def write_files(contents: Mapping[Path, bytes]) -> None:
-    """Write beside the files, then rename, so that no half of any is ever seen; a device or pipe is written to."""
+    """Write beside the files, then rename, so that no half of any is ever seen.
+
+    A device or a pipe is written to, and a link stays a link.
+    """
     staged: dict[Path, Path] = {}
     try:
         for path, data in contents.items():
             with _named(path):
                 if not _is_special(path):
-                    staged[path] = _stage(path, data)
+                    staged[path] = _stage(path.resolve(), data)
         for path, data in contents.items():
             with _named(path):
-                staged[path].replace(path) if path in staged else path.write_bytes(data)
+                staged[path].replace(path.resolve()) if path in staged else path.write_bytes(data)
     finally:
         for beside in staged.values():
             beside.unlink(missing_ok=True)

@@ -7,7 +7,7 @@ Ids are taken as their text, so that 7 and "7" are the same request.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from math import inf, isfinite
 from numbers import Real
 from typing import Any
@@ -98,7 +98,7 @@ def rankings_from_mapping(run: Mapping[Any, Any], name: str) -> Iterator[Ranking
         if isinstance(listed, Mapping):
             scores = [_score(score, request, item, name) for item, score in listed.items()]
             yield Ranking(_id(request, name), [_id(item, name) for item in listed], scores)
-        elif isinstance(listed, Iterable) and not isinstance(listed, (str, bytes)):
+        elif isinstance(listed, Iterable) and not isinstance(listed, (str, bytes, Set)):  # a set has no order
             yield Ranking(_id(request, name), [_id(item, name) for item in _items(listed, request, name)], None)
         else:
             raise FormatError(
