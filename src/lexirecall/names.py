@@ -92,18 +92,24 @@ def _read(word: str | Measure) -> list[Measure]:
     if match := _RANX_RBP.fullmatch(word):
         return [MEASURES["RBP"](p=float(f"0.{match['digits']}"))]
     spellings = _spellings()
-    if (match := _TREC_AT.fullmatch(word)) and (row := spellings.get(match["name"].lower())) and row.at:
-        return [row @ _value(at) for at in match["at"].split(",")]
+    match = _TREC_AT.fullmatch(word)
+    row = spellings.get(match["name"].lower()) if match else None
+    if match and row and (setting := row.at or row.trec_parameter):
+        return [row(**{setting: _value(value)}) for value in match["at"].split(",")]
     if not (match := _NAME.fullmatch(word)):
         remedy = "write it as NAME, NAME@10 or NAME(setting=value)@10"
         raise UsageError(f"cannot read the measure {word!r}", remedy=remedy)
     if (row := spellings.get(match["name"].lower())) is None:
         raise UnknownMeasure(f"unknown measure {word!r}: {_suggestion(match['name'], word)}")
-    settings = dict(_settings(match["inside"] or "", word))
-    if match["level"]:
-        settings["rel"] = int(match["level"])
-    measure = row(**settings)
-    return [measure if match["at"] is None else measure @ _value(match["at"].strip())]
+    settings = [*_settings(match["inside"] or "", word)]
+    settings += [("rel", int(match["level"]))] if match["level"] else []
+    if match["at"]:
+        at = row @ _value(match["at"].strip())  # which raises where there is nothing to set
+        settings.append((at.at, at.settings.get(at.at)))
+    names = [name for name, _ in settings]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise UsageError(f"{word!r} sets {', '.join(sorted(twice))} twice")
+    return [row(**dict(settings))]
 
 
 def _spellings() -> dict[str, Measure]:

@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from lexirecall.errors import DataError, counted, listed
+from lexirecall.errors import DataError, UsageError, counted, listed
 from lexirecall.judgments import BoolArray, FloatArray, IntArray, Judgments, offsets_of
 from lexirecall.manifest import Conventions
 
@@ -191,11 +191,19 @@ class Positions:
 
     def at_level(self, level: float) -> "Projection":
         """Return the relevance projection: what remains when grades of at least `level` count as relevant."""
+        if not level > 0:
+            raise UsageError(f"the level is {level}, but must be above 0", remedy="a grade of 0 means not relevant")
         mask = self.judgments.grades[self.found.items] >= level
         return Projection(self, level, self.judgments.num_relevant(level), self.found.filter(mask))
 
     def cut(self, depth: int) -> "Positions":
         """Return the positions as if every ranking had ended at this depth."""
+        if self.conventions.judged_only or self.conventions.imputation == "optimistic":
+            raise UsageError(
+                "these positions depend on what stands below the cut", remedy="give the depth to project()"
+            )
+        if depth < 1:
+            raise UsageError(f"depth is {depth}, but must be 1 or more")
         return replace(
             self,
             conventions=replace(self.conventions, depth=min(depth, self.conventions.depth or depth)),

@@ -6,6 +6,8 @@ Belongs here: the table. A new measure is one row in one of the modules of this 
 ['AP', 'Bpref', 'Depth', 'ERR']
 """
 
+import re
+
 from lexirecall.errors import UsageError
 from lexirecall.measures import graded, judged, recall_level, sets
 from lexirecall.measures.graded import ERR, NDCG
@@ -33,8 +35,11 @@ def register(measure: Measure) -> Measure:
     Half(rel=2)
     >>> _ = MEASURES.pop("Half")
     """
-    taken = {name.lower() for name, row in MEASURES.items() if row != measure}
+    if not re.fullmatch(r"[A-Za-z]\w*", measure.name):
+        raise UsageError(f"{measure.name!r} is no name for a measure", remedy="a letter, then letters, digits and _")
+    others = (row for row in MEASURES.values() if row != measure)
+    taken = {name.lower() for row in others for name in (row.name, *row.trec, *row.aliases)}
     if measure.name.lower() in taken:
-        raise UsageError(f"there is already a measure called {measure.name!r}")
+        raise UsageError(f"there is already a measure that is called {measure.name!r}")
     MEASURES[measure.name] = measure
     return measure

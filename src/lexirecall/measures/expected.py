@@ -71,7 +71,8 @@ def expected_exposures(
         exposures = np.broadcast_to(exposure(places, m, n[request : request + 1]), places.shape)
         for item in range(first, last):
             seen = np.where(places <= depth, exposures, bottom(int(levels[item]), m, float(n[request])))
-            expected[item] = place_probabilities(len(places), int(last - first), int(item - first + 1)) @ seen
+            chances = place_probabilities(len(places), int(last - first), int(item - first + 1))
+            expected[item] = np.where(chances > 0, chances * seen, 0.0).sum()  # what never happens may be infinite
     return expected
 
 

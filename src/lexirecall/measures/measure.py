@@ -72,6 +72,8 @@ class Measure:
     """How a table shows it."""
     trec: tuple[str, ...] = ()
     """trec_eval's names: without and with a cut-off."""
+    trec_parameter: str = ""
+    """The setting that a number after trec_eval's name means, where it is no cut-off."""
     aliases: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
 
@@ -222,18 +224,19 @@ class Measure:
         >>> TSE.of([2, 3, 8]), TSE.of([2, 3, 8], num_relevant=6), TSE.of([2, 3, 8], num_relevant=6, corpus_size=1000)
         (0.125, 0.0, 0.001)
         """
-        found = np.sort(np.asarray(positions, dtype=np.int64))
+        found = np.unique([p for p in positions if float(p).is_integer() and p > 0]).astype(np.int64)
         m = len(found) if num_relevant is None else num_relevant
-        if m < len(found) or (len(found) and found[0] < 1):
-            raise UsageError(f"{m} relevant items cannot be at positions {found.tolist()}")
-        judgments = Judgments.from_grades({b"": {str(i).encode(): 1.0 for i in range(m)}})
+        if m < len(found) or len(found) < len(positions):
+            raise UsageError(f"{m} relevant items cannot be at the positions {list(positions)}")
+        level = self.level(1)
+        judgments = Judgments.from_grades({b"": {str(i).encode(): max(level, 1.0) for i in range(m)}})
         tracks = Tracks(Segments(np.array([0, len(found)])), found, np.arange(len(found)))
         empty = Tracks(Segments(np.array([0, 0])), found[:0], found[:0])
         retrieved = found[-1:] if len(found) else np.array([0])
         system = SystemPositions("", np.array([True]), retrieved, tracks, empty)
         sizes = None if corpus_size is None else np.array([corpus_size])
         source = Positions.stack(judgments, [system], Conventions(), sizes)
-        return float(self.scores(source.at_level(self.level(1)))[0, 0])
+        return float(self.scores(source.at_level(level))[0, 0])
 
 
 def ask(function: Formula | None, first: Any, available: Mapping[str, Any]) -> Any:

@@ -44,4 +44,4 @@ class Parameter:
 
 CUTOFF = Parameter(kind=int, low=1, below=2**62)
 RECALL = Parameter(above=0, high=1)
-LEVEL = Parameter(above=0, below=np.inf)
+LEVEL = Parameter(above=0, high=1e15)

@@ -100,8 +100,9 @@ SET_F = Measure(
     expected="same",
     formula="(1 + beta) SetP SetR / (SetR + beta SetP) = (1 + beta) r / (k + beta m), beta = 1 by default",
     reference="Rijsbergen79",
-    parameters={"beta": Parameter(1, low=0, below=np.inf)},
+    parameters={"beta": Parameter(1, low=0, high=1e15)},
     trec=("set_F",),
+    trec_parameter="beta",
     aliases=("f1",),
 )
 ROWS = (NUM_RET, NUM_REL, NUM_REL_RET, SET_P, SET_R, SET_F)
