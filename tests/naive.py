@@ -166,7 +166,9 @@ def tse(case: Case, e: str = "ap", p: float = 0.8, cutoff: float = math.inf) -> 
     if e == "linear":
         assert case.corpus_size is not None
         return 1 - last / case.corpus_size
-    return {"ap": 1 / last, "dcg": 1 / math.log2(last + 1), "rbp": (1 - p) * p ** (last - 1)}[e]
+    if e == "rbp":
+        return (1 - p) * math.pow(p, last - 1)
+    return {"ap": 1 / last, "dcg": 1 / math.log2(last + 1)}[e]
 
 
 def sl1(case: Case) -> float:

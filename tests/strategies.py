@@ -83,7 +83,14 @@ def collections(
 def _smallest_corpus(judged: Qrels, runs: Mapping[str, Run]) -> int:
     """The most documents that one request knows of: retrieved, or relevant and missing."""
     return max(
-        [1, *(len({*run.get(request, {}), *documents}) for run in runs.values() for request, documents in judged.items())]
+        [
+            1,
+            *(
+                len({*run.get(request, {}), *documents})
+                for run in runs.values()
+                for request, documents in judged.items()
+            ),
+        ]
     )
 
 

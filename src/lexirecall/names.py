@@ -64,14 +64,16 @@ def parse_measures(names: str | Measure | Iterable[str | Measure]) -> list[Measu
     return list(dict.fromkeys(found))
 
 
-def find_row(name: str) -> Measure | None:
+def find_row(name: str) -> Measure:
     """Return the row of the table that a spelling belongs to, whatever its settings.
 
-    >>> find_row("ndcg_cut_10"), find_row("recall"), find_row("nonsense")
-    (nDCG, R, None)
+    >>> find_row("ndcg_cut_10"), find_row("recall")
+    (nDCG, R)
     """
-    match = _TREC_AT.fullmatch(name) or _NAME.fullmatch(name)
-    return None if match is None else _spellings().get(match["name"].lower())
+    for pattern in (_TREC_AT, _NAME):
+        if (match := pattern.fullmatch(name)) and (row := _spellings().get(match["name"].lower())):
+            return MEASURES[row.name]
+    raise UnknownMeasure(f"unknown measure {name!r}: {_suggestion(name, name)}")
 
 
 def _words(names: str | Measure | Iterable[str | Measure]) -> Iterator[str | Measure]:

@@ -4,7 +4,7 @@ Belongs here: the group of commands, and what happens to errors. Results go to s
 the exit code is 0 if all went well, 1 for bad data and 2 for bad usage.
 """
 
-import os
+import signal
 import sys
 from importlib import import_module
 
@@ -51,6 +51,13 @@ def group() -> None:
     """
 
 
+def run() -> None:
+    """Be a program: as `main`, and if the reader of our output leaves, as `head` does, go too, without a word."""
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    main()
+
+
 def main() -> None:
     """Run the command line; errors become a message and an exit code, never a traceback."""
     try:
@@ -64,7 +71,4 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         sys.exit(130)
-    except BrokenPipeError:  # the reader of our output has left, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
     sys.exit(code if isinstance(code, int) else 0)

@@ -21,28 +21,18 @@ def command(name: str | None, form: str, output: str | None) -> None:
       lexirecall measures TSE
     """
     from lexirecall.measures import MEASURES
+    from lexirecall.names import find_row
     from lexirecall.output import write
     from lexirecall.tables import Table, render
 
     if name is not None and form == "table":
-        write(_explained(name), output)
+        write(_explained(find_row(name)), output)
         return
-    rows = [_row(row) for row in ([_named(name)] if name else MEASURES.values())]
+    rows = [_row(row) for row in ([find_row(name)] if name else MEASURES.values())]
     cells = tuple(tuple(row[column] for column in _COLUMNS) for row in rows)
     write(
         render(form, Table(_COLUMNS, cells, numbers_from=len(_COLUMNS)), rows, _COLUMNS, bold=is_bold(output)), output
     )
-
-
-def _named(name: str) -> Any:
-    """Find a row by any of its spellings; settings are welcome but not needed."""
-    from lexirecall.errors import UnknownMeasure
-    from lexirecall.names import find_row
-
-    row = find_row(name)
-    if row is None:
-        raise UnknownMeasure(f"unknown measure {name!r}", remedy="lexirecall measures lists them")
-    return row
 
 
 def _row(row: Any) -> dict[str, str]:
@@ -56,10 +46,9 @@ def _row(row: Any) -> dict[str, str]:
     }
 
 
-def _explained(name: str) -> str:
+def _explained(row: Any) -> str:
     from lexirecall.measures.references import REFERENCES
 
-    row = _named(name)
     settings = [f"{key} = {parameter.default}" for key, parameter in row.parameters.items()]
     settings += [] if row.graded else ["rel = --level"]
     lines = {

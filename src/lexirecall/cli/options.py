@@ -5,6 +5,7 @@ Belongs here: click decorators. Imports click, and the names that options may ta
 
 import sys
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -28,8 +29,9 @@ def _number_or_file(_context: click.Context, _parameter: click.Parameter, value:
     try:
         return None if value is None else int(value)
     except ValueError:
-        if value != "-" and str(value).startswith("-"):
-            raise click.BadParameter(f"{value!r} is neither a number nor a file") from None
+        looks_like_a_number = value != "-" and not str(value).strip("0123456789.,_e+-")
+        if looks_like_a_number and not Path(str(value)).exists():
+            raise click.BadParameter(f"{value!r}: write a whole number such as 1000000, or name a file") from None
         return value
 
 

@@ -13,7 +13,14 @@ from typing import Any
 import numpy as np
 
 from lexirecall.errors import DataError, FormatError, UsageError, listed, shown
-from lexirecall.formats.memory import is_json, judgments_from_mapping, load_json, rankings_from_mapping
+from lexirecall.formats.memory import (
+    QRELS_SHAPE,
+    RUN_SHAPE,
+    is_json,
+    judgments_from_mapping,
+    load_json,
+    rankings_from_mapping,
+)
 from lexirecall.formats.ranking import DuplicateItem, project_rankings
 from lexirecall.formats.source import Source
 from lexirecall.formats.trec import MOST_ITEMS, project_text, read_qrels, read_sizes
@@ -87,7 +94,9 @@ def load_judgments(qrels: Qrels) -> Judgments:
     if isinstance(qrels, Mapping):
         return judgments_from_mapping(qrels, "qrels")
     with _source(qrels, "qrels") as source:
-        return judgments_from_mapping(load_json(source), source.name) if is_json(source) else read_qrels(source)
+        if not is_json(source):
+            return read_qrels(source)
+        return judgments_from_mapping(load_json(source, QRELS_SHAPE), source.name)
 
 
 def name_runs(runs: Runs) -> list[NamedRun]:
@@ -102,7 +111,7 @@ def name_runs(runs: Runs) -> list[NamedRun]:
         runs = runs if _maps_names(runs) else {"run": runs}
     if isinstance(runs, Mapping):
         named = [NamedRun(str(name), run) for name, run in runs.items()]
-    elif not isinstance(runs, Iterable):
+    elif not isinstance(runs, Iterable) or hasattr(runs, "columns"):  # going through a data frame gives its columns
         raise UsageError(f"runs is a {type(runs).__name__}, but must be a run, several, or a mapping of names to runs")
     else:
         named = [NamedRun(_run_name(run, number), run) for number, run in enumerate(runs, 1)]
@@ -154,7 +163,7 @@ def _read_run(
         with _source(content, "a run", advance) as source:
             if not is_json(source):
                 return project_text(source, name, judgments, conventions, needs_judged=needs_judged)
-            content, name = load_json(source), source.name
+            content, name = load_json(source, RUN_SHAPE), source.name
     try:
         rankings = rankings_from_mapping(content, name)
         return project_rankings(named.name, rankings, judgments, conventions, needs_judged=needs_judged)

@@ -14,37 +14,39 @@ from typing import Any
 
 from lexirecall.errors import FormatError, shown
 from lexirecall.formats.ranking import Ranking
-from lexirecall.formats.source import Source
+from lexirecall.formats.source import BYTE_ORDER_MARK, Source
 from lexirecall.judgments import Judgments
 from lexirecall.text import to_bytes
 
-_QRELS_SHAPE = "judgments are {request: {document: grade}}"
-_RUN_SHAPE = "a run is {request: {document: score}} or, without scores, {request: [document, ...]}"
+QRELS_SHAPE = "judgments are {request: {document: grade}}"
+RUN_SHAPE = "a run is {request: {document: score}} or, without scores, {request: [document, ...]}"
 
 
 def is_json(source: Source) -> bool:
     """Tell whether a file holds JSON, by its first character."""
     with source.open() as stream:
-        while block := stream.read(1 << 12):
-            if text := block.lstrip():
-                return text.startswith((b"{", b"["))
-    return False
+        text = stream.read(1 << 12).removeprefix(BYTE_ORDER_MARK).lstrip()
+        while not text and (block := stream.read(1 << 12)):
+            text = block.lstrip()
+    return text.startswith((b"{", b"["))
 
 
-def load_json(source: Source) -> Mapping[str, Any]:
+def load_json(source: Source, shape: str) -> Mapping[str, Any]:
     """Read a JSON object; a key that is given twice is refused, not silently overwritten."""
     with source.open() as stream:
         try:
-            content = json.loads(stream.read(), object_pairs_hook=lambda pairs: _unique(pairs, source))
+            content = json.loads(
+                stream.read().removeprefix(BYTE_ORDER_MARK), object_pairs_hook=lambda pairs: _unique(pairs, source)
+            )
         except json.JSONDecodeError as error:
-            raise FormatError(source.name, error.lineno, f"not valid JSON: {error.msg}", remedy=_RUN_SHAPE) from None
+            raise FormatError(source.name, error.lineno, f"not valid JSON: {error.msg}", remedy=shape) from None
         except UnicodeDecodeError as error:
             problem = f"not UTF-8 text: {error.reason}"
             raise FormatError(source.name, None, problem, remedy="convert it to UTF-8") from None
         except (ValueError, RecursionError) as error:  # a number with thousands of digits, or brackets in brackets
-            raise FormatError(source.name, None, f"not valid JSON: {error}", remedy=_RUN_SHAPE) from None
+            raise FormatError(source.name, None, f"not valid JSON: {error}", remedy=shape) from None
     if not isinstance(content, Mapping):
-        raise FormatError(source.name, None, "the JSON is no object", remedy=_RUN_SHAPE)
+        raise FormatError(source.name, None, "the JSON is no object", remedy=shape)
     return content
 
 
@@ -69,7 +71,7 @@ def judgments_from_mapping(grades: Mapping[Any, Any], name: str) -> Judgments:
     for request, judged in grades.items():
         if not isinstance(judged, Mapping):
             raise FormatError(
-                name, None, f"request {request!r} has no mapping: {shown(repr(judged))}", remedy=_QRELS_SHAPE
+                name, None, f"request {request!r} has no mapping: {shown(repr(judged))}", remedy=QRELS_SHAPE
             )
         if _id(request, name) in read:
             raise FormatError(
@@ -78,11 +80,11 @@ def judgments_from_mapping(grades: Mapping[Any, Any], name: str) -> Judgments:
         pairs = {_id(item, name): _grade(grade, request, item, name) for item, grade in judged.items()}
         if len(pairs) < len(judged):
             raise FormatError(
-                name, None, f"two documents of request {request!r} have the same text", remedy=_QRELS_SHAPE
+                name, None, f"two documents of request {request!r} have the same text", remedy=QRELS_SHAPE
             )
         read[_id(request, name)] = pairs
     if not read:
-        raise FormatError(name, None, "there are no judgments", remedy=_QRELS_SHAPE)
+        raise FormatError(name, None, "there are no judgments", remedy=QRELS_SHAPE)
     return Judgments.from_grades(read, name=name)
 
 
@@ -102,7 +104,7 @@ def rankings_from_mapping(run: Mapping[Any, Any], name: str) -> Iterator[Ranking
             yield Ranking(_id(request, name), [_id(item, name) for item in _items(listed, request, name)], None)
         else:
             raise FormatError(
-                name, None, f"request {request!r} has no ranking: {shown(repr(listed))}", remedy=_RUN_SHAPE
+                name, None, f"request {request!r} has no ranking: {shown(repr(listed))}", remedy=RUN_SHAPE
             )
 
 
@@ -120,7 +122,7 @@ def _items(listed: Iterable[Any], request: Any, name: str) -> list[Any]:
     for item in items:
         if isinstance(item, (Mapping, Sequence)) and not isinstance(item, (str, bytes)):
             raise FormatError(
-                name, None, f"request {request!r}: {shown(repr(item))} is no document id", remedy=_RUN_SHAPE
+                name, None, f"request {request!r}: {shown(repr(item))} is no document id", remedy=RUN_SHAPE
             )
     return list(items)
 
@@ -145,7 +147,7 @@ def _real(value: Any, what: str, request: Any, item: Any, name: str) -> float:
     """Accept Python's and numpy's numbers alike, and nothing that only looks like one."""
     if not isinstance(value, Real) and not hasattr(value, "__float__"):
         problem = f"request {request!r}, document {item!r}: the {what} is not a number: {shown(repr(value))}"
-        raise FormatError(name, None, problem, remedy=_QRELS_SHAPE if what == "grade" else _RUN_SHAPE)
+        raise FormatError(name, None, problem, remedy=QRELS_SHAPE if what == "grade" else RUN_SHAPE)
     try:
         return float(value)
     except OverflowError:  # as in text, where 1e400 is infinite

@@ -20,10 +20,11 @@ from typing import IO, Any, BinaryIO, cast
 
 from lexirecall.errors import FormatError
 
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # says nothing in UTF-8
 SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 _BLOCK = 1 << 18
 _REFUSED = {
-    b"PAR1": (
+    b"PAR1\x15": (
         "is a Parquet file, which is not read yet",
         "write it as TREC text, or as JSON {query: {document: score}}",
     ),
@@ -110,12 +111,9 @@ class Source:
 
     def _keep(self) -> BinaryIO:
         """Copy a pipe to disk, since some files must be read twice."""
-        kept = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - lives as long as the source
-        if self.path == "-":
-            shutil.copyfileobj(sys.stdin.buffer, kept)
-        else:
-            with Path(self.path).open("rb") as pipe:
-                shutil.copyfileobj(pipe, kept)
+        with sys.stdin.buffer if self.path == "-" else Path(self.path).open("rb") as pipe:
+            kept = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - lives as long as the source
+            shutil.copyfileobj(pipe, kept)
         return kept
 
 
@@ -152,23 +150,21 @@ class _Counted(io.RawIOBase):
 
 def _decompressed(raw: io.RawIOBase, name: str) -> IO[bytes]:
     stream = io.BufferedReader(_unpacker(io.BufferedReader(raw, _BLOCK)), _BLOCK)
-    head = stream.peek(4)
+    head = stream.peek(5)
     for magic, (problem, remedy) in _REFUSED.items():
         if head.startswith(magic):
             raise FormatError(name, None, problem, remedy=remedy)
-    if head.startswith(b"\xef\xbb\xbf"):  # a byte order mark says nothing in UTF-8
-        stream.read(3)
     return stream
 
 
 def _unpacker(packed: Any) -> Any:
     """Choose by the first bytes, and import what unpacks them only then."""
-    head = packed.peek(6)
+    head = packed.peek(10)
     if head.startswith(b"\x1f\x8b"):
         from gzip import GzipFile
 
         return GzipFile(fileobj=packed)
-    if head.startswith(b"BZh"):
+    if head.startswith(b"BZh") and head[4:10] in (b"1AY&SY", b"\x17rE8P\x90"):  # the second is an empty file's
         from bz2 import BZ2File
 
         return BZ2File(packed)
@@ -186,7 +182,7 @@ class _Zstandard(io.RawIOBase):
     def __init__(self, packed: IO[bytes]) -> None:
         from zstandard import ZstdDecompressor
 
-        self._packed, self._new_frame = packed, ZstdDecompressor().decompressobj
+        self._packed, self._new_frame = packed, ZstdDecompressor(max_window_size=2**31).decompressobj
         self._frame: Any = None
         self._unpacked = b""
 

@@ -16,7 +16,7 @@ from math import isfinite
 
 from lexirecall.errors import FormatError, plain, shown
 from lexirecall.formats.ranking import DuplicateItem, Ranking, project_rankings
-from lexirecall.formats.source import Source
+from lexirecall.formats.source import BYTE_ORDER_MARK, Source
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions
 from lexirecall.positions import SystemPositions
@@ -32,6 +32,8 @@ def lines(source: Source) -> Iterator[tuple[int, list[bytes]]]:
     number, empty = 0, True
     with source.open() as stream:
         for number, line in enumerate(stream, 1):
+            if number == 1:
+                line = line.removeprefix(BYTE_ORDER_MARK)  # noqa: PLW2901
             if b"\0" in line:
                 raise FormatError(
                     source.name, number, f"a NUL byte: {shown(line)}", remedy="is this a binary file, or UTF-16 text?"
@@ -66,7 +68,9 @@ def _read_qrels(source: Source) -> Judgments:
     num_repeated = 0
     for number, fields in lines(source):
         if len(fields) != 4:
-            remedy = f"is this a run? {_ORDER}" if len(fields) in (5, 6) else ""
+            remedy = f"is this a run? {_ORDER}" if len(fields) == 6 else ""
+            if len(fields) == 5:
+                remedy = f"is there a blank inside an id, or is this a run? {_ORDER}"
             raise _wrong_fields(source, number, "qrels", 4, "request 0 document grade", fields, remedy)
         request, _, item, text = fields
         grade = _number(text, source, number, "grade")
@@ -172,6 +176,10 @@ def _number(text: bytes, source: Source, number: int, what: str) -> float:
         value = float(text)
     except ValueError:
         remedy = "is this another kind of file, or is a column missing?"
+        if number == 1:
+            remedy = "is this a header? Remove it, or begin it with #"
+        if text.replace(b",", b".", 1).replace(b".", b"", 1).lstrip(b"+-").isdigit():
+            remedy = f"write the decimal point as in {text.replace(b',', b'.').decode()}"
         raise FormatError(source.name, number, f"the {what} is not a number: {shown(text)}", remedy=remedy) from None
     if not isfinite(value):
         raise FormatError(
@@ -184,8 +192,10 @@ def _wrong_fields(
     source: Source, number: int, kind: str, count: int, names: str, fields: list[bytes], remedy: str
 ) -> FormatError:
     text = b" ".join(fields)
-    if any(byte < 32 for byte in text):
+    if any(byte < 32 for byte in text[:400]):
         remedy = "this looks like binary data, not text"
+    elif len(fields) < count and text.count(b",") >= count - 1:
+        remedy = "fields are separated by blanks, not by commas"
     elif not remedy:
         remedy = (
             "is there a blank inside an id?" if len(fields) > count else "is a column missing, or the file cut off?"

@@ -127,7 +127,7 @@ def _check_relevant(positions: Positions, measures: Sequence[Measure], level: fl
         raise DataError(
             f"{judgments.name}: no request has a relevant item, so that nothing can be measured: "
             f"the highest grade is {plain(judgments.grades.max(initial=-1))} and the level is {plain(level)}",
-            remedy="lower --level, or check that the fourth column of the judgments holds the grade",
+            remedy="lower the level, or check that the grades are what they should be",
         )
 
 

@@ -24,9 +24,10 @@ def notes_on(
     no_relevant: str,
 ) -> Iterator[Note]:
     """Give the notes that a reader of these values needs."""
-    yield from _unanswered(positions, queries)
+    levels = sorted({measure.level(level) for measure in measures})
+    yield from _unanswered(positions, levels[0], queries)
     yield from _without_judgments(positions)
-    yield from _without_relevant(positions, {measure.level(level) for measure in measures}, no_relevant)
+    yield from _without_relevant(positions, levels, no_relevant)
     yield from _repeats(positions)
     yield from _undefined(positions, measures, values, level, queries)
 
@@ -35,8 +36,9 @@ def _per_run(positions: Positions, counts: Iterable[int], most: int = 4) -> str:
     return listed((f"{name} {count:,}" for name, count in zip(positions.systems, counts, strict=True) if count), most)
 
 
-def _unanswered(positions: Positions, queries: str) -> Iterator[Note]:
-    counts = (~positions.answered).sum(axis=1)
+def _unanswered(positions: Positions, lowest_level: float, queries: str) -> Iterator[Note]:
+    """Count the requests that would have a value if the run had answered them."""
+    counts = (~positions.answered & (positions.judgments.num_relevant(lowest_level) > 0)).sum(axis=1)
     if total := int(counts.sum()):
         policy = (
             "count as worst case, nothing retrieved (--queries intersection leaves them out)"
@@ -53,23 +55,25 @@ def _without_judgments(positions: Positions) -> Iterator[Note]:
         yield Note("without judgments", text, total)
 
 
-def _without_relevant(positions: Positions, levels: set[float], no_relevant: str) -> Iterator[Note]:
-    numbers = {level: positions.judgments.num_relevant(level) == 0 for level in sorted(levels)}
-    distinct = {mask.tobytes(): (level, mask) for level, mask in reversed(numbers.items())}
-    for level, mask in distinct.values():
-        if not mask.any():
-            continue
+def _without_relevant(positions: Positions, levels: Sequence[float], no_relevant: str) -> Iterator[Note]:
+    """Say which requests have nothing relevant; where the levels differ in that, for each of them."""
+    masks = {level: positions.judgments.num_relevant(level) == 0 for level in levels}
+    counts = {mask.tobytes(): (level, mask) for level, mask in reversed(masks.items())}
+    parts = []
+    for level, mask in counts.values():
         names = listed(request for request, empty in zip(positions.requests, mask, strict=True) if empty)
-        which = f" of grade {level:g} or more" if len(distinct) > 1 and level >= 1e-300 else ""
-        policy = (
-            "left out of every mean (--no-relevant zero counts them as 0)"
-            if no_relevant == "skip"
-            else "counted as 0 where higher is better"
+        which = "" if len(counts) == 1 else " of any grade" if level < 1e-300 else f" of grade {level:g} or more"
+        parts += (
+            [f"{counted(int(mask.sum()), 'request')} without a relevant item{which} ({names})"] if mask.any() else []
         )
-        count = int(mask.sum())
-        yield Note(
-            "no relevant item", f"{counted(count, 'request')} without a relevant item{which} ({names}): {policy}", count
-        )
+    policy = (
+        "left out of every mean (--no-relevant zero counts them as 0)"
+        if no_relevant == "skip"
+        else "counted as 0 where higher is better"
+    )
+    if parts:
+        most = max(int(mask.sum()) for _, mask in counts.values())
+        yield Note("no relevant item", f"{', '.join(parts)}: {policy}", most)
 
 
 def _repeats(positions: Positions) -> Iterator[Note]:

@@ -1,0 +1,35 @@
+"""Fixtures that several test modules share."""
+
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+from command import Command, Outcome
+from lexirecall.cli import main
+
+
+@pytest.fixture
+def command(
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsysbinary: pytest.CaptureFixture[bytes],
+) -> Command:
+    """Run the command line in a folder that holds the module's GOOD files; more are given by name and content."""
+    monkeypatch.chdir(tmp_path)
+    good: dict[str, bytes] = request.module.GOOD
+
+    def run(*arguments: str, stdin: bytes = b"", **files: bytes) -> Outcome:
+        for name, content in {**good, **files}.items():
+            (tmp_path / name).write_bytes(content)
+        monkeypatch.setattr(sys, "argv", ["lexirecall", *arguments])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        capsysbinary.readouterr()
+        with pytest.raises(SystemExit) as leaving:
+            main()
+        out, err = (text.decode(errors="surrogateescape") for text in capsysbinary.readouterr())
+        return Outcome(int(leaving.value.code or 0), out, err)
+
+    return run

@@ -1,0 +1,365 @@
+"""Evaluate: policies, means, conversions and manifest; and, one by one, what other tools get wrong here."""
+
+import copy
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lexirecall import (
+    MEASURES,
+    LexirecallError,
+    Measure,
+    UnknownMeasure,
+    UsageError,
+    evaluate,
+    project,
+    register,
+    score,
+)
+from lexirecall.errors import FormatError
+
+QRELS = {"q1": {"a": 1, "b": 2, "x": 0}, "q2": {"c": 1}, "q3": {"d": 0}, "q4": {"e": 1}}
+EARLY = {"q1": {"a": 3.0, "y": 2.0, "b": 1.0}, "q2": {"c": 1.0}, "q3": {"d": 1.0}, "q9": {"a": 1.0}}
+LATE = {"q1": {"y": 3.0, "a": 2.0}, "q2": {"z": 2.0, "c": 1.0}, "q3": {"d": 1.0}, "q4": {"e": 1.0}}
+RUNS = {"early": EARLY, "late": LATE}
+
+
+def values(qrels: Any, run: Any, *measures: str, **conventions: Any) -> dict[str, Any]:
+    """Return the means of a single run."""
+    means = evaluate(qrels, {"run": run}, measures, **conventions).to_dict()["run"]
+    assert isinstance(means, dict)
+    return means
+
+
+# Requests that are missing, or have nothing to find
+
+
+def test_an_unanswered_request_counts_as_worst_case() -> None:
+    per_request = evaluate(QRELS, EARLY, ["AP", "TSE", "NumRet"]).to_dict(per_request=True)["run"]
+    assert per_request["q4"] == {"AP": 0.0, "TSE": 0.0, "NumRet": 0.0}
+    assert values(QRELS, EARLY, "RR") == {"RR": pytest.approx(2 / 3)}
+
+
+def test_the_intersection_leaves_unanswered_requests_out() -> None:
+    scores = evaluate(QRELS, RUNS, ["RR", "NumRel"], queries="intersection")
+    assert scores.to_dict() == {"early": {"RR": 1.0, "NumRel": 3.0}, "late": {"RR": 2 / 3, "NumRel": 4.0}}
+    assert scores.to_dict(per_request=True)["early"]["q4"] == {"RR": None, "NumRel": None}
+
+
+def test_a_request_without_relevant_items_is_left_out_or_counts_as_zero() -> None:
+    assert values(QRELS, LATE, "RR") == {"RR": pytest.approx((1 / 2 + 1 / 2 + 1) / 3)}
+    assert values(QRELS, LATE, "RR", no_relevant="zero") == {"RR": pytest.approx((1 / 2 + 1 / 2 + 1) / 4)}
+
+
+def test_where_lower_is_better_a_request_without_relevant_items_stays_undefined() -> None:
+    scores = evaluate(QRELS, LATE, ["SL1", "AP"], no_relevant="zero").to_dict(per_request=True)["run"]
+    assert scores["q3"] == {"SL1": None, "AP": 0.0}
+    assert values(QRELS, LATE, "SL1", no_relevant="zero") == {"SL1": pytest.approx(2 / 3)}
+
+
+def test_an_undefined_value_is_left_out_of_the_mean_and_noted() -> None:
+    scores = evaluate(QRELS, LATE, ["LastRel"])
+    assert scores.to_dict() == {"run": {"LastRel": 1.5}}  # q1 misses b, q3 has nothing to find
+    assert [note.count for note in scores.notes if note.kind == "undefined"] == [1]
+    assert values(QRELS, LATE, "LastRel", corpus_size=100) == {"LastRel": pytest.approx((100 + 2 + 1) / 3)}
+
+
+def test_a_measure_that_is_defined_nowhere_has_no_mean() -> None:
+    scores = evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a"]}, ["LastRel"])
+    assert scores.to_dict() == {"run": {"LastRel": None}}
+    assert "-" in str(scores).splitlines()[1]
+
+
+def test_counts_are_added_up() -> None:
+    assert values(QRELS, LATE, "NumRel", "NumRet", "NumRelRet") == {"NumRel": 4, "NumRet": 5, "NumRelRet": 3}
+
+
+def test_one_projection_serves_many_levels_and_policies() -> None:
+    positions = project(project(QRELS, RUNS).judgments, RUNS)
+    for options in ({}, {"level": 2}, {"queries": "intersection"}, {"no_relevant": "zero"}):
+        once = evaluate(QRELS, RUNS, ["AP", "AP(rel=2)"], **options)
+        np.testing.assert_equal(score(positions, ["AP", "AP(rel=2)"], **options).values, once.values)
+
+
+def test_at_least_one_measure_is_asked_for() -> None:
+    nothing: tuple[Any, ...] = ([], (), "", " ")
+    for measures in nothing:
+        with pytest.raises(UsageError, match="measure"):
+            evaluate(QRELS, EARLY, measures)
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run", "said"),
+    [
+        ({}, EARLY, "qrels: there are no judgments"),
+        ({1: {"a": 1}, "1": {"a": 1}}, EARLY, "qrels: two requests have the text '1'"),
+        ({"q1": {1: 1, "1": 0}}, EARLY, "qrels: two documents of request 'q1' have the same text"),
+        ({"q1": ["a"]}, EARLY, "qrels: request 'q1' has no mapping: .*'a'"),
+        ({"q1": {"a": "1"}}, EARLY, "qrels: request 'q1', document 'a': the grade is not a number: .*'1'"),
+        ([("q1", "a", 1)], EARLY, "qrels is a list, but must be a path or a mapping"),
+        (QRELS, {1: {"a": 1}, "1": {"a": 1}}, "run: two requests have the text '1'"),
+        (QRELS, {"q1": {"a": None}}, "run: request 'q1', document 'a': the score is not a number: .*None"),
+        (QRELS, {"q1": {"a": math.nan}}, "run: request 'q1', document 'a': the score is NaN"),
+        (QRELS, {"q1": "a b c"}, "no ranking|no such file"),
+        (QRELS, {"q1": ["a"], "q2": 3}, "run: request 'q2' has no ranking: .*3"),
+        (QRELS, {"q1": [("a", 1.0)]}, "run: request 'q1': .* is no document id"),
+        (QRELS, {"q1": {"a", "b"}}, "q1.*(order|no ranking)"),
+        (QRELS, {"q9": ["a"]}, "no request in common with the judgments: run"),
+        (QRELS, [], "there are no runs"),
+        (QRELS, [3], "a run is a int, but must be a path or a mapping"),
+        (QRELS, None, "runs is a NoneType, but must be a run"),
+    ],
+)
+def test_input_in_memory_that_means_nothing_is_refused(qrels: Any, run: Any, said: str) -> None:
+    with pytest.raises(LexirecallError, match=said):
+        evaluate(qrels, run)
+
+
+@pytest.mark.parametrize(
+    "size", [0, -1, 10.5, "nowhere.txt", 10**30, {"q1": 10}, {**dict.fromkeys(QRELS, 10), "q1": "x"}]
+)
+def test_a_corpus_size_that_means_nothing_is_refused(size: Any) -> None:
+    with pytest.raises(LexirecallError):
+        evaluate(QRELS, EARLY, corpus_size=size)
+
+
+# The result
+
+
+def test_all_conversions_agree() -> None:
+    scores = evaluate(QRELS, RUNS, ["AP", "LastRel", "NumRet"])
+    expected = [(row["run"], row["query"], row["measure"], row["value"]) for row in scores.rows(per_request=True)]
+    assert None in {value for *_, value in expected}
+    frames = {
+        "polars": scores.to_polars(per_request=True).rows(),
+        "arrow": [tuple(row.values()) for row in scores.to_arrow(per_request=True).to_pylist()],
+        "pandas": [
+            (*names, None if math.isnan(value) else value)
+            for *names, value in scores.to_pandas(per_request=True).itertuples(index=False)
+        ],
+    }
+    assert frames == dict.fromkeys(frames, expected)
+    by_name = scores.to_dict(per_request=True)
+    assert [by_name[run][query][name] for run, query, name, _ in expected if query != "all"] == [
+        None if math.isnan(value) else value for value in scores.to_numpy().ravel().tolist()
+    ]
+    assert [row[3] for row in expected if row[1] == "all"] == [
+        v for run in scores.to_dict().values() for v in run.values()
+    ]
+
+
+def test_a_conversion_is_a_copy() -> None:
+    scores = evaluate(QRELS, EARLY, ["AP"])
+    scores.to_numpy()[:] = 7
+    assert np.nanmax(scores.values) <= 1
+
+
+def test_a_request_may_be_called_all() -> None:
+    scores = evaluate({"all": {"a": 1}, "q": {"a": 1}}, {"all": ["a"], "q": ["b", "a"]}, ["RR"])
+    assert scores.to_dict(per_request=True) == {"run": {"all": {"RR": 1.0}, "q": {"RR": 0.5}}}
+
+
+def test_ids_that_are_not_utf_8_fit_into_frames() -> None:
+    scores = evaluate({b"\xff": {"a": 1}}, {b"\xff": ["a"]}, ["RR"])
+    assert len(scores.to_pandas(per_request=True)) == len(scores.to_polars(per_request=True)) == 2
+    assert scores.to_arrow(per_request=True).num_rows == 2
+
+
+def test_a_result_shows_itself_as_a_table_with_its_notes() -> None:
+    lines = str(evaluate(QRELS, RUNS, ["AP"])).splitlines()
+    assert [line.split()[0] for line in lines[:3]] == ["run", "early", "late"]
+    assert len(lines) > 3
+    assert all(line.startswith("note: ") for line in lines[3:])
+
+
+def test_in_a_notebook_an_id_cannot_become_markup() -> None:
+    hostile = "<script>alert('&')</script>"
+    page = evaluate({hostile: {"a": 0}, "q": {"a": 1}}, {hostile: {"q": ["a"]}, "b": {"q": []}}, ["AP"])._repr_html_()
+    assert "<script" not in page
+    assert (
+        page.count("&lt;script&gt;alert(&#x27;&amp;&#x27;)&lt;/script&gt;") == 2
+    )  # the run, and the request without relevant items
+    assert "<strong>1.0000</strong>" in page
+
+
+def test_the_order_of_runs_and_measures_is_kept() -> None:
+    scores = evaluate(QRELS, {"z": EARLY, "a": LATE, "m": EARLY}, ["TSE", "AP", "R@5"])
+    assert (scores.systems, tuple(map(str, scores.measures))) == (("z", "a", "m"), ("TSE", "AP", "R@5"))
+
+
+def test_the_order_of_requests_documents_and_runs_does_not_matter() -> None:
+    measures = [row @ 0.5 if row.at == "recall" else row @ 5 if row.at else row for row in MEASURES.values()]
+    tied = {request: dict.fromkeys(scores, 1.0) for request, scores in LATE.items()}
+    scores = evaluate(QRELS, {**RUNS, "tied": tied}, measures, corpus_size=50)
+    reversed_runs = {name: reversed_dict(run) for name, run in reversed({**RUNS, "tied": tied}.items())}
+    again = evaluate(reversed_dict(QRELS), reversed_runs, measures, corpus_size=50)
+    for run, by_request in scores.to_dict(per_request=True).items():
+        assert again.to_dict(per_request=True)[run] == by_request
+
+
+def reversed_dict(nested: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {key: dict(reversed(inner.items())) for key, inner in reversed(nested.items())}
+
+
+def test_the_manifest_names_every_convention_and_what_was_left_out() -> None:
+    scores = evaluate(
+        {**QRELS, "q5": {"f": 1}}, {"late": LATE | {"q1": {"y": 1, "a": 1}}}, ["AP", "TSE"],
+        level=1, depth=2, corpus_size=100, queries="all", no_relevant="zero", ties="worst", judged_only=True,
+        score_dtype="float32", duplicates="best",
+    )  # fmt: skip
+    manifest = json.loads(scores.manifest.to_json())
+    assert manifest["conventions"] == {
+        "ties": "worst", "score_dtype": "float32", "depth": 2, "judged_only": True, "duplicates": "best",
+        "imputation": "pessimistic", "level": 1, "queries": "all", "no_relevant": "zero", "corpus_size": 100,
+    }  # fmt: skip
+    (run,) = manifest["runs"]
+    assert run.items() >= {"name": "late", "answered": 4, "unanswered": 1, "without_judgments": 0}.items()
+    assert (run["positive_retrieved"], run["positive_imputed"]) == (3, 2)
+    assert [measure["name"] for measure in manifest["measures"]] == ["AP", "TSE"]
+    assert {note["kind"] for note in manifest["notes"]} >= {"unanswered", "no relevant item"}
+    assert set(manifest["versions"]) == {"lexirecall", "numpy", "python"}
+    assert manifest["reader"]
+
+
+def test_the_manifest_names_the_size_of_each_corpus() -> None:
+    sizes = {"q1": 10, "q2": 20, "q3": 30, "q4": 40}
+    assert (
+        json.loads(evaluate(QRELS, LATE, corpus_size=sizes).manifest.to_json())["conventions"]["corpus_size"] == sizes
+    )
+
+
+# What other tools get wrong
+
+
+def test_a_judged_request_that_is_not_answered_does_not_stop_the_evaluation() -> None:
+    assert values({"q1": {"a": 1}, "q2": {"c": 1}}, {"q1": {"a": 1}}, "AP") == {"AP": 0.5}
+
+
+def test_a_request_with_negative_grades_only_has_no_relevant_item() -> None:
+    qrels = {"q1": {"a": -1, "b": -2}, "q2": {"c": 1}}
+    scores = evaluate(qrels, {"q1": ["a"], "q2": ["c"]}, ["AP", "nDCG", "Bpref", "infAP", "Judged@5"])
+    assert scores.to_dict(per_request=True)["run"]["q1"] == dict.fromkeys(map(str, scores.measures))
+    assert [note.count for note in scores.notes if note.kind == "no relevant item"] == [1]
+
+
+def test_requests_are_matched_by_id_and_not_by_place() -> None:
+    assert values({"q1": {"a": 1}, "q2": {"b": 1}}, {"q2": {"b": 1.0}, "q1": {"a": 1.0}}, "RR") == {"RR": 1.0}
+
+
+def test_grades_are_not_cut_to_whole_numbers() -> None:
+    qrels = {"q": {"a": 0.9, "b": 1.9}}
+    assert values(qrels, {"q": ["b", "a"]}, "NumRel", "NumRel(rel=0.5)", "nDCG") == {
+        "NumRel": 1, "NumRel(rel=0.5)": 2, "nDCG": 1,
+    }  # fmt: skip
+    assert values(qrels, {"q": ["a"]}, "nDCG")["nDCG"] == pytest.approx(0.9 / (1.9 + 0.9 / math.log2(3)))
+
+
+def test_runs_of_one_name_are_refused_and_not_merged(tmp_path: Any) -> None:
+    (tmp_path / "a.run").write_text("q1 Q0 a 1 1 t\n")
+    with pytest.raises(UsageError, match="two runs have the same name"):
+        evaluate(QRELS, [tmp_path / "a.run", tmp_path / "a.run"])
+
+
+def test_an_empty_ranking_is_a_ranking() -> None:
+    measures = ["AP", "nDCG", "Bpref", "SetP", "SetF", "RBP(p=0.5)", "ERR@10", "infAP", "IPrec@0.5", "NumRet"]
+    assert values({"q1": {"a": 1, "b": 0}}, {"q1": {}}, *measures) == dict.fromkeys(measures, 0.0)
+
+
+def test_the_share_of_judged_items_in_an_empty_ranking_is_undefined() -> None:
+    scores = evaluate({"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": {}, "q2": {"a": 1, "b": 0}}, ["Judged@10"])
+    assert scores.to_dict(per_request=True)["run"] == {"q1": {"Judged@10": None}, "q2": {"Judged@10": 0.5}}
+    assert scores.to_dict() == {"run": {"Judged@10": 0.5}}
+
+
+def test_bpref_of_an_unanswered_request_is_zero() -> None:
+    assert values({"q1": {"a": 1, "x": 0}, "q2": {"b": 1}}, {"q1": ["a"]}, "Bpref") == {"Bpref": 0.5}
+
+
+def test_what_the_user_gave_is_not_changed() -> None:
+    qrels, runs = copy.deepcopy(QRELS), copy.deepcopy(RUNS)
+    ranked = {"q1": np.array(["y", "a"])}
+    evaluate(qrels, {**runs, "ranked": ranked}, ["AP", "Bpref"], depth=1, judged_only=True, no_relevant="zero")
+    assert (qrels, runs, ranked["q1"].tolist()) == (QRELS, RUNS, ["y", "a"])
+
+
+def test_an_unknown_measure_is_never_a_value() -> None:
+    for name in ("lexirecal", "TSEE", "xyzzy@10"):
+        with pytest.raises(UnknownMeasure, match=name):
+            evaluate(QRELS, EARLY, ["AP", name])
+
+
+def test_a_name_with_a_colon_stays_whole() -> None:
+    assert list(evaluate(QRELS, {"X:1": EARLY, "X:2": LATE}, ["AP"]).to_dict()) == ["X:1", "X:2"]
+
+
+def test_one_tie_rule_holds_for_all_measures() -> None:
+    measures = ["RR", "RR@10", "AP", "AP@10", "TSE"]
+    for run in ({"a": 1, "b": 1}, {"b": 1, "a": 1}):
+        assert values({"q": {"a": 1}}, {"q": run}, *measures) == dict.fromkeys(measures, 0.5)
+        assert values({"q": {"a": 1}}, {"q": run}, "RBP") == {"RBP": pytest.approx(0.16)}
+        assert values({"q": {"a": 1}}, {"q": run}, *measures, ties="best") == dict.fromkeys(measures, 1.0)
+
+
+def test_counts_cover_the_requests_that_are_not_answered() -> None:
+    assert values({"q1": {"a": 1}, "q2": {"b": 1, "c": 1}}, {"q1": ["a"]}, "NumRel") == {"NumRel": 3}
+
+
+def test_requests_need_no_numbers_and_measures_no_level() -> None:
+    measures = ["ERR@10", "nDCG(dcg='exp-log2')", "RBP(rel=1)@10", "RBP(p=0.5)", "SetF(beta=0.5)", "SetF(beta=2)"]
+    found = values({"q1": {"a": 1}}, {"q1": ["a"]}, *measures)
+    assert found == {
+        **dict.fromkeys(measures, 1.0),
+        "ERR@10": 1 / 16,
+        "RBP(rel=1)@10": pytest.approx(0.2),
+        "RBP(p=0.5)": 0.5,
+    }
+
+
+def test_scores_are_compared_as_float64_unless_float32_is_asked_for() -> None:
+    run = {"q": {"a": 0.50000000002, "b": 0.50000000001}}
+    assert values({"q": {"a": 1}}, run, "RR") == {"RR": 1.0}
+    assert values({"q": {"a": 1}}, run, "RR", score_dtype="float32") == {"RR": 0.5}
+
+
+def test_a_document_listed_twice_is_not_counted_twice() -> None:
+    with pytest.raises(FormatError, match="'a' of request 'q' is listed twice"):
+        evaluate({"q": {"a": 1}}, {"q": ["a", "a"]})
+    assert values({"q": {"a": 1}}, {"q": ["a", "a"]}, "R@5", "NumRet", duplicates="first") == {"R@5": 1, "NumRet": 1}
+
+
+def test_a_request_without_judgments_changes_no_mean() -> None:
+    measures = [row for row in MEASURES.values() if not row.needs_at]
+    judged = {request: run for request, run in EARLY.items() if request in QRELS}
+    with_extra = evaluate(QRELS, EARLY, measures)
+    np.testing.assert_equal(with_extra.means, evaluate(QRELS, judged, measures).means)
+    assert [note.count for note in with_extra.notes if note.kind == "without judgments"] == [1]
+
+
+# A user's own measure
+
+
+@pytest.fixture
+def halving() -> Iterator[Measure]:
+    measure = Measure("Halving", "exposure halves at each position", lambda p: 0.5**p, lambda i, m: i / m)
+    yield measure
+    MEASURES.pop("Halving", None)
+
+
+def test_a_measure_of_ones_own_is_used_as_an_object(halving: Measure) -> None:
+    last = Measure("Last", "the last position", of_positions=lambda p: p[-1], direction=-1)
+    scores = evaluate(QRELS, RUNS, [halving, halving(rel=2), last, "AP"], corpus_size=10)
+    assert scores.to_dict(per_request=True)["early"]["q1"] == {
+        "Halving": pytest.approx(1 / 4 + 1 / 8), "Halving(rel=2)": 1 / 8, "Last": 3.0, "AP": pytest.approx(5 / 6),
+    }  # fmt: skip
+    assert scores.to_dict(per_request=True)["late"]["q1"]["Last"] == 10.0
+
+
+def test_a_measure_of_ones_own_is_used_by_name_once_it_is_registered(halving: Measure) -> None:
+    with pytest.raises(UnknownMeasure):
+        evaluate(QRELS, RUNS, ["halving"])
+    register(halving)
+    assert evaluate(QRELS, RUNS, ["halving(rel=2)"]).to_dict() == evaluate(QRELS, RUNS, [halving(rel=2)]).to_dict()

@@ -1,0 +1,128 @@
+"""The house's own rules, read from its source: who may import whom, how long things are, and what is documented."""
+
+import ast
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import lexirecall
+
+SOURCE = Path(lexirecall.__file__).parent
+MODULES = sorted(SOURCE.rglob("*.py"))
+ORDER = (
+    "errors", "text", "progress", "manifest", "judgments", "positions", "exposure", "formats", "measures", "names",
+    "simulate", "tables", "output", "verbs", "cli",
+)  # fmt: skip
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def name_of(path: Path) -> str:
+    """Return the dotted name of a module within the package."""
+    return ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix("__init__").rstrip(".")
+
+
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+every_module = pytest.mark.parametrize("path", MODULES, ids=name_of)
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Give the rooms of the package that a module imports from, in functions too, where types are checked not."""
+    for node in ast.walk(tree_of(path)):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports name the package"
+            names = [node.module or ""]
+            if node.module == "lexirecall":
+                names = [f"lexirecall.{alias.name}" for alias in node.names]
+        yield from (name.split(".")[1] for name in names if name.startswith("lexirecall."))
+
+
+def functions(path: Path) -> Iterator[Function]:
+    return (node for node in ast.walk(tree_of(path)) if isinstance(node, Function))
+
+
+def body_lines(function: Function) -> int:
+    """Count the lines of a function's body, its docstring left out."""
+    body = function.body[1:] if ast.get_docstring(function) is not None else function.body
+    return (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
+
+
+def test_every_room_has_its_place_in_the_order() -> None:
+    rooms = {name_of(path).split(".")[0] for path in MODULES} - {"", "__main__"}
+    assert rooms == set(ORDER)
+
+
+@every_module
+def test_a_module_imports_only_what_stands_above_it(path: Path) -> None:
+    room = name_of(path).split(".")[0]
+    if room in ("", "__main__"):  # the public names, and the way in
+        return
+    above = {*ORDER[: ORDER.index(room)], room}
+    assert set(imported(path)) <= above
+
+
+@every_module
+def test_a_module_says_what_belongs_in_it(path: Path) -> None:
+    docstring = ast.get_docstring(tree_of(path)) or ""
+    is_command = path.parent.name == "cli" and path.stem not in ("__init__", "options")
+    is_front_door = name_of(path) == ""
+    assert docstring
+    assert "Belongs here: " in docstring or is_front_door or (is_command and "`lexirecall " in docstring)
+
+
+@every_module
+def test_no_module_is_too_long(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+
+
+@every_module
+def test_no_function_is_too_long(path: Path) -> None:
+    assert {function.name: body_lines(function) for function in functions(path) if body_lines(function) > 40} == {}
+
+
+def test_most_functions_are_short() -> None:
+    lengths = sorted(body_lines(function) for path in MODULES for function in functions(path))
+    assert lengths[len(lengths) // 2] <= 8
+    assert lengths[int(len(lengths) * 0.9)] <= 20
+
+
+def test_every_public_name_has_a_home() -> None:
+    assert sorted(lexirecall.__all__) == sorted(lexirecall._HOME) == sorted(set(lexirecall.__all__))
+    assert set(dir(lexirecall)) == {*lexirecall.__all__, "__version__"}
+    for name, home in lexirecall._HOME.items():
+        assert getattr(lexirecall, name) is getattr(__import__(f"lexirecall.{home}", fromlist=[name]), name)
+
+
+@pytest.mark.parametrize("name", lexirecall.__all__)
+def test_every_public_name_is_documented(name: str) -> None:
+    value = getattr(lexirecall, name)
+    if not callable(value):
+        return  # the docstring of its module speaks of it
+    docstring = (vars(value).get("__doc__") if inspect.isclass(value) else value.__doc__) or ""
+    assert docstring
+    assert not docstring.startswith(f"{name}("), "a dataclass without a docstring is given its signature"
+
+
+@pytest.mark.parametrize("name", [name for name in lexirecall.__all__ if inspect.isfunction(getattr(lexirecall, name))])
+def test_every_public_function_has_an_example_and_full_annotations(name: str) -> None:
+    function = getattr(lexirecall, name)
+    signature = inspect.signature(function)
+    assert ">>> " in (function.__doc__ or "")
+    assert signature.return_annotation is not signature.empty
+    assert all(parameter.annotation is not parameter.empty for parameter in signature.parameters.values())
+
+
+def test_an_unknown_public_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="'lexirecall' has no attribute 'recall'"):
+        lexirecall.recall  # noqa: B018
+
+
+def test_the_package_knows_its_version() -> None:
+    assert lexirecall.__version__.count(".") >= 1

@@ -1,0 +1,236 @@
+"""Names of measures: every spelling that is read, the one that is printed, and what is said about all others."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from lexirecall import MEASURES, Measure, UnknownMeasure, UsageError, parse_measure, parse_measures
+from lexirecall.measures import Parameter
+from strategies import quick
+
+decimals = st.integers(1, 9999).map(lambda number: number / 10_000)
+
+
+def values_of(parameter: Parameter) -> st.SearchStrategy[float | str]:
+    """Values that a setting allows, whole and fractional, small and large."""
+    if parameter.options:
+        return st.sampled_from(parameter.options)
+    if parameter.kind is int:
+        return st.integers(int(parameter.low), int(min(parameter.high, parameter.below - 1, 2**61)))
+    return (decimals | st.integers(0, 10**6) | st.floats(1e-300, 1e300)).filter(
+        lambda value: parameter.low <= value <= parameter.high and parameter.above < value < parameter.below
+    )
+
+
+@st.composite
+def measures(draw: st.DrawFn) -> Measure:
+    """Any row of the table with any of its settings, also those that are the default."""
+    row = draw(st.sampled_from(list(MEASURES.values())))
+    chosen = draw(st.sets(st.sampled_from(sorted(row.offered)))) if row.offered else set()
+    if row.needs_at:
+        chosen.add(row.at)
+    return row(**{name: draw(values_of(row.offered[name])) for name in chosen})
+
+
+# Reading and printing
+
+
+@quick(400)
+@given(measures())
+def test_reading_is_the_inverse_of_printing(measure: Measure) -> None:
+    read = parse_measure(str(measure))
+    assert read == measure
+    assert str(read) == str(measure)
+    assert read.settings == measure.settings
+    assert {read: 1}[measure] == 1  # as keys they are one
+
+
+@quick(100)
+@given(measures(), st.data())
+def test_the_case_of_a_name_does_not_matter(measure: Measure, data: st.DataObject) -> None:
+    printed = str(measure)
+    name = "".join(data.draw(st.sampled_from([c.lower(), c.upper()])) for c in measure.name)
+    assert parse_measure(name + printed[len(measure.name) :]) == measure
+
+
+@quick(100)
+@given(st.lists(measures(), min_size=1, max_size=6))
+def test_several_names_may_stand_in_one_string(several: list[Measure]) -> None:
+    unique = list(dict.fromkeys(several))
+    assert parse_measures(" ".join(map(str, several))) == unique
+    assert parse_measures("\n\t".join(map(str, several))) == unique
+    assert parse_measures(map(str, several)) == unique
+    assert parse_measures(several) == unique
+
+
+@pytest.mark.parametrize(
+    ("written", "canonical"),
+    {
+        # settings: blanks, quotes, defaults, order, and numbers in any form
+        "RBP( p = 0.5 , rel = 2 )@10": "RBP(p=0.5,rel=2)@10",
+        "RBP(rel=2,p=0.5)@10": "RBP(p=0.5,rel=2)@10",
+        "RBP(p=0.8)": "RBP",
+        "RBP(p=.5)": "RBP(p=0.5)",
+        "AP(rel=2.0)@1e2": "AP(rel=2)@100",
+        "AP(rel=0.5)": "AP(rel=0.5)",
+        "AP(cutoff=10)": "AP@10",
+        "R@1e3": "R@1000",
+        "TSE(e=dcg)": "TSE(e='dcg')",
+        'TSE(e="dcg")': "TSE(e='dcg')",
+        "TSE(e='ap')": "TSE",
+        "SetF(beta=1)": "SetF",
+        "AP()": "AP",
+        "RBP(rel=1)@10": "RBP(rel=1)@10",
+    }.items(),
+)
+def test_a_name_is_printed_in_one_way(written: str, canonical: str) -> None:
+    assert str(parse_measure(written)) == canonical
+
+
+TREC_EVAL = {
+    "map": "AP", "map_cut_100": "AP@100", "map_cut.5": "AP@5", "ndcg": "nDCG", "ndcg_cut_10": "nDCG@10",
+    "recip_rank": "RR", "P_5": "P@5", "P.5": "P@5", "recall_1000": "R@1000", "success_1": "Success@1", "Rprec": "Rprec",
+    "bpref": "Bpref", "infAP": "infAP", "iprec_at_recall_0.10": "IPrec@0.1", "iprec_at_recall.0.5": "IPrec@0.5",
+    "set_P": "SetP", "set_recall": "SetR", "set_F": "SetF", "num_ret": "NumRet", "num_rel": "NumRel",
+    "num_rel_ret": "NumRelRet",
+}  # fmt: skip
+RANX = {
+    "mrr": "RR", "mrr@10": "RR@10", "map": "AP", "map@100": "AP@100", "ndcg@10": "nDCG@10",
+    "ndcg_burges@10": "nDCG(dcg='exp-log2')@10", "precision@5": "P@5", "precision-l2@5": "P(rel=2)@5",
+    "recall@100": "R@100", "recall-l3@10": "R(rel=3)@10", "hit_rate@1": "Success@1", "r-precision": "Rprec",
+    "r-precision-l2": "Rprec(rel=2)", "rbp.95": "RBP(p=0.95)", "rbp.05": "RBP(p=0.05)", "rbp.8": "RBP", "f1": "SetF",
+    "bpref": "Bpref",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("theirs", "ours"), [*TREC_EVAL.items(), *RANX.items()])
+def test_spellings_of_trec_eval_and_ranx_are_read(theirs: str, ours: str) -> None:
+    assert str(parse_measure(theirs)) == ours
+
+
+def test_each_name_that_a_row_declares_is_read_as_that_row() -> None:
+    for row in MEASURES.values():
+        plain, cut = (*row.trec, "", "")[:2]
+        at = {"cutoff": "10", "recall": "0.50", "": ""}[row.at]
+        spellings = [plain, *([] if row.needs_at else [row.name, *row.aliases]), *([f"{cut}_{at}"] if cut else [])]
+        spellings += [f"{name}@{at}" for name in (row.name, *row.aliases) if row.at]
+        assert {parse_measure(name).name for name in spellings if name} == {row.name}
+
+
+def test_trec_eval_names_several_cut_offs_at_once() -> None:
+    assert parse_measures("P.5,10 ndcg_cut.1,3") == parse_measures(["P@5 P@10", "nDCG@1 nDCG@3"])
+    with pytest.raises(UsageError, match="names 2 measures where one is asked for"):
+        parse_measure("P.5,10")
+
+
+def test_trec_evals_parameter_of_set_f_is_beta() -> None:
+    """trec_eval asks for `set_F.0.5`, pytrec_eval for `set_F_0.5`; what follows the name is beta there."""
+    assert str(parse_measure("set_F.0.5")) == str(parse_measure("set_F_0.5")) == "SetF(beta=0.5)"
+
+
+def test_a_measure_asked_for_twice_comes_out_once() -> None:
+    assert parse_measures(["map", "AP", MEASURES["AP"], "nDCG", "ap(rel=1)"]) == parse_measures("AP nDCG AP(rel=1)")
+
+
+# What cannot be read
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    {
+        "nDGC@10": "nDCG@10",
+        "lastrell": "LastRel",
+        "tsee": "TSE",
+        "TES(rel=2)": "TSE(rel=2)",
+        "recal@10": "R@10",
+        "mapp": "AP",
+        "bprefs": "Bpref",
+    }.items(),
+)
+def test_an_unknown_name_is_refused_with_a_suggestion(written: str, meant: str) -> None:
+    with pytest.raises(UnknownMeasure, match="unknown measure") as caught:
+        parse_measure(written)
+    assert repr(written) in str(caught.value)
+    assert f"did you mean {meant!r}?" in str(caught.value)
+
+
+def test_a_name_like_no_other_is_refused_with_all_names() -> None:
+    with pytest.raises(UnknownMeasure, match="choose from") as caught:
+        parse_measure("xxxxxxx")
+    assert all(name in str(caught.value) for name in MEASURES)
+
+
+def test_all_unknown_names_are_reported_at_once() -> None:
+    with pytest.raises(UnknownMeasure) as caught:
+        parse_measures(["AP tsee", "nDCG@10", "lexirecal P@0", "ndgc@5"])
+    message = str(caught.value)
+    assert all(part in message for part in ("'tsee'", "'TSE'", "'lexirecal'", "'ndgc@5'", "'nDCG@5'", "P: cutoff is 0"))
+    assert "'AP'" not in message
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    {
+        "R": "R needs a cutoff: write it as R@10",
+        "P(rel=2)": "P needs a cutoff: write it as P@10",
+        "recall": "R needs a cutoff: write it as R@10",
+        "WSS": "WSS needs a recall: write it as WSS@0.95",
+        "IPrec": "IPrec needs a recall",
+        "P@0": "P: cutoff is 0, but must be a whole number at least 1",
+        "P@-1": "P: cutoff is -1, but must be",
+        "P@2.5": "P: cutoff is 2.5, but must be a whole number",
+        "P@nan": "P: cutoff is nan, but must be",
+        "P@inf": "P: cutoff is inf, but must be",
+        "P@ten": "P: cutoff is 'ten', but must be a number",
+        "P@1e30": "P: cutoff is 1e+30, but must be",
+        "nDCG@True": "nDCG: cutoff is 'True', but must be a number",
+        "RBP(p=1.5)": "RBP: p is 1.5, but must be a number above 0 and below 1",
+        "RBP(p=0)": "RBP: p is 0, but must be",
+        "RBP(p=1)": "RBP: p is 1, but must be",
+        "rbp.0": "RBP: p is 0.0, but must be",
+        "IPrec@1.5": "IPrec: recall is 1.5, but must be",
+        "WSS@0": "WSS: recall is 0, but must be a number above 0 and at most 1",
+        "AP(rel=0)": "AP: rel is 0, but must be a number above 0",
+        "AP(rel=inf)": "AP: rel is inf, but must be",
+        "AP(foo=1)": "AP has no setting 'foo': it takes rel, cutoff",
+        "nDCG(rel=2)": "nDCG has no setting 'rel': it takes dcg, cutoff",
+        "ndcg-l2@10": "nDCG has no setting 'rel'",
+        "TSE(e=xyz)": "TSE: e is 'xyz', but must be one of ap, dcg, rbp, linear",
+        "nDCG(dcg=log10)": "nDCG: dcg is 'log10', but must be one of log2, exp-log2",
+        "SL3@10": "SL3 takes no cut-off: write SL3, not SL3@10",
+        "Rprec@5": "Rprec takes no cut-off",
+        "SetF(beta=-1)": "SetF: beta is -1, but must be a number at least 0",
+        "ERR(max_grade=2.5)": "ERR: max_grade is 2.5, but must be a whole number",
+        "AP(2)": "cannot read '2' in the measure 'AP(2)'",
+        "AP(rel)": "cannot read 'rel'",
+        "AP(rel=)": "AP: rel is '', but must be a number",
+        "AP(rel=2,rel=3)": "rel",
+        "AP(cutoff=5)@10": "cutoff",
+        "precision-l2(rel=3)@5": "rel",
+    }.items(),
+)
+def test_a_setting_that_is_not_offered_is_refused(written: str, said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_measure(written)
+    assert said in str(caught.value)
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "written", ["AP(", "", " ", "@10", "AP@", "AP)", "(AP)", "AP@10@5", "P@10(rel=2)", "=", "10", "AP;RR", "P.5,", "é"]
+)
+def test_what_is_no_name_is_refused(written: str) -> None:
+    with pytest.raises(UsageError, match=r"measure|@"):
+        parse_measure(written)
+
+
+@quick(300)
+@example("AP(rel=1" + 400 * "0" + ")")
+@example("P@1" + 5000 * "0")
+@given(st.text(alphabet="APnDCGrecl@()=,.5_'-l \t", max_size=12) | st.text(max_size=8))
+def test_any_text_is_read_or_refused_and_never_crashes(text: str) -> None:
+    try:
+        measures = parse_measures(text)
+    except UsageError:
+        return
+    assert parse_measures(map(str, measures)) == measures

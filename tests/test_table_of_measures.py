@@ -1,0 +1,337 @@
+"""What holds for every row of the table of measures, so that a new row is tested on arrival; values worked by hand."""
+
+import importlib
+import math
+import pkgutil
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lexirecall.measures
+from lexirecall import MEASURES, DataError, Measure, Projection, UsageError, parse_measure, project, register
+from lexirecall.judgments import FloatArray
+from lexirecall.measures import Parameter
+from lexirecall.measures.recall_level import needed_for_recall
+from lexirecall.measures.references import REFERENCES
+from strategies import quick
+
+
+def variants(row: Measure) -> list[Measure]:
+    """Return a row with values of `@` that matter in the short lists below, and with each of its options."""
+    at = {"cutoff": (1, 3), "recall": (0.5, 1), "": ()}[row.at]
+    options = [(name, option) for name, parameter in row.parameters.items() for option in parameter.options]
+    return [*([] if row.needs_at else [row]), *(row @ place for place in at), *(row(**{n: o}) for n, o in options)]
+
+
+ROWS = list(dict.fromkeys(measure for row in MEASURES.values() for measure in variants(row)))
+WITHOUT_N = [measure for measure in ROWS if measure.corpus != "required" and measure.settings.get("e") != "linear"]
+COUNT_THE_LIST = {"SetP", "SetF", "NumRet", "Judged"}
+CHANGE_WITH_N = {"TSE", "SL1", "SL3", "LastRel", "RE", "Depth", "WSS"}
+Grades = list[float | None]
+
+
+def names(measures: list[Measure], but: set[str]) -> list[Measure]:
+    return [measure for measure in measures if measure.name not in but]
+
+
+def projection_of(
+    shown: Grades, missing: list[float], measure: Measure, corpus_size: int | None = None, **conventions: Any
+) -> Projection:
+    """Return one ranking in which each item is named by its place, and what is judged but not shown is named m…"""
+    judged = {f"d{place}": grade for place, grade in enumerate(shown) if grade is not None}
+    judged |= {f"m{number}": grade for number, grade in enumerate(missing)}
+    ranking = [f"d{place}" for place in range(len(shown))]
+    positions = project({"q": judged}, {"q": ranking}, corpus_size=corpus_size, needs_judged=True, **conventions)
+    return positions.at_level(measure.level(1))
+
+
+def value(measure: Measure, shown: Grades, missing: list[float], corpus_size: int | None = None, **given: Any) -> float:
+    return float(measure.scores(projection_of(shown, missing, measure, corpus_size, **given))[0, 0])
+
+
+shown_grades = st.lists(st.sampled_from([None, None, -1.0, 0.0, 0.0, 1.0, 1.0, 2.0, 3.0]), min_size=1, max_size=9)
+missing_grades = st.lists(st.sampled_from([0.0, 1.0, 2.0]), max_size=3)
+
+
+@st.composite
+def improvements(draw: st.DrawFn) -> tuple[Grades, Grades]:
+    """A list of grades, and the same after a relevant item has changed places with a non-relevant one above it."""
+    before = draw(shown_grades)
+    upper = draw(st.sampled_from([None, -1.0, 0.0]))
+    lower = draw(st.sampled_from([1.0, 2.0, 3.0]))
+    i = draw(st.integers(0, len(before)))
+    j = draw(st.integers(i, len(before)))
+    return (
+        [*before[:i], upper, *before[i:j], lower, *before[j:]],
+        [*before[:i], lower, *before[i:j], upper, *before[j:]],
+    )
+
+
+# The table itself
+
+
+def test_every_row_of_every_module_is_in_the_table() -> None:
+    modules = [
+        importlib.import_module(f"lexirecall.measures.{m.name}")
+        for m in pkgutil.iter_modules(lexirecall.measures.__path__)
+    ]
+    rows = [row for module in modules for row in getattr(module, "ROWS", ())]
+    declared = {id(value) for module in modules for value in vars(module).values() if isinstance(value, Measure)}
+    assert {row.name: row for row in rows} == MEASURES
+    assert len(rows) == len(MEASURES)
+    assert declared == {id(row) for row in rows}
+
+
+@pytest.mark.parametrize("row", MEASURES.values(), ids=str)
+def test_every_row_says_what_it_is(row: Measure) -> None:
+    assert row.title
+    assert row.formula
+    assert row.reference in REFERENCES
+    assert row.direction in (1, -1)
+    assert row.direction == (-1 if row.name in {"SL1", "SL3", "LastRel", "RE", "Depth"} else 1)
+
+
+def test_every_reference_is_used() -> None:
+    assert {row.reference for row in MEASURES.values()} == REFERENCES.keys()
+
+
+def test_no_two_rows_share_a_spelling() -> None:
+    spellings = [{name.lower() for name in (row.name, *row.aliases, *row.trec) if name} for row in MEASURES.values()]
+    assert len(set().union(*spellings)) == sum(map(len, spellings))
+
+
+# Properties of all rows
+
+
+@pytest.mark.parametrize("corpus_size", [None, 30])
+@quick(60)
+@given(swap=improvements(), missing=missing_grades)
+def test_moving_a_relevant_item_up_never_hurts(
+    corpus_size: int | None, swap: tuple[Grades, Grades], missing: list[float]
+) -> None:
+    """infAP is the exception: a relevant item far down vouches for what is not judged above it."""
+    before, after = swap
+    for measure in names(ROWS if corpus_size else WITHOUT_N, but={"infAP"}):
+        worse, better = value(measure, before, missing, corpus_size), value(measure, after, missing, corpus_size)
+        if math.isfinite(worse) or math.isfinite(better):
+            assert measure.direction * (better - worse) >= -1e-12, measure
+
+
+@quick(60)
+@given(shown=shown_grades, missing=missing_grades)
+def test_appending_an_unjudged_item_changes_only_what_counts_the_list(shown: Grades, missing: list[float]) -> None:
+    for measure in names(ROWS, but=COUNT_THE_LIST):
+        before, after = (value(measure, listed, missing, 30) for listed in (shown, [*shown, None]))
+        assert after == pytest.approx(before, abs=1e-12), measure
+
+
+@pytest.mark.parametrize("name", ["SetP", "SetF", "NumRet", "Judged@3"])
+def test_appending_an_unjudged_item_changes_what_counts_the_list(name: str) -> None:
+    measure = parse_measure(name)
+    assert value(measure, [1, None], [1]) != value(measure, [1, None, None], [1])
+
+
+def test_with_optimistic_imputation_returning_nothing_pays() -> None:
+    """An unjudged item appended moves the missing ones down: 1/1 + 2/2 over 2 becomes 1/2 + 2/3 over 2."""
+    ap = MEASURES["AP"]
+    assert value(ap, [], [1, 1], imputation="optimistic") == 1
+    assert value(ap, [None], [1, 1], imputation="optimistic") == pytest.approx((1 / 2 + 2 / 3) / 2)
+
+
+@quick(60)
+@given(shown=shown_grades, missing=missing_grades)
+def test_the_corpus_size_changes_only_measures_of_the_missing_items(shown: Grades, missing: list[float]) -> None:
+    for measure in names(ROWS, but=CHANGE_WITH_N):
+        unknown, *known = (value(measure, shown, missing, size) for size in (None, 30, 40))
+        assert known == [unknown, unknown], measure
+
+
+@pytest.mark.parametrize("name", ["TSE", "SL1", "SL3", "LastRel", "RE", "Depth@1", "WSS@0.5"])
+def test_the_corpus_size_changes_measures_of_the_missing_items(name: str) -> None:
+    measure = parse_measure(name)
+    assert measure.name in CHANGE_WITH_N
+    in_30, in_40 = (value(measure, [None, 1, None, 1], [1, 1, 1] * (name != "WSS@0.5"), size) for size in (30, 40))
+    if name == "SL1":  # the first relevant item was found: where the others are does not matter
+        assert in_30 == in_40 == 1
+        in_30, in_40 = (value(measure, [None], [1], size) for size in (30, 40))
+    assert in_30 != in_40
+
+
+@quick(60)
+@given(shown=shown_grades, missing=missing_grades)
+def test_values_of_higher_is_better_measures_lie_between_0_and_1(shown: Grades, missing: list[float]) -> None:
+    """But for counts, and work saved over sampling, which is negative where random order would be better."""
+    for measure in names(ROWS, but={"NumRet", "NumRel", "NumRelRet", "WSS"}):
+        if measure.direction == 1:
+            assert 0 <= value(measure, shown, missing, 30) <= 1 + 1e-12, measure
+
+
+# Worked by hand: positions 2, 3 and 8 of six relevant items, as in the paper's example of imputation
+
+
+IDEAL = sum(1 / math.log2(k + 1) for k in range(1, 7))
+EXAMPLE: dict[str, float] = {
+    "AP": (1 / 2 + 2 / 3 + 3 / 8) / 6,
+    "AP@5": (1 / 2 + 2 / 3) / 6,
+    "RR": 1 / 2,
+    "RR@1": 0,
+    "nDCG": (1 / math.log2(3) + 1 / 2 + 1 / math.log2(9)) / IDEAL,
+    "nDCG@3": (1 / math.log2(3) + 1 / 2) / (1 + 1 / math.log2(3) + 1 / 2),
+    "RBP(p=0.5)": 1 / 4 + 1 / 8 + 1 / 256,
+    "RBP": 0.2 * (0.8 + 0.8**2 + 0.8**7),
+    "R@3": 2 / 6,
+    "P@5": 2 / 5,
+    "P@10": 3 / 10,
+    "Success@1": 0,
+    "Success@2": 1,
+    "Rprec": 2 / 6,  # of the first six, 2 and 3
+    "SL1": 1,
+    "Depth@0.5": 8,  # the third of six
+    "IPrec@0": 2 / 3,  # at position 3
+    "IPrec@0.5": 3 / 8,
+    "IPrec@1": 0,
+    "ERR": 1 / 16 / 2 + 15 / 16**2 / 3 + 15**2 / 16**3 / 8,
+    "Bpref": 3 / 6,  # no judged non-relevant item stands above any
+    "SetR": 3 / 6,
+    "NumRel": 6,
+    "NumRelRet": 3,
+}
+WITH_1000 = {
+    "TSE": 1 / 1000,
+    "TSE(e='dcg')": 1 / math.log2(1001),
+    "TSE(e='rbp')": 0.2 * 0.8**999,
+    "TSE(e='linear')": 0,  # 1 - 1000/1000
+    "SL3": 994,
+    "LastRel": 1000,
+    "RE": (2 + 3 + 8 + 998 + 999 + 1000) / 6 - 7 / 2,
+    "Depth@0.95": 1000,
+    "WSS@0.5": 992 / 1000 - (1 - 0.5),
+    "WSS@0.95": 0 - (1 - 0.95),
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLE)
+@pytest.mark.parametrize("corpus_size", [None, 1000])
+def test_the_papers_example_whatever_the_corpus_size(name: str, corpus_size: int | None) -> None:
+    value = parse_measure(name).of([2, 3, 8], num_relevant=6, corpus_size=corpus_size)
+    assert value == pytest.approx(EXAMPLE[name], rel=1e-12)
+
+
+@pytest.mark.parametrize("name", WITH_1000)
+def test_the_papers_example_in_a_corpus_of_1000(name: str) -> None:
+    assert parse_measure(name).of([2, 3, 8], 6, corpus_size=1000) == pytest.approx(WITH_1000[name], rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["TSE", "TSE(e='dcg')", "TSE(e='rbp')", "TSE@1000"])
+def test_the_papers_example_without_a_corpus_size(name: str) -> None:
+    assert parse_measure(name).of([2, 3, 8], 6) == 0
+
+
+# What is undefined, and what is refused
+
+
+@pytest.mark.parametrize("name", ["SL3", "LastRel", "RE", "Depth@1"])
+def test_without_a_corpus_size_a_missing_item_leaves_its_position_undefined(name: str) -> None:
+    measure = parse_measure(name)
+    assert not math.isfinite(measure.of([2, 3, 8], num_relevant=6))
+    assert math.isfinite(measure.of([2, 3, 8]))
+
+
+def test_without_a_corpus_size_a_found_position_is_defined_even_if_others_are_missing() -> None:
+    assert MEASURES["SL1"].of([2], num_relevant=6) == 1
+    assert parse_measure("Depth@0.5").of([2, 3, 8], num_relevant=6) == 8
+    assert not math.isfinite(MEASURES["SL1"].of([], num_relevant=6))
+
+
+@pytest.mark.parametrize("positions", [[1, 2], [1], []])
+@pytest.mark.parametrize("name", ["TSE(e='linear')", "WSS@0.95"])
+def test_without_a_corpus_size_what_is_a_share_of_it_is_refused(name: str, positions: list[int]) -> None:
+    with pytest.raises(UsageError, match="needs the corpus size"):
+        parse_measure(name).of(positions, num_relevant=2)
+
+
+@pytest.mark.parametrize(
+    ("e", "expected"), [("ap", 1 / 3), ("dcg", 1 / 2), ("rbp", 0.2 * 0.8**2), ("rbp,p=0.5", 1 / 8), ("linear", 0.7)]
+)
+def test_total_search_efficiency_is_the_exposure_of_the_last_item(e: str, expected: float) -> None:
+    assert parse_measure(f"TSE(e={e})").of([1, 3], corpus_size=10) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("recall", "m", "needed"), [(0.07, 100, 7), (0.14, 50, 7), (0.95, 20, 19), (0.95, 21, 20), (0.001, 5, 1), (1, 9, 9)]
+)
+def test_a_share_of_the_relevant_items_is_counted_in_exact_decimals(recall: float, m: int, needed: int) -> None:
+    assert needed_for_recall(recall, np.array([m])) == needed
+    assert parse_measure(f"Depth@{recall}").of(list(range(1, 2 * m, 2))) == 2 * needed - 1
+
+
+def test_expected_reciprocal_rank_refuses_grades_beyond_its_scale() -> None:
+    """A grade of 5 on a scale that ends at 4 would satisfy with probability 31/16."""
+    with pytest.raises(DataError, match=r"up to 4.*up to 5") as caught:
+        value(MEASURES["ERR"], [5], [])
+    assert "ERR(max_grade=5)" in str(caught.value)
+    assert value(parse_measure("ERR(max_grade=5)"), [5], []) == pytest.approx(31 / 32)
+
+
+# A user's own measures
+
+
+def spread_of(positions: FloatArray) -> float:
+    return float(positions[-1] - positions[0])
+
+
+squared = Measure("Squared", "falls fast", exposure=lambda i: 1 / i**2, weight=lambda i, m: 0 * i + 1 / m)
+
+
+def test_a_measure_of_ones_own_by_exposure_and_weight() -> None:
+    assert squared.of([1, 2], num_relevant=4) == pytest.approx((1 + 1 / 4) / 4)
+    # one relevant item tied with another: first or second, 1 or 1/4
+    tied = project({"q": {"a": 1}}, {"q": {"a": 1.0, "x": 1.0}}, ties="expected")
+    assert squared.scores(tied.at_level(1)) == pytest.approx((1 + 1 / 4) / 2)
+
+
+def test_a_measure_of_ones_own_by_positions() -> None:
+    spread = Measure("Spread", "from the first to the last", of_positions=spread_of, direction=-1)
+    assert spread.of([2, 3, 8]) == 6
+    assert spread.of([2, 3, 8], 6) == math.inf
+    assert spread.of([2, 3, 8], 6, corpus_size=1000) == 998
+    with pytest.raises(UsageError, match="no closed form"):
+        spread.scores(project({"q": {"a": 1}}, {"q": {"a": 1.0}}, ties="expected").at_level(1))
+
+
+def test_a_measure_of_ones_own_by_function_with_a_setting() -> None:
+    def found_times(projection: Projection, factor: float) -> Any:
+        return factor * projection.sum(np.ones(len(projection.found.positions)))
+
+    scaled = Measure("Scaled", "found, times a factor", function=found_times, parameters={"factor": Parameter(2)})
+    assert scaled.of([2, 3, 8], 6) == 6
+    assert scaled(factor=3).of([2, 3, 8], 6) == 9
+
+
+def test_a_registered_measure_is_known_by_name() -> None:
+    try:
+        assert parse_measure(str(register(squared)(rel=2))) == squared(rel=2)
+    finally:
+        del MEASURES["Squared"]
+
+
+@pytest.mark.parametrize("name", ["ap", "AP", "map", "recall", "ndcg_cut", "my measure", "F@1", ""])
+def test_a_name_that_is_taken_or_cannot_be_read_is_not_registered(name: str) -> None:
+    """Another `map` would change what an old spelling means; a name with a blank would never be understood."""
+    before = dict(MEASURES)
+    try:
+        with pytest.raises(UsageError):
+            register(Measure(name, "not that one", exposure=lambda i: 1 / i, weight=lambda i: i))
+    finally:
+        MEASURES.clear()
+        MEASURES.update(before)
+
+
+def test_a_measure_is_one_formula() -> None:
+    with pytest.raises(UsageError, match="give exposure and weight, or function, or of_positions"):
+        Measure("Half", "exposure only", exposure=lambda i: 1 / i)
+    with pytest.raises(UsageError, match="give exposure and weight"):
+        Measure("Both", "two formulas", function=spread_of, of_positions=spread_of)

@@ -1,0 +1,176 @@
+"""Tables: numbers that do not mislead, and ids that stay text in every format."""
+
+import csv
+import html.parser
+import io
+import json
+import math
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexirecall import evaluate
+from lexirecall.errors import UsageError
+from lexirecall.tables import FORMATS, Table, number, render, to_delimited, to_jsonl
+from lexirecall.text import visible
+
+ODD = [
+    "plain", "with blank", "a|b", "*a*", "_a_", "`a`", "<b>", "[a](b)", "a\\b", "a&b", "&lt;", "100%", "$x$", "#1",
+    "{x}", "~a", "a^b", '"quoted"', "'single'", "a,b", "a\tb", "a\nb", "a\rb", "a\r\nb", "", " ", "é", "日本", "😀",
+    "-", "=1+1",
+]  # fmt: skip
+HOSTILE = ["\x1b[31mred", "\x07", "\x9b31m", "a\u202eb", "a\u2066b", "\u200f", "a\x00b", "\x7f", "a\u2028b", "a\u2029b"]
+
+
+# Numbers
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.25, "0.2500"), (1.0, "1.0000"), (0.0, "0.0000"), (0.00005, "0.0001"), (0.0000499, "5.0e-05"),
+        (1.234e-300, "1.2e-300"), (5e-324, "4.9e-324"), (-0.00001, "-1.0e-05"), (-0.5, "-0.5000"), (math.nan, "-"),
+    ],
+)  # fmt: skip
+def test_a_number_has_four_decimals_or_an_exponent(value: float, text: str) -> None:
+    assert number(value) == text
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False, min_value=-1e6, max_value=1e6))
+def test_a_number_is_shown_to_within_its_last_digit(value: float) -> None:
+    assert float(number(value)) == pytest.approx(value, rel=0.051, abs=0 if abs(value) < 0.00005 else 0.000051)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_only_zero_is_shown_as_zero(value: float) -> None:
+    assert (float(number(value)) == 0) == (value == 0)
+
+
+# Escaping
+
+
+def example(text: str, *, best: bool = False) -> Table:
+    return Table(("run", "AP"), ((text, "0.5000"), ("other", "0.2500")), frozenset({(0, 1)} if best else ()))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("form", ["table", "markdown", "latex", "html"])
+def test_an_id_cannot_draw_on_the_terminal(form: str, text: str) -> None:
+    table = example(text)
+    shown = table.to_html() if form == "html" else render(form, table, [], ())
+    assert not set(shown) & set("\x00\x07\x1b\x7f\x9b\u200f\u2028\u2029\u202e\u2066")
+    assert shown.isprintable() or shown.replace("\n", "").isprintable()
+
+
+def test_visible_text_is_left_as_it_is() -> None:
+    for text in ("bm25.run", "Größe", "日本語", "😀", r"a\b", "a b"):
+        assert visible(text) == text
+
+
+@pytest.mark.parametrize("text", ODD + HOSTILE)
+@pytest.mark.parametrize("form", ["table", "markdown"])
+def test_an_id_stays_on_its_line(form: str, text: str) -> None:
+    shown = render(form, example(text), [], ())
+    assert len(shown.splitlines()) == len(render(form, example("plain"), [], ()).splitlines())
+
+
+@pytest.mark.parametrize("text", ODD)
+def test_in_markdown_an_id_stays_text(text: str) -> None:
+    line = example(text, best=True).to_markdown().splitlines()[2]
+    cells = re.split(r"(?<!\\)(?:\\\\)*\|", line)
+    assert [cell.strip() for cell in cells[2:]] == ["**0.5000**", ""]
+    assert not re.search(r"(?<!\\)(?:\\\\)*[*_`<>\[\]]", cells[1]), "signs that mean something are escaped"
+    unescaped = re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", cells[1].strip())
+    assert unescaped == visible(text).strip()
+
+
+@pytest.mark.parametrize("text", ["&lt;", "&amp;", "&#60;"])
+def test_in_markdown_an_entity_stays_text(text: str) -> None:
+    assert not re.search(r"(?<!\\)&#?\w+;", example(text).to_markdown())
+
+
+@pytest.mark.parametrize("text", ODD)
+def test_in_latex_an_id_stays_text(text: str) -> None:
+    row = example(text, best=True).to_latex().splitlines()[4]
+    cell, value = re.split(r"(?<!\\) ?& ", row)
+    assert value == r"\textbf{0.5000} \\"
+    named = {"textbackslash": "\\", "textasciitilde": "~", "textasciicircum": "^", "textless": "<", "textgreater": ">"}
+    rest = re.sub(r"\\(text\w+)\{\}", lambda match: named[match[1]], cell)
+    assert not re.search(r"(?<!\\)[&%$#_{}]", re.sub(r"\\text\w+\{\}", "", cell))
+    assert re.sub(r"\\([&%$#_{}])", r"\1", rest).strip() == visible(text).strip()
+
+
+class Cells(html.parser.HTMLParser):
+    """Collects the tags and the text of each cell, as a browser would see them."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.cells: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:  # noqa: ARG002 - the parser's signature
+        self.tags.append(tag)
+        if tag in ("td", "th"):
+            self.cells.append("")
+
+    def handle_data(self, data: str) -> None:
+        self.cells[-1] += data
+
+
+@pytest.mark.parametrize("text", ODD)
+def test_in_html_an_id_stays_text(text: str) -> None:
+    page = Cells(Table(("run", "<AP>"), ((text, "0.5000"),), frozenset({(0, 1)})).to_html())
+    assert page.cells == ["run", "<AP>", visible(text), "0.5000"]
+    assert page.tags == ["table", "thead", "tr", "th", "th", "tbody", "tr", "td", "td", "strong"]
+
+
+def test_columns_are_aligned_and_bold_does_not_shift_them() -> None:
+    table = Table(("run", "AP"), (("a", "0.5000"), ("longer", "10.0000")), frozenset({(1, 1)}))
+    assert table.to_text() == "run          AP\na        0.5000\nlonger  10.0000"
+    assert re.sub(r"\x1b\[\d+m", "", table.to_text(bold=True)) == table.to_text()
+    assert "\x1b[1m10.0000\x1b[0m" in table.to_text(bold=True)
+
+
+# Delimited text and JSON
+
+
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=6) | st.sampled_from(ODD)
+
+
+@given(st.lists(TEXT, min_size=1, max_size=5), st.sampled_from(",\t"))
+def test_delimited_text_can_be_read_back(ids: list[str], delimiter: str) -> None:
+    rows = [{"run": text, "query": text, "value": None} for text in ids]
+    text = to_delimited(rows, ("run", "query", "value"), delimiter)
+    read = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+    assert read == [["run", "query", "value"], *([text, text, ""] for text in ids)]
+
+
+@given(st.lists(TEXT, min_size=1, max_size=5))
+def test_json_lines_can_be_read_back(ids: list[str]) -> None:
+    lines = to_jsonl([{"run": text, "value": None} for text in ids])
+    assert [json.loads(line) for line in lines.splitlines()] == [{"run": text, "value": None} for text in ids]
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_values_for_programs_keep_every_digit(value: float) -> None:
+    row = {"value": value}
+    assert float(to_delimited([row], ("value",), "\t").splitlines()[1]) == value
+    assert json.loads(to_jsonl([row])) == row
+
+
+@pytest.mark.parametrize("form", [*FORMATS, "trec"])
+def test_every_format_takes_odd_ids(form: str) -> None:
+    odd = [*ODD, *HOSTILE]
+    scores = evaluate(
+        {text: {"a": 1} for text in odd}, {text: {text: ["a"] for text in odd} for text in odd[:3]}, ["AP"]
+    )
+    assert scores.render(form, per_request=True)
+
+
+def test_an_unknown_format_is_refused() -> None:
+    with pytest.raises(UsageError, match="format is 'xml', but must be one of table"):
+        render("xml", example("a"), [], ())
