@@ -40,8 +40,13 @@ class Collection:
 
 
 def valued(documents: tuple[str, ...], values: tuple[float, ...]) -> st.SearchStrategy[dict[str, float]]:
-    """Grades or scores of some documents, possibly none, in any order."""
-    return st.dictionaries(st.sampled_from(documents), st.sampled_from(values), max_size=len(documents))
+    """Grades or scores of some documents, in any order; none or few now and then, of half of them more often."""
+    fewest = st.sampled_from([0, len(documents) // 2, len(documents) // 2])
+    return fewest.flatmap(
+        lambda size: st.dictionaries(
+            st.sampled_from(documents), st.sampled_from(values), min_size=size, max_size=len(documents)
+        )
+    )
 
 
 def qrels(documents: tuple[str, ...], values: tuple[float, ...]) -> st.SearchStrategy[Qrels]:
@@ -53,7 +58,7 @@ def qrels(documents: tuple[str, ...], values: tuple[float, ...]) -> st.SearchStr
 def runs(draw: st.DrawFn, judged: Qrels, ranking: st.SearchStrategy[dict[str, float]]) -> Run:
     """A run that answers at least one judged request; it leaves some out and answers others that nobody judged."""
     answered = draw(st.permutations([*REQUESTS, *UNJUDGED_REQUESTS]))
-    number = draw(st.integers(1, len(answered)))
+    number = draw(st.integers(2, len(answered)))
     run = {request: draw(ranking) for request in answered[:number]}
     if not run.keys() & judged.keys():
         run[next(iter(judged))] = draw(ranking)
