@@ -83,7 +83,7 @@ drawn = collections(grades=INTEGER_GRADES, scores=FLOAT32_SCORES, max_systems=1,
 
 
 @pytest.mark.parametrize("judged_only", [False, True])
-@quick(150)
+@quick(100)
 @given(drawn, st.sampled_from([1, 2, 3]))
 def test_every_shared_measure_equals_pytrec_eval(judged_only: bool, collection: Collection, level: int) -> None:
     run = collection.runs["system1"]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lexirecall import MEASURES, Measure, UnknownMeasure, UsageError, parse_measure, parse_measures
+from lexirecall import MEASURES, Measure, UnknownMeasure, UsageError, parse_measure, parse_measures, register
 from lexirecall.measures import Parameter
 from strategies import quick
 
@@ -35,7 +35,7 @@ def measures(draw: st.DrawFn) -> Measure:
 # Reading and printing
 
 
-@quick(400)
+@quick(300)
 @given(measures())
 def test_reading_is_the_inverse_of_printing(measure: Measure) -> None:
     read = parse_measure(str(measure))
@@ -132,6 +132,31 @@ def test_a_measure_asked_for_twice_comes_out_once() -> None:
     assert parse_measures(["map", "AP", MEASURES["AP"], "nDCG", "ap(rel=1)"]) == parse_measures("AP nDCG AP(rel=1)")
 
 
+# Names of one's own
+
+
+def test_a_registered_measure_is_known_by_name() -> None:
+    squared = Measure("Squared", "falls fast", exposure=lambda i: 1 / i**2, weight=lambda i: i)
+    try:
+        assert parse_measure(str(register(squared)(rel=2))) == squared(rel=2)
+    finally:
+        del MEASURES["Squared"]
+
+
+@pytest.mark.parametrize(
+    "name", ["ap", "AP", "map", "recall", "ndcg_cut", "P_5", "ndcg_burges", "my measure", "F@1", ""]
+)
+def test_a_name_that_is_taken_or_cannot_be_read_is_not_registered(name: str) -> None:
+    """Another `map` would change what an old spelling means; a name with a blank would never be understood."""
+    before = dict(MEASURES)
+    try:
+        with pytest.raises(UsageError):
+            register(Measure(name, "not that one", exposure=lambda i: 1 / i, weight=lambda i: i))
+    finally:
+        MEASURES.clear()
+        MEASURES.update(before)
+
+
 # What cannot be read
 
 
@@ -224,7 +249,7 @@ def test_what_is_no_name_is_refused(written: str) -> None:
         parse_measure(written)
 
 
-@quick(300)
+@quick(200)
 @example("AP(rel=1" + 400 * "0" + ")")
 @example("P@1" + 5000 * "0")
 @given(st.text(alphabet="APnDCGrecl@()=,.5_'-l \t", max_size=12) | st.text(max_size=8))

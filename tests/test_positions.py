@@ -133,7 +133,7 @@ def test_cutting_twice_is_cutting_once_at_the_smaller_depth() -> None:
     assert positions.cut(2).cut(5).conventions.depth == 2
 
 
-@quick(80)
+@quick(50)
 @given(collections(), orderings(), st.sampled_from(LEVELS))
 def test_a_level_is_a_mask_over_the_grades(collection: Collection, ordering: Ordering, level: float) -> None:
     """Seen from level l, judgments are those in which l and more is 1, and everything below that was judged is 0."""
@@ -174,7 +174,7 @@ CLOSED_FORM = parse_measures(
 tied = collections(scores=(1.0, 1.0, 2.0), documents=DOCUMENTS[:7], max_systems=1)
 
 
-@quick(80)
+@quick(50)
 @given(tied, st.none() | st.integers(1, 5), st.sampled_from(LEVELS))
 def test_the_mean_over_tied_orders_lies_between_worst_and_best(
     collection: Collection, depth: int | None, level: float
@@ -193,7 +193,7 @@ def test_the_mean_over_tied_orders_lies_between_worst_and_best(
 
 
 @pytest.mark.parametrize("ties", ["trec", "worst", "best", "expected"])
-@quick(40)
+@quick(25)
 @given(collection=collections(), random=st.randoms(use_true_random=False), level=st.sampled_from(LEVELS))
 def test_the_order_of_input_does_not_matter(ties: str, collection: Collection, random: Any, level: float) -> None:
     def shuffled(mapping: dict[str, Any], inner: Callable[[Any], Any] = lambda value: value) -> dict[str, Any]:

@@ -364,4 +364,6 @@ def test_memory_follows_the_judgments_and_one_request(tmp_path: Path) -> None:
     qrels = {f"q{q}": {f"doc-{q}-{i}": 1 for i in range(3)} for q in range(200)}
     everything = peak_memory(lambda: [(*line.split(),) for line in path.read_bytes().splitlines()])
     project(qrels, path, needs_judged=True)  # imports what it needs
-    assert peak_memory(lambda: project(qrels, path, needs_judged=True)) < everything / 10
+    assert (
+        peak_memory(lambda: project(qrels, path, needs_judged=True)) < everything / 4
+    )  # a few blocks, whatever the size of the file

@@ -3,6 +3,7 @@
 import importlib
 import math
 import pkgutil
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lexirecall.measures
-from lexirecall import MEASURES, DataError, Measure, Projection, UsageError, parse_measure, project, register
+from lexirecall import MEASURES, DataError, Measure, Positions, Projection, UsageError, parse_measure, project
 from lexirecall.judgments import FloatArray
 from lexirecall.measures import Parameter
 from lexirecall.measures.recall_level import needed_for_recall
@@ -37,19 +38,18 @@ def names(measures: list[Measure], but: set[str]) -> list[Measure]:
     return [measure for measure in measures if measure.name not in but]
 
 
-def projection_of(
-    shown: Grades, missing: list[float], measure: Measure, corpus_size: int | None = None, **conventions: Any
-) -> Projection:
+def ranking_of(
+    shown: Sequence[float | None], missing: list[float], corpus_size: int | None = None, **conventions: Any
+) -> Positions:
     """Return one ranking in which each item is named by its place, and what is judged but not shown is named m…"""
     judged = {f"d{place}": grade for place, grade in enumerate(shown) if grade is not None}
     judged |= {f"m{number}": grade for number, grade in enumerate(missing)}
     ranking = [f"d{place}" for place in range(len(shown))]
-    positions = project({"q": judged}, {"q": ranking}, corpus_size=corpus_size, needs_judged=True, **conventions)
-    return positions.at_level(measure.level(1))
+    return project({"q": judged}, {"q": ranking}, corpus_size=corpus_size, needs_judged=True, **conventions)
 
 
-def value(measure: Measure, shown: Grades, missing: list[float], corpus_size: int | None = None, **given: Any) -> float:
-    return float(measure.scores(projection_of(shown, missing, measure, corpus_size, **given))[0, 0])
+def value(measure: Measure, ranking: Positions) -> float:
+    return float(measure.scores(ranking.at_level(measure.level(1)))[0, 0])
 
 
 shown_grades = st.lists(st.sampled_from([None, None, -1.0, 0.0, 0.0, 1.0, 1.0, 2.0, 3.0]), min_size=1, max_size=9)
@@ -112,51 +112,60 @@ def test_no_two_rows_share_a_spelling() -> None:
 def test_moving_a_relevant_item_up_never_hurts(
     corpus_size: int | None, swap: tuple[Grades, Grades], missing: list[float]
 ) -> None:
-    """infAP is the exception: a relevant item far down vouches for what is not judged above it."""
-    before, after = swap
+    """infAP is the exception: above a relevant item, what was in the pool and not judged counts as half relevant."""
+    before, after = (ranking_of(shown, missing, corpus_size) for shown in swap)
     for measure in names(ROWS if corpus_size else WITHOUT_N, but={"infAP"}):
-        worse, better = value(measure, before, missing, corpus_size), value(measure, after, missing, corpus_size)
+        worse, better = value(measure, before), value(measure, after)
         if math.isfinite(worse) or math.isfinite(better):
             assert measure.direction * (better - worse) >= -1e-12, measure
+
+
+def test_moving_a_relevant_item_up_can_hurt_inferred_average_precision() -> None:
+    """Fourth, below one of three that was in the pool: 1/4 + 3/4 · 1/3 · 1/2. Third, below none: 1/3."""
+    before, after = (ranking_of(shown, []) for shown in ([None, None, -1, 1], [None, None, 1, -1]))
+    assert value(MEASURES["infAP"], before) == pytest.approx(3 / 8)
+    assert value(MEASURES["infAP"], after) == pytest.approx(1 / 3)
 
 
 @quick(60)
 @given(shown=shown_grades, missing=missing_grades)
 def test_appending_an_unjudged_item_changes_only_what_counts_the_list(shown: Grades, missing: list[float]) -> None:
+    before, after = (ranking_of(listed, missing, 30) for listed in (shown, [*shown, None]))
     for measure in names(ROWS, but=COUNT_THE_LIST):
-        before, after = (value(measure, listed, missing, 30) for listed in (shown, [*shown, None]))
-        assert after == pytest.approx(before, abs=1e-12), measure
+        assert value(measure, after) == pytest.approx(value(measure, before), abs=1e-12), measure
 
 
 @pytest.mark.parametrize("name", ["SetP", "SetF", "NumRet", "Judged@3"])
 def test_appending_an_unjudged_item_changes_what_counts_the_list(name: str) -> None:
     measure = parse_measure(name)
-    assert value(measure, [1, None], [1]) != value(measure, [1, None, None], [1])
+    assert value(measure, ranking_of([1, None], [1])) != value(measure, ranking_of([1, None, None], [1]))
 
 
 def test_with_optimistic_imputation_returning_nothing_pays() -> None:
     """An unjudged item appended moves the missing ones down: 1/1 + 2/2 over 2 becomes 1/2 + 2/3 over 2."""
-    ap = MEASURES["AP"]
-    assert value(ap, [], [1, 1], imputation="optimistic") == 1
-    assert value(ap, [None], [1, 1], imputation="optimistic") == pytest.approx((1 / 2 + 2 / 3) / 2)
+    nothing, one = (ranking_of([None] * length, [1, 1], imputation="optimistic") for length in (0, 1))
+    assert value(MEASURES["AP"], nothing) == 1
+    assert value(MEASURES["AP"], one) == pytest.approx((1 / 2 + 2 / 3) / 2)
 
 
 @quick(60)
 @given(shown=shown_grades, missing=missing_grades)
 def test_the_corpus_size_changes_only_measures_of_the_missing_items(shown: Grades, missing: list[float]) -> None:
+    rankings = [ranking_of(shown, missing, size) for size in (None, 30, 40)]
     for measure in names(ROWS, but=CHANGE_WITH_N):
-        unknown, *known = (value(measure, shown, missing, size) for size in (None, 30, 40))
-        assert known == [unknown, unknown], measure
+        unknown, *known = (value(measure, ranking) for ranking in rankings)
+        assert known == pytest.approx([unknown, unknown], abs=0, nan_ok=True), measure
 
 
-@pytest.mark.parametrize("name", ["TSE", "SL1", "SL3", "LastRel", "RE", "Depth@1", "WSS@0.5"])
-def test_the_corpus_size_changes_measures_of_the_missing_items(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "missing"),
+    [("TSE", 1), ("SL1", 2), ("SL3", 1), ("LastRel", 1), ("RE", 1), ("Depth@1", 1), ("WSS@0.5", 0)],
+)
+def test_the_corpus_size_changes_measures_of_the_missing_items(name: str, missing: int) -> None:
     measure = parse_measure(name)
     assert measure.name in CHANGE_WITH_N
-    in_30, in_40 = (value(measure, [None, 1, None, 1], [1, 1, 1] * (name != "WSS@0.5"), size) for size in (30, 40))
-    if name == "SL1":  # the first relevant item was found: where the others are does not matter
-        assert in_30 == in_40 == 1
-        in_30, in_40 = (value(measure, [None], [1], size) for size in (30, 40))
+    shown: Grades = [None] * missing + [1] * (2 - missing)
+    in_30, in_40 = (value(measure, ranking_of(shown, [1] * missing, size)) for size in (30, 40))
     assert in_30 != in_40
 
 
@@ -164,9 +173,10 @@ def test_the_corpus_size_changes_measures_of_the_missing_items(name: str) -> Non
 @given(shown=shown_grades, missing=missing_grades)
 def test_values_of_higher_is_better_measures_lie_between_0_and_1(shown: Grades, missing: list[float]) -> None:
     """But for counts, and work saved over sampling, which is negative where random order would be better."""
+    ranking = ranking_of(shown, missing, 30)
     for measure in names(ROWS, but={"NumRet", "NumRel", "NumRelRet", "WSS"}):
         if measure.direction == 1:
-            assert 0 <= value(measure, shown, missing, 30) <= 1 + 1e-12, measure
+            assert 0 <= value(measure, ranking) <= 1 + 1e-12, measure
 
 
 # Worked by hand: positions 2, 3 and 8 of six relevant items, as in the paper's example of imputation
@@ -271,9 +281,9 @@ def test_a_share_of_the_relevant_items_is_counted_in_exact_decimals(recall: floa
 def test_expected_reciprocal_rank_refuses_grades_beyond_its_scale() -> None:
     """A grade of 5 on a scale that ends at 4 would satisfy with probability 31/16."""
     with pytest.raises(DataError, match=r"up to 4.*up to 5") as caught:
-        value(MEASURES["ERR"], [5], [])
+        value(MEASURES["ERR"], ranking_of([5], []))
     assert "ERR(max_grade=5)" in str(caught.value)
-    assert value(parse_measure("ERR(max_grade=5)"), [5], []) == pytest.approx(31 / 32)
+    assert value(parse_measure("ERR(max_grade=5)"), ranking_of([5], [])) == pytest.approx(31 / 32)
 
 
 # A user's own measures
@@ -283,10 +293,8 @@ def spread_of(positions: FloatArray) -> float:
     return float(positions[-1] - positions[0])
 
 
-squared = Measure("Squared", "falls fast", exposure=lambda i: 1 / i**2, weight=lambda i, m: 0 * i + 1 / m)
-
-
 def test_a_measure_of_ones_own_by_exposure_and_weight() -> None:
+    squared = Measure("Squared", "falls fast", exposure=lambda i: 1 / i**2, weight=lambda i, m: 0 * i + 1 / m)
     assert squared.of([1, 2], num_relevant=4) == pytest.approx((1 + 1 / 4) / 4)
     # one relevant item tied with another: first or second, 1 or 1/4
     tied = project({"q": {"a": 1}}, {"q": {"a": 1.0, "x": 1.0}}, ties="expected")
@@ -309,25 +317,6 @@ def test_a_measure_of_ones_own_by_function_with_a_setting() -> None:
     scaled = Measure("Scaled", "found, times a factor", function=found_times, parameters={"factor": Parameter(2)})
     assert scaled.of([2, 3, 8], 6) == 6
     assert scaled(factor=3).of([2, 3, 8], 6) == 9
-
-
-def test_a_registered_measure_is_known_by_name() -> None:
-    try:
-        assert parse_measure(str(register(squared)(rel=2))) == squared(rel=2)
-    finally:
-        del MEASURES["Squared"]
-
-
-@pytest.mark.parametrize("name", ["ap", "AP", "map", "recall", "ndcg_cut", "my measure", "F@1", ""])
-def test_a_name_that_is_taken_or_cannot_be_read_is_not_registered(name: str) -> None:
-    """Another `map` would change what an old spelling means; a name with a blank would never be understood."""
-    before = dict(MEASURES)
-    try:
-        with pytest.raises(UsageError):
-            register(Measure(name, "not that one", exposure=lambda i: 1 / i, weight=lambda i: i))
-    finally:
-        MEASURES.clear()
-        MEASURES.update(before)
 
 
 def test_a_measure_is_one_formula() -> None:

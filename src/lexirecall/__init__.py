@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from lexirecall.errors import DataError, FormatError, LexirecallError, UnknownMeasure, UsageError
     from lexirecall.formats import project
     from lexirecall.judgments import Judgments
-    from lexirecall.measures import MEASURES, Measure, register
-    from lexirecall.names import parse_measure, parse_measures
+    from lexirecall.measures import MEASURES, Measure
+    from lexirecall.names import parse_measure, parse_measures, register
     from lexirecall.positions import Positions, Projection
     from lexirecall.simulate import simulate_collection
     from lexirecall.verbs.evaluate import evaluate, score
@@ -33,7 +33,7 @@ _HOME = {
     "parse_measure": "names",
     "parse_measures": "names",
     "project": "formats",
-    "register": "measures",
+    "register": "names",
     "score": "verbs.evaluate",
     "simulate_collection": "simulate",
 }

@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from lexirecall.text import to_bytes, to_text
+from lexirecall.text import to_text
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -59,6 +59,7 @@ class Judgments:
     """The judged items of Q requests; those of request q lie at offsets[q]:offsets[q + 1], positive grades first."""
 
     requests: tuple[str, ...]
+    request_ids: PackedIds
     offsets: IntArray
     items: PackedIds
     grades: FloatArray
@@ -92,6 +93,7 @@ class Judgments:
         sizes = np.fromiter(map(len, grades.values()), np.int64, len(grades))
         return cls(
             requests=tuple(map(to_text, grades)),
+            request_ids=PackedIds.pack(list(grades)),
             offsets=offsets_of(sizes),
             items=PackedIds.pack(items),
             grades=np.array(values, np.float64),
@@ -103,7 +105,7 @@ class Judgments:
     @property
     def index(self) -> dict[bytes, int]:
         """Where each request stands, by the bytes of its id."""
-        return {to_bytes(request): q for q, request in enumerate(self.requests)}
+        return {request: q for q, request in enumerate(self.request_ids)}
 
     def lookup(self, request: int) -> dict[bytes, int]:
         """Where each judged item of a request stands in `items` and `grades`."""

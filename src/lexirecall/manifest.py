@@ -1,6 +1,6 @@
 """Under which conventions a result was computed, and what was left out or imputed on the way.
 
-Belongs here: the record that is attached to every result, and its JSON. Imports errors only.
+Belongs here: the record that is attached to every result, and its JSON. Imports errors and reader.
 """
 
 import json
@@ -11,6 +11,7 @@ from importlib.metadata import version
 from typing import Any
 
 from lexirecall.errors import UsageError, choice
+from lexirecall.reader import reader_in_use
 
 TIE_RULES = ("trec", "input", "worst", "best", "expected")
 IMPUTATIONS = ("pessimistic", "optimistic")
@@ -48,8 +49,8 @@ class Conventions:
         choice("score_dtype", self.score_dtype, SCORE_DTYPES)
         choice("duplicates", self.duplicates, DUPLICATE_RULES)
         choice("imputation", self.imputation, IMPUTATIONS)
-        if self.depth is not None and self.depth < 1:
-            raise UsageError(f"depth is {self.depth}, but must be 1 or more")
+        if self.depth is not None and not (self.depth >= 1 and float(self.depth).is_integer()):
+            raise UsageError(f"depth is {self.depth}, but must be a whole number, 1 or more")
         if self.ties == "expected" and self.imputation == "optimistic":
             raise UsageError("ties='expected' has no closed form with optimistic imputation; choose one of the two")
         if self.ties == "expected" and self.judged_only and self.depth is not None:
@@ -91,7 +92,7 @@ class Manifest:
             "python": platform.python_version(),
         }
     )
-    reader: str = "python"
+    reader: str = field(default_factory=reader_in_use)
 
     def to_json(self) -> str:
         """Return the manifest as indented JSON text."""

@@ -64,6 +64,32 @@ def parse_measures(names: str | Measure | Iterable[str | Measure]) -> list[Measu
     return list(dict.fromkeys(found))
 
 
+def register(measure: Measure) -> Measure:
+    """Add a measure to the table, so that its name is understood wherever measures are named.
+
+    >>> half = register(Measure("Half", "halves every ten", lambda p: 0.5 ** (p / 10), lambda i, m: 1 / m))
+    >>> parse_measure("half(rel=2)")
+    Half(rel=2)
+    >>> _ = MEASURES.pop("Half")
+    """
+    for name in (measure.name, *measure.trec, *measure.aliases):
+        if not re.fullmatch(r"[A-Za-z]\w*", name):
+            raise UsageError(f"{name!r} is no name for a measure", remedy="a letter, then letters, digits and _")
+        if MEASURES.get(name) != measure and _is_understood(name):
+            raise UsageError(f"there is already a measure that is called {name!r}")
+    MEASURES[measure.name] = measure
+    return measure
+
+
+def _is_understood(name: str) -> bool:
+    try:
+        return bool(_read(name))
+    except UnknownMeasure:
+        return False
+    except UsageError:
+        return True
+
+
 def find_row(name: str) -> Measure:
     """Return the row of the table that a spelling belongs to, whatever its settings.
 
@@ -85,6 +111,8 @@ def _words(names: str | Measure | Iterable[str | Measure]) -> Iterator[str | Mea
         yield from words or [names]
     else:
         for name in names:
+            if not isinstance(name, (str, Measure)):
+                raise UsageError(f"{name!r} is no measure", remedy="give a name such as 'AP', or a Measure")
             yield from _words(name)
 
 
@@ -108,10 +136,11 @@ def _read(word: str | Measure) -> list[Measure]:
     if match["at"]:
         at = row @ _value(match["at"].strip())  # which raises where there is nothing to set
         settings.append((at.at, at.settings.get(at.at)))
-    names = [name for name, _ in settings]
+    names = [name.lower() for name, _ in settings]
     if twice := {name for name in names if names.count(name) > 1}:
         raise UsageError(f"{word!r} sets {', '.join(sorted(twice))} twice")
-    return [row(**dict(settings))]
+    offered = {name.lower(): name for name in row.offered}
+    return [row(**{offered.get(name.lower(), name): value for name, value in settings})]
 
 
 def _spellings() -> dict[str, Measure]:

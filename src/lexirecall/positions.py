@@ -208,13 +208,13 @@ class Positions:
             self,
             conventions=replace(self.conventions, depth=min(depth, self.conventions.depth or depth)),
             num_retrieved=np.minimum(self.num_retrieved, depth),
-            found=self.found.filter(_first(self.found, depth)),
-            others=None if self.others is None else self.others.filter(_first(self.others, depth)),
+            found=self.found.filter(reachable(self.found, depth)),
+            others=None if self.others is None else self.others.filter(reachable(self.others, depth)),
         )
 
 
-def _first(tracks: Tracks, depth: int) -> BoolArray:
-    """Tell which items can be among the first `depth`; a tied one may be if its block begins above."""
+def reachable(tracks: Tracks, depth: int) -> BoolArray:
+    """Tell which items can be among the first `depth`; with ties="expected" one may be if its block begins above."""
     return tracks.positions <= depth if tracks.block_starts is None else tracks.block_starts < depth
 
 

@@ -33,8 +33,10 @@ def _version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> N
     if wanted:
         from importlib.metadata import version
 
-        python = ".".join(map(str, sys.version_info[:3]))
-        click.echo(f"lexirecall {version('lexirecall')} (reader: python; Python {python}, numpy {version('numpy')})")
+        from lexirecall.reader import reader_in_use
+
+        python, numpy = ".".join(map(str, sys.version_info[:3])), version("numpy")
+        click.echo(f"lexirecall {version('lexirecall')} (reader: {reader_in_use()}; Python {python}, numpy {numpy})")
         ctx.exit()
 
 

@@ -21,6 +21,7 @@ from lexirecall.formats.memory import (
     load_json,
     rankings_from_mapping,
 )
+from lexirecall.formats.native import project_native
 from lexirecall.formats.ranking import DuplicateItem, project_rankings
 from lexirecall.formats.source import Source
 from lexirecall.formats.trec import MOST_ITEMS, project_text, read_qrels, read_sizes
@@ -28,9 +29,10 @@ from lexirecall.judgments import IntArray, Judgments
 from lexirecall.manifest import Conventions
 from lexirecall.positions import Positions, SystemPositions
 from lexirecall.progress import Progress
+from lexirecall.reader import reader_in_use
 from lexirecall.text import to_bytes
 
-Qrels = str | os.PathLike[str] | Mapping[Any, Mapping[Any, float]] | Judgments
+Qrels = str | os.PathLike[str] | Mapping[Any, Mapping[Any, Any]] | Judgments
 Run = str | os.PathLike[str] | Mapping[Any, Any]
 Runs = Run | Sequence[Run] | Mapping[str, Run]
 CorpusSize = int | str | os.PathLike[str] | Mapping[Any, int] | None
@@ -159,10 +161,11 @@ def _read_run(
     needs_judged: bool,
 ) -> SystemPositions:
     content, name = named.run, named.name
+    read_text = project_native if reader_in_use() == "native" else project_text
     if not isinstance(content, Mapping):
         with _source(content, "a run", advance) as source:
             if not is_json(source):
-                return project_text(source, name, judgments, conventions, needs_judged=needs_judged)
+                return read_text(source, name, judgments, conventions, needs_judged=needs_judged)
             content, name = load_json(source, RUN_SHAPE), source.name
     try:
         rankings = rankings_from_mapping(content, name)

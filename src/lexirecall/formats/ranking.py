@@ -1,7 +1,7 @@
 """One ranking: from items and scores to the positions of the judged items.
 
-Belongs here: the order of a ranking, tie rules, duplicates, depth cut and judged-only. Not here: where rankings come
-from (trec, memory). Imports numpy, errors, judgments, manifest and positions.
+Belongs here: the order of a ranking, tie rules and duplicates. Not here: where rankings come from (trec, memory), what
+is left of them (assembly). Imports numpy, errors, judgments, manifest and positions.
 
 The order is score descending, then, where scores are equal, as the tie rule says; file order and ranks do not matter.
 """
@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from lexirecall.formats.assembly import assemble
 from lexirecall.judgments import FloatArray, IntArray, Judgments, offsets_of
 from lexirecall.manifest import Conventions
 from lexirecall.positions import Segments, SystemPositions, Tracks
@@ -39,6 +40,7 @@ class Placed:
     """Where the judged items of one ranking stand."""
 
     num_retrieved: int
+    """-1 if there is no ranking."""
     positions: IntArray
     items: IntArray
     block_starts: IntArray
@@ -46,7 +48,7 @@ class Placed:
 
 
 _NONE = np.zeros(0, np.int64)
-_NOTHING = Placed(0, _NONE, _NONE, _NONE, _NONE)
+_NOTHING = Placed(-1, _NONE, _NONE, _NONE, _NONE)
 
 
 def project_rankings(
@@ -54,7 +56,7 @@ def project_rankings(
 ) -> SystemPositions:
     """Turn one system's rankings into positions; each request comes at most once."""
     index = judgments.index
-    placed: list[Placed | None] = [None] * len(index)
+    placed: list[Placed] = [_NOTHING] * len(index)
     unjudged: set[bytes] = set()
     num_duplicates = 0
     for ranking in rankings:
@@ -65,12 +67,13 @@ def project_rankings(
         unique = without_duplicates(ranking, conventions.duplicates)
         num_duplicates += len(ranking.items) - len(unique.items)
         placed[request] = place(unique, request, judgments, conventions)
-    return SystemPositions(
-        name=name,
-        answered=np.array([place is not None for place in placed]),
-        num_retrieved=np.array([place.num_retrieved if place else 0 for place in placed], np.int64),
-        found=_tracks(placed, judgments, conventions, positive=True),
-        others=_tracks(placed, judgments, conventions, positive=False) if needs_judged else None,
+    return assemble(
+        name,
+        judgments,
+        conventions,
+        _tracks(placed),
+        np.array([place.num_retrieved for place in placed], np.int64),
+        needs_judged=needs_judged,
         num_unjudged=len(unjudged),
         num_duplicates=num_duplicates,
     )
@@ -105,20 +108,9 @@ def place(ranking: Ranking, request: int, judgments: Judgments, conventions: Con
     judged = np.fromiter((lookup.get(item, -1) for item in ranking.items), np.int64, len(ranking.items))
     order, borders = _order(ranking, judged, judgments.grades, conventions)
     judged = judged[order]
-    blocks = np.repeat(np.arange(len(borders) - 1), np.diff(borders))
-    if conventions.depth is not None and conventions.ties != "expected":
-        judged, blocks = judged[: conventions.depth], blocks[: conventions.depth]
-    if conventions.judged_only:
-        kept = judged >= 0
-        kept[kept] = judgments.grades[judged[kept]] >= 0
-        judged, blocks = judged[kept], blocks[kept]
-        borders = offsets_of(np.bincount(blocks, minlength=len(borders) - 1))
     at = np.flatnonzero(judged >= 0)
-    if conventions.depth is not None:
-        at = at[borders[blocks[at]] < conventions.depth]
-    starts = borders[blocks[at]]
-    length = len(judged) if conventions.depth is None else min(len(judged), conventions.depth)
-    return Placed(length, at + 1, judged[at], starts, borders[blocks[at] + 1] - starts)
+    blocks = np.searchsorted(borders, at, side="right") - 1
+    return Placed(len(judged), at + 1, judged[at], borders[blocks], np.diff(borders)[blocks])
 
 
 def _order(
@@ -154,39 +146,12 @@ def _break_ties(order: IntArray, borders: IntArray, items: Sequence[bytes], gain
             order[start:stop] = block
 
 
-def _tracks(
-    placed: Sequence[Placed | None], judgments: Judgments, conventions: Conventions, *, positive: bool
-) -> Tracks:
-    """Lay the items with positive grades, or the others, of all requests one behind the other."""
-    answers = [place or _NOTHING for place in placed]
-    segments = Segments(offsets_of(np.array([len(place.items) for place in answers])))
-    items = np.concatenate([place.items for place in answers])
-    blocks = conventions.ties == "expected"
-    tracks = Tracks(
-        segments,
-        np.concatenate([place.positions for place in answers]),
-        items,
-        np.concatenate([place.block_starts for place in answers]) if blocks else None,
-        np.concatenate([place.block_sizes for place in answers]) if blocks else None,
+def _tracks(placed: Sequence[Placed]) -> Tracks:
+    """Lay the judged items of all requests one behind the other."""
+    return Tracks(
+        Segments(offsets_of(np.array([len(place.items) for place in placed]))),
+        np.concatenate([place.positions for place in placed]),
+        np.concatenate([place.items for place in placed]),
+        np.concatenate([place.block_starts for place in placed]),
+        np.concatenate([place.block_sizes for place in placed]),
     )
-    first_other = judgments.offsets[:-1] + judgments.num_positive
-    tracks = tracks.filter((items < first_other[segments.owners]) == positive)
-    if positive and conventions.imputation == "optimistic":
-        return _optimistic(tracks, [place.num_retrieved for place in answers], judgments)
-    return tracks
-
-
-def _optimistic(found: Tracks, num_retrieved: Sequence[int], judgments: Judgments) -> Tracks:
-    """Put the missing items right below each list, the highest grades first, so that each level has its own on top."""
-    positions, items = [], []
-    offsets = found.segments.offsets
-    for request, (start, stop) in enumerate(pairwise(offsets)):
-        first = judgments.offsets[request]
-        positive = np.arange(first, first + judgments.num_positive[request])
-        missing = positive[~np.isin(positive, found.items[start:stop])]
-        missing = missing[np.argsort(-judgments.grades[missing], kind="stable")]
-        below = num_retrieved[request] + np.arange(1, len(missing) + 1)
-        positions += [found.positions[start:stop], below]
-        items += [found.items[start:stop], missing]
-    segments = Segments(offsets_of(judgments.num_positive))
-    return Tracks(segments, np.concatenate(positions), np.concatenate(items))

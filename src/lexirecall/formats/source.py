@@ -40,6 +40,8 @@ class Source:
     def __init__(self, path: str | os.PathLike[str], advance: Callable[[int], None] | None = None) -> None:
         self.path = os.fspath(path)
         self.advance = advance
+        self.is_packed = False
+        """Whether it is compressed, known once it has been opened."""
         self._kept: BinaryIO | None = None
 
     def __enter__(self) -> "Source":
@@ -79,8 +81,10 @@ class Source:
         """Give the decompressed bytes; whatever fails while they are read becomes a FormatError."""
         try:
             with contextlib.ExitStack() as stack:
-                stream = _decompressed(_Counted(stack.enter_context(self._raw()), self.advance), self.name)
-                yield stack.enter_context(stream)
+                packed = io.BufferedReader(_Counted(stack.enter_context(self._raw()), self.advance), _BLOCK)
+                unpacked = stack.enter_context(_unpacker(packed))
+                self.is_packed = unpacked is not packed
+                yield stack.enter_context(_checked(unpacked, self.name))
         except EOFError:
             raise FormatError(self.name, None, "the compressed data is truncated", remedy="copy it again") from None
         except (OSError, zlib.error) as error:
@@ -148,8 +152,9 @@ class _Counted(io.RawIOBase):
         return len(data)
 
 
-def _decompressed(raw: io.RawIOBase, name: str) -> IO[bytes]:
-    stream = io.BufferedReader(_unpacker(io.BufferedReader(raw, _BLOCK)), _BLOCK)
+def _checked(unpacked: Any, name: str) -> IO[bytes]:
+    """Refuse by its first bytes what is no text."""
+    stream = io.BufferedReader(unpacked, _BLOCK)
     head = stream.peek(5)
     for magic, (problem, remedy) in _REFUSED.items():
         if head.startswith(magic):

@@ -32,14 +32,8 @@ def lines(source: Source) -> Iterator[tuple[int, list[bytes]]]:
     number, empty = 0, True
     with source.open() as stream:
         for number, line in enumerate(stream, 1):
-            if number == 1:
-                line = line.removeprefix(BYTE_ORDER_MARK)  # noqa: PLW2901
-            if b"\0" in line:
-                raise FormatError(
-                    source.name, number, f"a NUL byte: {shown(line)}", remedy="is this a binary file, or UTF-16 text?"
-                )
-            fields = line.split()
-            if fields and not fields[0].startswith(b"#"):
+            fields = _fields(source, number, line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line)
+            if fields:
                 empty = False
                 yield number, fields
     if empty:
@@ -47,14 +41,23 @@ def lines(source: Source) -> Iterator[tuple[int, list[bytes]]]:
         raise FormatError(source.name, None, problem, remedy="was it written to the end?")
 
 
+def _fields(source: Source, number: int, line: bytes) -> list[bytes]:
+    """Split a line; an empty one and a comment have no fields."""
+    if b"\0" in line:
+        remedy = "is this a binary file, or UTF-16 text?"
+        raise FormatError(source.name, number, f"a NUL byte: {shown(line)}", remedy=remedy)
+    fields = line.split()
+    return [] if fields and fields[0].startswith(b"#") else fields
+
+
 def read_qrels(source: Source) -> Judgments:
     """Read judgments: request, a column that is ignored, item, grade."""
-    with _damage_first(source):
+    with damage_first(source):
         return _read_qrels(source)
 
 
 @contextlib.contextmanager
-def _damage_first(source: Source) -> Iterator[None]:
+def damage_first(source: Source) -> Iterator[None]:
     """Where a line makes no sense, say first if the file is damaged."""
     try:
         yield
@@ -108,14 +111,14 @@ def project_text(
     def project_from(rankings: Iterator[Ranking]) -> SystemPositions:
         return project_rankings(name, rankings, judgments, conventions, needs_judged=needs_judged)
 
-    with _damage_first(source):
+    with damage_first(source):
         try:
             try:
                 return project_from(_by_group(source, judgments))
             except _Interleaved:
                 return project_from(_gathered(source))
         except DuplicateItem as error:
-            raise _listed_twice(source, error) from None
+            raise listed_twice(source, error) from None
 
 
 class _Interleaved(Exception):  # noqa: N818 - a turn of the road, not an error
@@ -125,21 +128,27 @@ class _Interleaved(Exception):  # noqa: N818 - a turn of the road, not an error
 def run_lines(source: Source) -> Iterator[tuple[bytes, bytes, float]]:
     """Give request, item and score of each line of a run."""
     for number, fields in lines(source):
-        if len(fields) not in (5, 6):
-            remedy = f"is this a qrels file? {_ORDER}" if len(fields) == 4 else ""
-            raise _wrong_fields(source, number, "run", 6, "request Q0 document rank score tag", fields, remedy)
-        try:
-            score = float(fields[4])
-        except ValueError:
-            score = _number(fields[4], source, number, "score")
-        if score != score:  # noqa: PLR0124 - only NaN differs from itself
-            raise FormatError(
-                source.name,
-                number,
-                f"the score is NaN: {shown(b' '.join(fields))}",
-                remedy="NaN has no place in an order",
-            )
-        yield fields[0], fields[2], score
+        yield _run_line(source, number, fields)
+
+
+def _run_line(source: Source, number: int, fields: list[bytes]) -> tuple[bytes, bytes, float]:
+    if len(fields) not in (5, 6):
+        remedy = f"is this a qrels file? {_ORDER}" if len(fields) == 4 else ""
+        raise _wrong_fields(source, number, "run", 6, "request Q0 document rank score tag", fields, remedy)
+    try:
+        score = float(fields[4])
+    except ValueError:
+        score = _number(fields[4], source, number, "score")
+    if score != score:  # noqa: PLR0124 - only NaN differs from itself
+        problem = f"the score is NaN: {shown(b' '.join(fields))}"
+        raise FormatError(source.name, number, problem, remedy="NaN has no place in an order")
+    return fields[0], fields[2], score
+
+
+def check_run_line(source: Source, number: int, line: bytes) -> None:
+    """Raise what is wrong with a line that another reader could not make sense of."""
+    if fields := _fields(source, number, line):
+        _run_line(source, number, fields)
 
 
 def _by_group(source: Source, judgments: Judgments) -> Iterator[Ranking]:
@@ -211,7 +220,8 @@ def _judged_twice(source: Source, number: int, request: bytes, item: bytes, firs
     return FormatError(source.name, number, problem, remedy="keep one of the two lines")
 
 
-def _listed_twice(source: Source, error: DuplicateItem) -> FormatError:
+def listed_twice(source: Source, error: DuplicateItem) -> FormatError:
+    """Return the error that names both lines."""
     wanted = [error.request, error.item]
     first, second = islice((number for number, fields in lines(source) if fields[0:3:2] == wanted), 2)
     return FormatError(

@@ -1,6 +1,7 @@
 """Measures that look at the judged non-relevant items too, or at precision over recall.
 
-Belongs here: bpref, infAP, Judged@k and interpolated precision, in trec_eval 9's definition. Imports numpy, `measure`.
+Belongs here: bpref, infAP, Judged@k and interpolated precision, in trec_eval 9's definition. Imports numpy, errors and
+`measure`.
 
 An item with a grade from 0 up to the level is judged and not relevant; one with a negative grade was in the pool but
 not judged; one without any was not in the pool.
@@ -8,6 +9,7 @@ not judged; one without any was not in the pool.
 
 import numpy as np
 
+from lexirecall.errors import UsageError
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.measures.expected import within
 from lexirecall.measures.measure import Measure
@@ -17,7 +19,8 @@ from lexirecall.positions import Projection, Tracks
 
 def _others(projection: Projection) -> Tracks:
     if projection.source.others is None:
-        raise AssertionError("the positions were made without the judged non-relevant items")
+        problem = "the positions were made without the judged non-relevant items that this measure needs"
+        raise UsageError(problem, remedy="make them with project(..., needs_judged=True), or use evaluate()")
     return projection.source.others
 
 

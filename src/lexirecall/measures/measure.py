@@ -8,7 +8,8 @@ Most rows are recall-level measures, sum_i e(p_i) z(i, m): give `exposure` e and
 is the position, or the recall level; anything else is asked for by the name of the argument: `m` (relevant items),
 `n` (corpus size, nan if unknown), or a setting of the measure such as `cutoff`. The few that are no such sum give
 `function`, from a projection to an array [systems, requests]; a user's own may give `of_positions`, from the
-positions p_1 … p_m of one ranking (infinity where not retrieved) to a number.
+positions p_1 … p_m of one ranking to a number (what was not retrieved is at the bottom of the corpus, or at infinity
+if its size is unknown).
 """
 
 import inspect

@@ -26,8 +26,8 @@ class Parameter:
     def check(self, name: str, value: Any) -> Any:
         """Return the value in its proper type, or raise with what is allowed."""
         if self.options:
-            if value in self.options:
-                return value
+            if str(value).lower() in self.options:
+                return str(value).lower()
             raise UsageError(f"{name} is {value!r}, but must be one of {', '.join(self.options)}")
         if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
             raise UsageError(f"{name} is {value!r}, but must be a number")

@@ -1,0 +1,192 @@
+/* The Python module lexirecall._native: buffers in, bytes out. Written for the stable interface of CPython 3.11. */
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NUM_VIEWS = 8 };
+
+/* A reader, what it looks at, and the thread state that lets it ask Python for a number. */
+typedef struct {
+    Reader *reader;
+    Py_buffer views[NUM_VIEWS];
+    int num_views;
+    PyThreadState *thread;
+} Handle;
+
+static const char *const NAME = "lexirecall._native.reader";
+
+static void handle_free(PyObject *capsule)
+{
+    Handle *handle = PyCapsule_GetPointer(capsule, NAME);
+    if (handle->reader)
+        reader_free(handle->reader);
+    for (int i = 0; i < handle->num_views; i++)
+        PyBuffer_Release(&handle->views[i]);
+    free(handle);
+}
+
+/* A number as float() reads it: hexadecimal digits, underscores, inf and the rare decimals that need many digits. */
+static int python_number(void *context, const char *text, size_t length, double *value)
+{
+    Handle *handle = context;
+    PyEval_RestoreThread(handle->thread);
+    PyObject *bytes = PyBytes_FromStringAndSize(text, (Py_ssize_t)length);
+    PyObject *number = bytes ? PyFloat_FromString(bytes) : NULL;
+    if (number)
+        *value = PyFloat_AsDouble(number);
+    int is_number = number != NULL;
+    PyErr_Clear();
+    Py_XDECREF(number);
+    Py_XDECREF(bytes);
+    handle->thread = PyEval_SaveThread();
+    return is_number;
+}
+
+static const void *view(Handle *handle, PyObject *source)
+{
+    if (PyObject_GetBuffer(source, &handle->views[handle->num_views], PyBUF_SIMPLE) < 0)
+        return NULL;
+    return handle->views[handle->num_views++].buf;
+}
+
+static int look_at(Handle *handle, PyObject *const *sources, Judged *judged, Settings *settings)
+{
+    const void *views[NUM_VIEWS];
+    for (int i = 0; i < NUM_VIEWS; i++)
+        if (!(views[i] = view(handle, sources[i])))
+            return 0;
+    judged->request_ids = views[0];
+    judged->request_borders = views[1];
+    judged->offsets = views[2];
+    judged->num_tracked = views[3];
+    judged->item_ids = views[4];
+    judged->item_borders = views[5];
+    judged->grades = views[6];
+    judged->num_requests = (size_t)handle->views[3].len / sizeof(int64_t);
+    settings->powers = views[7];
+    return 1;
+}
+
+PyDoc_STRVAR(new_doc, "new(request_ids, request_borders, offsets, num_tracked, item_ids, item_borders, grades, powers,\n"
+                      "    key, ties, float32)\n\nReturn a reader of one run.");
+
+static PyObject *native_new(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    PyObject *sources[NUM_VIEWS];
+    Judged judged = {0};
+    Settings settings = {0};
+    unsigned long long key;
+    int ties;
+    if (!PyArg_ParseTuple(arguments, "OOOOOOOOKip", &sources[0], &sources[1], &sources[2], &sources[3], &sources[4],
+                          &sources[5], &sources[6], &sources[7], &key, &ties, &settings.float32))
+        return NULL;
+    Handle *handle = calloc(1, sizeof *handle);
+    PyObject *capsule = handle ? PyCapsule_New(handle, NAME, handle_free) : PyErr_NoMemory();
+    if (!capsule) {
+        free(handle);
+        return NULL;
+    }
+    settings.key = key;
+    settings.ties = (TieRule)ties;
+    settings.slow_number = python_number;
+    settings.context = handle;
+    if (look_at(handle, sources, &judged, &settings) && !(handle->reader = reader_new(&judged, &settings)))
+        PyErr_NoMemory();
+    if (handle->reader)
+        return capsule;
+    Py_DECREF(capsule);
+    return NULL;
+}
+
+static PyObject *status_of(Status status)
+{
+    return status == READ_NO_MEMORY ? PyErr_NoMemory() : PyLong_FromLong(status);
+}
+
+PyDoc_STRVAR(feed_doc, "feed(reader, block)\n\nTake the next block; return 0, or why reading has stopped.");
+
+static PyObject *native_feed(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    PyObject *capsule;
+    Py_buffer block;
+    if (!PyArg_ParseTuple(arguments, "Oy*", &capsule, &block))
+        return NULL;
+    Handle *handle = PyCapsule_GetPointer(capsule, NAME);
+    PyObject *result = NULL;
+    if (handle) {
+        handle->thread = PyEval_SaveThread();
+        Status status = reader_feed(handle->reader, block.buf, (size_t)block.len);
+        PyEval_RestoreThread(handle->thread);
+        result = status_of(status);
+    }
+    PyBuffer_Release(&block);
+    return result;
+}
+
+PyDoc_STRVAR(finish_doc, "finish(reader)\n\nSay that there is no more; return 0, or why reading has stopped.");
+
+static PyObject *native_finish(PyObject *module, PyObject *capsule)
+{
+    (void)module;
+    Handle *handle = PyCapsule_GetPointer(capsule, NAME);
+    if (!handle)
+        return NULL;
+    handle->thread = PyEval_SaveThread();
+    Status status = reader_finish(handle->reader);
+    PyEval_RestoreThread(handle->thread);
+    return status_of(status);
+}
+
+PyDoc_STRVAR(result_doc, "result(reader)\n\nReturn (found, num_retrieved, num_unjudged, number, num_lines, line, request).");
+
+static PyObject *native_result(PyObject *module, PyObject *capsule)
+{
+    (void)module;
+    Handle *handle = PyCapsule_GetPointer(capsule, NAME);
+    if (!handle)
+        return NULL;
+    const Result *result = reader_result(handle->reader);
+    return Py_BuildValue("y#y#nLLy#L", result->found.data ? result->found.data : "", (Py_ssize_t)result->found.used,
+                         result->num_retrieved.data ? result->num_retrieved.data : "",
+                         (Py_ssize_t)result->num_retrieved.used, (Py_ssize_t)result->num_unjudged,
+                         (long long)result->number, (long long)result->num_lines,
+                         result->line.data ? result->line.data : "", (Py_ssize_t)result->line.used,
+                         (long long)result->request);
+}
+
+PyDoc_STRVAR(decimal_doc, "decimal(text, powers)\n\nRead a plain decimal number; return None if it needs more care.");
+
+static PyObject *native_decimal(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    Py_buffer text, powers;
+    double value;
+    if (!PyArg_ParseTuple(arguments, "y*y*", &text, &powers))
+        return NULL;
+    int done = decimal_number(text.buf, (size_t)text.len, powers.buf, &value);
+    PyBuffer_Release(&text);
+    PyBuffer_Release(&powers);
+    return done ? PyFloat_FromDouble(value) : Py_NewRef(Py_None);
+}
+
+static PyMethodDef methods[] = {
+    {"new", native_new, METH_VARARGS, new_doc},          {"feed", native_feed, METH_VARARGS, feed_doc},
+    {"finish", native_finish, METH_O, finish_doc},       {"result", native_result, METH_O, result_doc},
+    {"decimal", native_decimal, METH_VARARGS, decimal_doc}, {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, .m_name = "lexirecall._native", .m_doc = "The fast reader.", .m_methods = methods,
+};
+
+PyMODINIT_FUNC PyInit__native(void)
+{
+    return PyModuleDef_Init(&definition);
+}

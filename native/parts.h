@@ -1,0 +1,91 @@
+/* What the parts of the reader share. */
+#ifndef LEXIRECALL_PARTS_H
+#define LEXIRECALL_PARTS_H
+
+#include "reader.h"
+
+#include <string.h>
+
+/* Buffers: these return 0 without memory. */
+int buffer_grow(Buffer *buffer, size_t more);
+void buffer_free(Buffer *buffer);
+
+static inline int buffer_reserve(Buffer *buffer, size_t more)
+{
+    return more <= buffer->room - buffer->used || buffer_grow(buffer, more);
+}
+
+static inline int buffer_append(Buffer *buffer, const void *data, size_t length)
+{
+    if (!buffer_reserve(buffer, length))
+        return 0;
+    if (length)
+        memcpy(buffer->data + buffer->used, data, length);
+    buffer->used += length;
+    return 1;
+}
+
+/* Sets of ids, numbered in the order in which they came. */
+typedef struct {
+    uint32_t hash;
+    uint32_t number; /* plus one; 0 is an empty slot */
+} Slot;
+
+typedef struct {
+    Slot *slots;
+    size_t mask, room; /* slots in use are mask + 1, never more than half of them filled */
+    size_t count;
+    Buffer bytes;
+    Buffer ends; /* size_t for each id */
+    uint64_t key;
+} IdSet;
+
+int ids_clear(IdSet *set, size_t expected);
+int64_t ids_put(IdSet *set, const char *id, size_t length);
+const char *id_of(const IdSet *set, size_t number, size_t *length);
+void ids_free(IdSet *set);
+
+/* How the scores of a ranking have come so far. While they descend, the line number is the position. */
+typedef enum { STRICTLY_DESCENDING, DESCENDING, UNORDERED } Order;
+
+/* A judged item that was retrieved. */
+typedef struct {
+    double score, gain;
+    uint32_t row, entry; /* its line within the request, its number among the ids */
+    int64_t position, block_start, block_size;
+} Seen;
+
+typedef struct {
+    TieRule ties;
+    IdSet items;                 /* those tracked first, then the others as they came */
+    size_t num_tracked;
+    Buffer listed;               /* a byte for each tracked item: it has been there */
+    size_t rows;
+    Buffer scores;               /* double for each row */
+    Buffer entries;              /* uint32 for each row: the number of its item */
+    Buffer seen;                 /* Seen, in the order of rows until ranking_order */
+    Order order;
+    int64_t duplicate;           /* the number of the first item listed twice, or -1 */
+    Buffer spare, groups, block; /* room for putting it in order */
+} Ranking;
+
+/* These return 0 without memory. */
+int ranking_clear(Ranking *ranking, size_t num_tracked);
+int ranking_track(Ranking *ranking, const char *item, size_t length);
+int ranking_add(Ranking *ranking, const char *item, size_t length, double score, const double *grades);
+int ranking_order(Ranking *ranking);
+void ranking_free(Ranking *ranking);
+Seen *seen_of(const Ranking *ranking);
+size_t num_seen(const Ranking *ranking);
+
+/* Lines: at most seven fields are kept, one more than a line may have. */
+typedef struct {
+    const char *start;
+    size_t length;
+} Field;
+
+enum { MOST_FIELDS = 7 };
+
+int split(const char *line, size_t length, const char *readable, Field *fields);
+
+#endif

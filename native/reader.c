@@ -1,0 +1,194 @@
+/* The reader: blocks to lines, lines to requests. */
+
+#include "reader.h"
+#include "parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct Reader {
+    Judged judged;
+    Settings settings;
+    Result result;
+    Status status;
+    IdSet requests;    /* those judged first, then the others */
+    Buffer closed;     /* a byte for each judged request: its lines have ended */
+    Buffer unfinished; /* the line that the last block broke off */
+    int64_t request;   /* the current one, -1 before the first */
+    Buffer request_id;
+    Ranking ranking;
+};
+
+static Status stop(Reader *reader, Status status)
+{
+    if (reader->status == READ_ON)
+        reader->status = status;
+    return reader->status;
+}
+
+static Status stop_with(Reader *reader, Status status, const char *text, size_t length)
+{
+    reader->result.line.used = 0;
+    return stop(reader, buffer_append(&reader->result.line, text, length) ? status : READ_NO_MEMORY);
+}
+
+/* Ends the current request: says where its judged items stand. */
+static Status close_request(Reader *reader)
+{
+    int64_t request = reader->request;
+    Ranking *ranking = &reader->ranking;
+    if (request < 0 || (size_t)request >= reader->judged.num_requests)
+        return READ_ON;
+    if (ranking->duplicate >= 0) {
+        size_t length;
+        const char *item = id_of(&ranking->items, (size_t)ranking->duplicate, &length);
+        reader->result.request = request;
+        return stop_with(reader, READ_DUPLICATE, item, length);
+    }
+    if (!ranking_order(ranking))
+        return stop(reader, READ_NO_MEMORY);
+    const Seen *seen = seen_of(ranking);
+    for (size_t i = 0; i < num_seen(ranking); i++) {
+        int64_t item = reader->judged.offsets[request] + seen[i].entry;
+        int64_t row[] = {request, seen[i].position, item, seen[i].block_start, seen[i].block_size};
+        if (!buffer_append(&reader->result.found, row, sizeof row))
+            return stop(reader, READ_NO_MEMORY);
+    }
+    ((int64_t *)(void *)reader->result.num_retrieved.data)[request] = (int64_t)ranking->rows;
+    reader->closed.data[request] = 1;
+    return READ_ON;
+}
+
+/* Begins a request: the items to be looked for are the first of its ids. */
+static Status open_request(Reader *reader, const char *id, size_t length)
+{
+    const Judged *judged = &reader->judged;
+    int64_t request = ids_put(&reader->requests, id, length);
+    reader->request_id.used = 0;
+    if (request < 0 || !buffer_append(&reader->request_id, id, length))
+        return stop(reader, READ_NO_MEMORY);
+    reader->request = request;
+    if ((size_t)request >= judged->num_requests)
+        return READ_ON;
+    if (reader->closed.data[request])
+        return stop(reader, READ_INTERLEAVED);
+    const int64_t *borders = judged->item_borders + judged->offsets[request];
+    int made = ranking_clear(&reader->ranking, (size_t)judged->num_tracked[request]);
+    for (int64_t i = 0; made && i < judged->num_tracked[request]; i++)
+        made = ranking_track(&reader->ranking, judged->item_ids + borders[i], (size_t)(borders[i + 1] - borders[i]));
+    return made ? READ_ON : stop(reader, READ_NO_MEMORY);
+}
+
+static int score_of(Reader *reader, Field field, double *score)
+{
+    const Settings *settings = &reader->settings;
+    if (!decimal_number(field.start, field.length, settings->powers, score) &&
+        !settings->slow_number(settings->context, field.start, field.length, score))
+        return 0;
+    if (settings->float32)
+        *score = (double)(float)*score;
+    return *score == *score; /* NaN has no place in an order */
+}
+
+static Status read_line(Reader *reader, const char *line, size_t length, const char *readable)
+{
+    Field fields[MOST_FIELDS] = {{0}};
+    double score;
+    if (++reader->result.number == 1 && length >= 3 && memcmp(line, "\xEF\xBB\xBF", 3) == 0) {
+        line += 3; /* a byte order mark says nothing in UTF-8 */
+        length -= 3;
+    }
+    int count = split(line, length, readable, fields);
+    if (count == 0 || (count > 0 && fields[0].start[0] == '#'))
+        return READ_ON;
+    reader->result.num_lines++;
+    if ((count != 5 && count != 6) || !score_of(reader, fields[4], &score))
+        return stop_with(reader, READ_BAD_LINE, line, length);
+    if (reader->request < 0 || fields[0].length != reader->request_id.used ||
+        memcmp(fields[0].start, reader->request_id.data, fields[0].length) != 0)
+        if (close_request(reader) != READ_ON || open_request(reader, fields[0].start, fields[0].length) != READ_ON)
+            return reader->status;
+    if ((size_t)reader->request >= reader->judged.num_requests)
+        return READ_ON;
+    const double *grades = reader->judged.grades + reader->judged.offsets[reader->request];
+    if (!ranking_add(&reader->ranking, fields[2].start, fields[2].length, score, grades))
+        return stop(reader, READ_NO_MEMORY);
+    return READ_ON;
+}
+
+/* ---- Blocks ---- */
+
+Status reader_feed(Reader *reader, const char *block, size_t length)
+{
+    const char *end = block + length;
+    while (block < end && reader->status == READ_ON) {
+        const char *newline = memchr(block, '\n', (size_t)(end - block));
+        const char *stop_at = newline ? newline : end;
+        Buffer *unfinished = &reader->unfinished;
+        if (newline && unfinished->used == 0) {
+            read_line(reader, block, (size_t)(newline - block), end);
+        } else if (!buffer_append(unfinished, block, (size_t)(stop_at - block))) {
+            stop(reader, READ_NO_MEMORY);
+        } else if (newline) {
+            read_line(reader, unfinished->data, unfinished->used, unfinished->data + unfinished->used);
+            unfinished->used = 0;
+        }
+        block = newline ? newline + 1 : end;
+    }
+    return reader->status;
+}
+
+Status reader_finish(Reader *reader)
+{
+    Buffer *unfinished = &reader->unfinished;
+    if (reader->status == READ_ON && unfinished->used)
+        read_line(reader, unfinished->data, unfinished->used, unfinished->data + unfinished->used);
+    unfinished->used = 0;
+    if (reader->status == READ_ON)
+        close_request(reader);
+    reader->request = -1;
+    if (reader->requests.count > reader->judged.num_requests)
+        reader->result.num_unjudged = reader->requests.count - reader->judged.num_requests;
+    return reader->status;
+}
+
+const Result *reader_result(const Reader *reader)
+{
+    return &reader->result;
+}
+
+Reader *reader_new(const Judged *judged, const Settings *settings)
+{
+    Reader *reader = calloc(1, sizeof *reader);
+    if (!reader)
+        return NULL;
+    reader->judged = *judged;
+    reader->settings = *settings;
+    reader->requests.key = reader->ranking.items.key = settings->key;
+    reader->request = -1;
+    reader->ranking.ties = settings->ties;
+    const int64_t unanswered = -1;
+    int made = ids_clear(&reader->requests, judged->num_requests);
+    for (size_t q = 0; made && q < judged->num_requests; q++) {
+        const int64_t *borders = judged->request_borders + q;
+        const char *id = judged->request_ids + borders[0];
+        made = ids_put(&reader->requests, id, (size_t)(borders[1] - borders[0])) == (int64_t)q &&
+               buffer_append(&reader->result.num_retrieved, &unanswered, sizeof unanswered) &&
+               buffer_append(&reader->closed, "", 1);
+    }
+    if (made)
+        return reader;
+    reader_free(reader);
+    return NULL;
+}
+
+void reader_free(Reader *reader)
+{
+    Buffer *buffers[] = {&reader->result.found, &reader->result.num_retrieved, &reader->result.line,
+                         &reader->closed,       &reader->unfinished,           &reader->request_id};
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+        buffer_free(buffers[i]);
+    ids_free(&reader->requests);
+    ranking_free(&reader->ranking);
+    free(reader);
+}

@@ -1,0 +1,81 @@
+/* The fast reader: the text of a run, block by block, to the positions of its judged items.
+ *
+ * Plain C, so that it can be tested and fuzzed without Python; module.c makes a Python module of it. It means what
+ * formats/trec.py means, and where a line means nothing it stops and hands the line back, to be explained there.
+ */
+#ifndef LEXIRECALL_READER_H
+#define LEXIRECALL_READER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The judgments, as arrays that the caller keeps alive. Items of request q lie at offsets[q] to offsets[q + 1]; only the
+ * first num_tracked[q] of them are looked for. */
+typedef struct {
+    size_t num_requests;
+    const char *request_ids;
+    const int64_t *request_borders; /* num_requests + 1 */
+    const int64_t *offsets;         /* num_requests + 1 */
+    const int64_t *num_tracked;     /* num_requests */
+    const char *item_ids;
+    const int64_t *item_borders;
+    const double *grades;
+} Judged;
+
+typedef enum { TIES_TREC, TIES_INPUT, TIES_WORST, TIES_BEST } TieRule;
+
+/* Reads a number that is not a plain decimal, exactly as Python does; returns 0 if it is no number. */
+typedef int (*SlowNumber)(void *context, const char *text, size_t length, double *value);
+
+typedef struct {
+    TieRule ties;
+    int float32;               /* round scores to float32 first */
+    uint64_t key;              /* secret of the hash, so that nobody can choose ids that collide */
+    const uint64_t *powers;    /* of ten, from POWER_MIN to POWER_MAX: 128 bits each, high word first */
+    SlowNumber slow_number;
+    void *context;
+} Settings;
+
+enum { POWER_MIN = -342, POWER_MAX = 308 };
+
+typedef enum {
+    READ_ON,           /* all is well */
+    READ_BAD_LINE,     /* `line` means nothing; it is line number `number` */
+    READ_DUPLICATE,    /* `line` is an item that request `request` of the judgments lists twice */
+    READ_INTERLEAVED,  /* the lines of a request do not stand together */
+    READ_NO_MEMORY
+} Status;
+
+/* A buffer that grows. */
+typedef struct {
+    char *data;
+    size_t used, room;
+} Buffer;
+
+typedef struct Reader Reader;
+
+Reader *reader_new(const Judged *judged, const Settings *settings);
+void reader_free(Reader *reader);
+
+/* Takes the next block of the file, or its end; the status stays once it is not READ_ON. */
+Status reader_feed(Reader *reader, const char *block, size_t length);
+Status reader_finish(Reader *reader);
+
+/* What came out: for each judged item retrieved five int64: request, position, item, where its block of tied items
+ * begins and how large that is; ascending by position within a request. */
+typedef struct {
+    Buffer found;
+    Buffer num_retrieved; /* int64 for each request, -1 if it was not answered */
+    size_t num_unjudged;  /* requests without judgments */
+    int64_t number;       /* the line last looked at */
+    int64_t num_lines;    /* lines that are neither empty nor comments */
+    Buffer line;          /* what the status speaks of */
+    int64_t request;
+} Result;
+
+const Result *reader_result(const Reader *reader);
+
+/* Reads a plain decimal number; returns 0 if it is none, or if its last bit needs more care. */
+int decimal_number(const char *text, size_t length, const uint64_t *powers, double *value);
+
+#endif

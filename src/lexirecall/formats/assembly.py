@@ -1,0 +1,82 @@
+"""Assembly: from where the judged items stand in whole rankings to the positions that count.
+
+Belongs here: depth cut, judged-only, imputation that depends on the list; the same for every reader.
+Not here: how rankings are read and ordered. Imports numpy, judgments, manifest and positions.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from lexirecall.judgments import IntArray, Judgments, offsets_of
+from lexirecall.manifest import Conventions
+from lexirecall.positions import Segments, SystemPositions, Tracks, reachable
+
+
+def assemble(
+    name: str,
+    judgments: Judgments,
+    conventions: Conventions,
+    judged: Tracks,
+    num_retrieved: IntArray,
+    *,
+    needs_judged: bool,
+    num_unjudged: int,
+    num_duplicates: int = 0,
+) -> SystemPositions:
+    """Apply the conventions to one system's rankings, given where their judged items stand and how long they are.
+
+    `judged` may lack items that no convention and no measure asks for; `num_retrieved` is -1 for unanswered requests.
+    """
+    lengths = np.maximum(num_retrieved, 0)
+    if conventions.ties != "expected":
+        judged = replace(judged, block_starts=None, block_sizes=None)
+    if conventions.depth is not None:
+        judged = judged.filter(reachable(judged, conventions.depth))
+        lengths = np.minimum(lengths, conventions.depth)
+    if conventions.judged_only:
+        judged = _close_gaps(judged.filter(judgments.grades[judged.items] >= 0))
+        lengths = judged.segments.sizes
+    first_other = judgments.offsets[:-1] + judgments.num_positive
+    is_positive = judged.items < first_other[judged.segments.owners]
+    found = judged.filter(is_positive)
+    return SystemPositions(
+        name=name,
+        answered=num_retrieved >= 0,
+        num_retrieved=lengths,
+        found=_optimistic(found, lengths.tolist(), judgments) if conventions.imputation == "optimistic" else found,
+        others=judged.filter(~is_positive) if needs_judged else None,
+        num_unjudged=num_unjudged,
+        num_duplicates=num_duplicates,
+    )
+
+
+def _close_gaps(tracks: Tracks) -> Tracks:
+    """Count the items anew, as if nothing else stood between them; tied blocks shrink to those that are left."""
+    ordinals = tracks.segments.ordinals
+    if tracks.block_starts is None or not len(ordinals):
+        return replace(tracks, positions=ordinals)
+    new_block = (np.diff(tracks.segments.owners, prepend=-1) != 0) | (np.diff(tracks.block_starts, prepend=-1) != 0)
+    blocks = np.cumsum(new_block) - 1
+    return replace(
+        tracks,
+        positions=ordinals,
+        block_starts=ordinals[new_block][blocks] - 1,
+        block_sizes=np.bincount(blocks)[blocks],
+    )
+
+
+def _optimistic(found: Tracks, lengths: Sequence[int], judgments: Judgments) -> Tracks:
+    """Put the missing items right below each list, the highest grades first, so that each level has its own on top."""
+    positions, items = [], []
+    for request, (start, stop) in enumerate(pairwise(found.segments.offsets)):
+        first = judgments.offsets[request]
+        positive = np.arange(first, first + judgments.num_positive[request])
+        missing = positive[~np.isin(positive, found.items[start:stop])]
+        missing = missing[np.argsort(-judgments.grades[missing], kind="stable")]
+        positions += [found.positions[start:stop], lengths[request] + np.arange(1, len(missing) + 1)]
+        items += [found.items[start:stop], missing]
+    segments = Segments(offsets_of(judgments.num_positive))
+    return Tracks(segments, np.concatenate(positions), np.concatenate(items))

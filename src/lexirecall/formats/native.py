@@ -1,0 +1,114 @@
+"""The compiled reader: runs in text, block by block, straight to positions.
+
+Belongs here: handing judgments and blocks to lexirecall._native and taking arrays back. Not here: what lines mean
+(trec). Imports numpy, judgments, manifest, positions and this package's assembly, ranking, source and trec.
+
+It means what the Python reader means. Where a line means nothing, that reader says why; and what is rare (requests
+whose lines are scattered, duplicates to be left out, an empty file) it reads itself.
+"""
+
+import secrets
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import IO, Any
+
+import numpy as np
+
+from lexirecall.formats.assembly import assemble
+from lexirecall.formats.ranking import DuplicateItem
+from lexirecall.formats.source import Source
+from lexirecall.formats.trec import check_run_line, damage_first, listed_twice, project_text
+from lexirecall.judgments import Judgments, offsets_of
+from lexirecall.manifest import Conventions
+from lexirecall.positions import Segments, SystemPositions, Tracks
+
+_BLOCK = 1 << 20
+_READ_ON, _BAD_LINE, _DUPLICATE = 0, 1, 2  # as in reader.h; the rest is read in Python
+_TIES = {"trec": 0, "expected": 0, "input": 1, "worst": 2, "best": 3}  # the mean over orders needs the blocks only
+_POWERS = range(-342, 309)
+
+
+def project_native(
+    source: Source, name: str, judgments: Judgments, conventions: Conventions, *, needs_judged: bool
+) -> SystemPositions:
+    """Read a run straight into positions, as `project_text` does."""
+    from lexirecall import _native
+
+    wants_all = needs_judged or conventions.judged_only
+    num_tracked = np.diff(judgments.offsets) if wants_all else judgments.num_positive
+    with damage_first(source):
+        reader = _new(_native, judgments, np.ascontiguousarray(num_tracked), conventions)
+        status = _feed(_native, reader, source)
+        found, num_retrieved, num_unjudged, number, num_lines, line, request = _native.result(reader)
+        if status == _BAD_LINE:
+            check_run_line(source, number, line)
+        if status == _DUPLICATE and conventions.duplicates == "error":
+            raise listed_twice(source, DuplicateItem(judgments.request_ids[request], line))
+    if status != _READ_ON or num_lines == 0:
+        return project_text(source, name, judgments, conventions, needs_judged=needs_judged)
+    return assemble(
+        name,
+        judgments,
+        conventions,
+        _tracks(np.frombuffer(found, np.int64).reshape(-1, 5), len(judgments.requests)),
+        np.frombuffer(num_retrieved, np.int64),
+        needs_judged=needs_judged,
+        num_unjudged=num_unjudged,
+    )
+
+
+def _new(native: Any, judgments: Judgments, num_tracked: Any, conventions: Conventions) -> Any:
+    return native.new(
+        judgments.request_ids.buffer,
+        judgments.request_ids.offsets,
+        judgments.offsets,
+        num_tracked,
+        judgments.items.buffer,
+        judgments.items.offsets,
+        judgments.grades,
+        powers_of_ten(),
+        secrets.randbits(64),
+        _TIES[conventions.ties],
+        conventions.score_dtype == "float32",
+    )
+
+
+def _feed(native: Any, reader: Any, source: Source) -> int:
+    with source.open() as stream:
+        for block in _ahead(stream) if source.is_packed else iter(lambda: stream.read(_BLOCK), b""):
+            if status := native.feed(reader, block):
+                return int(status)
+    return int(native.finish(reader))
+
+
+def _ahead(stream: IO[bytes]) -> Iterator[bytes]:
+    """Unpack the next block while this one is read."""
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(stream.read, _BLOCK)
+        while block := coming.result():
+            coming = pool.submit(stream.read, _BLOCK)
+            yield block
+
+
+def _tracks(found: Any, num_requests: int) -> Tracks:
+    """Put the requests, which come in the order of the file, into that of the judgments."""
+    requests, positions, items, starts, sizes = found[np.argsort(found[:, 0], kind="stable")].T
+    segments = Segments(offsets_of(np.bincount(requests, minlength=num_requests)))
+    return Tracks(segments, positions, items, starts, sizes)
+
+
+@cache
+def powers_of_ten() -> bytes:
+    """Return the highest 128 bits of 10^-342 … 10^308, rounded down: what correct rounding of decimals needs.
+
+    >>> powers_of_ten()[16 * 342 : 16 * 343].hex()  # 10^0 is a one and nothing but zeros
+    '00000000000000800000000000000000'
+    """
+    words = []
+    for power in _POWERS:
+        digits = 10**power if power >= 0 else (1 << 2048) // 10**-power
+        shift = digits.bit_length() - 128
+        bits = digits >> shift if shift >= 0 else digits << -shift
+        words += [bits >> 64, bits & (2**64 - 1)]
+    return np.array(words, np.uint64).tobytes()
