@@ -56,7 +56,7 @@ def body_lines(function: Function) -> int:
 
 def test_every_room_has_its_place_in_the_order() -> None:
     rooms = {name_of(path).split(".")[0] for path in MODULES} - {"", "__main__"}
-    assert rooms == set(ORDER)
+    assert rooms == set(ORDER) - {"_native"}  # which is C
 
 
 @every_module
