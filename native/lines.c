@@ -85,3 +85,43 @@ int split(const char *line, size_t length, const char *readable, Field *fields)
         fields[ended].length = (size_t)(line + length - fields[ended].start);
     return nul ? -1 : begun;
 }
+
+int number_of(const Settings *settings, Field field, double *value)
+{
+    return decimal_number(field.start, field.length, settings->powers, value) ||
+           settings->slow_number(settings->context, field.start, field.length, value);
+}
+
+void skip_byte_order_mark(int64_t number, const char **line, size_t *length)
+{
+    if (number == 1 && *length >= 3 && memcmp(*line, "\xEF\xBB\xBF", 3) == 0) {
+        *line += 3;
+        *length -= 3;
+    }
+}
+
+int each_line(Buffer *unfinished, const char *block, size_t length, ReadLine read, void *context)
+{
+    const char *end = block + length;
+    Status status = READ_ON;
+    while (block < end && status == READ_ON) {
+        const char *newline = memchr(block, '\n', (size_t)(end - block));
+        if (newline && unfinished->used == 0) {
+            status = read(context, block, (size_t)(newline - block), end);
+        } else if (!buffer_append(unfinished, block, (size_t)((newline ? newline : end) - block))) {
+            return 0;
+        } else if (newline) {
+            status = read(context, unfinished->data, unfinished->used, unfinished->data + unfinished->used);
+            unfinished->used = 0;
+        }
+        block = newline ? newline + 1 : end;
+    }
+    return 1;
+}
+
+void last_line(Buffer *unfinished, ReadLine read, void *context)
+{
+    if (unfinished->used)
+        read(context, unfinished->data, unfinished->used, unfinished->data + unfinished->used);
+    unfinished->used = 0;
+}

@@ -10,9 +10,10 @@
 
 enum { NUM_VIEWS = 8 };
 
-/* A reader, what it looks at, and the thread state that lets it ask Python for a number. */
+/* A reader of a run or of judgments, what it looks at, and the thread state that lets it ask Python for a number. */
 typedef struct {
     Reader *reader;
+    JudgmentReader *judgments;
     Py_buffer views[NUM_VIEWS];
     int num_views;
     PyThreadState *thread;
@@ -25,6 +26,8 @@ static void handle_free(PyObject *capsule)
     Handle *handle = PyCapsule_GetPointer(capsule, NAME);
     if (handle->reader)
         reader_free(handle->reader);
+    if (handle->judgments)
+        judgments_free(handle->judgments);
     for (int i = 0; i < handle->num_views; i++)
         PyBuffer_Release(&handle->views[i]);
     free(handle);
@@ -72,36 +75,73 @@ static int look_at(Handle *handle, PyObject *const *sources, Judged *judged, Set
     return 1;
 }
 
-PyDoc_STRVAR(new_doc, "new(request_ids, request_borders, offsets, num_tracked, item_ids, item_borders, grades, powers,\n"
-                      "    key, ties, float32)\n\nReturn a reader of one run.");
+static PyObject *handle_new(Handle **handle)
+{
+    *handle = calloc(1, sizeof **handle);
+    if (!*handle)
+        return PyErr_NoMemory();
+    PyObject *capsule = PyCapsule_New(*handle, NAME, handle_free);
+    if (!capsule)
+        free(*handle);
+    return capsule;
+}
 
-static PyObject *native_new(PyObject *module, PyObject *arguments)
+/* The capsule if there is a reader in it; otherwise nothing, and an error. */
+static PyObject *made(PyObject *capsule, int is_made)
+{
+    if (is_made)
+        return capsule;
+    if (!PyErr_Occurred())
+        PyErr_NoMemory();
+    Py_DECREF(capsule);
+    return NULL;
+}
+
+PyDoc_STRVAR(new_run_doc, "new_run(request_ids, request_borders, offsets, num_tracked, item_ids, item_borders, grades,\n"
+                          "    powers, key, ties, float32)\n\nReturn a reader of one run.");
+
+static PyObject *native_new_run(PyObject *module, PyObject *arguments)
 {
     (void)module;
     PyObject *sources[NUM_VIEWS];
     Judged judged = {0};
-    Settings settings = {0};
+    Settings settings = {.slow_number = python_number};
     unsigned long long key;
     int ties;
     if (!PyArg_ParseTuple(arguments, "OOOOOOOOKip", &sources[0], &sources[1], &sources[2], &sources[3], &sources[4],
                           &sources[5], &sources[6], &sources[7], &key, &ties, &settings.float32))
         return NULL;
-    Handle *handle = calloc(1, sizeof *handle);
-    PyObject *capsule = handle ? PyCapsule_New(handle, NAME, handle_free) : PyErr_NoMemory();
-    if (!capsule) {
-        free(handle);
+    Handle *handle;
+    PyObject *capsule = handle_new(&handle);
+    if (!capsule)
         return NULL;
-    }
     settings.key = key;
     settings.ties = (TieRule)ties;
-    settings.slow_number = python_number;
     settings.context = handle;
-    if (look_at(handle, sources, &judged, &settings) && !(handle->reader = reader_new(&judged, &settings)))
-        PyErr_NoMemory();
-    if (handle->reader)
-        return capsule;
-    Py_DECREF(capsule);
-    return NULL;
+    if (look_at(handle, sources, &judged, &settings))
+        handle->reader = reader_new(&judged, &settings);
+    return made(capsule, handle->reader != NULL);
+}
+
+PyDoc_STRVAR(new_judgments_doc, "new_judgments(powers, key)\n\nReturn a reader of judgments.");
+
+static PyObject *native_new_judgments(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    PyObject *powers;
+    Settings settings = {.slow_number = python_number};
+    unsigned long long key;
+    if (!PyArg_ParseTuple(arguments, "OK", &powers, &key))
+        return NULL;
+    Handle *handle;
+    PyObject *capsule = handle_new(&handle);
+    if (!capsule)
+        return NULL;
+    settings.key = key;
+    settings.context = handle;
+    if ((settings.powers = view(handle, powers)))
+        handle->judgments = judgments_new(&settings);
+    return made(capsule, handle->judgments != NULL);
 }
 
 static PyObject *status_of(Status status)
@@ -122,7 +162,8 @@ static PyObject *native_feed(PyObject *module, PyObject *arguments)
     PyObject *result = NULL;
     if (handle) {
         handle->thread = PyEval_SaveThread();
-        Status status = reader_feed(handle->reader, block.buf, (size_t)block.len);
+        Status status = handle->reader ? reader_feed(handle->reader, block.buf, (size_t)block.len)
+                                       : judgments_feed(handle->judgments, block.buf, (size_t)block.len);
         PyEval_RestoreThread(handle->thread);
         result = status_of(status);
     }
@@ -139,26 +180,43 @@ static PyObject *native_finish(PyObject *module, PyObject *capsule)
     if (!handle)
         return NULL;
     handle->thread = PyEval_SaveThread();
-    Status status = reader_finish(handle->reader);
+    Status status = handle->reader ? reader_finish(handle->reader) : judgments_finish(handle->judgments);
     PyEval_RestoreThread(handle->thread);
     return status_of(status);
 }
 
-PyDoc_STRVAR(result_doc, "result(reader)\n\nReturn (found, num_retrieved, num_unjudged, number, num_lines, line, request).");
+static PyObject *bytes_of(const Buffer *buffer)
+{
+    return PyBytes_FromStringAndSize(buffer->data ? buffer->data : "", (Py_ssize_t)buffer->used);
+}
 
-static PyObject *native_result(PyObject *module, PyObject *capsule)
+PyDoc_STRVAR(run_doc, "run(reader)\n\nReturn (found, num_retrieved, num_unjudged, number, num_lines, line, request).");
+
+static PyObject *native_run(PyObject *module, PyObject *capsule)
 {
     (void)module;
     Handle *handle = PyCapsule_GetPointer(capsule, NAME);
     if (!handle)
         return NULL;
     const Result *result = reader_result(handle->reader);
-    return Py_BuildValue("y#y#nLLy#L", result->found.data ? result->found.data : "", (Py_ssize_t)result->found.used,
-                         result->num_retrieved.data ? result->num_retrieved.data : "",
-                         (Py_ssize_t)result->num_retrieved.used, (Py_ssize_t)result->num_unjudged,
-                         (long long)result->number, (long long)result->num_lines,
-                         result->line.data ? result->line.data : "", (Py_ssize_t)result->line.used,
-                         (long long)result->request);
+    return Py_BuildValue("NNnLLNL", bytes_of(&result->found), bytes_of(&result->num_retrieved),
+                         (Py_ssize_t)result->num_unjudged, (long long)result->number, (long long)result->num_lines,
+                         bytes_of(&result->line), (long long)result->request);
+}
+
+PyDoc_STRVAR(judgments_doc, "judgments(reader)\n\nReturn (request_ids, request_borders, offsets, num_positive, item_ids,\n"
+                            "item_borders, grades, num_repeated).");
+
+static PyObject *native_judgments(PyObject *module, PyObject *capsule)
+{
+    (void)module;
+    Handle *handle = PyCapsule_GetPointer(capsule, NAME);
+    if (!handle)
+        return NULL;
+    const Judgments *result = judgments_result(handle->judgments);
+    return Py_BuildValue("NNNNNNNL", bytes_of(&result->request_ids), bytes_of(&result->request_borders),
+                         bytes_of(&result->offsets), bytes_of(&result->num_positive), bytes_of(&result->item_ids),
+                         bytes_of(&result->item_borders), bytes_of(&result->grades), (long long)result->num_repeated);
 }
 
 PyDoc_STRVAR(decimal_doc, "decimal(text, powers)\n\nRead a plain decimal number; return None if it needs more care.");
@@ -177,9 +235,14 @@ static PyObject *native_decimal(PyObject *module, PyObject *arguments)
 }
 
 static PyMethodDef methods[] = {
-    {"new", native_new, METH_VARARGS, new_doc},          {"feed", native_feed, METH_VARARGS, feed_doc},
-    {"finish", native_finish, METH_O, finish_doc},       {"result", native_result, METH_O, result_doc},
-    {"decimal", native_decimal, METH_VARARGS, decimal_doc}, {NULL, NULL, 0, NULL},
+    {"new_run", native_new_run, METH_VARARGS, new_run_doc},
+    {"new_judgments", native_new_judgments, METH_VARARGS, new_judgments_doc},
+    {"feed", native_feed, METH_VARARGS, feed_doc},
+    {"finish", native_finish, METH_O, finish_doc},
+    {"run", native_run, METH_O, run_doc},
+    {"judgments", native_judgments, METH_O, judgments_doc},
+    {"decimal", native_decimal, METH_VARARGS, decimal_doc},
+    {NULL, NULL, 0, NULL},
 };
 
 static struct PyModuleDef definition = {

@@ -88,4 +88,16 @@ enum { MOST_FIELDS = 7 };
 
 int split(const char *line, size_t length, const char *readable, Field *fields);
 
+/* A number of a field, quickly if it is a plain decimal; returns 0 if it is none. */
+int number_of(const Settings *settings, Field field, double *value);
+
+/* Takes a byte order mark, which says nothing in UTF-8, off the first line. */
+void skip_byte_order_mark(int64_t number, const char **line, size_t *length);
+
+/* Gives each line of a block to `read` until that returns another status than READ_ON; what the block breaks off is kept
+ * for the next one, and at the end given by last_line. Return 0 without memory. */
+typedef Status (*ReadLine)(void *context, const char *line, size_t length, const char *readable);
+int each_line(Buffer *unfinished, const char *block, size_t length, ReadLine read, void *context);
+void last_line(Buffer *unfinished, ReadLine read, void *context);
+
 #endif

@@ -79,30 +79,26 @@ static Status open_request(Reader *reader, const char *id, size_t length)
     return made ? READ_ON : stop(reader, READ_NO_MEMORY);
 }
 
-static int score_of(Reader *reader, Field field, double *score)
+static int score_of(const Settings *settings, Field field, double *score)
 {
-    const Settings *settings = &reader->settings;
-    if (!decimal_number(field.start, field.length, settings->powers, score) &&
-        !settings->slow_number(settings->context, field.start, field.length, score))
+    if (!number_of(settings, field, score))
         return 0;
     if (settings->float32)
         *score = (double)(float)*score;
     return *score == *score; /* NaN has no place in an order */
 }
 
-static Status read_line(Reader *reader, const char *line, size_t length, const char *readable)
+static Status read_line(void *context, const char *line, size_t length, const char *readable)
 {
+    Reader *reader = context;
     Field fields[MOST_FIELDS] = {{0}};
     double score;
-    if (++reader->result.number == 1 && length >= 3 && memcmp(line, "\xEF\xBB\xBF", 3) == 0) {
-        line += 3; /* a byte order mark says nothing in UTF-8 */
-        length -= 3;
-    }
+    skip_byte_order_mark(++reader->result.number, &line, &length);
     int count = split(line, length, readable, fields);
     if (count == 0 || (count > 0 && fields[0].start[0] == '#'))
         return READ_ON;
     reader->result.num_lines++;
-    if ((count != 5 && count != 6) || !score_of(reader, fields[4], &score))
+    if ((count != 5 && count != 6) || !score_of(&reader->settings, fields[4], &score))
         return stop_with(reader, READ_BAD_LINE, line, length);
     if (reader->request < 0 || fields[0].length != reader->request_id.used ||
         memcmp(fields[0].start, reader->request_id.data, fields[0].length) != 0)
@@ -116,34 +112,17 @@ static Status read_line(Reader *reader, const char *line, size_t length, const c
     return READ_ON;
 }
 
-/* ---- Blocks ---- */
-
 Status reader_feed(Reader *reader, const char *block, size_t length)
 {
-    const char *end = block + length;
-    while (block < end && reader->status == READ_ON) {
-        const char *newline = memchr(block, '\n', (size_t)(end - block));
-        const char *stop_at = newline ? newline : end;
-        Buffer *unfinished = &reader->unfinished;
-        if (newline && unfinished->used == 0) {
-            read_line(reader, block, (size_t)(newline - block), end);
-        } else if (!buffer_append(unfinished, block, (size_t)(stop_at - block))) {
-            stop(reader, READ_NO_MEMORY);
-        } else if (newline) {
-            read_line(reader, unfinished->data, unfinished->used, unfinished->data + unfinished->used);
-            unfinished->used = 0;
-        }
-        block = newline ? newline + 1 : end;
-    }
+    if (reader->status == READ_ON && !each_line(&reader->unfinished, block, length, read_line, reader))
+        stop(reader, READ_NO_MEMORY);
     return reader->status;
 }
 
 Status reader_finish(Reader *reader)
 {
-    Buffer *unfinished = &reader->unfinished;
-    if (reader->status == READ_ON && unfinished->used)
-        read_line(reader, unfinished->data, unfinished->used, unfinished->data + unfinished->used);
-    unfinished->used = 0;
+    if (reader->status == READ_ON)
+        last_line(&reader->unfinished, read_line, reader);
     if (reader->status == READ_ON)
         close_request(reader);
     reader->request = -1;

@@ -75,6 +75,20 @@ typedef struct {
 
 const Result *reader_result(const Reader *reader);
 
+/* Judgments, as arrays: what Judged is made of, in buffers. Any status but READ_ON says that they cannot be read. */
+typedef struct {
+    Buffer request_ids, request_borders, offsets, num_positive, item_ids, item_borders, grades;
+    int64_t num_repeated; /* lines that repeat an earlier one */
+} Judgments;
+
+typedef struct JudgmentReader JudgmentReader;
+
+JudgmentReader *judgments_new(const Settings *settings);
+void judgments_free(JudgmentReader *reader);
+Status judgments_feed(JudgmentReader *reader, const char *block, size_t length);
+Status judgments_finish(JudgmentReader *reader);
+const Judgments *judgments_result(const JudgmentReader *reader);
+
 /* Reads a plain decimal number; returns 0 if it is none, or if its last bit needs more care. */
 int decimal_number(const char *text, size_t length, const uint64_t *powers, double *value);
 

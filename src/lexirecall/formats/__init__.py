@@ -21,7 +21,7 @@ from lexirecall.formats.memory import (
     load_json,
     rankings_from_mapping,
 )
-from lexirecall.formats.native import project_native
+from lexirecall.formats.native import project_native, read_qrels_native
 from lexirecall.formats.ranking import DuplicateItem, project_rankings
 from lexirecall.formats.source import Source
 from lexirecall.formats.trec import MOST_ITEMS, project_text, read_qrels, read_sizes
@@ -97,7 +97,7 @@ def load_judgments(qrels: Qrels) -> Judgments:
         return judgments_from_mapping(qrels, "qrels")
     with _source(qrels, "qrels") as source:
         if not is_json(source):
-            return read_qrels(source)
+            return read_qrels_native(source) if reader_in_use() == "native" else read_qrels(source)
         return judgments_from_mapping(load_json(source, QRELS_SHAPE), source.name)
 
 

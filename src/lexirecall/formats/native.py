@@ -1,4 +1,4 @@
-"""The compiled reader: runs in text, block by block, straight to positions.
+"""The compiled reader: judgments and runs in text, block by block, straight to arrays.
 
 Belongs here: handing judgments and blocks to lexirecall._native and taking arrays back. Not here: what lines mean
 (trec). Imports numpy, judgments, manifest, positions and this package's assembly, ranking, source and trec.
@@ -18,15 +18,41 @@ import numpy as np
 from lexirecall.formats.assembly import assemble
 from lexirecall.formats.ranking import DuplicateItem
 from lexirecall.formats.source import Source
-from lexirecall.formats.trec import check_run_line, damage_first, listed_twice, project_text
-from lexirecall.judgments import Judgments, offsets_of
+from lexirecall.formats.trec import check_run_line, damage_first, listed_twice, project_text, read_qrels
+from lexirecall.judgments import IntArray, Judgments, PackedIds, offsets_of
 from lexirecall.manifest import Conventions
 from lexirecall.positions import Segments, SystemPositions, Tracks
+from lexirecall.text import to_text
 
 _BLOCK = 1 << 20
 _READ_ON, _BAD_LINE, _DUPLICATE = 0, 1, 2  # as in reader.h; the rest is read in Python
 _TIES = {"trec": 0, "expected": 0, "input": 1, "worst": 2, "best": 3}  # the mean over orders needs the blocks only
 _POWERS = range(-342, 309)
+
+
+def read_qrels_native(source: Source) -> Judgments:
+    """Read judgments, as `read_qrels` does; that reader also says what is wrong with them."""
+    from lexirecall import _native
+
+    reader = _native.new_judgments(powers_of_ten(), secrets.randbits(64))
+    if _feed(_native, reader, source) != _READ_ON:
+        return read_qrels(source)
+    request_ids, request_borders, offsets, num_positive, items, borders, grades, num_repeated = _native.judgments(
+        reader
+    )
+    packed = PackedIds(request_ids, np.frombuffer(request_borders, np.int64))
+    if not len(packed):
+        return read_qrels(source)
+    return Judgments(
+        requests=tuple(map(to_text, packed)),
+        request_ids=packed,
+        offsets=np.frombuffer(offsets, np.int64),
+        items=PackedIds(items, np.frombuffer(borders, np.int64)),
+        grades=np.frombuffer(grades, np.float64),
+        num_positive=np.frombuffer(num_positive, np.int64),
+        name=source.name,
+        num_repeated=num_repeated,
+    )
 
 
 def project_native(
@@ -38,9 +64,9 @@ def project_native(
     wants_all = needs_judged or conventions.judged_only
     num_tracked = np.diff(judgments.offsets) if wants_all else judgments.num_positive
     with damage_first(source):
-        reader = _new(_native, judgments, np.ascontiguousarray(num_tracked), conventions)
+        reader = _new_run(_native, judgments, num_tracked, conventions)
         status = _feed(_native, reader, source)
-        found, num_retrieved, num_unjudged, number, num_lines, line, request = _native.result(reader)
+        found, num_retrieved, num_unjudged, number, num_lines, line, request = _native.run(reader)
         if status == _BAD_LINE:
             check_run_line(source, number, line)
         if status == _DUPLICATE and conventions.duplicates == "error":
@@ -58,8 +84,8 @@ def project_native(
     )
 
 
-def _new(native: Any, judgments: Judgments, num_tracked: Any, conventions: Conventions) -> Any:
-    return native.new(
+def _new_run(native: Any, judgments: Judgments, num_tracked: IntArray, conventions: Conventions) -> Any:
+    return native.new_run(
         judgments.request_ids.buffer,
         judgments.request_ids.offsets,
         judgments.offsets,
