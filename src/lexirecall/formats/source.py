@@ -90,7 +90,7 @@ class Source:
         except (OSError, zlib.error) as error:
             raise FormatError(self.name, None, _reason(error), remedy=_remedy(error)) from None
         except Exception as error:
-            if type(error).__name__ not in {"LZMAError", "ZstdError"}:
+            if type(error).__name__ not in {"LZMAError", "ZstdError", "IsalError"}:
                 raise
             raise FormatError(
                 self.name, None, f"the compressed data is corrupt ({error})", remedy="copy it again"
@@ -166,9 +166,7 @@ def _unpacker(packed: Any) -> Any:
     """Choose by the first bytes, and import what unpacks them only then."""
     head = packed.peek(10)
     if head.startswith(b"\x1f\x8b"):
-        from gzip import GzipFile
-
-        return GzipFile(fileobj=packed)
+        return _gzip_file()(fileobj=packed)
     if head.startswith(b"BZh") and head[4:10] in (b"1AY&SY", b"\x17rE8P\x90"):  # the second is an empty file's
         from bz2 import BZ2File
 
@@ -179,6 +177,17 @@ def _unpacker(packed: Any) -> Any:
         return LZMAFile(packed)
     is_zstandard = head.startswith(b"\x28\xb5\x2f\xfd") or (head[1:4] == b"\x2a\x4d\x18" and head[0] >> 4 == 5)
     return _Zstandard(packed) if is_zstandard else packed  # the second is a frame to be skipped
+
+
+def _gzip_file() -> Any:
+    """Take the faster library where it is installed (extra `fast`)."""
+    try:
+        from isal.igzip import IGzipFile
+    except ImportError:
+        from gzip import GzipFile
+
+        return GzipFile
+    return IGzipFile
 
 
 class _Zstandard(io.RawIOBase):

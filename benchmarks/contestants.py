@@ -1,0 +1,83 @@
+"""Contestants: the commands that do the same job, ours and the peers'.
+
+Belongs here: how each tool is called, which are installed, and whether they agree. Imports nothing large.
+"""
+
+import json
+import sys
+import tempfile
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from timing import Command, Timing, run
+
+MEASURES = ("AP", "nDCG", "RR", "R@1000", "Rprec", "TSE")
+PEERS = {"pytrec_eval": "pytrec-eval-terrier", "ir_measures": "ir-measures", "ranx": "ranx"}
+JOBS = Path(__file__).parent / "jobs"
+OURS = "lexirecall"
+TOLERANCE = 1e-4
+
+
+def installed(package: str) -> str | None:
+    """Return the version of a package, or None."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def lexirecall(*arguments: str, label: str = OURS, reader: str = "") -> Command:
+    """Return one of our commands, run by this interpreter."""
+    return Command(label, [sys.executable, "-m", "lexirecall", *arguments], {"LEXIRECALL_READER": reader})
+
+
+def ours(qrels: str, runs: list[str], *, label: str = OURS, reader: str = "") -> Command:
+    """Return our command for the whole job."""
+    measures = [argument for measure in MEASURES for argument in ("-m", measure)]
+    return lexirecall("eval", qrels, *runs, *measures, "-f", "jsonl", label=label, reader=reader)
+
+
+def job(name: str, qrels: str, runs: list[str], **rest: object) -> Command:
+    """Return the command of one of the scripts."""
+    return Command(arguments=[sys.executable, str(JOBS / f"{name}.py"), qrels, *runs], **rest)  # type: ignore[arg-type]
+
+
+def all_commands(qrels: str, runs: list[str], folder: Path, *, most_of_slow: int) -> Iterator[Command]:
+    """Give our commands and those of the peers that are installed."""
+    yield ours(qrels, runs)
+    yield ours(qrels, runs, label=f"{OURS}, Python reader", reader="python")
+    for peer in ("pytrec_eval", "ir_measures"):
+        if installed(PEERS[peer]):
+            yield job(f"with_{peer}", qrels, runs, label=peer)
+    if installed(PEERS["ranx"]):
+        cache = str(folder / "numba")
+        run(job("with_ranx", qrels, runs[:1], label="ranx", environment={"NUMBA_CACHE_DIR": cache}))
+        yield job(
+            "with_ranx", qrels, runs, label="ranx, warm cache", environment={"NUMBA_CACHE_DIR": cache}, most=most_of_slow
+        )
+        empty = tempfile.mkdtemp(dir=folder)
+        yield job("with_ranx", qrels, runs, label="ranx, cold cache", environment={"NUMBA_CACHE_DIR": empty}, most=1)
+
+
+def missing() -> list[str]:
+    """Name the peers that are not installed."""
+    return [package for package in PEERS.values() if not installed(package)]
+
+
+def means(output: str) -> dict[tuple[str, str], float]:
+    """Read what a job has printed."""
+    rows = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+    return {(row["run"], row["measure"]): row["value"] for row in rows if row["query"] == "all"}
+
+
+def remark_on_agreement(timing: Timing, reference: Timing) -> str:
+    """Say how far a contestant's means are from ours."""
+    theirs, expected = means(timing.output), means(reference.output)
+    if not theirs or not theirs.keys() <= expected.keys():
+        return "WARNING: it did not print the means of all runs"
+    worst = max(theirs, key=lambda key: abs(theirs[key] - expected[key]))
+    difference = abs(theirs[worst] - expected[worst])
+    if difference <= TOLERANCE:
+        return f"means agree within {max(difference, 1e-16):.0e}"
+    return f"WARNING: {worst[1]} of {worst[0]} is {theirs[worst]:.6f}, ours {expected[worst]:.6f}"

@@ -1,0 +1,191 @@
+"""Collections to measure with, made from a seed: judgments and runs as TREC text.
+
+Belongs here: what the collections look like, and writing them fast. Imports numpy.
+
+Text is laid out as a matrix of bytes, one line per row, each field as wide as its widest value; the unused bytes are
+NUL and are dropped at the end. No Python object per line.
+"""
+
+import gzip
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import count, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Texts = npt.NDArray[np.bytes_]
+Ints = npt.NDArray[np.int64]
+_LINES_AT_ONCE = 200_000
+_SCORE_STEPS = 10_000  # scores have four decimals, so that a few of a thousand are tied
+_HIGHEST_SCORE = 40
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How large a collection is and how its ids look."""
+
+    num_runs: int
+    num_requests: int
+    depth: int
+    num_judged: int
+    """Judged items of each request; 0 stands for the relevant ones alone."""
+    mean_relevant: float
+    request_ids: Callable[[int], list[str]]
+    item_ids: Callable[[int], list[str]]
+    num_items: int
+    suffix: str = ".run"
+
+
+@dataclass(frozen=True)
+class Files:
+    """Where a collection lies."""
+
+    qrels: Path
+    runs: list[Path]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all runs."""
+        return sum(run.stat().st_size for run in self.runs)
+
+
+def news_ids(num_items: int) -> list[str]:
+    """Return ids as those of the TREC news collections, of different lengths.
+
+    >>> news_ids(4)
+    ['FT911-1', 'FBIS3-2', 'LA010389-0003', 'FR940104-0-00004']
+    """
+    forms = ("FT9{a}{b}-{n}", "FBIS{b3}-{n}", "LA01{d:02d}89-{n4:04d}", "FR9401{d4:02d}-0-{n5:05d}")
+    return [
+        forms[i % 4].format(
+            a=1 + i // 4 % 4, b=1 + i // 16 % 4, b3=3 + i // 260000, d=1 + i % 31, d4=1 + i % 31, n=i + 1,
+            n4=i + 1, n5=i + 1,
+        )
+        for i in range(num_items)
+    ]  # fmt: skip
+
+
+def numbers_from(first: int, step: int) -> Callable[[int], list[str]]:
+    """Return what makes ids that are plain numbers."""
+    return lambda size: [str(i) for i in islice(count(first, step), size)]
+
+
+SHAPES = {
+    "robust": Shape(20, 249, 1000, 1250, 70, numbers_from(301, 1), news_ids, 528_155),
+    "wide": Shape(1, 100_000, 100, 0, 1.1, numbers_from(19335, 11), numbers_from(17, 8), 1_000_000),
+    "recommender": Shape(21, 6_000, 100, 0, 6, numbers_from(1, 1), numbers_from(1, 1), 20_000),
+    "deep": Shape(10, 30, 10_000, 1250, 70, numbers_from(301, 1), news_ids, 528_155, ".run.gz"),
+    "tiny": Shape(1, 3, 20, 10, 4, numbers_from(1, 1), news_ids, 1_000),
+    "100 MB": Shape(1, 29_000, 100, 0, 1.1, numbers_from(19335, 11), numbers_from(17, 8), 1_000_000),
+    "500 MB": Shape(1, 145_000, 100, 0, 1.1, numbers_from(19335, 11), numbers_from(17, 8), 1_000_000),
+}
+
+
+def make(name: str, folder: Path, *, seed: int = 7, share: float = 1) -> Files:
+    """Write a collection, or a share of its runs and requests, unless it is there already."""
+    shape = SHAPES[name]
+    num_runs = max(1, round(shape.num_runs * share))
+    folder = folder / f"{name.replace(' ', '-')}-{seed}-{share:g}"
+    files = Files(folder / "qrels.txt", [folder / f"system{r:02d}{shape.suffix}" for r in range(num_runs)])
+    if (folder / "complete").exists():
+        return files
+    folder.mkdir(parents=True, exist_ok=True)
+    rng = np.random.default_rng(seed)
+    maker = _Maker(shape, max(3, round(shape.num_requests * share)), rng)
+    files.qrels.write_bytes(maker.qrels())
+    for number, path in enumerate(files.runs):
+        with gzip.open(path, "wb", 6) if path.suffix == ".gz" else path.open("wb") as file:
+            for block in maker.run(number):
+                file.write(block)
+    (folder / "complete").touch()
+    return files
+
+
+class _Maker:
+    """Holds the pool of each request: relevant items first, then judged ones, then others."""
+
+    def __init__(self, shape: Shape, num_requests: int, rng: np.random.Generator) -> None:
+        self.shape, self.rng = shape, rng
+        self.requests = np.array(shape.request_ids(num_requests), "S")
+        self.items = np.array(shape.item_ids(shape.num_items), "S")
+        spread = rng.lognormal(0, 0.7, num_requests)
+        wanted = (shape.mean_relevant * spread / spread.mean()).round().astype(np.int64)
+        most = shape.num_judged // 2 or 4 * round(shape.mean_relevant)
+        self.num_relevant = wanted.clip(1, most)
+        self.pool_size = 3 * shape.depth if shape.depth <= 1000 else 2 * shape.depth
+        self.first, self.step = rng.integers(0, shape.num_items, (2, num_requests))
+
+    def pool(self, request: int | slice) -> Ints:
+        """Give distinct items: a walk over all of them with a stride that has no common factor with their number."""
+        stride = np.asarray(2 * self.step[request] + 1)
+        while (shared := np.gcd(stride, self.shape.num_items) > 1).any():
+            stride = stride + 2 * shared
+        walk = np.arange(self.pool_size) * stride[..., None] + self.first[request, ..., None]
+        return np.asarray(walk % self.shape.num_items)
+
+    def qrels(self) -> bytes:
+        """Give the judgments as text."""
+        sizes = np.maximum(self.num_relevant, min(self.shape.num_judged, self.pool_size))
+        request = np.repeat(np.arange(len(sizes)), sizes)
+        ordinal = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        item = np.concatenate([self.pool(q)[:size] for q, size in enumerate(sizes)])
+        grade = np.where(ordinal < self.num_relevant[request], 1 + (ordinal % 5 == 1), 0)
+        return lines(self.requests[request], b"0", self.items[item], number_texts(3)[grade])
+
+    def run(self, number: int) -> Iterator[bytes]:
+        """Give the text of one run in blocks of whole requests."""
+        lift = 1.5 + number % 7 / 4  # systems differ in how far they raise what is relevant
+        at_once = max(1, _LINES_AT_ONCE // self.pool_size)
+        for start in range(0, len(self.requests), at_once):
+            yield self._requests(slice(start, start + at_once), lift, f"system{number:02d}".encode())
+
+    def _requests(self, which: slice, lift: float, tag: bytes) -> bytes:
+        pool, depth = self.pool(which), self.shape.depth
+        relevant = np.arange(self.pool_size) < self.num_relevant[which, None]
+        values = self.rng.normal(10, 2, pool.shape).astype(np.float32) + 2 * np.float32(lift) * relevant
+        steps = (values * _SCORE_STEPS).astype(np.int64).clip(1, _HIGHEST_SCORE * _SCORE_STEPS - 1)
+        order = np.argsort(-steps, axis=1, kind="stable")[:, :depth]
+        columns = [np.take_along_axis(each, order, axis=1).ravel() for each in (pool, steps)]
+        requests = np.repeat(self.requests[which], depth)
+        ranks = np.tile(number_texts(depth + 1)[1:], len(pool))
+        return lines(requests, b"Q0", self.items[columns[0]], ranks, score_texts()[columns[1]], tag)
+
+
+def lines(*columns: Texts | bytes) -> bytes:
+    r"""Join columns of text to lines.
+
+    >>> lines(np.array([b"1", b"22"]), b"Q0", np.array([b"xyz", b"z"]))
+    b'1 Q0 xyz\n22 Q0 z\n'
+    """
+    num_lines = next(len(column) for column in columns if not isinstance(column, bytes))
+    parts: list[Any] = []
+    for column in columns:
+        array = np.asarray(column)
+        part = np.frombuffer(array.tobytes(), np.uint8).reshape(-1, array.itemsize)
+        parts += [np.broadcast_to(part, (num_lines, array.itemsize)), np.full((num_lines, 1), ord(" "), np.uint8)]
+    parts[-1] = np.full((num_lines, 1), ord("\n"), np.uint8)
+    flat = np.concatenate(parts, axis=1).ravel()
+    return flat[flat != 0].tobytes()
+
+
+_tables: dict[str, Texts] = {}
+
+
+def number_texts(size: int) -> Texts:
+    """Give the numbers below a size as text."""
+    return _kept(f"numbers {size}", lambda: map(str, range(size)))
+
+
+def score_texts() -> Texts:
+    """Give every score that occurs as text."""
+    steps = range(_HIGHEST_SCORE * _SCORE_STEPS)
+    return _kept("scores", lambda: (f"{step / _SCORE_STEPS:.4f}" for step in steps))
+
+
+def _kept(name: str, texts: Callable[[], Any]) -> Texts:
+    if name not in _tables:
+        _tables[name] = np.array(list(texts()), "S")
+    return _tables[name]

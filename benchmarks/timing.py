@@ -1,0 +1,98 @@
+"""Timing of whole commands: CPU seconds, wall seconds and peak memory of a process and its children.
+
+Belongs here: running commands one after the other and counting. Imports nothing large: a child's peak memory begins
+with that of the process that started it.
+"""
+
+import os
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+
+class Usage(NamedTuple):
+    """What one process has used."""
+
+    cpu: float
+    wall: float
+    peak: float
+    """Megabytes."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command with its own environment; `most` limits how often one that takes minutes is repeated."""
+
+    label: str
+    arguments: Sequence[str]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    most: int | None = None
+
+
+@dataclass
+class Timing:
+    """All that was measured of one command."""
+
+    label: str
+    usages: list[Usage]
+    output: str = ""
+    remark: str = ""
+
+    def median(self, what: str) -> float:
+        """Return the median of `cpu`, `wall` or `peak`."""
+        return statistics.median(getattr(usage, what) for usage in self.usages)
+
+    def range(self, what: str) -> tuple[float, float]:
+        """Return the least and the most."""
+        values = [getattr(usage, what) for usage in self.usages]
+        return min(values), max(values)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what can be kept as JSON; the output is not."""
+        return asdict(self) | {"output": ""}
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> "Timing":
+        """Return what was kept."""
+        return cls(**record | {"usages": [Usage(*usage) for usage in record["usages"]]})
+
+
+class CommandFailed(Exception):
+    """A command ended with an error."""
+
+
+def run(command: Command) -> tuple[Usage, str]:
+    """Run a command; return what it used and what it printed."""
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        start = time.perf_counter()
+        child = subprocess.Popen(
+            command.arguments, stdout=output, stderr=errors, env=os.environ | dict(command.environment)
+        )
+        _, status, used = os.wait4(child.pid, 0)
+        wall = time.perf_counter() - start
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode:
+            errors.seek(0)
+            message = errors.read().decode(errors="replace").strip().splitlines()
+            raise CommandFailed(f"{command.label} ended with {child.returncode}: {message[-1] if message else ''}")
+        output.seek(0)
+        return Usage(used.ru_utime + used.ru_stime, wall, used.ru_maxrss * 1024 / 1e6), output.read().decode()
+
+
+def interleaved(commands: Sequence[Command], repeats: int) -> list[Timing]:
+    """Run commands in turn, so that what disturbs the machine disturbs them all."""
+    timings = [Timing(command.label, []) for command in commands]
+    for repeat in range(repeats):
+        for command, timing in zip(commands, timings, strict=True):
+            if timing.remark or (command.most is not None and repeat >= command.most):
+                continue
+            try:
+                usage, timing.output = run(command)
+                timing.usages.append(usage)
+            except CommandFailed as error:
+                timing.remark = str(error)
+    return timings
