@@ -24,5 +24,5 @@ docs:               ## the documentation, into site/; any warning is an error
 	$(PYTHON) docs/generate.py
 	$(PYTHON) -m mkdocs build --strict --quiet
 
-bench:              ## reading and measuring a simulated collection: CPU time and ratios
-	$(PYTHON) benchmarks/reading.py
+bench:              ## beside the peers on simulated collections: CPU time, wall time, memory and ratios
+	$(PYTHON) benchmarks/run.py

@@ -54,7 +54,12 @@ def all_commands(qrels: str, runs: list[str], folder: Path, *, most_of_slow: int
         cache = str(folder / "numba")
         run(job("with_ranx", qrels, runs[:1], label="ranx", environment={"NUMBA_CACHE_DIR": cache}))
         yield job(
-            "with_ranx", qrels, runs, label="ranx, warm cache", environment={"NUMBA_CACHE_DIR": cache}, most=most_of_slow
+            "with_ranx",
+            qrels,
+            runs,
+            label="ranx, warm cache",
+            environment={"NUMBA_CACHE_DIR": cache},
+            most=most_of_slow,
         )
         empty = tempfile.mkdtemp(dir=folder)
         yield job("with_ranx", qrels, runs, label="ranx, cold cache", environment={"NUMBA_CACHE_DIR": empty}, most=1)

@@ -7,6 +7,8 @@ NUL and are dropped at the end. No Python object per line.
 """
 
 import gzip
+import json
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count, islice
@@ -46,11 +48,6 @@ class Files:
     qrels: Path
     runs: list[Path]
 
-    @property
-    def size(self) -> int:
-        """Bytes of all runs."""
-        return sum(run.stat().st_size for run in self.runs)
-
 
 def news_ids(num_items: int) -> list[str]:
     """Return ids as those of the TREC news collections, of different lengths.
@@ -58,14 +55,8 @@ def news_ids(num_items: int) -> list[str]:
     >>> news_ids(4)
     ['FT911-1', 'FBIS3-2', 'LA010389-0003', 'FR940104-0-00004']
     """
-    forms = ("FT9{a}{b}-{n}", "FBIS{b3}-{n}", "LA01{d:02d}89-{n4:04d}", "FR9401{d4:02d}-0-{n5:05d}")
-    return [
-        forms[i % 4].format(
-            a=1 + i // 4 % 4, b=1 + i // 16 % 4, b3=3 + i // 260000, d=1 + i % 31, d4=1 + i % 31, n=i + 1,
-            n4=i + 1, n5=i + 1,
-        )
-        for i in range(num_items)
-    ]  # fmt: skip
+    forms = ("FT9{year}1-{n}", "FBIS3-{n}", "LA01{day:02d}89-{n:04d}", "FR9401{day:02d}-0-{n:05d}")
+    return [forms[i % 4].format(year=1 + i // 4 % 4, day=1 + i % 31, n=i + 1) for i in range(num_items)]
 
 
 def numbers_from(first: int, step: int) -> Callable[[int], list[str]]:
@@ -168,7 +159,7 @@ def lines(*columns: Texts | bytes) -> bytes:
         parts += [np.broadcast_to(part, (num_lines, array.itemsize)), np.full((num_lines, 1), ord(" "), np.uint8)]
     parts[-1] = np.full((num_lines, 1), ord("\n"), np.uint8)
     flat = np.concatenate(parts, axis=1).ravel()
-    return flat[flat != 0].tobytes()
+    return bytes(flat[flat != 0].tobytes())
 
 
 _tables: dict[str, Texts] = {}
@@ -189,3 +180,13 @@ def _kept(name: str, texts: Callable[[], Any]) -> Texts:
     if name not in _tables:
         _tables[name] = np.array(list(texts()), "S")
     return _tables[name]
+
+
+def main(name: str, folder: str, share: str) -> None:
+    """Make a collection and print where it lies."""
+    files = make(name, Path(folder), share=float(share))
+    print(json.dumps({"qrels": str(files.qrels), "runs": [str(run) for run in files.runs]}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

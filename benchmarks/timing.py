@@ -44,7 +44,7 @@ class Timing:
 
     def median(self, what: str) -> float:
         """Return the median of `cpu`, `wall` or `peak`."""
-        return statistics.median(getattr(usage, what) for usage in self.usages)
+        return float(statistics.median(getattr(usage, what) for usage in self.usages))
 
     def range(self, what: str) -> tuple[float, float]:
         """Return the least and the most."""
@@ -61,7 +61,7 @@ class Timing:
         return cls(**record | {"usages": [Usage(*usage) for usage in record["usages"]]})
 
 
-class CommandFailed(Exception):
+class CommandError(Exception):
     """A command ended with an error."""
 
 
@@ -78,7 +78,7 @@ def run(command: Command) -> tuple[Usage, str]:
         if child.returncode:
             errors.seek(0)
             message = errors.read().decode(errors="replace").strip().splitlines()
-            raise CommandFailed(f"{command.label} ended with {child.returncode}: {message[-1] if message else ''}")
+            raise CommandError(f"{command.label} ended with {child.returncode}: {message[-1] if message else ''}")
         output.seek(0)
         return Usage(used.ru_utime + used.ru_stime, wall, used.ru_maxrss * 1024 / 1e6), output.read().decode()
 
@@ -93,6 +93,6 @@ def interleaved(commands: Sequence[Command], repeats: int) -> list[Timing]:
             try:
                 usage, timing.output = run(command)
                 timing.usages.append(usage)
-            except CommandFailed as error:
+            except CommandError as error:
                 timing.remark = str(error)
     return timings

@@ -28,22 +28,39 @@ void buffer_free(Buffer *buffer)
 
 enum { MOST_IDS = INT32_MAX };
 
+static uint64_t load(const char *bytes, size_t count)
+{
+    uint64_t word = 0;
+    memcpy(&word, bytes, count);
+    return word;
+}
+
+/* The last bytes of an id as a word: those of a long one overlap with what came before, those of a short one each other. */
+static uint64_t tail(const char *id, size_t length)
+{
+    if (length >= 8)
+        return load(id + length - 8, 8);
+    if (length >= 4)
+        return load(id, 4) | load(id + length - 4, 4) << 32;
+    return length ? load(id, 1) | load(id + length / 2, 1) << 8 | load(id + length - 1, 1) << 16 : 0;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * 0xD6E8FEB86659FD93u;
+    hash ^= hash >> 32;
+    hash *= 0xCA9B0C7EBA1DA115u;
+    return hash ^ hash >> 29;
+}
+
 /* Mixes eight bytes at a time. Without the key nobody can tell which ids will collide. */
 static uint32_t id_hash(const char *id, size_t length, uint64_t key)
 {
     uint64_t hash = key ^ (length * 0x9E3779B97F4A7C15u);
-    for (;;) {
-        uint64_t word = 0;
-        memcpy(&word, id, length < 8 ? length : 8);
-        hash = (hash ^ word) * 0xD6E8FEB86659FD93u;
-        hash ^= hash >> 32;
-        hash *= 0xCA9B0C7EBA1DA115u;
-        hash ^= hash >> 29;
-        if (length <= 8)
-            return (uint32_t)(hash ^ hash >> 32);
-        id += 8;
-        length -= 8;
-    }
+    for (size_t at = 0; at + 8 < length; at += 8)
+        hash = mix(hash, load(id + at, 8));
+    hash = mix(hash, tail(id, length));
+    return (uint32_t)(hash ^ hash >> 32);
 }
 
 const char *id_of(const IdSet *set, size_t number, size_t *length)

@@ -5,7 +5,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -17,8 +17,8 @@ def main(qrels: str, *runs: str) -> None:
     project(judgments, [runs[0]])  # what is imported and computed once is not counted
     seconds = {
         "judgments": cpu_seconds(lambda: load_judgments(qrels)),
-        "in blocks": cpu_seconds(lambda: [read_in_blocks(run) for run in runs]),
-        "at once": cpu_seconds(lambda: [read_at_once(run) for run in runs]),
+        "in blocks": cpu_seconds(lambda: read_in_blocks(runs)),
+        "at once": cpu_seconds(lambda: read_at_once(runs)),
         "native": cpu_seconds(lambda: [project(judgments, [run]) for run in runs]),
     }
     os.environ["LEXIRECALL_READER"] = "python"
@@ -36,15 +36,17 @@ def opened(path: str) -> IO[bytes]:
     return gzip.open(path, "rb") if path.endswith(".gz") else Path(path).open("rb", buffering=0)  # type: ignore[return-value]
 
 
-def read_in_blocks(path: str) -> None:
-    with opened(path) as file:
-        while file.read(1 << 20):
-            pass
+def read_in_blocks(paths: Sequence[str]) -> None:
+    for path in paths:
+        with opened(path) as file:
+            while file.read(1 << 20):
+                pass
 
 
-def read_at_once(path: str) -> None:
-    with opened(path) as file:
-        file.read()
+def read_at_once(paths: Sequence[str]) -> None:
+    for path in paths:
+        with opened(path) as file:
+            file.read()
 
 
 main(*sys.argv[1:])

@@ -12,8 +12,8 @@ MEASURES = {"AP": AP, "nDCG": nDCG, "RR": RR, "R@1000": R @ 1000, "Rprec": Rprec
 def main(qrels: str, *runs: str) -> None:
     evaluator = ir_measures.evaluator(list(MEASURES.values()), ir_measures.read_trec_qrels(qrels))
     for path in runs:
-        means, _per_request = evaluator.calc(ir_measures.read_trec_run(path))
-        print_means(path, {name: means[measure] for name, measure in MEASURES.items()})
+        results = evaluator.calc(ir_measures.read_trec_run(path))  # the values of each request as well
+        print_means(path, {name: results.aggregated[measure] for name, measure in MEASURES.items()})
 
 
 main(*sys.argv[1:])

@@ -1,0 +1,145 @@
+"""The tables, for the terminal and for docs/benchmarks.md.
+
+Belongs here: the layout. Not here: measuring (timing, suites), what is to be reached (targets).
+"""
+
+import os
+import platform
+import sys
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from contestants import PEERS, installed
+from suites import Outcome, baseline
+from targets import verdicts
+
+HEADER = ("", "CPU s", "least to most", "wall s", "peak MB", "CPU ratio", "runs", "")
+READING_HEADER = (
+    "", "MB", "plain, in blocks", "plain, at once", "native", "MB/s", "native / plain", "Python reader", "judgments",
+)  # fmt: skip
+Row = tuple[str, ...]
+
+
+def rows(name: str, outcome: Outcome) -> Iterator[Row]:
+    """Give the table of one benchmark, its header first."""
+    if name == "reading":
+        yield READING_HEADER
+        yield from _reading_rows(outcome)
+        return
+    yield HEADER
+    base = outcome.timing(baseline(name))
+    for timing in outcome.timings:
+        if not timing.usages:
+            yield (timing.label, *[""] * 6, timing.remark)
+            continue
+        low, high = timing.range("cpu")
+        ratio = f"{timing.median('cpu') / base.median('cpu'):.1f}" if base else ""
+        yield (
+            timing.label,
+            f"{timing.median('cpu'):.2f}",
+            f"{low:.2f} to {high:.2f}",
+            f"{timing.median('wall'):.2f}",
+            f"{timing.median('peak'):.0f}",
+            ratio,
+            str(len(timing.usages)),
+            timing.remark,
+        )
+
+
+def _reading_rows(outcome: Outcome) -> Iterator[Row]:
+    for name, seconds in outcome.figures.items():
+        low, high = seconds["ratios"][0], seconds["ratios"][-1]
+        yield (
+            name,
+            f"{seconds['megabytes']:.0f}",
+            f"{seconds['in blocks']:.3f}",
+            f"{seconds['at once']:.3f}",
+            f"{seconds['native']:.3f}",
+            f"{seconds['megabytes'] / seconds['native']:.0f}",
+            f"{seconds['native'] / seconds['in blocks']:.1f} ({low:.1f} to {high:.1f})",
+            f"{seconds['python']:.2f}",
+            f"{seconds['judgments']:.3f}",
+        )
+
+
+def as_text(name: str, outcome: Outcome) -> str:
+    """Lay a table out for the terminal."""
+    table = list(rows(name, outcome))
+    widths = [max(len(row[c]) for row in table) for c in range(len(table[0]))]
+    lines = [
+        "  ".join(_aligned(cell, w, c) for c, (cell, w) in enumerate(zip(row, widths, strict=True))) for row in table
+    ]
+    return "\n".join([f"{name}: {outcome.title}", *(line.rstrip() for line in lines)])
+
+
+def _aligned(cell: str, width: int, column: int) -> str:
+    return cell.ljust(width) if column == 0 else cell.rjust(width)
+
+
+def as_markdown(name: str, outcome: Outcome) -> str:
+    """Lay a table out for the page."""
+    header, *body = rows(name, outcome)
+    lines = [header, tuple("---" if c == 0 else "---:" for c in range(len(header))), *body]
+    return "\n".join("| " + " | ".join(row) + " |" for row in lines)
+
+
+def machine() -> dict[str, str]:
+    """Describe what was measured on, by kind and not by name."""
+    packages = {"lexirecall": "lexirecall", "numpy": "numpy"} | PEERS | {"numba": "numba"}
+    versions = ", ".join(f"{name} {installed(package)}" for name, package in packages.items() if installed(package))
+    return {
+        "Processor": f"{_processor()}, {os.cpu_count()} cores",
+        "System": f"{platform.system()} {platform.release().split('-')[0]}, {platform.machine()}",
+        "Versions": f"Python {platform.python_version()}, {versions}",
+        "Date": datetime.now(UTC).date().isoformat(),
+        "Command": f"`python benchmarks/run.py {' '.join(_without_folder(sys.argv[1:]))}`",
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown")
+
+
+def _without_folder(arguments: list[str]) -> list[str]:
+    """Leave out where the data lay: that is nobody's concern."""
+    drop = {i + k for i, argument in enumerate(arguments) if argument == "--folder" for k in (0, 1)}
+    return [argument for i, argument in enumerate(arguments) if i not in drop]
+
+
+INTRODUCTION = """# Benchmarks
+
+From text files to AP, nDCG, RR, R@1000, Rprec and TSE of every request, means printed; the peers compute the five that
+they have. Every figure is that of a whole command in a process of its own, start-up included: the CPU time (user and
+system) of the process with its children, wall time, and the peak of its resident memory. The commands take turns;
+shown are medians, and the least and the most CPU time. The ratio is to the CPU time of lexirecall in the same table.
+Collections are simulated from a seed. The figures of one table belong together; those of another machine will differ.
+
+`make bench` measures, `python benchmarks/run.py --write` writes this page.
+"""
+
+EXPLANATIONS = {
+    "tiny": "The ratio is to `python -c 'import numpy'`.",
+    "threads": "The ratio is to one run. With two, CPU time doubles and wall time should not.",
+    "reading": "CPU seconds within one process, start-up not counted: the files read plainly, in blocks of 1 MB and at "
+    "once, and from text to positions by the compiled reader and by the one in Python; last the judgments. Plain "
+    "reading of deep is unpacking.",
+}
+
+
+def write(path: Path, outcomes: Mapping[str, Outcome], about: Mapping[str, str]) -> None:
+    """Write the page."""
+    parts = [INTRODUCTION, "\n".join(f"- {what}: {value}" for what, value in about.items()) + "\n"]
+    parts += ["## What it should reach\n", "| | reached | |", "| --- | --- | --- |"]
+    parts += [f"| {aim} | {found} | {'yes' if met else 'not yet'} |" for aim, found, met in verdicts(outcomes)]
+    for name, outcome in outcomes.items():
+        size = outcome.figures.get("megabytes")
+        note = EXPLANATIONS.get(name, "")
+        note = f"{size:.0f} MB of runs. {note}".strip() if isinstance(size, float) else note
+        parts += [f"\n## {outcome.title}\n", f"{note}\n" if note else "", as_markdown(name, outcome)]
+    text = "\n".join(part for part in parts if part)
+    path.write_text(text + "\n")

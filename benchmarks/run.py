@@ -1,0 +1,62 @@
+"""Measures lexirecall beside its peers on simulated collections: CPU time, wall time, peak memory and ratios.
+
+Usage: python benchmarks/run.py [NAME...] [--repeats N] [--quick] [--write] [--folder DIR]
+"""
+
+import argparse
+import json
+import tempfile
+from pathlib import Path
+
+from contestants import missing
+from page import as_text, machine, write
+from suites import SUITES, Outcome, Setting
+from targets import verdicts
+
+PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+
+
+def main() -> None:
+    options = arguments()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = options.folder or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        share = 0.1 if options.quick else 1
+        setting = Setting(folder, 2 if options.quick else options.repeats, share)
+        for package in missing():
+            print(f"{package} is not installed and is left out")
+        outcomes = kept(folder / "results.json")
+        for name in options.names or SUITES:
+            outcomes[name] = SUITES[name](setting)
+            print(f"\n{as_text(name, outcomes[name])}", flush=True)
+            keep(folder / "results.json", outcomes)
+    outcomes = {name: outcomes[name] for name in SUITES if name in outcomes}
+    print()
+    for aim, found, met in verdicts(outcomes):
+        print(f"{'met   ' if met else 'missed'}  {aim}: {found}")
+    if options.write:
+        write(PAGE, outcomes, machine())
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("names", nargs="*", metavar="NAME", choices=[[], *SUITES], help=f"of {', '.join(SUITES)}")
+    parser.add_argument("--repeats", type=int, default=5, help="how often each command is run (5)")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the data, twice: to see whether all works")
+    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
+    parser.add_argument("--folder", type=Path, help="keep data and results here; results of an earlier call are shown")
+    return parser.parse_args()
+
+
+def kept(path: Path) -> dict[str, Outcome]:
+    """Return the results of an earlier call."""
+    records = json.loads(path.read_text()) if path.exists() else {}
+    return {name: Outcome.from_dict(record) for name, record in records.items()}
+
+
+def keep(path: Path, outcomes: dict[str, Outcome]) -> None:
+    path.write_text(json.dumps({name: outcome.to_dict() for name, outcome in outcomes.items()}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""Suites: what is measured, and on which collection.
+
+Belongs here: one function for each benchmark; it returns timings, and figures that are no timing of a command.
+"""
+
+import json
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from contestants import OURS, all_commands, job, lexirecall, ours, remark_on_agreement
+from timing import Command, Timing, interleaved, run
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where the data lies, how much of it is used, and how often everything is repeated."""
+
+    folder: Path
+    repeats: int
+    share: float
+
+    def files(self, name: str) -> tuple[str, list[str]]:
+        """Make a collection in a process of its own; return the paths of judgments and runs."""
+        script = Path(__file__).with_name("data.py")
+        command = [sys.executable, str(script), name, str(self.folder), str(self.share)]
+        paths = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        return paths["qrels"], paths["runs"]
+
+
+@dataclass
+class Outcome:
+    """What a benchmark has found."""
+
+    title: str
+    timings: list[Timing] = field(default_factory=list)
+    figures: dict[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what can be kept as JSON."""
+        timings = [timing.to_dict() for timing in self.timings]
+        return {"title": self.title, "timings": timings, "figures": self.figures}
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> "Outcome":
+        """Return what was kept."""
+        return cls(record["title"], [Timing.from_dict(each) for each in record["timings"]], record["figures"])
+
+    def timing(self, label: str) -> Timing | None:
+        """Return the timing of a command, if it was measured."""
+        return next((timing for timing in self.timings if timing.label == label and timing.usages), None)
+
+
+def against_peers(name: str, title: str) -> Callable[[Setting], Outcome]:
+    """Return the benchmark of the whole job on one collection."""
+
+    def measure(setting: Setting) -> Outcome:
+        qrels, runs = setting.files(name)
+        commands = list(all_commands(qrels, runs, setting.folder, most_of_slow=3))
+        timings = interleaved(commands, setting.repeats)
+        for timing in timings[1:]:
+            timing.remark = timing.remark or remark_on_agreement(timing, timings[0])
+        return Outcome(title, timings, {"megabytes": _megabytes(runs)})
+
+    return measure
+
+
+def start_up(setting: Setting) -> Outcome:
+    """Measure what does next to nothing, beside the import of numpy."""
+    qrels, runs = setting.files("tiny")
+    commands = [
+        Command("import numpy", [sys.executable, "-c", "import numpy"]),
+        lexirecall("--version", label="lexirecall --version"),
+        ours(qrels, runs, label="lexirecall eval, 3 requests × 20 items"),
+    ]
+    return Outcome("Start-up", interleaved(commands, max(15, setting.repeats)))
+
+
+def reading(setting: Setting) -> Outcome:
+    """Measure the readers alone beside plain reading, all within one process each time."""
+    outcome = Outcome("Reading alone")
+    for name in ("robust", "wide", "recommender", "deep"):
+        qrels, runs = setting.files(name)
+        several = [json.loads(run(job("reading", qrels, runs, label=name))[1]) for _ in range(setting.repeats)]
+        seconds = {key: statistics.median(each[key] for each in several) for key in several[0]}
+        ratios = sorted(each["native"] / each["in blocks"] for each in several)
+        outcome.figures[name] = seconds | {"megabytes": _megabytes(runs), "ratios": ratios}
+    return outcome
+
+
+def threads(setting: Setting) -> Outcome:
+    """Measure one large run, and two of that size at once."""
+    qrels, (first,) = setting.files("500 MB")
+    second = Path(first).with_name("second.run")
+    if not second.exists():
+        second.symlink_to(first)
+    commands = [ours(qrels, [first], label="one run"), ours(qrels, [first, str(second)], label="two runs")]
+    return Outcome("Two files at once", interleaved(commands, setting.repeats), {"megabytes": _megabytes([first])})
+
+
+def memory(setting: Setting) -> Outcome:
+    """Measure the peak memory for run files of different sizes."""
+    outcome = Outcome("Peak memory")
+    commands = []
+    for name in ("tiny", "100 MB", "500 MB"):
+        qrels, runs = setting.files(name)
+        commands += [ours(qrels, runs, label=f"one run of {_megabytes(runs):.0f} MB")]
+    outcome.timings = interleaved(commands, setting.repeats)
+    return outcome
+
+
+def _megabytes(paths: list[str]) -> float:
+    return sum(Path(path).stat().st_size for path in paths) / 1e6
+
+
+SUITES: dict[str, Callable[[Setting], Outcome]] = {
+    "robust": against_peers("robust", "Robust04-like: 20 runs × 249 requests × 1,000 items, 1,250 judged, 70 relevant"),
+    "wide": against_peers("wide", "Wide: 1 run × 100,000 requests × 100 items, about one relevant"),
+    "recommender": against_peers("recommender", "Recommender-like: 21 runs × 6,000 requests × 100 items, 6 relevant"),
+    "deep": against_peers("deep", "Deep: 10 runs × 30 requests × 10,000 items, gz"),
+    "tiny": start_up,
+    "reading": reading,
+    "threads": threads,
+    "memory": memory,
+}
+BASELINES = {"tiny": "import numpy", "threads": "one run", "memory": "", "reading": ""}
+"""The row that the others are compared with; elsewhere it is ours."""
+
+
+def baseline(name: str) -> str:
+    """Return the label of the row that the others are compared with, or nothing."""
+    return BASELINES.get(name, OURS)

@@ -1,0 +1,314 @@
+/* The slow twin of the reader: what judgments and runs mean, said with loops over everything.
+ *
+ * It shares no code with the reader, and knows nothing of blocks, hashes, orders or decimals. */
+#ifndef LEXIRECALL_FUZZ_SLOW_TWIN_H
+#define LEXIRECALL_FUZZ_SLOW_TWIN_H
+
+#include "../native/reader.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    const char *start;
+    size_t length;
+} Text;
+
+static inline void expect(int holds, const char *what)
+{
+    if (!holds) {
+        fprintf(stderr, "this does not hold: %s\n", what);
+        abort();
+    }
+}
+
+static inline int same(Text a, Text b)
+{
+    return a.length == b.length && (a.length == 0 || memcmp(a.start, b.start, a.length) == 0);
+}
+
+/* A number as strtod reads it, and nothing behind it. */
+static inline int slow_number(void *context, const char *text, size_t length, double *value)
+{
+    (void)context;
+    char *copy = malloc(length + 1), *end;
+    expect(copy != NULL, "there is memory");
+    memcpy(copy, text, length);
+    copy[length] = 0;
+    *value = strtod(copy, &end);
+    int is_number = end == copy + length;
+    free(copy);
+    return is_number;
+}
+
+/* ---- Lines ---- */
+
+/* What a line of either kind says; `number` is the score or the grade. */
+typedef struct {
+    Text request, item;
+    double number;
+} Row;
+
+typedef enum { NOTHING, A_ROW, NONSENSE } Meaning;
+typedef enum { OF_JUDGMENTS, OF_A_RUN } Kind;
+
+static inline int is_blank(char byte)
+{
+    return byte != 0 && strchr(" \t\n\v\f\r", byte) != NULL;
+}
+
+/* Cuts the next field off; an empty one says that there is none. */
+static inline Text next_field(Text *line)
+{
+    while (line->length && is_blank(*line->start))
+        line->start++, line->length--;
+    Text field = {line->start, 0};
+    while (line->length && !is_blank(*line->start))
+        line->start++, line->length--, field.length++;
+    return field;
+}
+
+static inline Meaning meaning_of(Text line, Kind kind, int float32, Row *row)
+{
+    Text fields[5] = {{NULL, 0}}, field;
+    size_t count = 0;
+    if (line.length && memchr(line.start, 0, line.length))
+        return NONSENSE;
+    for (; (field = next_field(&line)).length; count++)
+        if (count < 5)
+            fields[count] = field;
+    if (count == 0 || *fields[0].start == '#')
+        return NOTHING;
+    if (kind == OF_A_RUN ? count != 5 && count != 6 : count != 4)
+        return NONSENSE;
+    row->request = fields[0];
+    row->item = fields[2];
+    field = fields[kind == OF_A_RUN ? 4 : 3];
+    if (!slow_number(NULL, field.start, field.length, &row->number) || isnan(row->number))
+        return NONSENSE;
+    if (kind == OF_JUDGMENTS)
+        return isfinite(row->number) ? A_ROW : NONSENSE;
+    row->number = float32 ? (double)(float)row->number : row->number;
+    return A_ROW;
+}
+
+/* Cuts the next line off; the first one loses its byte order mark. */
+static inline Text next_line(Text *text, int is_first)
+{
+    const char *newline = memchr(text->start, '\n', text->length);
+    Text line = {text->start, newline ? (size_t)(newline - text->start) : text->length};
+    size_t taken = line.length + (newline != NULL);
+    text->start += taken;
+    text->length -= taken;
+    if (is_first && line.length >= 3 && memcmp(line.start, "\xEF\xBB\xBF", 3) == 0)
+        line = (Text){line.start + 3, line.length - 3};
+    return line;
+}
+
+/* All rows up to the first line that is nonsense. */
+typedef struct {
+    Row *rows;
+    size_t count;
+    int64_t num_lines, nonsense; /* the number of that line, or 0 */
+    Text line;
+} Rows;
+
+static inline Rows rows_of(Text text, Kind kind, int float32)
+{
+    Rows all = {.rows = malloc((text.length / 8 + 1) * sizeof(Row))}; /* no row is shorter, its newline included */
+    expect(all.rows != NULL, "there is memory");
+    while (text.length && !all.nonsense) {
+        all.line = next_line(&text, all.num_lines++ == 0);
+        Meaning meaning = meaning_of(all.line, kind, float32, &all.rows[all.count]);
+        all.count += meaning == A_ROW;
+        all.nonsense = meaning == NONSENSE ? all.num_lines : 0;
+    }
+    return all;
+}
+
+/* ---- Judgments ---- */
+
+static inline Text id_at(const char *ids, const int64_t *borders, size_t index)
+{
+    return (Text){ids + borders[index], (size_t)(borders[index + 1] - borders[index])};
+}
+
+/* Where a request stands in the judgments, or -1. */
+static inline int64_t request_at(const Judged *judged, Text request)
+{
+    for (size_t q = 0; q < judged->num_requests; q++)
+        if (same(request, id_at(judged->request_ids, judged->request_borders, q)))
+            return (int64_t)q;
+    return -1;
+}
+
+/* Where a tracked item of a request stands in the judgments, or -1. */
+static inline int64_t item_at(const Judged *judged, int64_t request, Text item)
+{
+    for (int64_t i = judged->offsets[request]; i < judged->offsets[request] + judged->num_tracked[request]; i++)
+        if (same(item, id_at(judged->item_ids, judged->item_borders, (size_t)i)))
+            return i;
+    return -1;
+}
+
+/* The first row of the same request and item. */
+static inline size_t first_such(const Row *rows, size_t row)
+{
+    for (size_t i = 0; i < row; i++)
+        if (same(rows[i].request, rows[row].request) && same(rows[i].item, rows[row].item))
+            return i;
+    return row;
+}
+
+/* Judgments hold the items of each row once, in the order of the file, those with positive grades before the others. */
+static inline void check_judgments(Text text, Status status, const Judged *judged, int64_t num_repeated)
+{
+    Rows all = rows_of(text, OF_JUDGMENTS, 0);
+    int64_t repeated = 0, conflicts = 0, item = 0;
+    for (size_t i = 0; i < all.count; i++) {
+        size_t first = first_such(all.rows, i);
+        conflicts += all.rows[first].number != all.rows[i].number;
+        repeated += first != i;
+    }
+    Status expected = all.nonsense ? READ_BAD_LINE : conflicts ? READ_DUPLICATE : READ_ON;
+    expect(status == expected, "judgments are read or refused as they should be");
+    for (size_t q = 0; status == READ_ON && q < judged->num_requests; q++) {
+        expect(judged->offsets[q] == item, "the items of a request begin where those of the last one ended");
+        for (int positive = 1; positive >= 0; positive--)
+            for (size_t i = 0; i < all.count; i++) {
+                const Row *row = &all.rows[i];
+                if (request_at(judged, row->request) != (int64_t)q || first_such(all.rows, i) != i || (row->number > 0) != positive)
+                    continue;
+                expect(same(row->item, id_at(judged->item_ids, judged->item_borders, (size_t)item)), "items are in order");
+                expect(row->number == judged->grades[item++], "grades are those of the file");
+            }
+        expect(judged->offsets[q + 1] == item, "a request has no other items");
+    }
+    expect(status != READ_ON || item + repeated == (int64_t)all.count, "no row is lost");
+    expect(status != READ_ON || repeated == num_repeated, "repeated lines are counted");
+    free(all.rows);
+}
+
+/* ---- Runs ---- */
+
+static inline double gain_of(const Judged *judged, int64_t request, Text item)
+{
+    int64_t at = item_at(judged, request, item);
+    return at >= 0 && judged->grades[at] > 0 ? judged->grades[at] : 0;
+}
+
+static inline int id_descends(Text a, Text b)
+{
+    int order = memcmp(a.start, b.start, a.length < b.length ? a.length : b.length);
+    return order ? order > 0 : a.length > b.length;
+}
+
+/* Whether a row comes before another one with the same score. */
+static inline int precedes(const Judged *judged, int64_t request, TieRule rule, const Row *a, const Row *b)
+{
+    if (rule == TIES_INPUT)
+        return a < b;
+    double gain_a = gain_of(judged, request, a->item), gain_b = gain_of(judged, request, b->item);
+    if (rule != TIES_TREC && gain_a != gain_b)
+        return rule == TIES_WORST ? gain_a < gain_b : gain_a > gain_b;
+    return id_descends(a->item, b->item);
+}
+
+/* What should have come of a run: how far it is read, and why no further. */
+typedef struct {
+    Status status;
+    size_t row; /* the one that it is about */
+} Outcome;
+
+static inline Outcome outcome_of(const Rows *all, const Judged *judged)
+{
+    size_t start = 0;
+    for (size_t i = 0; i <= all->count; i++) {
+        int is_end = i == all->count;
+        if (is_end && all->nonsense)
+            return (Outcome){READ_BAD_LINE, i};
+        if (!is_end && i > 0 && same(all->rows[i].request, all->rows[i - 1].request))
+            continue;
+        for (size_t j = start; j < i && request_at(judged, all->rows[start].request) >= 0; j++)
+            if (first_such(all->rows, j) != j)
+                return (Outcome){READ_DUPLICATE, j};
+        for (size_t j = 0; !is_end && j < start; j++)
+            if (same(all->rows[j].request, all->rows[i].request) && request_at(judged, all->rows[i].request) >= 0)
+                return (Outcome){READ_INTERLEAVED, i};
+        start = i;
+    }
+    return (Outcome){READ_ON, 0};
+}
+
+/* What is said of one judged item that was retrieved, against a count of the rows above it. */
+static inline void check_found(const Rows *all, const Judged *judged, TieRule rule, const int64_t *found)
+{
+    int64_t request = found[0], above = 0, equal = 0, before = 0;
+    Text id = id_at(judged->request_ids, judged->request_borders, (size_t)request);
+    Text item = id_at(judged->item_ids, judged->item_borders, (size_t)found[2]);
+    const Row *row = NULL;
+    for (size_t i = 0; i < all->count; i++)
+        if (same(all->rows[i].request, id) && same(all->rows[i].item, item))
+            row = &all->rows[i];
+    expect(row != NULL, "what is found is in the run");
+    for (size_t i = 0; i < all->count; i++) {
+        const Row *other = &all->rows[i];
+        if (!same(other->request, id))
+            continue;
+        above += other->number > row->number;
+        equal += other->number == row->number;
+        before += other->number == row->number && other != row && precedes(judged, request, rule, other, row);
+    }
+    expect(found[3] == above && found[4] == equal, "tied blocks are what they are");
+    expect(found[1] == above + before + 1, "the position is one more than the number of rows before");
+}
+
+static inline size_t num_unjudged_of(const Rows *all, const Judged *judged)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        size_t j = 0;
+        while (!same(all->rows[j].request, all->rows[i].request))
+            j++;
+        count += j == i && request_at(judged, all->rows[i].request) < 0;
+    }
+    return count;
+}
+
+/* Everything that a result says. */
+static inline void check_run(Text text, const Judged *judged, const Settings *settings, Status status, const Result *result)
+{
+    Rows all = rows_of(text, OF_A_RUN, settings->float32);
+    Outcome outcome = outcome_of(&all, judged);
+    Text line = {result->line.data, result->line.used};
+    expect(status == outcome.status, "the run is read or refused as it should be");
+    if (status == READ_BAD_LINE)
+        expect(result->number == all.nonsense && same(line, all.line), "the line that means nothing is handed back");
+    if (status == READ_DUPLICATE)
+        expect(result->request == request_at(judged, all.rows[outcome.row].request) && same(line, all.rows[outcome.row].item),
+               "the first item that is listed twice is handed back");
+    if (status == READ_ON) {
+        const int64_t *found = (const int64_t *)(const void *)result->found.data;
+        const int64_t *num_retrieved = (const int64_t *)(const void *)result->num_retrieved.data;
+        size_t num_found = result->found.used / (5 * sizeof *found), num_tracked = 0;
+        for (size_t i = 0; i < num_found; i++)
+            check_found(&all, judged, settings->ties, found + 5 * i);
+        for (size_t q = 0; q < judged->num_requests; q++) {
+            int64_t rows = 0;
+            for (size_t i = 0; i < all.count; i++)
+                if (request_at(judged, all.rows[i].request) == (int64_t)q) {
+                    rows++;
+                    num_tracked += item_at(judged, (int64_t)q, all.rows[i].item) >= 0;
+                }
+            expect(num_retrieved[q] == (rows ? rows : -1), "the rows of a request are counted");
+        }
+        expect(num_found == num_tracked, "every tracked item of the run is found");
+        expect(result->num_unjudged == num_unjudged_of(&all, judged), "requests without judgments are counted");
+        expect(result->number == all.num_lines, "lines are counted");
+    }
+    free(all.rows);
+}
+
+#endif
