@@ -12,6 +12,10 @@ from typing import Any
 PATIENCE = 1.0  # seconds before a bar appears
 
 
+class Stopped(Exception):  # noqa: N818 - nothing went wrong here
+    """Another part of the work has failed, or the user has interrupted it."""
+
+
 class Progress:
     """Counts units of work from any thread; draws a bar on stderr once it has taken a second.
 
@@ -44,7 +48,7 @@ class Progress:
     def advance(self, units: int) -> None:
         """Say that so many units more are done."""
         if self._stopped:
-            raise InterruptedError
+            raise Stopped
         if not self._shown:
             return
         with self._lock:
