@@ -31,7 +31,7 @@ static Status read_line(void *context, const char *line, size_t length, const ch
 {
     JudgmentReader *reader = context;
     const Settings *settings = &reader->settings;
-    Field fields[MOST_FIELDS] = {{0}};
+    Field fields[MOST_FIELDS];
     skip_byte_order_mark(++reader->number, &line, &length);
     int count = split(line, length, readable, fields);
     if (count == 0 || (count > 0 && fields[0].start[0] == '#'))

@@ -61,23 +61,29 @@ static int scale(uint64_t digits, int power, const uint64_t *powers, double *val
     return 1;
 }
 
+/* A decimal as it is read: digits · 10^power. */
 typedef struct {
-    uint64_t digits;
-    int count; /* significant ones */
+    uint64_t digits; /* wrong if there are more than nineteen that count */
     int power;
 } Decimal;
 
-/* Takes digits as long as they fit; returns how many there were. */
 static size_t take_digits(const char **text, const char *end, Decimal *number)
 {
     const char *start = *text;
-    for (; *text < end && (unsigned char)(**text - '0') < 10; ++*text) {
-        unsigned digit = (unsigned char)(**text - '0');
-        number->count += number->count || digit;
-        if (number->count <= 19)
-            number->digits = 10 * number->digits + digit;
-    }
+    unsigned digit;
+    for (; *text < end && (digit = (unsigned char)(**text - '0')) < 10; ++*text)
+        number->digits = 10 * number->digits + digit;
     return (size_t)(*text - start);
+}
+
+/* Whether more than nineteen digits count, that is, from the first that is no zero. */
+static int has_too_many_digits(const char *text, size_t count)
+{
+    while (count && (*text == '0' || *text == '.')) {
+        count -= *text == '0';
+        text++;
+    }
+    return count > 19;
 }
 
 static int take_exponent(const char **text, const char *end, Decimal *number)
@@ -102,13 +108,16 @@ int decimal_number(const char *text, size_t length, const uint64_t *powers, doub
     const char *end = text + length;
     int negative = text < end && *text == '-';
     text += text < end && (*text == '-' || *text == '+');
-    Decimal number = {0};
+    Decimal number = {0, 0};
+    const char *start = text;
     size_t before = take_digits(&text, end, &number), behind = 0;
     if (text < end && *text == '.') {
         text++;
         behind = take_digits(&text, end, &number);
     }
-    if (before + behind == 0 || before + behind > 1000 || number.count > 19)
+    if (before + behind == 0 || before + behind > 1000)
+        return 0;
+    if (before + behind > 19 && has_too_many_digits(start, before + behind))
         return 0;
     number.power = -(int)behind;
     if (!take_exponent(&text, end, &number) || text != end)

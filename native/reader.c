@@ -91,7 +91,7 @@ static int score_of(const Settings *settings, Field field, double *score)
 static Status read_line(void *context, const char *line, size_t length, const char *readable)
 {
     Reader *reader = context;
-    Field fields[MOST_FIELDS] = {{0}};
+    Field fields[MOST_FIELDS];
     double score;
     skip_byte_order_mark(++reader->result.number, &line, &length);
     int count = split(line, length, readable, fields);

@@ -12,8 +12,8 @@ import lexirecall
 SOURCE = Path(lexirecall.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
 ORDER = (
-    "_native", "errors", "text", "reader", "progress", "manifest", "judgments", "positions", "exposure", "formats",
-    "measures", "names", "simulate", "tables", "output", "verbs", "cli",
+    "_native", "version", "errors", "text", "reader", "progress", "manifest", "judgments", "positions", "exposure",
+    "formats", "measures", "names", "simulate", "tables", "output", "verbs", "cli",
 )  # fmt: skip
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

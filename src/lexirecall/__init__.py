@@ -47,9 +47,9 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        from importlib.metadata import version
+        from lexirecall.version import VERSION
 
-        return version("lexirecall")
+        return VERSION
     if name not in _HOME:
         raise AttributeError(f"module 'lexirecall' has no attribute {name!r}")
     value = getattr(import_module(f"lexirecall.{_HOME[name]}"), name)

@@ -120,7 +120,7 @@ class Judgments:
         >>> Judgments.from_grades({b"q": {b"a": 1, b"b": 2}, b"r": {b"c": 0}}).num_relevant(2).tolist()
         [1, 0]
         """
-        return np.diff(offsets_of((self.grades >= level).astype(np.int64))[self.offsets])
+        return np.diff(np.searchsorted(np.flatnonzero(self.grades >= level), self.offsets))
 
 
 def offsets_of(sizes: IntArray) -> IntArray:

@@ -1,17 +1,17 @@
 """Under which conventions a result was computed, and what was left out or imputed on the way.
 
-Belongs here: the record that is attached to every result, and its JSON. Imports errors and reader.
+Belongs here: the record that is attached to every result, and its JSON. Imports errors, reader and version.
 """
 
 import json
-import platform
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from importlib.metadata import version
 from typing import Any
 
 from lexirecall.errors import UsageError, choice
 from lexirecall.reader import reader_in_use
+from lexirecall.version import VERSION
 
 TIE_RULES = ("trec", "input", "worst", "best", "expected")
 IMPUTATIONS = ("pessimistic", "optimistic")
@@ -68,6 +68,13 @@ class Note:
     count: int = 0
 
 
+def versions_in_use() -> dict[str, str]:
+    """Return the versions that a result depends on."""
+    import numpy as np  # not on top: the names of conventions are wanted without it
+
+    return {"lexirecall": VERSION, "numpy": np.__version__, "python": ".".join(map(str, sys.version_info[:3]))}
+
+
 @dataclass(frozen=True, slots=True)
 class Manifest:
     """Everything that a reader needs to compute the same numbers again.
@@ -85,13 +92,7 @@ class Manifest:
     qrels: Mapping[str, Any] = field(default_factory=dict)
     runs: tuple[Mapping[str, Any], ...] = ()
     notes: tuple[Note, ...] = ()
-    versions: Mapping[str, str] = field(
-        default_factory=lambda: {
-            "lexirecall": version("lexirecall"),
-            "numpy": version("numpy"),
-            "python": platform.python_version(),
-        }
-    )
+    versions: Mapping[str, str] = field(default_factory=versions_in_use)
     reader: str = field(default_factory=reader_in_use)
 
     def to_json(self) -> str:

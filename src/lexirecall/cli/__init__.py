@@ -34,9 +34,10 @@ def _version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> N
         from importlib.metadata import version
 
         from lexirecall.reader import reader_in_use
+        from lexirecall.version import VERSION
 
         python, numpy = ".".join(map(str, sys.version_info[:3])), version("numpy")
-        click.echo(f"lexirecall {version('lexirecall')} (reader: {reader_in_use()}; Python {python}, numpy {numpy})")
+        click.echo(f"lexirecall {VERSION} (reader: {reader_in_use()}; Python {python}, numpy {numpy})")
         ctx.exit()
 
 

@@ -7,7 +7,7 @@ It means what the Python reader means. Where a line means nothing, that reader s
 whose lines are scattered, duplicates to be left out, an empty file) it reads itself.
 """
 
-import secrets
+import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -34,7 +34,7 @@ def read_qrels_native(source: Source) -> Judgments:
     """Read judgments, as `read_qrels` does; that reader also says what is wrong with them."""
     from lexirecall import _native
 
-    reader = _native.new_judgments(powers_of_ten(), secrets.randbits(64))
+    reader = _native.new_judgments(powers_of_ten(), _secret())
     if _feed(_native, reader, source) != _READ_ON:
         return read_qrels(source)
     request_ids, request_borders, offsets, num_positive, items, borders, grades, num_repeated = _native.judgments(
@@ -94,10 +94,15 @@ def _new_run(native: Any, judgments: Judgments, num_tracked: IntArray, conventio
         judgments.items.offsets,
         judgments.grades,
         powers_of_ten(),
-        secrets.randbits(64),
+        _secret(),
         _TIES[conventions.ties],
         conventions.score_dtype == "float32",
     )
+
+
+def _secret() -> int:
+    """Return the key of the hash of ids, which nobody else should know."""
+    return int.from_bytes(os.urandom(8))
 
 
 def _feed(native: Any, reader: Any, source: Source) -> int:

@@ -145,16 +145,15 @@ class _Counted(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        data = self._raw.read(len(buffer))
-        buffer[: len(data)] = data
+        count = self._raw.readinto(buffer)  # type: ignore[attr-defined] # every binary file has it
         if self._advance is not None:
-            self._advance(len(data))
-        return len(data)
+            self._advance(count)
+        return int(count)
 
 
 def _checked(unpacked: Any, name: str) -> IO[bytes]:
     """Refuse by its first bytes what is no text."""
-    stream = io.BufferedReader(unpacked, _BLOCK)
+    stream = unpacked if isinstance(unpacked, io.BufferedReader) else io.BufferedReader(unpacked, _BLOCK)
     head = stream.peek(5)
     for magic, (problem, remedy) in _REFUSED.items():
         if head.startswith(magic):
