@@ -1,7 +1,7 @@
 # The workflow, in one place. PYTHON may name any interpreter whose environment has the extras test, lint and docs.
 PYTHON ?= python3
 
-.PHONY: install test test-oldest lint docs bench
+.PHONY: install test test-oldest lint docs bench fuzz sanitize
 
 install:            ## everything a developer needs, into the current environment
 	$(PYTHON) -m pip install -e '.[test,lint,docs]'
@@ -26,3 +26,38 @@ docs:               ## the documentation, into site/; any warning is an error
 
 bench:              ## beside the peers on simulated collections: CPU time, wall time, memory and ratios
 	$(PYTHON) benchmarks/run.py
+
+SECONDS ?= 60
+READER = $(filter-out native/module.c,$(wildcard native/*.c))
+SANITIZED = -std=c11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
+
+fuzz:               ## hostile input for the fast reader, for SECONDS: what clang's fuzzer invents, and both readers compared
+	@mkdir -p build/fuzz/reader build/fuzz/number
+	@if echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -x c - -fsanitize=fuzzer -o build/fuzz/probe 2> build/fuzz/probe.log; then \
+		$(MAKE) --no-print-directory fuzz-reader fuzz-number; \
+	else \
+		echo 'clang with libFuzzer is not there (on Debian: clang and libclang-rt-dev): only the kept corpus is run'; \
+		$(MAKE) --no-print-directory corpus-reader corpus-number; \
+	fi
+	$(PYTHON) fuzz/differential.py --seconds $$(($(SECONDS) / 3)) --seed $$(date +%s)
+
+fuzz-reader: share = 2
+fuzz-number: share = 6
+fuzz-%: fuzz/fuzz_%.c
+	clang $(SANITIZED) -fsanitize=fuzzer $< $(READER) -lm -o build/fuzz/fuzz_$*
+	build/fuzz/fuzz_$* -max_total_time=$$(($(SECONDS) / $(share))) -max_len=4096 -dict=fuzz/reader.dict -verbosity=0 \
+		-print_final_stats=1 -artifact_prefix=build/fuzz/failed- build/fuzz/$* fuzz/corpus/$*
+
+corpus-%: fuzz/fuzz_%.c fuzz/standalone.c
+	$(CC) $(SANITIZED) $^ $(READER) -lm -o build/fuzz/corpus_$*
+	build/fuzz/corpus_$* fuzz/corpus/$*/*
+
+sanitize:           ## tests of reading with the module itself built to notice misuse of memory; needs gcc
+	rm -rf build/sanitize && mkdir -p build/sanitize && cp -r src/lexirecall build/sanitize
+	rm -f build/sanitize/lexirecall/_native*
+	gcc $(SANITIZED) -shared -fPIC -DPy_LIMITED_API=0x030B0000 \
+		-I$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))') \
+		native/*.c -o build/sanitize/lexirecall/_native.abi3.so
+	PYTHONPATH=build/sanitize LEXIRECALL_READER=native LD_PRELOAD=$$(gcc -print-file-name=libasan.so) \
+		ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
+		$(PYTHON) -m pytest --no-cov -p no:cacheprovider tests/test_reading.py tests/test_two_readers.py

@@ -16,8 +16,9 @@ from targets import verdicts
 
 HEADER = ("", "CPU s", "least to most", "wall s", "peak MB", "CPU ratio", "runs", "")
 READING_HEADER = (
-    "", "MB", "plain, in blocks", "plain, at once", "native", "MB/s", "native / plain", "Python reader", "judgments",
+    "", "MB", "plain, in blocks", "plain, at once", "native", "MB/s", "native / plain", "judgments",
 )  # fmt: skip
+WORDS = {True: "yes", False: "not yet", None: "could not be told"}
 Row = tuple[str, ...]
 
 
@@ -58,7 +59,6 @@ def _reading_rows(outcome: Outcome) -> Iterator[Row]:
             f"{seconds['native']:.3f}",
             f"{seconds['megabytes'] / seconds['native']:.0f}",
             f"{seconds['native'] / seconds['in blocks']:.1f} ({low:.1f} to {high:.1f})",
-            f"{seconds['python']:.2f}",
             f"{seconds['judgments']:.3f}",
         )
 
@@ -92,8 +92,9 @@ def machine() -> dict[str, str]:
         "Processor": f"{_processor()}, {os.cpu_count()} cores",
         "System": f"{platform.system()} {platform.release().split('-')[0]}, {platform.machine()}",
         "Versions": f"Python {platform.python_version()}, {versions}",
+        "Load": f"{os.getloadavg()[2]:.1f} on average, this measurement included; wall times suffer from it",
         "Date": datetime.now(UTC).date().isoformat(),
-        "Command": f"`python benchmarks/run.py {' '.join(_without_folder(sys.argv[1:]))}`",
+        "Command": _command(sys.argv[1:]),
     }
 
 
@@ -105,10 +106,11 @@ def _processor() -> str:
     return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown")
 
 
-def _without_folder(arguments: list[str]) -> list[str]:
-    """Leave out where the data lay: that is nobody's concern."""
-    drop = {i + k for i, argument in enumerate(arguments) if argument == "--folder" for k in (0, 1)}
-    return [argument for i, argument in enumerate(arguments) if i not in drop]
+def _command(arguments: list[str]) -> str:
+    """Return the command, without the folder where the data lay: that is nobody's concern."""
+    folder = {i + k for i, argument in enumerate(arguments) if argument == "--folder" for k in (0, 1)}
+    command = " ".join(["python benchmarks/run.py", *(a for i, a in enumerate(arguments) if i not in folder)])
+    return f"`{command}`" + (", after earlier calls with the same `--folder` for the other tables" if folder else "")
 
 
 INTRODUCTION = """# Benchmarks
@@ -116,7 +118,8 @@ INTRODUCTION = """# Benchmarks
 From text files to AP, nDCG, RR, R@1000, Rprec and TSE of every request, means printed; the peers compute the five that
 they have. Every figure is that of a whole command in a process of its own, start-up included: the CPU time (user and
 system) of the process with its children, wall time, and the peak of its resident memory. The commands take turns;
-shown are medians, and the least and the most CPU time. The ratio is to the CPU time of lexirecall in the same table.
+shown are medians, and the least and the most CPU time; what takes more than eight seconds is run three times only, and
+ranx with an empty cache once. The ratio is to the CPU time of lexirecall in the same table.
 Collections are simulated from a seed. The figures of one table belong together; those of another machine will differ.
 
 `make bench` measures, `python benchmarks/run.py --write` writes this page.
@@ -124,9 +127,10 @@ Collections are simulated from a seed. The figures of one table belong together;
 
 EXPLANATIONS = {
     "tiny": "The ratio is to `python -c 'import numpy'`.",
-    "threads": "The ratio is to one run. With two, CPU time doubles and wall time should not.",
+    "threads": "The ratio is to one run. With two, CPU time doubles and wall time should not, if a second core is "
+    "free; hashing in two threads shows how far it was.",
     "reading": "CPU seconds within one process, start-up not counted: the files read plainly, in blocks of 1 MB and at "
-    "once, and from text to positions by the compiled reader and by the one in Python; last the judgments. Plain "
+    "once, and from text to positions by the compiled reader; last the judgments. Plain "
     "reading of deep is unpacking.",
 }
 
@@ -135,7 +139,7 @@ def write(path: Path, outcomes: Mapping[str, Outcome], about: Mapping[str, str])
     """Write the page."""
     parts = [INTRODUCTION, "\n".join(f"- {what}: {value}" for what, value in about.items()) + "\n"]
     parts += ["## What it should reach\n", "| | reached | |", "| --- | --- | --- |"]
-    parts += [f"| {aim} | {found} | {'yes' if met else 'not yet'} |" for aim, found, met in verdicts(outcomes)]
+    parts += [f"| {aim} | {found} | {WORDS[met]} |" for aim, found, met in verdicts(outcomes)]
     for name, outcome in outcomes.items():
         size = outcome.figures.get("megabytes")
         note = EXPLANATIONS.get(name, "")

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from contestants import missing
-from page import as_text, machine, write
+from page import WORDS, as_text, machine, write
 from suites import SUITES, Outcome, Setting
 from targets import verdicts
 
@@ -23,6 +23,8 @@ def main() -> None:
         folder.mkdir(parents=True, exist_ok=True)
         share = 0.1 if options.quick else 1
         setting = Setting(folder, 2 if options.quick else options.repeats, share)
+        if options.quick:
+            print("--quick: a tenth of the runs and requests that the titles tell")
         for package in missing():
             print(f"{package} is not installed and is left out")
         outcomes = kept(folder / "results.json")
@@ -33,19 +35,24 @@ def main() -> None:
     outcomes = {name: outcomes[name] for name in SUITES if name in outcomes}
     print()
     for aim, found, met in verdicts(outcomes):
-        print(f"{'met   ' if met else 'missed'}  {aim}: {found}")
+        print(f"{aim}: {found} ({WORDS[met]})")
     if options.write:
         write(PAGE, outcomes, machine())
 
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("names", nargs="*", metavar="NAME", choices=[[], *SUITES], help=f"of {', '.join(SUITES)}")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SUITES)}")
     parser.add_argument("--repeats", type=int, default=5, help="how often each command is run (5)")
     parser.add_argument("--quick", action="store_true", help="a tenth of the data, twice: to see whether all works")
     parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
     parser.add_argument("--folder", type=Path, help="keep data and results here; results of an earlier call are shown")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if unknown := set(options.names) - SUITES.keys():
+        parser.error(f"no benchmark is called {', '.join(sorted(unknown))}; there are {', '.join(SUITES)}")
+    if options.quick and options.write:
+        parser.error("--quick is no measurement, so that nothing is written")
+    return options
 
 
 def kept(path: Path) -> dict[str, Outcome]:

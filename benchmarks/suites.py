@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from contestants import OURS, all_commands, job, lexirecall, ours, remark_on_agreement
+from contestants import JOBS, OURS, all_commands, job, lexirecall, ours, remark_on_agreement
 from timing import Command, Timing, interleaved, run
+
+CONTROL = "hashing in two threads"
 
 
 @dataclass(frozen=True)
@@ -60,10 +62,10 @@ def against_peers(name: str, title: str) -> Callable[[Setting], Outcome]:
 
     def measure(setting: Setting) -> Outcome:
         qrels, runs = setting.files(name)
-        commands = list(all_commands(qrels, runs, setting.folder, most_of_slow=3))
+        commands = list(all_commands(qrels, runs, setting.folder, with_cold=name == "robust" and setting.share == 1))
         timings = interleaved(commands, setting.repeats)
         for timing in timings[1:]:
-            timing.remark = timing.remark or remark_on_agreement(timing, timings[0])
+            timing.remark = timing.remark or remark_on_agreement(timing, timings[0], qrels, runs)
         return Outcome(title, timings, {"megabytes": _megabytes(runs)})
 
     return measure
@@ -98,7 +100,11 @@ def threads(setting: Setting) -> Outcome:
     second = Path(first).with_name("second.run")
     if not second.exists():
         second.symlink_to(first)
-    commands = [ours(qrels, [first], label="one run"), ours(qrels, [first, str(second)], label="two runs")]
+    commands = [
+        ours(qrels, [first], label="one run"),
+        ours(qrels, [first, str(second)], label="two runs"),
+        Command(CONTROL, [sys.executable, str(JOBS / "two_threads.py")]),
+    ]
     return Outcome("Two files at once", interleaved(commands, setting.repeats), {"megabytes": _megabytes([first])})
 
 
@@ -106,9 +112,10 @@ def memory(setting: Setting) -> Outcome:
     """Measure the peak memory for run files of different sizes."""
     outcome = Outcome("Peak memory")
     commands = []
-    for name in ("tiny", "100 MB", "500 MB"):
+    for name in ("tiny", "100 MB", "500 MB", "50 MB of judgments"):
         qrels, runs = setting.files(name)
-        commands += [ours(qrels, runs, label=f"one run of {_megabytes(runs):.0f} MB")]
+        sizes = f"one run of {_megabytes(runs):.1f} MB, judgments of {_megabytes([qrels]):.1f} MB"
+        commands += [ours(qrels, runs, label=sizes)]
     outcome.timings = interleaved(commands, setting.repeats)
     return outcome
 

@@ -162,24 +162,43 @@ static inline size_t first_such(const Row *rows, size_t row)
     return row;
 }
 
+/* What should come of judgments: a request must not contradict itself, and its rows must stand together. */
+static inline Status status_of_judgments(const Rows *all)
+{
+    const Row *rows = all->rows;
+    size_t start = 0;
+    for (size_t i = 0; i <= all->count; i++) {
+        int is_end = i == all->count;
+        if (is_end && all->nonsense)
+            return READ_BAD_LINE;
+        if (!is_end && i > 0 && same(rows[i].request, rows[i - 1].request))
+            continue;
+        for (size_t j = start; j < i; j++)
+            if (rows[first_such(rows, j)].number != rows[j].number)
+                return READ_DUPLICATE;
+        for (size_t j = 0; !is_end && j < i; j++)
+            if (same(rows[j].request, rows[i].request))
+                return READ_INTERLEAVED;
+        start = i;
+    }
+    return READ_ON;
+}
+
 /* Judgments hold the items of each row once, in the order of the file, those with positive grades before the others. */
 static inline void check_judgments(Text text, Status status, const Judged *judged, int64_t num_repeated)
 {
     Rows all = rows_of(text, OF_JUDGMENTS, 0);
-    int64_t repeated = 0, conflicts = 0, item = 0;
-    for (size_t i = 0; i < all.count; i++) {
-        size_t first = first_such(all.rows, i);
-        conflicts += all.rows[first].number != all.rows[i].number;
-        repeated += first != i;
-    }
-    Status expected = all.nonsense ? READ_BAD_LINE : conflicts ? READ_DUPLICATE : READ_ON;
-    expect(status == expected, "judgments are read or refused as they should be");
+    int64_t repeated = 0, item = 0;
+    for (size_t i = 0; i < all.count; i++)
+        repeated += first_such(all.rows, i) != i;
+    expect(status == status_of_judgments(&all), "judgments are read or refused as they should be");
     for (size_t q = 0; status == READ_ON && q < judged->num_requests; q++) {
         expect(judged->offsets[q] == item, "the items of a request begin where those of the last one ended");
         for (int positive = 1; positive >= 0; positive--)
             for (size_t i = 0; i < all.count; i++) {
                 const Row *row = &all.rows[i];
-                if (request_at(judged, row->request) != (int64_t)q || first_such(all.rows, i) != i || (row->number > 0) != positive)
+                if (request_at(judged, row->request) != (int64_t)q || first_such(all.rows, i) != i ||
+                    (row->number > 0) != positive)
                     continue;
                 expect(same(row->item, id_at(judged->item_ids, judged->item_borders, (size_t)item)), "items are in order");
                 expect(row->number == judged->grades[item++], "grades are those of the file");

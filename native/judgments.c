@@ -4,11 +4,10 @@
 
 #include <stdlib.h>
 
-/* One line; its item ends there in the bytes of all items. */
+/* One line of the current request; its item ends there in the bytes of its items. */
 typedef struct {
     double grade;
     size_t end;
-    uint32_t request;
 } Line;
 
 struct JudgmentReader {
@@ -16,10 +15,12 @@ struct JudgmentReader {
     Judgments result;
     Status status;
     int64_t number;
-    IdSet requests;
     Buffer unfinished;
-    Buffer items; /* bytes of all items, in the order of lines */
-    Buffer lines; /* Line */
+    IdSet requests;  /* all so far; the last of them is the current one */
+    IdSet items;     /* of the current request, once its lines end */
+    Buffer item_ids; /* bytes, in the order of lines */
+    Buffer lines;    /* Line */
+    Buffer first;    /* size_t for each item: its line */
 };
 
 static Status stop(JudgmentReader *reader, Status status)
@@ -27,59 +28,16 @@ static Status stop(JudgmentReader *reader, Status status)
     return reader->status = status;
 }
 
-static Status read_line(void *context, const char *line, size_t length, const char *readable)
+static const Line *lines_of(const JudgmentReader *reader)
 {
-    JudgmentReader *reader = context;
-    const Settings *settings = &reader->settings;
-    Field fields[MOST_FIELDS];
-    skip_byte_order_mark(++reader->number, &line, &length);
-    int count = split(line, length, readable, fields);
-    if (count == 0 || (count > 0 && fields[0].start[0] == '#'))
-        return READ_ON;
-    Line judged;
-    if (count != 4 || !number_of(settings, fields[3], &judged.grade) || judged.grade - judged.grade != 0)
-        return stop(reader, READ_BAD_LINE); /* the last is true of infinity and NaN */
-    int64_t request = ids_put(&reader->requests, fields[0].start, fields[0].length);
-    if (request < 0 || !buffer_append(&reader->items, fields[2].start, fields[2].length))
-        return stop(reader, READ_NO_MEMORY);
-    judged.request = (uint32_t)request;
-    judged.end = reader->items.used;
-    return buffer_append(&reader->lines, &judged, sizeof judged) ? READ_ON : stop(reader, READ_NO_MEMORY);
-}
-
-Status judgments_feed(JudgmentReader *reader, const char *block, size_t length)
-{
-    if (reader->status == READ_ON && !each_line(&reader->unfinished, block, length, read_line, reader))
-        stop(reader, READ_NO_MEMORY);
-    return reader->status;
-}
-
-/* The lines of each request together, in the order in which they came: where those of request q begin is in starts[q]. */
-static size_t *group_lines(const JudgmentReader *reader, size_t *starts)
-{
-    const Line *lines = (const Line *)(const void *)reader->lines.data;
-    size_t num_lines = reader->lines.used / sizeof *lines, num_requests = reader->requests.count;
-    size_t *grouped = malloc((num_lines + 1) * sizeof *grouped);
-    if (!grouped)
-        return NULL;
-    for (size_t i = 0; i < num_lines; i++)
-        starts[lines[i].request + 1]++;
-    for (size_t q = 0; q < num_requests; q++)
-        starts[q + 1] += starts[q];
-    for (size_t i = 0; i < num_lines; i++)
-        grouped[starts[lines[i].request]++] = i;
-    for (size_t q = num_requests; q > 0; q--) /* each start has moved to the end of its lines */
-        starts[q] = starts[q - 1];
-    starts[0] = 0;
-    return grouped;
+    return (const Line *)(const void *)reader->lines.data;
 }
 
 static const char *item_of(const JudgmentReader *reader, size_t line, size_t *length)
 {
-    const Line *lines = (const Line *)(const void *)reader->lines.data;
-    size_t start = line ? lines[line - 1].end : 0;
-    *length = lines[line].end - start;
-    return reader->items.data + start;
+    size_t start = line ? lines_of(reader)[line - 1].end : 0;
+    *length = lines_of(reader)[line].end - start;
+    return reader->item_ids.data + start;
 }
 
 static int emit(Judgments *result, const char *item, size_t length, double grade)
@@ -91,85 +49,120 @@ static int emit(Judgments *result, const char *item, size_t length, double grade
     return buffer_append(&result->item_borders, &end, sizeof end) && buffer_append(&result->grades, &grade, sizeof grade);
 }
 
-/* Lays out one request: items with positive grades first. A line that repeats an earlier one is left out and counted. */
-static Status lay_out(JudgmentReader *reader, const size_t *grouped, size_t count, IdSet *ids)
+/* Knows the items of the current request again: a line that repeats an earlier one is left out and counted. */
+static Status tell_apart(JudgmentReader *reader)
 {
-    const Line *lines = (const Line *)(const void *)reader->lines.data;
+    const Line *lines = lines_of(reader);
+    size_t num_lines = reader->lines.used / sizeof *lines, length;
+    reader->first.used = 0;
+    if (!ids_clear(&reader->items, num_lines))
+        return READ_NO_MEMORY;
+    for (size_t line = 0; line < num_lines; line++) {
+        const char *item = item_of(reader, line, &length);
+        size_t known = reader->items.count;
+        int64_t number = ids_put(&reader->items, item, length);
+        if (number < 0)
+            return READ_NO_MEMORY;
+        if ((size_t)number == known) {
+            if (!buffer_append(&reader->first, &line, sizeof line))
+                return READ_NO_MEMORY;
+        } else if (lines[((const size_t *)(const void *)reader->first.data)[number]].grade != lines[line].grade) {
+            return READ_DUPLICATE;
+        } else {
+            reader->result.num_repeated++;
+        }
+    }
+    return READ_ON;
+}
+
+/* Ends the current request: lays out its items, those with positive grades first. */
+static Status close_request(JudgmentReader *reader)
+{
     Judgments *result = &reader->result;
     int64_t num_positive = 0;
     size_t length;
-    if (!ids_clear(ids, count))
-        return READ_NO_MEMORY;
-    size_t *first = malloc((count + 1) * sizeof *first); /* the line of each item */
-    Status status = first ? READ_ON : READ_NO_MEMORY;
-    for (size_t i = 0; status == READ_ON && i < count; i++) {
-        const char *item = item_of(reader, grouped[i], &length);
-        size_t known = ids->count;
-        int64_t number = ids_put(ids, item, length);
-        if (number < 0)
-            status = READ_NO_MEMORY;
-        else if ((size_t)number == known)
-            first[number] = grouped[i];
-        else if (lines[grouped[i]].grade != lines[first[number]].grade)
-            status = READ_DUPLICATE;
-        else
-            result->num_repeated++;
-    }
+    Status status = tell_apart(reader);
+    const size_t *first = (const size_t *)(const void *)reader->first.data;
     for (int positive = 1; positive >= 0; positive--)
-        for (size_t i = 0; status == READ_ON && i < ids->count; i++)
-            if ((lines[first[i]].grade > 0) == positive) {
-                const char *item = item_of(reader, first[i], &length);
-                num_positive += positive;
-                if (!emit(result, item, length, lines[first[i]].grade))
-                    status = READ_NO_MEMORY;
-            }
-    free(first);
+        for (size_t i = 0; status == READ_ON && i < reader->items.count; i++) {
+            double grade = lines_of(reader)[first[i]].grade;
+            if ((grade > 0) != positive)
+                continue;
+            const char *item = item_of(reader, first[i], &length);
+            num_positive += positive;
+            status = emit(result, item, length, grade) ? READ_ON : READ_NO_MEMORY;
+        }
     int64_t end = (int64_t)(result->grades.used / sizeof(double));
     if (!buffer_append(&result->offsets, &end, sizeof end) ||
         !buffer_append(&result->num_positive, &num_positive, sizeof num_positive))
         status = READ_NO_MEMORY;
+    reader->lines.used = reader->item_ids.used = 0;
     return status;
 }
 
-static Status lay_out_all(JudgmentReader *reader)
+/* Begins a request, which must be new. */
+static Status open_request(JudgmentReader *reader, const char *id, size_t length)
 {
-    const int64_t zero = 0;
     Judgments *result = &reader->result;
-    size_t num_requests = reader->requests.count;
-    size_t *starts = calloc(num_requests + 1, sizeof *starts);
-    size_t *grouped = starts ? group_lines(reader, starts) : NULL;
-    IdSet ids = {.key = reader->settings.key};
-    Status status = grouped && buffer_append(&result->offsets, &zero, sizeof zero) &&
-                            buffer_append(&result->item_borders, &zero, sizeof zero) &&
-                            buffer_append(&result->request_borders, &zero, sizeof zero)
-                        ? READ_ON
-                        : READ_NO_MEMORY;
-    for (size_t q = 0; status == READ_ON && q < num_requests; q++) {
-        size_t length;
-        const char *id = id_of(&reader->requests, q, &length);
-        status = lay_out(reader, grouped + starts[q], starts[q + 1] - starts[q], &ids);
-        if (!buffer_append(&result->request_ids, id, length))
-            status = READ_NO_MEMORY;
-        int64_t end = (int64_t)result->request_ids.used;
-        if (!buffer_append(&result->request_borders, &end, sizeof end))
-            status = READ_NO_MEMORY;
+    size_t known = reader->requests.count;
+    int64_t request = ids_put(&reader->requests, id, length);
+    if (request < 0 || !buffer_append(&result->request_ids, id, length))
+        return READ_NO_MEMORY;
+    if ((size_t)request < known)
+        return READ_INTERLEAVED;
+    int64_t end = (int64_t)result->request_ids.used;
+    return buffer_append(&result->request_borders, &end, sizeof end) ? READ_ON : READ_NO_MEMORY;
+}
+
+static int is_current(const JudgmentReader *reader, Field id)
+{
+    size_t length;
+    if (!reader->requests.count)
+        return 0;
+    const char *current = id_of(&reader->requests, reader->requests.count - 1, &length);
+    return length == id.length && memcmp(current, id.start, length) == 0;
+}
+
+static Status read_line(void *context, const char *line, size_t length, const char *readable)
+{
+    JudgmentReader *reader = context;
+    Field fields[MOST_FIELDS];
+    skip_byte_order_mark(++reader->number, &line, &length);
+    int count = split(line, length, readable, fields);
+    if (count == 0 || (count > 0 && fields[0].start[0] == '#'))
+        return READ_ON;
+    Line judged;
+    if (count != 4 || !number_of(&reader->settings, fields[3], &judged.grade) || judged.grade - judged.grade != 0)
+        return stop(reader, READ_BAD_LINE); /* the last is so for infinity and NaN */
+    if (!is_current(reader, fields[0])) {
+        if (reader->requests.count && stop(reader, close_request(reader)) != READ_ON)
+            return reader->status;
+        if (stop(reader, open_request(reader, fields[0].start, fields[0].length)) != READ_ON)
+            return reader->status;
     }
-    ids_free(&ids);
-    free(grouped);
-    free(starts);
-    return status;
+    if (!buffer_append(&reader->item_ids, fields[2].start, fields[2].length))
+        return stop(reader, READ_NO_MEMORY);
+    judged.end = reader->item_ids.used;
+    return buffer_append(&reader->lines, &judged, sizeof judged) ? READ_ON : stop(reader, READ_NO_MEMORY);
+}
+
+Status judgments_feed(JudgmentReader *reader, const char *block, size_t length)
+{
+    if (reader->status == READ_ON && !each_line(&reader->unfinished, block, length, read_line, reader))
+        stop(reader, READ_NO_MEMORY);
+    return reader->status;
 }
 
 Status judgments_finish(JudgmentReader *reader)
 {
     if (reader->status == READ_ON)
         last_line(&reader->unfinished, read_line, reader);
-    if (reader->status == READ_ON)
-        stop(reader, lay_out_all(reader));
+    if (reader->status == READ_ON && reader->requests.count)
+        stop(reader, close_request(reader));
     return reader->status;
 }
 
-const Judgments *judgments_result(const JudgmentReader *reader)
+Judgments *judgments_result(JudgmentReader *reader)
 {
     return &reader->result;
 }
@@ -179,21 +172,27 @@ JudgmentReader *judgments_new(const Settings *settings)
     JudgmentReader *reader = calloc(1, sizeof *reader);
     if (!reader)
         return NULL;
+    const int64_t zero = 0;
+    Judgments *result = &reader->result;
     reader->settings = *settings;
-    reader->requests.key = settings->key;
-    if (ids_clear(&reader->requests, 64))
+    reader->requests.key = reader->items.key = settings->key;
+    if (ids_clear(&reader->requests, 64) && buffer_append(&result->offsets, &zero, sizeof zero) &&
+        buffer_append(&result->item_borders, &zero, sizeof zero) &&
+        buffer_append(&result->request_borders, &zero, sizeof zero))
         return reader;
-    free(reader);
+    judgments_free(reader);
     return NULL;
 }
 
 void judgments_free(JudgmentReader *reader)
 {
     Judgments *result = &reader->result;
-    Buffer *buffers[] = {&result->request_ids,  &result->request_borders, &result->offsets, &result->num_positive, &result->item_ids,
-                         &result->item_borders, &result->grades,          &reader->items,   &reader->lines,        &reader->unfinished};
+    Buffer *buffers[] = {&result->request_ids,  &result->request_borders, &result->offsets,  &result->num_positive,
+                         &result->item_ids,     &result->item_borders,    &result->grades,   &reader->item_ids,
+                         &reader->lines,        &reader->first,           &reader->unfinished};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         buffer_free(buffers[i]);
     ids_free(&reader->requests);
+    ids_free(&reader->items);
     free(reader);
 }

@@ -204,6 +204,15 @@ static PyObject *native_run(PyObject *module, PyObject *capsule)
                          bytes_of(&result->line), (long long)result->request);
 }
 
+/* The same, and the buffer is gone: memory is not needed twice. */
+static PyObject *taken(Buffer *buffer)
+{
+    PyObject *bytes = bytes_of(buffer);
+    free(buffer->data);
+    *buffer = (Buffer){0};
+    return bytes;
+}
+
 PyDoc_STRVAR(judgments_doc, "judgments(reader)\n\nReturn (request_ids, request_borders, offsets, num_positive, item_ids,\n"
                             "item_borders, grades, num_repeated).");
 
@@ -213,10 +222,10 @@ static PyObject *native_judgments(PyObject *module, PyObject *capsule)
     Handle *handle = PyCapsule_GetPointer(capsule, NAME);
     if (!handle)
         return NULL;
-    const Judgments *result = judgments_result(handle->judgments);
-    return Py_BuildValue("NNNNNNNL", bytes_of(&result->request_ids), bytes_of(&result->request_borders),
-                         bytes_of(&result->offsets), bytes_of(&result->num_positive), bytes_of(&result->item_ids),
-                         bytes_of(&result->item_borders), bytes_of(&result->grades), (long long)result->num_repeated);
+    Judgments *result = judgments_result(handle->judgments);
+    return Py_BuildValue("NNNNNNNL", taken(&result->request_ids), taken(&result->request_borders),
+                         taken(&result->offsets), taken(&result->num_positive), taken(&result->item_ids),
+                         taken(&result->item_borders), taken(&result->grades), (long long)result->num_repeated);
 }
 
 PyDoc_STRVAR(decimal_doc, "decimal(text, powers)\n\nRead a plain decimal number; return None if it needs more care.");

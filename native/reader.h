@@ -75,7 +75,8 @@ typedef struct {
 
 const Result *reader_result(const Reader *reader);
 
-/* Judgments, as arrays: what Judged is made of, in buffers. Any status but READ_ON says that they cannot be read. */
+/* Judgments, as arrays: what Judged is made of, in buffers that the caller may take and free. Any status but READ_ON says
+ * that they cannot be read here: a bad line, an item judged twice in two ways, or requests that do not stand together. */
 typedef struct {
     Buffer request_ids, request_borders, offsets, num_positive, item_ids, item_borders, grades;
     int64_t num_repeated; /* lines that repeat an earlier one */
@@ -87,7 +88,7 @@ JudgmentReader *judgments_new(const Settings *settings);
 void judgments_free(JudgmentReader *reader);
 Status judgments_feed(JudgmentReader *reader, const char *block, size_t length);
 Status judgments_finish(JudgmentReader *reader);
-const Judgments *judgments_result(const JudgmentReader *reader);
+Judgments *judgments_result(JudgmentReader *reader);
 
 /* Reads a plain decimal number; returns 0 if it is none, or if its last bit needs more care. */
 int decimal_number(const char *text, size_t length, const uint64_t *powers, double *value);

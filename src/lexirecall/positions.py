@@ -10,6 +10,7 @@ unknown it stands at infinity. Nothing downstream ever sees a list of documents 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -218,7 +219,7 @@ def reachable(tracks: Tracks, depth: int) -> BoolArray:
     return tracks.positions <= depth if tracks.block_starts is None else tracks.block_starts < depth
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Projection:
     """The paper's relevance projection of every ranking, for one relevance level: what measures are computed from."""
 
@@ -228,10 +229,20 @@ class Projection:
     """m of each request, [Q]."""
     found: Tracks
 
-    @property
+    @cached_property
     def recall_levels(self) -> IntArray:
         """For each retrieved relevant item, which one it is from the top: i of p_i."""
         return self.found.segments.ordinals
+
+    @cached_property
+    def num_relevant_of_item(self) -> IntArray:
+        """For each retrieved relevant item, how many relevant ones its request has: m."""
+        return self.per_item_of_request(self.num_relevant)
+
+    @cached_property
+    def positions(self) -> FloatArray:
+        """For each retrieved relevant item, its position, as a float: p_i."""
+        return self.found.positions.astype(float)
 
     def per_item(self, per_ranking: npt.NDArray[Number]) -> npt.NDArray[Number]:
         """Repeat a value of each ranking for each of its retrieved relevant items."""

@@ -4,6 +4,7 @@ Belongs here: the group of commands, and what happens to errors. Results go to s
 the exit code is 0 if all went well, 1 for bad data and 2 for bad usage.
 """
 
+import os
 import signal
 import sys
 from importlib import import_module
@@ -56,6 +57,8 @@ def group() -> None:
 
 def run() -> None:
     """Be a program: as `main`, and if the reader of our output leaves, as `head` does, go too, without a word."""
+    # numpy's linear algebra, which no command needs much of, would start threads that cost more than they give
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     main()

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from lexirecall.manifest import Conventions
 from lexirecall.positions import Segments, SystemPositions, Tracks
 from lexirecall.text import to_text
 
-_BLOCK = 1 << 20
+_BLOCK = 1 << 18
 _READ_ON, _BAD_LINE, _DUPLICATE = 0, 1, 2  # as in reader.h; the rest is read in Python
 _TIES = {"trec": 0, "expected": 0, "input": 1, "worst": 2, "best": 3}  # the mean over orders needs the blocks only
 _POWERS = range(-342, 309)
@@ -107,19 +107,28 @@ def _secret() -> int:
 
 def _feed(native: Any, reader: Any, source: Source) -> int:
     with source.open() as stream:
-        for block in _ahead(stream) if source.is_packed else iter(lambda: stream.read(_BLOCK), b""):
+        for block in (_ahead if source.is_packed else _in_turn)(stream):
             if status := native.feed(reader, block):
                 return int(status)
     return int(native.finish(reader))
 
 
-def _ahead(stream: IO[bytes]) -> Iterator[bytes]:
+def _in_turn(stream: Any) -> Iterator[memoryview]:
+    """Read one block after the other, all into the same memory."""
+    block = memoryview(bytearray(_BLOCK))
+    while count := stream.readinto(block):
+        yield block[:count]
+
+
+def _ahead(stream: Any) -> Iterator[memoryview]:
     """Unpack the next block while this one is read."""
+    this, other = memoryview(bytearray(_BLOCK)), memoryview(bytearray(_BLOCK))
     with ThreadPoolExecutor(1) as pool:
-        coming = pool.submit(stream.read, _BLOCK)
-        while block := coming.result():
-            coming = pool.submit(stream.read, _BLOCK)
-            yield block
+        coming = pool.submit(stream.readinto, this)
+        while count := coming.result():
+            coming = pool.submit(stream.readinto, other)
+            yield this[:count]
+            this, other = other, this
 
 
 def _tracks(found: Any, num_requests: int) -> Tracks:

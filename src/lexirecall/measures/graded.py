@@ -23,9 +23,7 @@ GAINS: dict[str, Callable[[FloatArray], FloatArray]] = {
 
 
 def _ndcg(projection: Projection, dcg: str, cutoff: int | None) -> FloatArray:
-    positions = projection.found.positions
-    seen = np.where(positions <= (cutoff or np.inf), discount(positions.astype(float)), 0.0)
-    return _normalized(projection, seen, dcg, cutoff)
+    return _normalized(projection, _discounts(projection.positions, cutoff), dcg, cutoff)
 
 
 def _expected_ndcg(projection: Projection, dcg: str, cutoff: int | None) -> FloatArray:
@@ -33,14 +31,17 @@ def _expected_ndcg(projection: Projection, dcg: str, cutoff: int | None) -> Floa
     return _normalized(projection, mean_exposures(discount, projection.found, depth), dcg, cutoff)
 
 
+def _discounts(positions: FloatArray, cutoff: int | None) -> FloatArray:
+    discounts = discount(positions)
+    return discounts if cutoff is None else np.where(positions <= cutoff, discounts, 0.0)
+
+
 def _normalized(projection: Projection, seen: FloatArray, dcg: str, cutoff: int | None) -> FloatArray:
     """Return the sum of gain times exposure, over the same sum of the best order of all judged items."""
     grades = projection.source.judgments.grades
     gained = projection.sum(GAINS[dcg](grades[projection.found.items]) * seen)
     relevant, ideal_grades = _best_order(projection)
-    ordinals = relevant.ordinals
-    ideal_seen = np.where(ordinals <= (cutoff or np.inf), discount(ordinals.astype(float)), 0.0)
-    ideal = relevant.sum(GAINS[dcg](ideal_grades) * ideal_seen)
+    ideal = relevant.sum(GAINS[dcg](ideal_grades) * _discounts(relevant.ordinals.astype(float), cutoff))
     return np.where(ideal > 0, gained / ideal, 0.0)
 
 

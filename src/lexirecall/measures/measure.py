@@ -181,13 +181,12 @@ class Measure:
     def _sum_over_recall_levels(self, projection: Projection) -> FloatArray:
         """Compute sum_i e(p_i) z(i, m), over what was retrieved and what was not."""
         n = _corpus_size(projection)
-        m_of_item = projection.per_item_of_request(projection.num_relevant)
-        n_of_item = projection.per_item_of_request(n)
-        levels = projection.recall_levels
+        m_of_item, levels = projection.num_relevant_of_item, projection.recall_levels
+        n_of_item = np.nan if projection.source.corpus_size is None else projection.per_item_of_request(n)
         if projection.source.conventions.ties == "expected":
             exposures = expected_exposures(self._exposures, projection, n, bottom=self._bottom)
         else:
-            exposures = self._exposures(projection.found.positions.astype(float), m_of_item, n_of_item)
+            exposures = self._exposures(projection.positions, m_of_item, n_of_item)
         retrieved = projection.sum(_product(exposures, self._weights(levels, m_of_item, n_of_item)))
         return retrieved if self.corpus == "ignored" else retrieved + self._tail(projection, n)
 

@@ -1,0 +1,241 @@
+"""Hostile input: files whose reading takes forever if anything in it is quadratic.
+
+None of this is timed: a reader that is quadratic here would not come back. The Python reader, which means the same, is
+given smaller files.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lexirecall import FormatError, Judgments
+from lexirecall.formats import native
+from lexirecall.formats.native import project_native, read_qrels_native
+from lexirecall.formats.source import Source
+from lexirecall.formats.trec import project_text, read_qrels
+from lexirecall.judgments import IntArray
+from lexirecall.manifest import Conventions
+from lexirecall.positions import SystemPositions
+from lexirecall.reader import is_built
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One of the readers, and how much smaller than for the compiled one its files are."""
+
+    judge: Callable[[Source], Judgments]
+    project: Callable[..., SystemPositions]
+    ease: int
+
+    def read(self, path: Path, judgments: Judgments, ties: str = "trec") -> SystemPositions:
+        with Source(path) as source:
+            return self.project(source, "run", judgments, Conventions(ties=ties), needs_judged=False)
+
+
+needs_compiler = pytest.mark.skipif(not is_built(), reason="there was no C compiler")
+both_readers = pytest.mark.parametrize(
+    "reader",
+    [
+        pytest.param(Reader(read_qrels_native, project_native, 1), id="native", marks=needs_compiler),
+        pytest.param(Reader(read_qrels, project_text, 20), id="python"),
+    ],
+)
+
+
+def write(path: Path, lines: Iterable[bytes]) -> Path:
+    path.write_bytes(b"".join(lines))
+    return path
+
+
+def judging(items: Iterable[bytes], request: bytes = b"q") -> Judgments:
+    return Judgments.from_grades({request: dict.fromkeys(items, 1.0)})
+
+
+def numbers_of(system: SystemPositions, judgments: Judgments) -> IntArray:
+    """Return the numbers in the names of the items found, d0000017 and the like, in the order of their positions."""
+    return np.array([int(judgments.items[item][1:]) for item in system.found.items.tolist()])
+
+
+def shuffled(count: int) -> Iterable[int]:
+    """Give 0 … count - 1 in an order that is neither up nor down."""
+    return (7919 * i % count for i in range(count))  # 7919 is prime, and divides none of the counts
+
+
+# Ties and orders
+
+
+@both_readers
+@pytest.mark.parametrize(("ties", "is_unordered"), [("trec", False), ("trec", True), ("worst", True), ("input", True)])
+def test_a_million_ties(tmp_path: Path, reader: Reader, ties: str, is_unordered: bool) -> None:
+    """Every tenth item is judged; ids descending by bytes is numbers descending."""
+    count = 1_000_000 // reader.ease
+    lower = b"q Q0 zero 0 0 t\n" if is_unordered else b""  # a score that others are above, though they come later
+    path = write(tmp_path / "run", [lower, *map(b"q Q0 d%07d 0 1 t\n".__mod__, shuffled(count))])
+    judgments = judging(map(b"d%07d".__mod__, range(0, count, 10)))
+    system = reader.read(path, judgments, ties)
+    positions, numbers = system.found.positions, numbers_of(system, judgments)
+    if ties == "input":
+        order = np.fromiter(shuffled(count), int)
+        assert (order[positions - 1] == numbers).all()
+    elif ties == "worst":
+        assert positions.tolist() == list(range(count - count // 10 + 1, count + 1))
+        assert numbers.tolist() == list(range(0, count, 10))[::-1]
+    else:
+        assert (positions == count - numbers).all()
+    assert len(positions) == count // 10
+    assert system.num_retrieved.tolist() == [count + is_unordered]
+
+
+@both_readers
+def test_one_request_of_two_million_lines(tmp_path: Path, reader: Reader) -> None:
+    count = 2_000_000 // reader.ease
+    path = write(tmp_path / "run", (b"q Q0 d%07d 0 %d t\n" % (i, count - i) for i in range(count)))
+    judgments = judging(map(b"d%07d".__mod__, range(0, count, 1000)))
+    system = reader.read(path, judgments)
+    assert system.found.positions.tolist() == list(range(1, count, 1000))
+    assert system.num_retrieved.tolist() == [count]
+
+
+@both_readers
+def test_a_ranking_from_the_bottom_to_the_top_in_which_every_item_is_judged(tmp_path: Path, reader: Reader) -> None:
+    count = 300_000 // reader.ease
+    path = write(tmp_path / "run", (b"q Q0 d%07d 0 %d.5 t\n" % (i, i) for i in range(count)))
+    judgments = judging(map(b"d%07d".__mod__, range(count)))
+    system = reader.read(path, judgments)
+    assert system.found.positions.tolist() == list(range(1, count + 1))
+    assert (numbers_of(system, judgments) == np.arange(count)[::-1]).all()
+
+
+# Long lines
+
+
+@both_readers
+@pytest.mark.parametrize("block", [4096, 1 << 20])
+def test_a_line_of_20_megabytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reader: Reader, block: int) -> None:
+    """It may be an id or a comment; the lines around it are read."""
+    monkeypatch.setattr(native, "_BLOCK", block)
+    long = b"x" * (20_000_000 // reader.ease)
+    lines = [b"q Q0 a 1 3 t\n", b"#" + long + b"\n", b"q Q0 " + long + b" 2 2 t\n", b"q Q0 b 3 1 " + long]
+    system = reader.read(write(tmp_path / "run", lines), judging([b"a", long, b"b"]))
+    assert system.found.positions.tolist() == [1, 2, 3]
+
+
+@both_readers
+def test_a_line_of_two_million_fields(tmp_path: Path, reader: Reader) -> None:
+    count = 2_000_000 // reader.ease
+    path = write(tmp_path / "run", [b"q Q0 a 1 3 t\n", b"x " * count])
+    with pytest.raises(FormatError, match=f"run:2: a run line has 6 fields .*, found {count}: "):
+        reader.read(path, judging([b"a"]))
+
+
+@both_readers
+@pytest.mark.parametrize(("digits", "score"), [(b"0", 0.0), (b"9", 10.0)])
+def test_a_score_of_a_million_digits(tmp_path: Path, reader: Reader, digits: bytes, score: float) -> None:
+    """Below, equal to and above it."""
+    long = digits + b"." + digits * 1_000_000
+    scores = {b"a": b"%f" % (score - 0.5), b"b": b"%f" % score, b"c": long, b"d": b"%f" % (score + 0.5)}
+    path = write(tmp_path / "run", (b"q Q0 %s 0 %s t\n" % pair for pair in scores.items()))
+    system = reader.read(path, judging(scores))
+    assert system.found.items.tolist() == [3, 2, 1, 0]
+    assert system.found.positions.tolist() == [1, 2, 3, 4]
+
+
+# Hashes
+
+
+def colliding(count: int) -> list[bytes]:
+    """Return ids that the compiled reader's hash (native/ids.c) could not tell apart if its secret key were 0.
+
+    Mixing eight bytes is a bijection, so it is run backwards from words that are folded to the same 32 bits.
+    """
+    rng = np.random.default_rng(0)
+    high = rng.permutation(np.arange(2 * count, dtype=np.uint64)) + np.uint64(1 << 31)
+    words = high << np.uint64(32) | (high ^ np.uint64(0x12345678))
+    words ^= (words >> np.uint64(29)) ^ (words >> np.uint64(58))
+    words *= np.uint64(pow(0xCA9B0C7EBA1DA115, -1, 1 << 64))
+    words ^= words >> np.uint64(32)
+    words *= np.uint64(pow(0xD6E8FEB86659FD93, -1, 1 << 64))
+    words ^= np.uint64(8 * 0x9E3779B97F4A7C15 % (1 << 64))
+    ids = (word.tobytes() for word in words.astype("<u8"))
+    return [identifier for identifier in ids if identifier.split() == [identifier] and b"\0" not in identifier][:count]
+
+
+@both_readers
+def test_ids_chosen_to_collide_do_not(tmp_path: Path, reader: Reader) -> None:
+    count = 200_000 // reader.ease
+    ids = colliding(count)
+    assert len(set(ids)) == count
+    path = write(tmp_path / "run", (b"q Q0 %s 0 %d t\n" % (item, -i) for i, item in enumerate(ids)))
+    system = reader.read(path, judging(ids[::2]))
+    assert system.found.positions.tolist() == list(range(1, count, 2))
+
+
+# Many requests
+
+
+@both_readers
+def test_many_requests_of_one_line(tmp_path: Path, reader: Reader) -> None:
+    """Every other item is the one that was judged."""
+    count = 200_000 // reader.ease
+    path = write(tmp_path / "run", (b"q%d Q0 d%d 0 1 t\n" % (i, i % 2) for i in shuffled(count)))
+    judgments = Judgments.from_grades({b"q%d" % i: {b"d1": 1.0} for i in range(count)})
+    system = reader.read(path, judgments)
+    assert system.num_retrieved.tolist() == [1] * count
+    assert system.found.segments.sizes.tolist() == [0, 1] * (count // 2)
+    assert set(system.found.positions.tolist()) == {1}
+
+
+@both_readers
+@pytest.mark.parametrize("num_requests", [1, 2, 200_000])
+def test_requests_that_nobody_judged(tmp_path: Path, reader: Reader, num_requests: int) -> None:
+    """Even if their lines are scattered over the file."""
+    count = 200_000 // reader.ease
+    path = write(tmp_path / "run", (b"u%d Q0 d%d 0 1 t\n" % (i % num_requests, i) for i in range(count)))
+    system = reader.read(path, judging([b"d1"]))
+    assert system.num_unjudged == min(num_requests, count)
+    assert system.answered.tolist() == [False]
+    assert system.found.positions.tolist() == []
+
+
+@both_readers
+def test_judged_requests_whose_lines_alternate(tmp_path: Path, reader: Reader) -> None:
+    count = 100_000 // reader.ease
+    path = write(tmp_path / "run", (b"q%d Q0 d%d 0 %d t\n" % (i % 2, i, -i) for i in range(2 * count)))
+    judgments = Judgments.from_grades({b"q0": {b"d0": 1.0}, b"q1": {b"d%d" % (2 * count - 1): 1.0}})
+    assert reader.read(path, judgments).found.positions.tolist() == [1, count]
+
+
+@both_readers
+def test_a_large_request_makes_the_small_ones_after_it_no_slower(tmp_path: Path, reader: Reader) -> None:
+    large, small = 500_000 // reader.ease, 20_000 // reader.ease
+    lines = [b"q0 Q0 d%d 0 %d t\n" % (i, -i) for i in range(large)]
+    lines += [b"q%d Q0 a 0 1 t\n" % i for i in range(1, small)]
+    judgments = Judgments.from_grades({b"q%d" % i: {b"a": 1.0, b"d7": 1.0} for i in range(small)})
+    system = reader.read(write(tmp_path / "run", lines), judgments)
+    assert system.found.positions.tolist() == [8] + [1] * (small - 1)
+
+
+# Judgments
+
+
+@both_readers
+@pytest.mark.parametrize("num_requests", [1, 2, 400_000])
+def test_many_judgments(tmp_path: Path, reader: Reader, num_requests: int) -> None:
+    """Those of one request, of two that alternate, and one for each request; each stands there twice."""
+    count = 400_000 // reader.ease
+    lines = [b"q%d 0 d%d %d\n" % (i % num_requests, i, i % 2) for i in range(count)]
+    judgments = reader.judge(Source(write(tmp_path / "qrels", lines * 2)))
+    assert len(judgments.requests) == min(num_requests, count)
+    assert judgments.num_repeated == count
+    assert sorted(judgments.items) == sorted(b"d%d" % i for i in range(count))
+    assert judgments.num_positive.sum() == count // 2
+
+
+@both_readers
+def test_judged_ids_chosen_to_collide_do_not(tmp_path: Path, reader: Reader) -> None:
+    ids = colliding(200_000 // reader.ease)
+    judgments = reader.judge(Source(write(tmp_path / "qrels", map(b"q 0 %s 1\n".__mod__, ids))))
+    assert list(judgments.items) == ids
