@@ -119,7 +119,9 @@ From text files to AP, nDCG, RR, R@1000, Rprec and TSE of every request, means p
 they have. Every figure is that of a whole command in a process of its own, start-up included: the CPU time (user and
 system) of the process with its children, wall time, and the peak of its resident memory. The commands take turns;
 shown are medians, and the least and the most CPU time; what takes more than eight seconds is run three times only, and
-ranx with an empty cache once. The ratio is to the CPU time of lexirecall in the same table.
+ranx with an empty cache once. The ratio is to the CPU time of lexirecall in the same table. The lexirecall command asks
+numpy for one thread of linear algebra (OPENBLAS_NUM_THREADS=1); the peers run as they come. Plain reading depends on
+how it is done: into the same megabyte of memory again and again it is several times faster than into fresh memory.
 Collections are simulated from a seed. The figures of one table belong together; those of another machine will differ.
 
 `make bench` measures, `python benchmarks/run.py --write` writes this page.

@@ -197,13 +197,13 @@ class _Zstandard(io.RawIOBase):
 
         self._packed, self._new_frame = packed, ZstdDecompressor(max_window_size=2**31).decompressobj
         self._frame: Any = None
-        self._unpacked = b""
+        self._unpacked = memoryview(b"")
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        while not self._unpacked and self._unpack():
+        while not len(self._unpacked) and self._unpack():
             pass
         data, self._unpacked = self._unpacked[: len(buffer)], self._unpacked[len(buffer) :]
         buffer[: len(data)] = data
@@ -212,12 +212,12 @@ class _Zstandard(io.RawIOBase):
     def _unpack(self) -> bool:
         """Unpack one block, or return False at the end."""
         rest = self._frame.unused_data if self._frame is not None and self._frame.eof else b""
-        block = rest or self._packed.read(1 << 14)
+        block = rest or self._packed.read(1 << 10)  # little, since it may unpack to very much
         if not block:
             if self._frame is not None and not self._frame.eof:
                 raise EOFError
             return False
         if self._frame is None or self._frame.eof:
             self._frame = self._new_frame()
-        self._unpacked = self._frame.decompress(block)
+        self._unpacked = memoryview(self._frame.decompress(block))
         return True

@@ -22,6 +22,8 @@ from lexirecall.manifest import Conventions
 from lexirecall.positions import SystemPositions
 from lexirecall.text import to_text
 
+_NEWLINES = b"\r\n"
+_MOST_FIELDS = 7
 MOST_ITEMS = 2**53  # positions are computed with as floats, and every one of them must be exact
 _ORDER = "The order is: lexirecall eval QRELS RUN..."
 _DUPLICATES = "remove one of them, or go on with --duplicates first (the first line) or best (the highest score)"
@@ -45,8 +47,8 @@ def _fields(source: Source, number: int, line: bytes) -> list[bytes]:
     """Split a line; an empty one and a comment have no fields."""
     if b"\0" in line:
         remedy = "is this a binary file, or UTF-16 text?"
-        raise FormatError(source.name, number, f"a NUL byte: {shown(line)}", remedy=remedy)
-    fields = line.split()
+        raise FormatError(source.name, number, f"a NUL byte: {shown(line.rstrip(_NEWLINES))}", remedy=remedy)
+    fields = line.split(None, _MOST_FIELDS)  # the last may hold many; a line has six at the most
     return [] if fields and fields[0].startswith(b"#") else fields
 
 
@@ -200,7 +202,8 @@ def _number(text: bytes, source: Source, number: int, what: str) -> float:
 def _wrong_fields(
     source: Source, number: int, kind: str, count: int, names: str, fields: list[bytes], remedy: str
 ) -> FormatError:
-    text = b" ".join(fields)
+    text = b" ".join(fields).rstrip()
+    found = str(len(fields)) if len(fields) <= _MOST_FIELDS else f"more than {_MOST_FIELDS}"
     if any(byte < 32 for byte in text[:400]):
         remedy = "this looks like binary data, not text"
     elif len(fields) < count and text.count(b",") >= count - 1:
@@ -209,7 +212,7 @@ def _wrong_fields(
         remedy = (
             "is there a blank inside an id?" if len(fields) > count else "is a column missing, or the file cut off?"
         )
-    problem = f"a {kind} line has {count} fields ({names}), found {len(fields)}: {shown(text)}"
+    problem = f"a {kind} line has {count} fields ({names}), found {found}: {shown(text)}"
     return FormatError(source.name, number, problem, remedy=remedy)
 
 
