@@ -127,7 +127,7 @@ def test_a_line_of_20_megabytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 def test_a_line_of_two_million_fields(tmp_path: Path, reader: Reader) -> None:
     count = 2_000_000 // reader.ease
     path = write(tmp_path / "run", [b"q Q0 a 1 3 t\n", b"x " * count])
-    with pytest.raises(FormatError, match="run:2: a run line has 6 fields .*, found more than 7: "):
+    with pytest.raises(FormatError, match=r"run:2: a run line has 6 fields .*, found more than 7: "):
         reader.read(path, judging([b"a"]))
 
 
