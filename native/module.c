@@ -190,12 +190,22 @@ static PyObject *bytes_of(const Buffer *buffer)
     return PyBytes_FromStringAndSize(buffer->data ? buffer->data : "", (Py_ssize_t)buffer->used);
 }
 
+/* The handle in a capsule, if it reads what is asked for: a run, or judgments. */
+static Handle *handle_of(PyObject *capsule, int reads_run)
+{
+    Handle *handle = PyCapsule_GetPointer(capsule, NAME);
+    if (!handle || (handle->reader != NULL) == reads_run)
+        return handle;
+    PyErr_SetString(PyExc_TypeError, reads_run ? "this is a reader of judgments" : "this is a reader of a run");
+    return NULL;
+}
+
 PyDoc_STRVAR(run_doc, "run(reader)\n\nReturn (found, num_retrieved, num_unjudged, number, num_lines, line, request).");
 
 static PyObject *native_run(PyObject *module, PyObject *capsule)
 {
     (void)module;
-    Handle *handle = PyCapsule_GetPointer(capsule, NAME);
+    Handle *handle = handle_of(capsule, 1);
     if (!handle)
         return NULL;
     const Result *result = reader_result(handle->reader);
@@ -219,7 +229,7 @@ PyDoc_STRVAR(judgments_doc, "judgments(reader)\n\nReturn (request_ids, request_b
 static PyObject *native_judgments(PyObject *module, PyObject *capsule)
 {
     (void)module;
-    Handle *handle = PyCapsule_GetPointer(capsule, NAME);
+    Handle *handle = handle_of(capsule, 0);
     if (!handle)
         return NULL;
     Judgments *result = judgments_result(handle->judgments);
