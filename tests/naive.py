@@ -8,7 +8,7 @@ import ctypes
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain, permutations, product
 from statistics import fmean
@@ -291,3 +291,106 @@ def orders(lines: Lines, score_dtype: str = "float64") -> Iterator[list[str]]:
 def expected(lines: Lines, score_dtype: str, of_order: Callable[[list[str]], float]) -> float:
     """Return the mean over all orders of tied items; it is undefined as soon as one of them is."""
     return fmean(of_order(order) for order in orders(lines, score_dtype))
+
+
+# Preferences between two position vectors; what is missing is at infinity
+
+
+def lexirecall(x: list[float], y: list[float]) -> int:
+    """The last difference decides."""
+    for p, q in zip(reversed(x), reversed(y), strict=True):
+        if p != q:
+            return 1 if p < q else -1
+    return 0
+
+
+def lexiprecision(x: list[float], y: list[float]) -> int:
+    """The first difference decides."""
+    for p, q in zip(x, y, strict=True):
+        if p != q:
+            return 1 if p < q else -1
+    return 0
+
+
+def sized_lexiprecision(x: list[float], y: list[float]) -> float:
+    for p, q in zip(x, y, strict=True):
+        if p != q:
+            return 1 / p - 1 / q
+    return 0
+
+
+def rpp(x: list[float], y: list[float], weight: str = "uniform") -> float:
+    """The weighted mean of the signs at all recall levels."""
+    weights = [{"uniform": 1, "inverse": 1 / i, "dcg": 1 / math.log2(i + 1)}[weight] for i in range(1, len(x) + 1)]
+    signs = [(p < q) - (p > q) for p, q in zip(x, y, strict=True)]
+    return sum(w * sign for w, sign in zip(weights, signs, strict=True)) / sum(weights)
+
+
+PREFERENCES: dict[str, Callable[..., float]] = {
+    "LexiRecall": lexirecall,
+    "LexiPrecision": lexiprecision,
+    "LexiPrecision(size='rr')": sized_lexiprecision,
+    "RPP": rpp,
+    "RPP(weight='inverse')": lambda x, y: rpp(x, y, "inverse"),
+    "RPP(weight='dcg')": lambda x, y: rpp(x, y, "dcg"),
+}
+
+
+def graded_rpp(x: Case, y: Case) -> float:
+    """The mean over the grades of the request, each as a level, weighted by how many items reach it."""
+    levels = {grade for grade in x.judged.values() if grade > 0}
+    total = value = 0.0
+    for level in levels:
+        at = [replace(case, level=level) for case in (x, y)]
+        value += at[0].m * rpp(at[0].positions, at[1].positions)
+        total += at[0].m
+    return ratio(value, total)
+
+
+# Possible users and providers; fractions, so that equal is equal
+
+
+def nonempty_sets(m: int) -> list[tuple[int, ...]]:
+    """All sets of the first m recall levels, in the order of their bit masks; level 1 is the lowest bit."""
+    return [tuple(i for i in range(1, m + 1) if mask >> (i - 1) & 1) for mask in range(1, 2**m)]
+
+
+def case_of_user(wanted: tuple[float, ...], corpus_size: int | None = None) -> Case:
+    """The ranking to someone who wants what is at these positions; what is at infinity was not retrieved."""
+    depth = max((int(p) for p in wanted if p < math.inf), default=0)
+    shown = [1.0 if p in wanted else None for p in range(1, depth + 1)]
+    return Case(shown, {str(i): 1.0 for i in range(len(wanted))}, corpus_size=corpus_size)
+
+
+Exposure = Callable[[int], Fraction]
+Weight = Callable[[int, int], Fraction]
+
+
+def recall_level(e: Exposure, z: Weight, positions: tuple[int, ...]) -> Fraction:
+    """sum_i e(p_i) z(i, m)."""
+    return sum((e(p) * z(i, len(positions)) for i, p in enumerate(positions, 1)), Fraction())
+
+
+def users(e: Exposure, z: Weight, positions: tuple[int, ...]) -> list[Fraction]:
+    """The utilities of all possible users."""
+    sets = nonempty_sets(len(positions))
+    return [recall_level(e, z, tuple(positions[i - 1] for i in levels)) for levels in sets]
+
+
+def providers(e: Exposure, positions: tuple[int, ...]) -> list[Fraction]:
+    """The exposures of all possible providers."""
+    sets = nonempty_sets(len(positions))
+    return [sum((e(positions[i - 1]) for i in levels), Fraction()) for levels in sets]
+
+
+def is_top_heavy(e: Exposure, z: Weight, placements: list[tuple[int, ...]]) -> bool:
+    """Whether no placement has less value than what is left of it without its first j items."""
+    return all(recall_level(e, z, p) >= recall_level(e, z, p[j:]) for p in placements for j in range(len(p)))
+
+
+def leximin(x: list[Fraction], y: list[Fraction]) -> int:
+    """The worst-off who is not equally well off in both decides."""
+    for a, b in zip(sorted(x), sorted(y), strict=True):
+        if a != b:
+            return 1 if a > b else -1
+    return 0

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from command import Command
-from lexirecall import MEASURES, Scores, evaluate
+from lexirecall import MEASURES, PREFERENCES, Scores, evaluate
 from lexirecall.cli import COMMANDS
 
 GOOD = {
@@ -233,9 +233,9 @@ def test_the_version_names_the_reader(command: Command) -> None:
 
 def test_the_list_of_measures_has_every_row(command: Command) -> None:
     names = [re.match(r"\w+", line) for line in command("measures").out.splitlines()[1:]]
-    assert [name.group() for name in names if name] == list(MEASURES)
+    assert [name.group() for name in names if name] == [*MEASURES, *PREFERENCES]
     rows = [json.loads(line) for line in command("measures", "-f", "jsonl").out.splitlines()]
-    assert len(rows) == len(MEASURES)
+    assert len(rows) == len(MEASURES) + len(PREFERENCES)
     assert all(row["title"] and row["reference"] for row in rows)
 
 

@@ -11,20 +11,24 @@ if TYPE_CHECKING:
     from lexirecall.formats import project
     from lexirecall.judgments import Judgments
     from lexirecall.measures import MEASURES, Measure
-    from lexirecall.names import parse_measure, parse_measures, register
+    from lexirecall.names import parse_measure, parse_measures, parse_preference, register
     from lexirecall.positions import Positions, Projection
+    from lexirecall.preferences import PREFERENCES, Pairs, Preference
     from lexirecall.simulate import simulate_collection
     from lexirecall.verbs.evaluate import evaluate, score
     from lexirecall.verbs.scores import Scores
 
 _HOME = {
     "MEASURES": "measures",
+    "PREFERENCES": "preferences",
     "DataError": "errors",
     "FormatError": "errors",
     "Judgments": "judgments",
     "LexirecallError": "errors",
     "Measure": "measures",
+    "Pairs": "preferences",
     "Positions": "positions",
+    "Preference": "preferences",
     "Projection": "positions",
     "Scores": "verbs.scores",
     "UnknownMeasure": "errors",
@@ -32,6 +36,7 @@ _HOME = {
     "evaluate": "verbs.evaluate",
     "parse_measure": "names",
     "parse_measures": "names",
+    "parse_preference": "names",
     "project": "formats",
     "register": "names",
     "score": "verbs.evaluate",
@@ -39,9 +44,9 @@ _HOME = {
 }
 
 __all__ = [
-    "MEASURES", "DataError", "FormatError", "Judgments", "LexirecallError", "Measure", "Positions", "Projection",
-    "Scores", "UnknownMeasure", "UsageError", "evaluate", "parse_measure", "parse_measures", "project", "register",
-    "score", "simulate_collection",
+    "MEASURES", "PREFERENCES", "DataError", "FormatError", "Judgments", "LexirecallError", "Measure", "Pairs",
+    "Positions", "Preference", "Projection", "Scores", "UnknownMeasure", "UsageError", "evaluate", "parse_measure",
+    "parse_measures", "parse_preference", "project", "register", "score", "simulate_collection",
 ]  # fmt: skip
 
 

@@ -1,21 +1,27 @@
-"""The names of measures: one grammar to read them, one canonical spelling to print them.
+"""The names of measures and preferences: one grammar to read them, one canonical spelling to print them.
 
-Belongs here: parsing, aliases and suggestions. Not here: the measures. Imports errors and measures.
+Belongs here: parsing, aliases and suggestions. Not here: the rows. Imports errors, measures and preferences.
 
     name  =  NAME [ "(" setting "=" value { "," … } ")" ] [ "@" value ]
 
 as in ir_measures: `nDCG@10`, `RBP(p=0.5)`, `AP(rel=2)@100`. Case does not matter. trec_eval's spellings (`map`,
-`ndcg_cut_10`, `P.5,10`) and ranx's (`mrr`, `recall@100`, `rbp.95`, `precision-l2@5`) are read too.
-`str(measure)` prints the canonical name, and reading that gives the same measure again.
+`ndcg_cut_10`, `P.5,10`), ranx's (`mrr`, `recall@100`, `rbp.95`, `precision-l2@5`) and pref_eval's (`dcgrpp`) are read
+too. `str(measure)` prints the canonical name, and reading that gives the same measure again.
 """
 
 import difflib
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from lexirecall.errors import UnknownMeasure, UsageError
 from lexirecall.measures import MEASURES, Measure
+from lexirecall.preferences import PREFERENCES, Preference, preference_of
+
+Evaluable = Measure | Preference
+"""What a name in `eval` may stand for: a measure gives each ranking a value, a preference a win rate."""
+Row = TypeVar("Row", Measure, Preference)
+Names = str | Evaluable | Iterable[str | Evaluable]
 
 _NAME = re.compile(
     r"(?P<name>[A-Za-z][\w-]*?)(?:-l(?P<level>\d+))?\s*(?:\((?P<inside>.*)\))?\s*(?:@\s*(?P<at>[^@()]+))?"
@@ -39,7 +45,7 @@ def parse_measure(name: str) -> Measure:
     return measures[0]
 
 
-def parse_measures(names: str | Measure | Iterable[str | Measure]) -> list[Measure]:
+def parse_measures(names: Names) -> list[Measure]:
     """Read many measure names, several in one string if blanks separate them; each measure comes out once.
 
     >>> parse_measures(["AP nDCG@10", "P.5,10", "map"])
@@ -50,7 +56,32 @@ def parse_measures(names: str | Measure | Iterable[str | Measure]) -> list[Measu
       unknown measure 'tsee': did you mean 'TSE'?
       R needs a cutoff: write it as R@10
     """
-    found: list[Measure] = []
+    rows = parse_names(names)
+    if preferences := [str(row) for row in rows if isinstance(row, Preference)]:
+        raise UsageError(f"{', '.join(preferences)}: compares two rankings, and gives a single one no value")
+    return [row for row in rows if isinstance(row, Measure)]
+
+
+def parse_preference(name: str | Evaluable) -> Preference:
+    """Read one name as a preference; any measure is one, by its values.
+
+    >>> parse_preference("LexiRecall").of([3, 9], [1, 10]), parse_preference("AP").of([3, 9], [1, 10]) > 0
+    (1.0, False)
+    """
+    rows = parse_names(name)
+    if len(rows) != 1:
+        raise UsageError(f"{name!r} names {len(rows)} preferences where one is asked for")
+    row = rows[0]
+    return preference_of(row) if isinstance(row, Measure) else row
+
+
+def parse_names(names: Names) -> list[Evaluable]:
+    """Read many names of measures and preferences; each comes out once, and all that cannot be read are named at once.
+
+    >>> parse_names("AP lexirecall dcgrpp")
+    [AP, LexiRecall, RPP(weight='dcg')]
+    """
+    found: list[Evaluable] = []
     errors: list[UsageError] = []
     for word in _words(names):
         try:
@@ -64,21 +95,33 @@ def parse_measures(names: str | Measure | Iterable[str | Measure]) -> list[Measu
     return list(dict.fromkeys(found))
 
 
-def register(measure: Measure) -> Measure:
-    """Add a measure to the table, so that its name is understood wherever measures are named.
+def register(row: Row) -> Row:
+    """Add a measure or preference to its table, so that its name is understood wherever measures are named.
 
     >>> half = register(Measure("Half", "halves every ten", lambda p: 0.5 ** (p / 10), lambda i, m: 1 / m))
     >>> parse_measure("half(rel=2)")
     Half(rel=2)
     >>> _ = MEASURES.pop("Half")
     """
-    for name in (measure.name, *measure.trec, *measure.aliases):
+    for name in (row.name, *row.trec, *row.aliases):
         if not re.fullmatch(r"[A-Za-z]\w*", name):
             raise UsageError(f"{name!r} is no name for a measure", remedy="a letter, then letters, digits and _")
-        if MEASURES.get(name) != measure and _is_understood(name):
+        if rows().get(name) != row and _is_understood(name):
             raise UsageError(f"there is already a measure that is called {name!r}")
-    MEASURES[measure.name] = measure
-    return measure
+    if isinstance(row, Preference):
+        PREFERENCES[row.name] = row
+    else:
+        MEASURES[row.name] = row
+    return row
+
+
+def rows() -> dict[str, Evaluable]:
+    """Return both tables, by name.
+
+    >>> list(rows())[0], "LexiRecall" in rows()
+    ('AP', True)
+    """
+    return {**MEASURES, **PREFERENCES}
 
 
 def _is_understood(name: str) -> bool:
@@ -90,7 +133,7 @@ def _is_understood(name: str) -> bool:
         return True
 
 
-def find_row(name: str) -> Measure:
+def find_row(name: str) -> Evaluable:
     """Return the row of the table that a spelling belongs to, whatever its settings.
 
     >>> find_row("ndcg_cut_10"), find_row("recall")
@@ -98,26 +141,26 @@ def find_row(name: str) -> Measure:
     """
     for pattern in (_TREC_AT, _NAME):
         if (match := pattern.fullmatch(name)) and (row := _spellings().get(match["name"].lower())):
-            return MEASURES[row.name]
+            return rows()[row.name]
     raise UnknownMeasure(f"unknown measure {name!r}: {_suggestion(name, name)}")
 
 
-def _words(names: str | Measure | Iterable[str | Measure]) -> Iterator[str | Measure]:
+def _words(names: Names) -> Iterator[str | Evaluable]:
     """Give measures as they are, and split text at blanks that are not inside parentheses."""
-    if isinstance(names, Measure):
+    if isinstance(names, Evaluable):
         yield names
     elif isinstance(names, str):
         words = re.findall(r"(?:[^\s(]|\([^)]*\)?)+", names)
         yield from words or [names]
     else:
         for name in names:
-            if not isinstance(name, (str, Measure)):
+            if not isinstance(name, str | Evaluable):
                 raise UsageError(f"{name!r} is no measure", remedy="give a name such as 'AP', or a Measure")
             yield from _words(name)
 
 
-def _read(word: str | Measure) -> list[Measure]:
-    if isinstance(word, Measure):
+def _read(word: str | Evaluable) -> list[Evaluable]:
+    if isinstance(word, Evaluable):
         return [word]
     if match := _RANX_RBP.fullmatch(word):
         return [MEASURES["RBP"](p=float(f"0.{match['digits']}"))]
@@ -143,13 +186,18 @@ def _read(word: str | Measure) -> list[Measure]:
     return [row(**{offered.get(name.lower(), name): value for name, value in settings})]
 
 
-def _spellings() -> dict[str, Measure]:
-    """Return every name that is understood, in lower case, with its measure."""
-    spellings = {"ndcg_burges": MEASURES["nDCG"](dcg="exp-log2")}
-    for row in MEASURES.values():
+def _spellings() -> dict[str, Evaluable]:
+    """Return every name that is understood, in lower case, with its row."""
+    spellings: dict[str, Evaluable] = {
+        "ndcg_burges": MEASURES["nDCG"](dcg="exp-log2"),
+        "invrpp": PREFERENCES["RPP"](weight="inverse"),
+        "dcgrpp": PREFERENCES["RPP"](weight="dcg"),
+        "rrlexiprecision": PREFERENCES["LexiPrecision"](size="rr"),
+    }
+    for row in rows().values():
         for name in (*row.aliases, *filter(None, row.trec), row.name):
             spellings.setdefault(name.lower(), row)
-    spellings.update({name.lower(): row for name, row in MEASURES.items()})
+    spellings.update({name.lower(): row for name, row in rows().items()})
     return spellings
 
 
@@ -177,5 +225,5 @@ def _suggestion(name: str, word: str) -> str:
     spellings = _spellings()
     near = difflib.get_close_matches(name.lower(), spellings, n=1, cutoff=0.5)
     if not near:
-        return f"choose from {', '.join(MEASURES)}"
+        return f"choose from {', '.join(rows())}"
     return f"did you mean {spellings[near[0]].name + word[len(name) :]!r}?"

@@ -1,7 +1,7 @@
 """Positions: where the relevant items of every request stand in every system's ranking.
 
 Belongs here: the one data type that lies between files and measures, its imputation and its cuts.
-Not here: reading (formats), formulas (measures). Imports numpy, errors, manifest and judgments.
+Not here: reading (formats), formulas (measures). Imports numpy, errors, manifest, judgments and providers.
 
 A ranking is the sorted positions of its relevant items, counted from 1. A relevant item that was not retrieved is at
 the very bottom: with m relevant items in a corpus of n, the i-th one, if missing, stands at n - m + i; where n is
@@ -19,6 +19,7 @@ import numpy.typing as npt
 from lexirecall.errors import DataError, UsageError, counted, listed
 from lexirecall.judgments import BoolArray, FloatArray, IntArray, Judgments, offsets_of
 from lexirecall.manifest import Conventions
+from lexirecall.providers import Providers
 
 Number = TypeVar("Number", np.int64, np.float64)
 
@@ -132,6 +133,8 @@ class Positions:
     """n of each request, [Q]."""
     num_unjudged: tuple[int, ...] = ()
     num_duplicates: tuple[int, ...] = ()
+    providers: Providers | None = None
+    """Whose the judged items are, where a map says so."""
 
     @classmethod
     def stack(
@@ -140,6 +143,7 @@ class Positions:
         systems: Sequence[SystemPositions],
         conventions: Conventions,
         corpus_size: IntArray | None = None,
+        providers: Providers | None = None,
     ) -> "Positions":
         """Put the systems of one collection together."""
         with_others = [system.others for system in systems if system.others is not None]
@@ -154,6 +158,7 @@ class Positions:
             corpus_size=corpus_size,
             num_unjudged=tuple(system.num_unjudged for system in systems),
             num_duplicates=tuple(system.num_duplicates for system in systems),
+            providers=providers,
         )
         if corpus_size is not None:
             positions.check_corpus_size(corpus_size)
@@ -229,6 +234,38 @@ class Projection:
     """m of each request, [Q]."""
     found: Tracks
 
+    @classmethod
+    def of_vectors(
+        cls,
+        vectors: Sequence[Sequence[int] | IntArray],
+        num_relevant: int | None = None,
+        *,
+        level: float = 1,
+        corpus_size: int | None = None,
+    ) -> "Projection":
+        """Return one request's rankings by several systems, from the positions that each gives the relevant items.
+
+        Relevant items that a system did not retrieve are left out of its vector; `num_relevant` is the length of the
+        longest vector if not given.
+
+        >>> Projection.of_vectors([[1, 3], [2]]).vector(1, 0).tolist()
+        [2.0, inf]
+        """
+        found = [_checked_vector(vector) for vector in vectors]
+        m = max(map(len, found)) if num_relevant is None else num_relevant
+        for vector in found:
+            if len(vector) > m:
+                raise UsageError(f"{m} relevant items cannot be at the positions {vector.tolist()}")
+        judgments = Judgments.from_grades({b"": {str(i).encode(): max(level, 1.0) for i in range(m)}})
+        empty = Tracks(Segments(np.array([0, 0])), np.array([], np.int64), np.array([], np.int64))
+        systems = []
+        for number, vector in enumerate(found):
+            tracks = Tracks(Segments(np.array([0, len(vector)])), vector, np.arange(len(vector)))
+            retrieved = vector[-1:] if len(vector) else np.array([0])
+            systems.append(SystemPositions(str(number), np.array([True]), retrieved, tracks, empty))
+        sizes = None if corpus_size is None else np.array([corpus_size])
+        return Positions.stack(judgments, systems, Conventions(), sizes).at_level(level)
+
     @cached_property
     def recall_levels(self) -> IntArray:
         """For each retrieved relevant item, which one it is from the top: i of p_i."""
@@ -276,3 +313,13 @@ class Projection:
             vector = np.arange(1.0, m + 1) + (self.source.corpus_size[request] - m)
         vector[: stop - start] = self.found.positions[start:stop]
         return vector
+
+
+def _checked_vector(vector: Sequence[int] | IntArray) -> IntArray:
+    positions = np.unique([p for p in vector if float(p).is_integer() and p > 0]).astype(np.int64)
+    if len(positions) < len(vector):
+        raise UsageError(
+            f"relevant items cannot be at the positions {list(vector)}",
+            remedy="positions are different whole numbers, counted from 1",
+        )
+    return positions

@@ -42,11 +42,11 @@ def command(
     import warnings
 
     from lexirecall.output import write_all
-    from lexirecall.verbs.evaluate import DEFAULT_MEASURES, evaluate
+    from lexirecall.verbs.evaluate import evaluate
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        scores = evaluate(qrels, list(runs), measures or DEFAULT_MEASURES, show_progress=None, **conventions)
+        scores = evaluate(qrels, list(runs), measures or None, show_progress=None, **conventions)
     for warning in caught:
         click.echo(f"warning: {warning.message}", err=True)
     show_notes(scores.notes)

@@ -20,19 +20,17 @@ def command(name: str | None, form: str, output: str | None) -> None:
       lexirecall measures
       lexirecall measures TSE
     """
-    from lexirecall.measures import MEASURES
-    from lexirecall.names import find_row
+    from lexirecall.names import find_row, rows
     from lexirecall.output import write
     from lexirecall.tables import Table, render
 
     if name is not None and form == "table":
         write(_explained(find_row(name)), output)
         return
-    rows = [_row(row) for row in ([find_row(name)] if name else MEASURES.values())]
-    cells = tuple(tuple(row[column] for column in _COLUMNS) for row in rows)
-    write(
-        render(form, Table(_COLUMNS, cells, numbers_from=len(_COLUMNS)), rows, _COLUMNS, bold=is_bold(output)), output
-    )
+    shown = [_row(row) for row in ([find_row(name)] if name else rows().values())]
+    cells = tuple(tuple(row[column] for column in _COLUMNS) for row in shown)
+    table = Table(_COLUMNS, cells, numbers_from=len(_COLUMNS))
+    write(render(form, table, shown, _COLUMNS, bold=is_bold(output)), output)
 
 
 def _row(row: Any) -> dict[str, str]:

@@ -29,6 +29,10 @@ class Parameter:
             if str(value).lower() in self.options:
                 return str(value).lower()
             raise UsageError(f"{name} is {value!r}, but must be one of {', '.join(self.options)}")
+        if self.kind is bool:
+            if str(value).lower() in ("true", "false"):
+                return str(value).lower() == "true"
+            raise UsageError(f"{name} is {value!r}, but must be True or False")
         if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
             raise UsageError(f"{name} is {value!r}, but must be a number")
         if not (self.low <= value <= self.high and self.above < value < self.below) or value != self.kind(value):

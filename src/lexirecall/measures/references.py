@@ -11,6 +11,9 @@ REFERENCES = {
     "CormackG14": "Cormack, Grossman. Evaluation of machine-learning protocols for technology-assisted review in "
     "electronic discovery. SIGIR 2014.",
     "DiazEM25": "Diaz, Ekstrand, Mitra. Recall, robustness, and lexicographic evaluation. ACM TORS, 2025.",
+    "DiazF22": "Diaz, Ferraro. Offline retrieval evaluation without evaluation metrics. SIGIR 2022.",
+    "Diaz23": "Diaz. Best-case retrieval evaluation: improving the sensitivity of reciprocal rank with lexicographic "
+    "precision. EVIA 2023.",
     "Harman92": "Harman. Evaluation issues in information retrieval. IP&M 28(4), 1992.",
     "JarvelinK02": "Järvelin, Kekäläinen. Cumulated gain-based evaluation of IR techniques. ACM TOIS 20(4), 2002.",
     "KantorV00": "Kantor, Voorhees. The TREC-5 confusion track. Information Retrieval 2(2/3), 2000.",

@@ -10,23 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from lexirecall.errors import DataError, UsageError, choice, plain
+from lexirecall.errors import DataError, UsageError, choice, listed, plain
 from lexirecall.formats import CorpusSize, Qrels, Runs, project
 from lexirecall.judgments import FloatArray
-from lexirecall.manifest import NO_RELEVANT_POLICIES, REQUEST_POLICIES, Manifest
-from lexirecall.measures import Measure
-from lexirecall.names import parse_measures
-from lexirecall.positions import Positions
+from lexirecall.manifest import NO_RELEVANT_POLICIES, REQUEST_POLICIES, Manifest, Note
+from lexirecall.names import Evaluable, Names, parse_names
+from lexirecall.positions import Positions, Projection
+from lexirecall.preferences import Preference
 from lexirecall.verbs.notes import notes_on
 from lexirecall.verbs.scores import Scores
 
-DEFAULT_MEASURES = ("TSE", "R@1000", "Rprec", "AP", "nDCG", "RR")
+DEFAULT_MEASURES = ("LexiRecall", "TSE", "R@1000", "Rprec", "AP", "nDCG", "RR")
 
 
 def evaluate(
     qrels: Qrels,
     runs: Runs,
-    measures: Sequence[str | Measure] | str | Measure = DEFAULT_MEASURES,
+    measures: Names | None = None,
     *,
     level: float = 1,
     depth: int | None = None,
@@ -44,16 +44,17 @@ def evaluate(
 
     `qrels` is a file or {request: {document: grade}}; `runs` is one run, several, or {name: run}, and a run is a
     file, {request: {document: score}} or {request: [document, …]}. A grade of at least `level` is relevant. The other
-    arguments are the conventions that the command line offers under the same names.
+    arguments are the conventions that the command line offers under the same names. Without `measures`, those of the
+    command line are computed. The value of a preference such as LexiRecall is the win rate against the other runs.
 
     >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
     >>> runs = {"early": {"q1": ["a", "x", "y", "b"], "q2": ["c"]}, "late": {"q1": ["x", "a", "b"], "q2": ["z", "c"]}}
-    >>> print(evaluate(qrels, runs, ["TSE", "AP", "LastRel"]))
-    run       TSE      AP  LastRel
-    early  0.6250  0.8750      2.5
-    late   0.4167  0.5417      2.5
+    >>> print(evaluate(qrels, runs, ["LexiRecall", "TSE", "AP", "LastRel"]))
+    run    LexiRecall     TSE      AP  LastRel
+    early      0.5000  0.6250  0.8750      2.5
+    late       0.5000  0.4167  0.5417      2.5
     """
-    parsed = parse_measures(measures)
+    parsed = _parsed(measures)
     if imputation == "optimistic":
         warnings.warn("optimistic imputation rewards returning nothing; use it for study only", stacklevel=2)
     _check_policies(level, queries, no_relevant)
@@ -70,12 +71,13 @@ def evaluate(
         needs_judged=any(measure.needs_judged for measure in parsed),
         show_progress=show_progress,
     )
-    return score(positions, parsed, level=level, queries=queries, no_relevant=no_relevant)
+    rows = None if measures is None else parsed
+    return score(positions, rows, level=level, queries=queries, no_relevant=no_relevant)
 
 
 def score(
     positions: Positions,
-    measures: Sequence[str | Measure] | str | Measure = DEFAULT_MEASURES,
+    measures: Names | None = None,
     *,
     level: float = 1,
     queries: str = "all",
@@ -89,28 +91,60 @@ def score(
     {'run': {'AP': 0.8333333333333333, 'AP(rel=2)': 1.0}}
     """
     _check_policies(level, queries, no_relevant)
-    parsed = tuple(parse_measures(measures))
-    if not parsed:
-        raise UsageError("there are no measures to compute", remedy="name one, such as AP or TSE")
-    projections = {each: positions.at_level(each) for each in {measure.level(level) for measure in parsed}}
-    _check_relevant(positions, [measure for measure in parsed if not measure.graded] or parsed, level)
+    parsed, left_out = _computable(positions, _parsed(measures), is_default=measures is None)
+    projections = {each: positions.at_level(each) for each in {row.level(level) for row in parsed}}
+    _check_relevant(positions, [row for row in parsed if not row.graded] or parsed, level)
     values = np.full((*positions.shape, len(parsed)), np.nan)
     num_due = np.zeros(len(parsed), np.int64)
-    for c, measure in enumerate(parsed):
-        projection = projections[measure.level(level)]
-        column = np.array(measure.scores(projection), dtype=float)
-        column[~np.isfinite(column)] = np.nan
+    for c, row in enumerate(parsed):
+        projection = projections[row.level(level)]
+        column = _column(row, projection, queries)
         has_value = projection.num_relevant > 0
-        if no_relevant == "zero" and measure.direction > 0:
+        if no_relevant == "zero" and row.direction > 0:
             has_value = np.ones_like(has_value)
         column[:, ~has_value] = np.nan
         num_due[c] = has_value.sum()
-        if queries == "intersection":
-            column[~positions.answered] = np.nan
         values[:, :, c] = column
     policies = {"level": level, "queries": queries, "no_relevant": no_relevant}
-    manifest = _manifest(positions, parsed, values, policies)
+    manifest = _manifest(positions, parsed, values, policies, left_out)
     return Scores(positions.systems, positions.requests, parsed, values, num_due, manifest)
+
+
+def _parsed(measures: Names | None) -> list[Evaluable]:
+    return parse_names(DEFAULT_MEASURES if measures is None else measures)
+
+
+def _computable(
+    positions: Positions, rows: Sequence[Evaluable], *, is_default: bool
+) -> tuple[tuple[Evaluable, ...], list[Note]]:
+    """Leave out preferences where there is one run only, and of the default measures those without a closed form."""
+    has_one_run = positions.shape[0] == 1
+    drops_open_forms = positions.conventions.ties == "expected" and is_default
+    kept: list[Evaluable] = []
+    left_out: dict[str, list[str]] = {}
+    for row in rows:
+        if has_one_run and isinstance(row, Preference):
+            left_out.setdefault("compares runs, and there is one only", []).append(str(row))
+        elif drops_open_forms and not row.has_closed_form:
+            left_out.setdefault("has no closed form over the orders of tied items", []).append(str(row))
+        else:
+            kept.append(row)
+    notes = [Note("left out", f"{listed(names, 9)} {why}: left out", len(names)) for why, names in left_out.items()]
+    if not kept:
+        why = "; ".join(note.text for note in notes) or "there are no measures to compute"
+        raise UsageError(why, remedy="give two or more runs, or a measure such as AP or TSE")
+    return tuple(kept), notes
+
+
+def _column(row: Evaluable, projection: Projection, queries: str) -> FloatArray:
+    """Return the values of one measure, [S, Q]; with queries="intersection", of what is answered only."""
+    answered = projection.source.answered if queries == "intersection" else None
+    scores = row.scores(projection, answered) if isinstance(row, Preference) else row.scores(projection)
+    column = np.array(scores, dtype=float)
+    column[~np.isfinite(column)] = np.nan
+    if answered is not None:
+        column[~answered] = np.nan
+    return column
 
 
 def _check_policies(level: float, queries: str, no_relevant: str) -> None:
@@ -120,7 +154,7 @@ def _check_policies(level: float, queries: str, no_relevant: str) -> None:
         raise UsageError(f"level is {level}, but must be above 0", remedy="a grade of 0 means not relevant")
 
 
-def _check_relevant(positions: Positions, measures: Sequence[Measure], level: float) -> None:
+def _check_relevant(positions: Positions, measures: Sequence[Evaluable], level: float) -> None:
     """Raise if no measure that looks at the level finds anything relevant."""
     judgments = positions.judgments
     if not any(judgments.num_relevant(measure.level(level)).any() for measure in measures):
@@ -132,7 +166,11 @@ def _check_relevant(positions: Positions, measures: Sequence[Measure], level: fl
 
 
 def _manifest(
-    positions: Positions, measures: tuple[Measure, ...], values: FloatArray, policies: dict[str, Any]
+    positions: Positions,
+    measures: tuple[Evaluable, ...],
+    values: FloatArray,
+    policies: dict[str, Any],
+    left_out: Sequence[Note],
 ) -> Manifest:
     judgments = positions.judgments
     n = positions.corpus_size
@@ -162,10 +200,10 @@ def _manifest(
             }
             for s, name in enumerate(positions.systems)
         ),
-        notes=tuple(notes_on(positions, measures, values, **policies)),
+        notes=(*left_out, *notes_on(positions, measures, values, **policies)),
     )
 
 
-def _measure_record(measure: Measure) -> dict[str, Any]:
+def _measure_record(measure: Evaluable) -> dict[str, Any]:
     better = "higher" if measure.direction > 0 else "lower"
     return {"name": str(measure), "title": measure.title, "formula": measure.formula, "better": better}

@@ -10,13 +10,13 @@ import numpy as np
 from lexirecall.errors import counted, listed
 from lexirecall.judgments import FloatArray
 from lexirecall.manifest import Note
-from lexirecall.measures import Measure
+from lexirecall.names import Evaluable
 from lexirecall.positions import Positions
 
 
 def notes_on(
     positions: Positions,
-    measures: Sequence[Measure],
+    measures: Sequence[Evaluable],
     values: FloatArray,
     *,
     level: float,
@@ -89,7 +89,7 @@ def _repeats(positions: Positions) -> Iterator[Note]:
 
 
 def _undefined(
-    positions: Positions, measures: Sequence[Measure], values: FloatArray, level: float, queries: str
+    positions: Positions, measures: Sequence[Evaluable], values: FloatArray, level: float, queries: str
 ) -> Iterator[Note]:
     """Say which values are undefined although the request has relevant items and is answered or imputed."""
     parts, total, reason = [], 0, ""

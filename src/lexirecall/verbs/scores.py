@@ -14,7 +14,7 @@ import numpy as np
 from lexirecall.errors import UsageError
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.manifest import Manifest, Note
-from lexirecall.measures import Measure
+from lexirecall.names import Evaluable
 from lexirecall.tables import Table, number, render
 from lexirecall.text import to_valid_text
 
@@ -27,7 +27,7 @@ class Scores:
 
     systems: tuple[str, ...]
     requests: tuple[str, ...]
-    measures: tuple[Measure, ...]
+    measures: tuple[Evaluable, ...]
     values: FloatArray
     num_due: IntArray
     """For each measure, how many requests should have a value, [M]."""
@@ -178,7 +178,7 @@ class Scores:
         return self.table().to_html() + notes
 
 
-def trec_name(measure: Measure) -> str:
+def trec_name(measure: Evaluable) -> str:
     """Return trec_eval's name of a measure, or ours where it has none.
 
     >>> from lexirecall import parse_measures

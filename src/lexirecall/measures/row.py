@@ -1,0 +1,133 @@
+"""A row of a table: what measures and preferences have in common, their names and their settings.
+
+Belongs here: the name, the settings and what is said of a row. Not here: what it computes (measure, preferences) and
+the reading of names (lexirecall.names). Imports errors and `parameter`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Self
+
+from lexirecall.errors import UsageError
+from lexirecall.measures.parameter import CUTOFF, LEVEL, RECALL, Parameter
+
+SMALLEST_GRADE = 5e-324
+"""The level at which every positive grade counts as relevant."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Row:
+    """A named row; calling it with settings, or `@`, gives the row with these settings."""
+
+    name: str
+    title: str
+    formula: str = field(default="", kw_only=True)
+    reference: str = field(default="", kw_only=True)
+    direction: Literal[1, -1] = field(default=1, kw_only=True)
+    """1 if higher is better, -1 if lower is."""
+    corpus: Literal["ignored", "optional", "if missing", "required"] = field(default="ignored", kw_only=True)
+    """What the corpus size n is for. Where it is ignored, an item that was not retrieved contributes nothing; elsewhere
+    what it would at the bottom of the corpus, and at infinity if n is unknown."""
+    at: Literal["", "cutoff", "recall"] = field(default="", kw_only=True)
+    """What `@` sets."""
+    needs_at: bool = field(default=False, kw_only=True)
+    at_range: Parameter | None = field(default=None, kw_only=True)
+    parameters: Mapping[str, Parameter] = field(default_factory=dict, kw_only=True)
+    graded: bool = field(default=False, kw_only=True)
+    """Uses the grades themselves, so that the relevance level does not apply."""
+    needs_judged: bool = field(default=False, kw_only=True)
+    """Needs the judged non-relevant items beside the relevant ones."""
+    total: Literal["mean", "sum"] = field(default="mean", kw_only=True)
+    decimals: int = field(default=4, kw_only=True)
+    """How a table shows it."""
+    trec: tuple[str, ...] = field(default=(), kw_only=True)
+    """trec_eval's names: without and with a cut-off."""
+    trec_parameter: str = field(default="", kw_only=True)
+    """The setting that a number after trec_eval's name means, where it is no cut-off."""
+    aliases: tuple[str, ...] = field(default=(), kw_only=True)
+    settings: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.direction not in (1, -1):
+            raise UsageError(f"{self.name}: direction is {self.direction!r}, but must be 1 or -1")
+
+    @property
+    def offered(self) -> dict[str, Parameter]:
+        """All the settings this row takes."""
+        at: dict[str, Parameter] = {}
+        if self.at:
+            at[self.at] = self.at_range or (CUTOFF if self.at == "cutoff" else RECALL)
+        return {**self.parameters, **({} if self.graded else {"rel": LEVEL}), **at}
+
+    def __call__(self, **settings: Any) -> Self:
+        """Return the row with these settings."""
+        offered = self.offered
+        for name in settings.keys() - offered.keys():
+            what = f"takes {', '.join(offered)}" if offered else "takes no settings"
+            raise UsageError(f"{self.name} has no setting {name!r}: it {what}")
+        checked = {name: offered[name].check(f"{self.name}: {name}", value) for name, value in settings.items()}
+        merged = {**self.settings, **checked}
+        kept = {name: merged[name] for name in offered if name in merged and merged[name] != offered[name].default}
+        return replace(self, settings=kept)
+
+    def __matmul__(self, value: float) -> Self:
+        if not self.at:
+            raise UsageError(f"{self.name} takes no cut-off: write {self.name}, not {self.name}@{value}")
+        return self.__call__(**{self.at: value})
+
+    def __str__(self) -> str:
+        inside = ",".join(f"{name}={value!r}" for name, value in self.settings.items() if name != self.at)
+        at = self.settings.get(self.at)
+        return self.name + (f"({inside})" if inside else "") + ("" if at is None else f"@{at!r}")
+
+    __repr__ = __str__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Row) and str(self) == str(other) and self.formulas == other.formulas
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    @property
+    def formulas(self) -> tuple[object, ...]:
+        """The functions that compute it: two rows of one name with different ones are not equal."""
+        return ()
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The settings in force: those given, and the defaults of the others."""
+        return {name: self.settings.get(name, parameter.default) for name, parameter in self.offered.items()}
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What it is computed from, beyond the positions of the relevant items."""
+        facts = {
+            "grades": self.graded and not self.needs_judged,
+            "judged non-relevant items": self.needs_judged,
+            f"n ({self.corpus})": self.corpus != "ignored",
+        }
+        return tuple(fact for fact, holds in facts.items() if holds)
+
+    def level(self, default: float) -> float:
+        """Return the grade from which an item is relevant to this row."""
+        return SMALLEST_GRADE if self.graded else self.settings.get("rel", default)
+
+    def require_settings(self) -> Self:
+        """Return the row, or raise if it cannot be computed without a cut-off."""
+        if self.needs_at and self.at not in self.settings:
+            example = 10 if self.at == "cutoff" else 0.95
+            raise UsageError(f"{self.name} needs a {self.at}: write it as {self.name}@{example}")
+        return self
+
+    @property
+    def has_closed_form(self) -> bool:
+        """Whether its mean over all orders of tied items has a closed form."""
+        return False
+
+    def require_closed_form(self) -> None:
+        """Raise if its mean over all orders of tied items has no closed form."""
+        if not self.has_closed_form:
+            raise UsageError(
+                f"the mean of {self} over all orders of tied items has no closed form",
+                remedy="leave it out, or choose another tie rule: trec, input, worst or best",
+            )

@@ -1,0 +1,54 @@
+"""The table of preferences: one row each, from two position vectors to a sign. Command line and tests read it.
+
+Belongs here: the table. A new preference is one row here. Imports this package's modules and measures.
+
+>>> sorted(PREFERENCES)
+['LexiPrecision', 'LexiRecall', 'RPP']
+"""
+
+from collections.abc import Iterator
+
+from lexirecall.measures.parameter import Parameter
+from lexirecall.positions import Projection
+from lexirecall.preferences.by_level import WEIGHTS, Block, rpp, sized_lexiprecision
+from lexirecall.preferences.orders import deciding_level, lexiprecision_ranks, lexirecall_ranks
+from lexirecall.preferences.pairs import Pairs
+from lexirecall.preferences.preference import Preference, preference_of, signs_of_ranks
+
+__all__ = [
+    "LEXI_PRECISION", "LEXI_RECALL", "PREFERENCES", "RPP", "Pairs", "Preference", "deciding_level", "preference_of",
+]  # fmt: skip
+
+LEXI_RECALL = Preference(
+    "LexiRecall",
+    "lexicographic recall: the ranking that finds its last relevant item sooner, or where that ties the one before",
+    blocks=lambda projection: signs_of_ranks(lexirecall_ranks(projection)),
+    formula="sign(q_i - p_i), i = max{j : p_j != q_j}; what is not retrieved is below everything that is",
+    reference="DiazEM25",
+)
+
+
+def _lexiprecision(projection: Projection, size: str) -> Iterator[Block]:
+    if size == "rr":
+        return sized_lexiprecision(projection)
+    return signs_of_ranks(lexiprecision_ranks(projection))
+
+
+LEXI_PRECISION = Preference(
+    "LexiPrecision",
+    "lexicographic precision: the ranking that finds its first relevant item sooner, or where that ties the next",
+    blocks=_lexiprecision,
+    formula="sign(q_i - p_i), i = min{j : p_j != q_j}; 1/p_i - 1/q_i for size='rr'",
+    reference="Diaz23",
+    parameters={"size": Parameter("sign", options=("sign", "rr"))},
+)
+RPP = Preference(
+    "RPP",
+    "recall-paired preference: at which share of the recall levels one ranking is ahead, less those where it is behind",
+    blocks=rpp,
+    formula="sum_i w_i sign(q_i - p_i), sum_i w_i = 1; w_i = 1/m, or ~ 1/i for 'inverse', ~ 1/log2(i+1) for 'dcg'",
+    reference="DiazF22",
+    sized=True,
+    parameters={"weight": Parameter("uniform", options=tuple(WEIGHTS)), "graded": Parameter(default=False, kind=bool)},
+)
+PREFERENCES: dict[str, Preference] = {row.name: row for row in (LEXI_RECALL, LEXI_PRECISION, RPP)}

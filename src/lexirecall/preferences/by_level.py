@@ -1,0 +1,138 @@
+"""Preferences that look at every pair: recall-paired preference, and lexicographic precision with a size.
+
+Belongs here: comparing rankings level by level, in blocks of requests that bound the memory, whatever the number of
+systems and of relevant items. Imports numpy, judgments, positions and this package's `orders`.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from lexirecall.judgments import FloatArray, IntArray
+from lexirecall.positions import Projection
+from lexirecall.preferences.orders import UNRETRIEVED
+
+Block = tuple[IntArray, FloatArray | npt.NDArray[np.int8]]
+"""Some requests, and the preferences on them, [S, S, requests]: positive where the first system is preferred."""
+
+BUDGET = 2**21
+"""How many numbers a block may hold."""
+TOLERANCE = 1e-12
+
+WEIGHTS: dict[str, Callable[[IntArray], FloatArray]] = {
+    "uniform": lambda i: np.ones(len(i)),
+    "inverse": lambda i: 1 / i,
+    "dcg": lambda i: 1 / np.log2(i + 1),
+}
+
+
+def blocks_of_requests(num_systems: int, num_levels: IntArray) -> Iterator[IntArray]:
+    """Give the requests in blocks, those with few levels first, such that systems × requests × levels stay in bounds.
+
+    >>> [block.tolist() for block in blocks_of_requests(1024, np.array([1, 2048, 1, 1]))]
+    [[0, 2], [3], [1]]
+    """
+    order = np.argsort(num_levels, kind="stable")
+    start = 0
+    for stop in range(1, len(order) + 1):
+        full = stop == len(order)
+        width = max(num_systems, int(num_levels[order[stop]]) if not full else 0)
+        if full or num_systems * width * (stop + 1 - start) > BUDGET:
+            yield order[start:stop]
+            start = stop
+
+
+def rpp(projection: Projection, weight: str, graded: bool) -> Iterator[Block]:
+    """Compare by recall-paired preference: sum_i w_i sign(q_i - p_i), the weights w of the m levels adding up to 1.
+
+    Where neither retrieved the i-th item the level counts 0. Graded: the mean over the thresholds g that occur among
+    the grades of the request, weighted by the number m_g of items that reach them.
+    """
+    if not graded:
+        yield from _pairwise(projection, weight, np.flatnonzero(projection.num_relevant))
+        return
+    source = projection.source
+    grades = source.judgments.grades
+    request_of_item = np.repeat(np.arange(len(source.requests)), np.diff(source.judgments.offsets))
+    num_systems, num_requests = source.shape
+    sums, totals = np.zeros((num_systems, num_systems, num_requests)), np.zeros(num_requests)
+    for grade in np.unique(grades[grades > 0]):
+        at_grade = source.at_level(grade)
+        having = np.unique(request_of_item[grades == grade])
+        totals[having] += at_grade.num_relevant[having]
+        for requests, values in _pairwise(at_grade, weight, having):
+            sums[:, :, requests] += at_grade.num_relevant[requests] * values
+    requests = np.flatnonzero(totals)
+    yield requests, _without_noise(sums[:, :, requests] / totals[requests])
+
+
+def _pairwise(projection: Projection, weight: str, requests: IntArray) -> Iterator[Block]:
+    for block in _padded_blocks(projection, requests):
+        levels = np.arange(1, block.positions.shape[2] + 1)
+        terms = WEIGHTS[weight](levels)
+        totals = np.cumsum(WEIGHTS[weight](np.arange(1, block.num_relevant.max() + 1)))
+        weights = terms * (levels <= block.num_relevant[:, None]) / totals[block.num_relevant - 1, None]
+
+        def compare(x: IntArray, others: IntArray, weights: FloatArray = weights) -> FloatArray:
+            signs = np.less(x, others).view(np.int8) - np.greater(x, others).view(np.int8)
+            return np.asarray(np.einsum("bqi,qi->bq", signs, weights))
+
+        yield block.requests, _without_noise(_antisymmetric(block.positions, compare))
+
+
+def sized_lexiprecision(projection: Projection) -> Iterator[Block]:
+    """Compare by 1/p_i - 1/q_i at the first level i where the rankings differ, 1/p being 0 for what is missing."""
+    for block in _padded_blocks(projection, np.flatnonzero(projection.num_relevant)):
+
+        def compare(x: IntArray, others: IntArray) -> FloatArray:
+            first = np.argmax(x != others, axis=2)[:, :, None]
+            mine = np.take_along_axis(np.broadcast_to(x, others.shape), first, axis=2)[:, :, 0]
+            return _reciprocal(mine) - _reciprocal(np.take_along_axis(others, first, axis=2)[:, :, 0])
+
+        yield block.requests, _antisymmetric(block.positions, compare)
+
+
+def _reciprocal(positions: IntArray) -> FloatArray:
+    return np.where(positions == UNRETRIEVED, 0.0, 1 / positions)
+
+
+def _without_noise(values: FloatArray) -> FloatArray:
+    """Make exact ties 0: weights such as 1/2 and 1/3 + 1/6 are equal, their floats need not be."""
+    values[np.abs(values) <= TOLERANCE] = 0
+    return values
+
+
+def _antisymmetric(positions: IntArray, compare: Callable[[IntArray, IntArray], FloatArray]) -> FloatArray:
+    """Compare each system with those after it, [S, S, requests]; p(y, x) = -p(x, y)."""
+    num_systems, num_requests, _ = positions.shape
+    values = np.zeros((num_systems, num_systems, num_requests))
+    for s in range(num_systems - 1):
+        values[s, s + 1 :] = compare(positions[s], positions[s + 1 :])
+        values[s + 1 :, s] = -values[s, s + 1 :]
+    return values
+
+
+@dataclass(frozen=True, slots=True)
+class _PaddedBlock:
+    """Some requests' positions, [S, requests, levels], padded with UNRETRIEVED to one length."""
+
+    requests: IntArray
+    num_relevant: IntArray
+    positions: IntArray
+
+
+def _padded_blocks(projection: Projection, requests: IntArray) -> Iterator[_PaddedBlock]:
+    """Lay out positions down to the last level that any system reaches."""
+    num_systems, num_requests = projection.source.shape
+    sizes = projection.found.segments.sizes.reshape(num_systems, num_requests)
+    num_levels = np.maximum(sizes.max(axis=0), 1)
+    starts = projection.found.segments.offsets[:-1].reshape(num_systems, num_requests)
+    for chosen in blocks_of_requests(num_systems, num_levels[requests]):
+        block = requests[chosen]
+        levels = np.arange(num_levels[block].max())
+        is_found = levels < sizes[:, block, None]
+        positions = np.full(is_found.shape, UNRETRIEVED)
+        positions[is_found] = projection.found.positions[(starts[:, block, None] + levels)[is_found]]
+        yield _PaddedBlock(block, projection.num_relevant[block], positions)

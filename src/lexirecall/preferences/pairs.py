@@ -1,0 +1,83 @@
+"""Pairs: the result of comparing every two systems on every request.
+
+Belongs here: counting and averaging preferences. Not here: how they come about. Imports numpy and judgments.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from lexirecall.judgments import BoolArray, FloatArray, IntArray
+from lexirecall.preferences.by_level import Block
+
+SignArray = npt.NDArray[np.int8]
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Preferences of S systems × S systems × Q requests.
+
+    >>> from lexirecall import project, parse_preference
+    >>> runs = {"x": {"q": ["a", "b"], "r": ["a"]}, "y": {"q": ["b", "z", "a"], "r": ["a"]}}
+    >>> positions = project({"q": {"a": 1, "b": 1}, "r": {"a": 1}}, runs)
+    >>> pairs = parse_preference("LexiRecall").pairs(positions.at_level(1))
+    >>> pairs.values[0, 1].tolist(), int(pairs.wins[0, 1]), int(pairs.ties[0, 1]), int(pairs.losses[0, 1])
+    ([1, 0], 1, 1, 0)
+    """
+
+    preference: str
+    systems: tuple[str, ...]
+    requests: tuple[str, ...]
+    values: npt.NDArray[np.int8] | FloatArray
+    """Positive where the first system is preferred: signs, or sizes where the preference has them."""
+    taking_part: BoolArray
+    """Which systems are compared on which requests, [S, Q]; the others have the value 0 and are not counted."""
+
+    @property
+    def signs(self) -> SignArray:
+        """Which system is preferred, [S, S, Q]: 1 the first, -1 the second, 0 neither."""
+        return np.sign(self.values).astype(np.int8)
+
+    @property
+    def num_requests(self) -> IntArray:
+        """On how many requests two systems are compared, [S, S]."""
+        both = self.taking_part.astype(np.int64)
+        return np.asarray(both @ both.T)
+
+    @property
+    def wins(self) -> IntArray:
+        """On how many requests the first system is preferred, [S, S]."""
+        return np.asarray(np.count_nonzero(self.values > 0, axis=2))
+
+    @property
+    def losses(self) -> IntArray:
+        """On how many requests the second system is preferred, [S, S]."""
+        return self.wins.T
+
+    @property
+    def ties(self) -> IntArray:
+        """On how many requests neither system is preferred, [S, S]."""
+        wins = self.wins
+        return self.num_requests - wins - wins.T
+
+    @property
+    def means(self) -> FloatArray:
+        """The mean preference for the first system, [S, S]; nan where no request is compared."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.values.sum(axis=2, dtype=float) / self.num_requests)
+
+
+def win_rates(blocks: Iterable[Block], taking_part: BoolArray) -> FloatArray:
+    """Return (wins + ties/2)/(S - 1) of each system on each request, [S, Q], over the systems that take part.
+
+    nan where a system does not take part, or has nobody to be compared with. A request in no block is tied by all.
+    """
+    num_others = taking_part.sum(axis=0) - 1
+    balance = np.zeros(taking_part.shape)
+    for requests, values in blocks:
+        both = taking_part[:, None, requests] & taking_part[None, :, requests]
+        balance[:, requests] = (np.sign(values) * both).sum(axis=1)
+    counted = taking_part & (num_others > 0)
+    return np.where(counted, 0.5 + balance / (2 * np.maximum(num_others, 1)), np.nan)

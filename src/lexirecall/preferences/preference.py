@@ -1,0 +1,168 @@
+"""A preference: one record with its name, its definition, its reference.
+
+Belongs here: the record, and any measure as a preference. Not here: how rankings are compared (`orders`, `by_level`).
+Imports numpy, errors, judgments, positions, measures and this package's other modules.
+
+Positive means that the first ranking is preferred; every preference p obeys p(x, y) == -p(y, x).
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from lexirecall.errors import UsageError
+from lexirecall.judgments import BoolArray, FloatArray, IntArray
+from lexirecall.measures import Measure
+from lexirecall.measures.measure import ask
+from lexirecall.measures.row import SMALLEST_GRADE, Row
+from lexirecall.positions import Projection
+from lexirecall.preferences.by_level import TOLERANCE, Block, blocks_of_requests
+from lexirecall.preferences.pairs import Pairs, win_rates
+
+Blocks = Iterator[Block]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Preference(Row):
+    """A row of the table of preferences; calling it with settings gives the preference with these settings.
+
+    >>> from lexirecall.preferences import LEXI_RECALL, RPP
+    >>> LEXI_RECALL.of([2, 4, 9], [1, 5, 9])  # 9 ties, so 4 < 5 decides
+    1.0
+    >>> LEXI_RECALL.of([900, 901], [1], num_relevant=2)  # the second ranking lacks an item
+    1.0
+    >>> RPP.of([1, 5, 6], [2, 3, 7]), RPP(weight="inverse")
+    (0.3333333333333333, RPP(weight='inverse'))
+    """
+
+    blocks: Callable[..., Blocks] = field(kw_only=True)
+    """From a projection to all pairs of systems, in blocks of requests; a request in no block is tied by all."""
+    sized: bool = field(default=False, kw_only=True)
+    """Whether its values have a size beside their sign."""
+    measure: Measure | None = field(default=None, kw_only=True)
+    """The measure that this preference is made of."""
+
+    def __call__(self, **settings: Any) -> Self:
+        """Return the preference with these settings."""
+        chosen = super().__call__(**settings)
+        if chosen.settings.get("graded") and "rel" in chosen.settings:
+            raise UsageError(f"{self.name}: rel and graded=True exclude each other, as graded uses every threshold")
+        return chosen
+
+    @property
+    def formulas(self) -> tuple[object, ...]:
+        """The function that computes it."""
+        return (self.blocks, self.measure)
+
+    @property
+    def is_sized(self) -> bool:
+        """Whether its values have a size, with these settings."""
+        return self.sized or self.values.get("size", "sign") != "sign"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What it is computed from, beyond the positions of the relevant items."""
+        return (*super().needs, "two or more runs")
+
+    def level(self, default: float) -> float:
+        """Return the grade from which an item is relevant to this preference."""
+        if self.measure is not None:
+            return self.measure.level(default)
+        return SMALLEST_GRADE if self.settings.get("graded") else super().level(default)
+
+    def _blocks(self, projection: Projection) -> Blocks:
+        if self.measure is None and projection.source.conventions.ties == "expected":
+            self.require_closed_form()
+        return ask(self.blocks, projection, self.values)  # type: ignore[no-any-return]
+
+    def pairs(self, projection: Projection, among: BoolArray | None = None) -> Pairs:
+        """Compare every two systems on every request that has relevant items.
+
+        `among` says which systems take part on which requests, [S, Q]; all do if it is not given.
+        """
+        source = projection.source
+        taking_part = self._taking_part(projection, among)
+        num_systems, num_requests = source.shape
+        dtype = np.float64 if self.is_sized else np.int8
+        values = np.zeros((num_systems, num_systems, num_requests), dtype)
+        for requests, block in self._blocks(projection):
+            both = taking_part[:, None, requests] & taking_part[None, :, requests]
+            values[:, :, requests] = np.where(both, block, 0)
+        return Pairs(str(self), source.systems, source.requests, values, taking_part)
+
+    def _taking_part(self, projection: Projection, among: BoolArray | None) -> BoolArray:
+        taking_part = np.broadcast_to(projection.num_relevant > 0, projection.source.shape)
+        if self.measure is not None:
+            taking_part = taking_part & np.isfinite(self.measure.scores(projection))
+        return taking_part if among is None else taking_part & among
+
+    def scores(self, projection: Projection, among: BoolArray | None = None) -> FloatArray:
+        """Return the win rate of every system on every request, (wins + ties/2)/(S - 1), [S, Q]; 1/2 without items."""
+        everyone = np.ones(projection.source.shape, bool)
+        return win_rates(self._blocks(projection), everyone if among is None else among)
+
+    def of(
+        self,
+        x: Sequence[int] | IntArray,
+        y: Sequence[int] | IntArray,
+        num_relevant: int | None = None,
+        *,
+        corpus_size: int | None = None,
+    ) -> float:
+        """Compare two rankings, each given by the positions of its relevant items; missing ones are left out.
+
+        The result is nan where a measure has no value, as LastRel has none for a missing item in a corpus of unknown
+        size.
+        """
+        projection = Projection.of_vectors([x, y], num_relevant, level=self.level(1), corpus_size=corpus_size)
+        pairs = self.pairs(projection)
+        return float(pairs.values[0, 1, 0]) if pairs.taking_part.all() else np.nan
+
+
+def preference_of(measure: Measure) -> Preference:
+    """Return the preference that a measure induces: direction · (μ(x) - μ(y)).
+
+    Values count as equal if they differ by no more than 1e-12 of the larger one: many position vectors have exactly
+    equal values whose floats differ in the last digit.
+
+    >>> from lexirecall.measures import AP
+    >>> AP.of([1, 2, 4, 12]) - AP.of([1, 3, 4, 6]), preference_of(AP).of([1, 2, 4, 12], [1, 3, 4, 6])
+    (1.1102230246251565e-16, 0.0)
+    """
+
+    def blocks(projection: Projection) -> Blocks:
+        values = measure.direction * measure.scores(projection)
+        return _differences(np.where(np.isfinite(values), values, 0.0))
+
+    return Preference(
+        str(measure),
+        measure.title,
+        blocks=blocks,
+        measure=measure,
+        sized=True,
+        graded=True,  # the level is the measure's own affair
+        formula=measure.formula,
+        reference=measure.reference,
+        needs_judged=measure.needs_judged,
+        corpus=measure.corpus,
+    )
+
+
+def _differences(values: FloatArray) -> Blocks:
+    num_systems, num_requests = values.shape
+    for requests in blocks_of_requests(num_systems, np.ones(num_requests, np.int64)):
+        x, y = values[:, None, requests], values[None, :, requests]
+        differences = x - y
+        differences[np.abs(differences) <= TOLERANCE * np.maximum(np.abs(x), np.abs(y))] = 0
+        yield requests, differences
+
+
+def signs_of_ranks(ranks: IntArray) -> Blocks:
+    """Give the preferences that follow from a total order, the smaller rank being the better."""
+    num_systems, num_requests = ranks.shape
+    small = ranks.astype(np.int32)
+    for requests in blocks_of_requests(num_systems, np.ones(num_requests, np.int64)):
+        x, y = small[:, None, requests], small[None, :, requests]
+        yield requests, np.less(x, y).view(np.int8) - np.greater(x, y).view(np.int8)

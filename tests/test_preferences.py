@@ -1,0 +1,366 @@
+"""Preferences: all pairs at once against one pair at a time, and what holds for every one of them."""
+
+import math
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive
+from lexirecall import (
+    MEASURES,
+    PREFERENCES,
+    Preference,
+    UsageError,
+    evaluate,
+    parse_measure,
+    parse_preference,
+    project,
+    register,
+    score,
+)
+from lexirecall.measures import AP, TSE
+from lexirecall.measures.references import REFERENCES
+from lexirecall.preferences import by_level, deciding_level, preference_of
+from lexirecall.preferences.preference import signs_of_ranks
+from strategies import LEVELS, Collection, collections, quick
+
+NAMES = [*naive.PREFERENCES]
+
+
+@st.composite
+def rankings(draw: st.DrawFn, *, size: int | None = None, most: int = 12) -> list[int]:
+    """The positions of the retrieved items, of at most `size` relevant ones."""
+    return sorted(draw(st.sets(st.integers(1, most), max_size=4 if size is None else size)))
+
+
+def padded(ranking: list[int], m: int) -> list[float]:
+    return [*map(float, ranking), *[math.inf] * (m - len(ranking))]
+
+
+def case_of(collection: Collection, run: str, request: str, level: float) -> naive.Case:
+    judged = collection.qrels[request]
+    order = naive.ranked([*collection.runs[run].get(request, {}).items()], judged)
+    return naive.Case(naive.grades_shown(order, judged), judged, level)
+
+
+# The definition
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(x=rankings(), y=rankings())
+@quick(150)
+def test_a_preference_between_two_rankings_is_its_definition(name: str, x: list[int], y: list[int]) -> None:
+    expected = naive.PREFERENCES[name](padded(x, 4), padded(y, 4))
+    assert parse_preference(name).of(x, y, 4) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(collection=collections(max_systems=5), level=st.sampled_from(LEVELS))
+@quick(60)
+def test_all_pairs_at_once_are_each_pair_alone(name: str, collection: Collection, level: float) -> None:
+    pairs = parse_preference(name).pairs(project(collection.qrels, collection.runs).at_level(level))
+    for a, b in np.ndindex(pairs.values.shape[:2]):
+        for q, request in enumerate(pairs.requests):
+            x, y = (case_of(collection, pairs.systems[s], request, level) for s in (a, b))
+            expected = naive.PREFERENCES[name](x.positions, y.positions) if x.m else 0
+            assert pairs.values[a, b, q] == pytest.approx(expected, abs=1e-12)
+            assert pairs.taking_part[a, q] == (x.m > 0)
+
+
+@given(collection=collections(max_systems=4))
+@quick(100)
+def test_graded_rpp_is_the_mean_over_the_grades_of_the_request(collection: Collection) -> None:
+    preference = parse_preference("RPP(graded=True)")
+    pairs = preference.pairs(project(collection.qrels, collection.runs).at_level(preference.level(1)))
+    for a, b in combinations(range(len(pairs.systems)), 2):
+        for q, request in enumerate(pairs.requests):
+            x, y = (case_of(collection, pairs.systems[s], request, 1) for s in (a, b))
+            assert pairs.values[a, b, q] == pytest.approx(naive.graded_rpp(x, y), abs=1e-12)
+
+
+def test_graded_rpp_compares_each_grade_on_its_own() -> None:
+    """(3 · 2/3 + 1 · (-1)) / 4, where an implementation that keeps the vector of one grade says 2/3."""
+    runs = {"x": {"q": ["b", "c", "a", "n"]}, "y": {"q": ["a", "n", "b", "c"]}}
+    positions = project({"q": {"a": 2, "b": 1, "c": 1}}, runs)
+    for name, expected in {"RPP": 2 / 3, "RPP(rel=2)": -1, "RPP(graded=True)": 0.25}.items():
+        preference = parse_preference(name)
+        values = preference.pairs(positions.at_level(preference.level(1))).values
+        assert values[0, 1, 0] == pytest.approx(expected)
+        assert values[1, 0, 0] == -values[0, 1, 0]
+
+
+def test_weights_that_add_up_to_the_same_tie_exactly() -> None:
+    """1/2 + 1/3 + 1/6 = 1, in floats only nearly; ahead at the first level, behind at levels 2, 3 and 6."""
+    x, y = [1, 4, 6, 8, 9, 13], [2, 3, 5, 8, 9, 12]
+    assert parse_preference("RPP(weight='inverse')").of(x, y) == 0
+
+
+@pytest.mark.parametrize("name", [*NAMES, "RPP(graded=True)", "AP", "LastRel"])
+@given(collection=collections(max_systems=4, with_size=True))
+@quick(30)
+def test_the_size_of_the_blocks_changes_nothing(name: str, collection: Collection) -> None:
+    preference = parse_preference(name)
+    positions = project(collection.qrels, collection.runs, corpus_size=collection.corpus_size)
+    projection = positions.at_level(preference.level(1))
+    whole = preference.pairs(projection)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(by_level, "BUDGET", 1)
+        in_small_blocks = preference.pairs(projection)
+    assert (whole.values == in_small_blocks.values).all()
+
+
+# What holds for all
+
+
+EVERY = [*NAMES, *(str(row @ 3 if row.needs_at and row.at == "cutoff" else row) for row in MEASURES.values()
+                   if row.corpus != "required" and row.at != "recall" and not row.needs_judged)]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EVERY)
+@given(x=rankings(), y=rankings())
+@quick(40)
+def test_every_preference_is_antisymmetric(name: str, x: list[int], y: list[int]) -> None:
+    preference = parse_preference(name)
+    assert preference.of(x, y, 4, corpus_size=16) == -preference.of(y, x, 4, corpus_size=16)
+    assert preference.of(x, x, 4, corpus_size=16) == 0
+
+
+@pytest.mark.parametrize("name", [name for name in EVERY if not name.startswith("RPP") and "size" not in name])
+@given(vectors=st.lists(rankings(), min_size=3, max_size=3))
+@quick(40)
+def test_lexicographic_and_metric_preferences_are_transitive(name: str, vectors: list[list[int]]) -> None:
+    x, y, z = vectors
+    preference = parse_preference(name)
+    if preference.of(x, y, 4, corpus_size=16) >= 0 and preference.of(y, z, 4, corpus_size=16) >= 0:
+        assert preference.of(x, z, 4, corpus_size=16) >= 0
+
+
+def test_recall_paired_preference_has_cycles() -> None:
+    x, y, z = [1, 5, 6], [2, 3, 7], [3, 4, 5]
+    preference = parse_preference("RPP")
+    assert min(preference.of(x, y), preference.of(y, z), preference.of(z, x)) > 0
+
+
+@given(x=rankings(), y=rankings())
+@quick(200)
+def test_lexirecall_refines_total_search_efficiency(x: list[int], y: list[int]) -> None:
+    difference = TSE.of(x, 4) - TSE.of(y, 4)
+    if difference:
+        assert PREFERENCES["LexiRecall"].of(x, y, 4) == np.sign(difference)
+
+
+@given(x=rankings(), y=rankings())
+@quick(200)
+def test_the_deciding_level_is_the_last_difference(x: list[int], y: list[int]) -> None:
+    p, q = np.array(padded(x, 4)), np.array(padded(y, 4))
+    level = deciding_level(p, q)
+    if level is None:
+        assert x == y
+    else:
+        assert np.sign(q[level - 1] - p[level - 1]) == PREFERENCES["LexiRecall"].of(x, y, 4)
+        assert (p[level:] == q[level:]).all()
+
+
+@pytest.mark.parametrize("row", PREFERENCES.values(), ids=str)
+def test_every_row_says_what_it_is(row: Preference) -> None:
+    assert row.title
+    assert row.formula
+    assert row.reference in REFERENCES
+    assert "two or more runs" in row.needs
+
+
+def test_lexicographic_preferences_are_signs_and_the_others_have_a_size() -> None:
+    sized = {name: parse_preference(name).is_sized for name in (*NAMES, "AP")}
+    assert [name for name, has_size in sized.items() if not has_size] == ["LexiRecall", "LexiPrecision"]
+
+
+# Measures as preferences
+
+
+def test_metric_preferences_tie_where_the_exact_values_tie() -> None:
+    assert AP.of([1, 2, 4, 12]) != AP.of([1, 3, 4, 6])
+    assert preference_of(AP).of([1, 2, 4, 12], [1, 3, 4, 6]) == 0
+
+
+def test_a_metric_preference_sees_one_position_however_deep() -> None:
+    """1/p - 1/(p+1) falls below 1e-12 from p = 10^6 on: the tolerance is relative."""
+    deep = 10**8
+    assert parse_preference("TSE").of([deep], [deep + 1]) == pytest.approx(1e-16)
+    assert parse_preference("RE").of([deep, deep + 2], [deep + 1, deep + 3], corpus_size=10**9) > 0
+
+
+def test_where_lower_is_better_the_lower_value_is_preferred() -> None:
+    assert parse_preference("LastRel").of([1, 5], [2, 3]) == -2
+    assert parse_preference("TSE").of([1, 5], [2, 3]) < 0
+
+
+def test_an_undefined_value_is_not_compared() -> None:
+    qrels = {"q": {"a": 1}, "r": {"a": 1}}
+    runs = {"x": {"q": ["a"], "r": ["b"]}, "y": {"q": ["b", "a"], "r": ["a"]}}
+    pairs = parse_preference("LastRel").pairs(project(qrels, runs).at_level(1))
+    assert pairs.num_requests.tolist() == [[1, 1], [1, 2]]
+    assert (pairs.wins[0, 1], pairs.ties[0, 1], pairs.losses[0, 1]) == (1, 0, 0)
+    assert math.isnan(parse_preference("LastRel").of([1, 2], [1]))
+
+
+def test_the_level_in_a_name_holds_for_the_preference() -> None:
+    assert parse_preference("AP(rel=2)").level(1) == 2
+    assert parse_preference("LexiRecall(rel=3)").level(1) == 3
+    assert parse_preference("LexiRecall").level(4) == 4
+
+
+# Counting
+
+
+@given(collection=collections(max_systems=5))
+@quick(60)
+def test_wins_ties_and_losses_add_up_to_the_requests(collection: Collection) -> None:
+    pairs = parse_preference("LexiRecall").pairs(project(collection.qrels, collection.runs).at_level(1))
+    has_items = pairs.taking_part.any(axis=0).sum()
+    assert (pairs.wins + pairs.ties + pairs.losses == has_items).all()
+    assert (pairs.wins == (pairs.signs > 0).sum(axis=2)).all()
+    assert (pairs.losses == pairs.wins.T).all()
+    if has_items:
+        assert pairs.means == pytest.approx(pairs.values.sum(axis=2) / has_items)
+    else:
+        assert np.isnan(pairs.means).all()
+
+
+def test_systems_that_do_not_take_part_are_not_counted() -> None:
+    qrels = {"q": {"a": 1}, "r": {"a": 1}}
+    runs = {"x": {"q": ["a"], "r": ["b", "a"]}, "y": {"q": ["b", "a"]}, "z": {"r": ["a"]}}
+    positions = project(qrels, runs)
+    pairs = parse_preference("LexiRecall").pairs(positions.at_level(1), positions.answered)
+    assert pairs.num_requests.tolist() == [[2, 1, 1], [1, 1, 0], [1, 0, 1]]
+    assert pairs.wins.tolist() == [[0, 1, 0], [0, 0, 0], [1, 0, 0]]
+    assert np.isnan(pairs.means[1, 2])
+
+
+# In `eval`
+
+
+@given(collection=collections(max_systems=4), name=st.sampled_from([*NAMES, "RPP(graded=True)"]))
+@quick(60)
+def test_a_preference_in_eval_is_the_win_rate(collection: Collection, name: str) -> None:
+    positions = project(collection.qrels, collection.runs)
+    preference = parse_preference(name)
+    projection = positions.at_level(preference.level(1))
+    num_systems = len(positions.systems)
+    if num_systems < 2 or not projection.num_relevant.any():
+        return
+    values = score(positions, [preference]).values[:, :, 0]
+    signs = preference.pairs(projection).signs
+    for s, q in np.ndindex(values.shape):
+        if projection.num_relevant[q]:
+            others = [signs[s, other, q] for other in range(num_systems) if other != s]
+            won = sum(sign > 0 for sign in others) + sum(sign == 0 for sign in others) / 2
+            assert values[s, q] == pytest.approx(won / (num_systems - 1))
+        else:
+            assert np.isnan(values[s, q])
+
+
+QRELS = {"q": {"a": 1, "b": 1}, "r": {"c": 2}, "none": {"d": 0}}
+RUNS: dict[str, Any] = {"x": {"q": ["a", "b"], "r": ["c"]}, "y": {"q": ["b"], "r": ["c"]}, "z": {"q": ["b", "a"]}}
+
+
+def test_win_rates_worked_by_hand() -> None:
+    values = evaluate(QRELS, RUNS, "LexiRecall").to_dict(per_request=True)
+    assert values["x"] == {"q": {"LexiRecall": 0.75}, "r": {"LexiRecall": 0.75}, "none": {"LexiRecall": None}}
+    assert values["y"]["q"] == {"LexiRecall": 0}
+    assert values["z"] == {"q": {"LexiRecall": 0.75}, "r": {"LexiRecall": 0}, "none": {"LexiRecall": None}}
+
+
+def test_with_intersection_a_run_is_compared_with_those_that_answer() -> None:
+    values = evaluate(QRELS, RUNS, "LexiRecall", queries="intersection").to_dict(per_request=True)
+    assert values["x"]["r"] == {"LexiRecall": 0.5}
+    assert values["z"]["r"] == {"LexiRecall": None}
+
+
+def test_without_relevant_items_everyone_ties() -> None:
+    scores = evaluate(QRELS, RUNS, ["LexiRecall", "AP"], no_relevant="zero").to_dict(per_request=True)
+    assert {run: values["none"] for run, values in scores.items()} == {
+        run: {"LexiRecall": 0.5, "AP": 0} for run in RUNS
+    }
+
+
+def test_a_single_run_has_no_win_rate_and_a_note_says_so() -> None:
+    scores = evaluate(QRELS, {"x": RUNS["x"]})
+    assert "LexiRecall" not in scores.to_dict()["x"]
+    assert scores.notes[0].text == "LexiRecall compares runs, and there is one only: left out"
+    with pytest.raises(UsageError, match="LexiRecall, RPP compares runs, and there is one only") as caught:
+        evaluate(QRELS, {"x": RUNS["x"]}, "LexiRecall RPP")
+    assert caught.value.exit_code == 2
+
+
+def test_lexirecall_is_the_first_of_the_default_measures() -> None:
+    assert [*evaluate(QRELS, RUNS).to_dict()["x"]] == ["LexiRecall", "TSE", "R@1000", "Rprec", "AP", "nDCG", "RR"]
+
+
+def test_expected_ties_leave_preferences_out_of_the_default_and_refuse_them_if_asked_for() -> None:
+    scores = evaluate(QRELS, RUNS, ties="expected")
+    assert "LexiRecall" not in scores.to_dict()["x"]
+    assert scores.notes[0].text == "LexiRecall has no closed form over the orders of tied items: left out"
+    with pytest.raises(UsageError, match="mean of LexiRecall over all orders of tied items has no closed form"):
+        evaluate(QRELS, RUNS, ["LexiRecall"], ties="expected")
+
+
+# Names
+
+
+@pytest.mark.parametrize(
+    ("written", "canonical"),
+    [
+        ("lexirecall", "LexiRecall"),
+        ("LexiPrecision(size=sign)", "LexiPrecision"),
+        ("lexiprecision(size=RR)", "LexiPrecision(size='rr')"),
+        ("rrlexiprecision", "LexiPrecision(size='rr')"),
+        ("rpp(weight=inverse,rel=2)", "RPP(weight='inverse',rel=2)"),
+        ("invrpp", "RPP(weight='inverse')"),
+        ("dcgrpp", "RPP(weight='dcg')"),
+        ("RPP(graded=true)", "RPP(graded=True)"),
+        ("RPP(graded=False)", "RPP"),
+        ("map", "AP"),
+    ],
+)
+def test_preferences_are_read_in_these_spellings(written: str, canonical: str) -> None:
+    assert str(parse_preference(written)) == canonical
+    assert str(parse_preference(canonical)) == canonical
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("LexiRecal", "did you mean 'LexiRecall'"),
+        ("RPP(weight=log)", "weight is 'log', but must be one of uniform, inverse, dcg"),
+        ("RPP(graded=2)", "graded is 2, but must be True or False"),
+        ("RPP(graded=True,rel=2)", "exclude each other"),
+        ("LexiRecall@10", "takes no cut-off"),
+        ("LexiRecall(size=rr)", "no setting 'size'"),
+        ("AP RR", "names 2 preferences where one is asked for"),
+    ],
+)
+def test_a_wrong_name_of_a_preference_is_an_error_that_helps(name: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        parse_preference(name)
+
+
+def test_a_preference_is_no_measure() -> None:
+    with pytest.raises(UsageError, match="LexiRecall: compares two rankings"):
+        parse_measure("LexiRecall")
+
+
+def test_a_preference_of_ones_own_is_used_by_name_once_it_is_registered() -> None:
+    own = Preference(
+        "Own", "more is better", blocks=lambda projection: signs_of_ranks(-projection.sum(projection.positions > 0))
+    )
+    try:
+        assert register(own) is own
+        assert evaluate(QRELS, RUNS, "own(rel=1)").to_dict(per_request=True)["y"]["q"] == {"Own(rel=1)": 0}
+    finally:
+        PREFERENCES.pop("Own", None)
+    with pytest.raises(UsageError, match="already a measure"):
+        register(Preference("RPP", "taken", blocks=own.blocks))
