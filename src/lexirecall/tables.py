@@ -51,12 +51,16 @@ def number(value: float, decimals: int = 4) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Cells as text; the columns from `numbers_from` on are numbers, the cells in `best` are emphasized."""
+    """Cells as text; the columns from `numbers_from` on are numbers but for `texts`, those in `best` are emphasized."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     best: frozenset[tuple[int, int]] = frozenset()
     numbers_from: int = 1
+    texts: frozenset[int] = frozenset()
+
+    def _is_number(self, column: int) -> bool:
+        return column >= self.numbers_from and column not in self.texts
 
     def to_text(self, *, bold: bool = False) -> str:
         """Lay the columns out for a terminal."""
@@ -67,14 +71,14 @@ class Table:
     def _line(self, r: int, row: Sequence[str], widths: Sequence[int], *, bold: bool) -> str:
         cells = []
         for c, (cell, width) in enumerate(zip(row, widths, strict=True)):
-            aligned = cell.rjust(width) if c >= self.numbers_from else cell.ljust(width)
+            aligned = cell.rjust(width) if self._is_number(c) else cell.ljust(width)
             emphasized = bold and ((r, c) in self.best or r < 0)
             cells.append(aligned.replace(cell, f"\x1b[1m{cell}\x1b[0m") if emphasized and cell else aligned)
         return "  ".join(cells).rstrip()
 
     def to_markdown(self) -> str:
         """Return a pipe table, best values bold."""
-        rule = ["---" if c < self.numbers_from else "---:" for c in range(len(self.header))]
+        rule = ["---:" if self._is_number(c) else "---" for c in range(len(self.header))]
         rows = [[_markdown(cell) for cell in self.header], rule]
         rows += [
             [self._emphasized(r, c, _markdown(cell), "**{}**") for c, cell in enumerate(row)] for r, row in self._cells
@@ -83,7 +87,7 @@ class Table:
 
     def to_latex(self) -> str:
         """Return a booktabs tabular, best values bold."""
-        columns = "l" * self.numbers_from + "r" * (len(self.header) - self.numbers_from)
+        columns = "".join("r" if self._is_number(c) else "l" for c in range(len(self.header)))
         rows = [
             [self._emphasized(r, c, _latex(cell), r"\textbf{{{}}}") for c, cell in enumerate(row)]
             for r, row in self._cells

@@ -14,7 +14,7 @@ import click
 from lexirecall.errors import LexirecallError
 from lexirecall.text import visible
 
-COMMANDS = {"demo": "demo", "eval": "evaluate", "measures": "measures"}
+COMMANDS = {"demo": "demo", "eval": "evaluate", "explain": "explain", "measures": "measures"}
 
 
 class _Commands(click.Group):

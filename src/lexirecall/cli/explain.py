@@ -1,0 +1,58 @@
+"""`lexirecall explain`: a thin shell on `lexirecall.explain`."""
+
+import shutil
+from typing import Any
+
+import click
+
+from lexirecall.cli.options import check_stdin, convention_options, is_bold, output_options, show_notes
+from lexirecall.errors import UsageError
+
+
+@click.command("explain")
+@click.argument("qrels", metavar="QRELS")
+@click.argument("run_a", metavar="RUN_A")
+@click.argument("run_b", metavar="RUN_B")
+@convention_options
+@click.option("--query", metavar="Q", help="Explain this request alone, level by level.")
+@click.option(
+    "--limit", type=click.IntRange(min=0), default=20, show_default=True, metavar="N",
+    help="Most rows of each list in a table; 0 for all.",
+)  # fmt: skip
+@output_options()
+def command(
+    qrels: str,
+    run_a: str,
+    run_b: str,
+    query: str | None,
+    limit: int,
+    form: str,
+    output: str | None,
+    **conventions: Any,
+) -> None:
+    """Say why one of two runs is preferred, and what each of them overlooks.
+
+    LexiRecall compares the last relevant documents of two rankings: who finds more of them, and then who finds the
+    last one sooner, the one before it, and so on.
+
+    \b
+    Examples:
+      lexirecall explain qrels.txt new.run old.run
+      lexirecall explain qrels.txt new.run old.run --query 303
+      lexirecall explain qrels.txt new.run old.run -f jsonl -o why.jsonl
+    """
+    from lexirecall.output import write
+    from lexirecall.verbs.explain import explain
+
+    conventions.pop("providers", None)
+    if conventions.pop("imputation") == "optimistic":
+        raise UsageError("optimistic imputation shows documents that were not retrieved", remedy="leave it out")
+    check_stdin(qrels, run_a, run_b, conventions["corpus_size"])
+    explanation = explain(qrels, run_a, run_b, show_progress=None, **conventions)
+    show_notes(explanation.notes)
+    bold = is_bold(output)
+    if query is None:
+        write(explanation.render(form, limit=limit, bold=bold), output)
+        return
+    width = shutil.get_terminal_size((80, 24)).columns if bold else 80
+    write(explanation.request(query).render(form, width=width, limit=limit, bold=bold), output)

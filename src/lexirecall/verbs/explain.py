@@ -1,0 +1,251 @@
+"""Explain: why one run is preferred to another, request by request, and what each overlooks.
+
+Belongs here: the verb and the page of all requests. Not here: one request (explanation), layout (tables).
+"""
+
+import difflib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from lexirecall.errors import UsageError, counted, listed, shown
+from lexirecall.formats import CorpusSize, Qrels, Run, project
+from lexirecall.manifest import Note
+from lexirecall.positions import Positions, Projection
+from lexirecall.tables import Table, render
+from lexirecall.text import to_text, visible
+from lexirecall.verbs.evaluate import check_policies
+from lexirecall.verbs.explanation import REASONS, RequestExplanation, Side
+from lexirecall.verbs.notes import notes_on_requests
+
+_COLUMNS = (
+    "query", "preferred", "decided_by", "level", "num_relevant", "found_a", "found_b", "position_a", "position_b",
+    "only_a", "only_b",
+)  # fmt: skip
+
+
+def explain(
+    qrels: Qrels,
+    run_a: Run,
+    run_b: Run,
+    *,
+    names: tuple[str, str] | None = None,
+    level: float = 1,
+    depth: int | None = None,
+    corpus_size: CorpusSize = None,
+    queries: str = "all",
+    no_relevant: str = "skip",
+    ties: str = "trec",
+    judged_only: bool = False,
+    score_dtype: str = "float64",
+    duplicates: str = "error",
+    show_progress: bool | None = False,
+) -> "Explanation":
+    """Explain which of two runs LexiRecall prefers on each request, and why.
+
+    The arguments are those of `evaluate`; `names` are what the runs are called if they are no files.
+
+    >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
+    >>> old, new = {"q1": ["a", "x", "b"], "q2": ["c"]}, {"q1": ["x", "a", "b"], "q2": ["z"]}
+    >>> explanation = explain(qrels, old, new, names=("old", "new"))
+    >>> for request in explanation.requests:
+    ...     print(request.request, request.sentence())
+    q2 old is preferred: it finds 1 of the 1 relevant document, new 0; new lacks c.
+    q1 old is preferred: both find 2 of the 2 relevant documents, the last 1 at the same positions; the one before \
+stands at 1 in old (a) and at 2 in new (a).
+    """
+    if ties == "expected":
+        raise UsageError("ties='expected' has no single order to explain", remedy="choose trec, input, worst or best")
+    positions = project(
+        qrels,
+        [run_a, run_b] if names is None else dict(zip(names, (run_a, run_b), strict=True)),
+        corpus_size=corpus_size,
+        ties=ties,
+        score_dtype=score_dtype,
+        depth=depth,
+        judged_only=judged_only,
+        duplicates=duplicates,
+        show_progress=show_progress,
+    )
+    return explain_positions(positions, level=level, queries=queries, no_relevant=no_relevant)
+
+
+def explain_positions(
+    positions: Positions,
+    a: int = 0,
+    b: int = 1,
+    *,
+    level: float = 1,
+    queries: str = "all",
+    no_relevant: str = "skip",
+) -> "Explanation":
+    """Explain two systems of positions, as `explain` does two runs.
+
+    >>> positions = project({"q": {"a": 1}}, {"x": {"q": ["a"]}, "y": {"q": ["b"]}})
+    >>> explain_positions(positions).request("q").preferred
+    'x'
+    """
+    check_policies(level, queries, no_relevant)
+    projection = positions.at_level(level)
+    is_compared = (projection.num_relevant > 0) | (no_relevant == "zero")
+    if queries == "intersection":
+        is_compared = is_compared & positions.answered[a] & positions.answered[b]
+    explained = [
+        RequestExplanation(positions.requests[q], _side(projection, a, q), _side(projection, b, q))
+        for q in np.flatnonzero(is_compared).tolist()
+    ]
+    notes = tuple(notes_on_requests(positions, [level], queries=queries, no_relevant=no_relevant))
+    ordered = tuple(sorted(explained, key=lambda request: request.weight))
+    return Explanation((positions.systems[a], positions.systems[b]), ordered, notes)
+
+
+def _side(projection: Projection, s: int, q: int) -> Side:
+    source, judgments = projection.source, projection.source.judgments
+    start, stop = projection.found.segments.offsets[s * len(source.requests) + q :][:2]
+    found = projection.found.items[start:stop].tolist()
+    first, last = judgments.offsets[q : q + 2].tolist()
+    missing = set(range(first, last)).difference(found)
+    items = [*found, *(item for item in sorted(missing) if judgments.grades[item] >= projection.level)]
+    documents = tuple(to_text(judgments.items[item]) for item in items)
+    return Side(source.systems[s], projection.vector(s, q), documents, int(source.num_retrieved[s, q]))
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why each of two runs is preferred where it is; the requests stand in the order of what decides them."""
+
+    runs: tuple[str, str]
+    requests: tuple[RequestExplanation, ...]
+    notes: tuple[Note, ...]
+
+    @cached_property
+    def _by_name(self) -> dict[str, RequestExplanation]:
+        return {request.request: request for request in self.requests}
+
+    def request(self, name: str) -> RequestExplanation:
+        """Return the explanation of one request."""
+        if name not in self._by_name:
+            near = difflib.get_close_matches(name, self._by_name, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {listed(map(repr, self._by_name), most=3)}"
+            raise UsageError(f"no request {shown(name)} with relevant documents is compared", remedy=hint)
+        return self._by_name[name]
+
+    @property
+    def counts(self) -> dict[str, tuple[int, int]]:
+        """For each reason, how many requests it decides for the first run and for the second; of ties, all twice."""
+        decided = Counter((request.reason, request.sign) for request in self.requests)
+        return {
+            reason: (decided[reason, 1] or decided[reason, 0], decided[reason, -1] or decided[reason, 0])
+            for reason in REASONS
+        }
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Give one row for each request: who is preferred, what decides, and the documents that only one run finds."""
+        for request in self.requests:
+            at = None if request.level is None else request.level - 1
+            places = [None if at is None else side.positions[at] for side in (request.a, request.b)]
+            yield {
+                "query": request.request,
+                "preferred": request.preferred,
+                "decided_by": request.reason,
+                "level": request.level,
+                "num_relevant": request.num_relevant,
+                "found_a": request.a.num_found,
+                "found_b": request.b.num_found,
+                **{
+                    f"position_{letter}": None if place is None or np.isinf(place) else int(place)
+                    for letter, place in zip("ab", places, strict=True)
+                },
+                "only_a": list(request.only_a),
+                "only_b": list(request.only_b),
+            }
+
+    def table(self, limit: int = 0) -> Table:
+        """Lay out the requests, those that are decided most clearly first; at most `limit` of them (0 for all)."""
+        a, b = self.runs
+        header = ("query", "preferred", "decided by", "relevant", f"{a} finds", f"{b} finds", "at level", a, b)
+        rows = [
+            (
+                row["query"],
+                row["preferred"] or "-",
+                REASONS[row["decided_by"]],
+                str(row["num_relevant"]),
+                str(row["found_a"]),
+                str(row["found_b"]),
+                *("-" if row[key] is None else f"{row[key]:,}" for key in ("level", "position_a", "position_b")),
+            )
+            for row in self.rows()
+        ]
+        return Table(header, tuple(rows[:limit] if limit else rows), numbers_from=3)
+
+    def to_text(self, *, limit: int = 20, bold: bool = False) -> str:
+        """Lay out the page for a terminal: the balance, the requests, and the documents that only one run finds."""
+        more = len(self.requests) - limit if limit else 0
+        shown_requests = self.table(limit).to_text(bold=bold)
+        hint = f"\n({counted(more, 'request')} more: --limit 0 shows all)" if more > 0 else ""
+        example = self.requests[0].request if self.requests else ""
+        return "\n\n".join(
+            [
+                self._balance(bold=bold),
+                shown_requests + hint,
+                *self._only_one_finds(limit),
+                self._found_by_neither(),
+                f"One request in full: --query {visible(example)}",
+            ]
+        )
+
+    def _balance(self, *, bold: bool) -> str:
+        a, b = self.runs
+        counts, num_ties = self.counts, sum(request.sign == 0 for request in self.requests)
+        wins = [sum(request.sign == sign for request in self.requests) for sign in (1, -1)]
+        first = (
+            f"{a} is preferred on {wins[0]:,} of {counted(len(self.requests), 'request')}, {b} on {wins[1]:,}, "
+            f"and {num_ties:,} tie. What decides:"
+        )
+        rows = tuple((text, *map(str, counts[reason])) for reason, text in REASONS.items() if reason != "tie")
+        return visible(first) + "\n\n" + Table(("decided by", f"for {a}", f"for {b}"), rows).to_text(bold=bold)
+
+    def _only_one_finds(self, limit: int) -> Iterator[str]:
+        """List the documents that one run finds and the other does not, those found soonest first."""
+        for mine, other, attribute in ((*self.runs, "only_a"), (*self.runs[::-1], "only_b")):
+            found = sorted(
+                (position, request.request, document)
+                for request in self.requests
+                for document, position in getattr(request, attribute).items()
+            )
+            if not found:
+                yield visible(f"{mine} finds no relevant document that {other} does not.")
+                continue
+            rows = tuple((query, document, f"{position:,}") for position, query, document in found)
+            kept = rows[:limit] if limit else rows
+            table = Table(("query", "document", "position"), kept, numbers_from=2).to_text()
+            more = len(rows) - len(kept)
+            hint = f"\n({counted(more, 'document')} more: --limit 0 shows all)" if more else ""
+            yield (
+                visible(f"{mine} finds {counted(len(rows), 'relevant document')} that {other} does not:")
+                + f"\n\n{table}{hint}"
+            )
+
+    def _found_by_neither(self) -> str:
+        total = sum(request.num_relevant for request in self.requests)
+        missing = sum(len(request.found_by_neither) for request in self.requests)
+        return f"Neither finds {missing:,} of the {counted(total, 'relevant document')}."
+
+    def render(self, form: str = "table", *, limit: int = 20, bold: bool = False) -> str:
+        """Return the page in one of the formats of the command line; all but the table hold every request."""
+        if form == "table":
+            return self.to_text(limit=limit, bold=bold)
+        rows = self.rows() if form == "jsonl" else map(_joined, self.rows())
+        return render(form, self.table(), rows, _COLUMNS)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+
+def _joined(row: dict[str, Any]) -> dict[str, Any]:
+    """Put lists into one field of a delimited file, separated by blanks."""
+    return {key: " ".join(value) if isinstance(value, list) else value for key, value in row.items()}

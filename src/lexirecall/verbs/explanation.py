@@ -1,0 +1,216 @@
+"""Explanations: why LexiRecall prefers one of two rankings, in words, numbers and a drawing.
+
+Belongs here: one request, explained. Not here: reading and the page of all requests (explain), drawing (strip).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from lexirecall.errors import counted, listed
+from lexirecall.preferences import deciding_level
+from lexirecall.strip import Strip
+from lexirecall.tables import Table, render
+from lexirecall.text import visible
+
+_LEVEL_COLUMNS = ("query", "level", "position_a", "document_a", "position_b", "document_b", "decides")
+REASONS = {
+    "found": "how many are found",
+    "last": "the last one found",
+    "earlier": "an earlier one",
+    "tie": "nothing: they tie",
+}
+"""What decides, the weightiest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One run's ranking of a request, as far as relevant documents are concerned."""
+
+    run: str
+    positions: np.typing.NDArray[np.float64]
+    """p_1 … p_m, missing ones at infinity."""
+    documents: tuple[str, ...]
+    """The documents at these positions; the missing ones follow in the order of the judgments."""
+    num_retrieved: int
+
+    @property
+    def num_found(self) -> int:
+        """How many relevant documents the ranking has."""
+        return int(np.isfinite(self.positions).sum())
+
+    @property
+    def found(self) -> dict[str, int]:
+        """The relevant documents retrieved, with their positions."""
+        return {document: int(p) for document, p in zip(self.documents, self.positions, strict=True) if np.isfinite(p)}
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The relevant documents that were not retrieved."""
+        return self.documents[self.num_found :]
+
+
+@dataclass(frozen=True)
+class RequestExplanation:
+    """Why one of two rankings of a request is preferred."""
+
+    request: str
+    a: Side
+    b: Side
+
+    @property
+    def num_relevant(self) -> int:
+        """How many relevant documents the request has."""
+        return len(self.a.positions)
+
+    @cached_property
+    def level(self) -> int | None:
+        """The recall level that decides, None if the rankings tie."""
+        return deciding_level(self.a.positions, self.b.positions)
+
+    @property
+    def sign(self) -> int:
+        """1 if the first ranking is preferred, -1 if the second is, 0 if they tie."""
+        if self.level is None:
+            return 0
+        return 1 if self.a.positions[self.level - 1] < self.b.positions[self.level - 1] else -1
+
+    @property
+    def preferred(self) -> str | None:
+        """The run that is preferred, None if they tie."""
+        return {1: self.a.run, -1: self.b.run, 0: None}[self.sign]
+
+    @property
+    def reason(self) -> str:
+        """What decides: "found", "last", "earlier" or "tie", the keys of REASONS."""
+        if self.level is None:
+            return "tie"
+        if self.a.num_found != self.b.num_found:
+            return "found"
+        return "last" if self.level == self.a.num_found else "earlier"
+
+    @property
+    def weight(self) -> tuple[int, float]:
+        """What to sort requests by: the reason, then by how much."""
+        order = [*REASONS].index(self.reason)
+        if self.level is None:
+            return order, 0.0
+        if self.reason == "found":
+            return order, -abs(self.a.num_found - self.b.num_found)
+        at = self.level - 1
+        return order, -abs(float(np.log(self.a.positions[at] / self.b.positions[at])))
+
+    @property
+    def only_a(self) -> dict[str, int]:
+        """The relevant documents that only the first run finds, with their positions."""
+        missing = set(self.b.missing)
+        return {document: p for document, p in self.a.found.items() if document in missing}
+
+    @property
+    def only_b(self) -> dict[str, int]:
+        """The relevant documents that only the second run finds, with their positions."""
+        missing = set(self.a.missing)
+        return {document: p for document, p in self.b.found.items() if document in missing}
+
+    @property
+    def found_by_neither(self) -> tuple[str, ...]:
+        """The relevant documents that neither run finds."""
+        missing = set(self.b.missing)
+        return tuple(document for document in self.a.missing if document in missing)
+
+    def sentence(self) -> str:
+        """Say in words what decides."""
+        a, b, m = self.a, self.b, counted(self.num_relevant, "relevant document")
+        if self.level is None:
+            where = f"have {a.num_found} of the {m}, at the same positions" if a.num_found else f"find none of the {m}"
+            return f"A tie: both runs {where}."
+        better, worse = (a, b) if self.sign > 0 else (b, a)
+        if self.reason == "found":
+            found = f"it finds {better.num_found} of the {m}, {worse.run} {worse.num_found}"
+            return f"{better.run} is preferred: {found}; {worse.run} lacks {listed(worse.missing, most=3)}."
+        at, same = self.level - 1, a.num_found - self.level
+        places = [f"at {side.positions[at]:,.0f} in {side.run} ({side.documents[at]})" for side in (better, worse)]
+        which = "the last of them" if not same else f"the last {same} at the same positions; the one before"
+        joint = ", " if same else " and "
+        return (
+            f"{better.run} is preferred: both find {a.num_found} of the {m}{joint}{which} stands {places[0]} "
+            f"and {places[1]}."
+        )
+
+    def drawing(self, width: int = 72) -> str:
+        """Draw both rankings' relevant documents on a logarithmic axis, and point at what decides."""
+        sides = (self.a, self.b)
+        margin = max(len(visible(side.run)) for side in sides) + 2
+        deepest = max(*(side.num_retrieved for side in sides), *(max(side.found.values(), default=1) for side in sides))
+        strip = Strip(deepest, max(width - margin - len("  999 missing"), 20))
+        lines = ["position".ljust(margin) + strip.axis()]
+        for side in sides:
+            missing = f"{len(side.missing):,} missing" if side.missing else ""
+            drawn = strip.draw(side.positions, side.num_retrieved).ljust(strip.width)
+            lines.append(f"{visible(side.run).ljust(margin)}{drawn}  {missing}")
+            pointer = "" if self.level is None else strip.pointer(side.positions[self.level - 1])
+            lines.append(" " * margin + pointer if pointer else "")
+        return "\n".join(line.rstrip() for line in lines)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Give one row for each recall level, the last first: both positions and documents; None where missing."""
+        for level in range(self.num_relevant, 0, -1):
+            row: dict[str, Any] = {"query": self.request, "level": level}
+            for letter, side in (("a", self.a), ("b", self.b)):
+                position = side.positions[level - 1]
+                is_found = bool(np.isfinite(position))
+                row[f"position_{letter}"] = int(position) if is_found else None
+                row[f"document_{letter}"] = side.documents[level - 1] if is_found else None
+            yield {**row, "decides": level == self.level}
+
+    def table(self, limit: int = 0) -> Table:
+        """Lay out the recall levels, the last first; at most `limit` of them (0 for all), the deciding one included."""
+        rows = list(self.rows())
+        if limit and len(rows) > limit:
+            deciding = self.num_relevant - (self.level or self.num_relevant)
+            start = max(0, min(deciding - limit // 2, len(rows) - limit))
+            rows = rows[start : start + limit]
+        cells = tuple(tuple(_cell(row[column]) for column in _LEVEL_COLUMNS[1:]) for row in rows)
+        best = frozenset((r, c) for r, row in enumerate(rows) for c in range(6) if row["decides"])
+        header = ("level", self.a.run, "", self.b.run, "", "")
+        return Table(header, cells, best=best, numbers_from=0, texts=frozenset({2, 4, 5}))
+
+    def to_text(self, *, width: int = 72, limit: int = 20, bold: bool = False) -> str:
+        """Lay out the whole explanation for a terminal."""
+        shown = self.table(limit)
+        more = self.num_relevant - len(shown.rows)
+        parts = [
+            f"Request {visible(self.request)}",
+            visible(self.sentence()),
+            self.drawing(width),
+            shown.to_text(bold=bold) + (f"\n({counted(more, 'level')} more: --limit 0 shows all)" if more else ""),
+            *self._differences(limit),
+        ]
+        return "\n\n".join(parts)
+
+    def _differences(self, limit: int) -> Iterator[str]:
+        most = limit or self.num_relevant
+        for mine, other, documents in ((self.a, self.b, self.only_a), (self.b, self.a, self.only_b)):
+            if documents:
+                places = (f"{document} ({position:,})" for document, position in documents.items())
+                yield visible(f"{mine.run} finds, and {other.run} does not: {listed(places, most)}")
+        if self.found_by_neither:
+            yield visible(f"neither finds: {listed(self.found_by_neither, most)}")
+
+    def render(self, form: str = "table", *, width: int = 72, limit: int = 20, bold: bool = False) -> str:
+        """Return the explanation in one of the formats of the command line."""
+        if form == "table":
+            return self.to_text(width=width, limit=limit, bold=bold)
+        return render(form, self.table(), self.rows(), _LEVEL_COLUMNS)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return "decides" if value else ""
+    return "-" if value is None else f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,270 @@
+"""Explanations: what they say is what the positions say, for every pair of rankings."""
+
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive
+from command import Outcome
+from lexirecall import UsageError, explain, project
+from lexirecall.strip import Strip
+from lexirecall.verbs.explain import explain_positions
+from strategies import LEVELS, Collection, collections, quick
+
+Command = Callable[..., Outcome]
+
+QRELS = {
+    "found": {"a": 1, "b": 1, "c": 0},
+    "last": {"a": 1, "b": 2},
+    "earlier": {"a": 1, "b": 1, "c": 1},
+    "same": {"a": 1, "b": 1},
+    "nothing": {"z": 1},
+    "empty": {"a": 0},
+}
+NEW: dict[str, Any] = {
+    "found": ["x", "a", "b"], "last": ["b", "x", "a"], "earlier": ["x", "a", "b", "y", "c"], "same": ["a", "b"],
+    "nothing": ["q"], "empty": ["a"],
+}  # fmt: skip
+OLD: dict[str, Any] = {
+    "found": ["a"], "last": ["a", "x", "y", "b"], "earlier": ["a", "x", "y", "b", "c"], "same": ["b", "a"],
+    "nothing": ["q"], "empty": ["a"],
+}  # fmt: skip
+
+
+def explained(**conventions: Any) -> Any:
+    return explain(QRELS, NEW, OLD, names=("new", "old"), **conventions)
+
+
+def test_every_reason_is_told_apart_and_the_weightiest_comes_first() -> None:
+    explanation = explained()
+    assert [(request.request, request.reason) for request in explanation.requests] == [
+        ("found", "found"), ("last", "last"), ("earlier", "earlier"), ("same", "tie"), ("nothing", "tie"),
+    ]  # fmt: skip
+    assert explanation.counts == {"found": (1, 0), "last": (1, 0), "earlier": (1, 0), "tie": (2, 2)}
+
+
+@pytest.mark.parametrize(
+    ("request_name", "sentence"),
+    [
+        ("found", "new is preferred: it finds 2 of the 2 relevant documents, old 1; old lacks b."),
+        ("last", "new is preferred: both find 2 of the 2 relevant documents and the last of them stands at 3 in new "
+                 "(a) and at 4 in old (b)."),
+        ("earlier", "new is preferred: both find 3 of the 3 relevant documents, the last 1 at the same positions; "
+                    "the one before stands at 3 in new (b) and at 4 in old (b)."),
+        ("same", "A tie: both runs have 2 of the 2 relevant documents, at the same positions."),
+        ("nothing", "A tie: both runs find none of the 1 relevant document."),
+    ],
+)  # fmt: skip
+def test_a_sentence_says_what_decides(request_name: str, sentence: str) -> None:
+    assert explained().request(request_name).sentence() == sentence
+
+
+def test_the_second_run_may_be_the_preferred_one() -> None:
+    request = explain(QRELS, OLD, NEW, names=("old", "new")).request("found")
+    assert (request.preferred, request.sign, request.only_a, request.only_b) == ("new", -1, {}, {"b": 3})
+    assert request.sentence() == "new is preferred: it finds 2 of the 2 relevant documents, old 1; old lacks b."
+
+
+@given(collection=collections(max_systems=2), level=st.sampled_from(LEVELS))
+@quick(150)
+def test_an_explanation_agrees_with_the_definition(collection: Collection, level: float) -> None:
+    positions = project(collection.qrels, collection.runs)
+    if len(positions.systems) < 2 or not positions.judgments.num_relevant(level).any():
+        return
+    for request in explain_positions(positions, level=level).requests:
+        judged = collection.qrels[request.request]
+        vectors, found = [], []
+        for side in (request.a, request.b):
+            order = naive.ranked([*collection.runs[side.run].get(request.request, {}).items()], judged)
+            vectors.append(naive.Case(naive.grades_shown(order, judged), judged, level).positions)
+            found.append({item: p for p, item in enumerate(order, 1) if judged.get(item, 0) >= level})
+            assert side.found == found[-1]
+            assert {*side.found, *side.missing} == {item for item, grade in judged.items() if grade >= level}
+        assert request.sign == naive.lexirecall(*vectors)
+        assert request.only_a == {item: p for item, p in found[0].items() if item not in found[1]}
+        assert request.only_b == {item: p for item, p in found[1].items() if item not in found[0]}
+        if request.level is not None:
+            assert vectors[0][request.level :] == vectors[1][request.level :]
+            assert vectors[0][request.level - 1] != vectors[1][request.level - 1]
+            assert [row["level"] for row in request.rows() if row["decides"]] == [request.level]
+
+
+def test_a_request_that_is_not_there_is_an_error_that_helps() -> None:
+    with pytest.raises(UsageError, match=r"no request 'fuond'.*\n.*did you mean 'found'"):
+        explained().request("fuond")
+    with pytest.raises(UsageError, match="no request 'empty' with relevant documents"):
+        explained().request("empty")
+
+
+def test_requests_without_relevant_documents_are_ties_if_they_count() -> None:
+    request = explained(no_relevant="zero").request("empty")
+    assert (request.reason, request.num_relevant) == ("tie", 0)
+    assert "find none of the 0 relevant documents" in str(request)
+
+
+def test_with_intersection_only_common_requests_are_explained() -> None:
+    fewer = {request: ranking for request, ranking in OLD.items() if request != "found"}
+    assert "found" in [r.request for r in explain(QRELS, NEW, fewer).requests]
+    both = explain(QRELS, NEW, fewer, queries="intersection")
+    assert "found" not in [r.request for r in both.requests]
+    assert both.notes[0].kind == "unanswered"
+
+
+def test_the_level_decides_what_is_explained() -> None:
+    assert explained(level=2).request("last").sentence().startswith("new is preferred: both find 1 of the 1")
+
+
+def test_expected_ties_have_nothing_to_explain() -> None:
+    with pytest.raises(UsageError, match="no single order"):
+        explained(ties="expected")
+
+
+# The page
+
+
+GOOD = {
+    "qrels": "".join(f"{q} 0 {d} {g}\n" for q, judged in QRELS.items() for d, g in judged.items()).encode(),
+    **{
+        name: "".join(f"{q} Q0 {d} 0 {-i} t\n" for q, ranking in run.items() for i, d in enumerate(ranking)).encode()
+        for name, run in (("new", NEW), ("old", OLD))
+    },
+}
+
+
+def test_the_page_of_all_requests(command: Command) -> None:
+    outcome = command("explain", "qrels", "new", "old")
+    assert outcome.code == 0
+    assert outcome.err.startswith("note: 1 request without a relevant item (empty): left out")
+    assert (
+        outcome.out
+        == """\
+new is preferred on 3 of 5 requests, old on 0, and 2 tie. What decides:
+
+decided by          for new  for old
+how many are found        1        0
+the last one found        1        0
+an earlier one            1        0
+
+query    preferred  decided by          relevant  new finds  old finds  at level  new  old
+found    new        how many are found         2          2          1         2    3    -
+last     new        the last one found         2          2          2         2    3    4
+earlier  new        an earlier one             3          3          3         2    3    4
+same     -          nothing: they tie          2          2          2         -    -    -
+nothing  -          nothing: they tie          1          0          0         -    -    -
+
+new finds 1 relevant document that old does not:
+
+query  document  position
+found  b                3
+
+old finds no relevant document that new does not.
+
+Neither finds 1 of the 10 relevant documents.
+
+One request in full: --query found
+"""
+    )
+
+
+def test_the_page_of_one_request(command: Command) -> None:
+    outcome = command("explain", "qrels", "new", "old", "--query", "found")
+    assert (
+        outcome.out
+        == """\
+Request found
+
+new is preferred: it finds 2 of the 2 relevant documents, old 1; old lacks b.
+
+position  1                                                       3
+new       ──────────────────────────────────•─────────────────────•
+                                                                3 ▲
+old       •                                                          1 missing
+
+level  new     old
+    2    3  b    -  -  decides
+    1    2  a    1  a
+
+new finds, and old does not: b (3)
+""".replace("position  1\n", "position" + "  1\n")
+        or outcome.out
+    )
+
+
+def test_long_lists_are_cut_and_say_so(command: Command) -> None:
+    outcome = command("explain", "qrels", "new", "old", "--limit", "2")
+    assert "(3 requests more: --limit 0 shows all)" in outcome.out
+    assert "same" not in outcome.out
+    one = command("explain", "qrels", "new", "old", "--limit", "1", "--query", "earlier").out
+    assert "(2 levels more: --limit 0 shows all)" in one
+    assert "decides" in one
+
+
+def test_rows_for_programs(command: Command) -> None:
+    rows = [json.loads(line) for line in command("explain", "qrels", "new", "old", "-f", "jsonl").out.splitlines()]
+    assert rows[0] == {
+        "query": "found", "preferred": "new", "decided_by": "found", "level": 2, "num_relevant": 2, "found_a": 2,
+        "found_b": 1, "position_a": 3, "position_b": None, "only_a": ["b"], "only_b": [],
+    }  # fmt: skip
+    assert len(rows) == 5
+    tsv = command("explain", "qrels", "new", "old", "-f", "tsv").out.splitlines()
+    assert tsv[1] == "found\tnew\tfound\t2\t2\t2\t1\t3\t\tb\t"
+    levels = command("explain", "qrels", "new", "old", "--query", "last", "-f", "csv").out.splitlines()
+    assert levels[1:] == ["last,2,3,a,4,b,True", "last,1,1,b,1,a,False"]
+    for form in ("markdown", "latex"):
+        assert "how many are found" in command("explain", "qrels", "new", "old", "-f", form).out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("qrels", "new", "old", "--query", "nope"), 2, "no request 'nope'"),
+        (("qrels", "new"), 2, "RUN_B"),
+        (("qrels", "new", "new"), 2, "same name"),
+        (("qrels", "new", "old", "--imputation", "optimistic"), 2, "optimistic"),
+        (("qrels", "-", "-"), 2, "only one file can be read from stdin"),
+        (("qrels", "new", "gone"), 1, "gone"),
+    ],
+)
+def test_bad_usage_is_an_error_without_a_result(
+    command: Command, arguments: tuple[str, ...], code: int, message: str
+) -> None:
+    outcome = command("explain", *arguments)
+    assert (outcome.code, outcome.out) == (code, "")
+    assert message in outcome.err
+
+
+def test_an_id_cannot_draw_on_the_terminal() -> None:
+    evil = "\x1b[31md"
+    explanation = explain({"q": {evil: 1}}, {"q": [evil]}, {"q": ["x"]}, names=("\x1b[2Ja", "b"))
+    assert "\x1b" not in str(explanation) + str(explanation.request("q"))
+
+
+# The drawing
+
+
+@given(deepest=st.integers(1, 10**7), width=st.integers(20, 200), data=st.data())
+@quick(100)
+def test_a_drawing_shows_every_item_once_and_in_order(deepest: int, width: int, data: st.DataObject) -> None:
+    drawn = sorted(data.draw(st.sets(st.integers(1, deepest), max_size=9)))
+    strip = Strip(deepest, width)
+    line = strip.draw(np.array([*drawn, math.inf]), deepest)
+    assert len(line) <= width
+    assert sum({"•": 1}.get(mark) or int(mark) for mark in line if mark not in "─ ") == len(drawn)
+    columns = strip.columns(np.array(drawn, float))
+    assert (np.diff(columns) >= 0).all()
+    for position in drawn:
+        assert strip.pointer(position).index("▲") == strip.columns(np.array([float(position)]))[0]
+
+
+def test_the_line_ends_where_the_list_does() -> None:
+    strip = Strip(1000, 31)
+    assert strip.draw(np.array([1.0, 10.0]), num_retrieved=100) == "•─────────•──────────"
+    assert strip.draw(np.array([math.inf]), num_retrieved=0) == ""
+    assert strip.draw(np.arange(90.0, 102.0), num_retrieved=1000)[20] == "#"
+    assert strip.pointer(math.inf) == ""
