@@ -12,7 +12,7 @@ from pathlib import Path
 
 from timing import Command, Timing, run
 
-MEASURES = ("AP", "nDCG", "RR", "R@1000", "Rprec", "TSE")
+MEASURES = ("LexiRecall", "AP", "nDCG", "RR", "R@1000", "Rprec", "TSE")
 PEERS = {"pytrec_eval": "pytrec-eval-terrier", "ir_measures": "ir-measures", "ranx": "ranx"}
 JOBS = Path(__file__).parent / "jobs"
 OURS = "lexirecall"

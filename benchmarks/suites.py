@@ -16,6 +16,11 @@ from contestants import JOBS, OURS, all_commands, job, lexirecall, ours, remark_
 from timing import Command, Timing, interleaved, run
 
 CONTROL = "hashing in two threads"
+PAIRS = {
+    "110 systems × 249 requests, 70 relevant": (110, 249, 70),
+    "21 systems × 6,000 requests, 20 relevant": (21, 6000, 20),
+}
+"""Systems, requests and relevant items."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +99,16 @@ def reading(setting: Setting) -> Outcome:
     return outcome
 
 
+def pairs(setting: Setting) -> Outcome:
+    """Measure all pairs of systems on all requests, beyond the positions, within one process each time."""
+    outcome = Outcome("All pairs of systems, beyond the positions")
+    for title, shape in PAIRS.items():
+        command = Command(title, [sys.executable, str(JOBS / "pairs.py"), *map(str, shape)])
+        several = [json.loads(run(command)[1]) for _ in range(setting.repeats)]
+        outcome.figures[title] = {key: statistics.median(each[key] for each in several) for key in several[0]}
+    return outcome
+
+
 def threads(setting: Setting) -> Outcome:
     """Measure one large run, and two of that size at once."""
     qrels, (first,) = setting.files("500 MB")
@@ -129,12 +144,13 @@ SUITES: dict[str, Callable[[Setting], Outcome]] = {
     "wide": against_peers("wide", "Wide: 1 run × 100,000 requests × 100 items, about one relevant"),
     "recommender": against_peers("recommender", "Recommender-like: 21 runs × 6,000 requests × 100 items, 6 relevant"),
     "deep": against_peers("deep", "Deep: 10 runs × 30 requests × 10,000 items, gz"),
+    "pairs": pairs,
     "tiny": start_up,
     "reading": reading,
     "threads": threads,
     "memory": memory,
 }
-BASELINES = {"tiny": "import numpy", "threads": "one run", "memory": "", "reading": ""}
+BASELINES = {"tiny": "import numpy", "threads": "one run", "memory": "", "reading": "", "pairs": ""}
 """The row that the others are compared with; elsewhere it is ours."""
 
 

@@ -6,7 +6,7 @@ Belongs here: one line for each aim. Imports suites.
 from collections.abc import Iterator, Mapping
 
 from contestants import OURS
-from suites import CONTROL, Outcome
+from suites import CONTROL, PAIRS, Outcome
 
 Verdict = tuple[str, str, bool | None]
 """The aim, what was found, and whether it is met; None if that could not be told."""
@@ -14,12 +14,17 @@ LESS_CPU = {"pytrec_eval": 8, "ir_measures": 15, "ranx, warm cache": 30}
 START_UP = {"lexirecall --version": 2, "lexirecall eval, 3 requests × 20 items": 3}
 MOST_PLAIN_READINGS = 8
 MOST_MEGABYTES = 150
+MOST_SECONDS_FOR_PAIRS = dict(zip(PAIRS, (0.1, 0.2), strict=True))
 
 
 def verdicts(outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
     """Give each aim, what was found, and whether it is met; only for what was measured."""
     if "robust" in outcomes:
         yield from _against_peers(outcomes["robust"])
+    if "pairs" in outcomes:
+        for title, most in MOST_SECONDS_FOR_PAIRS.items():
+            seconds = outcomes["pairs"].figures[title]["LexiRecall"]
+            yield f"LexiRecall of all pairs, {title}: under {most} CPU s", f"{seconds:.3f} s", seconds < most
     if "reading" in outcomes:
         found = outcomes["reading"].figures["robust"]
         ratio = found["native"] / found["in blocks"]
