@@ -120,13 +120,14 @@ def _command(arguments: list[str]) -> str:
 INTRODUCTION = """# Benchmarks
 
 From text files to AP, nDCG, RR, R@1000, Rprec and TSE of every request and LexiRecall of all pairs of runs, means and
-win rates printed; the peers compute the five that they have. Every figure is that of a whole command in a process of its own, start-up included: the CPU time (user and
-system) of the process with its children, wall time, and the peak of its resident memory. The commands take turns;
-shown are medians, and the least and the most CPU time; what takes more than eight seconds is run three times only, and
-ranx with an empty cache once. The ratio is to the CPU time of lexirecall in the same table. The lexirecall command asks
-numpy for one thread of linear algebra (OPENBLAS_NUM_THREADS=1); the peers run as they come. Plain reading depends on
-how it is done: into the same megabyte of memory again and again it is several times faster than into fresh memory.
-Collections are simulated from a seed. The figures of one table belong together; those of another machine will differ.
+win rates printed; the peers compute the five that they have. Every figure is that of a whole command in a process of
+its own, start-up included: the CPU time (user and system) of the process with its children, wall time, and the peak of
+its resident memory. The commands take turns; shown are medians, and the least and the most CPU time; what takes more
+than eight seconds is run three times only, and ranx with an empty cache once. The ratio is to the CPU time of
+lexirecall in the same table. The lexirecall command asks numpy for one thread of linear algebra
+(OPENBLAS_NUM_THREADS=1); the peers run as they come. Plain reading depends on how it is done: into the same megabyte
+of memory again and again it is several times faster than into fresh memory. Collections are simulated from a seed. The
+figures of one table belong together; those of another machine will differ.
 
 `make bench` measures, `python benchmarks/run.py --write` writes this page.
 """
@@ -135,8 +136,8 @@ EXPLANATIONS = {
     "tiny": "The ratio is to `python -c 'import numpy'`.",
     "threads": "The ratio is to one run. With two, CPU time doubles and wall time should not, if a second core is "
     "free; hashing in two threads shows how far it was.",
-    "pairs": "CPU seconds within one process, from positions to the preference of every two systems on every request, and "
-    "to their wins, ties and losses.",
+    "pairs": "CPU seconds within one process, from positions to the preference of every two systems on every request, "
+    "and to their wins, ties and losses.",
     "reading": "CPU seconds within one process, start-up not counted: the files read plainly, in blocks of 1 MB and at "
     "once, and from text to positions by the compiled reader; last the judgments. Plain "
     "reading of deep is unpacking.",
