@@ -27,6 +27,7 @@ def command(folder: str) -> None:
     from lexirecall.output import write
     from lexirecall.simulate import simulate_collection
     from lexirecall.verbs.evaluate import evaluate
+    from lexirecall.verbs.explain import explain
 
     collection = simulate_collection(SEED)
     files = _write(Path(folder), collection)
@@ -36,13 +37,25 @@ def command(folder: str) -> None:
         f"{len(collection.runs)} systems, in {folder}/\n\n$ {_command(folder)}"
     )
     show_notes(scores.notes)
-    write(scores.render(bold=is_bold(None)), None)
-    click.echo(f"\n{_explanation(scores)}\n\n{_next(folder, collection.corpus_size)}")
+    bold = is_bold(None)
+    write(scores.render(bold=bold), None)
+    top, total = _best(scores, "AP"), _best(scores, "LexiRecall")
+    click.echo(f"\n{_explanation(scores, top, total)}\n")
+    explanation = explain(files[0], *(Path(folder) / name for name in (total, top)))
+    request = next(each for each in explanation.requests if each.preferred == total)
+    click.echo(f"$ {_explain_command(folder, total, top)} --query {request.request} --limit 5")
+    write(request.to_text(limit=5, bold=bold), None)
+    click.echo(f"\n{_next(folder, collection.corpus_size, total, top)}")
 
 
 def _command(folder: str) -> str:
     quoted = shlex.quote(folder)
     return f"lexirecall eval {quoted}/qrels.txt {quoted}/*.run"
+
+
+def _explain_command(folder: str, a: str, b: str) -> str:
+    quoted = shlex.quote(folder)
+    return f"lexirecall explain {quoted}/qrels.txt {quoted}/{a} {quoted}/{b}"
 
 
 def _write(folder: Path, collection: Any) -> list[Path]:
@@ -65,29 +78,30 @@ def _write(folder: Path, collection: Any) -> list[Path]:
     return sorted(paths, key=lambda path: (path.suffix == ".run", path.name))  # the order of *.run
 
 
-def _explanation(scores: Any) -> str:
+def _best(scores: Any, measure: str) -> str:
+    means = scores.to_dict()
+    return str(max(means, key=lambda run: means[run][measure]))
+
+
+def _explanation(scores: Any, top: str, total: str) -> str:
     """Say what the table shows, from its numbers."""
     means = scores.to_dict()
-
-    def best(measure: str) -> str:
-        return str(max(means, key=lambda run: means[run][measure]))
-
-    top, total = best("AP"), best("TSE")
     return (
         f"What you see: {top} has the best average precision (AP {means[top]['AP']:.3f}), so its top ranks are good.\n"
-        "But TSE, total search efficiency, is the exposure of the *last* relevant document, all that the worst-off\n"
-        "user gets. "
-        f"There {total} leads ({means[total]['TSE']:.1e} against {means[top]['TSE']:.1e}), since it overlooks less: "
-        f"its R@1000 is {means[total]['R@1000']:.3f} against {means[top]['R@1000']:.3f}.\n"
-        "A document that was not retrieved has exposure 0, and a single one makes the TSE of its request 0."
+        "But a person who must miss nothing waits for the *last* relevant document. LexiRecall compares two rankings by\n"
+        "who finds more, then by who finds the last one sooner, then the one before; shown is the share of comparisons\n"
+        f"won. There {total} leads ({means[total]['LexiRecall']:.2f} against {means[top]['LexiRecall']:.2f}). "
+        "TSE, the exposure of the last one, agrees where all are found;\n"
+        "a single one that was not retrieved makes it 0. On the request where they differ most:"
     )
 
 
-def _next(folder: str, corpus_size: int) -> str:
+def _next(folder: str, corpus_size: int, a: str, b: str) -> str:
     return (
         "What to type next:\n"
+        f"  {_explain_command(folder, a, b)}  # all requests\n"
         f"  {_command(folder)} -m LastRel -m Depth@0.95 -m SetR --corpus-size {corpus_size}\n"
         f"  {_command(folder)} -m TSE -m nDCG@10 -q -f tsv  # each request, for a spreadsheet\n"
-        "  lexirecall measures TSE  # any measure explained\n"
+        "  lexirecall measures LexiRecall  # any measure explained\n"
         "  lexirecall eval QRELS RUN...  # your own data"
     )

@@ -37,12 +37,17 @@ class Preference(Row):
     (0.3333333333333333, RPP(weight='inverse'))
     """
 
-    blocks: Callable[..., Blocks] = field(kw_only=True)
+    blocks: Callable[..., Blocks] | None = field(default=None, kw_only=True)
     """From a projection to all pairs of systems, in blocks of requests; a request in no block is tied by all."""
     sized: bool = field(default=False, kw_only=True)
     """Whether its values have a size beside their sign."""
     measure: Measure | None = field(default=None, kw_only=True)
-    """The measure that this preference is made of."""
+    """The measure that this preference is made of, instead of blocks."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.blocks is None) == (self.measure is None):
+            raise UsageError(f"{self.name}: give blocks, or a measure")
 
     def __call__(self, **settings: Any) -> Self:
         """Return the preference with these settings."""
@@ -72,10 +77,15 @@ class Preference(Row):
             return self.measure.level(default)
         return SMALLEST_GRADE if self.settings.get("graded") else super().level(default)
 
-    def _blocks(self, projection: Projection) -> Blocks:
-        if self.measure is None and projection.source.conventions.ties == "expected":
+    def _compared(self, projection: Projection) -> tuple[Blocks, BoolArray]:
+        """Return all pairs in blocks, and where there is something to compare, [S, Q]."""
+        if self.measure is not None:
+            values = self.measure.direction * self.measure.scores(projection)
+            defined = np.isfinite(values)
+            return _differences(np.where(defined, values, 0.0)), defined
+        if projection.source.conventions.ties == "expected":
             self.require_closed_form()
-        return ask(self.blocks, projection, self.values)  # type: ignore[no-any-return]
+        return ask(self.blocks, projection, self.values), np.ones(projection.source.shape, bool)
 
     def pairs(self, projection: Projection, among: BoolArray | None = None) -> Pairs:
         """Compare every two systems on every request that has relevant items.
@@ -83,25 +93,21 @@ class Preference(Row):
         `among` says which systems take part on which requests, [S, Q]; all do if it is not given.
         """
         source = projection.source
-        taking_part = self._taking_part(projection, among)
         num_systems, num_requests = source.shape
-        dtype = np.float64 if self.is_sized else np.int8
-        values = np.zeros((num_systems, num_systems, num_requests), dtype)
-        for requests, block in self._blocks(projection):
+        blocks, taking_part = self._compared(projection)
+        taking_part &= projection.num_relevant > 0
+        if among is not None:
+            taking_part &= among
+        values = np.zeros((num_systems, num_systems, num_requests), np.float64 if self.is_sized else np.int8)
+        for requests, block in blocks:
             both = taking_part[:, None, requests] & taking_part[None, :, requests]
             values[:, :, requests] = np.where(both, block, 0)
         return Pairs(str(self), source.systems, source.requests, values, taking_part)
 
-    def _taking_part(self, projection: Projection, among: BoolArray | None) -> BoolArray:
-        taking_part = np.broadcast_to(projection.num_relevant > 0, projection.source.shape)
-        if self.measure is not None:
-            taking_part = taking_part & np.isfinite(self.measure.scores(projection))
-        return taking_part if among is None else taking_part & among
-
     def scores(self, projection: Projection, among: BoolArray | None = None) -> FloatArray:
         """Return the win rate of every system on every request, (wins + ties/2)/(S - 1), [S, Q]; 1/2 without items."""
-        everyone = np.ones(projection.source.shape, bool)
-        return win_rates(self._blocks(projection), everyone if among is None else among)
+        blocks, taking_part = self._compared(projection)
+        return win_rates(blocks, taking_part if among is None else taking_part & among)
 
     def of(
         self,
@@ -131,15 +137,9 @@ def preference_of(measure: Measure) -> Preference:
     >>> AP.of([1, 2, 4, 12]) - AP.of([1, 3, 4, 6]), preference_of(AP).of([1, 2, 4, 12], [1, 3, 4, 6])
     (1.1102230246251565e-16, 0.0)
     """
-
-    def blocks(projection: Projection) -> Blocks:
-        values = measure.direction * measure.scores(projection)
-        return _differences(np.where(np.isfinite(values), values, 0.0))
-
     return Preference(
         str(measure),
         measure.title,
-        blocks=blocks,
         measure=measure,
         sized=True,
         graded=True,  # the level is the measure's own affair

@@ -143,7 +143,7 @@ class RequestExplanation:
     def drawing(self, width: int = 72) -> str:
         """Draw both rankings' relevant documents on a logarithmic axis, and point at what decides."""
         sides = (self.a, self.b)
-        margin = max(len(visible(side.run)) for side in sides) + 2
+        margin = max(len(text) for text in ("position", *(visible(side.run) for side in sides))) + 2
         deepest = max(*(side.num_retrieved for side in sides), *(max(side.found.values(), default=1) for side in sides))
         strip = Strip(deepest, max(width - margin - len("  999 missing"), 20))
         lines = ["position".ljust(margin) + strip.axis()]
@@ -153,7 +153,7 @@ class RequestExplanation:
             lines.append(f"{visible(side.run).ljust(margin)}{drawn}  {missing}")
             pointer = "" if self.level is None else strip.pointer(side.positions[self.level - 1])
             lines.append(" " * margin + pointer if pointer else "")
-        return "\n".join(line.rstrip() for line in lines)
+        return "\n".join(line.rstrip() for line in lines).rstrip("\n")
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Give one row for each recall level, the last first: both positions and documents; None where missing."""
