@@ -10,8 +10,10 @@ from pathlib import Path
 import click
 
 from lexirecall.cli import COMMANDS, group
-from lexirecall.measures import MEASURES, Measure, graded, judged, recall_level, sets
+from lexirecall.measures import MEASURES, Measure, exact, graded, judged, providers, recall_level, sets
 from lexirecall.measures.references import REFERENCES
+from lexirecall.measures.row import Row
+from lexirecall.preferences import PREFERENCES
 
 DOCS = Path(__file__).parent
 GROUPS = {
@@ -19,6 +21,8 @@ GROUPS = {
     "Measures of grades": graded,
     "Counts and sets": sets,
     "Measures of judged items, and precision over recall": judged,
+    "Exact metric lexirecall": exact,
+    "Exposure of providers": providers,
 }
 
 
@@ -26,7 +30,7 @@ def measures_page() -> str:
     """Return the page of measures: one section a row, and the references."""
     parts = [
         "# Measures",
-        f"The table has {len(MEASURES)} rows; `lexirecall measures NAME` prints the same facts. p_1 < … < p_m are the "
+        f"The table has {len(MEASURES)} measures and {len(PREFERENCES)} preferences; `lexirecall measures NAME` prints the same facts. p_1 < … < p_m are the "
         "positions of the m relevant items of a request, n is the corpus size, k the length of the list or a cut-off, "
         "r the number of relevant items retrieved or a recall. This page is generated from the table.",
     ]
@@ -35,12 +39,15 @@ def measures_page() -> str:
         if doc := module.__doc__:
             parts.append(doc.splitlines()[0])
         parts += map(_measure_section, module.ROWS)
+    parts.append("## Preferences")
+    parts.append("Between two rankings, positive where the first is preferred; [how to use them](preferences.md).")
+    parts += map(_measure_section, PREFERENCES.values())
     parts.append("## References")
     parts += [f"- **{key}**: {text}" for key, text in sorted(REFERENCES.items())]
     return "\n\n".join(parts) + "\n"
 
 
-def _measure_section(row: Measure) -> str:
+def _measure_section(row: Row) -> str:
     at = {"cutoff": "a cut-off, `@k`", "recall": "a recall, `@r`", "": ""}[row.at]
     settings = [f"`{name}={parameter.default!r}`" for name, parameter in row.parameters.items()]
     settings += [] if row.graded else ["`rel` (the level)"]

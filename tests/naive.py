@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import chain, permutations, product
+from functools import lru_cache
+from itertools import chain, combinations, permutations, product
 from statistics import fmean
 
 Grade = float | None
@@ -394,3 +395,137 @@ def leximin(x: list[Fraction], y: list[Fraction]) -> int:
         if a != b:
             return 1 if a > b else -1
     return 0
+
+
+# Exact metric lexirecall: the place of a ranking, found by sorting all placements
+
+
+@lru_cache(maxsize=64)
+def places(m: int, n: int, order: str = "recall") -> dict[tuple[int, ...], int]:
+    """Return the place of every placement of m items in a corpus of n, 0 the best, by its deepest or first items."""
+    placements = list(combinations(range(1, n + 1), m))
+    placements.sort(key=lambda placement: placement[::-1] if order == "recall" else placement)
+    return {placement: place for place, placement in enumerate(placements)}
+
+
+def lexirecall_place(case: Case) -> tuple[int, int]:
+    """Return the place of a ranking, and how many there are."""
+    assert case.corpus_size is not None
+    all_places = places(case.m, case.corpus_size)
+    return all_places[tuple(int(p) for p in case.positions)], len(all_places)
+
+
+def lexirecall_percentile(case: Case) -> float:
+    if not case.m:
+        return 0.0
+    place, total = lexirecall_place(case)
+    return 1 - place / (total - 1) if total > 1 else 1.0
+
+
+def lexirecall_bits(case: Case) -> float:
+    if not case.m:
+        return 0.0
+    place, total = lexirecall_place(case)
+    return math.log2(total / (place + 1))
+
+
+TWINS |= {"LexiRecallPercentile": lexirecall_percentile, "LexiRecallBits": lexirecall_bits}
+
+
+# Rankings of a whole corpus: orientation, and ties by chance
+
+
+def placements(m: int, n: int) -> list[tuple[int, ...]]:
+    """All positions that m relevant items can have among n."""
+    if m == 0:
+        return [()]
+    return [(*above, last) for last in range(m, n + 1) for above in placements(m - 1, last - 1)]
+
+
+def complete(positions: tuple[int, ...], n: int) -> Case:
+    """The ranking of a whole corpus that has its relevant items there."""
+    shown: list[Grade] = [1.0 if place in positions else None for place in range(1, n + 1)]
+    return Case(shown, {f"d{place}": 1.0 for place in positions}, corpus_size=n)
+
+
+def precision_orientation(value_of: Callable[[Case], float], m: int, n: int) -> float:
+    bottom = tuple(range(n - m + 1, n + 1))
+    return value_of(complete((1, *bottom[1:]), n)) - value_of(complete(bottom, n))
+
+
+def recall_orientation(value_of: Callable[[Case], float], m: int, n: int) -> float:
+    top = tuple(range(1, m + 1))
+    return value_of(complete(top, n)) - value_of(complete((*top[:-1], n), n))
+
+
+def tie_probability(tied_by: Callable[[tuple[int, ...]], object], m: int, n: int) -> Fraction:
+    """The share of all pairs of placements that look the same."""
+    looks = [tied_by(positions) for positions in placements(m, n)]
+    return Fraction(sum(x == y for x in looks for y in looks), len(looks) ** 2)
+
+
+# Users of an optimal ranker; the items 0 … m-1 are relevant, and stand at the top in any order
+
+
+def position_probability(i: int, j: int, k: int, m: int) -> Fraction:
+    """How often the i-th of the items 0 … j-1 stands at k, over all orders of m items."""
+    places = [sorted(order.index(item) + 1 for item in range(j)) for order in permutations(range(m))]
+    return Fraction(sum(wanted[i - 1] == k for wanted in places), len(places))
+
+
+def utility(places: list[int], e: Callable[[int], float], z: Callable[[int, int], float]) -> float:
+    return sum(e(p) * z(i, len(places)) for i, p in enumerate(sorted(places), 1))
+
+
+def expected_utility(e: Callable[[int], float], z: Callable[[int, int], float], j: int, m: int) -> float:
+    """The mean utility of a user who wants the items 0 … j-1, over all orders of m items."""
+    return fmean(utility([order.index(item) + 1 for item in range(j)], e, z) for order in permutations(range(m)))
+
+
+def worst_case(e: Callable[[int], float], z: Callable[[int, int], float], m: int) -> float:
+    """The lowest utility of all users, who want any of the items, in one order of them."""
+    return min(utility(list(wanted), e, z) for j in range(1, m + 1) for wanted in placements(j, m))
+
+
+def expected_exposures(
+    rankings: list[list[str]], relevant: list[str], e: Callable[[float], float], n: int | None = None
+) -> list[float]:
+    """The mean exposure of each item; what is missing takes the last places of the corpus, each of them alike."""
+    sums = dict.fromkeys(relevant, 0.0)
+    for ranking in rankings:
+        missing = [item for item in relevant if item not in ranking]
+        for item in relevant:
+            if item in ranking:
+                sums[item] += e(ranking.index(item) + 1)
+            elif n is not None:
+                sums[item] += sum(e(place) for place in range(n - len(missing) + 1, n + 1)) / len(missing)
+    return [sums[item] / len(rankings) for item in relevant]
+
+
+# Known providers; items keep their names here
+
+
+def items_shown(
+    order: list[str], judged: Mapping[str, float], depth: int | None = None, *, judged_only: bool = False
+) -> list[str]:
+    """Return the items down to the depth, or those among them that were judged."""
+    return [item for item in order[:depth] if not judged_only or judged.get(item, -1) >= 0]
+
+
+def provider_shares(
+    shown: list[str], judged: Mapping[str, float], owners: Mapping[str, list[str]], level: float,
+    e: Callable[[float], float], n: int | None = None,
+) -> dict[str, float]:  # fmt: skip
+    """The exposure of each provider with a relevant item; what is missing stands at the very bottom, or nowhere."""
+    shares: dict[str, float] = {}
+    for item, grade in judged.items():
+        if grade >= level:
+            place = shown.index(item) + 1 if item in shown else n
+            for owner in set(owners.get(item, [])):
+                shares[owner] = shares.get(owner, 0.0) + (0.0 if place is None else e(place))
+    return shares
+
+
+def provider_means(shares: list[dict[str, float]]) -> dict[str, float]:
+    """The mean exposure of each provider over the requests for which it has a relevant item."""
+    return {owner: fmean(share[owner] for share in shares if owner in share) for owner in set().union(*shares)}

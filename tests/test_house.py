@@ -12,8 +12,9 @@ import lexirecall
 SOURCE = Path(lexirecall.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
 ORDER = (
-    "_native", "version", "errors", "text", "reader", "progress", "manifest", "judgments", "positions", "exposure",
-    "formats", "measures", "names", "simulate", "tables", "output", "verbs", "cli",
+    "_native", "version", "errors", "text", "reader", "progress", "manifest", "judgments", "providers", "positions",
+    "exposure", "binomials", "colex", "yager", "formats", "measures", "preferences", "names", "topheavy", "population",
+    "orientation", "chance", "stochastic", "simulate", "tables", "strip", "output", "verbs", "cli",
 )  # fmt: skip
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -31,7 +31,10 @@ def variants(row: Measure) -> list[Measure]:
 ROWS = list(dict.fromkeys(measure for row in MEASURES.values() for measure in variants(row)))
 WITHOUT_N = [measure for measure in ROWS if measure.corpus != "required" and measure.settings.get("e") != "linear"]
 COUNT_THE_LIST = {"SetP", "SetF", "NumRet", "Judged"}
-CHANGE_WITH_N = {"TSE", "SL1", "SL3", "LastRel", "RE", "Depth", "WSS"}
+CHANGE_WITH_N = {
+    "TSE", "SL1", "SL3", "LastRel", "RE", "Depth", "WSS", "LexiRecallPercentile", "LexiRecallBits", "WorstProvider",
+    "WorstProviderOverall",
+}  # fmt: skip
 Grades = list[float | None]
 
 
@@ -42,11 +45,16 @@ def names(measures: list[Measure], but: set[str]) -> list[Measure]:
 def ranking_of(
     shown: Sequence[float | None], missing: list[float], corpus_size: int | None = None, **conventions: Any
 ) -> Positions:
-    """Return one ranking in which each item is named by its place, and what is judged but not shown is named m…"""
+    """Return one ranking in which each item is named by its place, and what is judged but not shown is named m…
+
+    Every item has a provider of its own, so that a measure of providers is one of the items.
+    """
     judged = {f"d{place}": grade for place, grade in enumerate(shown) if grade is not None}
     judged |= {f"m{number}": grade for number, grade in enumerate(missing)}
     ranking = [f"d{place}" for place in range(len(shown))]
-    return project({"q": judged}, {"q": ranking}, corpus_size=corpus_size, needs_judged=True, **conventions)
+    own = {item: item for item in (*judged, *ranking, "other")}
+    conventions |= {"corpus_size": corpus_size, "providers": own, "needs_judged": True}
+    return project({"q": judged}, {"q": ranking}, **conventions)
 
 
 def value(measure: Measure, ranking: Positions) -> float:
@@ -160,7 +168,19 @@ def test_the_corpus_size_changes_only_measures_of_the_missing_items(shown: Grade
 
 @pytest.mark.parametrize(
     ("name", "missing"),
-    [("TSE", 1), ("SL1", 2), ("SL3", 1), ("LastRel", 1), ("RE", 1), ("Depth@1", 1), ("WSS@0.5", 0)],
+    [
+        ("TSE", 1),
+        ("SL1", 2),
+        ("SL3", 1),
+        ("LastRel", 1),
+        ("RE", 1),
+        ("Depth@1", 1),
+        ("WSS@0.5", 0),
+        ("LexiRecallPercentile", 1),
+        ("LexiRecallBits", 0),
+        ("WorstProvider", 1),
+        ("WorstProviderOverall", 1),
+    ],
 )
 def test_the_corpus_size_changes_measures_of_the_missing_items(name: str, missing: int) -> None:
     measure = parse_measure(name)
@@ -173,9 +193,9 @@ def test_the_corpus_size_changes_measures_of_the_missing_items(name: str, missin
 @quick(60)
 @given(shown=shown_grades, missing=missing_grades)
 def test_values_of_higher_is_better_measures_lie_between_0_and_1(shown: Grades, missing: list[float]) -> None:
-    """But for counts, and work saved over sampling, which is negative where random order would be better."""
+    """But for counts, bits, and work saved over sampling, which is negative where random order would be better."""
     ranking = ranking_of(shown, missing, 30)
-    for measure in names(ROWS, but={"NumRet", "NumRel", "NumRelRet", "WSS"}):
+    for measure in names(ROWS, but={"NumRet", "NumRel", "NumRelRet", "WSS", "LexiRecallBits"}):
         if measure.direction == 1:
             assert 0 <= value(measure, ranking) <= 1 + 1e-12, measure
 
@@ -210,6 +230,8 @@ EXAMPLE: dict[str, float] = {
     "NumRel": 6,
     "NumRelRet": 3,
 }
+PLACEMENTS = math.comb(1000, 6)
+WORSE = math.comb(997, 3) - 1 - (math.comb(1, 1) + math.comb(2, 2) + math.comb(7, 3))  # 998, 999 and 1000 stay
 WITH_1000 = {
     "TSE": 1 / 1000,
     "TSE(e='dcg')": 1 / math.log2(1001),
@@ -221,6 +243,8 @@ WITH_1000 = {
     "Depth@0.95": 1000,
     "WSS@0.5": 992 / 1000 - (1 - 0.5),
     "WSS@0.95": 0 - (1 - 0.95),
+    "LexiRecallPercentile": WORSE / (PLACEMENTS - 1),
+    "LexiRecallBits": math.log1p(WORSE / (PLACEMENTS - WORSE)) / math.log(2),
 }
 
 
@@ -258,7 +282,7 @@ def test_without_a_corpus_size_a_found_position_is_defined_even_if_others_are_mi
 
 
 @pytest.mark.parametrize("positions", [[1, 2], [1], []])
-@pytest.mark.parametrize("name", ["TSE(e='linear')", "WSS@0.95"])
+@pytest.mark.parametrize("name", ["TSE(e='linear')", "WSS@0.95", "LexiRecallPercentile", "LexiRecallBits"])
 def test_without_a_corpus_size_what_is_a_share_of_it_is_refused(name: str, positions: list[int]) -> None:
     with pytest.raises(UsageError, match="needs the corpus size"):
         parse_measure(name).of(positions, num_relevant=2)

@@ -7,21 +7,30 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lexirecall.chance import tie_probability
+    from lexirecall.colex import colex_rank, colex_unrank, sort_key
     from lexirecall.errors import DataError, FormatError, LexirecallError, UnknownMeasure, UsageError
     from lexirecall.formats import project
     from lexirecall.judgments import Judgments
     from lexirecall.measures import MEASURES, Measure
+    from lexirecall.measures.providers import ProviderExposure, provider_exposure
     from lexirecall.names import parse_measure, parse_measures, parse_preference, register
+    from lexirecall.orientation import precision_orientation, recall_orientation
+    from lexirecall.population import leximin, provider_utilities, user_utilities, worst_case_provider, worst_case_user
     from lexirecall.positions import Positions, Projection
-    from lexirecall.preferences import PREFERENCES, Pairs, Preference
+    from lexirecall.preferences import PREFERENCES, Pairs, Preference, preference_of
     from lexirecall.simulate import simulate_collection
+    from lexirecall.stochastic import expected_exposure, worst_case_deterministic, worst_case_stochastic
+    from lexirecall.topheavy import is_top_heavy
     from lexirecall.verbs.evaluate import evaluate, score
+    from lexirecall.verbs.explain import Explanation, explain
     from lexirecall.verbs.scores import Scores
 
 _HOME = {
     "MEASURES": "measures",
     "PREFERENCES": "preferences",
     "DataError": "errors",
+    "Explanation": "verbs.explain",
     "FormatError": "errors",
     "Judgments": "judgments",
     "LexirecallError": "errors",
@@ -30,23 +39,46 @@ _HOME = {
     "Positions": "positions",
     "Preference": "preferences",
     "Projection": "positions",
+    "ProviderExposure": "measures.providers",
     "Scores": "verbs.scores",
     "UnknownMeasure": "errors",
     "UsageError": "errors",
+    "colex_rank": "colex",
+    "colex_unrank": "colex",
     "evaluate": "verbs.evaluate",
+    "expected_exposure": "stochastic",
+    "explain": "verbs.explain",
+    "is_top_heavy": "topheavy",
+    "leximin": "population",
     "parse_measure": "names",
     "parse_measures": "names",
     "parse_preference": "names",
+    "precision_orientation": "orientation",
+    "preference_of": "preferences",
     "project": "formats",
+    "provider_exposure": "measures.providers",
+    "provider_utilities": "population",
+    "recall_orientation": "orientation",
     "register": "names",
     "score": "verbs.evaluate",
     "simulate_collection": "simulate",
+    "sort_key": "colex",
+    "tie_probability": "chance",
+    "user_utilities": "population",
+    "worst_case_deterministic": "stochastic",
+    "worst_case_provider": "population",
+    "worst_case_stochastic": "stochastic",
+    "worst_case_user": "population",
 }
 
 __all__ = [
-    "MEASURES", "PREFERENCES", "DataError", "FormatError", "Judgments", "LexirecallError", "Measure", "Pairs",
-    "Positions", "Preference", "Projection", "Scores", "UnknownMeasure", "UsageError", "evaluate", "parse_measure",
-    "parse_measures", "parse_preference", "project", "register", "score", "simulate_collection",
+    "MEASURES", "PREFERENCES", "DataError", "Explanation", "FormatError", "Judgments", "LexirecallError", "Measure",
+    "Pairs", "Positions", "Preference", "Projection", "ProviderExposure", "Scores", "UnknownMeasure", "UsageError",
+    "colex_rank", "colex_unrank", "evaluate", "expected_exposure", "explain", "is_top_heavy", "leximin",
+    "parse_measure", "parse_measures", "parse_preference", "precision_orientation", "preference_of", "project",
+    "provider_exposure", "provider_utilities", "recall_orientation", "register", "score", "simulate_collection",
+    "sort_key", "tie_probability", "user_utilities", "worst_case_deterministic", "worst_case_provider",
+    "worst_case_stochastic", "worst_case_user",
 ]  # fmt: skip
 
 

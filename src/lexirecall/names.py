@@ -30,8 +30,8 @@ _TREC_AT = re.compile(r"(?P<name>[A-Za-z]\w*?)[._](?P<at>\d[\d.]*(?:,\d[\d.]*)*)
 _RANX_RBP = re.compile(r"rbp\.(?P<digits>\d+)", re.IGNORECASE)
 
 
-def parse_measure(name: str) -> Measure:
-    """Read one measure name.
+def parse_measure(name: str | Measure) -> Measure:
+    """Read one measure name; a measure is given back.
 
     >>> parse_measure("ndcg_cut_10"), parse_measure("rbp.95"), parse_measure("tse(e=dcg)")
     (nDCG@10, RBP(p=0.95), TSE(e='dcg'))

@@ -6,9 +6,9 @@ Belongs here: drawing with characters. Not here: what is drawn (verbs). Imports 
 >>> print(strip.axis())
 1         10        100       1,000
 >>> print(strip.draw(np.array([1, 2, 30, 32, 900.0]), num_retrieved=1000))
-•──•──────────2──────────────•─
+•──•───────────2──────────────•
 >>> print(strip.pointer(30.0))
-              ▲ 30
+               ▲ 30
 """
 
 from dataclasses import dataclass

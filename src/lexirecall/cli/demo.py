@@ -88,11 +88,11 @@ def _explanation(scores: Any, top: str, total: str) -> str:
     means = scores.to_dict()
     return (
         f"What you see: {top} has the best average precision (AP {means[top]['AP']:.3f}), so its top ranks are good.\n"
-        "But a person who must miss nothing waits for the *last* relevant document. LexiRecall compares two rankings by\n"
-        "who finds more, then by who finds the last one sooner, then the one before; shown is the share of comparisons\n"
-        f"won. There {total} leads ({means[total]['LexiRecall']:.2f} against {means[top]['LexiRecall']:.2f}). "
-        "TSE, the exposure of the last one, agrees where all are found;\n"
-        "a single one that was not retrieved makes it 0. On the request where they differ most:"
+        "But a person who must miss nothing waits for the *last* relevant document. LexiRecall compares two rankings\n"
+        "by who finds more, then by who finds the last one sooner, then the one before; shown is the share of\n"
+        f"comparisons won. There {total} leads ({means[total]['LexiRecall']:.2f} against "
+        f"{means[top]['LexiRecall']:.2f}). TSE, the exposure of the last one, agrees\n"
+        "where all are found; a single one that was not retrieved makes it 0. On the request where they differ most:"
     )
 
 

@@ -4,8 +4,7 @@ from typing import Any
 
 import click
 
-from lexirecall.cli.options import is_bold, output_options, reading_options, show_notes
-from lexirecall.errors import UsageError
+from lexirecall.cli.options import check_stdin, is_bold, output_options, reading_options, show_notes
 
 
 @click.command("eval")
@@ -36,9 +35,9 @@ def command(
       lexirecall eval qrels.txt bm25.run dense.run.gz
       lexirecall eval qrels.txt bm25.run -m AP -m nDCG@10 -q -f jsonl
       lexirecall eval qrels.txt runs/*.run -m LastRel -m Depth@0.95 --corpus-size 528155
+      lexirecall eval qrels.txt bm25.run --providers publishers.tsv
     """
-    if (qrels, *runs, conventions["corpus_size"]).count("-") > 1:
-        raise UsageError("only one file can be read from stdin", remedy="give the others by name")
+    check_stdin(qrels, *runs, conventions["corpus_size"], conventions["providers"])
     import warnings
 
     from lexirecall.output import write_all

@@ -44,7 +44,6 @@ def command(
     from lexirecall.output import write
     from lexirecall.verbs.explain import explain
 
-    conventions.pop("providers", None)
     if conventions.pop("imputation") == "optimistic":
         raise UsageError("optimistic imputation shows documents that were not retrieved", remedy="leave it out")
     check_stdin(qrels, run_a, run_b, conventions["corpus_size"])

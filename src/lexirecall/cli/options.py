@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from lexirecall.errors import UsageError
 from lexirecall.manifest import (
     DUPLICATE_RULES,
     IMPUTATIONS,
@@ -92,10 +93,23 @@ _READING = (
 )
 
 
-def reading_options(command: Command) -> Command:
-    """Add QRELS, RUN... and the options that say how to read them."""
+_PROVIDERS = click.option(
+    "--providers",
+    metavar="FILE",
+    help="Whose the documents are, for the exposure of providers: a file of lines `document provider`.",
+)
+
+
+def convention_options(command: Command) -> Command:
+    """Add the options that say how to read judgments and runs."""
     for option in reversed(_READING):
         command = option(command)
+    return command
+
+
+def reading_options(command: Command) -> Command:
+    """Add QRELS, RUN... and the options that say how to read them."""
+    command = convention_options(_PROVIDERS(command))
     command = click.argument("runs", metavar="RUN...", nargs=-1, required=True)(command)
     return click.argument("qrels", metavar="QRELS")(command)
 
@@ -113,6 +127,12 @@ def output_options(*more_formats: str) -> Callable[[Command], Command]:
         )(command)  # fmt: skip
 
     return decorate
+
+
+def check_stdin(*files: object) -> None:
+    """Raise if more than one file is to be read from stdin."""
+    if files.count("-") > 1:
+        raise UsageError("only one file can be read from stdin", remedy="give the others by name")
 
 
 def is_bold(output: str | None) -> bool:

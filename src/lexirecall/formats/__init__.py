@@ -14,21 +14,24 @@ import numpy as np
 
 from lexirecall.errors import DataError, FormatError, UsageError, listed, shown
 from lexirecall.formats.memory import (
+    PROVIDERS_SHAPE,
     QRELS_SHAPE,
     RUN_SHAPE,
     is_json,
     judgments_from_mapping,
     load_json,
+    pairs_from_mapping,
     rankings_from_mapping,
 )
 from lexirecall.formats.native import project_native, read_qrels_native
 from lexirecall.formats.ranking import DuplicateItem, project_rankings
 from lexirecall.formats.source import Source
-from lexirecall.formats.trec import MOST_ITEMS, project_text, read_qrels, read_sizes
+from lexirecall.formats.trec import MOST_ITEMS, project_text, read_providers, read_qrels, read_sizes
 from lexirecall.judgments import IntArray, Judgments
 from lexirecall.manifest import Conventions
 from lexirecall.positions import Positions, SystemPositions
 from lexirecall.progress import Progress
+from lexirecall.providers import Providers
 from lexirecall.reader import reader_in_use
 from lexirecall.text import to_bytes
 
@@ -36,6 +39,7 @@ Qrels = str | os.PathLike[str] | Mapping[Any, Mapping[Any, Any]] | Judgments
 Run = str | os.PathLike[str] | Mapping[Any, Any]
 Runs = Run | Sequence[Run] | Mapping[str, Run]
 CorpusSize = int | str | os.PathLike[str] | Mapping[Any, int] | None
+ProviderMap = str | os.PathLike[str] | Mapping[Any, Any] | None
 
 
 def project(
@@ -49,14 +53,16 @@ def project(
     judged_only: bool = False,
     duplicates: str = "error",
     imputation: str = "pessimistic",
+    providers: ProviderMap = None,
     needs_judged: bool = False,
     show_progress: bool | None = False,
 ) -> Positions:
     """Find where the judged items stand in every run: the relevance projection, for all levels at once.
 
     `qrels` is a file or {request: {document: grade}}. `runs` is one run, several, or {name: run}; a run is a file,
-    {request: {document: score}} or, without scores, {request: [document, …]}. `needs_judged` carries the judged
-    non-relevant items along, for the measures that ask for them.
+    {request: {document: score}} or, without scores, {request: [document, …]}. `providers`, for the measures of their
+    exposure, is a file of lines `document provider`, {document: provider} or {document: [provider, …]}. `needs_judged`
+    carries the judged non-relevant items along, for the measures that ask for them.
 
     >>> positions = project({"q": {"a": 1, "b": 1}}, {"q": {"a": 0.7, "x": 0.9, "b": 0.1}})
     >>> positions.found.positions.tolist()
@@ -65,6 +71,7 @@ def project(
     conventions = Conventions(ties, score_dtype, depth, judged_only, duplicates, imputation)
     judgments = load_judgments(qrels)
     sizes = _corpus_sizes(corpus_size, judgments)
+    owners = load_providers(providers, judgments)
     named = name_runs(runs)
     with Progress("reading runs", sum(run.size for run in named), shown=show_progress) as progress:
 
@@ -73,7 +80,7 @@ def project(
 
         systems = _side_by_side(read, named, progress)
     _check_common(judgments, systems)
-    return Positions.stack(judgments, systems, conventions, sizes)
+    return Positions.stack(judgments, systems, conventions, sizes, owners)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +106,25 @@ def load_judgments(qrels: Qrels) -> Judgments:
         if not is_json(source):
             return read_qrels_native(source) if reader_in_use() == "native" else read_qrels(source)
         return judgments_from_mapping(load_json(source, QRELS_SHAPE), source.name)
+
+
+def load_providers(providers: ProviderMap, judgments: Judgments) -> Providers | None:
+    """Take a map of documents to their providers in any of its forms.
+
+    >>> judgments = load_judgments({"q": {"a": 1, "b": 1}})
+    >>> load_providers({"a": "Knopf", "b": ["Knopf", "Insel"]}, judgments).names
+    ('Insel', 'Knopf')
+    """
+    if providers is None:
+        return None
+    if isinstance(providers, Mapping):
+        return Providers.from_pairs(pairs_from_mapping(providers, "providers"), judgments)
+    with _source(providers, "providers") as source:
+        if is_json(source):
+            pairs = pairs_from_mapping(load_json(source, PROVIDERS_SHAPE), source.name)
+        else:
+            pairs = read_providers(source)
+        return Providers.from_pairs(pairs, judgments, name=source.name)
 
 
 def name_runs(runs: Runs) -> list[NamedRun]:

@@ -1,6 +1,7 @@
-"""Judgments and runs that are already in memory, or in JSON: dicts of dicts, and ranked lists.
+"""Judgments, runs and providers that are already in memory, or in JSON: dicts of dicts, and ranked lists.
 
-Belongs here: {request: {item: value}} and {request: [item, …]}. Not here: text (trec), ordering (ranking).
+Belongs here: {request: {item: value}}, {request: [item, …]} and {item: provider}. Not here: text (trec), ordering
+(ranking).
 Imports errors, judgments and this package's ranking and source.
 
 Ids are taken as their text, so that 7 and "7" are the same request.
@@ -9,7 +10,7 @@ Ids are taken as their text, so that 7 and "7" are the same request.
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from math import inf, isfinite
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 from lexirecall.errors import FormatError, shown
@@ -19,6 +20,7 @@ from lexirecall.judgments import Judgments
 from lexirecall.text import to_bytes
 
 QRELS_SHAPE = "judgments are {request: {document: grade}}"
+PROVIDERS_SHAPE = "a map of providers is {document: name} or {document: [name, ...]}"
 RUN_SHAPE = "a run is {request: {document: score}} or, without scores, {request: [document, ...]}"
 
 
@@ -106,6 +108,22 @@ def rankings_from_mapping(run: Mapping[Any, Any], name: str) -> Iterator[Ranking
             raise FormatError(
                 name, None, f"request {request!r} has no ranking: {shown(repr(listed))}", remedy=RUN_SHAPE
             )
+
+
+def pairs_from_mapping(providers: Mapping[Any, Any], name: str) -> Iterator[tuple[bytes, bytes]]:
+    """Take pairs of item and provider from {item: provider} or {item: [provider, …]}.
+
+    >>> list(pairs_from_mapping({7: ["Knopf", "Insel"], "b": 12}, "providers"))
+    [(b'7', b'Knopf'), (b'7', b'Insel'), (b'b', b'12')]
+    """
+    for item, owners in providers.items():
+        is_single = isinstance(owners, (str, bytes, Mapping)) or not isinstance(owners, Iterable)
+        for owner in (owners,) if is_single else owners:
+            is_name = isinstance(owner, (str, bytes, Integral)) and not isinstance(owner, bool)
+            if not is_name or not _id(owner, name).strip():
+                problem = f"document {item!r}: {shown(repr(owner))} is no name of a provider"
+                raise FormatError(name, None, problem, remedy=f"{PROVIDERS_SHAPE}; leave out what has none")
+            yield _id(item, name), _id(owner, name)
 
 
 def _id(identifier: Any, name: str) -> bytes:

@@ -4,6 +4,7 @@ Belongs here: what the lines of a file mean, and what is wrong with those that m
 unpacking (source), ordering a ranking (ranking). Imports errors, judgments, manifest, positions and those two.
 
     qrels  request  ignored  item  grade              run  request  ignored  item  ignored  score  [tag]
+    corpus sizes  request  size                       providers  item  name, which may hold blanks
 
 Fields are separated by any blanks; empty lines and lines that begin with # are passed over. This is the readable
 reader: it defines what a file means, and holds one request at a time.
@@ -23,18 +24,18 @@ from lexirecall.positions import SystemPositions
 from lexirecall.text import to_text
 
 _NEWLINES = b"\r\n"
-_MOST_FIELDS = 7
+_MOST_FIELDS = 7  # one more than any line has
 MOST_ITEMS = 2**53  # positions are computed with as floats, and every one of them must be exact
 _ORDER = "The order is: lexirecall eval QRELS RUN..."
 _DUPLICATES = "remove one of them, or go on with --duplicates first (the first line) or best (the highest score)"
 
 
-def lines(source: Source) -> Iterator[tuple[int, list[bytes]]]:
-    """Give the number and the fields of each line that has any."""
+def lines(source: Source, most: int = _MOST_FIELDS) -> Iterator[tuple[int, list[bytes]]]:
+    """Give the number and the fields of each line that has any; what follows the first `most` is one field."""
     number, empty = 0, True
     with source.open() as stream:
         for number, line in enumerate(stream, 1):
-            fields = _fields(source, number, line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line)
+            fields = _fields(source, number, line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line, most)
             if fields:
                 empty = False
                 yield number, fields
@@ -43,12 +44,12 @@ def lines(source: Source) -> Iterator[tuple[int, list[bytes]]]:
         raise FormatError(source.name, None, problem, remedy="was it written to the end?")
 
 
-def _fields(source: Source, number: int, line: bytes) -> list[bytes]:
+def _fields(source: Source, number: int, line: bytes, most: int = _MOST_FIELDS) -> list[bytes]:
     """Split a line; an empty one and a comment have no fields."""
     if b"\0" in line:
         remedy = "is this a binary file, or UTF-16 text?"
         raise FormatError(source.name, number, f"a NUL byte: {shown(line.rstrip(_NEWLINES))}", remedy=remedy)
-    fields = line.split(None, _MOST_FIELDS)  # the last may hold many; a line has six at the most
+    fields = line.split(None, most)  # the last may hold many
     return [] if fields and fields[0].startswith(b"#") else fields
 
 
@@ -103,6 +104,15 @@ def read_sizes(source: Source) -> dict[bytes, int]:
             problem = f"request {shown(request)} has size {int(text)} here and {sizes[request]} on line {earlier}"
             raise FormatError(source.name, number, problem, remedy="keep one of the two lines")
     return sizes
+
+
+def read_providers(source: Source) -> Iterator[tuple[bytes, bytes]]:
+    """Read a map of providers: item, and after the first blank the provider's name, which may hold blanks."""
+    with damage_first(source):
+        for number, fields in lines(source, most=1):
+            if len(fields) != 2:
+                raise _wrong_fields(source, number, "provider", 2, "document provider", fields, "")
+            yield fields[0], fields[1].strip()
 
 
 def project_text(

@@ -21,12 +21,15 @@ from typing import Any, Literal
 import numpy as np
 
 from lexirecall.errors import UsageError
-from lexirecall.judgments import FloatArray, IntArray
+from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.measures.expected import expected_exposures
 from lexirecall.measures.row import Row
 from lexirecall.positions import Projection, Segments
 
 Formula = Callable[..., Any]
+
+TOLERANCE = 1e-12
+"""Values count as equal if they differ by no more than this share of the larger one, as floats of equal sums may."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,17 +69,24 @@ class Measure(Row):
         """Whether its mean over all orders of tied items has a closed form."""
         return self.exposure is not None or self.expected is not None
 
-    def scores(self, projection: Projection) -> FloatArray:
-        """Return the value of every ranking, [S, Q]; requests without relevant items get 0."""
+    def scores(self, projection: Projection, among: BoolArray | None = None) -> FloatArray:
+        """Return the value of every ranking, [S, Q]; requests without relevant items get 0.
+
+        `among` says which rankings count, [S, Q], to a `function` that looks at more than one at a time.
+        """
         self.require_settings()
+        if self.needs_providers and projection.source.providers is None:
+            raise UsageError(
+                f"{self} needs a map of items to providers", remedy="give --providers FILE, or providers= in Python"
+            )
         if self.corpus == "required" and projection.source.corpus_size is None:
             raise UsageError(
                 f"{self} needs the corpus size", remedy="give --corpus-size N, or a file of one per request"
             )
         with np.errstate(divide="ignore", invalid="ignore"):
-            return self._scores(projection)
+            return self._scores(projection, among)
 
-    def _scores(self, projection: Projection) -> FloatArray:
+    def _scores(self, projection: Projection, among: BoolArray | None) -> FloatArray:
         has_ties = projection.source.conventions.ties == "expected"
         if self.exposure is not None:
             return self._sum_over_recall_levels(projection)
@@ -86,7 +96,7 @@ class Measure(Row):
             return _one_by_one(self.of_positions, projection)
         function = self.expected if has_ties and callable(self.expected) else self.function
         assert function is not None  # noqa: S101 - __post_init__ has seen to it
-        return np.asarray(ask(function, projection, self.values), dtype=float)
+        return np.asarray(ask(function, projection, {"among": among, **self.values}), dtype=float)
 
     def _sum_over_recall_levels(self, projection: Projection) -> FloatArray:
         """Compute sum_i e(p_i) z(i, m), over what was retrieved and what was not."""
@@ -137,6 +147,15 @@ class Measure(Row):
         level = self.level(1)
         projection = Projection.of_vectors([positions], num_relevant, level=level, corpus_size=corpus_size)
         return float(self.scores(projection)[0, 0])
+
+
+def is_equal(x: FloatArray, y: FloatArray) -> BoolArray:
+    """Tell where two values count as equal: (1, 2, 4, 12) and (1, 3, 4, 6) have the same AP, not in floats.
+
+    >>> is_equal(np.array([0.1 + 0.2, 1e-20]), np.array([0.3, 0.0])).tolist()
+    [True, False]
+    """
+    return np.asarray(np.abs(x - y) <= TOLERANCE * np.maximum(np.abs(x), np.abs(y)))
 
 
 def ask(function: Formula | None, first: Any, available: Mapping[str, Any]) -> Any:

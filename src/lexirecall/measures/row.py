@@ -1,7 +1,7 @@
 """A row of a table: what measures and preferences have in common, their names and their settings.
 
 Belongs here: the name, the settings and what is said of a row. Not here: what it computes (measure, preferences) and
-the reading of names (lexirecall.names). Imports errors and `parameter`.
+the reading of names (lexirecall.names). Imports errors, judgments, positions and `parameter`.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
 from lexirecall.errors import UsageError
+from lexirecall.judgments import BoolArray
 from lexirecall.measures.parameter import CUTOFF, LEVEL, RECALL, Parameter
+from lexirecall.positions import Positions
 
 SMALLEST_GRADE = 5e-324
 """The level at which every positive grade counts as relevant."""
@@ -37,6 +39,10 @@ class Row:
     """Uses the grades themselves, so that the relevance level does not apply."""
     needs_judged: bool = field(default=False, kw_only=True)
     """Needs the judged non-relevant items beside the relevant ones."""
+    needs_providers: bool = field(default=False, kw_only=True)
+    """Needs a map of items to their providers."""
+    sparse: bool = field(default=False, kw_only=True)
+    """Has a value on some requests only, by nature, and not the same ones for each system: none is missing."""
     total: Literal["mean", "sum"] = field(default="mean", kw_only=True)
     decimals: int = field(default=4, kw_only=True)
     """How a table shows it."""
@@ -104,6 +110,7 @@ class Row:
         facts = {
             "grades": self.graded and not self.needs_judged,
             "judged non-relevant items": self.needs_judged,
+            "providers": self.needs_providers,
             f"n ({self.corpus})": self.corpus != "ignored",
         }
         return tuple(fact for fact, holds in facts.items() if holds)
@@ -111,6 +118,12 @@ class Row:
     def level(self, default: float) -> float:
         """Return the grade from which an item is relevant to this row."""
         return SMALLEST_GRADE if self.graded else self.settings.get("rel", default)
+
+    def due(self, positions: Positions, level: float) -> BoolArray:
+        """Tell which requests should have a value, [Q]: those with a relevant item, of a provider if it needs them."""
+        if self.needs_providers and positions.providers is not None:
+            return positions.providers.reach(positions.judgments, self.level(level))
+        return positions.judgments.num_relevant(self.level(level)) > 0
 
     def require_settings(self) -> Self:
         """Return the row, or raise if it cannot be computed without a cut-off."""

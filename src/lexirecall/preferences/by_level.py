@@ -1,7 +1,7 @@
 """Preferences that look at every pair: recall-paired preference, and lexicographic precision with a size.
 
 Belongs here: comparing rankings level by level, in blocks of requests that bound the memory, whatever the number of
-systems and of relevant items. Imports numpy, judgments, positions and this package's `orders`.
+systems and of relevant items. Imports numpy, judgments, measures, positions and this package's `orders`.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lexirecall.judgments import FloatArray, IntArray
+from lexirecall.measures.measure import TOLERANCE
 from lexirecall.positions import Projection
 from lexirecall.preferences.orders import UNRETRIEVED
 
@@ -19,7 +20,6 @@ Block = tuple[IntArray, FloatArray | npt.NDArray[np.int8]]
 
 BUDGET = 2**21
 """How many numbers a block may hold."""
-TOLERANCE = 1e-12
 
 WEIGHTS: dict[str, Callable[[IntArray], FloatArray]] = {
     "uniform": lambda i: np.ones(len(i)),

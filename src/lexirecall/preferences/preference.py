@@ -15,10 +15,10 @@ import numpy as np
 from lexirecall.errors import UsageError
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.measures import Measure
-from lexirecall.measures.measure import ask
+from lexirecall.measures.measure import ask, is_equal
 from lexirecall.measures.row import SMALLEST_GRADE, Row
 from lexirecall.positions import Projection
-from lexirecall.preferences.by_level import TOLERANCE, Block, blocks_of_requests
+from lexirecall.preferences.by_level import Block, blocks_of_requests
 from lexirecall.preferences.pairs import Pairs, win_rates
 
 Blocks = Iterator[Block]
@@ -146,6 +146,7 @@ def preference_of(measure: Measure) -> Preference:
         formula=measure.formula,
         reference=measure.reference,
         needs_judged=measure.needs_judged,
+        needs_providers=measure.needs_providers,
         corpus=measure.corpus,
     )
 
@@ -155,7 +156,7 @@ def _differences(values: FloatArray) -> Blocks:
     for requests in blocks_of_requests(num_systems, np.ones(num_requests, np.int64)):
         x, y = values[:, None, requests], values[None, :, requests]
         differences = x - y
-        differences[np.abs(differences) <= TOLERANCE * np.maximum(np.abs(x), np.abs(y))] = 0
+        differences[is_equal(x, y)] = 0
         yield requests, differences
 
 

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from lexirecall.errors import DataError, UsageError, choice, listed, plain
-from lexirecall.formats import CorpusSize, Qrels, Runs, project
+from lexirecall.formats import CorpusSize, ProviderMap, Qrels, Runs, project
 from lexirecall.judgments import FloatArray
 from lexirecall.manifest import NO_RELEVANT_POLICIES, REQUEST_POLICIES, Manifest, Note
+from lexirecall.measures.row import SMALLEST_GRADE
 from lexirecall.names import Evaluable, Names, parse_names
 from lexirecall.positions import Positions, Projection
 from lexirecall.preferences import Preference
@@ -21,6 +22,8 @@ from lexirecall.verbs.notes import notes_on
 from lexirecall.verbs.scores import Scores
 
 DEFAULT_MEASURES = ("LexiRecall", "TSE", "R@1000", "Rprec", "AP", "nDCG", "RR")
+PROVIDER_MEASURES = ("WorstProvider", "WorstProviderOverall")
+"""Those that come after the default ones where there is a map of providers."""
 
 
 def evaluate(
@@ -38,14 +41,17 @@ def evaluate(
     score_dtype: str = "float64",
     duplicates: str = "error",
     imputation: str = "pessimistic",
+    providers: ProviderMap = None,
     show_progress: bool | None = False,
 ) -> Scores:
     """Evaluate runs against judgments.
 
     `qrels` is a file or {request: {document: grade}}; `runs` is one run, several, or {name: run}, and a run is a
-    file, {request: {document: score}} or {request: [document, …]}. A grade of at least `level` is relevant. The other
-    arguments are the conventions that the command line offers under the same names. Without `measures`, those of the
-    command line are computed. The value of a preference such as LexiRecall is the win rate against the other runs.
+    file, {request: {document: score}} or {request: [document, …]}. A grade of at least `level` is relevant.
+    `providers` says whose the documents are: a file of lines `document provider`, {document: provider} or
+    {document: [provider, …]}. The other arguments are the conventions that the command line offers under the same
+    names. Without `measures`, those of the command line are computed. The value of a preference such as LexiRecall is
+    the win rate against the other runs.
 
     >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
     >>> runs = {"early": {"q1": ["a", "x", "y", "b"], "q2": ["c"]}, "late": {"q1": ["x", "a", "b"], "q2": ["z", "c"]}}
@@ -54,10 +60,10 @@ def evaluate(
     early      0.5000  0.6250  0.8750      2.5
     late       0.5000  0.4167  0.5417      2.5
     """
-    parsed = _parsed(measures)
+    parsed = _parsed(measures, has_providers=providers is not None)
     if imputation == "optimistic":
         warnings.warn("optimistic imputation rewards returning nothing; use it for study only", stacklevel=2)
-    _check_policies(level, queries, no_relevant)
+    check_policies(level, queries, no_relevant)
     positions = project(
         qrels,
         runs,
@@ -68,6 +74,7 @@ def evaluate(
         judged_only=judged_only,
         duplicates=duplicates,
         imputation=imputation,
+        providers=providers,
         needs_judged=any(measure.needs_judged for measure in parsed),
         show_progress=show_progress,
     )
@@ -90,28 +97,31 @@ def score(
     >>> score(positions, ["AP", "AP(rel=2)"]).to_dict()
     {'run': {'AP': 0.8333333333333333, 'AP(rel=2)': 1.0}}
     """
-    _check_policies(level, queries, no_relevant)
-    parsed, left_out = _computable(positions, _parsed(measures), is_default=measures is None)
+    check_policies(level, queries, no_relevant)
+    asked = _parsed(measures, has_providers=positions.providers is not None)
+    parsed, left_out = _computable(positions, asked, is_default=measures is None)
     projections = {each: positions.at_level(each) for each in {row.level(level) for row in parsed}}
     _check_relevant(positions, [row for row in parsed if not row.graded] or parsed, level)
     values = np.full((*positions.shape, len(parsed)), np.nan)
-    num_due = np.zeros(len(parsed), np.int64)
+    num_due = np.zeros((positions.shape[0], len(parsed)), np.int64)
     for c, row in enumerate(parsed):
         projection = projections[row.level(level)]
         column = _column(row, projection, queries)
-        has_value = projection.num_relevant > 0
-        if no_relevant == "zero" and row.direction > 0:
-            has_value = np.ones_like(has_value)
-        column[:, ~has_value] = np.nan
-        num_due[c] = has_value.sum()
+        counts_as_zero = no_relevant == "zero" and row.direction > 0 and not row.sparse
+        has_none = projection.num_relevant == 0
+        if not counts_as_zero:
+            column[:, has_none] = np.nan
+        due = row.due(positions, level) | (has_none & counts_as_zero)
+        num_due[:, c] = (~np.isnan(column)).sum(axis=1) if row.sparse else due.sum()
         values[:, :, c] = column
     policies = {"level": level, "queries": queries, "no_relevant": no_relevant}
     manifest = _manifest(positions, parsed, values, policies, left_out)
     return Scores(positions.systems, positions.requests, parsed, values, num_due, manifest)
 
 
-def _parsed(measures: Names | None) -> list[Evaluable]:
-    return parse_names(DEFAULT_MEASURES if measures is None else measures)
+def _parsed(measures: Names | None, *, has_providers: bool) -> list[Evaluable]:
+    default = (*DEFAULT_MEASURES, *PROVIDER_MEASURES) if has_providers else DEFAULT_MEASURES
+    return parse_names(default if measures is None else measures)
 
 
 def _computable(
@@ -139,15 +149,15 @@ def _computable(
 def _column(row: Evaluable, projection: Projection, queries: str) -> FloatArray:
     """Return the values of one measure, [S, Q]; with queries="intersection", of what is answered only."""
     answered = projection.source.answered if queries == "intersection" else None
-    scores = row.scores(projection, answered) if isinstance(row, Preference) else row.scores(projection)
-    column = np.array(scores, dtype=float)
+    column = np.array(row.scores(projection, answered), dtype=float)
     column[~np.isfinite(column)] = np.nan
     if answered is not None:
         column[~answered] = np.nan
     return column
 
 
-def _check_policies(level: float, queries: str, no_relevant: str) -> None:
+def check_policies(level: float, queries: str, no_relevant: str) -> None:
+    """Raise unless these are policies that there are."""
     choice("queries", queries, REQUEST_POLICIES)
     choice("no_relevant", no_relevant, NO_RELEVANT_POLICIES)
     if not 0 < level < np.inf:
@@ -186,6 +196,7 @@ def _manifest(
             "judged": len(judgments.grades),
             "positive": int(judgments.num_positive.sum()),
             "repeated": judgments.num_repeated,
+            **_provider_record(positions),
         },
         runs=tuple(
             {
@@ -202,6 +213,13 @@ def _manifest(
         ),
         notes=(*left_out, *notes_on(positions, measures, values, **policies)),
     )
+
+
+def _provider_record(positions: Positions) -> dict[str, Any]:
+    if (providers := positions.providers) is None:
+        return {}
+    without = providers.without(positions.judgments, SMALLEST_GRADE)
+    return {"provider_map": providers.name, "providers": len(providers.names), "without_provider": len(without)}
 
 
 def _measure_record(measure: Evaluable) -> dict[str, Any]:

@@ -30,7 +30,7 @@ class Scores:
     measures: tuple[Evaluable, ...]
     values: FloatArray
     num_due: IntArray
-    """For each measure, how many requests should have a value, [M]."""
+    """For each run and measure, how many requests should have a value, [S, M]."""
     manifest: Manifest
 
     @property
@@ -126,7 +126,7 @@ class Scores:
 
     def _means_shown(self, s: int, means: FloatArray) -> tuple[str, ...]:
         counts = (~np.isnan(self.values[s])).sum(axis=0)
-        triples = zip(self._numbers(means), counts, self.num_due, strict=True)
+        triples = zip(self._numbers(means), counts, self.num_due[s], strict=True)
         return tuple(text if count in (0, due) else f"{text} ({count})" for text, count, due in triples)
 
     @property

@@ -1,0 +1,249 @@
+"""Exposure of providers: what those who sell, wrote or publish the relevant items get of the users' attention.
+
+Belongs here: η of known providers, the rows that look for the worst-off of them, and the audit of them all. Not here:
+the map of items to providers (lexirecall.providers), possible providers (population). Imports numpy, errors, exposure,
+judgments, manifest, positions, providers and this package's `measure`, `parameter` and `recall_level`.
+
+η(π, R, R') = sum_i e(p_i) [item_i in R'], where R' are the relevant items of one provider. An item of several providers
+counts in full for each. An item that was not retrieved has the exposure of the very last position, e(n), whichever of
+the missing ones it is; where n is unknown, none.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lexirecall.errors import UsageError, choice
+from lexirecall.exposure import EXPOSURES
+from lexirecall.judgments import BoolArray, FloatArray, IntArray
+from lexirecall.manifest import REQUEST_POLICIES
+from lexirecall.measures.measure import Measure, ask, is_equal
+from lexirecall.measures.parameter import Parameter
+from lexirecall.measures.recall_level import PATIENCE
+from lexirecall.positions import Positions, Projection
+from lexirecall.providers import Providers, members
+
+_EXPOSURE = Parameter("ap", options=tuple(EXPOSURES))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shares:
+    """η for each of C pairs of a request and a provider with a relevant item for it, by request and then provider."""
+
+    requests: IntArray
+    providers: IntArray
+    num_items: IntArray
+    """How many of the request's relevant items are the provider's."""
+    exposures: FloatArray
+    """η in each system, [S, C]."""
+
+
+def shares_of_providers(projection: Projection, e: str, p: float) -> Shares:
+    """Compute η of every provider on every request for which it has a relevant item.
+
+    >>> from lexirecall import project
+    >>> positions = project({"q": {"a": 1, "b": 1}}, {"q": ["x", "a"]}, providers={"a": "Ada", "b": ["Ada", "Ben"]})
+    >>> shares_of_providers(positions.at_level(1), "ap", 0.8).exposures.tolist()  # of Ada and of Ben
+    [[0.5, 0.0]]
+    """
+    owners = _owners(projection.source)
+    judgments, num_names = projection.source.judgments, len(owners.names)
+    relevant = np.flatnonzero(judgments.grades >= projection.level)
+    claims = members(owners.offsets, relevant)
+    requests = np.searchsorted(judgments.offsets, relevant, side="right") - 1
+    keys = np.repeat(requests, np.diff(owners.offsets)[relevant]) * num_names + owners.indices[claims]
+    pairs, pair_of_claim, num_items = np.unique(keys, return_inverse=True, return_counts=True)
+    pair_at = np.zeros(len(owners.indices), np.int64)
+    pair_at[claims] = pair_of_claim
+    requests, providers = np.divmod(pairs, max(num_names, 1))
+    exposures = _exposures(projection, owners, pair_at, num_items, requests, {"e": e, "p": p})
+    return Shares(requests, providers, num_items, exposures)
+
+
+def _exposures(
+    projection: Projection,
+    owners: Providers,
+    pair_at: IntArray,
+    num_items: IntArray,
+    requests: IntArray,
+    settings: dict[str, Any],
+) -> FloatArray:
+    """Add up, for each system and pair, the exposures of the items that were retrieved and of those that were not."""
+    found, n = projection.found, projection.source.corpus_size
+    num_systems, num_requests = projection.source.shape
+    num_owners = np.diff(owners.offsets)[found.items]
+    systems = np.repeat(found.segments.owners // num_requests, num_owners)
+    keys = systems * len(num_items) + pair_at[members(owners.offsets, found.items)]
+    n_of_item = np.nan if n is None else projection.per_item_of_request(n.astype(float))
+    seen = np.repeat(_exposure(projection.positions, n_of_item, **settings), num_owners)
+    shape = num_systems, len(num_items)
+    exposures = np.bincount(keys, seen, minlength=num_systems * len(num_items)).reshape(shape).astype(float)
+    if n is None:
+        return exposures
+    num_found = np.bincount(keys, minlength=num_systems * len(num_items)).reshape(shape)
+    bottom = n[requests].astype(float)
+    return exposures + (num_items - num_found) * _exposure(bottom, bottom, **settings)
+
+
+def _exposure(positions: FloatArray, n: Any, e: str, p: float) -> FloatArray:
+    return np.asarray(ask(EXPOSURES[e], positions, {"p": p, "n": n}), dtype=float)
+
+
+def _owners(positions: Positions) -> Providers:
+    if positions.providers is None:
+        raise UsageError("there is no map of items to providers", remedy="give providers= to project()")
+    return positions.providers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProviderExposure:
+    """Mean exposure of every provider with a relevant item, in S systems, over the requests for which it has one."""
+
+    systems: tuple[str, ...]
+    providers: tuple[str, ...]
+    exposures: FloatArray
+    """Mean of η over the provider's requests, [S, P]; nan where there are none, as may be among those answered only."""
+    num_requests: IntArray
+    """Over how many requests, [S, P]."""
+    num_items: IntArray
+    """How many relevant items the provider has over all requests, [P]; one item counts once for each request."""
+
+    def is_worst(self, system: str | int = 0) -> BoolArray:
+        """Tell which providers have the smallest mean exposure in a system, [P]; several may be equal."""
+        exposures = self.exposures[self._index(system)]
+        return is_equal(exposures, np.min(exposures, where=~np.isnan(exposures), initial=np.inf, keepdims=True))
+
+    def worst(self, system: str | int = 0) -> tuple[str, ...]:
+        """Name the worst-off provider in a system; of several that are equal, those with the most requests first."""
+        columns = np.flatnonzero(self.is_worst(system))
+        order = np.argsort(-self.num_requests[self._index(system), columns], kind="stable")
+        return tuple(self.providers[c] for c in columns[order].tolist())
+
+    def _index(self, system: str | int) -> int:
+        if isinstance(system, str):
+            choice("system", system, self.systems)
+            return self.systems.index(system)
+        return system
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Give one row for each system and provider, the worst-off first: run, provider, requests, items, exposure."""
+        for s, run in enumerate(self.systems):
+            for c in np.argsort(self.exposures[s], kind="stable").tolist():
+                yield {
+                    "run": run,
+                    "provider": self.providers[c],
+                    "requests": int(self.num_requests[s, c]),
+                    "items": int(self.num_items[c]),
+                    "exposure": float(self.exposures[s, c]) if self.num_requests[s, c] else None,
+                }
+
+    def to_dict(self) -> dict[str, dict[str, float | None]]:
+        """Return {run: {provider: mean exposure}}; None where undefined."""
+        result: dict[str, dict[str, float | None]] = {run: {} for run in self.systems}
+        for row in self.rows():
+            result[row["run"]][row["provider"]] = row["exposure"]
+        return result
+
+
+def provider_exposure(
+    positions: Positions, exposure: str = "ap", *, p: float = 0.8, level: float = 1, queries: str = "all"
+) -> ProviderExposure:
+    """Return the mean exposure of every provider, for a full audit.
+
+    η of a provider on a request is sum_i e(p_i) over its relevant items; `exposure` is ap, dcg, rbp (with patience p)
+    or linear (which needs n). The mean goes over the requests for which the provider has a relevant item, or, with
+    queries="intersection", over those of them that the run answers.
+
+    >>> from lexirecall import project
+    >>> judged = {"q1": {"a": 1, "b": 1, "c": 1}, "q2": {"b": 1}}
+    >>> ranked = {"q1": ["b", "x", "y", "a"], "q2": ["x", "b"]}
+    >>> audit = provider_exposure(project(judged, ranked, providers={"a": "Ada", "b": ["Ada", "Ben"], "c": "Cy"}))
+    >>> audit.to_dict(), audit.worst()
+    ({'run': {'Cy': 0.0, 'Ben': 0.75, 'Ada': 0.875}}, ('Cy',))
+
+    Reference: DiazEM25, provider utility.
+    """
+    choice("queries", queries, REQUEST_POLICIES)
+    choice("exposure", exposure, EXPOSURES)
+    if positions.conventions.ties == "expected":
+        raise UsageError(
+            "the worst-off provider over all orders of tied items has no closed form",
+            remedy="choose another tie rule: trec, input, worst or best",
+        )
+    projection = positions.at_level(level)
+    shares = shares_of_providers(projection, exposure, PATIENCE.check("p", p))
+    return _audit(positions, shares, positions.answered if queries == "intersection" else None)
+
+
+def _audit(positions: Positions, shares: Shares, among: BoolArray | None) -> ProviderExposure:
+    """Average η over the requests of each provider, those `among` which the system takes part."""
+    which, column = np.unique(shares.providers, return_inverse=True)
+    shape = len(positions.systems), len(which)
+    counts = np.ones_like(shares.exposures) if among is None else among[:, shares.requests].astype(float)
+    keys = (np.arange(shape[0])[:, None] * shape[1] + column).ravel()
+    sums, num_requests = (
+        np.bincount(keys, weights.ravel(), minlength=shape[0] * shape[1]).reshape(shape)
+        for weights in (shares.exposures * counts, counts)
+    )
+    names = _owners(positions).names
+    return ProviderExposure(
+        systems=positions.systems,
+        providers=tuple(names[number] for number in which.tolist()),
+        exposures=np.where(num_requests > 0, sums / np.maximum(num_requests, 1), np.nan),
+        num_requests=num_requests.astype(np.int64),
+        num_items=np.bincount(column, shares.num_items, minlength=len(which)).astype(np.int64),
+    )
+
+
+def _worst_of_request(projection: Projection, e: str, p: float) -> FloatArray:
+    """Return the smallest η of each request; undefined where no relevant item has a provider."""
+    shares = shares_of_providers(projection, e, p)
+    values = np.tile(np.where(projection.num_relevant > 0, np.nan, 0.0), (projection.source.shape[0], 1))
+    requests, starts = np.unique(shares.requests, return_index=True)
+    if len(requests):
+        values[:, requests] = np.minimum.reduceat(shares.exposures, starts, axis=1)
+    return values
+
+
+def _worst_overall(projection: Projection, e: str, p: float, among: BoolArray | None) -> FloatArray:
+    """Return η of the provider with the smallest mean, on its requests; undefined on others with a relevant item.
+
+    Of several that are equal the one with the most requests stands for all, and of those the first by name.
+    """
+    shares = shares_of_providers(projection, e, p)
+    audit = _audit(projection.source, shares, among)
+    values = np.tile(np.where(projection.num_relevant > 0, np.nan, 0.0), (projection.source.shape[0], 1))
+    if not len(shares.requests):
+        return values
+    is_worst = np.array([audit.is_worst(s) for s in range(len(audit.systems))])
+    chosen = np.where(is_worst, audit.num_requests, -1).argmax(axis=1)
+    names = np.unique(shares.providers)[chosen]
+    systems, pairs = np.nonzero(shares.providers == names[:, None])
+    values[systems, shares.requests[pairs]] = shares.exposures[systems, pairs]
+    return values
+
+
+WORST_PROVIDER = Measure(
+    "WorstProvider",
+    "exposure of the worst-off provider of the request",
+    function=_worst_of_request,
+    formula="min over the providers with a relevant item of sum_i e(p_i) over their items, e as for TSE",
+    reference="DiazEM25",
+    corpus="optional",
+    needs_providers=True,
+    parameters={"e": _EXPOSURE, "p": PATIENCE},
+)
+WORST_PROVIDER_OVERALL = Measure(
+    "WorstProviderOverall",
+    "exposure of the provider that is worst off over all requests, where it has a relevant item",
+    function=_worst_overall,
+    formula="sum_i e(p_i) over the items of the provider for which its mean over requests is smallest, e as for TSE",
+    reference="DiazEM25",
+    corpus="optional",
+    needs_providers=True,
+    sparse=True,
+    parameters={"e": _EXPOSURE, "p": PATIENCE},
+)
+ROWS = (WORST_PROVIDER, WORST_PROVIDER_OVERALL)

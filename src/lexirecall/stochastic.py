@@ -1,0 +1,267 @@
+"""Stochastic rankers: what users can expect of a system that answers a request with a random ranking.
+
+Belongs here: the worst-off user of optimal rankers, and the expected exposure of items over sampled rankings. Not here:
+the worst-off user of a given ranking (population). Imports numpy, errors, exposure, judgments, measures, names,
+orientation and text.
+
+An optimal ranker puts the m relevant items R above all others. A deterministic one always in the same order, so that
+who wants only the last of them is always served at m; a stochastic one in every order alike. A user wants j of the
+items in R. Of a stochastic ranker all users with the same j can expect the same.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lexirecall.errors import DataError, UsageError, choice, counted
+from lexirecall.exposure import EXPOSURES
+from lexirecall.judgments import FloatArray
+from lexirecall.measures import Measure
+from lexirecall.measures.expected import place_probabilities
+from lexirecall.measures.form import exposures_at, recall_level_form, weights_of
+from lexirecall.measures.measure import TOLERANCE, ask
+from lexirecall.names import parse_measure
+from lexirecall.orientation import placed
+from lexirecall.text import to_bytes, to_text
+
+
+@dataclass(frozen=True, slots=True)
+class WorstCase:
+    """The utility of the worst-off users, and how many items they want: all numbers that tie."""
+
+    value: float
+    sizes: tuple[int, ...]
+
+
+def worst_case_deterministic(measure: Measure | str, num_relevant: int, *, corpus_size: int | None = None) -> WorstCase:
+    """Return the utility of the worst-off user of an optimal deterministic ranker.
+
+    min_j sum_i e(m-j+i) z(i, j): of those who want j items, the worst off wants the last j. For a top-heavy measure
+    with z(1, 1) = 1 it is e(m): who wants the last item only. Where lower is better, it is the highest value.
+
+    >>> worst_case_deterministic("AP", 4)
+    WorstCase(value=0.25, sizes=(1,))
+    >>> worst_case_deterministic("TSE", 4)  # all who want the last item, whatever else they want
+    WorstCase(value=0.25, sizes=(1, 2, 3, 4))
+
+    Reference: DiazEM25, robustness of optimal rankings.
+    """
+    formula, m, n = _checked(measure, num_relevant, corpus_size)
+    utilities = [float(weights @ exposures[m - j :]) for j, exposures, weights in _users(formula, m, n)]
+    return _worst(formula, utilities)
+
+
+def worst_case_stochastic(measure: Measure | str, num_relevant: int, *, corpus_size: int | None = None) -> WorstCase:
+    """Return the expected utility of the worst-off user of the optimal stochastic ranker.
+
+    min_j E[μ of a user with j items]: no worse than with a deterministic ranker. Where lower is better, it is the
+    highest value.
+
+    >>> worst_case_stochastic("AP", 4)  # (1 + 1/2 + 1/3 + 1/4)/4
+    WorstCase(value=0.5208333333333333, sizes=(1,))
+
+    Reference: DiazEM25, robustness of optimal rankings.
+    """
+    formula, m, n = _checked(measure, num_relevant, corpus_size)
+    utilities, before, expected = [], np.array([]), np.array([])
+    for j, exposures, weights in _users(formula, m, n):
+        if not np.array_equal(exposures, before):  # at first, and where e depends on the number of items wanted
+            before = expected = exposures
+        while len(expected) > j:
+            expected = _without_one(expected)
+        utilities.append(float(weights @ expected))
+    return _worst(formula, utilities)
+
+
+def expected_utility(
+    measure: Measure | str, num_wanted: int, num_relevant: int, *, corpus_size: int | None = None
+) -> float:
+    """Return what a user who wants j of the m relevant items can expect of the optimal stochastic ranker.
+
+    sum_i sum_k P(i-th of j at k) e(k) z(i, j). One who wants all of them has the best value there is.
+
+    >>> expected_utility("RR", 1, 2), expected_utility("RR", 2, 2)
+    (0.75, 1.0)
+
+    Reference: DiazEM25, robustness of optimal rankings.
+    """
+    formula, m, n = _checked(measure, num_relevant, corpus_size)
+    chances = position_probabilities(num_wanted, num_relevant)
+    exposures, weights = _formulas(formula, len(chances), m, n)
+    return float(weights @ (chances @ exposures))
+
+
+def position_probabilities(num_wanted: int, num_relevant: int) -> FloatArray:
+    """Return how likely the i-th of the j items that a user wants is at position k, [j, m].
+
+    C(k-1, i-1) C(m-k, j-i) / C(m, j): i - 1 of the places above k are those of wanted items, and j - i of those below.
+
+    >>> position_probabilities(2, 3).round(4).tolist()
+    [[0.6667, 0.3333, 0.0], [0.0, 0.3333, 0.6667]]
+    """
+    if not (isinstance(num_wanted, (int, np.integer)) and 1 <= num_wanted <= num_relevant):
+        raise UsageError(f"num_wanted is {num_wanted!r}, but must be a whole number from 1 to {num_relevant}")
+    return np.stack([place_probabilities(num_relevant, num_wanted, i) for i in range(1, num_wanted + 1)])
+
+
+def _without_one(expected: FloatArray) -> FloatArray:
+    """Return the expectations at each recall level for a user who wants one item less.
+
+    That is one who wanted j and gave up any one of them alike: what is now the i-th was the (i+1)-th with probability
+    i/j, and else the i-th. So all j - 1 levels follow from those of j, without any binomials.
+
+    >>> _without_one(np.array([1.0, 0.5]))  # one of two items that are surely at 1 and 2
+    array([0.75])
+    """
+    share = np.arange(1, len(expected)) / len(expected)  # it was the i-th or one above it
+    return (1 - share) * expected[:-1] + share * expected[1:]
+
+
+def _users(measure: Measure, m: int, n: int | None) -> Iterator[tuple[int, FloatArray, FloatArray]]:
+    """Give e(1) … e(m) and z(1, j) … z(j, j) for users who want j items, for j = m … 1."""
+    for j in range(m, 0, -1):
+        exposures, weights = _formulas(measure, j, m, n)
+        if (measure.direction * np.diff(exposures) > 0).any() or (weights < 0).any():
+            raise UsageError(
+                f"{measure}: the worst-off user is only known where exposure falls with depth and no weight is negative"
+            )
+        yield j, exposures, weights
+
+
+def _formulas(measure: Measure, j: int, m: int, n: int | None) -> tuple[FloatArray, FloatArray]:
+    return exposures_at(measure, np.arange(1.0, m + 1), j, n), weights_of(measure, j, n)
+
+
+def _worst(measure: Measure, utilities: Sequence[float]) -> WorstCase:
+    """Find the worst of the utilities of users who want m, m - 1, … 1 items."""
+    good = measure.direction * np.array(utilities[::-1])
+    lowest = good.min()
+    sizes = np.flatnonzero(good - lowest <= TOLERANCE * abs(lowest)) + 1
+    return WorstCase(float(measure.direction * lowest), tuple(sizes.tolist()))
+
+
+def _checked(measure: Measure | str, num_relevant: int, corpus_size: int | None) -> tuple[Measure, int, int | None]:
+    """Return the measure as exposure and weight, m and n."""
+    m, n = placed(num_relevant, num_relevant if corpus_size is None else corpus_size)
+    formula = recall_level_form(parse_measure(measure), corpus_size)
+    return formula, m, None if corpus_size is None else n
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedExposure:
+    """How much exposure each relevant item gets on average, and which gets the least: all items that tie."""
+
+    items: tuple[str, ...]
+    exposures: tuple[float, ...]
+    worst: float
+    worst_off: tuple[str, ...]
+    num_samples: int
+
+
+def expected_exposure(
+    rankings: Sequence[Sequence[Any] | npt.NDArray[Any]],
+    relevant: Sequence[Any],
+    exposure: str | Callable[..., Any] = "ap",
+    *,
+    p: float = 0.8,
+    corpus_size: int | None = None,
+) -> ExpectedExposure:
+    """Return the mean exposure of each relevant item over sampled rankings of one request, each a list of items.
+
+    E[e(position of the item)]; e is one of ap, dcg, rbp (which asks for p), linear (which asks for the corpus size), or
+    a function of positions. An item that a ranking lacks has exposure 0 there; if the corpus size is known, it shares
+    the last places of the corpus with the others that are missing, in any order.
+
+    >>> expected_exposure([["a", "b", "x"], ["b", "a"], ["a", "x", "b"], ["x", "a"]], ["a", "b"])
+    ExpectedExposure(items=('a', 'b'), exposures=(0.75, 0.4583333333333333), worst=0.4583333333333333, \
+worst_off=('b',), num_samples=4)
+    """
+    items = _texts(relevant, "the relevant items")
+    positions = np.full((len(rankings), len(items)), np.inf)
+    for number, ranking in enumerate(rankings):
+        places = {item: place for place, item in enumerate(_texts(ranking, f"ranking {number + 1}"), 1)}
+        positions[number] = [places.get(item, np.inf) for item in items]
+        _check_room(number, len(places), positions[number], corpus_size)
+    return expected_exposure_of_positions(positions, items, exposure, p=p, corpus_size=corpus_size)
+
+
+def expected_exposure_of_positions(
+    positions: Sequence[Sequence[float]] | FloatArray,
+    relevant: Sequence[Any],
+    exposure: str | Callable[..., Any] = "ap",
+    *,
+    p: float = 0.8,
+    corpus_size: int | None = None,
+) -> ExpectedExposure:
+    """Return the mean exposure of each relevant item over sampled rankings, from its position in each, [samples, m].
+
+    As `expected_exposure`; positions stand in the order of the items, infinity for one that a ranking lacks.
+
+    >>> expected_exposure_of_positions([[1, 2], [2, float("inf")]], ["a", "b"]).exposures
+    (0.75, 0.25)
+    """
+    items = _texts(relevant, "the relevant items")
+    places = np.asarray(positions, dtype=float)
+    if not items or places.ndim != 2 or places.shape[1] != len(items) or not len(places):
+        raise UsageError(
+            f"positions have the shape {places.shape} for {counted(len(items), 'relevant item')}",
+            remedy="give one ranking or more, and in each the position of every relevant item, of one item or more",
+        )
+    for number, row in enumerate(places):
+        _check_positions(number, row)
+        _check_room(number, int(row[np.isfinite(row)].max(initial=0)), row, corpus_size)
+    seen = _exposures(places, exposure, p, corpus_size).mean(axis=0)
+    worst_off = np.flatnonzero(seen - seen.min() <= TOLERANCE * seen.max())
+    return ExpectedExposure(
+        items, tuple(seen.tolist()), float(seen.min()), tuple(items[item] for item in worst_off), len(places)
+    )
+
+
+def _exposures(places: FloatArray, exposure: str | Callable[..., Any], p: float, n: int | None) -> FloatArray:
+    """Return the exposure of each place; those at infinity get 0, or the mean of as many places at the bottom."""
+    if isinstance(exposure, str):
+        choice("exposure", exposure, EXPOSURES)
+    formula = EXPOSURES[exposure] if isinstance(exposure, str) else exposure
+
+    def at(positions: FloatArray) -> FloatArray:
+        known = {"p": p, "n": np.full(positions.shape, np.nan if n is None else float(n))}
+        return np.broadcast_to(np.asarray(ask(formula, positions, known), dtype=float), positions.shape)
+
+    is_missing = np.isinf(places)
+    bottom = np.zeros(len(places))
+    if n is not None:
+        for num_missing in set(is_missing.sum(axis=1).tolist()) - {0}:
+            bottom[is_missing.sum(axis=1) == num_missing] = at(np.arange(n - num_missing + 1.0, n + 1)).mean()
+    return np.where(is_missing, bottom[:, None], at(np.where(is_missing, 1.0, places)))
+
+
+def _texts(ids: Sequence[Any] | npt.NDArray[Any], what: str) -> tuple[str, ...]:
+    if isinstance(ids, (str, bytes, Mapping, Set)):
+        raise UsageError(f"{what}: {ids!r} is no list of items", remedy="give a list of item ids")
+    texts = tuple(to_text(to_bytes(item)) for item in ids)
+    if len(set(texts)) < len(texts):
+        twice = next(item for place, item in enumerate(texts) if item in texts[:place])
+        raise DataError(f"{what}: {twice!r} is listed twice", remedy="ids are compared as text; keep one of them")
+    return texts
+
+
+def _check_positions(number: int, row: FloatArray) -> None:
+    found = row[~np.isposinf(row)]
+    if not (found >= 1).all() or (found % 1).any() or len(set(found.tolist())) < len(found):
+        raise DataError(
+            f"ranking {number + 1}: relevant items cannot be at the positions {row.tolist()}",
+            remedy="positions are different whole numbers, counted from 1, and infinity for what is missing",
+        )
+
+
+def _check_room(number: int, length: int, row: FloatArray, corpus_size: int | None) -> None:
+    needed = length + int(np.isinf(row).sum())
+    if corpus_size is not None and needed > corpus_size:
+        raise DataError(
+            f"ranking {number + 1}: the corpus size {corpus_size:,} is too small for {counted(length, 'item')}, "
+            f"without {counted(needed - length, 'relevant item')}",
+            remedy=f"it needs {needed:,} or more",
+        )
