@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from lexirecall.cli import COMMANDS, group
-from lexirecall.measures import MEASURES, Measure, exact, graded, judged, providers, recall_level, sets
+from lexirecall.measures import MEASURES, exact, graded, judged, providers, recall_level, sets
 from lexirecall.measures.references import REFERENCES
 from lexirecall.measures.row import Row
 from lexirecall.preferences import PREFERENCES
@@ -30,7 +30,8 @@ def measures_page() -> str:
     """Return the page of measures: one section a row, and the references."""
     parts = [
         "# Measures",
-        f"The table has {len(MEASURES)} measures and {len(PREFERENCES)} preferences; `lexirecall measures NAME` prints the same facts. p_1 < … < p_m are the "
+        f"The table has {len(MEASURES)} measures and {len(PREFERENCES)} preferences; `lexirecall measures NAME` prints "
+        "the same facts. p_1 < … < p_m are the "
         "positions of the m relevant items of a request, n is the corpus size, k the length of the list or a cut-off, "
         "r the number of relevant items retrieved or a recall. This page is generated from the table.",
     ]
