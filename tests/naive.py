@@ -7,7 +7,7 @@ judgments. Imports nothing of the package, so that it cannot share a mistake wit
 import ctypes
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -529,3 +529,273 @@ def provider_shares(
 def provider_means(shares: list[dict[str, float]]) -> dict[str, float]:
     """The mean exposure of each provider over the requests for which it has a relevant item."""
     return {owner: fmean(share[owner] for share in shares if owner in share) for owner in set().union(*shares)}
+
+
+# One order of systems; a profile says of each request who takes part, and whom each prefers to whom
+
+Signs = list[list[int]]
+"""1 where the system of the row is preferred to that of the column, -1 where it is the other way, else 0."""
+
+
+@dataclass(frozen=True)
+class Vote:
+    """One request: the systems that take part, and the preferences between all."""
+
+    present: set[int]
+    signs: Signs
+
+    def points(self, s: int) -> Fraction:
+        """One for each other system that is beaten, half of one for each that is tied; among those that take part."""
+        others = self.present - {s}
+        beaten, tied = (sum(self.signs[s][t] == sign for t in others) for sign in (1, 0))
+        return beaten + Fraction(tied, 2)
+
+
+def system_ranks(scores: list[Fraction]) -> list[int]:
+    """The rank of each score: one more than there are better ones."""
+    return [1 + sum(other > score for other in scores) for score in scores]
+
+
+def mean_win_rates(num_systems: int, votes: list[Vote]) -> list[Fraction]:
+    rates = [
+        [vote.points(s) / (len(vote.present) - 1) for vote in votes if s in vote.present and len(vote.present) > 1]
+        for s in range(num_systems)
+    ]
+    return [sum(own, Fraction(0)) / len(own) if own else Fraction(1, 2) for own in rates]
+
+
+def borda_points(num_systems: int, votes: list[Vote]) -> list[Fraction]:
+    """Points over all requests on which any two are compared; those who are not compared have half of one each."""
+    points = [Fraction(0)] * num_systems
+    for vote in votes:
+        if len(vote.present) > 1:
+            for s in range(num_systems):
+                num_absent = num_systems - len(vote.present | {s})
+                points[s] += (
+                    vote.points(s) + Fraction(num_absent, 2) if s in vote.present else Fraction(num_systems - 1, 2)
+                )
+    return points
+
+
+def average_ranks(values: list[int]) -> list[Fraction]:
+    """The rank of each value, the highest first, those of equal ones being averaged."""
+    in_order = sorted(values, reverse=True)
+    ranks = {value: [i for i, other in enumerate(in_order, 1) if other == value] for value in values}
+    return [Fraction(sum(ranks[value]), len(ranks[value])) for value in values]
+
+
+def majority_signs(num_systems: int, votes: list[Vote]) -> Signs:
+    """Who wins on more requests."""
+
+    def sign(a: int, b: int) -> int:
+        balance = sum(vote.signs[a][b] for vote in votes if {a, b} <= vote.present)
+        return (balance > 0) - (balance < 0)
+
+    return [[sign(a, b) for b in range(num_systems)] for a in range(num_systems)]
+
+
+def copeland_points(signs: Signs) -> list[Fraction]:
+    return [row.count(1) + Fraction(row.count(0) - 1, 2) for row in signs]
+
+
+def reachable(start: int, follow: Callable[[int, int], bool], among: list[int]) -> set[int]:
+    """Where one step after the other may lead."""
+    found: set[int] = set()
+    fresh = {start}
+    while fresh:
+        fresh = {there for here in fresh for there in among if follow(here, there)} - found
+        found |= fresh
+    return found
+
+
+def long_run_shares(moves: list[list[Fraction]]) -> list[Fraction]:
+    """Solve x = x P, sum x = 1, for a chain whose states all lead to each other, by elimination in rationals."""
+    size = len(moves)
+    rows = [[moves[i][j] - (i == j) for i in range(size)] + [Fraction(0)] for j in range(size - 1)]
+    rows.append([Fraction(1)] * (size + 1))
+    for c in range(size):
+        pivot = next(r for r in range(c, size) if rows[r][c])
+        rows[c], rows[pivot] = rows[pivot], rows[c]
+        rows[c] = [value / rows[c][c] for value in rows[c]]
+        for r in range(size):
+            if r != c:
+                rows[r] = [value - rows[r][c] * own for value, own in zip(rows[r], rows[c], strict=True)]
+    return [row[-1] for row in rows]
+
+
+def mc4(signs: Signs) -> tuple[list[Fraction], list[int]]:
+    """The classes in which the chain ends, one after the other, and the shares of the time within; scores and ranks."""
+
+    def move(a: int, b: int, size: int) -> Fraction:
+        return Fraction({1: 0, 0: 1, -1: 2}[signs[a][b]], 2 * size)
+
+    left, found = list(range(len(signs))), []
+    while left:
+        leads_to = {s: reachable(s, lambda a, b: signs[a][b] <= 0, left) | {s} for s in left}
+        last = [s for s in left if all(s in leads_to[t] for t in left)]
+        chain = [[move(a, b, len(last)) if a != b else Fraction(0) for b in last] for a in last]
+        for i, row in enumerate(chain):
+            row[i] = Fraction(1) - sum(row)
+        found.append(dict(zip(last, long_run_shares(chain), strict=True)))
+        left = [s for s in left if s not in last]
+    scores, ranks = [Fraction(0)] * len(signs), [0] * len(signs)
+    for number, shares in enumerate(found):
+        num_above = sum(map(len, found[:number]))
+        for s, rank in zip(shares, system_ranks(list(shares.values())), strict=True):
+            scores[s], ranks[s] = len(found) - number - 1 + shares[s], num_above + rank
+    return scores, ranks
+
+
+def kemeny(num_systems: int, votes: list[Vote]) -> list[Fraction]:
+    """Minus the mean place in all the orders that contradict the fewest preferences."""
+
+    def contradictions(order: tuple[int, ...]) -> int:
+        return sum(vote.signs[b][a] > 0 and {a, b} <= vote.present for a, b in combinations(order, 2) for vote in votes)
+
+    costs = {order: contradictions(order) for order in permutations(range(num_systems))}
+    best = [order for order, cost in costs.items() if cost == min(costs.values())]
+    return [-Fraction(sum(order.index(s) + 1 for order in best), len(best)) for s in range(num_systems)]
+
+
+def circles(signs: Signs) -> dict[frozenset[int], int]:
+    """The sets of systems that beat each other in circles, and the length of the shortest circle in each."""
+
+    def beats(a: int, b: int) -> bool:
+        return signs[a][b] > 0
+
+    everyone = list(range(len(signs)))
+    ahead_of = {s: reachable(s, beats, everyone) for s in everyone}
+    found = {frozenset(t for t in ahead_of[s] if s in ahead_of[t]) for s in everyone if s in ahead_of[s]}
+    return {
+        members: min(
+            size
+            for size in range(3, len(members) + 1)
+            for cycle in permutations(members, size)
+            if all(beats(a, b) for a, b in zip(cycle, cycle[1:] + cycle[:1], strict=True))
+        )
+        for members in found
+    }
+
+
+# All systems at once; a layout holds the responses of each system to each request
+
+Layout = list[list[float]]
+
+
+def two_way(layout: Layout) -> tuple[list[Fraction], Fraction]:
+    """The mean of each system, and the mean square of what neither system nor request explains, in rationals."""
+    x = [[Fraction(value) for value in row] for row in layout]
+    num_systems, num_requests = len(x), len(x[0])
+    of_system = [sum(row, Fraction(0)) / num_requests for row in x]
+    of_request = [sum(column, Fraction(0)) / num_systems for column in zip(*x, strict=True)]
+    grand = sum(of_system, Fraction(0)) / num_systems
+    squares = [
+        (x[s][q] - of_system[s] - of_request[q] + grand) ** 2 for s in range(num_systems) for q in range(num_requests)
+    ]
+    return of_system, sum(squares, Fraction(0)) / ((num_systems - 1) * (num_requests - 1))
+
+
+def simpson(f: Callable[[float], float], low: float, high: float, num_steps: int) -> float:
+    step = (high - low) / num_steps
+    weights = [1] + [4, 2] * (num_steps // 2 - 1) + [4, 1]
+    return step / 3 * sum(weight * f(low + i * step) for i, weight in enumerate(weights))
+
+
+def normal_range_tail(w: float, k: int) -> float:
+    """How often k normal values spread over more than w: not all the others are within w below the largest."""
+
+    def largest_at(z: float) -> float:
+        others = (math.erfc(-z / math.sqrt(2)) - math.erfc((w - z) / math.sqrt(2))) / 2
+        return k * math.exp(-(z**2) / 2) / math.sqrt(2 * math.pi) * others ** (k - 1)
+
+    return 1 - simpson(largest_at, -8, 8, 160)
+
+
+def studentized_range_tail(q: float, k: int, df: int) -> float:
+    """How often the range exceeds q estimated deviations s, where df s² has a χ² distribution."""
+
+    def estimated_as(s: float) -> float:
+        log_density = math.log(2) + df / 2 * math.log(df / 2) - math.lgamma(df / 2) - df * s**2 / 2
+        return s ** (df - 1) * math.exp(log_density) * normal_range_tail(q * s, k)
+
+    reach = 7 / math.sqrt(df)
+    return simpson(estimated_as, max(0.0, 1 - reach), 1 + reach, 300)
+
+
+def spread(layout: Layout) -> float:
+    """How far the best mean is from the worst."""
+    means = [fmean(row) for row in layout]
+    return max(means) - min(means)
+
+
+def permuted(layout: Layout, orders: Iterable[Iterable[int]]) -> Layout:
+    """The layout after the responses to each request have been given to the systems in its order."""
+    columns = zip(*layout, strict=True)
+    given = [[column[s] for s in order] for column, order in zip(columns, orders, strict=True)]
+    return [list(row) for row in zip(*given, strict=True)]
+
+
+def num_as_spread(layout: Layout, difference: float, draws: Iterable[Iterable[Iterable[int]]]) -> int:
+    """How many of the permutations spread the means as far as the difference, up to rounding."""
+    return sum(spread(permuted(layout, orders)) >= abs(difference) - 1e-9 for orders in draws)
+
+
+def all_permutations_within(num_requests: int, num_systems: int) -> Iterator[tuple[tuple[int, ...], ...]]:
+    return product(permutations(range(num_systems)), repeat=num_requests)
+
+
+# Paired tests of one pair of systems, from differences in whole numbers, so that sums are exact
+
+
+def share_of_flips(numbers: list[int]) -> Fraction:
+    """The share of all ways to flip signs that give a sum as far from 0."""
+    ways = product((1, -1), repeat=len(numbers))
+    sums = [sum(sign * number for sign, number in zip(signs, numbers, strict=True)) for signs in ways]
+    return Fraction(sum(abs(one) >= abs(sum(numbers)) for one in sums), len(sums))
+
+
+def doubled_ranks(sizes: list[int]) -> list[int]:
+    """Twice the rank of each size, equal ones sharing the mean of their ranks."""
+    return [sum(2 * (other < size) + (other == size) for other in sizes) + 1 for size in sizes]
+
+
+def signed_rank_pvalue(numbers: list[int]) -> Fraction:
+    """Wilcoxon's test by its definition: zeros left out, all signs of the ranks equally likely."""
+    untied = [number for number in numbers if number]
+    ranks = doubled_ranks([abs(number) for number in untied])
+    return share_of_flips([rank if number > 0 else -rank for rank, number in zip(ranks, untied, strict=True)])
+
+
+def sign_test_pvalue(wins: int, losses: int, ties: int = 0) -> Fraction:
+    """Twice the chance of so few, of a coin; ties are split, and an odd one is left out."""
+    few, many = sorted((wins + ties // 2, losses + ties // 2))
+    return min(Fraction(1), 2 * Fraction(sum(math.comb(few + many, x) for x in range(few + 1)), 2 ** (few + many)))
+
+
+def sign_test_power(untied: int, share: float, alpha: float) -> float:
+    """How likely p < alpha is, if each of the requests is won with this chance."""
+    return sum(
+        math.comb(untied, wins) * share**wins * (1 - share) ** (untied - wins)
+        for wins in range(untied + 1)
+        if sign_test_pvalue(wins, untied - wins) < alpha
+    )
+
+
+# Adjusted p-values: the least level at which the procedure would still reject
+
+
+def rejected_by_holm(pvalues: list[float], alpha: float) -> list[bool]:
+    """Step down from the smallest; stop at the first that is too large."""
+    rejected = [False] * len(pvalues)
+    for step, index in enumerate(sorted(range(len(pvalues)), key=pvalues.__getitem__)):
+        if pvalues[index] > alpha / (len(pvalues) - step):
+            break
+        rejected[index] = True
+    return rejected
+
+
+def rejected_by_bh(pvalues: list[float], alpha: float) -> list[bool]:
+    """Reject all up to the largest p that is within its rank's share of alpha."""
+    ascending = sorted(pvalues)
+    within = [p for rank, p in enumerate(ascending, 1) if p <= alpha * rank / len(pvalues)]
+    return [p <= max(within, default=-1.0) for p in pvalues]

@@ -14,7 +14,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 ORDER = (
     "_native", "version", "errors", "text", "reader", "progress", "manifest", "judgments", "providers", "positions",
     "exposure", "binomials", "colex", "yager", "formats", "measures", "preferences", "names", "topheavy", "population",
-    "orientation", "chance", "stochastic", "simulate", "tables", "strip", "output", "verbs", "cli",
+    "orientation", "chance", "stochastic", "statistics", "simulate", "tables", "strip", "output", "verbs", "cli",
 )  # fmt: skip
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

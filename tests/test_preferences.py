@@ -245,6 +245,14 @@ def test_systems_that_do_not_take_part_are_not_counted() -> None:
     assert np.isnan(pairs.means[1, 2])
 
 
+def test_the_worst_off_provider_of_a_preference_is_that_of_the_requests_that_count() -> None:
+    qrels = {"q": {"a": 1}, "r": {"b": 1}}
+    runs = {"x": {"q": ["z", "y", "a"]}, "y": {"q": ["z", "y", "w", "a"], "r": ["b"]}}
+    positions = project(qrels, runs, providers={"a": "A", "b": "B"})
+    pairs = parse_preference("WorstProviderOverall").pairs(positions.at_level(1), positions.answered)
+    assert pairs.values[0, 1].tolist() == pytest.approx([1 / 3 - 1 / 4, 0])
+
+
 # In `eval`
 
 

@@ -22,13 +22,17 @@ if TYPE_CHECKING:
     from lexirecall.simulate import simulate_collection
     from lexirecall.stochastic import expected_exposure, worst_case_deterministic, worst_case_stochastic
     from lexirecall.topheavy import is_top_heavy
+    from lexirecall.verbs.compare import compare
+    from lexirecall.verbs.comparison import Comparison
     from lexirecall.verbs.evaluate import evaluate, score
     from lexirecall.verbs.explain import Explanation, explain
+    from lexirecall.verbs.rank import Ranking, rank_systems
     from lexirecall.verbs.scores import Scores
 
 _HOME = {
     "MEASURES": "measures",
     "PREFERENCES": "preferences",
+    "Comparison": "verbs.comparison",
     "DataError": "errors",
     "Explanation": "verbs.explain",
     "FormatError": "errors",
@@ -40,11 +44,13 @@ _HOME = {
     "Preference": "preferences",
     "Projection": "positions",
     "ProviderExposure": "measures.providers",
+    "Ranking": "verbs.rank",
     "Scores": "verbs.scores",
     "UnknownMeasure": "errors",
     "UsageError": "errors",
     "colex_rank": "colex",
     "colex_unrank": "colex",
+    "compare": "verbs.compare",
     "evaluate": "verbs.evaluate",
     "expected_exposure": "stochastic",
     "explain": "verbs.explain",
@@ -58,6 +64,7 @@ _HOME = {
     "project": "formats",
     "provider_exposure": "measures.providers",
     "provider_utilities": "population",
+    "rank_systems": "verbs.rank",
     "recall_orientation": "orientation",
     "register": "names",
     "score": "verbs.evaluate",
@@ -72,13 +79,13 @@ _HOME = {
 }
 
 __all__ = [
-    "MEASURES", "PREFERENCES", "DataError", "Explanation", "FormatError", "Judgments", "LexirecallError", "Measure",
-    "Pairs", "Positions", "Preference", "Projection", "ProviderExposure", "Scores", "UnknownMeasure", "UsageError",
-    "colex_rank", "colex_unrank", "evaluate", "expected_exposure", "explain", "is_top_heavy", "leximin",
-    "parse_measure", "parse_measures", "parse_preference", "precision_orientation", "preference_of", "project",
-    "provider_exposure", "provider_utilities", "recall_orientation", "register", "score", "simulate_collection",
-    "sort_key", "tie_probability", "user_utilities", "worst_case_deterministic", "worst_case_provider",
-    "worst_case_stochastic", "worst_case_user",
+    "MEASURES", "PREFERENCES", "Comparison", "DataError", "Explanation", "FormatError", "Judgments", "LexirecallError",
+    "Measure", "Pairs", "Positions", "Preference", "Projection", "ProviderExposure", "Ranking", "Scores",
+    "UnknownMeasure", "UsageError", "colex_rank", "colex_unrank", "compare", "evaluate", "expected_exposure", "explain",
+    "is_top_heavy", "leximin", "parse_measure", "parse_measures", "parse_preference", "precision_orientation",
+    "preference_of", "project", "provider_exposure", "provider_utilities", "rank_systems", "recall_orientation",
+    "register", "score", "simulate_collection", "sort_key", "tie_probability", "user_utilities",
+    "worst_case_deterministic", "worst_case_provider", "worst_case_stochastic", "worst_case_user",
 ]  # fmt: skip
 
 

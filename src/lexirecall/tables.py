@@ -25,13 +25,13 @@ import html
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from lexirecall.errors import choice
 from lexirecall.text import visible
 
-FORMATS = ("table", "tsv", "csv", "jsonl", "markdown", "latex")
+FORMATS = ("table", "tsv", "csv", "jsonl", "markdown", "latex", "html")
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
@@ -51,13 +51,18 @@ def number(value: float, decimals: int = 4) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Cells as text; the columns from `numbers_from` on are numbers but for `texts`, those in `best` are emphasized."""
+    """Cells as text, and how they are to be laid out."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     best: frozenset[tuple[int, int]] = frozenset()
+    """The cells to emphasize, by row and column."""
     numbers_from: int = 1
+    """The columns from here on are numbers, but for `texts`."""
     texts: frozenset[int] = frozenset()
+    marks: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    """What stands beside cells in small raised letters."""
+    footnote: str = ""
 
     def _is_number(self, column: int) -> bool:
         return column >= self.numbers_from and column not in self.texts
@@ -66,14 +71,19 @@ class Table:
         """Lay the columns out for a terminal."""
         rows = [tuple(map(visible, row)) for row in (self.header, *self.rows)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        return "\n".join(self._line(r - 1, row, widths, bold=bold) for r, row in enumerate(rows))
+        marks = [max((len(mark) + 1 for (_, c), mark in self.marks.items() if c == column), default=0)
+                 for column in range(len(widths))]  # fmt: skip
+        lines = [self._line(r - 1, row, widths, marks, bold=bold) for r, row in enumerate(rows)]
+        return "\n".join([*lines, *(["", self.footnote] if self.footnote else [])])
 
-    def _line(self, r: int, row: Sequence[str], widths: Sequence[int], *, bold: bool) -> str:
+    def _line(self, r: int, row: Sequence[str], widths: Sequence[int], marks: Sequence[int], *, bold: bool) -> str:
         cells = []
         for c, (cell, width) in enumerate(zip(row, widths, strict=True)):
             aligned = cell.rjust(width) if self._is_number(c) else cell.ljust(width)
             emphasized = bold and ((r, c) in self.best or r < 0)
-            cells.append(aligned.replace(cell, f"\x1b[1m{cell}\x1b[0m") if emphasized and cell else aligned)
+            shown = aligned.replace(cell, f"\x1b[1m{cell}\x1b[0m") if emphasized and cell else aligned
+            mark = f" {self.marks[r, c]}" if (r, c) in self.marks else ""
+            cells.append(shown + mark.ljust(marks[c]))
         return "  ".join(cells).rstrip()
 
     def to_markdown(self) -> str:
@@ -81,42 +91,47 @@ class Table:
         rule = ["---:" if self._is_number(c) else "---" for c in range(len(self.header))]
         rows = [[_markdown(cell) for cell in self.header], rule]
         rows += [
-            [self._emphasized(r, c, _markdown(cell), "**{}**") for c, cell in enumerate(row)] for r, row in self._cells
+            [self._cell(r, c, _markdown(cell), "**{}**", "<sup>{}</sup>") for c, cell in enumerate(row)]
+            for r, row in self._cells
         ]
-        return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+        lines = [f"| {' | '.join(row)} |" for row in rows]
+        return "\n".join([*lines, *(["", _markdown(self.footnote)] if self.footnote else [])])
 
     def to_latex(self) -> str:
         """Return a booktabs tabular, best values bold."""
         columns = "".join("r" if self._is_number(c) else "l" for c in range(len(self.header)))
         rows = [
-            [self._emphasized(r, c, _latex(cell), r"\textbf{{{}}}") for c, cell in enumerate(row)]
+            [self._cell(r, c, _latex(cell), r"\textbf{{{}}}", r"$^{{\mathrm{{{}}}}}$") for c, cell in enumerate(row)]
             for r, row in self._cells
         ]
         body = [" & ".join(row) + r" \\" for row in rows]
         head = " & ".join(map(_latex, self.header)) + r" \\"
         begin, end = rf"\begin{{tabular}}{{{columns}}}", r"\end{tabular}"
-        return "\n".join([begin, r"\toprule", head, r"\midrule", *body, r"\bottomrule", end])
+        note = [f"% {visible(self.footnote)}"] if self.footnote else []
+        return "\n".join([begin, r"\toprule", head, r"\midrule", *body, r"\bottomrule", end, *note])
 
     def to_html(self) -> str:
         """Return an HTML table, best values strong."""
-        head = "".join(f"<th>{html.escape(cell)}</th>" for cell in self.header)
+        head = "".join(f"<th>{html.escape(visible(cell))}</th>" for cell in self.header)
         body = "".join(
             "<tr>"
             + "".join(
-                f"<td>{self._emphasized(r, c, html.escape(visible(cell)), '<strong>{}</strong>')}</td>"
+                f"<td>{self._cell(r, c, html.escape(visible(cell)), '<strong>{}</strong>', '<sup>{}</sup>')}</td>"
                 for c, cell in enumerate(row)
             )
             + "</tr>"
             for r, row in self._cells
         )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        note = f"<p><small>{html.escape(visible(self.footnote))}</small></p>" if self.footnote else ""
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}"
 
     @property
     def _cells(self) -> Iterable[tuple[int, tuple[str, ...]]]:
         return enumerate(self.rows)
 
-    def _emphasized(self, r: int, c: int, cell: str, template: str) -> str:
-        return template.format(cell) if (r, c) in self.best else cell
+    def _cell(self, r: int, c: int, cell: str, strong: str, raised: str) -> str:
+        shown = strong.format(cell) if (r, c) in self.best else cell
+        return shown + (raised.format(self.marks[r, c]) if (r, c) in self.marks else "")
 
 
 def _markdown(text: str) -> str:
@@ -164,4 +179,4 @@ def render(
         return to_delimited(rows, columns, "\t" if form == "tsv" else ",")
     if form == "table":
         return table.to_text(bold=bold)
-    return table.to_markdown() if form == "markdown" else table.to_latex()
+    return {"markdown": table.to_markdown, "latex": table.to_latex, "html": table.to_html}[form]()

@@ -14,7 +14,14 @@ import click
 from lexirecall.errors import LexirecallError
 from lexirecall.text import visible
 
-COMMANDS = {"demo": "demo", "eval": "evaluate", "explain": "explain", "measures": "measures"}
+COMMANDS = {
+    "compare": "compare",
+    "demo": "demo",
+    "eval": "evaluate",
+    "explain": "explain",
+    "measures": "measures",
+    "rank": "rank",
+}
 
 
 class _Commands(click.Group):

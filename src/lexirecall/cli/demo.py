@@ -26,8 +26,10 @@ def command(folder: str) -> None:
     from lexirecall.cli.options import is_bold, show_notes
     from lexirecall.output import write
     from lexirecall.simulate import simulate_collection
+    from lexirecall.verbs.compare import compare
     from lexirecall.verbs.evaluate import evaluate
     from lexirecall.verbs.explain import explain
+    from lexirecall.verbs.rank import rank_systems
 
     collection = simulate_collection(SEED)
     files = _write(Path(folder), collection)
@@ -40,7 +42,11 @@ def command(folder: str) -> None:
     bold = is_bold(None)
     write(scores.render(bold=bold), None)
     top, total = _best(scores, "AP"), _best(scores, "LexiRecall")
-    click.echo(f"\n{_explanation(scores, top, total)}\n")
+    click.echo(f"\n{_explanation(scores, top, total)}\n\n$ {_command(folder, 'compare')}")
+    write(compare(files[0], files[1:]).render(bold=bold), None)
+    click.echo(f"\n$ {_command(folder, 'rank')}")
+    write(rank_systems(files[0], files[1:]).render(bold=bold), None)
+    click.echo("\nOn the request where they differ most:\n")
     explanation = explain(files[0], *(Path(folder) / name for name in (total, top)))
     request = next(each for each in explanation.requests if each.preferred == total)
     click.echo(f"$ {_explain_command(folder, total, top)} --query {request.request} --limit 5")
@@ -48,9 +54,9 @@ def command(folder: str) -> None:
     click.echo(f"\n{_next(folder, collection.corpus_size, total, top)}")
 
 
-def _command(folder: str) -> str:
+def _command(folder: str, verb: str = "eval") -> str:
     quoted = shlex.quote(folder)
-    return f"lexirecall eval {quoted}/qrels.txt {quoted}/*.run"
+    return f"lexirecall {verb} {quoted}/qrels.txt {quoted}/*.run"
 
 
 def _explain_command(folder: str, a: str, b: str) -> str:
@@ -92,7 +98,8 @@ def _explanation(scores: Any, top: str, total: str) -> str:
         "by who finds more, then by who finds the last one sooner, then the one before; shown is the share of\n"
         f"comparisons won. There {total} leads ({means[total]['LexiRecall']:.2f} against "
         f"{means[top]['LexiRecall']:.2f}). TSE, the exposure of the last one, agrees\n"
-        "where all are found; a single one that was not retrieved makes it 0. On the request where they differ most:"
+        "where all are found; a single one that was not retrieved makes it 0. Which differences are real, all runs in\n"
+        f"one order, and why {total} beats {top}:"
     )
 
 

@@ -4,15 +4,20 @@ from typing import Any
 
 import click
 
-from lexirecall.cli.options import check_stdin, is_bold, output_options, reading_options, show_notes
+from lexirecall.cli.options import (
+    check_stdin,
+    is_bold,
+    measures_option,
+    output_options,
+    reading_options,
+    show_notes,
+    shown_warnings,
+)
 
 
 @click.command("eval")
 @reading_options
-@click.option(
-    "-m", "--measure", "measures", multiple=True, metavar="MEASURE",
-    help="A measure such as AP, nDCG@10 or TSE(e=dcg); repeat for more. `lexirecall measures` lists them.",
-)  # fmt: skip
+@measures_option
 @click.option("-q", "--per-query", is_flag=True, help="Print the value of each request too.")
 @click.option("--manifest", metavar="FILE", help="Write the conventions used, and what was left out, as JSON.")
 @output_options("trec")
@@ -38,16 +43,11 @@ def command(
       lexirecall eval qrels.txt bm25.run --providers publishers.tsv
     """
     check_stdin(qrels, *runs, conventions["corpus_size"], conventions["providers"])
-    import warnings
-
     from lexirecall.output import write_all
     from lexirecall.verbs.evaluate import evaluate
 
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with shown_warnings():
         scores = evaluate(qrels, list(runs), measures or None, show_progress=None, **conventions)
-    for warning in caught:
-        click.echo(f"warning: {warning.message}", err=True)
     show_notes(scores.notes)
     result = scores.render(form, per_request=per_query, bold=is_bold(output))
     write_all({output: result} if manifest is None else {output: result, manifest: scores.manifest.to_json()})

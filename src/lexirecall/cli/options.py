@@ -4,7 +4,9 @@ Belongs here: click decorators. Imports click, and the names that options may ta
 """
 
 import sys
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +131,14 @@ def output_options(*more_formats: str) -> Callable[[Command], Command]:
     return decorate
 
 
+def measures_option(command: Command) -> Command:
+    """Add -m."""
+    return click.option(
+        "-m", "--measure", "measures", multiple=True, metavar="MEASURE",
+        help="A measure such as AP, nDCG@10 or TSE(e=dcg); repeat for more. `lexirecall measures` lists them.",
+    )(command)  # fmt: skip
+
+
 def check_stdin(*files: object) -> None:
     """Raise if more than one file is to be read from stdin."""
     if files.count("-") > 1:
@@ -138,6 +148,16 @@ def check_stdin(*files: object) -> None:
 def is_bold(output: str | None) -> bool:
     """Tell whether the result goes to a terminal that shows bold."""
     return output is None and sys.stdout.isatty()
+
+
+@contextmanager
+def shown_warnings() -> Iterator[None]:
+    """Print the warnings that are given within to stderr, at the end."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        click.echo(f"warning: {warning.message}", err=True)
 
 
 def show_notes(notes: Iterable[Note]) -> None:

@@ -77,27 +77,28 @@ class Preference(Row):
             return self.measure.level(default)
         return SMALLEST_GRADE if self.settings.get("graded") else super().level(default)
 
-    def _compared(self, projection: Projection) -> tuple[Blocks, BoolArray]:
+    def _compared(self, projection: Projection, among: BoolArray | None) -> tuple[Blocks, BoolArray]:
         """Return all pairs in blocks, and where there is something to compare, [S, Q]."""
+        everyone = np.ones(projection.source.shape, bool) if among is None else among
         if self.measure is not None:
-            values = self.measure.direction * self.measure.scores(projection)
+            values = self.measure.direction * self.measure.scores(projection, among)
             defined = np.isfinite(values)
-            return _differences(np.where(defined, values, 0.0)), defined
+            return _differences(np.where(defined, values, 0.0)), defined & everyone
         if projection.source.conventions.ties == "expected":
             self.require_closed_form()
-        return ask(self.blocks, projection, self.values), np.ones(projection.source.shape, bool)
+        return ask(self.blocks, projection, self.values), everyone
 
-    def pairs(self, projection: Projection, among: BoolArray | None = None) -> Pairs:
+    def pairs(self, projection: Projection, among: BoolArray | None = None, *, with_empty: bool = False) -> Pairs:
         """Compare every two systems on every request that has relevant items.
 
-        `among` says which systems take part on which requests, [S, Q]; all do if it is not given.
+        `among` says which systems take part on which requests, [S, Q]; all do if it is not given. `with_empty` counts
+        requests without relevant items too, as ties.
         """
         source = projection.source
         num_systems, num_requests = source.shape
-        blocks, taking_part = self._compared(projection)
-        taking_part &= projection.num_relevant > 0
-        if among is not None:
-            taking_part &= among
+        blocks, taking_part = self._compared(projection, among)
+        if not with_empty:
+            taking_part = taking_part & (projection.num_relevant > 0)
         values = np.zeros((num_systems, num_systems, num_requests), np.float64 if self.is_sized else np.int8)
         for requests, block in blocks:
             both = taking_part[:, None, requests] & taking_part[None, :, requests]
@@ -106,8 +107,7 @@ class Preference(Row):
 
     def scores(self, projection: Projection, among: BoolArray | None = None) -> FloatArray:
         """Return the win rate of every system on every request, (wins + ties/2)/(S - 1), [S, Q]; 1/2 without items."""
-        blocks, taking_part = self._compared(projection)
-        return win_rates(blocks, taking_part if among is None else taking_part & among)
+        return win_rates(*self._compared(projection, among))
 
     def of(
         self,

@@ -3,7 +3,6 @@
 Belongs here: the verb. Not here: its result (scores), formulas (measures), layout (tables).
 """
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -18,7 +17,7 @@ from lexirecall.measures.row import SMALLEST_GRADE
 from lexirecall.names import Evaluable, Names, parse_names
 from lexirecall.positions import Positions, Projection
 from lexirecall.preferences import Preference
-from lexirecall.verbs.notes import notes_on
+from lexirecall.verbs.notes import notes_on, warn_of_optimism
 from lexirecall.verbs.scores import Scores
 
 DEFAULT_MEASURES = ("LexiRecall", "TSE", "R@1000", "Rprec", "AP", "nDCG", "RR")
@@ -60,9 +59,8 @@ def evaluate(
     early      0.5000  0.6250  0.8750      2.5
     late       0.5000  0.4167  0.5417      2.5
     """
-    parsed = _parsed(measures, has_providers=providers is not None)
-    if imputation == "optimistic":
-        warnings.warn("optimistic imputation rewards returning nothing; use it for study only", stacklevel=2)
+    parsed = asked_measures(measures, has_providers=providers is not None)
+    warn_of_optimism(imputation)
     check_policies(level, queries, no_relevant)
     positions = project(
         qrels,
@@ -98,7 +96,7 @@ def score(
     {'run': {'AP': 0.8333333333333333, 'AP(rel=2)': 1.0}}
     """
     check_policies(level, queries, no_relevant)
-    asked = _parsed(measures, has_providers=positions.providers is not None)
+    asked = asked_measures(measures, has_providers=positions.providers is not None)
     parsed, left_out = _computable(positions, asked, is_default=measures is None)
     projections = {each: positions.at_level(each) for each in {row.level(level) for row in parsed}}
     _check_relevant(positions, [row for row in parsed if not row.graded] or parsed, level)
@@ -119,7 +117,8 @@ def score(
     return Scores(positions.systems, positions.requests, parsed, values, num_due, manifest)
 
 
-def _parsed(measures: Names | None, *, has_providers: bool) -> list[Evaluable]:
+def asked_measures(measures: Names | None, *, has_providers: bool) -> list[Evaluable]:
+    """Return the measures that are asked for, or the default ones."""
     default = (*DEFAULT_MEASURES, *PROVIDER_MEASURES) if has_providers else DEFAULT_MEASURES
     return parse_names(default if measures is None else measures)
 

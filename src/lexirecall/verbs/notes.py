@@ -3,6 +3,7 @@
 Belongs here: the sentences that go to stderr and into the manifest. Imports what stands above the verbs.
 """
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
@@ -14,6 +15,12 @@ from lexirecall.measures.providers import WORST_PROVIDER_OVERALL, ProviderExposu
 from lexirecall.names import Evaluable
 from lexirecall.positions import Positions
 from lexirecall.tables import number
+
+
+def warn_of_optimism(imputation: str) -> None:
+    """Warn if missing items are placed where they flatter the run."""
+    if imputation == "optimistic":
+        warnings.warn("optimistic imputation rewards returning nothing; use it for study only", stacklevel=3)
 
 
 def notes_on(

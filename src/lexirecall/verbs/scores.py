@@ -90,18 +90,18 @@ class Scores:
 
     def to_pandas(self, *, per_request: bool = False) -> Any:
         """Return a pandas data frame with the columns run, query, measure, value."""
-        frame = _library("pandas").DataFrame(self._columns(per_request=per_request))
+        frame = library("pandas").DataFrame(self._columns(per_request=per_request))
         return frame.astype({"value": float})
 
     def to_polars(self, *, per_request: bool = False) -> Any:
         """Return a polars data frame with the columns run, query, measure, value; undefined is null."""
-        polars = _library("polars")
+        polars = library("polars")
         return polars.DataFrame(self._columns(per_request=per_request), schema_overrides={"value": polars.Float64})
 
     def to_arrow(self, *, per_request: bool = False) -> Any:
         """Return an Arrow table with the columns run, query, measure, value; undefined is null."""
         columns = self._columns(per_request=per_request)
-        pyarrow = _library("pyarrow")
+        pyarrow = library("pyarrow")
         return pyarrow.table({**columns, "value": pyarrow.array(columns["value"], pyarrow.float64())})
 
     def table(self, *, per_request: bool = False) -> Table:
@@ -194,7 +194,7 @@ def trec_name(measure: Evaluable) -> str:
     return str(measure)
 
 
-def _library(name: str) -> Any:
+def library(name: str) -> Any:
     """Import an optional library, or say how to install it."""
     try:
         return import_module(name)

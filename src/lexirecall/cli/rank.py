@@ -1,0 +1,57 @@
+"""`lexirecall rank`: a thin shell on `lexirecall.rank_systems`."""
+
+from typing import Any
+
+import click
+
+from lexirecall.cli.options import (
+    check_stdin,
+    is_bold,
+    output_options,
+    reading_options,
+    show_notes,
+    shown_warnings,
+)
+
+METHODS = ("winrate", "borda", "copeland", "mc4", "kemeny")  # not from the table, which would import numpy
+
+
+@click.command("rank")
+@reading_options
+@click.option(
+    "-m", "--measure", "preferences", multiple=True, metavar="PREFERENCE",
+    help="LexiRecall (if none is given), LexiPrecision, RPP, or any measure such as AP; one only.",
+)  # fmt: skip
+@click.option(
+    "--method", type=click.Choice(METHODS), default="winrate", show_default=True,
+    help="Mean win rate, Borda points, pairs won (copeland), a Markov chain (mc4), or the order with the fewest "
+    "contradictions (kemeny: at most 8 runs).",
+)  # fmt: skip
+@output_options()
+def command(
+    qrels: str,
+    runs: tuple[str, ...],
+    preferences: tuple[str, ...],
+    form: str,
+    output: str | None,
+    **options: Any,
+) -> None:
+    """Put runs in one order, from a preference between every two of them on every request.
+
+    Runs that the method cannot tell apart share a rank. Where the majority of the requests has a cycle, a note says so.
+
+    \b
+    Examples:
+      lexirecall rank qrels.txt runs/*.run
+      lexirecall rank qrels.txt runs/*.run --method mc4 -f jsonl
+      lexirecall rank qrels.txt bm25.run dense.run fused.run -m RPP --method kemeny
+    """
+    check_stdin(qrels, *runs, options["corpus_size"], options["providers"])
+    from lexirecall.output import write
+    from lexirecall.verbs.rank import rank_systems
+
+    preference = " ".join(preferences) if preferences else "LexiRecall"
+    with shown_warnings():
+        ranking = rank_systems(qrels, list(runs), preference, show_progress=None, **options)
+    show_notes(ranking.notes)
+    write(ranking.render(form, bold=is_bold(output)), output)

@@ -1,0 +1,312 @@
+"""Aggregate: one order of systems, from the preferences between every two of them on every request.
+
+Belongs here: the methods, one function each, the ranks that equal systems share, and the cycles of the majority.
+Imports numpy, errors, judgments, measures (for when two numbers are equal) and preferences.
+
+The majority prefers a to b if a wins on more requests than b; two systems with no request in common are tied. Nothing
+depends on names or on the order in which systems are given: those that a method cannot tell apart share a rank.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import combinations, permutations
+
+import numpy as np
+
+from lexirecall.errors import UsageError, choice
+from lexirecall.judgments import BoolArray, FloatArray, IntArray
+from lexirecall.measures.measure import is_equal
+from lexirecall.preferences import Pairs
+from lexirecall.preferences.by_level import Block, blocks_of_requests
+from lexirecall.preferences.pairs import SignArray, win_rates
+
+Ranked = tuple[FloatArray, IntArray]
+"""Scores, higher being better, and ranks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """An order of S systems."""
+
+    method: str
+    scores: FloatArray
+    """Higher is better, [S]; what they are says the method."""
+    ranks: IntArray
+    """1 is the best, [S]; equal systems share a rank, as in 1, 1, 3."""
+    cycles: tuple[tuple[int, ...], ...] = ()
+    """Systems a, b, c, … of which the majority prefers each to the next, and the last to the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A row of the table of methods."""
+
+    name: str
+    title: str
+    """What its scores are."""
+    rank: Callable[[Pairs], Ranked]
+    decimals: int = 4
+    most_systems: int | None = None
+
+
+def order_systems(pairs: Pairs, method: str = "winrate") -> Order:
+    """Put systems in one order, by one of METHODS, and name the cycles of the majority, whatever the method.
+
+    >>> grades = np.array([[3, 3, 3, 0, 0], [2, 2, 2, 3, 3], [1, 1, 1, 2, 2], [0, 0, 0, 1, 1]])
+    >>> pairs = Pairs("", (*"abcd",), (*"12345",), np.sign(grades[:, None] - grades), np.ones((4, 5), bool))
+    >>> for method in METHODS:  # three times a > b > c > d, twice b > c > d > a
+    ...     print(method, order_systems(pairs, method).ranks)
+    winrate [2 1 3 4]
+    borda [2 1 3 4]
+    copeland [1 2 3 4]
+    mc4 [1 2 3 4]
+    kemeny [1 2 3 4]
+    """
+    check_method(method, len(pairs.systems))
+    scores, ranks = METHODS[method].rank(pairs)
+    return Order(method, scores, ranks, majority_cycles(majority(pairs)))
+
+
+def check_method(method: str, num_systems: int) -> None:
+    """Raise unless there is such a method, and it takes so many systems.
+
+    >>> check_method("kemeny", 9)
+    Traceback (most recent call last):
+    lexirecall.errors.UsageError: kemeny tries every order, which takes at most 8 runs, and there are 9
+      choose winrate, borda, copeland or mc4
+    """
+    choice("method", method, METHODS)
+    most = METHODS[method].most_systems
+    if most is not None and num_systems > most:
+        *others, last = (row.name for row in METHODS.values() if row.most_systems is None)
+        raise UsageError(
+            f"{method} tries every order, which takes at most {most} runs, and there are {num_systems}",
+            remedy=f"choose {', '.join(others)} or {last}",
+        )
+
+
+def shared_ranks(scores: FloatArray) -> IntArray:
+    """Rank by score, the highest first; equal ones, but for the last digits of a float, share the best of their ranks.
+
+    >>> shared_ranks(np.array([0.3, 0.7, 0.1 + 0.2, 0.1])).tolist()
+    [2, 1, 2, 4]
+    """
+    best_first = np.argsort(-scores, kind="stable")
+    in_order = scores[best_first]
+    is_first = np.concatenate([[True], ~is_equal(in_order[1:], in_order[:-1])])[: len(scores)]
+    ranks = np.empty(len(scores), np.int64)
+    ranks[best_first] = np.maximum.accumulate(np.where(is_first, np.arange(1, len(scores) + 1), 1))
+    return ranks
+
+
+def majority(pairs: Pairs) -> SignArray:
+    """Return which of two systems wins on more requests, [S, S]: 1 the first, -1 the second, 0 neither.
+
+    >>> values = np.array([[[0, 0], [1, 0]], [[-1, 0], [0, 0]]])
+    >>> majority(Pairs("", ("a", "b"), ("1", "2"), values, np.ones((2, 2), bool))).tolist()
+    [[0, 1], [-1, 0]]
+    """
+    wins = pairs.wins
+    return np.asarray(np.sign(wins - wins.T), np.int8)
+
+
+def by_winrate(pairs: Pairs) -> Ranked:
+    """Rank by the mean over requests of (wins + ties/2)/(number of other systems), as `evaluate` prints it.
+
+    A system that is never compared has 1/2.
+
+    >>> values = np.array([[[0, 0], [1, 0]], [[-1, 0], [0, 0]]])
+    >>> by_winrate(Pairs("", ("a", "b"), ("1", "2"), values, np.ones((2, 2), bool)))[0].tolist()
+    [0.75, 0.25]
+    """
+    rates = win_rates(_blocks(pairs), pairs.taking_part)
+    is_compared = ~np.isnan(rates)
+    sums, counts = np.where(is_compared, rates, 0.0).sum(axis=1), is_compared.sum(axis=1)
+    scores = np.where(counts > 0, sums / np.maximum(counts, 1), 0.5)
+    return scores, shared_ranks(scores)
+
+
+def _blocks(pairs: Pairs) -> Iterator[Block]:
+    num_systems, num_requests = pairs.taking_part.shape
+    for requests in blocks_of_requests(num_systems, np.ones(num_requests, np.int64)):
+        yield requests, pairs.values[:, :, requests]
+
+
+def by_borda(pairs: Pairs) -> Ranked:
+    """Rank by Borda's points: on each request, one for each system that is beaten and half of one for each tied.
+
+    That is S less the rank, ties having the mean of their ranks. Two systems that are not both compared on a request
+    get half a point there, so that a request that a system lacks moves it neither up nor down. Requests on which no
+    two systems are compared give no points.
+
+    >>> grades = np.array([[2, 1], [1, 1], [0, 0]])
+    >>> by_borda(Pairs("", (*"abc",), ("1", "2"), np.sign(grades[:, None] - grades), np.ones((3, 2), bool)))[0].tolist()
+    [3.5, 2.5, 0.0]
+    """
+    wins, num_systems = pairs.wins, len(pairs.systems)
+    num_requests = int((pairs.taking_part.sum(axis=0) > 1).sum())
+    balance = wins.sum(axis=1) - wins.sum(axis=0)
+    scores = (balance + num_requests * (num_systems - 1)) / 2
+    return scores, shared_ranks(scores)
+
+
+def by_copeland(pairs: Pairs) -> Ranked:
+    """Rank by the number of systems that the majority likes less, and half of those that it likes as much.
+
+    >>> grades = np.array([[2, 1], [1, 1], [0, 0]])
+    >>> by_copeland(Pairs("", (*"abc",), ("1", "2"), np.sign(grades[:, None] - grades), np.ones((3, 2), bool)))[1]
+    array([1, 2, 3])
+    """
+    scores = _twice_copeland(majority(pairs)) / 2
+    return scores, shared_ranks(scores)
+
+
+def _twice_copeland(signs: SignArray) -> IntArray:
+    """Return 2 · won + tied, which is won - lost + S - 1."""
+    return np.asarray(signs.sum(axis=1, dtype=np.int64) + len(signs) - 1)
+
+
+def by_mc4(pairs: Pairs) -> Ranked:
+    """Rank by the Markov chain MC4: from a system, draw another at random and move there if the majority prefers it.
+
+    Where the majority is tied the chain moves half of the time. In the long run it stays among the systems that beat
+    all others: their shares of the time put them in order. Then they are taken away, and the next ones are found in the
+    same manner. The score is the number of such classes below, plus the share within the class: a system that loses
+    to all others has 1, one that beats all has the number of classes.
+
+    >>> grades = np.array([[4, 2, 3], [3, 4, 2], [2, 3, 4], [1, 1, 1]])  # a > b > c > a, and all of them beat d
+    >>> scores, ranks = by_mc4(Pairs("", (*"abcd",), (*"123",), np.sign(grades[:, None] - grades), grades > 0))
+    >>> scores.round(4).tolist(), ranks.tolist()
+    ([1.3333, 1.3333, 1.3333, 1.0], [1, 1, 1, 4])
+
+    Reference: Dwork, Kumar, Naor and Sivakumar, Rank aggregation methods for the web, WWW 2001.
+    """
+    signs = majority(pairs)
+    moves = (1.0 - signs) / 2  # from row to column, but for the factor 1/S
+    scores, ranks = np.empty(len(signs)), np.empty(len(signs), np.int64)
+    classes, num_above = dominance_classes(signs), 0
+    for num_below, members in zip(range(len(classes) - 1, -1, -1), classes, strict=True):
+        shares = stationary(moves[np.ix_(members, members)])
+        scores[members] = num_below + shares
+        ranks[members] = num_above + shared_ranks(shares)
+        num_above += len(members)
+    return scores, ranks
+
+
+def dominance_classes(signs: SignArray) -> list[IntArray]:
+    """Split systems into classes, best first, such that each beats all that come later, and no class can be split.
+
+    The k best by Copeland's score beat all others just if their scores add up to C(k, 2) + k (S - k), the most that
+    they can; no other k systems could.
+
+    >>> [members.tolist() for members in dominance_classes(np.array([[0, 1, 1], [-1, 0, 0], [-1, 0, 0]]))]
+    [[0], [1, 2]]
+    """
+    twice = _twice_copeland(signs)
+    best_first = np.argsort(-twice, kind="stable")
+    k = np.arange(1, len(signs) + 1)
+    is_end = np.cumsum(twice[best_first]) == k * (k - 1) + 2 * k * (len(signs) - k)
+    return np.split(best_first, k[is_end][:-1])
+
+
+def stationary(rates: FloatArray) -> FloatArray:
+    """Return the stationary distribution of an irreducible Markov chain, from its rates between states.
+
+    States are eliminated one by one, the last first, and nothing is ever subtracted, so that even the smallest
+    probabilities have nearly all their digits (Grassmann, Taksar and Heyman 1985); below 1e-308 they are 0.
+
+    >>> stationary(np.array([[0, 1, 0], [0, 0, 1], [0.5, 0, 0]])).tolist()
+    [0.25, 0.25, 0.5]
+    """
+    left = rates.astype(float)
+    for k in range(len(left) - 1, 0, -1):
+        left[:k, k] /= left[k, :k].sum()
+        left[:k, :k] += np.outer(left[:k, k], left[k, :k])
+    shares = np.ones(len(left))
+    for k in range(1, len(left)):
+        shares[k] = shares[:k] @ left[:k, k]
+    return np.asarray(shares / shares.sum())
+
+
+def by_kemeny(pairs: Pairs) -> Ranked:
+    """Rank by the order that the fewest preferences contradict, sum over pairs of the requests that disagree.
+
+    The score is minus the mean place over all orders that are equally good, so that systems which these do not
+    separate are tied.
+
+    >>> grades = np.array([[2, 1], [1, 2], [0, 0]])  # a and b win once each
+    >>> by_kemeny(Pairs("", (*"abc",), ("1", "2"), np.sign(grades[:, None] - grades), np.ones((3, 2), bool)))
+    (array([-1.5, -1.5, -3. ]), array([1, 1, 3]))
+    """
+    wins, num_systems = pairs.wins, len(pairs.systems)
+    orders = np.array([*permutations(range(num_systems))])
+    costs = np.zeros(len(orders), np.int64)
+    for earlier, later in combinations(range(num_systems), 2):
+        costs += wins[orders[:, later], orders[:, earlier]]
+    places = np.argsort(orders[costs == costs.min()], axis=1) + 1
+    scores = -places.mean(axis=0)
+    return scores, shared_ranks(scores)
+
+
+METHODS: dict[str, Method] = {
+    row.name: row
+    for row in (
+        Method("winrate", "mean win rate", by_winrate),
+        Method("borda", "Borda points", by_borda, decimals=1),
+        Method("copeland", "pairs won", by_copeland, decimals=1),
+        Method("mc4", "MC4", by_mc4),
+        Method("kemeny", "minus mean place", by_kemeny, decimals=2, most_systems=8),
+    )
+}
+
+
+def majority_cycles(signs: SignArray) -> tuple[tuple[int, ...], ...]:
+    """Return one cycle for each set of systems that the majority strictly prefers to each other in a circle.
+
+    It is a witness, there may be more: a shortest one, and of several such that with the smallest index.
+
+    >>> majority_cycles(np.array([[0, 1, -1], [-1, 0, 1], [1, -1, 0]]))
+    ((0, 1, 2),)
+    """
+    beats = np.asarray(signs > 0)
+    reach = _closure(beats)
+    is_mutual = reach & reach.T
+    in_circles = np.flatnonzero(is_mutual.diagonal())
+    firsts = np.unique(is_mutual[in_circles].argmax(axis=1)) if len(in_circles) else in_circles
+    return tuple(_shortest_cycle(beats, np.flatnonzero(is_mutual[first])) for first in firsts)
+
+
+def _closure(beats: BoolArray) -> BoolArray:
+    """Tell who beats whom, or someone who does, and so on."""
+    reach = beats
+    while True:
+        steps = reach.astype(np.float32)  # which has fast products
+        further = reach | (steps @ steps > 0)
+        if (further == reach).all():
+            return np.asarray(reach)
+        reach = further
+
+
+def _shortest_cycle(beats: BoolArray, members: IntArray) -> tuple[int, ...]:
+    within = beats[np.ix_(members, members)]
+    shortest: list[int] = []
+    for start in range(len(members)):
+        cycle = _cycle_through(within, start)
+        shortest = cycle if not shortest or len(cycle) < len(shortest) else shortest
+        if len(shortest) == 3:  # two cannot beat each other
+            break
+    return tuple(members[shortest].tolist())
+
+
+def _cycle_through(beats: BoolArray, start: int) -> list[int]:
+    """Follow who beats whom in all directions at once, until someone beats the start."""
+    previous = np.full(len(beats), -1)
+    frontier = np.array([start])
+    while not (closing := frontier[beats[frontier, start]]).size:
+        reached = beats[frontier].any(axis=0) & (previous < 0)
+        previous[reached] = frontier[beats[np.ix_(frontier, reached)].argmax(axis=0)]
+        frontier = np.flatnonzero(reached)
+    cycle = [int(closing[0])]
+    while cycle[-1] != start:
+        cycle.append(int(previous[cycle[-1]]))
+    return cycle[::-1]

@@ -1,0 +1,285 @@
+"""Honestly significant differences: all pairs of systems at once, so that no correction is needed afterwards.
+
+Belongs here: Tukey's HSD on the layout of systems and requests, and its randomized form. Not here: the distribution
+behind it (`studentized_range`), pairs by themselves (`paired`). Imports numpy, errors, judgments, progress, measures
+(their tolerance) and this package's paired and studentized_range.
+
+Every system answers every request: a request on which some system has no value (nan) is left out for all of them, and
+counted. Both tests ask how far apart the best and the worst of all systems come to lie by chance, and compare every
+pair with that; so the chance of any false difference, not of each one, is alpha. The order of the systems makes no
+difference to what is said of a pair.
+
+Sums in floats are wrong by about 1e-16 of what is summed, times the number of terms at worst. So differences of means,
+and residuals, within 1e-12 of the largest value of the layout are taken as 0: above what rounding does to thousands of
+requests, below what any measure can mean. The yardstick is the largest value and not the mean or the spread, since
+rounding is proportional to it: responses that cancel out have means of 0 and equal ones a spread of 0, up to rounding.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice, pairwise
+
+import numpy as np
+
+from lexirecall.errors import DataError, UsageError, counted, listed
+from lexirecall.judgments import BoolArray, FloatArray, IntArray
+from lexirecall.measures.measure import TOLERANCE
+from lexirecall.progress import Progress
+from lexirecall.statistics.paired import check_chance
+from lexirecall.statistics.studentized_range import critical_value, table
+
+_BLOCK = 2**15  # rows gathered at once: with a handful of measures they stay in the cache
+_BETWEEN_REPORTS = 100  # permutations
+
+
+@dataclass(frozen=True)
+class HSD:
+    """All P pairs of systems under one measure, tested together; the reader, not the test, draws the line."""
+
+    a: IntArray
+    """The first system of each pair, [P]."""
+    b: IntArray
+    """The second, which comes after it."""
+    differences: FloatArray
+    """Mean response of the first less that of the second, [P]; exactly 0 if they are equal up to rounding."""
+    pvalues: FloatArray
+    """How likely any two systems differ by so much if none is better, [P]; nan where it is not defined."""
+    lows: FloatArray
+    """Where the interval of the difference begins, [P]; all P intervals hold at once with the chance 1 - alpha."""
+    highs: FloatArray
+    """Where it ends, [P]."""
+    num_requests: int
+    """How many requests were used."""
+    num_left_out: int
+    """How many were not, since some system has no value there."""
+    mse: float
+    """Mean square of what neither the system nor the request explains; nan for permutations, which do without."""
+    df: int
+    """Its degrees of freedom, (S-1)(Q-1); 0 for permutations."""
+    num_resamples: int
+    """How many permutations were drawn; 0 if none."""
+    method: str
+    """The test in words."""
+
+
+def tukey_hsd(responses: FloatArray, *, alpha: float = 0.05) -> HSD:
+    """Test all pairs of S systems on Q requests, [S, Q], by Tukey's HSD on the two-way layout, request effect removed.
+
+    MSE = sum (x_sq - mean_s - mean_q + mean)² / ((S-1)(Q-1)), q_ab = |mean_a - mean_b| / sqrt(MSE/Q), and p is the
+    chance that the studentized range of S groups with (S-1)(Q-1) degrees of freedom exceeds q_ab. The interval is
+    difference ± critical value · sqrt(MSE/Q). Below two requests p is nan. If MSE is 0, p is 1 for equal means and 0,
+    its limit, for others. p is looked up with a relative error below 1e-7, but p < alpha is always decided exactly.
+
+    >>> test = tukey_hsd(np.array([[3.0, 5, 6, 6], [1, 4, 2, 5], [2, 3, 4, 7]]))
+    >>> test.differences.tolist(), test.mse, test.df
+    ([2.0, 1.0, -1.0], 1.0, 6)
+    >>> test.pvalues.round(4).tolist()
+    [0.0674, 0.3923, 0.3923]
+    """
+    check_chance("alpha", alpha)
+    layout = _Layout.of(responses)
+    num_systems, num_requests = layout.values.shape
+    df = (num_systems - 1) * max(num_requests - 1, 0)
+    a, b = np.triu_indices(num_systems, 1)
+    differences = layout.differences(a, b)
+    pvalues, reach = np.full(len(a), np.nan), np.nan
+    if df > 0:
+        error = layout.deviation / np.sqrt(num_requests)
+        with np.errstate(divide="ignore", invalid="ignore"):  # with an error of 0 any difference is infinitely large
+            q = np.where(differences == 0, 0.0, np.abs(differences) / error)
+        pvalues, reach = table(num_systems, df).sf(q, alpha), critical_value(alpha, num_systems, df) * error
+    return HSD(
+        a, b, differences, pvalues, differences - reach, differences + reach, num_requests, layout.num_left_out,
+        mse=layout.deviation * layout.deviation if df > 0 else np.nan, df=df, num_resamples=0, method="Tukey HSD, systems × requests",
+    )  # fmt: skip
+
+
+def randomized_tukey_hsd(
+    responses: Sequence[FloatArray],
+    *,
+    names: Sequence[str],
+    num_resamples: int = 10_000,
+    seed: int = 0,
+    alpha: float = 0.05,
+    show_progress: bool | None = None,
+) -> list[HSD]:
+    """Test all pairs of S systems on Q requests, [S, Q] for each of several measures, by permutation.
+
+    If no system is better, the responses to a request might as well have come from the systems in any other order. So
+    they are permuted within each request, for all measures alike, and p_ab = (1 + #{max - min >= |mean_a - mean_b|}) /
+    (1 + B), where max and min are the largest and smallest mean of the B permutations; never 0, since what was observed
+    is one more of them (Phipson & Smyth 2010). A max - min that falls short by 1e-12 of the largest response counts, as
+    the same responses added in another order would. The systems are permuted in the order of their names, however they
+    are given.
+
+    The interval is difference ± the max - min that only the admissible number of permutations exceed: it lacks 0 if and
+    only if p < alpha, and is unbounded if there are too few permutations for any p below alpha.
+
+    >>> one = np.array([[3.0, 5, 6, 6], [1, 4, 2, 5], [2, 3, 4, 7]])
+    >>> [test] = randomized_tukey_hsd([one], names=["x", "y", "z"], num_resamples=999)
+    >>> test.differences.tolist(), test.pvalues.tolist()
+    ([2.0, 1.0, -1.0], [0.105, 0.638, 0.638])
+    """
+    check_chance("alpha", alpha)
+    _check_count("num_resamples", num_resamples, 1)
+    _check_count("seed", seed, 0)
+    rows = _by_name(names)
+    layouts = [_Layout.of(response, len(names)).taken(rows) for response in responses]
+    _check_same_requests(layouts)
+    spreads = _permuted_spreads(layouts, num_resamples, seed, show_progress=show_progress)
+    places = np.argsort(rows)
+    return [_compare(layout, spreads[:, m], places, alpha) for m, layout in enumerate(layouts)]
+
+
+def permutations_within_requests(num_requests: int, num_systems: int, seed: int) -> Iterator[IntArray]:
+    """Give orders of the systems, independent for each request and all equally likely, [Q, S], without end.
+
+    From the raw bits of a named generator: numpy promises these for good, but not what it makes of them. Each system
+    draws a number, whose last bits are replaced by its index, and the numbers are sorted. More than 50 random bits are
+    left for any thousand systems, so two that are equal, and keep their order, are too rare to matter.
+
+    >>> next(permutations_within_requests(2, 4, seed=0)).tolist()
+    [[3, 2, 1, 0], [2, 3, 0, 1]]
+    """
+    bits = np.random.PCG64(seed)
+    systems = np.arange(num_systems, dtype=np.uint64)
+    index_bits = np.uint64(2 ** num_systems.bit_length() - 1)
+    while True:
+        drawn = bits.random_raw(num_requests * num_systems).reshape(num_requests, num_systems)
+        drawn &= ~index_bits
+        drawn |= systems
+        drawn.sort(axis=1)
+        drawn &= index_bits
+        yield drawn.view(np.int64)
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """The responses of S systems to Q requests, [S, Q], and those requests that all systems have a response to, [Q]."""
+
+    responses: FloatArray
+    is_complete: BoolArray
+
+    @classmethod
+    def of(cls, responses: FloatArray, num_systems: int | None = None) -> "_Layout":
+        responses = np.asarray(responses, float)
+        if responses.ndim != 2 or len(responses) != (num_systems or len(responses)):
+            wanted = f"[{num_systems or 'S'}, Q], systems × requests"
+            raise UsageError(f"responses have the shape {list(responses.shape)}, but must be {wanted}")
+        if len(responses) < 2:
+            raise UsageError(f"there is {counted(len(responses), 'system')}, but HSD compares two or more")
+        if num_infinite := np.count_nonzero(np.isinf(responses)):
+            raise DataError(f"infinite responses: {num_infinite:,}", remedy="give nan where a system has no value")
+        return cls(responses, np.asarray(~np.isnan(responses).any(axis=0)))
+
+    def taken(self, rows: IntArray) -> "_Layout":
+        return _Layout(self.responses[rows], self.is_complete)
+
+    @property
+    def num_left_out(self) -> int:
+        return int(np.count_nonzero(~self.is_complete))
+
+    @cached_property
+    def values(self) -> FloatArray:
+        """The responses to the requests in use, [S, Q']; each row in one piece, so that its mean is its own affair."""
+        return np.ascontiguousarray(self.responses[:, self.is_complete])
+
+    @cached_property
+    def noise(self) -> float:
+        """What is not to be told from 0."""
+        return float(TOLERANCE * np.abs(self.values).max(initial=0.0))
+
+    @cached_property
+    def deviation(self) -> float:
+        """sqrt(MSE), from x_sq - mean_s - mean_q + mean; 0 if it is so up to rounding. Needs two requests."""
+        num_systems, num_requests = self.values.shape
+        centered = self.values - self.values.mean(axis=0)
+        residuals = centered - centered.mean(axis=1, keepdims=True)
+        # The squares of deep exposures, such as .5^600, would be 0; a power of two scales without rounding.
+        scale = np.ldexp(1.0, int(np.frexp(np.abs(residuals).max())[1]) - 1)
+        squares = ((residuals / scale) ** 2).sum() / ((num_systems - 1) * (num_requests - 1))
+        deviation = float(scale * np.sqrt(squares))
+        return deviation if deviation > self.noise else 0.0
+
+    def differences(self, a: IntArray, b: IntArray) -> FloatArray:
+        """Return the mean response of a less that of b; nan without a request."""
+        with np.errstate(invalid="ignore"):
+            means = self.values.sum(axis=1) / self.values.shape[1]
+        differences = means[a] - means[b]
+        return np.where(np.abs(differences) <= self.noise, 0.0, differences)
+
+
+def _check_count(name: str, value: object, least: int) -> None:
+    if not isinstance(value, (int, np.integer)) or value < least:
+        raise UsageError(f"{name} is {value!r}, but must be a whole number of {least} or more")
+
+
+def _check_same_requests(layouts: Sequence[_Layout]) -> None:
+    if len(sizes := {len(layout.is_complete) for layout in layouts}) > 1:
+        problem = f"the measures have different numbers of requests: {listed(map(str, sorted(sizes)))}"
+        raise UsageError(problem, remedy="give nan where a system has no value")
+
+
+def _by_name(names: Sequence[str]) -> IntArray:
+    """Return the systems in the order of their names; two of the same name would leave it open."""
+    rows = sorted(range(len(names)), key=names.__getitem__)
+    if shared := {names[x] for x, y in pairwise(rows) if names[x] == names[y]}:
+        raise UsageError(f"several systems are named {listed(sorted(shared))}", remedy="each needs a name of its own")
+    return np.array(rows, np.int64)
+
+
+def _permuted_spreads(
+    layouts: Sequence[_Layout], num_resamples: int, seed: int, *, show_progress: bool | None
+) -> FloatArray:
+    """Return max - min of the systems' sums over the requests, for each permutation and each measure, [B, M]."""
+    spreads = np.empty((num_resamples, len(layouts)))
+    if not layouts:
+        return spreads
+    num_systems, num_requests = layouts[0].responses.shape
+    # A row for each request and system holds all measures, so that one lookup serves them all; what a measure leaves
+    # out adds 0 to its sums.
+    columns = [np.where(layout.is_complete, layout.responses, 0.0).T.ravel() for layout in layouts]
+    rows, starts = np.stack(columns, axis=1), num_systems * np.arange(num_requests)[:, None]
+    orders = permutations_within_requests(num_requests, num_systems, seed)
+    with Progress("permuting", num_resamples, shown=show_progress) as progress:
+        for number, order in enumerate(islice(orders, num_resamples), 1):
+            sums = _summed(rows, starts + order)
+            spreads[number - 1] = sums.max(axis=0) - sums.min(axis=0)
+            if number % _BETWEEN_REPORTS == 0:
+                progress.advance(_BETWEEN_REPORTS)
+    return spreads
+
+
+def _summed(rows: FloatArray, chosen: IntArray) -> FloatArray:
+    """Add up the rows chosen for each request, [Q, S], over the requests: [S, M]."""
+    num_requests, num_systems = chosen.shape
+    sums = np.zeros((num_systems, rows.shape[1]))
+    size = max(1, _BLOCK // num_systems)
+    for start in range(0, num_requests, size):
+        sums += rows.take(chosen[start : start + size], axis=0).sum(axis=0)
+    return sums
+
+
+def _compare(layout: _Layout, spreads: FloatArray, places: IntArray, alpha: float) -> HSD:
+    """Compare every pair with the permuted sums; places says where each system stands in the layout."""
+    num_systems, num_requests = layout.values.shape
+    num_resamples = len(spreads)
+    a, b = np.triu_indices(num_systems, 1)
+    differences = layout.differences(places[a], places[b])
+    pvalues, reach = np.full(len(a), np.nan), np.nan
+    if num_requests > 0:
+        ascending = np.sort(spreads) / num_requests
+        num_as_large = num_resamples - np.searchsorted(ascending, np.abs(differences) - layout.noise)
+        pvalues, reach = (num_as_large + 1) / (num_resamples + 1), _reach(ascending, alpha) + layout.noise
+    return HSD(
+        a, b, differences, pvalues, differences - reach, differences + reach, num_requests, layout.num_left_out,
+        mse=np.nan, df=0, num_resamples=num_resamples, method=f"randomized Tukey HSD, {num_resamples} permutations",
+    )  # fmt: skip
+
+
+def _reach(ascending: FloatArray, alpha: float) -> float:
+    """Return the spread that a difference must exceed to have p < alpha."""
+    num_resamples = len(ascending)
+    num_admissible = np.count_nonzero(np.arange(1, num_resamples + 2) / (num_resamples + 1) < alpha)
+    return float(ascending[-num_admissible]) if num_admissible else np.inf

@@ -1,0 +1,312 @@
+"""Paired tests: whether one system is better than another, request by request.
+
+Belongs here: tests of each pair of systems by itself, with a confidence interval, and sizes of effects. Not here: what
+to do about testing many pairs (`corrections`, `hsd`). Imports numpy, errors, judgments, measures (their tolerance) and
+this package's differences; scipy within the functions that need it.
+
+All tests are two-sided. Without a request p is nan; systems that tie on every request have p = 1. One request has
+p = 1, but nan under t, which needs a variance. Exchanging the systems of a pair keeps p exactly and mirrors the
+interval.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from lexirecall.errors import UsageError, choice
+from lexirecall.judgments import BoolArray, FloatArray, IntArray
+from lexirecall.measures.measure import TOLERANCE
+from lexirecall.statistics.differences import Differences
+
+MOST_EXACT_RANKS = 50  # untied requests up to which the distribution of rank sums is counted out, as scipy does
+MOST_TIED_RANKS = 13  # and up to which it is where sizes are tied: then every pair has a distribution of its own
+_BLOCK = 2**20  # numbers per block: what a block needs stays within tens of megabytes
+
+
+@dataclass(frozen=True)
+class PairedTests:
+    """One test of P pairs of systems; the reader, not the test, draws the line."""
+
+    pvalues: FloatArray
+    """How likely a difference at least as large is if neither system is better, [P]; nan where it is not defined."""
+    lows: FloatArray
+    """Where the confidence interval of the mean difference, or of the mean preference, begins, [P]."""
+    highs: FloatArray
+    """Where it ends, [P]."""
+    num_resamples: int
+    """How many sign patterns were tried: all that there are, or as many as were sampled; 0 if none."""
+    method: str
+    """The test in words."""
+
+
+def paired_t(differences: Differences, *, alpha: float = 0.05) -> PairedTests:
+    """Test whether the mean difference is 0 by the paired t test; the interval is mean ± t sd/sqrt(n).
+
+    p = 2 P(T > |mean| sqrt(n)/sd) with n - 1 degrees of freedom. nan below two requests; 0, its limit, if all
+    differences are equal and not 0.
+
+    >>> one = Differences(np.array([0]), np.array([1]), np.array([[0.1, 0.3, 0.2, 0.0]]), np.ones((1, 4), bool))
+    >>> test = paired_t(one)
+    >>> test.pvalues.round(4).tolist(), test.lows.round(4).tolist(), test.highs.round(4).tolist()
+    ([0.1027], [-0.0554], [0.3554])
+    """
+    from scipy.special import stdtr
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.abs(differences.means) * np.sqrt(differences.num_requests) / differences.deviations
+    is_zero = (differences.means == 0) & (differences.deviations == 0)
+    pvalues = np.where(is_zero, 1.0, 2 * stdtr(differences.num_requests - 1, -t))
+    return PairedTests(pvalues, *_interval_of_mean(differences, alpha), 0, "paired t")
+
+
+def wilcoxon(differences: Differences, *, alpha: float = 0.05) -> PairedTests:
+    """Test whether differences are symmetric about 0 by Wilcoxon's signed ranks; the interval is that of the mean by t.
+
+    Zeros are left out, equal sizes share the mean of their ranks. The distribution of the rank sum is exact up to 50
+    requests without equal sizes and up to 13 with them, and normal beyond, corrected for equal sizes but not for
+    continuity: what scipy does once zeros are removed. Sizes within 1e-12 of the pair's largest one are equal, since
+    .3 - .2 and .2 - .1 are not the same float. A single request has p = 1.
+
+    >>> one = Differences(np.array([0]), np.array([1]), np.array([[0.1, 0.3, 0.2, 0.0]]), np.ones((1, 4), bool))
+    >>> wilcoxon(one).pvalues.tolist()  # three of one sign: 2 / 2^3
+    [0.25]
+    """
+    num_pairs, num_requests = differences.values.shape
+    pvalues = np.full(num_pairs, np.nan)
+    for rows in _slices(num_pairs, num_requests):
+        pvalues[rows] = _signed_rank_pvalues(*_signed_ranks(differences.values[rows]))
+    pvalues[differences.num_requests == 0] = np.nan
+    return PairedTests(pvalues, *_interval_of_mean(differences, alpha), 0, "Wilcoxon signed rank")
+
+
+def sign_test(differences: Differences, *, alpha: float = 0.05, ties: str = "drop") -> PairedTests:
+    """Test whether wins are as likely as losses by the exact binomial test; the interval is that of (w - l)/n.
+
+    p = min(1, 2 P(X <= min(w, l))), X binomial with w + l trials and chance 1/2. Ties are left out ("drop"), or each
+    side is given half of them and an odd one is left out ("split"), which makes p larger. A single win has p = 1.
+
+    The interval follows from Clopper and Pearson's for the chance π of a win among the w + l requests in the test:
+    (2π - 1)(w + l)/n, the number of ties being taken as given. Under "split" π counts the halves of the ties as wins
+    and losses, so that the same formula holds and the uncertainty about ties widens the interval. Either way it lacks 0
+    exactly if p < alpha.
+
+    >>> one = Differences(np.array([0]), np.array([1]), np.array([[1.0, 1, 1, 1, 1, 1, 0, 0]]), np.ones((1, 8), bool))
+    >>> sign_test(one).pvalues.tolist(), sign_test(one, ties="split").pvalues.tolist()  # 6 of 6, 7 of 8
+    ([0.03125], [0.0703125])
+    """
+    from scipy.special import bdtr
+
+    check_chance("alpha", alpha)
+    choice("ties", ties, ("drop", "split"))
+    halves = differences.ties // 2 if ties == "split" else 0
+    wins, losses = differences.wins + halves, differences.losses + halves
+    pvalues = np.minimum(1.0, 2 * bdtr(np.minimum(wins, losses).astype(float), wins + losses, 0.5))
+    with np.errstate(invalid="ignore"):
+        share = (wins + losses) / differences.num_requests
+    pvalues[differences.num_requests == 0] = np.nan
+    # The second end is the first one as the other system sees it, so that exchanging them mirrors the interval exactly.
+    lows, highs = share * _lowest_balance(wins, losses, alpha), -share * _lowest_balance(losses, wins, alpha)
+    return PairedTests(pvalues, lows + 0.0, highs + 0.0, 0, "sign test")  # -0.0 + 0.0 is 0.0
+
+
+def randomization(
+    differences: Differences, *, alpha: float = 0.05, num_resamples: int = 10_000, seed: int = 0
+) -> PairedTests:
+    """Test whether the two systems are interchangeable by flipping signs; the interval is that of the mean by t.
+
+    If nothing distinguishes them, each difference might as well have the other sign: p is the share of sign patterns
+    with |sum| as large as observed. All 2^Q patterns are tried if that is no more than `num_resamples`, Q being the
+    requests on which any pair is compared; else as many are sampled, the same for every pair and every measure, and
+    p = (b + 1)/(B + 1), since the observed pattern is one of them (Phipson & Smyth 2010). So p is never 0.
+
+    A sum within 1e-12 sum|d| of the observed one is as large: equal sums of Q terms differ by up to about Q 1e-16 of
+    that when added in another order, and nothing smaller can be told from rounding.
+
+    >>> one = Differences(np.array([0]), np.array([1]), np.array([[0.1, 0.3, 0.2, 0.0]]), np.ones((1, 4), bool))
+    >>> test = randomization(one)
+    >>> test.pvalues.tolist(), test.num_resamples, test.method
+    ([0.25], 16, 'sign-flip randomization, exact')
+    >>> randomization(one, num_resamples=10).method
+    'sign-flip randomization, 10 samples'
+    """
+    _check_count("num_resamples", num_resamples, 1)
+    _check_count("seed", seed, 0)
+    compared = np.asarray(differences.counted.any(axis=0))
+    num_patterns = 2 ** int(compared.sum())
+    if num_patterns <= num_resamples:
+        tried, way = num_patterns, "exact"
+        pvalues = _count_extreme(differences.values[:, compared], _all_flips(int(compared.sum()))) / num_patterns
+    else:
+        tried, way = num_resamples, f"{num_resamples} samples"
+        flips = _random_flips(len(compared), num_resamples, seed)
+        pvalues = (_count_extreme(differences.values, flips) + 1) / (num_resamples + 1)
+    pvalues[differences.num_requests == 0] = np.nan
+    return PairedTests(pvalues, *_interval_of_mean(differences, alpha), tried, f"sign-flip randomization, {way}")
+
+
+TESTS: dict[str, Callable[..., PairedTests]] = {
+    "t": paired_t,
+    "wilcoxon": wilcoxon,
+    "sign": sign_test,
+    "randomization": randomization,
+}
+
+
+def default_test(differences: Differences) -> str:
+    """Return the name of the test that suits the differences: sign for signs, t for everything that has a size.
+
+    >>> default_test(Differences(np.array([0]), np.array([1]), np.ones((1, 3)), np.ones((1, 3), bool), is_signs=True))
+    'sign'
+    """
+    return "sign" if differences.is_signs else "t"
+
+
+def effect_sizes(differences: Differences) -> FloatArray:
+    """Return how large each difference is by the spread of requests, or for signs how often the first is better, [P].
+
+    d_z = mean/sd for what has a size: nan below two requests, 0 if all are 0, infinite if they are equal and not 0.
+    For signs the probability of superiority, (wins + ties/2)/n.
+
+    >>> values = np.array([[1.0, 1, 0, -1], [0, 0, 0, 0]])
+    >>> signs = Differences(np.array([0, 0]), np.array([1, 2]), values, np.ones((2, 4), bool), is_signs=True)
+    >>> effect_sizes(signs).tolist()
+    [0.625, 0.5]
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if differences.is_signs:
+            return np.asarray((differences.wins + differences.ties / 2) / differences.num_requests)
+        is_zero = (differences.means == 0) & (differences.deviations == 0)
+        return np.where(is_zero, 0.0, differences.means / differences.deviations)
+
+
+def check_chance(name: str, value: float) -> None:
+    """Raise unless the value is above 0 and below 1.
+
+    >>> check_chance("alpha", 5)
+    Traceback (most recent call last):
+    lexirecall.errors.UsageError: alpha is 5, but must be above 0 and below 1
+    """
+    if not 0 < value < 1:
+        raise UsageError(f"{name} is {value!r}, but must be above 0 and below 1")
+
+
+def _check_count(name: str, value: object, least: int) -> None:
+    if not isinstance(value, (int, np.integer)) or value < least:
+        raise UsageError(f"{name} is {value!r}, but must be a whole number of {least} or more")
+
+
+def _slices(num_rows: int, num_columns: int) -> Iterator[slice]:
+    """Cut the rows of a matrix into blocks of bounded size."""
+    size = max(1, _BLOCK // max(num_columns, 1))
+    return (slice(start, start + size) for start in range(0, num_rows, size))
+
+
+def _interval_of_mean(differences: Differences, alpha: float) -> tuple[FloatArray, FloatArray]:
+    """Return mean ± t sd/sqrt(n); nan below two requests."""
+    from scipy.special import stdtrit
+
+    check_chance("alpha", alpha)
+    sizes, number = np.unique(differences.num_requests, return_inverse=True)  # stdtrit is slow, and sizes are few
+    with np.errstate(divide="ignore", invalid="ignore"):
+        reach = -stdtrit(sizes - 1, alpha / 2)[number] * differences.deviations / np.sqrt(differences.num_requests)
+    return differences.means - reach, differences.means + reach
+
+
+def _lowest_balance(wins: IntArray, losses: IntArray, alpha: float) -> FloatArray:
+    """Return 2π - 1 for the lowest chance π of a win in Clopper and Pearson's interval; π is 0 without a win."""
+    from scipy.special import betaincinv
+
+    lowest = betaincinv(np.maximum(wins, 1), losses + 1, alpha / 2)
+    return np.asarray(2 * np.where(wins > 0, lowest, 0.0) - 1)
+
+
+# Ranks
+
+
+def _signed_ranks(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the rank of each size with the sign of its value, by size, [P, Q], and sum(t³ - t) over equal sizes, [P].
+
+    Zeros come last, with the rank 0.
+    """
+    num_pairs, num_requests = values.shape
+    sizes = np.where(values == 0, np.inf, np.abs(values))
+    order = np.argsort(sizes, axis=1)
+    sizes, signs = np.take_along_axis(sizes, order, axis=1), np.sign(np.take_along_axis(values, order, axis=1))
+    is_new = np.ones(values.shape, bool)
+    nearest = TOLERANCE * np.abs(values).max(axis=1, initial=0.0)
+    with np.errstate(invalid="ignore"):  # infinity minus infinity, among the zeros
+        is_new[:, 1:] = np.diff(sizes, axis=1) > nearest[:, None]
+    starts = np.flatnonzero(is_new)
+    lengths = np.diff(starts, append=values.size)
+    mean_ranks = starts % max(num_requests, 1) + (lengths + 1) / 2
+    tied = np.where(signs.ravel()[starts] == 0, 0.0, lengths**3 - lengths)
+    ties = np.bincount(starts // max(num_requests, 1), tied, num_pairs).astype(float)
+    return np.repeat(mean_ranks, lengths).reshape(values.shape) * signs, ties
+
+
+def _signed_rank_pvalues(ranks: FloatArray, ties: FloatArray) -> FloatArray:
+    """Return p of the signed ranks, as exact as the number of ranks and of ties allows, [P]."""
+    from scipy.special import ndtr
+
+    n = np.count_nonzero(ranks, axis=1)
+    lesser = (n * (n + 1) / 2 - np.abs(ranks.sum(axis=1))) / 2  # the lesser of the two rank sums
+    variance = n * (n + 1) * (2 * n + 1) / 24 - ties / 48
+    z = (lesser - n * (n + 1) / 4) / np.sqrt(np.maximum(variance, 1 / 4))  # 1/4 is that of one rank: of none, z is 0
+    pvalues = 2 * ndtr(z)
+    is_untied = (ties == 0) & (n <= MOST_EXACT_RANKS)
+    pvalues[is_untied] = np.minimum(1, 2 * _rank_sum_chances()[n[is_untied], lesser[is_untied].astype(int)])
+    is_tied = (ties > 0) & (n <= MOST_TIED_RANKS)
+    few = ranks[is_tied, :MOST_TIED_RANKS]
+    pvalues[is_tied] = _count_extreme(few, _all_flips(few.shape[1])) / 2 ** few.shape[1]
+    return np.asarray(pvalues)
+
+
+@lru_cache(maxsize=1)
+def _rank_sum_chances() -> FloatArray:
+    """Return how likely the ranks 1 … n with a plus add up to w or less, if each sign is a coin, [n, w]."""
+    chances = np.zeros((MOST_EXACT_RANKS + 1, MOST_EXACT_RANKS * (MOST_EXACT_RANKS + 1) // 2 + 1))
+    chances[0, 0] = 1
+    for n in range(1, MOST_EXACT_RANKS + 1):
+        chances[n] = chances[n - 1] / 2
+        chances[n, n:] += chances[n - 1, :-n] / 2
+    return np.cumsum(chances, axis=1)
+
+
+# Flips
+
+
+def _count_extreme(values: FloatArray, flips: Iterator[FloatArray]) -> IntArray:
+    """Count the sign patterns, given in blocks [B, Q], whose |sum| is as large as without any flip, [P]."""
+    least = np.abs(values.sum(axis=1)) - TOLERANCE * np.abs(values).sum(axis=1)
+    counts = np.zeros(len(values), np.int64)
+    for block in flips:
+        for rows in _slices(len(values), len(block)):
+            sums = values[rows] @ block.T
+            counts[rows] += np.count_nonzero(np.abs(sums, out=sums) >= least[rows, None], axis=1)
+    return counts
+
+
+def _all_flips(num_requests: int) -> Iterator[FloatArray]:
+    """Give all 2^Q sign patterns."""
+    for rows in _slices(2**num_requests, num_requests):
+        patterns = np.arange(rows.start, min(rows.stop, 2**num_requests))
+        yield _signs(patterns[:, None] >> np.arange(num_requests) & 1 == 1)
+
+
+def _random_flips(num_requests: int, num_resamples: int, seed: int) -> Iterator[FloatArray]:
+    """Give sign patterns from a seed, the same ones whatever the blocks.
+
+    From the raw bits of a named generator: numpy promises these for good, but not what it makes of them.
+    """
+    bits = np.random.PCG64(seed)
+    num_words = -(-num_requests // 64)
+    for rows in _slices(num_resamples, num_requests):
+        num_rows = min(rows.stop, num_resamples) - rows.start
+        drawn = bits.random_raw(num_rows * num_words).astype("<u8").view(np.uint8).reshape(num_rows, -1)
+        yield _signs(np.unpackbits(drawn, axis=1, count=num_requests, bitorder="little") == 1)
+
+
+def _signs(is_flipped: BoolArray) -> FloatArray:
+    return np.where(is_flipped, -1.0, 1.0)

@@ -1,0 +1,214 @@
+"""Rank: one order of runs, from the preferences between every two of them.
+
+Belongs here: the verb and its result. Not here: the methods (statistics.aggregate), layout (tables).
+"""
+
+from collections.abc import Iterator, Sized
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from lexirecall.errors import UsageError, counted, listed
+from lexirecall.formats import CorpusSize, ProviderMap, Qrels, Runs, name_runs, project
+from lexirecall.manifest import Note
+from lexirecall.names import Evaluable, parse_preference
+from lexirecall.positions import Positions
+from lexirecall.preferences import Pairs, Preference
+from lexirecall.statistics.aggregate import METHODS, Order, check_method, order_systems
+from lexirecall.tables import Table, number, render
+from lexirecall.text import visible
+from lexirecall.verbs.evaluate import score
+from lexirecall.verbs.notes import warn_of_optimism
+
+_COLUMNS = ("run", "rank", "score")
+
+
+def rank_systems(
+    qrels: Qrels,
+    runs: Runs,
+    preference: str | Evaluable = "LexiRecall",
+    *,
+    method: str = "winrate",
+    level: float = 1,
+    depth: int | None = None,
+    corpus_size: CorpusSize = None,
+    queries: str = "all",
+    no_relevant: str = "skip",
+    ties: str = "trec",
+    judged_only: bool = False,
+    score_dtype: str = "float64",
+    duplicates: str = "error",
+    imputation: str = "pessimistic",
+    providers: ProviderMap = None,
+    show_progress: bool | None = False,
+) -> "Ranking":
+    """Put runs in one order, from a preference between every two of them on every request.
+
+    `preference` is LexiRecall, LexiPrecision, RPP or any measure. `method` is winrate, borda, copeland, mc4 or, for up
+    to eight runs, kemeny. Runs that the method cannot tell apart share a rank. The other arguments are those of
+    `evaluate`.
+
+    >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
+    >>> runs = {"old": {"q1": ["b"], "q2": ["c"]}, "new": {"q1": ["a", "b"], "q2": ["c"]}, "same": {"q1": ["a", "b"]}}
+    >>> print(rank_systems(qrels, runs, method="copeland"))
+    run   rank  pairs won
+    new      1        2.0
+    old      2        0.5
+    same     2        0.5
+    note: judged requests that a run does not answer (of 2: same 1) count as worst case, nothing retrieved \
+(--queries intersection leaves them out)
+    """
+    row = parse_preference(preference)
+    if isinstance(runs, Sized):  # others are used up by counting them
+        _check_number(len(name_runs(runs)), method)
+    warn_of_optimism(imputation)
+    positions = project(
+        qrels,
+        runs,
+        corpus_size=corpus_size,
+        ties=ties,
+        score_dtype=score_dtype,
+        depth=depth,
+        judged_only=judged_only,
+        duplicates=duplicates,
+        imputation=imputation,
+        providers=providers,
+        needs_judged=row.needs_judged,
+        show_progress=show_progress,
+    )
+    return rank_positions(positions, row, method=method, level=level, queries=queries, no_relevant=no_relevant)
+
+
+def rank_positions(
+    positions: Positions,
+    preference: str | Evaluable = "LexiRecall",
+    *,
+    method: str = "winrate",
+    level: float = 1,
+    queries: str = "all",
+    no_relevant: str = "skip",
+) -> "Ranking":
+    """Rank systems from positions, as `rank_systems` does from files; one projection serves many calls.
+
+    >>> positions = project({"q": {"a": 1}}, {"x": {"q": ["b", "a"]}, "y": {"q": ["a"]}})
+    >>> rank_positions(positions, "RR").to_dict()
+    {'y': {'rank': 1, 'score': 1.0}, 'x': {'rank': 2, 'score': 0.0}}
+    """
+    row = parse_preference(preference)
+    _check_number(len(positions.systems), method)
+    scores = score(positions, [row.measure or row], level=level, queries=queries, no_relevant=no_relevant)
+    pairs = compared_pairs(positions, row, level=level, queries=queries, no_relevant=no_relevant)
+    order = order_systems(pairs, method)
+    notes = (*scores.notes, *_not_compared(pairs), *_in_cycles(pairs, order))
+    return Ranking(positions.systems, str(row), order, notes)
+
+
+def _check_number(num_runs: int, method: str) -> None:
+    check_method(method, num_runs)
+    if num_runs < 2:
+        raise UsageError("there is one run only, and nothing to rank it against", remedy="give two or more runs")
+
+
+def compared_pairs(
+    positions: Positions, preference: Preference, *, level: float, queries: str, no_relevant: str
+) -> Pairs:
+    """Compare every two systems on the requests that count under these policies.
+
+    Requests without relevant items are ties if they count, which they do where higher is better.
+
+    >>> positions = project({"q": {"a": 1}, "r": {"a": 0}}, {"x": {"q": ["a"]}, "y": {"q": ["b"]}})
+    >>> pairs = compared_pairs(positions, parse_preference("AP"), level=1, queries="all", no_relevant="zero")
+    >>> pairs.wins.tolist(), pairs.num_requests.tolist()
+    ([[0, 1], [0, 0]], [[2, 2], [2, 2]])
+    """
+    row = preference.measure or preference
+    return preference.pairs(
+        positions.at_level(preference.level(level)),
+        positions.answered if queries == "intersection" else None,
+        with_empty=no_relevant == "zero" and row.direction > 0 and not row.sparse,
+    )
+
+
+def _not_compared(pairs: Pairs) -> Iterator[Note]:
+    first, second = np.nonzero(np.triu(pairs.num_requests == 0, 1))
+    if total := len(first):
+        names = listed((f"{pairs.systems[a]} and {pairs.systems[b]}" for a, b in zip(first, second, strict=True)), 3)
+        text = f"{counted(total, 'pair')} of runs without a common request ({names}): counted as tied"
+        yield Note("not compared", text, total)
+
+
+def _in_cycles(pairs: Pairs, order: Order) -> Iterator[Note]:
+    """Name the cycles, with the requests that are won and lost at each step."""
+    if total := len(order.cycles):
+        wins = pairs.wins
+        steps = [[f"{wins[a, b]}:{wins[b, a]}" for a, b in _around(cycle)] for cycle in order.cycles]
+        which = [
+            f"{' > '.join(_shortened([pairs.systems[s] for s in (*cycle, cycle[0])]))} ({listed(counts)} requests)"
+            for cycle, counts in zip(order.cycles, steps, strict=True)
+        ]
+        has = "a cycle" if total == 1 else f"{total:,} cycles"
+        yield Note("cycle", f"the majority has {has}: {listed(which, 3)}", total)
+
+
+def _around(cycle: tuple[int, ...]) -> Iterator[tuple[int, int]]:
+    return zip(cycle, (*cycle[1:], cycle[0]), strict=True)
+
+
+def _shortened(names: list[str], most: int = 6) -> list[str]:
+    """Leave out the middle of a long cycle.
+
+    >>> _shortened(list("abcdefgha"))
+    ['a', 'b', 'c', 'd', 'e', '…', 'a']
+    """
+    return names if len(names) <= most + 1 else [*names[: most - 1], "…", names[-1]]
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """An order of runs, which prints and converts itself.
+
+    >>> ranking = rank_systems({"q": {"a": 1}}, {"x": {"q": ["b", "a"]}, "y": {"q": ["a"]}})
+    >>> list(ranking.rows())
+    [{'run': 'y', 'rank': 1, 'score': 1.0}, {'run': 'x', 'rank': 2, 'score': 0.0}]
+    """
+
+    systems: tuple[str, ...]
+    """The runs in the order given, which is that of `order`'s arrays."""
+    preference: str
+    order: Order
+    notes: tuple[Note, ...]
+
+    @property
+    def method(self) -> str:
+        """How the runs were put in order."""
+        return self.order.method
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Give run, rank and score of each run, best first; equal ones in the order given."""
+        scores, ranks = self.order.scores.tolist(), self.order.ranks.tolist()
+        for s in np.argsort(self.order.ranks, kind="stable").tolist():
+            yield {"run": self.systems[s], "rank": ranks[s], "score": scores[s]}
+
+    def to_dict(self) -> dict[str, dict[str, Any]]:
+        """Return {run: {"rank": rank, "score": score}}, best first."""
+        return {row["run"]: {"rank": row["rank"], "score": row["score"]} for row in self.rows()}
+
+    def table(self) -> Table:
+        """Lay the order out, best first; the best is emphasized, unless all are."""
+        shown, rows = METHODS[self.method], list(self.rows())
+        cells = tuple((row["run"], str(row["rank"]), number(row["score"], shown.decimals)) for row in rows)
+        best = frozenset((r, 2) for r, row in enumerate(rows) if row["rank"] == 1 and rows[-1]["rank"] > 1)
+        return Table(("run", "rank", shown.title), cells, best=best)
+
+    def render(self, form: str = "table", *, bold: bool = False) -> str:
+        """Return the order in one of the formats of the command line."""
+        return render(form, self.table(), self.rows(), _COLUMNS, bold=bold)
+
+    def __str__(self) -> str:
+        return "\n".join([self.table().to_text(), *(f"note: {visible(note.text)}" for note in self.notes)])
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<p><small>{escape(visible(note.text))}</small></p>" for note in self.notes)
+        return self.table().to_html() + notes

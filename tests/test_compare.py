@@ -1,0 +1,311 @@
+"""Comparing systems: what is tested, corrected, marked and printed."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from command import Outcome
+from lexirecall import Comparison, UsageError, compare, parse_preference, project, simulate_collection
+from lexirecall.measures import LAST_REL
+from lexirecall.statistics.differences import Differences
+from lexirecall.verbs.compare import Plan, compare_positions
+from lexirecall.verbs.comparison import _labels
+from strategies import Collection, collections, quick
+
+Command = Callable[..., Outcome]
+
+SIMULATED = simulate_collection(7, num_requests=24)
+FILES = SIMULATED.to_trec()
+GOOD = {name: text.encode() for name, text in FILES.items()}
+RUNS = sorted(name for name in FILES if name.endswith(".run"))
+TESTS = ("auto", "t", "wilcoxon", "sign", "randomization", "hsd", "randomized-hsd")
+MEASURES = ["LexiRecall", "AP", "TSE", "LastRel", "RPP"]
+
+
+@pytest.fixture(scope="module")
+def positions() -> Any:
+    return project(SIMULATED.qrels, SIMULATED.runs, corpus_size=SIMULATED.corpus_size)
+
+
+def by_pair(comparison: Comparison) -> dict[tuple[str, str, str], dict[str, Any]]:
+    return {(row["a"], row["b"], row["measure"]): row for row in comparison.rows()}
+
+
+# The numbers
+
+
+def test_every_pair_of_every_measure_is_compared_once(positions: Any) -> None:
+    rows = by_pair(compare_positions(positions, MEASURES))
+    names = positions.systems
+    expected = {(a, b, m) for i, a in enumerate(names) for b in names[i + 1 :] for m in MEASURES}
+    assert rows.keys() == expected
+
+
+def test_the_default_tests_are_those_of_scipy(positions: Any) -> None:
+    rows = by_pair(compare_positions(positions, ["AP", "LexiRecall", "RPP"], Plan(correction="none")))
+    values = {name: parse_preference(name).pairs(positions.at_level(1)).values for name in ("AP", "LexiRecall", "RPP")}
+    for i, a in enumerate(positions.systems):
+        for j, b in enumerate(positions.systems[i + 1 :], i + 1):
+            for name in ("AP", "RPP"):
+                theirs = stats.ttest_1samp(values[name][i, j], 0)
+                low, high = theirs.confidence_interval(0.95)
+                row = rows[a, b, name]
+                assert (row["mean"], row["p"]) == pytest.approx((values[name][i, j].mean(), theirs.pvalue))
+                assert (row["low"], row["high"]) == pytest.approx((low, high))
+            signs = values["LexiRecall"][i, j]
+            wins, losses = int((signs > 0).sum()), int((signs < 0).sum())
+            row = rows[a, b, "LexiRecall"]
+            expected = stats.binomtest(wins, wins + losses).pvalue if wins + losses else 1
+            assert row["p"] == pytest.approx(expected)
+            assert (row["wins"], row["losses"], row["test"]) == (wins, losses, "sign test")
+
+
+def test_where_lower_is_better_the_lower_is_preferred(positions: Any) -> None:
+    rows = by_pair(compare_positions(positions, ["LastRel"]))
+    means = LAST_REL.scores(positions.at_level(1)).mean(axis=1)
+    mean = dict(zip(positions.systems, means, strict=True))
+    for (a, b, _), row in rows.items():
+        assert row["mean"] == pytest.approx(mean[b] - mean[a])
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_the_order_of_the_runs_changes_nothing(positions: Any, test: str) -> None:
+    plan = Plan(test, num_resamples=500, seed=3)
+    names = [*SIMULATED.runs]
+    first = by_pair(compare_positions(positions, MEASURES, plan))
+    turned = {name: SIMULATED.runs[name] for name in reversed(names)}
+    other = project(SIMULATED.qrels, turned, corpus_size=SIMULATED.corpus_size)
+    for (b, a, measure), row in by_pair(compare_positions(other, MEASURES, plan)).items():
+        twin = first[a, b, measure]
+        assert row["mean"] == -twin["mean"]
+        assert (row["wins"], row["ties"], row["losses"]) == (twin["losses"], twin["ties"], twin["wins"])
+        assert (row["p"], row["p_corrected"]) == pytest.approx((twin["p"], twin["p_corrected"]), rel=1e-9)
+        assert row["low"] == pytest.approx(-twin["high"])
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_a_seed_gives_the_same_result_again(positions: Any, test: str) -> None:
+    plan = Plan(test, num_resamples=200, seed=11)
+    assert [*compare_positions(positions, ["AP"], plan).rows()] == [*compare_positions(positions, ["AP"], plan).rows()]
+
+
+def test_another_seed_gives_other_resamples(positions: Any) -> None:
+    def pvalues(seed: int) -> list[float]:
+        plan = Plan("randomization", num_resamples=100, seed=seed)
+        return [row["p"] for row in compare_positions(positions, ["AP"], plan).rows()]
+
+    assert pvalues(1) != pvalues(2)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_identical_runs_have_p_1(test: str) -> None:
+    runs = {"x": SIMULATED.runs["deep.run"], "y": SIMULATED.runs["deep.run"], "z": SIMULATED.runs["random.run"]}
+    rows = by_pair(compare(SIMULATED.qrels, runs, ["AP", "LexiRecall"], test=test, num_resamples=200))
+    for measure in ("AP", "LexiRecall"):
+        row = rows["x", "y", measure]
+        assert (row["p"], row["p_corrected"], row["mean"]) == (1, 1, 0)
+        assert rows["x", "z", measure]["p"] < 0.05
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_a_single_request_is_no_evidence(test: str) -> None:
+    runs = {"x": {"q": ["a"]}, "y": {"q": ["b", "a"]}}
+    comparison = compare({"q": {"a": 1}}, runs, ["AP"], test=test, num_resamples=50)
+    (row,) = comparison.rows()
+    assert row["mean"] == 0.5
+    assert row["p"] in (None, 1)
+    if row["p"] is None:
+        assert "without a p-value" in " ".join(note.text for note in comparison.notes)
+
+
+def test_the_response_of_a_preference_may_disagree_with_the_head_to_head_mean() -> None:
+    """3 × a > b > c > d and 2 × b > c > d > a: a beats b 3 to 2, yet responds .2 against .6."""
+    orders = ["abcd"] * 3 + ["bcda"] * 2
+    qrels = {f"q{i}": {"rel": 1} for i in range(5)}
+    runs = {
+        run: {f"q{i}": [f"n{k}" for k in range(order.index(run))] + ["rel"] for i, order in enumerate(orders)}
+        for run in "abcd"
+    }
+    row = by_pair(compare(qrels, runs, ["LexiRecall"], test="hsd"))["a", "b", "LexiRecall"]
+    assert row["mean"] == pytest.approx(0.2)
+    assert row["response"] == pytest.approx(0.2 - 0.6)
+
+
+def test_a_baseline_is_compared_with_all_and_corrected_over_those_pairs_only(positions: Any) -> None:
+    everything = by_pair(compare_positions(positions, ["AP"], Plan(correction="bonferroni")))
+    names = positions.systems
+    against = by_pair(compare_positions(positions, ["AP"], Plan(correction="bonferroni"), baseline=names[1]))
+    assert {(a, b) for a, b, _ in against} == {(a, b) for a, b, _ in everything if names[1] in (a, b)}
+    for key, row in against.items():
+        assert row["p"] == everything[key]["p"]
+        assert row["p_corrected"] == pytest.approx(min(1, row["p"] * (len(names) - 1)))
+
+
+def test_an_unknown_baseline_names_the_runs(positions: Any) -> None:
+    with pytest.raises(UsageError, match=r"no run is called 'bm25'.*\n.*deep"):
+        compare_positions(positions, ["AP"], baseline="bm25")
+
+
+@given(collection=collections(max_systems=4), test=st.sampled_from(TESTS))
+@quick(60)
+def test_any_collection_can_be_compared(collection: Collection, test: str) -> None:
+    positions = project(collection.qrels, collection.runs)
+    if len(positions.systems) < 2 or not positions.judgments.num_relevant(1).any():
+        return
+    for queries in ("all", "intersection"):
+        comparison = compare_positions(positions, MEASURES, Plan(test, num_resamples=20), queries=queries)
+        for row in comparison.rows():
+            assert row["wins"] + row["ties"] + row["losses"] == row["requests"]
+            assert row["p"] is None or 0 <= row["p"] <= 1
+            assert row["p"] is None or row["p_corrected"] >= row["p"] - 1e-15
+            assert row["low"] is None or row["low"] <= row["response"] + 1e-12 <= row["high"] + 2e-12
+        for view in ("systems", "pairs", "matrix", "power"):
+            for form in ("table", "markdown", "latex", "html", "jsonl", "tsv"):
+                comparison.render(form, view=view)
+
+
+def test_empty_requests_are_ties_if_they_count() -> None:
+    qrels = {"q": {"a": 1}, "none": {"a": 0}}
+    runs = {"x": {"q": ["a"], "none": ["a"]}, "y": {"q": ["b", "a"], "none": ["b"]}}
+    rows = by_pair(compare(qrels, runs, ["AP", "LexiRecall"], no_relevant="zero"))
+    assert rows["x", "y", "AP"]["requests"] == rows["x", "y", "LexiRecall"]["requests"] == 2
+    assert by_pair(compare(qrels, runs, ["AP"]))["x", "y", "AP"]["requests"] == 1
+
+
+def test_differences_are_those_of_the_pairs(positions: Any) -> None:
+    pairs = parse_preference("AP").pairs(positions.at_level(1))
+    differences = Differences.of(pairs)
+    for k, (a, b) in enumerate(zip(differences.a, differences.b, strict=True)):
+        assert (differences.wins[k], differences.ties[k], differences.losses[k]) == (
+            pairs.wins[a, b], pairs.ties[a, b], pairs.losses[a, b],
+        )  # fmt: skip
+        assert differences.means[k] == pytest.approx(pairs.means[a, b])
+        assert differences.deviations[k] == pytest.approx(pairs.values[a, b].std(ddof=1))
+
+
+def test_the_deviation_of_equal_differences_is_exactly_0() -> None:
+    counted = np.array([[True, True, True, False], [True, False, False, False], [False] * 4])
+    values = np.where(counted, -0.1, 0.0)
+    differences = Differences(np.zeros(3, int), np.ones(3, int), values, counted)
+    assert differences.deviations[0] == 0
+    assert np.isnan(differences.deviations[1:]).all()
+    assert np.isnan(differences.means[2])
+
+
+# Bad usage
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"test": "anova"}, "test is 'anova', but must be one of auto, t"),
+        ({"correction": "sidak"}, "correction is 'sidak'"),
+        ({"alpha": 0}, "alpha is 0"),
+        ({"alpha": 1.5}, "alpha is 1.5"),
+        ({"num_resamples": 0}, "number of resamples is 0"),
+        ({"test_ties": "half"}, "test_ties is 'half'"),
+    ],
+)
+def test_bad_settings_are_named(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        Plan(**arguments)
+
+
+def test_one_run_is_nothing_to_compare() -> None:
+    with pytest.raises(UsageError, match="one run only"):
+        compare(SIMULATED.qrels, SIMULATED.runs["deep.run"], ["AP"])
+
+
+# The command line
+
+
+def test_the_table_marks_who_is_better_than_whom(command: Command) -> None:
+    outcome = command("compare", "qrels.txt", *RUNS, "-m", "LexiRecall", "-m", "AP")
+    lines = outcome.out.splitlines()
+    assert (outcome.code, lines[0].split()) == (0, ["run", "LexiRecall", "AP"])
+    assert [line.split()[:2] for line in lines[1:5]] == [
+        ["a", "deep.run"], ["b", "precise.run"], ["c", "shallow.run"], ["d", "random.run"],
+    ]  # fmt: skip
+    assert lines[1].split()[3] == "b-d"
+    assert lines[-1] == "raised letters: runs that are significantly worse (sign test, paired t; holm, alpha 0.05)"
+
+
+def test_marks_against_a_baseline(command: Command) -> None:
+    outcome = command("compare", "qrels.txt", *RUNS, "-m", "LexiRecall", "--baseline", "precise.run")
+    lines = outcome.out.splitlines()
+    assert [line.split()[3:] for line in lines[1:5]] == [["+"], [], ["-"], ["-"]]
+    assert "than precise.run (sign test" in lines[-1]
+    by_path = command("compare", "qrels.txt", *RUNS, "-m", "LexiRecall", "--baseline", "./precise.run")
+    assert by_path.out == outcome.out
+
+
+def test_jsonl_holds_every_pair(command: Command) -> None:
+    outcome = command("compare", "qrels.txt", *RUNS, "-m", "AP", "-f", "jsonl")
+    rows = [json.loads(line) for line in outcome.out.splitlines()]
+    assert len(rows) == 6
+    assert [*rows[0]][:9] == ["a", "b", "measure", "mean", "wins", "ties", "losses", "p", "p_corrected"]
+    assert (rows[0]["a"], rows[0]["b"]) == ("deep.run", "precise.run")
+    tsv = command("compare", "qrels.txt", *RUNS, "-m", "AP", "-f", "tsv").out.splitlines()
+    assert len(tsv) == 7
+    assert tsv[0].split("\t") == [*rows[0]]
+
+
+@pytest.mark.parametrize(
+    ("form", "pattern"),
+    [("latex", r"$^{\mathrm{b-d}}$"), ("markdown", "<sup>b-d</sup>"), ("html", "<sup>b-d</sup>")],
+)
+def test_marks_in_every_layout(command: Command, form: str, pattern: str) -> None:
+    assert pattern in command("compare", "qrels.txt", *RUNS, "-m", "LexiRecall", "-f", form).out
+
+
+def test_pairs_matrix_and_power(command: Command) -> None:
+    pairs = command("compare", "qrels.txt", *RUNS, "-m", "AP", "--show", "pairs").out.splitlines()
+    assert pairs[0].split()[:4] == ["a", "b", "measure", "mean"]
+    assert len(pairs) == 7
+    matrix = command("compare", "qrels.txt", *RUNS, "-m", "AP", "-m", "RR", "--show", "matrix").out
+    assert matrix.count("row less column") == 2
+    power = command("compare", "qrels.txt", *RUNS, "-m", "AP", "-m", "R@1000", "--show", "power", "-f", "jsonl").out
+    rows = [json.loads(line) for line in power.splitlines()]
+    assert [row["measure"] for row in rows] == ["AP", "R@1000"]
+    assert all(row["pairs"] == 6 and row["share"] == row["significant"] / 6 for row in rows)
+    assert "requests needed" in command("compare", "qrels.txt", *RUNS, "-m", "AP", "--show", "power").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("qrels.txt", "deep.run"), 2, "two or more runs"),
+        (("qrels.txt", "deep.run", "deep.run"), 2, "same name"),
+        (("qrels.txt", *RUNS, "--baseline", "nobody"), 2, "no run is called 'nobody'"),
+        (("qrels.txt", *RUNS, "--test", "anova"), 2, "anova"),
+        (("qrels.txt", *RUNS, "--alpha", "2"), 2, "alpha is 2"),
+        (("qrels.txt", "deep.run", "gone.run"), 1, "gone.run"),
+    ],
+)
+def test_bad_usage_is_an_error_without_a_result(
+    command: Command, arguments: tuple[str, ...], code: int, message: str
+) -> None:
+    outcome = command("compare", *arguments)
+    assert (outcome.code, outcome.out) == (code, "")
+    assert message in outcome.err
+
+
+def test_more_than_26_runs_have_labels() -> None:
+    runs = {f"r{i:02}": {"q": [f"x{k}" for k in range(i)] + ["a"]} for i in range(30)}
+    comparison = compare({"q": {"a": 1}}, runs, ["RR"])
+    assert str(comparison).splitlines()[30].split()[:2] == ["ad", "r29"]
+    assert len(set(_labels(1000))) == 1000
+
+
+def test_rows_become_frames(positions: Any) -> None:
+    comparison = compare_positions(positions, ["AP", "LexiRecall"])
+    frame = comparison.to_pandas()
+    assert frame.shape == (12, 17)
+    assert comparison.to_polars().shape == (12, 17)
+    assert "<table>" in comparison._repr_html_()

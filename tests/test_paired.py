@@ -1,0 +1,418 @@
+"""Paired tests: against scipy, against enumeration, and what holds for every one of them."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import stats
+
+import naive
+from lexirecall import UsageError
+from lexirecall.statistics import paired
+from lexirecall.statistics.corrections import correct
+from lexirecall.statistics.differences import Differences
+from lexirecall.statistics.paired import (
+    TESTS,
+    default_test,
+    effect_sizes,
+    paired_t,
+    randomization,
+    sign_test,
+    wilcoxon,
+)
+from strategies import quick
+
+NORMAL = "asymptotic" if "asymptotic" in str(stats.wilcoxon.__doc__) else "approx"  # its name in scipy before 1.13
+every_test = pytest.mark.parametrize("name", TESTS)
+
+
+def of_rows(*rows: Sequence[float | None], is_signs: bool = False) -> Differences:
+    """Differences of pairs, None where a request is not compared."""
+    given = np.array(rows, dtype=float).reshape(len(rows), -1)
+    counted = ~np.isnan(given)
+    index = np.arange(len(rows))
+    return Differences(index, index + 1, np.where(counted, given, 0.0), counted, is_signs)
+
+
+def of_scores(scores: np.ndarray[Any, np.dtype[np.float64]]) -> Differences:
+    """Differences of all pairs of systems, [S, Q]; nan where a system takes no part."""
+    a, b = np.triu_indices(len(scores), 1)
+    values = scores[a] - scores[b]
+    return Differences(a, b, np.where(np.isnan(values), 0.0, values), ~np.isnan(values))
+
+
+def swapped(differences: Differences) -> Differences:
+    return Differences(
+        differences.b, differences.a, -differences.values, differences.counted, is_signs=differences.is_signs
+    )
+
+
+@st.composite
+def whole_rows(draw: st.DrawFn, most: int = 60, largest: int = 60) -> list[list[int | None]]:
+    """Some pairs on the same requests, in whole numbers: with many ties or with few, and requests left out."""
+    num_requests = draw(st.integers(1, most))
+    bound = draw(st.sampled_from([1, 3, largest]))
+    value = st.integers(-bound, bound)
+    row = st.lists(st.one_of(value, value, value, st.none()), min_size=num_requests, max_size=num_requests)
+    return draw(st.lists(row, min_size=1, max_size=4))
+
+
+def tenths(rows: list[list[int | None]]) -> Differences:
+    """The same as scores would give them: 0.30000000000000004, not 0.3."""
+    return of_rows(*([None if number is None else number * 0.1 for number in row] for row in rows))
+
+
+def present(row: list[int | None]) -> list[int]:
+    return [number for number in row if number is not None]
+
+
+# Against scipy and against definitions
+
+
+@quick(200)
+@given(rows=whole_rows(), alpha=st.sampled_from([0.05, 0.01, 0.3]))
+def test_paired_t_is_that_of_scipy(rows: list[list[int | None]], alpha: float) -> None:
+    ours = paired_t(tenths(rows), alpha=alpha)
+    for pair, row in enumerate(rows):
+        numbers = present(row)
+        if len(set(numbers)) < 2:
+            continue  # without spread; see the degenerate cases
+        theirs = stats.ttest_rel(np.array(numbers) * 0.1, np.zeros(len(numbers)))
+        interval = theirs.confidence_interval(1 - alpha)
+        assert ours.pvalues[pair] == pytest.approx(theirs.pvalue, rel=1e-9)
+        assert (ours.lows[pair], ours.highs[pair]) == pytest.approx((interval.low, interval.high), rel=1e-9, abs=1e-12)
+
+
+@quick(200)
+@given(rows=whole_rows())
+def test_wilcoxon_is_that_of_scipy_without_the_zeros(rows: list[list[int | None]]) -> None:
+    ours = wilcoxon(tenths(rows))
+    for pair, row in enumerate(rows):
+        untied = [number for number in present(row) if number]
+        has_ties = len({abs(number) for number in untied}) < len(untied)
+        if untied and (len(untied) > 13 or not has_ties):
+            method = NORMAL if has_ties or len(untied) > 50 else "exact"
+            assert ours.pvalues[pair] == pytest.approx(stats.wilcoxon(untied, method=method).pvalue, abs=1e-12)
+        elif untied and len(untied) <= 10:
+            assert ours.pvalues[pair] == pytest.approx(float(naive.signed_rank_pvalue(untied)), abs=1e-14)
+
+
+@pytest.mark.parametrize("size", [1, 2, 13, 14, 49, 50, 51, 300])
+@pytest.mark.parametrize("step", [1, 2])
+def test_wilcoxon_is_exact_as_far_as_it_says(size: int, step: int) -> None:
+    """Sizes 1, 2, 3 … or 1, 1, 3, 3, …: exact up to 50 without ties and up to 13 with them."""
+    numbers = [((-1) ** (place % 3)) * (place // step * step + 1) for place in range(size)]
+    has_ties = len({abs(number) for number in numbers}) < size
+    pvalue = wilcoxon(tenths([[*numbers, 0]])).pvalues[0]
+    if has_ties and size <= 13:
+        assert pvalue == pytest.approx(float(naive.signed_rank_pvalue(numbers)), abs=1e-15)
+    else:
+        method = NORMAL if has_ties or size > 50 else "exact"
+        assert pvalue == pytest.approx(stats.wilcoxon(numbers, method=method).pvalue, abs=1e-12)
+
+
+@quick(60)
+@given(numbers=st.lists(st.integers(-4, 4), min_size=1, max_size=9))
+def test_wilcoxon_is_its_definition_where_differences_are_few(numbers: list[int]) -> None:
+    ours = wilcoxon(tenths([[*numbers]])).pvalues[0]
+    assert ours == pytest.approx(float(naive.signed_rank_pvalue(numbers)), abs=1e-14)
+
+
+def test_sizes_that_differ_by_rounding_share_their_rank() -> None:
+    """.3 - .2 < .2 - .1 < .4 - .3 as floats, which says nothing about the systems."""
+    scores = np.array([[0.3, 0.2, 0.3, 0.9], [0.2, 0.1, 0.4, 0.1]])
+    assert len({*np.abs(scores[0] - scores[1]).tolist()}) == 4
+    assert wilcoxon(of_scores(scores)).pvalues[0] == float(naive.signed_rank_pvalue([1, 1, -1, 8]))
+
+
+@quick(200)
+@given(rows=whole_rows(), ties=st.sampled_from(["drop", "split"]), alpha=st.sampled_from([0.05, 0.01, 0.3]))
+def test_sign_test_is_the_binomial_test(rows: list[list[int | None]], ties: str, alpha: float) -> None:
+    differences = tenths(rows)
+    ours = sign_test(differences, ties=ties, alpha=alpha)
+    for pair, row in enumerate(rows):
+        signs = [*map(np.sign, present(row))]
+        halves = signs.count(0) // 2 if ties == "split" else 0
+        wins, losses = signs.count(1) + halves, signs.count(-1) + halves
+        if not signs:
+            assert math.isnan(ours.pvalues[pair])
+            continue
+        split = signs.count(0) if ties == "split" else 0
+        exact = naive.sign_test_pvalue(signs.count(1), signs.count(-1), split)
+        assert ours.pvalues[pair] == pytest.approx(float(exact), rel=1e-12)
+        if wins + losses:
+            theirs = stats.binomtest(wins, wins + losses)
+            assert ours.pvalues[pair] == pytest.approx(theirs.pvalue, rel=1e-9)
+            chances = theirs.proportion_ci(1 - alpha, method="exact")
+            scale = (wins + losses) / len(signs)
+            expected = ((2 * chances.low - 1) * scale, (2 * chances.high - 1) * scale)
+            assert (ours.lows[pair], ours.highs[pair]) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+@quick(100)
+@given(rows=whole_rows(), ties=st.sampled_from(["drop", "split"]), alpha=st.sampled_from([0.05, 0.2, 0.6]))
+def test_intervals_lack_zero_exactly_if_p_is_below_alpha(rows: list[list[int | None]], ties: str, alpha: float) -> None:
+    differences = tenths(rows)
+    for test in (sign_test(differences, ties=ties, alpha=alpha), paired_t(differences, alpha=alpha)):
+        defined = ~np.isnan(test.pvalues)
+        assume(not np.isclose(test.pvalues[defined], alpha, atol=1e-9).any())
+        lacks_zero = (test.lows > 1e-12) | (test.highs < -1e-12)
+        assert lacks_zero[defined].tolist() == (test.pvalues < alpha)[defined].tolist()
+
+
+@quick(100)
+@given(rows=whole_rows(most=8))
+def test_exact_randomization_is_the_share_of_all_flips(rows: list[list[int | None]]) -> None:
+    """In tenths: .1 + .2 and .3 are equal sums, though not equal floats."""
+    assume(any(present(row) for row in rows))
+    compared = sum(any(number is not None for number in column) for column in zip(*rows, strict=True))
+    ours = randomization(tenths(rows))
+    assert ours.method == "sign-flip randomization, exact"
+    assert ours.num_resamples == 2**compared
+    for pair, row in enumerate(rows):
+        if present(row):
+            assert ours.pvalues[pair] == float(naive.share_of_flips(present(row)))
+
+
+def test_randomization_is_exact_up_to_the_number_of_resamples() -> None:
+    row: list[float | None] = [1.0, 2.0, 3.0, -1.0, None]
+    assert randomization(of_rows(row), num_resamples=16).method == "sign-flip randomization, exact"
+    sampled = randomization(of_rows(row), num_resamples=15)
+    assert (sampled.method, sampled.num_resamples) == ("sign-flip randomization, 15 samples", 15)
+
+
+# Randomization by samples
+
+
+def scores_of(seed: int, num_systems: int, num_requests: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+    rng = np.random.default_rng(seed)
+    quality = rng.normal(0, 0.1, (num_systems, 1))
+    scores = np.round(rng.normal(0.5, 0.2, (num_systems, num_requests)) + quality, 2)
+    return np.where(rng.random(scores.shape) < 0.05, np.nan, scores)
+
+
+def test_sampled_randomization_comes_near_the_exact_one() -> None:
+    differences = of_scores(scores_of(1, 12, 15))
+    exact = randomization(differences, num_resamples=2**15)
+    sampled = randomization(differences, num_resamples=20_000)
+    assert exact.method.endswith("exact")
+    assert sampled.method.endswith("20000 samples")
+    error = np.sqrt(exact.pvalues * (1 - exact.pvalues) / 20_000) + 1 / 20_000
+    assert (np.abs(sampled.pvalues - exact.pvalues) <= 4 * error).all()
+    assert (sampled.pvalues != exact.pvalues).any()
+
+
+def test_sampled_randomization_is_never_certain() -> None:
+    """(b + 1)/(B + 1): the observed signs are one of the ways to flip them."""
+    differences = of_rows([1.0] * 40, [0.0] * 39 + [1.0])
+    assert randomization(differences, num_resamples=99).pvalues.tolist() == [1 / 100, 1]
+
+
+def test_flips_are_the_bits_of_the_generator() -> None:
+    """One request after another, 64 to a word, so that p-values last as long as numpy's promise for raw bits."""
+    differences = of_scores(scores_of(2, 3, 70))
+    generator = np.random.PCG64(7)
+    extreme = np.zeros(3, int)
+    for _ in range(50):
+        word = int(generator.random_raw()) | int(generator.random_raw()) << 64
+        signs = np.array([-1 if word >> request & 1 else 1 for request in range(70)])
+        sums = np.abs(differences.values @ signs)
+        extreme += sums >= np.abs(differences.values.sum(axis=1)) - 1e-9
+    assert randomization(differences, num_resamples=50, seed=7).pvalues.tolist() == ((extreme + 1) / 51).tolist()
+
+
+def test_a_seed_gives_the_same_p_again_and_another_seed_another() -> None:
+    differences = of_scores(scores_of(3, 5, 30))
+    first, again, other = (randomization(differences, num_resamples=500, seed=seed) for seed in (0, 0, 1))
+    assert first.pvalues.tolist() == again.pvalues.tolist() != other.pvalues.tolist()
+
+
+def test_the_flips_of_a_request_do_not_depend_on_which_others_are_compared() -> None:
+    """So the same flips serve every measure, even one that is not defined on all requests."""
+    scores = scores_of(4, 2, 40)
+    scores[:, 5:9] = 0.5
+    tied = of_scores(scores)
+    scores[:, 5:9] = np.nan
+    undefined = of_scores(scores)
+    ours = [randomization(one, num_resamples=300).pvalues[0] for one in (tied, undefined)]
+    assert tied.num_requests[0] > undefined.num_requests[0]
+    assert ours[0] == ours[1] < 1
+
+
+@pytest.mark.parametrize("size", [1, 40, 1000])
+def test_the_size_of_blocks_changes_nothing(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    wide, narrow = of_scores(scores_of(5, 7, 33)), of_scores(scores_of(6, 7, 6))
+
+    def pvalues() -> list[list[float]]:
+        sampled = randomization(wide, num_resamples=77)
+        return [test.pvalues.tolist() for test in (sampled, randomization(narrow), wilcoxon(wide), wilcoxon(narrow))]
+
+    whole = pvalues()
+    monkeypatch.setattr(paired, "_BLOCK", size)
+    assert pvalues() == whole
+
+
+# What holds for every test
+
+
+@every_test
+@quick(60)
+@given(rows=whole_rows(most=20))
+def test_exchanging_two_systems_keeps_p_and_mirrors_the_interval(name: str, rows: list[list[int | None]]) -> None:
+    differences = tenths(rows)
+    ours, theirs = TESTS[name](differences), TESTS[name](swapped(differences))
+    np.testing.assert_array_equal(ours.pvalues, theirs.pvalues)
+    np.testing.assert_array_equal(ours.lows, -theirs.highs)
+    np.testing.assert_array_equal(ours.highs, -theirs.lows)
+    np.testing.assert_array_equal(differences.means, -swapped(differences).means)
+
+
+@every_test
+def test_the_order_of_systems_does_not_matter(name: str) -> None:
+    scores = scores_of(8, 9, 40)
+    order = np.random.default_rng(9).permutation(9)
+    ours, theirs = of_scores(scores), of_scores(scores[order])
+    expected = dict(zip(map(frozenset, zip(ours.a, ours.b, strict=True)), TESTS[name](ours).pvalues, strict=True))
+    for a, b, pvalue in zip(theirs.a, theirs.b, TESTS[name](theirs).pvalues, strict=True):
+        assert pvalue == expected[frozenset((order[a], order[b]))]
+
+
+@every_test
+@quick(60)
+@given(rows=whole_rows(most=20))
+def test_p_is_a_probability_and_the_interval_holds_the_mean(name: str, rows: list[list[int | None]]) -> None:
+    differences = tenths(rows)
+    test = TESTS[name](differences)
+    defined = ~np.isnan(test.pvalues)
+    assert ((test.pvalues >= 0) & (test.pvalues <= 1))[defined].all()
+    balance = (differences.wins - differences.losses) / np.maximum(differences.num_requests, 1)
+    means = balance if name == "sign" else differences.means
+    known = ~np.isnan(test.lows)
+    assert ((test.lows <= means + 1e-12) & (means <= test.highs + 1e-12))[known].all()
+
+
+@every_test
+def test_tests_of_pairs_do_not_look_at_each_other(name: str) -> None:
+    rows: list[list[float | None]] = [[0.1] * 20, [0.1, -0.2] * 10, [0.3, None, 0.1, -0.1] * 5, [None] * 20]
+    together = TESTS[name](of_rows(*rows)).pvalues
+    for row, pvalue in zip(rows[:3], together[:3], strict=True):
+        assert TESTS[name](of_rows(row)).pvalues[0] == pvalue
+
+
+@every_test
+def test_degenerate_cases_are_defined(name: str) -> None:
+    """Identical systems, no request in common, one request, all differences equal."""
+    test = TESTS[name](of_rows([0.0] * 8, [None] * 8, [0.5] + [None] * 7, [0.0] + [None] * 7, [0.1] * 8, [-0.1] * 8))
+    needs_variance = name == "t"
+    constant = {"t": 0.0}.get(name, 2 / 2**8)
+    expected = [1.0, np.nan, np.nan if needs_variance else 1.0, np.nan if needs_variance else 1.0, constant, constant]
+    np.testing.assert_array_equal(test.pvalues, expected)
+    assert (test.lows[0], test.highs[0]) == (0, 0)
+    assert np.isnan([test.lows[1], test.highs[1]]).all()
+    assert test.lows[4] == -test.highs[5]
+    if name == "sign":
+        assert (test.lows[2], test.highs[2]) == pytest.approx((2 * 0.025 - 1, 1))
+        assert test.highs[4] == 1
+    else:
+        assert np.isnan([test.lows[2], test.highs[2]]).all()
+        assert test.lows[4] == test.highs[4] == pytest.approx(0.1)
+
+
+@every_test
+@pytest.mark.parametrize("shape", [(0, 0), (0, 4), (3, 0)])
+def test_no_pairs_or_no_requests_are_no_error(name: str, shape: tuple[int, int]) -> None:
+    index = np.arange(shape[0])
+    test = TESTS[name](Differences(index, index + 1, np.zeros(shape), np.ones(shape, bool)))
+    assert test.pvalues.shape == test.lows.shape == test.highs.shape == shape[:1]
+    assert np.isnan(test.pvalues).all()
+
+
+@every_test
+def test_a_test_says_what_it_is(name: str) -> None:
+    test = TESTS[name](of_rows([1.0, -2.0, 3.0]))
+    words = {"t": "paired t", "wilcoxon": "Wilcoxon signed rank", "sign": "sign test"}
+    assert test.method == words.get(name, "sign-flip randomization, exact")
+    assert test.num_resamples == (8 if name == "randomization" else 0)
+
+
+@every_test
+@pytest.mark.parametrize("alpha", [0, 1, -0.1, 5, math.nan])
+def test_alpha_is_above_0_and_below_1(name: str, alpha: float) -> None:
+    with pytest.raises(UsageError, match=r"alpha is .*, but must be above 0 and below 1"):
+        TESTS[name](of_rows([1.0, 2.0]), alpha=alpha)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({"num_resamples": 0}, "num_resamples is 0, but must be a whole number of 1 or more"),
+        ({"num_resamples": 1e4}, "num_resamples is 10000.0"),
+        ({"seed": -1}, "seed is -1, but must be a whole number of 0 or more"),
+        ({"seed": None}, "seed is None"),
+    ],
+)
+def test_counts_are_whole_numbers(arguments: dict[str, Any], problem: str) -> None:
+    with pytest.raises(UsageError, match=problem):
+        randomization(of_rows([1.0, 2.0]), **arguments)
+
+
+def test_ties_are_dropped_or_split() -> None:
+    with pytest.raises(UsageError, match="ties is 'half', but must be one of drop, split"):
+        sign_test(of_rows([1.0, 2.0]), ties="half")
+
+
+def test_of_an_odd_number_of_ties_one_is_dropped() -> None:
+    even, odd = of_rows([1.0] * 7 + [0.0] * 4), of_rows([1.0] * 7 + [0.0] * 5)
+    assert sign_test(even, ties="split").pvalues == sign_test(odd, ties="split").pvalues
+    assert sign_test(even, ties="split").pvalues[0] == pytest.approx(float(naive.sign_test_pvalue(9, 2)))
+    assert sign_test(odd).pvalues[0] == 2 / 2**7
+    assert sign_test(odd, ties="split").highs[0] < sign_test(even, ties="split").highs[0]  # a mean over one more
+
+
+# Effect sizes, and which test for what
+
+
+def test_the_default_test_is_the_sign_test_for_signs_and_t_for_sizes() -> None:
+    assert default_test(of_rows([1.0, -1.0], is_signs=True)) == "sign"
+    assert default_test(of_rows([1.0, -1.0])) == "t"
+
+
+def test_effect_sizes_are_the_mean_by_the_spread() -> None:
+    rows: list[list[float | None]] = [[1.0, 2.0, 3.0], [0.0] * 3, [0.1] * 3, [-0.1] * 3, [1.0, None, None], [None] * 3]
+    np.testing.assert_array_equal(effect_sizes(of_rows(*rows)), [2, 0, np.inf, -np.inf, np.nan, np.nan])
+
+
+def test_effect_sizes_of_signs_are_the_probability_of_superiority() -> None:
+    rows: list[list[float | None]] = [[1.0, 0.0, -1.0, 1.0], [0.0] * 4, [1.0, None, None, None], [None] * 4]
+    np.testing.assert_array_equal(effect_sizes(of_rows(*rows, is_signs=True)), [0.625, 0.5, 1, np.nan])
+
+
+# Errors, over many samples in which nothing differs
+
+
+@pytest.mark.parametrize(("name", "least"), [("t", 0.034), ("wilcoxon", 0.034), ("randomization", 0.034), ("sign", 0)])
+def test_alarms_are_as_rare_as_alpha_says(name: str, least: float) -> None:
+    """2,000 pairs that do not differ: 5% ± 3.5 standard errors; the sign test is discrete, and rarer."""
+    values = np.random.default_rng(11).normal(size=(2000, 30))
+    differences = of_rows(*values.tolist())
+    settings = {"num_resamples": 1000} if name == "randomization" else {}
+    share = (TESTS[name](differences, **settings).pvalues < 0.05).mean()
+    assert least <= share <= 0.05 + 3.5 * math.sqrt(0.05 * 0.95 / 2000)
+
+
+@pytest.mark.parametrize("name", ["t", "wilcoxon", "sign"])
+def test_holm_keeps_the_chance_of_any_false_alarm_below_alpha(name: str) -> None:
+    """400 collections of 20 equal systems and 50 requests; without a correction, most raise a false alarm."""
+    rng = np.random.default_rng(12)
+    alarms = {"holm": 0, "none": 0}
+    for _ in range(400):
+        pvalues = TESTS[name](of_scores(rng.normal(size=(20, 50)))).pvalues
+        for method in alarms:
+            alarms[method] += int((correct(pvalues, method) < 0.05).any())
+    assert alarms["holm"] / 400 <= 0.05 + 3.5 * math.sqrt(0.05 * 0.95 / 400)
+    assert alarms["holm"] > 0 or name == "sign"
+    assert alarms["none"] / 400 > 0.5

@@ -1,0 +1,219 @@
+"""Power: shares by hand, numbers of requests by published tables, by other software, by definition and by trial."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+import naive
+from lexirecall import UsageError
+from lexirecall.judgments import FloatArray, IntArray
+from lexirecall.statistics.differences import Differences
+from lexirecall.statistics.paired import TESTS, paired_t, sign_test
+from lexirecall.statistics.power import LONGEST, discriminative_power, requests_needed
+from strategies import quick
+
+
+def of_values(values: FloatArray, *, is_signs: bool = False) -> Differences:
+    index = np.arange(len(values))
+    return Differences(index, index + 1, values, np.ones(values.shape, bool), is_signs)
+
+
+def of_effects(*effects: float) -> Differences:
+    """Pairs with the given d_z: mean d, standard deviation 1."""
+    return of_values(np.array([[d - math.sqrt(0.5), d + math.sqrt(0.5)] for d in effects]))
+
+
+def of_counts(wins: int, losses: int, ties: int = 0) -> Differences:
+    return of_values(np.array([[1.0] * wins + [-1.0] * losses + [0.0] * ties]), is_signs=True)
+
+
+# Discriminative power
+
+
+def test_discriminative_power_is_the_share_of_defined_p_below_alpha() -> None:
+    assert discriminative_power([0.01, 0.05, 0.2, 0.04], 0.05) == 0.5  # .05 is not below .05
+    assert discriminative_power(np.array([[0.01, math.nan], [math.nan, 0.9]]), 0.05) == 0.5
+    assert math.isnan(discriminative_power([math.nan], 0.05))
+    assert math.isnan(discriminative_power([], 0.05))
+
+
+# The t test
+
+
+@pytest.mark.parametrize(
+    ("effect", "published"), [(0.2, 199), (0.5, 34), (0.8, 15), (-0.5, 34), (1.0, 10), (0.1, 787), (0.3, 90)]
+)
+def test_requests_needed_are_those_of_published_tables(effect: float, published: int) -> None:
+    """One-sample t, two-sided, alpha .05, power .8 (Cohen's small, medium and large, as G*Power prints them)."""
+    assert requests_needed(of_effects(effect)).tolist() == [published]
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.01, 0.2])
+@pytest.mark.parametrize("power", [0.5, 0.8, 0.99])
+def test_requests_needed_have_the_power_by_statsmodels(alpha: float, power: float) -> None:
+    power_of = pytest.importorskip("statsmodels.stats.power").TTestPower().power
+    effects = [0.06, 0.11, 0.3, 0.55, 0.9, 1.5]
+    for effect, size in zip(effects, requests_needed(of_effects(*effects), alpha=alpha, power=power), strict=True):
+        assert power_of(effect, size - 1, alpha) < power <= power_of(effect, size, alpha)
+
+
+def power_of_t(effect: float, size: int, alpha: float) -> float:
+    """The power by integration over the standard deviation, with scipy's own quadrature."""
+    from scipy.integrate import quad
+
+    df, critical = size - 1, stats.t.isf(alpha / 2, size - 1)
+
+    def integrand(v: float) -> float:
+        both = stats.norm.cdf(effect * math.sqrt(size) - critical * v) + stats.norm.cdf(
+            -effect * math.sqrt(size) - critical * v
+        )
+        return float(both * stats.chi.pdf(v * math.sqrt(df), df) * math.sqrt(df))
+
+    spread = 12 / math.sqrt(df)
+    return float(quad(integrand, max(0, 1 - spread), 1 + spread, limit=500, points=[1.0])[0])
+
+
+@pytest.mark.parametrize("alpha", [0.05, 1e-5, 0.5])
+@pytest.mark.parametrize("effect", [3.0, 1.2, 0.7, 0.31, 0.15])
+def test_one_request_less_would_not_do(alpha: float, effect: float) -> None:
+    size = int(requests_needed(of_effects(effect), alpha=alpha, power=0.75)[0])
+    assert power_of_t(effect, size, alpha) >= 0.75
+    assert size == 2 or power_of_t(effect, size - 1, alpha) < 0.75
+
+
+@pytest.mark.parametrize(("alpha", "power"), [(0.05, 0.8), (0.001, 0.95), (0.1, 0.3), (0.5, 0.6)])
+@pytest.mark.parametrize("size", [LONGEST + 50, 3 * LONGEST])
+def test_beyond_the_table_the_normal_distribution_is_off_by_one_at_most(alpha: float, power: float, size: int) -> None:
+    low, high = 1e-3, 1.0
+    for _ in range(40):  # an effect that needs about as many
+        effect = math.sqrt(low * high)
+        low, high = (
+            (effect, high) if requests_needed(of_effects(effect), alpha=alpha, power=power) > size else (low, effect)
+        )
+    needed = int(requests_needed(of_effects(high), alpha=alpha, power=power)[0])
+    assert needed == pytest.approx(size, abs=1)
+    assert power_of_t(high, needed - 2, alpha) < power <= power_of_t(high, needed + 1, alpha)
+
+
+def test_the_power_promised_is_the_share_of_alarms() -> None:
+    """40,000 trials with 34 requests and an effect of one half a standard deviation: .8078 by theory."""
+    values = np.random.default_rng(5).normal(0.5, 1, (40_000, 34))
+    share = discriminative_power(paired_t(of_values(values)).pvalues, 0.05)
+    assert share == pytest.approx(0.8078, abs=3.5 * math.sqrt(0.8 * 0.2 / 40_000))
+
+
+# The sign test
+
+
+def first_that_suffices(share: float, alpha: float, power: float) -> int:
+    return next(size for size in range(1, 10_000) if naive.sign_test_power(size, share, alpha) >= power)
+
+
+@quick(25)
+@given(
+    wins=st.integers(0, 30),
+    losses=st.integers(0, 30),
+    ties=st.integers(0, 20),
+    setting=st.sampled_from([(0.05, 0.8), (0.01, 0.9), (0.1, 0.5), (0.3, 0.9)]),
+)
+def test_the_sign_test_needs_the_first_number_that_has_the_power(
+    wins: int, losses: int, ties: int, setting: tuple[float, float]
+) -> None:
+    more, fewer = 30 + max(wins, losses), min(wins, losses)  # clear cases, so that the slow twin finds an end
+    alpha, power = setting
+    untied = first_that_suffices(more / (more + fewer), alpha, power)
+    expected = math.ceil(untied * (more + fewer + ties) / (more + fewer))
+    for differences in (of_counts(more, fewer, ties), of_counts(fewer, more, ties)):
+        assert requests_needed(differences, alpha=alpha, power=power).tolist() == [expected]
+
+
+def power_of_signs(sizes: IntArray, share: float, alpha: float) -> FloatArray:
+    """The exact power for each number of untied requests."""
+    losses = stats.binom.ppf(alpha / 2, sizes, 0.5)
+    losses = losses - (2 * stats.binom.cdf(losses, sizes, 0.5) >= alpha)
+    return np.asarray(stats.binom.cdf(losses, sizes, share) + stats.binom.cdf(losses, sizes, 1 - share))
+
+
+@pytest.mark.parametrize(("alpha", "power"), [(0.05, 0.8), (0.05, 0.5), (0.01, 0.95), (0.001, 0.99)])
+@pytest.mark.parametrize("lead", [2, 3, 5, 8, 12, 16, 24, 30])
+def test_beyond_the_table_the_normal_distribution_is_off_by_two_percent_at_most(
+    alpha: float, power: float, lead: int
+) -> None:
+    """A lead of 2 to 30 wins in 200 needs from some hundred to many ten thousand untied requests."""
+    wins, losses = 100 + lead // 2, 100 - (lead - lead // 2)
+    ours = requests_needed(of_counts(wins, losses), alpha=alpha, power=power)[0]
+    sizes = np.arange(max(1, int(ours * 0.9)), int(ours * 1.1) + 20)
+    exact = sizes[np.argmax(power_of_signs(sizes, wins / (wins + losses), alpha) >= power)]
+    assert ours == pytest.approx(exact, rel=0.02 if exact > LONGEST else 0)
+
+
+def test_the_sign_test_has_the_power_promised() -> None:
+    """20,000 trials with seven wins of ten in truth."""
+    needed = int(requests_needed(of_counts(7, 3))[0])
+    assert needed == 49
+    values = np.sign(0.7 - np.random.default_rng(6).random((20_000, needed)))
+    share = discriminative_power(sign_test(of_values(values, is_signs=True)).pvalues, 0.05)
+    assert share == pytest.approx(naive.sign_test_power(49, 0.7, 0.05), abs=3.5 * math.sqrt(0.8 * 0.2 / 20_000))
+    assert share > 0.79
+
+
+def test_ties_make_more_requests_necessary() -> None:
+    assert requests_needed(of_counts(7, 3, 10)).tolist() == [98]  # 49 untied ones, of twice as many
+    assert requests_needed(of_counts(7, 3, 1)).tolist() == [54]  # 53.9
+
+
+# Edges
+
+
+def test_degenerate_effects_are_defined() -> None:
+    values = np.array([[0.0, 0, 0], [0.1, -0.1, 0.0], [0.1, 0.1, 0.1], [-1, -1, -1], [0.1, 0.2, -0.3]])
+    assert requests_needed(of_values(values)).tolist() == [math.inf, math.inf, 2, 2, math.inf]  # the last by rounding
+    assert values[4].sum() != 0
+    single = Differences(
+        np.zeros(2, int), np.ones(2, int), np.array([[1.0, 0], [0, 0]]), np.array([[1, 0], [0, 0]]) > 0
+    )
+    assert np.isnan(requests_needed(single)).all()
+
+
+def test_degenerate_signs_are_defined() -> None:
+    assert requests_needed(of_counts(0, 0, 5)).tolist() == [math.inf]
+    assert requests_needed(of_counts(4, 4, 5)).tolist() == [math.inf]
+    assert requests_needed(of_counts(1, 0)).tolist() == [6]  # six wins of six are the fewest with p < .05
+    assert np.isnan(requests_needed(of_counts(0, 0))).all()
+
+
+def test_the_least_number_is_two() -> None:
+    assert requests_needed(of_effects(1e6)).tolist() == [2]
+    assert requests_needed(of_effects(0.1), alpha=0.5, power=0.1).tolist() == [2]
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_requests_needed_do_not_depend_on_which_system_comes_first(name: str) -> None:
+    values = np.random.default_rng(7).normal(0.1, 1, (40, 12))
+    if name == "sign":
+        values = np.sign(values)
+    is_signs = name == "sign"
+    ours, theirs = of_values(values, is_signs=is_signs), of_values(-values, is_signs=is_signs)
+    assert requests_needed(ours).tolist() == requests_needed(theirs).tolist()
+
+
+def test_more_power_and_less_alpha_need_more_requests() -> None:
+    effects = of_effects(*np.geomspace(1e-4, 30, 60))
+    usual = requests_needed(effects)
+    assert (np.diff(usual) <= 0).all()
+    assert (requests_needed(effects, power=0.9) >= usual).all()
+    assert (requests_needed(effects, alpha=0.01) >= usual).all()
+
+
+@pytest.mark.parametrize("wrong", [0, 1, 80, math.nan])
+def test_alpha_and_power_are_above_0_and_below_1(wrong: float) -> None:
+    with pytest.raises(UsageError, match=r"power is .* above 0 and below 1"):
+        requests_needed(of_effects(0.5), power=wrong)
+    with pytest.raises(UsageError, match=r"alpha is .* above 0 and below 1"):
+        requests_needed(of_effects(0.5), alpha=wrong)
+    with pytest.raises(UsageError, match=r"alpha is .* above 0 and below 1"):
+        discriminative_power([0.1], wrong)
