@@ -3,13 +3,13 @@
 Belongs here: the verb. Not here: its result (comparison), the tests themselves (statistics), layout (tables).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass
 
 import numpy as np
 
 from lexirecall.errors import UsageError, choice, listed
-from lexirecall.formats import CorpusSize, ProviderMap, Qrels, Runs, project
+from lexirecall.formats import CorpusSize, ProviderMap, Qrels, Runs, name_runs, project
 from lexirecall.formats.source import Source
 from lexirecall.judgments import FloatArray
 from lexirecall.manifest import Note
@@ -99,6 +99,8 @@ def compare(
     """
     rows = asked_measures(measures, has_providers=providers is not None)
     plan = Plan(test, correction, alpha, seed, num_resamples, test_ties)
+    if isinstance(runs, Sized):  # others are used up by counting them
+        _check_number(len(name_runs(runs)))
     warn_of_optimism(imputation)
     positions = project(
         qrels,
@@ -145,8 +147,7 @@ def compare_positions(
     [0.5]
     """
     plan = plan or Plan()
-    if positions.shape[0] < 2:
-        raise UsageError("there is one run only, and nothing to compare it with", remedy="give two or more runs")
+    _check_number(len(positions.systems))
     reference = None if baseline is None else _index(baseline, positions.systems)
     scores = score(positions, measures, level=level, queries=queries, no_relevant=no_relevant)
     pairs = [
@@ -164,6 +165,11 @@ def compare_positions(
     )
     notes = (*scores.notes, *_notes(compared))
     return Comparison(scores, compared, order_systems(pairs[0], "winrate"), reference, plan.alpha, notes)
+
+
+def _check_number(num_runs: int) -> None:
+    if num_runs < 2:
+        raise UsageError("there is one run only, and nothing to compare it with", remedy="give two or more runs")
 
 
 def _index(baseline: str, systems: Sequence[str]) -> int:
