@@ -91,7 +91,8 @@ def tukey_hsd(responses: FloatArray, *, alpha: float = 0.05) -> HSD:
         pvalues, reach = table(num_systems, df).sf(q, alpha), critical_value(alpha, num_systems, df) * error
     return HSD(
         a, b, differences, pvalues, differences - reach, differences + reach, num_requests, layout.num_left_out,
-        mse=layout.deviation * layout.deviation if df > 0 else np.nan, df=df, num_resamples=0, method="Tukey HSD, systems × requests",
+        mse=layout.deviation * layout.deviation if df > 0 else np.nan, df=df, num_resamples=0,
+        method="Tukey HSD, systems × requests",
     )  # fmt: skip
 
 
