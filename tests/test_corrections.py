@@ -75,6 +75,12 @@ def test_adjusted_p_values_keep_order_and_bounds(method: str, given: list[float]
     assert all(len(values) == 1 for values in equal.values())
 
 
+def test_the_largest_p_value_is_not_lowered_by_rounding() -> None:
+    largest = 0.7812962200962452
+    assert 6 * largest / 6 < largest
+    assert correct([0, 0, 0, 0, 0, largest], "bh")[5] == largest
+
+
 @quick(100)
 @given(given=pvalues)
 def test_bonferroni_is_the_strictest_and_none_the_mildest(given: list[float]) -> None:

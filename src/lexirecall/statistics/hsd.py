@@ -26,7 +26,7 @@ from lexirecall.errors import DataError, UsageError, counted, listed
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.measures.measure import TOLERANCE
 from lexirecall.progress import Progress
-from lexirecall.statistics.paired import check_chance
+from lexirecall.statistics.paired import check_chance, check_count
 from lexirecall.statistics.studentized_range import critical_value, table
 
 _BLOCK = 2**15  # rows gathered at once: with a handful of measures they stay in the cache
@@ -123,8 +123,8 @@ def randomized_tukey_hsd(
     ([2.0, 1.0, -1.0], [0.105, 0.638, 0.638])
     """
     check_chance("alpha", alpha)
-    _check_count("num_resamples", num_resamples, 1)
-    _check_count("seed", seed, 0)
+    check_count("num_resamples", num_resamples, 1)
+    check_count("seed", seed, 0)
     rows = _by_name(names)
     layouts = [_Layout.of(response, len(names)).taken(rows) for response in responses]
     _check_same_requests(layouts)
@@ -209,11 +209,6 @@ class _Layout:
             means = self.values.sum(axis=1) / self.values.shape[1]
         differences = means[a] - means[b]
         return np.where(np.abs(differences) <= self.noise, 0.0, differences)
-
-
-def _check_count(name: str, value: object, least: int) -> None:
-    if not isinstance(value, (int, np.integer)) or value < least:
-        raise UsageError(f"{name} is {value!r}, but must be a whole number of {least} or more")
 
 
 def _check_same_requests(layouts: Sequence[_Layout]) -> None:

@@ -131,8 +131,8 @@ def randomization(
     >>> randomization(one, num_resamples=10).method
     'sign-flip randomization, 10 samples'
     """
-    _check_count("num_resamples", num_resamples, 1)
-    _check_count("seed", seed, 0)
+    check_count("num_resamples", num_resamples, 1)
+    check_count("seed", seed, 0)
     compared = np.asarray(differences.counted.any(axis=0))
     num_patterns = 2 ** int(compared.sum())
     if num_patterns <= num_resamples:
@@ -192,7 +192,13 @@ def check_chance(name: str, value: float) -> None:
         raise UsageError(f"{name} is {value!r}, but must be above 0 and below 1")
 
 
-def _check_count(name: str, value: object, least: int) -> None:
+def check_count(name: str, value: object, least: int) -> None:
+    """Raise unless the value is a whole number, and not too small.
+
+    >>> check_count("seed", -1, 0)
+    Traceback (most recent call last):
+    lexirecall.errors.UsageError: seed is -1, but must be a whole number of 0 or more
+    """
     if not isinstance(value, (int, np.integer)) or value < least:
         raise UsageError(f"{name} is {value!r}, but must be a whole number of {least} or more")
 
