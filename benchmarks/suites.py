@@ -7,7 +7,7 @@ import json
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -101,11 +101,22 @@ def reading(setting: Setting) -> Outcome:
 
 def pairs(setting: Setting) -> Outcome:
     """Measure all pairs of systems on all requests, beyond the positions, within one process each time."""
-    outcome = Outcome("All pairs of systems, beyond the positions")
-    for title, shape in PAIRS.items():
-        command = Command(title, [sys.executable, str(JOBS / "pairs.py"), *map(str, shape)])
-        several = [json.loads(run(command)[1]) for _ in range(setting.repeats)]
-        outcome.figures[title] = {key: statistics.median(each[key] for each in several) for key in several[0]}
+    return _inside("All pairs of systems, beyond the positions", "pairs", PAIRS, setting.repeats)
+
+
+def comparisons(setting: Setting) -> Outcome:
+    """Measure the tests of all pairs under seven measures, within one process each time."""
+    most = dict(list(PAIRS.items())[:1])
+    return _inside("All pairs tested under seven measures", "statistics_of_pairs", most, min(3, setting.repeats))
+
+
+def _inside(title: str, script: str, shapes: Mapping[str, tuple[int, ...]], repeats: int) -> Outcome:
+    """Run a script that prints seconds, and keep their medians."""
+    outcome = Outcome(title)
+    for name, shape in shapes.items():
+        command = Command(name, [sys.executable, str(JOBS / f"{script}.py"), *map(str, shape)])
+        several = [json.loads(run(command)[1]) for _ in range(repeats)]
+        outcome.figures[name] = {key: statistics.median(each[key] for each in several) for key in several[0]}
     return outcome
 
 
@@ -145,12 +156,13 @@ SUITES: dict[str, Callable[[Setting], Outcome]] = {
     "recommender": against_peers("recommender", "Recommender-like: 21 runs × 6,000 requests × 100 items, 6 relevant"),
     "deep": against_peers("deep", "Deep: 10 runs × 30 requests × 10,000 items, gz"),
     "pairs": pairs,
+    "comparisons": comparisons,
     "tiny": start_up,
     "reading": reading,
     "threads": threads,
     "memory": memory,
 }
-BASELINES = {"tiny": "import numpy", "threads": "one run", "memory": "", "reading": "", "pairs": ""}
+BASELINES = {"tiny": "import numpy", "threads": "one run", "memory": "", "reading": "", "pairs": "", "comparisons": ""}
 """The row that the others are compared with; elsewhere it is ours."""
 
 

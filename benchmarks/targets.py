@@ -25,6 +25,12 @@ def verdicts(outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
         for title, most in MOST_SECONDS_FOR_PAIRS.items():
             seconds = outcomes["pairs"].figures[title]["LexiRecall"]
             yield f"LexiRecall of all pairs, {title}: under {most} CPU s", f"{seconds:.3f} s", seconds < most
+    if "comparisons" in outcomes:
+        found = next(iter(outcomes["comparisons"].figures.values()))
+        seconds = found["t or sign, Holm"] + found["HSD"]
+        yield "t + Holm + HSD of 110 systems under seven measures: under 3 CPU s", f"{seconds:.1f} s", seconds < 3
+        seconds = found["randomized HSD, 10,000"]
+        yield "randomized HSD of the same, 10,000 permutations: under 20 CPU s", f"{seconds:.1f} s", seconds < 20
     if "reading" in outcomes:
         found = outcomes["reading"].figures["robust"]
         ratio = found["native"] / found["in blocks"]
