@@ -1,21 +1,26 @@
 """Exact metric lexirecall: a ranking's place among all the placements that its relevant items could have.
 
-Belongs here: the two rows, each a way to write that place as a float. Imports numpy, colex and `measure`.
+Belongs here: the two rows, each a way to write that place as a float. Imports numpy, `measure` and, when a value is asked for, colex.
 """
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lexirecall.colex import Place, place_of
 from lexirecall.judgments import FloatArray
 from lexirecall.measures.measure import Measure
 from lexirecall.positions import Projection
 
+if TYPE_CHECKING:
+    from lexirecall.colex import Place
 
-def _of_places(projection: Projection, number: Callable[[Place], float]) -> FloatArray:
+
+def _of_places(projection: Projection, number: "Callable[[Place], float]") -> FloatArray:
     """Return a number of the place of every ranking, [S, Q]."""
+    from lexirecall.colex import place_of
+
     sizes = projection.source.corpus_size
     assert sizes is not None  # noqa: S101 - the rows require it
     found, offsets = projection.found.positions.tolist(), projection.found.segments.offsets.tolist()
