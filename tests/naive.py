@@ -799,3 +799,73 @@ def rejected_by_bh(pvalues: list[float], alpha: float) -> list[bool]:
     ascending = sorted(pvalues)
     within = [p for rank, p in enumerate(ascending, 1) if p <= alpha * rank / len(pvalues)]
     return [p <= max(within, default=-1.0) for p in pvalues]
+
+
+# Pairs of random rankings, each the positions of its relevant items
+
+
+def agreement_with_worst_case(
+    pairs: list[tuple[tuple[int, ...], tuple[int, ...]]], value: Callable[[tuple[int, ...]], Fraction]
+) -> Fraction:
+    """How often a measure prefers the ranking whose last relevant item is higher, among pairs where one is."""
+    separated = [(x, y) if x[-1] < y[-1] else (y, x) for x, y in pairs if x[-1] != y[-1]]
+    return Fraction(sum(value(better) > value(worse) for better, worse in separated), len(separated))
+
+
+# A study; what a measure decides is {(request, first system, second system): sign}, for the pairs that it compares
+
+Decided = Mapping[tuple[str, str, str], int]
+
+
+def share_tied(decided: Decided) -> Fraction | None:
+    return Fraction(sum(sign == 0 for sign in decided.values()), len(decided)) if decided else None
+
+
+def share_siding(reference: Decided, measure: Decided) -> Fraction | None:
+    """Of the pairs that a measure separates, those on which the reference has the same sign; a tie has another."""
+    separated = [pair for pair, sign in measure.items() if sign != 0 and pair in reference]
+    same = [pair for pair in separated if reference[pair] == measure[pair]]
+    return Fraction(len(same), len(separated)) if separated else None
+
+
+def share_unchanged(now: Decided, full: Decided, *, untied: bool) -> Fraction | None:
+    """Of all pairs, or of those that are untied with all labels, those of the same sign now; a tie equals a tie."""
+    pairs = [pair for pair in now if pair in full and not (untied and full[pair] == 0)]
+    return Fraction(sum(now[pair] == full[pair] for pair in pairs), len(pairs)) if pairs else None
+
+
+def labels_left(m: int, removed: Fraction) -> int:
+    """max(1, round(m (1 - f))), halves rounded up; of none there is none."""
+    return max(1, math.floor(m * (1 - removed) + Fraction(1, 2))) if m else 0
+
+
+def chance_of_sample(weights: list[int], sample: Iterable[int]) -> Fraction:
+    """How likely these items are drawn one by one, each from what is left in proportion to its weight."""
+    chance = Fraction(0)
+    for order in permutations(sample):
+        left, one = sum(weights), Fraction(1)
+        for item in order:
+            one *= Fraction(weights[item], left)
+            left -= weights[item]
+        chance += one
+    return chance
+
+
+# Who is never worse off than whom: what single steps down reach
+
+
+def steps_down(levels: tuple[int, ...], m: int, kind: str) -> list[tuple[int, ...]]:
+    """Sets that cannot be better off: an item sinks by one level; a user wants the first no more, a provider any."""
+    sunk = [
+        tuple(level + (i == k) for i, level in enumerate(levels))
+        for k, sinking in enumerate(levels)
+        if sinking < m and sinking + 1 not in levels
+    ]
+    dropped = levels[:1] if kind == "users" else levels
+    return sunk + [tuple(level for level in levels if level != gone) for gone in dropped if len(levels) > 1]
+
+
+@lru_cache(maxsize=1024)
+def all_below(levels: tuple[int, ...], m: int, kind: str) -> set[tuple[int, ...]]:
+    """A set itself and all that steps down lead to."""
+    return {levels}.union(*(all_below(below, m, kind) for below in steps_down(levels, m, kind)))

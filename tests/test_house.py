@@ -14,7 +14,8 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 ORDER = (
     "_native", "version", "errors", "text", "reader", "progress", "manifest", "judgments", "providers", "positions",
     "exposure", "binomials", "colex", "yager", "formats", "measures", "preferences", "names", "topheavy", "population",
-    "orientation", "chance", "stochastic", "statistics", "simulate", "tables", "strip", "output", "verbs", "cli",
+    "orientation", "chance", "stochastic", "statistics", "simulate", "tables", "strip", "plots", "output", "verbs",
+    "study", "paper", "cli",
 )  # fmt: skip
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

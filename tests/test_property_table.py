@@ -7,31 +7,32 @@ import pytest
 import naive
 from lexirecall import PREFERENCES
 from lexirecall.measures import AP, NDCG, RBP, RR, TSE, Measure
-from property_checks import (
-    AT_ONE_LEVEL,
+from lexirecall.paper.properties import AT_ONE_LEVEL, TABLE
+from lexirecall.paper.property_checks import (
+    concave_at_one_level,
+    concave_in_swap_depth,
+    gain,
+    imputed,
+    localized,
+    prefix_invariant,
+    realizable,
+    strictly_increasing_in_swapping_up,
+    suffix_invariant,
+)
+from lexirecall.paper.property_methods import (
     COLUMNS,
     METRICS,
     SIZES,
-    TABLE,
     TOP_HEAVY,
     WITH_POSITIVE_WEIGHTS,
     Method,
     N,
     Placement,
-    concave_at_one_level,
-    concave_in_swap_depth,
-    gain,
-    imputed,
     is_convex,
     lexirecall,
-    localized,
     metric,
     placements,
-    prefix_invariant,
-    realizable,
     reciprocal,
-    strictly_increasing_in_swapping_up,
-    suffix_invariant,
     value_of,
 )
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lexirecall.preferences import PREFERENCES, Pairs, Preference, preference_of
     from lexirecall.simulate import simulate_collection
     from lexirecall.stochastic import expected_exposure, worst_case_deterministic, worst_case_stochastic
+    from lexirecall.study import Study, run_study
     from lexirecall.topheavy import is_top_heavy
     from lexirecall.verbs.compare import compare
     from lexirecall.verbs.comparison import Comparison
@@ -46,6 +47,7 @@ _HOME = {
     "ProviderExposure": "measures.providers",
     "Ranking": "verbs.rank",
     "Scores": "verbs.scores",
+    "Study": "study",
     "UnknownMeasure": "errors",
     "UsageError": "errors",
     "colex_rank": "colex",
@@ -67,6 +69,7 @@ _HOME = {
     "rank_systems": "verbs.rank",
     "recall_orientation": "orientation",
     "register": "names",
+    "run_study": "study",
     "score": "verbs.evaluate",
     "simulate_collection": "simulate",
     "sort_key": "colex",
@@ -79,13 +82,14 @@ _HOME = {
 }
 
 __all__ = [
-    "MEASURES", "PREFERENCES", "Comparison", "DataError", "Explanation", "FormatError", "Judgments", "LexirecallError",
-    "Measure", "Pairs", "Positions", "Preference", "Projection", "ProviderExposure", "Ranking", "Scores",
-    "UnknownMeasure", "UsageError", "colex_rank", "colex_unrank", "compare", "evaluate", "expected_exposure", "explain",
-    "is_top_heavy", "leximin", "parse_measure", "parse_measures", "parse_preference", "precision_orientation",
-    "preference_of", "project", "provider_exposure", "provider_utilities", "rank_systems", "recall_orientation",
-    "register", "score", "simulate_collection", "sort_key", "tie_probability", "user_utilities",
-    "worst_case_deterministic", "worst_case_provider", "worst_case_stochastic", "worst_case_user",
+    "MEASURES", "PREFERENCES", "Comparison", "DataError", "Explanation", "FormatError", "Judgments",
+    "LexirecallError", "Measure", "Pairs", "Positions", "Preference", "Projection", "ProviderExposure", "Ranking",
+    "Scores", "Study", "UnknownMeasure", "UsageError", "colex_rank", "colex_unrank", "compare",
+    "evaluate", "expected_exposure", "explain", "is_top_heavy", "leximin", "parse_measure", "parse_measures",
+    "parse_preference", "precision_orientation", "preference_of", "project", "provider_exposure",
+    "provider_utilities", "rank_systems", "recall_orientation", "register", "run_study", "score",
+    "simulate_collection", "sort_key", "tie_probability", "user_utilities", "worst_case_deterministic",
+    "worst_case_provider", "worst_case_stochastic", "worst_case_user",
 ]  # fmt: skip
 
 

@@ -53,6 +53,15 @@ def write_files(contents: Mapping[Path, bytes]) -> None:
             beside.unlink(missing_ok=True)
 
 
+def write_folder(folder: Path, contents: Mapping[str, bytes]) -> None:
+    """Write files into a folder, and into folders within it, all or none; those of the same names are replaced."""
+    paths = {folder / name: data for name, data in contents.items()}
+    for parent in dict.fromkeys(path.parent for path in paths):
+        with _named(parent):
+            parent.mkdir(parents=True, exist_ok=True)
+    write_files(paths)
+
+
 def _is_special(path: Path) -> bool:
     """Tell whether a path is there and is no plain file, so that nothing may be renamed over it."""
     return path.exists() and not path.is_file()

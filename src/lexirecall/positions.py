@@ -200,7 +200,8 @@ class Positions:
         if not level > 0:
             raise UsageError(f"the level is {level}, but must be above 0", remedy="a grade of 0 means not relevant")
         mask = self.judgments.grades[self.found.items] >= level
-        return Projection(self, level, self.judgments.num_relevant(level), self.found.filter(mask))
+        found = self.found if mask.all() else self.found.filter(mask)
+        return Projection(self, level, self.judgments.num_relevant(level), found)
 
     def cut(self, depth: int) -> "Positions":
         """Return the positions as if every ranking had ended at this depth."""
@@ -216,6 +217,44 @@ class Positions:
             num_retrieved=np.minimum(self.num_retrieved, depth),
             found=self.found.filter(reachable(self.found, depth)),
             others=None if self.others is None else self.others.filter(reachable(self.others, depth)),
+        )
+
+    @property
+    def follow_labels(self) -> bool:
+        """Whether the place of an item depends on the labels of others: with other labels it would stand elsewhere."""
+        rules = self.conventions
+        return rules.judged_only or rules.imputation == "optimistic" or rules.ties in ("worst", "best")
+
+    def with_labels(self, kept: BoolArray) -> "Positions":
+        """Return the positions as if only the labels under the mask had ever been given: the others are unjudged.
+
+        `kept` has an entry for each judged item, in the order of the grades; where a label goes, the grade becomes -1.
+        So the number of relevant items, nDCG's best order and all that follows from grades fit what is left. The
+        judged items keep their places, and no run can be read against such judgments.
+
+        >>> from lexirecall import project
+        >>> positions = project({"q": {"a": 1, "b": 1, "c": 1}}, {"q": ["a", "x", "b"]})
+        >>> positions.with_labels(np.array([False, True, True])).at_level(1).vector(0, 0).tolist()
+        [3.0, inf]
+        """
+        grades = self.judgments.grades
+        if kept.shape != grades.shape or kept.dtype != bool:
+            raise UsageError(
+                f"the labels to keep have the shape {list(kept.shape)} and the type {kept.dtype}",
+                remedy=f"give a boolean for each of the {len(grades):,} judged items",
+            )
+        if self.follow_labels:
+            raise UsageError(
+                "where these items stand depends on the labels, which therefore cannot be removed",
+                remedy="make them without judged_only, with pessimistic imputation, and ties trec, input or expected",
+            )
+        left = np.where(kept, grades, -1.0)
+        num_positive = np.diff(np.searchsorted(np.flatnonzero(left > 0), self.judgments.offsets))
+        return replace(
+            self,
+            judgments=replace(self.judgments, grades=left, num_positive=num_positive),
+            found=self.found.filter(kept[self.found.items]),
+            others=None if self.others is None else self.others.filter(kept[self.others.items]),
         )
 
 

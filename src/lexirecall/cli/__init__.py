@@ -20,7 +20,9 @@ COMMANDS = {
     "eval": "evaluate",
     "explain": "explain",
     "measures": "measures",
+    "paper": "paper",
     "rank": "rank",
+    "study": "study",
 }
 
 

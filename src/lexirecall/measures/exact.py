@@ -1,9 +1,9 @@
 """Exact metric lexirecall: a ranking's place among all the placements that its relevant items could have.
 
-Belongs here: the two rows, each a way to write that place as a float. Imports numpy, `measure` and, when a value is asked for, colex.
+Belongs here: the two rows, each a way to write that place as a float. Imports numpy, `measure` and, when a value is
+asked for, colex.
 """
 
-from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,8 @@ from lexirecall.measures.measure import Measure
 from lexirecall.positions import Projection
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lexirecall.colex import Place
 
 

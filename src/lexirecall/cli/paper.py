@@ -1,0 +1,58 @@
+"""`lexirecall paper`: the tables and figures of the paper, computed anew."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from lexirecall.cli.options import is_bold
+from lexirecall.tables import FORMATS
+
+if TYPE_CHECKING:
+    from lexirecall.paper.exhibit import Exhibit
+
+
+@click.command("paper")
+@click.argument("names", metavar="[NAME... | all]", nargs=-1)
+@click.option("-o", "--output", "folder", metavar="DIR", help="Write tables and drawings (SVG, PDF, PNG) to a folder.")
+@click.option(
+    "-f", "--format", "form", type=click.Choice(FORMATS), default="table", show_default=True,
+    help="How to print the result.",
+)  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), default=2025, show_default=True, help="Of what is sampled.")
+def command(names: tuple[str, ...], folder: str | None, form: str, seed: int) -> None:
+    """Reproduce the paper: its tables and figures, beside what it prints; without a name, list them.
+
+    The empirical figures (agreement, ties, sensitivity, missing labels) come from `lexirecall study` on your data.
+
+    \b
+    Examples:
+      lexirecall paper
+      lexirecall paper worst-case-agreement
+      lexirecall paper all -o figures
+    """
+    from pathlib import Path
+
+    from lexirecall.errors import UsageError
+    from lexirecall.output import write, write_folder
+    from lexirecall.paper import EXHIBITS, reproduce
+    from lexirecall.progress import Progress
+
+    if not names:
+        write("\n".join(EXHIBITS), None)
+        return
+    chosen = list(EXHIBITS) if "all" in names else list(dict.fromkeys(names))
+    if unknown := [name for name in chosen if name not in EXHIBITS]:
+        raise UsageError(
+            f"there is no table or figure {', '.join(map(repr, unknown))}", remedy=f"choose from {', '.join(EXHIBITS)}"
+        )
+    exhibits: list[Exhibit] = []
+    files: dict[str, bytes] = {}
+    with Progress("reproducing", len(chosen), shown=None) as progress:
+        for name in chosen:
+            exhibits.append(reproduce(name, seed))
+            if folder is not None:
+                files |= exhibits[-1].files()
+            progress.advance(1)
+    if folder is not None:
+        write_folder(Path(folder), files)
+    write("\n\n".join(exhibit.render(form, bold=is_bold(None)) for exhibit in exhibits), None)

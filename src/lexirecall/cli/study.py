@@ -1,0 +1,84 @@
+"""`lexirecall study`: a thin shell on `lexirecall.run_study`."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lexirecall.cli.options import check_stdin, convention_options, measures_option, show_notes, shown_warnings
+from lexirecall.errors import UsageError
+
+_TWO_WAYS = "give QRELS and two or more RUN, or --collections FILE.toml"
+
+
+@click.command("study")
+@click.argument("files", metavar="[QRELS RUN...]", nargs=-1)
+@click.option("--collections", metavar="FILE", help="Study several collections at once, listed in a TOML file.")
+@convention_options
+@click.option("--providers", metavar="FILE", help="Whose the documents are: a file of lines `document provider`.")
+@measures_option
+@click.option(
+    "--samples", "num_samples", type=click.IntRange(min=1), default=10, show_default=True,
+    help="How often labels are removed at random.",
+)  # fmt: skip
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of significance.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the labels that are removed."
+)
+@click.option(
+    "-o", "--output", "folder", metavar="DIR", default="lexirecall-study", show_default=True,
+    help="Folder for tables, figures (SVG, PDF, PNG) and summary.",
+)  # fmt: skip
+def command(
+    files: tuple[str, ...],
+    collections: str | None,
+    measures: tuple[str, ...],
+    folder: str,
+    num_samples: int,
+    alpha: float,
+    seed: int,
+    **conventions: Any,
+) -> None:
+    """Find out which measures separate your systems, agree with finding everything, and survive missing labels.
+
+    Prints a page of words, and writes it to a folder with the tables and figures behind it. Without -m: LexiRecall,
+    TSE, R@1000, Rprec, AP, nDCG, RR and nDCG@10. Each collection in the file has a name, qrels and runs (paths and
+    patterns, relative to the file), and may set the options of reading for itself, such as level or corpus_size.
+
+    \b
+    Examples:
+      lexirecall study qrels.txt runs/*.run
+      lexirecall study qrels.txt runs/*.run -o study --seed 7 -m R@100 -m AP
+      lexirecall study --collections collections.toml
+    """
+    _check_files(files, collections, folder)
+    check_stdin(*files, conventions["corpus_size"], conventions["providers"])
+    from lexirecall.output import write, write_folder
+    from lexirecall.plots import is_available
+    from lexirecall.study import from_files, read_collections, run_study
+    from lexirecall.text import visible
+
+    chosen = read_collections(collections, conventions) if collections else [from_files(files, conventions)]
+    with shown_warnings():
+        study = run_study(chosen, measures or None, alpha=alpha, num_samples=num_samples, seed=seed, show_progress=None)
+    show_notes(study.notes)
+    has_figures = is_available()
+    write_folder(Path(folder), study.files(figures=has_figures))
+    write(study.summary(), None)
+    what = "tables, figures and this summary" if has_figures else "tables and this summary"
+    click.echo(f"note: {what} are in {visible(folder)}", err=True)
+    if not has_figures:
+        click.echo("note: figures need altair and vl-convert: pip install 'lexirecall[report]'", err=True)
+
+
+def _check_files(files: tuple[str, ...], collections: str | None, folder: str) -> None:
+    """Raise before any work if it could not be done, or its result not be kept."""
+    if collections and files:
+        raise UsageError(f"both --collections and files are given: {files[0]!r}", remedy=_TWO_WAYS)
+    if not collections and len(files) < 3:
+        given = {0: "nothing to study is given", 1: "there are no runs"}
+        raise UsageError(
+            given.get(len(files), "there is one run only, and nothing to compare it with"), remedy=_TWO_WAYS
+        )
+    if Path(folder).exists() and not Path(folder).is_dir():
+        raise UsageError(f"{folder!r} is there and is no folder", remedy="name a folder with -o DIR")

@@ -1,0 +1,81 @@
+"""An exhibit: one table or figure of the paper, computed anew, beside what the paper prints.
+
+Belongs here: the record, how a value is held against the paper's, and how an exhibit becomes text and files. Imports
+errors, plots and tables.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lexirecall.plots import to_files
+from lexirecall.tables import Table, number, render, to_delimited
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Our value beside the paper's.
+
+    >>> Held(0.8257, 0.825, 0.0005).differs, str(Held(0.8257, 0.825, 0.0005)), str(Held(0.313, 0.313, 0.0005))
+    (True, '0.8257 (paper 0.825)', '0.3130')
+    """
+
+    ours: float
+    theirs: float | None
+    tolerance: float = 0.0005
+    """How far the two may be apart: the rounding of the printed digits, and for samples their spread."""
+    decimals: int = 4
+    paper_decimals: int = 3
+
+    @property
+    def differs(self) -> bool:
+        """Whether the two are farther apart than the tolerance."""
+        return self.theirs is not None and abs(self.ours - self.theirs) > self.tolerance + 1e-12
+
+    def __str__(self) -> str:
+        ours = number(self.ours, self.decimals)
+        return f"{ours} (paper {self.theirs:.{self.paper_decimals}f})" if self.differs else ours
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A table or figure of the paper."""
+
+    name: str
+    title: str
+    columns: tuple[str, ...] = ()
+    """Of the rows."""
+    rows: tuple[Mapping[str, Any], ...] = ()
+    """The numbers behind it, for programs."""
+    table: Table | None = None
+    """The numbers laid out as the paper has them."""
+    charts: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
+    """The drawings, by the name of their file; made when they are asked for."""
+    remarks: tuple[str, ...] = ()
+    """What the reader should know: what differs from the paper and why, what is an argument and not a computation."""
+
+    def render(self, form: str = "table", *, bold: bool = False) -> str:
+        """Return the exhibit in one of the formats of the command line."""
+        table = self.table or Table(
+            self.columns,
+            tuple(tuple("-" if row[c] is None else str(row[c]) for c in self.columns) for row in self.rows),
+        )
+        if form != "table":
+            return render(form, table, self.rows, self.columns)
+        drawn = ", ".join(f"{name}.svg" for name in self.charts)
+        parts = [
+            f"{self.name}: {self.title}",
+            table.to_text(bold=bold) if table.rows else "",
+            "\n".join(self.remarks),
+            f"drawings with -o DIR: {drawn}" if drawn else "",
+        ]
+        return "\n\n".join(part for part in parts if part)
+
+    def files(self) -> dict[str, bytes]:
+        """Return what belongs in a folder: the rows, the words, and the drawings in every format."""
+        files: dict[str, bytes] = {f"{self.name}.txt": (self.render() + "\n").encode()}
+        if self.rows:
+            files[f"{self.name}.tsv"] = (to_delimited(self.rows, self.columns, "\t") + "\n").encode()
+        for name, chart in self.charts.items():
+            files |= to_files(chart(), name)
+        return files

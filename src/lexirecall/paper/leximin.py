@@ -1,0 +1,92 @@
+"""Figure: leximin, which compares two sorted vectors from the bottom up.
+
+Belongs here: the paper's example and its drawing. Imports population, tables and this package's drawing and exhibit.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from lexirecall import population
+from lexirecall.paper.drawing import INK, MOVED, WHITE, Sheet, cells
+from lexirecall.paper.exhibit import Exhibit
+from lexirecall.tables import Table
+
+X, Y = (0.50, 0.25, 0.12, 0.04, 0.01), (0.90, 0.40, 0.07, 0.04, 0.01)
+"""The last three of each are the paper's; above them y is ahead, and does not win."""
+SIGNS = {1: ">", 0: "=", -1: "<"}
+UNSEEN = "#B0B0B0"
+"""Of what is no longer looked at."""
+VERDICTS = {">": "x is preferred", "<": "y is preferred", "=": "a tie"}
+HIGH, WIDE, TOP = 24, 60, 36
+COLUMNS = {"x": 66, "y": 186}
+
+
+def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
+    """Compare the vectors of the example.
+
+    >>> [row["sign"] for row in exhibit(0).rows]
+    [None, None, '>', '=', '=']
+
+    Reference: DiazEM25, lexicographic recall.
+    """
+    rows = compared(X, Y)
+    decides = next(row for row in rows if row["sign"])
+    return Exhibit(
+        "leximin",
+        "leximin: two sorted vectors, compared from the bottom up",
+        ("level", "x", "y", "sign"),
+        tuple(rows),
+        Table(("level", "x", "", "y"), tuple((str(row["level"]), *_line(row)) for row in rows), texts=frozenset({2})),
+        {"leximin": lambda: chart(rows)},
+        remarks=(
+            f"The lowest values tie; the first pair that differs, {decides['x']:.2f} {decides['sign']} "
+            f"{decides['y']:.2f}, decides: {VERDICTS[SIGNS[population.leximin(X, Y)]]}. What stands above is not "
+            "looked at.",
+        ),
+    )
+
+
+def _line(row: dict[str, Any]) -> tuple[str, str, str]:
+    return f"{row['x']:.2f}", row["sign"] or "", f"{row['y']:.2f}"
+
+
+def compared(x: Sequence[float], y: Sequence[float]) -> list[dict[str, Any]]:
+    """Return the sorted vectors, level by level, with the sign of each comparison that leximin makes.
+
+    >>> [row["sign"] for row in compared([3, 1], [2, 2])], [row["sign"] for row in compared([1, 2], [2, 1])]
+    ([None, '<'], ['=', '='])
+    """
+    pairs = list(zip(sorted(x, reverse=True), sorted(y, reverse=True), strict=True))
+    last = max((k for k, (a, b) in enumerate(pairs) if a != b), default=0)
+    return [
+        {"level": k + 1, "x": a, "y": b, "sign": SIGNS[population.leximin([a], [b])] if k >= last else None}
+        for k, (a, b) in enumerate(pairs)
+    ]
+
+
+def chart(rows: list[dict[str, Any]]) -> Any:
+    """Draw the two vectors as columns, and between them how each pair compares, as far as it is looked at.
+
+    >>> len(chart(compared(X, Y)).to_dict()["layer"])
+    5
+    """
+    ys = [TOP + HIGH * k for k in range(len(rows))]
+    sheet = Sheet(226, ys[-1] + 42)
+    decides = next(k for k, row in enumerate(rows) if row["sign"])
+    fills = [MOVED if k == decides else WHITE for k in range(len(rows))]
+    values = [
+        {"x": at, "y": y, "text": f"{row[side]:.2f}", "color": INK if row["sign"] else UNSEEN}
+        for side, at in COLUMNS.items()
+        for row, y in zip(rows, ys, strict=True)
+    ]
+    middle = sum(COLUMNS.values()) / 2
+    signs = [{"x": middle, "y": y, "text": row["sign"]} for row, y in zip(rows, ys, strict=True) if row["sign"]]
+    words = [{"x": at, "y": TOP - 24, "text": side} for side, at in COLUMNS.items()]
+    words += [{"x": middle, "y": ys[-1] + 28, "text": VERDICTS[rows[decides]["sign"]]}]
+    return sheet.layered(
+        sheet.boxes([box for at in COLUMNS.values() for box in cells(at, ys, fills)], (WIDE, HIGH)),
+        sheet.texts(values, fontSize=13),
+        sheet.texts(signs, fontSize=15, fontWeight="bold"),
+        sheet.texts(words, fontSize=13),
+        sheet.arrows([{"x": 16, "x2": 16, "y": ys[-1] + 8, "y2": ys[decides] - 8}], strokeWidth=1.5),
+    )

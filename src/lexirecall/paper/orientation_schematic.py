@@ -1,0 +1,125 @@
+"""Figure: what metric orientation compares: two rankings that differ in the place of one relevant item.
+
+Belongs here: the four placements and their drawing. Imports numpy, names, orientation and this package's
+drawing and exhibit.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from lexirecall.names import parse_measure
+from lexirecall.orientation import precision_orientation, recall_orientation, values_of_complete
+from lexirecall.paper.drawing import INK, MOVED, RELEVANT, WHITE, Row, Sheet, cells
+from lexirecall.paper.exhibit import Exhibit
+
+NUM_RELEVANT, CORPUS_SIZE = 4, 10
+MEASURES = ("RR", "nDCG", "AP", "TSE")
+ORIENTATIONS = {"precision": precision_orientation, "recall": recall_orientation}
+HIGH, WIDE, TOP = 20, 30, 62
+COLUMNS = {"precision": (50, 126), "recall": (210, 286)}
+"""Where the two rankings of a panel stand."""
+
+
+def placements(m: int, n: int) -> dict[str, tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Return the positions of the relevant items in the better and in the worse ranking, for each orientation.
+
+    Precision: the first of them at 1 or with the others, which are at the bottom. Recall: the last of them at m, below
+    the others, which are at the top, or at n.
+
+    >>> placements(3, 10)
+    {'precision': ((1, 9, 10), (8, 9, 10)), 'recall': ((1, 2, 3), (1, 2, 10))}
+
+    Reference: DiazEM25, metric orientation.
+    """
+    top, bottom = tuple(range(1, m + 1)), tuple(range(n - m + 1, n + 1))
+    return {"precision": ((1, *bottom[1:]), bottom), "recall": (top, (*top[:-1], n))}
+
+
+def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
+    """Place the items, and say what each measure makes of it.
+
+    >>> [(row["orientation"], row["better"], row["worse"]) for row in exhibit(0).rows if row["measure"] == "RR"]
+    [('precision', '1 8 9 10', '7 8 9 10'), ('recall', '1 2 3 4', '1 2 3 10')]
+
+    Reference: DiazEM25, metric orientation.
+    """
+    rows = [
+        _row(name, measure, better, worse)
+        for name, (better, worse) in placements(NUM_RELEVANT, CORPUS_SIZE).items()
+        for measure in MEASURES
+    ]
+    return Exhibit(
+        "orientation-schematic",
+        "what metric orientation compares",
+        ("orientation", "better", "worse", "measure", "of_better", "of_worse", "orientation_of_measure"),
+        tuple(rows),
+        charts={"orientation-schematic": chart},
+        remarks=(
+            f"{NUM_RELEVANT} relevant items of {CORPUS_SIZE}. Precision: the first sinks from the top to the others, "
+            "which are at the bottom. Recall: the last sinks from right below the others to the bottom.",
+            "Orientation is the difference of the two values; for TSE it is scaled to the range of its values.",
+        ),
+    )
+
+
+def _row(name: str, measure: str, better: tuple[int, ...], worse: tuple[int, ...]) -> dict[str, Any]:
+    values = values_of_complete(parse_measure(measure), np.array([better, worse]), CORPUS_SIZE).tolist()
+    return {
+        "orientation": name,
+        "better": " ".join(map(str, better)),
+        "worse": " ".join(map(str, worse)),
+        "measure": measure,
+        "of_better": round(values[0], 6),
+        "of_worse": round(values[1], 6),
+        "orientation_of_measure": round(ORIENTATIONS[name](measure, NUM_RELEVANT, CORPUS_SIZE), 6),
+    }
+
+
+def chart() -> Any:
+    """Draw two columns of cells for each orientation, and an arrow from where the item was to where it is.
+
+    >>> len(chart().to_dict()["layer"])
+    4
+    """
+    sheet = Sheet(316, TOP + HIGH * CORPUS_SIZE + 22)
+    placed = placements(NUM_RELEVANT, CORPUS_SIZE)
+    boxes = [box for name, pair in placed.items() for box in _pair(COLUMNS[name], pair)]
+    end = TOP + HIGH * CORPUS_SIZE
+    texts: list[tuple[float, float, str]] = [(20, _line(place), str(place)) for place in range(1, CORPUS_SIZE + 1)]
+    for left, right in COLUMNS.values():
+        texts += [(left, TOP - 22, "π"), (right, TOP - 22, "π′"), ((left + right) / 2, end + 4, "μ(π) − μ(π′)")]
+    heads = [{"x": sum(xs) / 2, "y": 10, "text": name} for name, xs in COLUMNS.items()]
+    return sheet.layered(
+        sheet.boxes(boxes, (WIDE, HIGH)),
+        sheet.texts([{"x": x, "y": y, "text": text} for x, y, text in texts]),
+        sheet.texts(heads, fontWeight="bold"),
+        sheet.arrows([_move(COLUMNS[name], *pair) for name, pair in placed.items()], strokeWidth=1.5, color=INK),
+    )
+
+
+def _line(place: int) -> float:
+    return TOP + HIGH * (place - 1)
+
+
+def moved(better: tuple[int, ...], worse: tuple[int, ...]) -> tuple[int, int]:
+    """Return where the item was that the two rankings place differently, and where it is.
+
+    >>> moved((1, 9, 10), (8, 9, 10))
+    (1, 8)
+    """
+    return next(iter({*better} - {*worse})), next(iter({*worse} - {*better}))
+
+
+def _pair(xs: tuple[int, int], pair: tuple[tuple[int, ...], tuple[int, ...]]) -> list[dict[str, Any]]:
+    places = range(1, CORPUS_SIZE + 1)
+    boxes = []
+    for x, positions, at in zip(xs, pair, moved(*pair), strict=True):
+        fills = [MOVED if place == at else RELEVANT if place in positions else WHITE for place in places]
+        boxes += cells(x, map(_line, places), fills)
+    return boxes
+
+
+def _move(xs: tuple[int, int], better: tuple[int, ...], worse: tuple[int, ...]) -> Row:
+    was, now = moved(better, worse)
+    return {"x": xs[0] + WIDE / 2 + 2, "y": _line(was), "x2": xs[1] - WIDE / 2 - 2, "y2": _line(now)}

@@ -1,0 +1,124 @@
+"""Figure: relevance projection with imputation, from a ranking of ten items to the positions of six.
+
+Belongs here: the paper's example and its drawing. Imports formats and this package's drawing and exhibit.
+"""
+
+from typing import Any
+
+from lexirecall.formats import project
+from lexirecall.paper.drawing import INK, PALE, RELEVANT, WHITE, Row, Sheet, cells, letters
+from lexirecall.paper.exhibit import Exhibit
+
+RELEVANT_ITEMS = ("083", "107", "511", "668", "820", "977")
+RETURNED = ("342", "668", "107", "915", "026", "751", "480", "977", "233", "604")
+"""The paper names the relevant items and the positions 2, 3 and 8; which three are there, and the others, is ours."""
+CORPUS_SIZE = 1000
+"""Items are called 000 … 999."""
+HIGH, WIDE = 20, 46
+TOP = 36
+"""Where the first cell of the ranking is."""
+RANKING, LEVEL, POSITION, ITEM = 93, 191, 224, 284
+"""Where the columns are."""
+
+
+def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
+    """Project the example.
+
+    >>> [row["position"] for row in exhibit(0).rows]
+    [2, 3, 8, 998, 999, 1000]
+
+    Reference: DiazEM25, permutation imputation.
+    """
+    rows = projected()
+    return Exhibit(
+        "projection",
+        "relevance projection with imputation",
+        ("level", "item", "position", "is_retrieved"),
+        tuple(rows),
+        charts={"projection": lambda: chart(rows)},
+        remarks=(
+            f"The ranking returns {len(RETURNED)} items, three of the {len(RELEVANT_ITEMS)} relevant ones among them. "
+            f"The other three are placed at the very bottom of the corpus (n = {CORPUS_SIZE} in the rows).",
+            "Which of the missing stands above which is unknown and does not matter: they are in the order of their "
+            "names.",
+        ),
+    )
+
+
+def projected() -> list[dict[str, Any]]:
+    """Return the item and the position at each recall level."""
+    positions = project({"q": dict.fromkeys(RELEVANT_ITEMS, 1)}, {"q": list(RETURNED)}, corpus_size=CORPUS_SIZE)
+    vector = positions.at_level(1).vector(0, 0, imputed=True)
+    found = [item for item in RETURNED if item in RELEVANT_ITEMS]
+    items = [*found, *sorted({*RELEVANT_ITEMS}.difference(found))]
+    return [
+        {"level": level, "item": item, "position": int(position), "is_retrieved": level <= len(found)}
+        for level, (item, position) in enumerate(zip(items, vector, strict=True), 1)
+    ]
+
+
+def shown(position: int) -> str:
+    """Return a position as the drawing writes it: counted from the bottom if it was imputed.
+
+    >>> shown(8), shown(998), shown(1000)
+    ('8', 'n−2', 'n')
+    """
+    if position <= len(RETURNED):
+        return str(position)
+    return f"n−{CORPUS_SIZE - position}" if position < CORPUS_SIZE else "n"
+
+
+def chart(rows: list[dict[str, Any]]) -> Any:
+    """Draw the ranking on the left, with a gap above the imputed items, and the two vectors on the right.
+
+    >>> len(chart(projected()).to_dict()["layer"])
+    9
+    """
+    sheet = Sheet(310, TOP + HIGH * (len(RETURNED) + 4) - 6)
+    missing = [row for row in rows if not row["is_retrieved"]]
+    lines: dict[int, float] = {place: TOP + HIGH * (place - 1) for place in range(1, len(RETURNED) + 1)}
+    gap = max(lines.values()) + HIGH
+    lines |= {row["position"]: gap + HIGH * k for k, row in enumerate(missing, 1)}
+    fills = [RELEVANT if item in RELEVANT_ITEMS else WHITE for item in RETURNED]
+    returned = cells(RANKING, [lines[place] for place in range(1, len(RETURNED) + 1)], fills)
+    imputed = cells(RANKING, [lines[row["position"]] for row in missing], [PALE] * len(missing))
+    return sheet.layered(
+        sheet.boxes(returned, (WIDE, HIGH)),
+        sheet.boxes(imputed, (WIDE, HIGH), strokeDash=[3, 2], stroke=INK),
+        sheet.texts(letters([*returned, *imputed], [*RETURNED, *(row["item"] for row in missing)])),
+        sheet.texts([{"x": RANKING - 30, "y": y, "text": shown(place)} for place, y in lines.items()], align="right"),
+        sheet.texts([{"x": RANKING, "y": gap, "text": "⋮"}]),
+        *_extents(sheet, gap),
+        *_vectors(sheet, rows, lines),
+    )
+
+
+def _extents(sheet: Sheet, gap: float) -> list[Any]:
+    """Say which part of the ranking was returned, and which was not."""
+    spans = [(TOP - HIGH / 2, gap - HIGH / 2, "returned"), (gap + HIGH / 2, sheet.height - 4, "imputed")]
+    bars = [{"x": 24, "x2": 24, "y": start + 2, "y2": stop - 2} for start, stop, _ in spans]
+    names = [{"x": 12, "y": (start + stop) / 2, "text": name} for start, stop, name in spans]
+    return [sheet.lines(bars, strokeWidth=2), sheet.texts(names, angle=270)]
+
+
+def _vectors(sheet: Sheet, rows: list[dict[str, Any]], lines: dict[int, float]) -> list[Any]:
+    """Draw the position and the item at each level, and whence it comes."""
+    middle = (min(lines.values()) + max(lines.values())) / 2
+    ys = [middle + (row["level"] - (len(rows) + 1) / 2) * (HIGH + 4) for row in rows]
+    fills = [RELEVANT if row["is_retrieved"] else PALE for row in rows]
+    vectors = [*cells(POSITION, ys, fills), *cells(ITEM, ys, fills)]
+    written = [shown(row["position"]) for row in rows] + [row["item"] for row in rows]
+    arrows = [_arrow(lines[row["position"]], y) for row, y in zip(rows, ys, strict=True)]
+    heads = [(RANKING, TOP, "ranking π"), (LEVEL, ys[0], "i"), (POSITION, ys[0], "position"), (ITEM, ys[0], "item")]
+    levels = [{"x": LEVEL, "y": y, "text": str(row["level"])} for row, y in zip(rows, ys, strict=True)]
+    above = [{"x": x, "y": y - HIGH, "text": text} for x, y, text in heads]
+    return [
+        sheet.arrows(arrows),
+        sheet.boxes(vectors, (WIDE, HIGH + 4))
+        + sheet.texts(letters(vectors, written))
+        + sheet.texts([*levels, *above]),
+    ]
+
+
+def _arrow(start: float, end: float) -> Row:
+    return {"x": RANKING + WIDE / 2 + 3, "y": start, "x2": LEVEL - 8, "y2": end}

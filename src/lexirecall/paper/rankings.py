@@ -1,0 +1,65 @@
+"""Random rankings of a whole corpus, as many and for as many requests as a simulation asks for.
+
+Belongs here: drawing where the relevant items stand. Not here: what is made of it (the exhibits). Imports numpy,
+judgments, manifest and positions.
+"""
+
+import numpy as np
+
+from lexirecall.judgments import IntArray, Judgments, offsets_of
+from lexirecall.manifest import Conventions
+from lexirecall.positions import Positions, Segments, Tracks
+
+
+def random_placements(rng: np.random.Generator, num_rankings: int, num_relevant: int, corpus_size: int) -> IntArray:
+    """Draw the positions of m relevant items in random rankings of n, ascending, [K, m]; every placement is as likely.
+
+    Where m² is not far above n positions are drawn one by one, and anew in rankings where two are the same; else whole
+    rankings are shuffled.
+
+    >>> random_placements(np.random.default_rng(1), 2, 3, 1000).tolist()
+    [[474, 512, 756], [35, 145, 951]]
+    """
+    if num_relevant**2 > 4 * corpus_size:
+        items = np.tile(np.arange(1, corpus_size + 1), (num_rankings, 1))
+        return np.sort(rng.permuted(items, axis=1)[:, :num_relevant], axis=1)
+
+    def drawn(count: int) -> IntArray:
+        return np.sort(rng.integers(1, corpus_size, (count, num_relevant), endpoint=True), axis=1)
+
+    placements = drawn(num_rankings)
+    while len(again := np.flatnonzero((np.diff(placements) == 0).any(axis=1))):
+        placements[again] = drawn(len(again))
+    return placements
+
+
+def random_positions(rng: np.random.Generator, num_systems: int, num_relevant: IntArray, corpus_size: int) -> Positions:
+    """Draw complete rankings by S systems of requests with so many relevant items each, [Q].
+
+    >>> positions = random_positions(np.random.default_rng(1), 2, np.array([3, 1]), 1000)
+    >>> positions.at_level(1).vector(1, 0).tolist(), positions.num_retrieved.tolist()
+    ([35.0, 145.0, 951.0], [[1000, 1000], [1000, 1000]])
+    """
+    offsets = offsets_of(np.tile(num_relevant, num_systems))
+    starts = offsets[:-1].reshape(num_systems, -1)
+    places = np.empty(offsets[-1], np.int64)
+    for m in np.unique(num_relevant)[::-1].tolist():
+        first = starts[:, num_relevant == m].ravel()
+        places[first[:, None] + np.arange(m)] = random_placements(rng, len(first), m, corpus_size)
+    shape = num_systems, len(num_relevant)
+    return Positions(
+        systems=tuple(map(str, range(num_systems))),
+        judgments=_judgments(num_relevant),
+        conventions=Conventions(),
+        answered=np.ones(shape, bool),
+        num_retrieved=np.full(shape, corpus_size),
+        found=Tracks(Segments(offsets), places, np.tile(np.arange(num_relevant.sum()), num_systems)),
+        others=None,
+        corpus_size=np.full(len(num_relevant), corpus_size),
+    )
+
+
+def _judgments(num_relevant: IntArray) -> Judgments:
+    """Return requests with so many relevant items each; what they are called is of no account."""
+    relevant = {m: {str(item).encode(): 1.0 for item in range(m)} for m in set(num_relevant.tolist())}
+    return Judgments.from_grades({str(q).encode(): relevant[m] for q, m in enumerate(num_relevant.tolist())})

@@ -1,0 +1,93 @@
+"""Figure: the population of possible users of one ranking: every non-empty set of its relevant items.
+
+Belongs here: the example and its drawing. Imports population and this package's drawing and exhibit.
+"""
+
+from typing import Any
+
+from lexirecall.paper.drawing import INK, RELEVANT, WHITE, Sheet, cells, named
+from lexirecall.paper.exhibit import Exhibit
+from lexirecall.population import user_utilities
+
+POSITIONS, DEPTH = (1, 3, 4, 7), 8
+MEASURES = ("AP", "nDCG", "RR", "RBP")
+HIGH, WIDE, STEP, TOP = 17, 16, 20, 34
+RANKING, FIRST = 22, 60
+"""Where the ranking stands, and the first of the users."""
+
+
+def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
+    """Enumerate the users, the best-off by AP first.
+
+    >>> rows = exhibit(0).rows
+    >>> len(rows), rows[-1]["items"], rows[-1]["AP"]
+    (15, '4', 0.142857)
+
+    Reference: DiazEM25, possible information needs.
+    """
+    rows = population()
+    return Exhibit(
+        "users",
+        "population of possible users of a ranking",
+        ("items", "positions", *MEASURES),
+        tuple(rows),
+        charts={"users": lambda: chart(rows)},
+        remarks=(
+            f"The {len(POSITIONS)} relevant items of the ranking, at {_listed(POSITIONS)}, make {len(rows)} possible "
+            "users: each wants some of them, in the same ranking. By AP the worst-off wants the last one alone, "
+            "and has TSE.",
+        ),
+    )
+
+
+def _listed(positions: tuple[float, ...] | tuple[int, ...]) -> str:
+    return " ".join(f"{position:.0f}" for position in positions)
+
+
+def population() -> list[dict[str, Any]]:
+    """Return every user with the utilities, in descending order of AP.
+
+    >>> population()[0]["items"]
+    '1'
+    """
+    utilities = {measure: user_utilities(measure, POSITIONS) for measure in MEASURES}
+    users = utilities["AP"]
+    members = [users.member(int(mask)) for mask in users.masks]
+    rows = [
+        {"items": named(member.levels), "positions": _listed(member.positions)}
+        | {measure: round(float(utilities[measure].utilities[k]), 6) for measure in MEASURES}
+        for k, member in enumerate(members)
+    ]
+    return sorted(rows, key=lambda row: (-row["AP"], row["items"]))
+
+
+def chart(rows: list[dict[str, Any]]) -> Any:
+    """Draw the ranking and, to its right, what each user wants of it.
+
+    >>> len(chart(population()).to_dict()["layer"])
+    4
+    """
+    sheet = Sheet(FIRST + STEP * len(rows) - 4, TOP + HIGH * DEPTH + 14)
+    wanted = [POSITIONS, *(tuple(map(int, row["positions"].split())) for row in rows)]
+    xs = [RANKING, *(FIRST + STEP * k for k in range(len(rows)))]
+    ys = [TOP + HIGH * k for k in range(DEPTH)]
+    boxes = [box for x, places in zip(xs, wanted, strict=True) for box in _column(x, ys, places)]
+    end = ys[-1] + HIGH
+    values = [
+        {"x": x, "y": end + 6, "text": f"{row['AP']:.2f}".lstrip("0").removesuffix(".00")}
+        for x, row in zip(xs[1:], rows, strict=True)
+    ]
+    places = [{"x": 7, "y": y, "text": str(k)} for k, y in enumerate(ys, 1)]
+    middle = (xs[1] + xs[-1]) / 2
+    heads = [(RANKING, 10, "π"), (middle, 10, f"the {len(rows)} possible users"), (RANKING, end + 6, "AP")]
+    worst = {"x": xs[-1], "y": (ys[0] + ys[-1]) / 2}
+    return sheet.layered(
+        sheet.boxes(boxes, (WIDE, HIGH)),
+        sheet.boxes([worst], (WIDE + 4, HIGH * DEPTH + 4), fillOpacity=0, stroke=INK, strokeWidth=2),
+        sheet.texts([{"x": x, "y": y, "text": text} for x, y, text in heads]),
+        sheet.texts([*values, *places], fontSize=10.5),
+    )
+
+
+def _column(x: float, ys: list[int], places: tuple[int, ...]) -> list[dict[str, Any]]:
+    return cells(x, ys, [RELEVANT if place in places else WHITE for place in range(1, len(ys) + 1)])

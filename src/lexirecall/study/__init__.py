@@ -1,0 +1,228 @@
+"""Study: what measures are worth on a user's own data, one module for each question.
+
+Belongs here: the verb and its result. Not here: the questions (`data`, `agreement`, `ties`, `sensitivity`,
+`degradation`), the words (`summary`) and the drawings (`figures`). Imports everything above it but the figures, which
+are drawn when they are asked for.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from lexirecall.errors import UsageError
+from lexirecall.manifest import Manifest, Note
+from lexirecall.names import Evaluable, Names, parse_names
+from lexirecall.positions import Positions
+from lexirecall.preferences import LEXI_RECALL, Preference
+from lexirecall.progress import Progress
+from lexirecall.statistics.paired import check_chance
+from lexirecall.study import agreement, data, degradation, sensitivity, ties
+from lexirecall.study.collection import Collection, CollectionFiles, from_files, read_collections
+from lexirecall.study.decisions import Policies, decide_all
+from lexirecall.study.summary import summarize
+from lexirecall.tables import to_delimited
+from lexirecall.verbs.evaluate import check_policies, score
+
+__all__ = ["Collection", "CollectionFiles", "Policies", "Study", "from_files", "read_collections", "run_study"]
+
+MEASURES = ("LexiRecall", "TSE", "R@1000", "Rprec", "AP", "nDCG", "RR", "nDCG@10")
+TABLES = {
+    "data": data.COLUMNS,
+    "agreement": agreement.COLUMNS,
+    "ties": ties.COLUMNS,
+    "sensitivity": sensitivity.COLUMNS,
+    "degradation": degradation.COLUMNS,
+}
+"""The columns of each table."""
+Collections = Mapping[str, Positions] | Iterable[Collection | CollectionFiles]
+Rows = dict[str, list[dict[str, Any]]]
+
+
+def run_study(
+    collections: Collections,
+    measures: Names | None = None,
+    *,
+    level: float = 1,
+    queries: str = "all",
+    no_relevant: str = "skip",
+    alpha: float = 0.05,
+    num_samples: int = 10,
+    seed: int = 0,
+    show_progress: bool | None = False,
+) -> "Study":
+    """Ask which measures separate the systems, agree with finding everything, and survive missing labels.
+
+    `collections` is {name: positions}, from `project`, for which `level`, `queries` and `no_relevant` hold as in
+    `evaluate`; or collections that bring their own, such as those that `read_collections` finds in a file. They are
+    read and looked at one after the other. LexiRecall, with which measures are compared, comes first in any case.
+    `num_samples` is how often labels are removed at random; the same `seed` removes the same ones.
+
+    >>> from lexirecall import project, simulate_collection
+    >>> simulated = simulate_collection(1, num_requests=5)
+    >>> study = run_study({"simulated": project(simulated.qrels, simulated.runs)}, ["R@1000", "RR"], num_samples=2)
+    >>> [(row["measure"], round(row["ties"], 3)) for row in study.tables["ties"]]
+    [('LexiRecall', 0.0), ('R@1000', 0.067), ('RR', 0.5)]
+
+    Reference: DiazEM25, empirical analysis.
+    """
+    check_policies(level, queries, no_relevant)
+    check_chance("alpha", alpha)
+    _check_count("num_samples", num_samples, 1)
+    _check_count("seed", seed, 0)
+    rows = _asked(measures)
+    plan = _Plan(rows, alpha, num_samples, seed, show_progress)
+    tables: Rows = {name: [] for name in TABLES}
+    notes: list[Note] = []
+    records: dict[str, Any] = {}
+    for collection in _read(collections, Policies(level, queries, no_relevant), plan):
+        if collection.name in records:
+            raise UsageError(f"two collections are called {collection.name!r}", remedy="rename one")
+        notes += plan.notes(collection)  # first, since it says what cannot be computed before the long work
+        records[collection.name] = _record(collection)
+        for name, own in plan.examine(collection).items():
+            tables[name] += own
+    if not records:
+        raise UsageError("there is no collection to study")
+    return Study({name: tuple(own) for name, own in tables.items()}, plan.manifest(records, notes))
+
+
+def _check_count(name: str, value: object, least: int) -> None:
+    if not isinstance(value, int) or value < least:
+        raise UsageError(f"{name} is {value!r}, but must be a whole number of {least} or more")
+
+
+def _asked(measures: Names | None) -> tuple[Evaluable, ...]:
+    """Return the rows asked for, LexiRecall before all; a preference made of a measure as that measure."""
+    asked = parse_names(MEASURES if measures is None else measures)
+    rows = ((row.measure or row) if isinstance(row, Preference) else row for row in asked)
+    return tuple(dict.fromkeys([LEXI_RECALL, *rows]))
+
+
+def _read(collections: Collections, policies: Policies, plan: "_Plan") -> Iterator[Collection]:
+    if isinstance(collections, Mapping):
+        collections = [Collection(str(name), positions, policies) for name, positions in collections.items()]
+    needs_judged = any(row.needs_judged for row in plan.measures)
+    for collection in collections:
+        if isinstance(collection, Collection):
+            yield collection
+        else:
+            yield collection.read(needs_judged=needs_judged, show_progress=plan.show_progress)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is asked of each collection."""
+
+    measures: tuple[Evaluable, ...]
+    alpha: float
+    num_samples: int
+    seed: int
+    show_progress: bool | None
+
+    def notes(self, collection: Collection) -> Iterator[Note]:
+        """Compute all measures once, which raises where one cannot be computed, and say what was noted."""
+        policies = collection.policies
+        scores = score(
+            collection.positions,
+            self.measures,
+            level=policies.level,
+            queries=policies.queries,
+            no_relevant=policies.no_relevant,
+        )
+        for note in scores.notes:
+            yield Note(note.kind, f"{collection.name}: {note.text}", note.count)
+        if collection.positions.follow_labels:
+            why = "with these rules (judged-only, optimistic, or ties worst or best) the order depends on the labels"
+            yield Note("degradation", f"{collection.name}: {why}, so that none are removed", 1)
+
+    def examine(self, collection: Collection) -> Rows:
+        """Answer all questions about one collection, as rows of each table."""
+        num_steps = len(self.measures) + degradation.num_steps(self.num_samples)
+        with Progress("studying", num_steps, shown=self.show_progress) as progress:
+            description = data.describe(collection)
+            decisions = decide_all(self.measures, collection.positions, collection.policies)
+            named = dict(zip(map(str, self.measures), decisions, strict=True))
+            reference, *others = named
+            power = []
+            for row in self.measures:
+                power.append(sensitivity.power_row(row, collection, alpha=self.alpha))
+                progress.advance(1)
+            degraded = []
+            if not collection.positions.follow_labels:
+                degraded = degradation.degradation_rows(
+                    collection, self.measures, decisions, num_samples=self.num_samples, seed=self.seed,
+                    progress=progress,
+                )  # fmt: skip
+        answers = {
+            "agreement": agreement.agreement_rows(named[reference], {name: named[name] for name in others}),
+            "ties": ties.tie_rows(named),
+            "sensitivity": power,
+            "degradation": degraded,
+        }
+        key = {"collection": collection.name, "label": description["label"]}
+        return {"data": [description]} | {name: [key | row for row in own] for name, own in answers.items()}
+
+    def manifest(self, collections: Mapping[str, Any], notes: Iterable[Note]) -> Manifest:
+        """Return under which conventions the study was made."""
+        conventions = {"seed": self.seed, "samples": self.num_samples, "alpha": self.alpha, "collections": collections}
+        measures = tuple({"name": str(row), "title": row.title, "formula": row.formula} for row in self.measures)
+        return Manifest(conventions, measures, notes=tuple(notes))
+
+
+def _record(collection: Collection) -> dict[str, Any]:
+    """Return what a reader needs to know of a collection to study it again."""
+    positions = collection.positions
+    sizes = None if positions.corpus_size is None else sorted(set(positions.corpus_size.tolist()))
+    return {
+        "qrels": positions.judgments.name,
+        "runs": list(positions.systems),
+        "corpus_size": sizes if sizes is None or len(sizes) > 1 else sizes[0],
+        **asdict(positions.conventions),
+        **asdict(collection.policies),
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """What a study has found: tables for programs, a page of words, and figures.
+
+    >>> from lexirecall import project
+    >>> runs = {"x": {"q": ["a", "b"]}, "y": {"q": ["a", "z", "b"]}}
+    >>> study = run_study({"tiny": project({"q": {"a": 1, "b": 1}}, runs)}, ["RR"], num_samples=1)
+    >>> study.tables["ties"][1]
+    {'collection': 'tiny', 'label': 'shallow', 'measure': 'RR', 'ties': 1.0, 'compared': 1}
+    """
+
+    tables: Mapping[str, tuple[Mapping[str, Any], ...]]
+    """The rows of `data`, `agreement`, `ties`, `sensitivity` and `degradation`; None is what is not defined."""
+    manifest: Manifest
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What a reader should know about the data."""
+        return self.manifest.notes
+
+    def to_tsv(self, table: str) -> str:
+        """Return one of the tables as tab-separated text with a header; what is not defined is an empty field."""
+        return to_delimited(self.tables[table], TABLES[table], "\t") + "\n"
+
+    def summary(self) -> str:
+        """Return what the numbers say, on a page."""
+        return summarize(self.tables, alpha=self.manifest.conventions["alpha"])
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def files(self, *, figures: bool = True) -> dict[str, bytes]:
+        """Return what belongs in a folder: tables, summary, manifest and, if wanted, figures in every format."""
+        texts = {f"{name}.tsv": self.to_tsv(name) for name in TABLES}
+        texts |= {"summary.txt": self.summary(), "manifest.json": self.manifest.to_json()}
+        files = {name: text.encode(errors="surrogateescape") for name, text in texts.items()}
+        if not figures:
+            return files
+        from lexirecall.plots import to_files
+        from lexirecall.study.figures import charts
+
+        for name, chart in charts(self.tables).items():
+            files |= to_files(chart, name)
+        return files

@@ -1,0 +1,223 @@
+"""Collections: the data sets that a study looks at, and the file that lists several of them.
+
+Belongs here: one named collection, read or still to be read, and `--collections FILE.toml`. Not here: what is asked of
+it. Imports errors, formats, manifest, positions, verbs (their checks and warnings) and `decisions`.
+
+The file has one table for each collection; paths and patterns are relative to the file:
+
+    [[collection]]
+    name = "robust (2004)"
+    qrels = "robust04/qrels.txt"
+    runs = ["robust04/runs/*.gz"]
+    corpus_size = 528155
+"""
+
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lexirecall.errors import FormatError, UsageError
+from lexirecall.formats import Qrels, Runs, project
+from lexirecall.formats.source import Source
+from lexirecall.manifest import Conventions
+from lexirecall.positions import Positions
+from lexirecall.study.decisions import Policies
+from lexirecall.verbs.evaluate import check_policies
+from lexirecall.verbs.notes import warn_of_optimism
+
+_POLICIES = ("level", "queries", "no_relevant")
+_RULES = ("ties", "score_dtype", "depth", "judged_only", "duplicates", "imputation")
+_KINDS: dict[str, tuple[type, ...]] = {
+    "level": (int, float),
+    "depth": (int,),
+    "corpus_size": (int, str),
+    "judged_only": (bool,),
+    **dict.fromkeys(("queries", "no_relevant", "ties", "score_dtype", "duplicates", "imputation", "providers"), (str,)),
+}
+"""What may be said of a collection beside its name, qrels and runs: the options of the command line."""
+_WORDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """A data set by its name, and which of its rankings and requests are compared."""
+
+    name: str
+    positions: Positions
+    policies: Policies = field(default_factory=Policies)
+
+    def __post_init__(self) -> None:
+        check_ties(self.positions.conventions.ties)
+        if len(self.positions.systems) < 2:
+            raise UsageError(f"{self.name}: there is one run only, and nothing to compare it with",
+                             remedy="a study needs two or more runs")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class CollectionFiles:
+    """A data set that is still to be read, with the options of the command line that hold for it."""
+
+    name: str
+    qrels: Qrels
+    runs: Runs
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        policies = Policies(**self._chosen(_POLICIES))
+        check_policies(policies.level, policies.queries, policies.no_relevant)
+        check_ties(Conventions(**self._chosen(_RULES)).ties)
+
+    def _chosen(self, names: Sequence[str]) -> dict[str, Any]:
+        return {name: self.options[name] for name in names if name in self.options}
+
+    def read(self, *, needs_judged: bool = False, show_progress: bool | None = False) -> Collection:
+        """Read judgments and runs.
+
+        >>> runs = {"x": {"q": ["a"]}, "y": {"q": ["b", "a"]}}
+        >>> CollectionFiles("mine", {"q": {"a": 4}}, runs, {"level": 4, "depth": 1}).read().positions.shape
+        (2, 1)
+        """
+        warn_of_optimism(str(self.options.get("imputation")))
+        positions = project(
+            self.qrels,
+            self.runs,
+            **self._chosen((*_RULES, "corpus_size", "providers")),
+            needs_judged=needs_judged,
+            show_progress=show_progress,
+        )
+        return Collection(self.name, positions, Policies(**self._chosen(_POLICIES)))
+
+
+def check_ties(rule: str) -> None:
+    """Raise if the rule for tied items leaves LexiRecall, with which everything is compared, without a value."""
+    if rule == "expected":
+        problem = "a study compares with LexiRecall, whose mean over all orders of tied items has no closed form"
+        raise UsageError(problem, remedy="choose another tie rule: trec, input, worst or best")
+
+
+def from_files(files: Sequence[str], options: Mapping[str, Any] | None = None) -> CollectionFiles:
+    """Return the collection of judgments and runs that follow each other, called by the file of the judgments.
+
+    >>> from_files(["robust/qrels.txt.gz", "a.run", "b.run"]).name
+    'qrels.txt'
+    """
+    qrels, *runs = files
+    return CollectionFiles(Source(qrels).run_name, qrels, runs, options or {})
+
+
+def read_collections(path: str | os.PathLike[str], options: Mapping[str, Any] | None = None) -> list[CollectionFiles]:
+    """Read a file that lists collections; `options` hold for each that does not say otherwise.
+
+    Everything in the file is checked, and that its files are there, before any of them is read.
+    """
+    name = os.fspath(path)
+    tables = _tables(name)
+    found = [_collection(table, number, Path(name), options or {}) for number, table in enumerate(tables, 1)]
+    names = [collection.name for collection in found]
+    if twice := sorted({each for each in names if names.count(each) > 1}):
+        problem = f"several collections are called {', '.join(map(repr, twice))}"
+        raise FormatError(name, None, problem, remedy="give each a name of its own")
+    return found
+
+
+def _tables(name: str) -> list[dict[str, Any]]:
+    try:
+        with Source(name).open() as stream:
+            content = tomllib.loads(stream.read().decode())
+    except tomllib.TOMLDecodeError as error:
+        line = re.search(r"at line (\d+)", str(error))
+        problem = f"not valid TOML: {error}"
+        raise FormatError(name, int(line[1]) if line else None, problem, remedy="see https://toml.io") from None
+    except UnicodeDecodeError as error:
+        raise FormatError(name, None, f"not UTF-8 text: {error.reason}", remedy="convert it to UTF-8") from None
+    if unknown := content.keys() - {"collection"}:
+        problem = f"unknown key {sorted(unknown)[0]!r} outside of any collection"
+        raise FormatError(name, None, problem, remedy="begin each collection with a line [[collection]]")
+    tables = content.get("collection")
+    if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
+        problem = "there is no list of collections"
+        raise FormatError(name, None, problem, remedy="begin each collection with a line [[collection]]")
+    return tables
+
+
+def _collection(table: dict[str, Any], number: int, path: Path, options: Mapping[str, Any]) -> CollectionFiles:
+    reader = _TableReader(table, number, path)
+    reader.check_keys()
+    name, qrels = reader.text("name"), reader.file("qrels")
+    runs = list(reader.runs())
+    own = {key: reader.option(key) for key in _KINDS if key in table}
+    try:
+        return CollectionFiles(name, qrels, runs, {**options, **own})
+    except UsageError as error:
+        raise reader.error(error.problem, error.remedy) from None
+
+
+@dataclass(frozen=True)
+class _TableReader:
+    """Takes values out of one table, or says which collection and key are wrong."""
+
+    table: dict[str, Any]
+    number: int
+    path: Path
+
+    def error(self, problem: str, remedy: str) -> FormatError:
+        name = self.table.get("name")
+        which = f"collection {name!r}" if isinstance(name, str) else f"collection {self.number}"
+        return FormatError(str(self.path), None, f"{which}: {problem}", remedy=remedy)
+
+    def check_keys(self) -> None:
+        allowed = ("name", "qrels", "runs", *_KINDS)
+        for key in self.table:
+            if key not in allowed:
+                near = difflib.get_close_matches(key, allowed, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(allowed)}"
+                raise self.error(f"unknown key {key!r}", hint)
+
+    def text(self, key: str) -> str:
+        if not isinstance(self.table.get(key), str) or not self.table[key].strip():
+            problem = f"{key} is {self.table[key]!r}, but must be text" if key in self.table else f"{key} is missing"
+            raise self.error(problem, f'write it as {key} = "..."')
+        return str(self.table[key])
+
+    def file(self, key: str) -> str:
+        path = self.path.parent / self.text(key)
+        if not path.exists():
+            raise self.error(f"{key}: there is no file {str(path)!r}", f"paths are relative to {self.path.name}")
+        return str(path)
+
+    def runs(self) -> Iterator[str]:
+        """Give the files that the paths and patterns under `runs` stand for, each once."""
+        given = self.table.get("runs")
+        patterns = [given] if isinstance(given, str) else given
+        if not isinstance(patterns, list) or not patterns or not all(isinstance(each, str) for each in patterns):
+            problem = "runs is missing" if given is None else f"runs is {given!r}, but must be paths or patterns"
+            raise self.error(problem, 'write it as runs = ["runs/*.gz"]')
+        files = dict.fromkeys(file for pattern in patterns for file in self._matching(pattern))
+        if len(files) < 2:
+            raise self.error("runs: there is one run only, and nothing to compare it with", "give two or more runs")
+        return iter(files)
+
+    def _matching(self, pattern: str) -> list[str]:
+        if (path := self.path.parent / pattern).is_file():
+            return [str(path)]
+        root = Path(path.anchor) if path.is_absolute() else Path()
+        try:
+            files = sorted(str(file) for file in root.glob(str(path.relative_to(root))) if file.is_file())
+        except ValueError as error:
+            raise self.error(f"runs: {pattern!r} is no pattern: {error}", 'write it as "runs/*.gz"') from None
+        if not files:
+            raise self.error(f"runs: no file matches {str(path)!r}", f"paths are relative to {self.path.name}")
+        return files
+
+    def option(self, key: str) -> Any:
+        value, kinds = self.table[key], _KINDS[key]
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            words = " or ".join(_WORDS[kind] for kind in kinds if kind is not int or float not in kinds)
+            raise self.error(f"{key} is {value!r}, but must be {words}", "as on the command line")
+        is_file = isinstance(value, str) and key in ("corpus_size", "providers")
+        return self.file(key) if is_file else value

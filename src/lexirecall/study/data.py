@@ -1,0 +1,61 @@
+"""Data: how large a collection is and how deep its rankings go.
+
+Belongs here: the table of collections, and the label of their depth. Imports numpy, measures and `collection`.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from lexirecall.measures import SET_R
+from lexirecall.study.collection import Collection
+
+COLUMNS = ("collection", "requests", "runs", "relevant", "retrieved", "recall", "label")
+LABELS = ("deep", "standard", "shallow")
+
+
+def depth_label(retrieved: float) -> str:
+    """Return what rankings of this mean length are called: deep above 1000, shallow up to 100, standard between.
+
+    >>> [depth_label(k) for k in (1000.5, 1000, 100.5, 100)]
+    ['deep', 'standard', 'standard', 'shallow']
+
+    Reference: DiazEM25, the table of data sets.
+    """
+    if retrieved > 1000:
+        return "deep"
+    return "standard" if retrieved > 100 else "shallow"
+
+
+def describe(collection: Collection) -> dict[str, Any]:
+    """Count requests and runs, with the mean number of relevant items, and of items retrieved, per request.
+
+    Requests without a relevant item are not counted. A request that a run does not answer is a list of length 0, or
+    left out with queries="intersection". `recall` is the mean share of the relevant items that a run retrieves.
+
+    >>> from lexirecall import project
+    >>> positions = project({"q": {"a": 1, "b": 1}, "r": {"c": 0}}, {"x": {"q": ["a", "z"]}, "y": {"q": []}})
+    >>> describe(Collection("mine", positions))
+    {'collection': 'mine', 'requests': 1, 'runs': 2, 'relevant': 2.0, 'retrieved': 1.0, 'recall': 0.25, \
+'label': 'shallow'}
+    """
+    positions, policies = collection.positions, collection.policies
+    projection = positions.at_level(policies.level)
+    has_relevant = projection.num_relevant > 0
+    counted = np.broadcast_to(has_relevant, positions.shape)
+    if policies.queries == "intersection":
+        counted = counted & positions.answered
+    retrieved = _mean(positions.num_retrieved[counted])
+    return {
+        "collection": collection.name,
+        "requests": int(has_relevant.sum()),
+        "runs": len(positions.systems),
+        "relevant": _mean(projection.num_relevant[has_relevant]),
+        "retrieved": retrieved,
+        "recall": _mean(SET_R.scores(projection)[counted]),
+        "label": depth_label(retrieved),
+    }
+
+
+def _mean(values: Any) -> float:
+    return float(np.mean(values)) if len(values) else 0.0

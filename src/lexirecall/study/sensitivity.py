@@ -1,0 +1,53 @@
+"""Sensitivity: how many pairs of systems a measure shows to be different.
+
+Belongs here: discriminative power under several tests. Not here: the tests (statistics) and how they are run (verbs).
+Imports names, preferences, statistics, verbs and `collection`.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from lexirecall.names import Evaluable, parse_preference
+from lexirecall.statistics.power import discriminative_power
+from lexirecall.study.collection import Collection
+from lexirecall.verbs.compare import Plan, compare_positions
+
+COLUMNS = ("collection", "label", "measure", "test", "paired", "hsd", "t", "sign", "pairs")
+
+
+def power_row(row: Evaluable, collection: Collection, *, alpha: float = 0.05) -> dict[str, Any]:
+    """Return the share of pairs of systems with p < alpha for one measure.
+
+    `paired`: by the test that suits it, the sign test for lexicographic preferences and the t test for all that has a
+    size, with Holm's correction over all pairs; `test` says which it is. `hsd`: by Tukey's honestly significant
+    difference. `t` and `sign`: by one and the same test for all measures, corrected by Holm, whether it suits them or
+    not; so a difference between measures cannot come from their tests. None without any p-value.
+
+    >>> from lexirecall import parse_measure, project
+    >>> qrels = {f"q{i}": {"a": 1} for i in range(9)}
+    >>> runs = {"good": {q: ["a"] for q in qrels}, "bad": {q: ["x", "a"] for q in qrels}}
+    >>> power_row(parse_measure("RR"), Collection("mine", project(qrels, runs)))
+    {'measure': 'RR', 'test': 't', 'paired': 1.0, 'hsd': 1.0, 't': 1.0, 'sign': 1.0, 'pairs': 1}
+
+    Reference: DiazEM25, statistical sensitivity.
+    """
+    shares = {test: _power(row, collection, Plan(test=test, alpha=alpha)) for test in ("hsd", "t", "sign")}
+    test = "t" if parse_preference(row).is_sized else "sign"
+    num_systems = len(collection.positions.systems)
+    num_pairs = num_systems * (num_systems - 1) // 2
+    return {"measure": str(row), "test": test, "paired": shares[test], **shares, "pairs": num_pairs}
+
+
+def _power(row: Evaluable, collection: Collection, plan: Plan) -> float | None:
+    policies = collection.policies
+    comparison = compare_positions(
+        collection.positions,
+        [row],
+        plan,
+        level=policies.level,
+        queries=policies.queries,
+        no_relevant=policies.no_relevant,
+    )
+    power = discriminative_power(comparison.measures[0].corrected, plan.alpha)
+    return None if np.isnan(power) else power
