@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from lexirecall.measures.providers import ProviderExposure, provider_exposure
     from lexirecall.names import parse_measure, parse_measures, parse_preference, register
     from lexirecall.orientation import precision_orientation, recall_orientation
+    from lexirecall.page import Report, report
     from lexirecall.population import leximin, provider_utilities, user_utilities, worst_case_provider, worst_case_user
     from lexirecall.positions import Positions, Projection
     from lexirecall.preferences import PREFERENCES, Pairs, Preference, preference_of
@@ -46,6 +47,7 @@ _HOME = {
     "Projection": "positions",
     "ProviderExposure": "measures.providers",
     "Ranking": "verbs.rank",
+    "Report": "page",
     "Scores": "verbs.scores",
     "Study": "study",
     "UnknownMeasure": "errors",
@@ -69,6 +71,7 @@ _HOME = {
     "rank_systems": "verbs.rank",
     "recall_orientation": "orientation",
     "register": "names",
+    "report": "page",
     "run_study": "study",
     "score": "verbs.evaluate",
     "simulate_collection": "simulate",
@@ -84,10 +87,10 @@ _HOME = {
 __all__ = [
     "MEASURES", "PREFERENCES", "Comparison", "DataError", "Explanation", "FormatError", "Judgments",
     "LexirecallError", "Measure", "Pairs", "Positions", "Preference", "Projection", "ProviderExposure", "Ranking",
-    "Scores", "Study", "UnknownMeasure", "UsageError", "colex_rank", "colex_unrank", "compare",
+    "Report", "Scores", "Study", "UnknownMeasure", "UsageError", "colex_rank", "colex_unrank", "compare",
     "evaluate", "expected_exposure", "explain", "is_top_heavy", "leximin", "parse_measure", "parse_measures",
     "parse_preference", "precision_orientation", "preference_of", "project", "provider_exposure",
-    "provider_utilities", "rank_systems", "recall_orientation", "register", "run_study", "score",
+    "provider_utilities", "rank_systems", "recall_orientation", "register", "report", "run_study", "score",
     "simulate_collection", "sort_key", "tie_probability", "user_utilities", "worst_case_deterministic",
     "worst_case_provider", "worst_case_stochastic", "worst_case_user",
 ]  # fmt: skip

@@ -22,6 +22,7 @@ COMMANDS = {
     "measures": "measures",
     "paper": "paper",
     "rank": "rank",
+    "report": "report",
     "study": "study",
 }
 

@@ -12,34 +12,14 @@ from lexirecall.cli.options import (
     reading_options,
     show_notes,
     shown_warnings,
+    testing_options,
 )
-
-_TESTS = ("auto", "t", "wilcoxon", "sign", "randomization", "hsd", "randomized-hsd")
-_CORRECTIONS = ("holm", "bonferroni", "bh", "none")
 
 
 @click.command("compare")
 @reading_options
 @measures_option
-@click.option("--baseline", metavar="RUN", help="Compare with this run only, and correct over those pairs only.")
-@click.option(
-    "--test", type=click.Choice(_TESTS), default="auto", show_default=True,
-    help="auto: the sign test for lexicographic preferences, the paired t test for all that has a size.",
-)  # fmt: skip
-@click.option(
-    "--correction", type=click.Choice(_CORRECTIONS), default="holm", show_default=True,
-    help="For the many pairs of one measure; hsd needs none.",
-)  # fmt: skip
-@click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of significance.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the random resamples.")
-@click.option(
-    "--resamples", "num_resamples", type=click.IntRange(min=1), default=10_000, show_default=True,
-    help="How many, for randomization and randomized-hsd.",
-)  # fmt: skip
-@click.option(
-    "--test-ties", type=click.Choice(("drop", "split")), default="drop", show_default=True,
-    help="Tied requests in the sign test: left out, or half for each side.",
-)  # fmt: skip
+@testing_options
 @click.option(
     "--show", "view", type=click.Choice(("systems", "pairs", "matrix", "power")), default="systems", show_default=True,
     help="The runs with marks of significance, every pair, a matrix for each measure, or what each can tell apart.",

@@ -51,7 +51,7 @@ def command(folder: str) -> None:
     request = next(each for each in explanation.requests if each.preferred == total)
     click.echo(f"$ {_explain_command(folder, total, top)} --query {request.request} --limit 5")
     write(request.to_text(limit=5, bold=bold), None)
-    click.echo(f"\n{_next(folder, collection.corpus_size, total, top)}")
+    click.echo(f"\n{_next(folder, collection.corpus_size, total, top)}\n\n{_page(Path(folder), files)}")
 
 
 def _command(folder: str, verb: str = "eval") -> str:
@@ -82,6 +82,19 @@ def _write(folder: Path, collection: Any) -> list[Path]:
         )
     write_files(paths)
     return sorted(paths, key=lambda path: (path.suffix == ".run", path.name))  # the order of *.run
+
+
+def _page(folder: Path, files: list[Path]) -> str:
+    """Write the report, and say where it is; or how to get it."""
+    from lexirecall.plots import is_available
+
+    if not is_available():
+        return "All of it on one page for the browser: pip install 'lexirecall[report]', then lexirecall report"
+    from lexirecall.page import report
+
+    path = folder / "report.html"
+    report(files[0], files[1:], path, title="lexirecall demo")
+    return f"All of it on one page, for your browser:\n  {path}"
 
 
 def _best(scores: Any, measure: str) -> str:

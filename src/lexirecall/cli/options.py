@@ -139,6 +139,49 @@ def measures_option(command: Command) -> Command:
     )(command)  # fmt: skip
 
 
+_TESTING = (
+    click.option("--baseline", metavar="RUN", help="Compare with this run only, and correct over those pairs only."),
+    click.option(
+        "--test",
+        type=click.Choice(("auto", "t", "wilcoxon", "sign", "randomization", "hsd", "randomized-hsd")),
+        default="auto",
+        show_default=True,
+        help="auto: the sign test for lexicographic preferences, the paired t test for all that has a size.",
+    ),
+    click.option(
+        "--correction",
+        type=click.Choice(("holm", "bonferroni", "bh", "none")),
+        default="holm",
+        show_default=True,
+        help="For the many pairs of one measure; hsd needs none.",
+    ),
+    click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of significance."),
+    click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the random resamples."),
+    click.option(
+        "--resamples",
+        "num_resamples",
+        type=click.IntRange(min=1),
+        default=10_000,
+        show_default=True,
+        help="How many, for randomization and randomized-hsd.",
+    ),
+    click.option(
+        "--test-ties",
+        type=click.Choice(("drop", "split")),
+        default="drop",
+        show_default=True,
+        help="Tied requests in the sign test: left out, or half for each side.",
+    ),
+)
+
+
+def testing_options(command: Command) -> Command:
+    """Add the options that say how pairs of runs are tested."""
+    for option in reversed(_TESTING):
+        command = option(command)
+    return command
+
+
 def check_stdin(*files: object) -> None:
     """Raise if more than one file is to be read from stdin."""
     if files.count("-") > 1:

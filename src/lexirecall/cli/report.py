@@ -1,0 +1,62 @@
+"""`lexirecall report`: a thin shell on `lexirecall.report`."""
+
+from typing import Any
+
+import click
+
+from lexirecall.cli.options import (
+    check_stdin,
+    measures_option,
+    reading_options,
+    show_notes,
+    shown_warnings,
+    testing_options,
+)
+
+
+@click.command("report")
+@reading_options
+@measures_option
+@testing_options
+@click.option("--title", metavar="TEXT", help="What stands above the page.")
+@click.option(
+    "--plots", metavar="DIR", help="Write the charts to a folder too, as SVG, PDF and PNG: those of the two best runs."
+)
+@click.option(
+    "-o", "--output", metavar="FILE", default="report.html", show_default=True,
+    help="Where the page is written; - for stdout.",
+)  # fmt: skip
+def command(
+    qrels: str,
+    runs: tuple[str, ...],
+    measures: tuple[str, ...],
+    output: str,
+    **options: Any,
+) -> None:
+    """Write a page about runs that needs nothing but a browser: one HTML file to read, send or attach to a paper.
+
+    It holds the leaderboard with marks of significance, every pair of runs and the requests that decide it, for each
+    request where every run has the relevant documents, the worst-off requests, recall by depth, and how the measures
+    behave on these data. A single run is taken too. Needs: pip install 'lexirecall[report]'
+
+    \b
+    Examples:
+      lexirecall report qrels.txt bm25.run dense.run fused.run
+      lexirecall report qrels.txt runs/*.run --baseline bm25.run -m LexiRecall -m nDCG@10 -o r04.html
+      lexirecall report qrels.txt runs/*.run --title 'Robust 2004' --plots figures
+    """
+    check_stdin(qrels, *runs, options["corpus_size"], options["providers"])
+    from lexirecall.output import write
+    from lexirecall.page import report
+
+    to_stdout = output == "-"
+    with shown_warnings():
+        page = report(qrels, list(runs), None if to_stdout else output, measures or None, show_progress=None, **options)
+    show_notes(page.notes)
+    if to_stdout:
+        write(page.html(), None)
+        return
+    size = len(page.html().encode()) / 1e6
+    click.echo(f"note: the page is {output} ({size:.1f} MB): open it in a browser", err=True)
+    if options["plots"] is not None:
+        click.echo(f"note: the charts are in {options['plots']}", err=True)

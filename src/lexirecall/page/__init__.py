@@ -1,0 +1,199 @@
+"""Page: a report on the runs of one collection, as a single HTML file that needs nothing else.
+
+Belongs here: the verb and its result. Not here: what the page shows (`findings`, `payload`), how it becomes a file
+(`html`, `bundle`) and what it does in a browser (`assets`); drawings for papers are `charts`.
+"""
+
+import datetime as dt
+import os
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from lexirecall.errors import LexirecallError, UsageError, counted
+from lexirecall.formats import CorpusSize, ProviderMap, Qrels, Runs, project
+from lexirecall.manifest import Conventions, Note
+from lexirecall.names import Names
+from lexirecall.output import write_files
+from lexirecall.page.bundle import javascript_bundle, vl_convert
+from lexirecall.page.findings import Findings, check_conventions
+from lexirecall.page.html import fill
+from lexirecall.page.limits import Limits
+from lexirecall.page.payload import build_payload
+from lexirecall.plots import altair, to_files
+from lexirecall.positions import Positions
+from lexirecall.study.decisions import Policies
+from lexirecall.tables import Table
+from lexirecall.verbs.compare import Plan
+from lexirecall.verbs.evaluate import asked_measures, check_policies
+
+__all__ = ["Report", "report", "report_positions"]
+
+FilePath = str | os.PathLike[str]
+
+
+def report(
+    qrels: Qrels,
+    runs: Runs,
+    output: FilePath | None = "report.html",
+    measures: Names | None = None,
+    *,
+    plots: FilePath | None = None,
+    title: str | None = None,
+    date: dt.date | None = None,
+    baseline: str | None = None,
+    test: str = "auto",
+    correction: str = "holm",
+    alpha: float = 0.05,
+    seed: int = 0,
+    num_resamples: int = 10_000,
+    test_ties: str = "drop",
+    level: float = 1,
+    depth: int | None = None,
+    corpus_size: CorpusSize = None,
+    queries: str = "all",
+    no_relevant: str = "skip",
+    ties: str = "trec",
+    judged_only: bool = False,
+    score_dtype: str = "float64",
+    duplicates: str = "error",
+    imputation: str = "pessimistic",
+    providers: ProviderMap = None,
+    show_progress: bool | None = False,
+) -> "Report":
+    """Write a page about runs: a leaderboard, every pair, every request and what decides it; and charts, to a folder.
+
+    `output` is the file, None to write none; `plots` is a folder for the charts as SVG, PDF and PNG. `title` and `date`
+    (today, if not given) stand on the page. The other arguments are those of `compare`; a single run is taken too, and
+    then there is nothing about pairs. LexiRecall is always among the measures of several runs. Needs the extra
+    `report`.
+
+    >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
+    >>> runs = {"old": {"q1": ["a"], "q2": ["x", "c"]}, "new": {"q1": ["x", "b", "a"], "q2": ["c"]}}
+    >>> page = report(qrels, runs, output=None, title="Old and new")
+    >>> page.payload["systems"], page.payload["title"]
+    (['new', 'old'], 'Old and new')
+    """
+    _check_extra(output, plots)
+    check_policies(level, queries, no_relevant)
+    check_conventions(Conventions(ties, score_dtype, depth, judged_only, duplicates, imputation))
+    rows = asked_measures(measures, has_providers=providers is not None)
+    plan = Plan(test, correction, alpha, seed, num_resamples, test_ties)
+    positions = project(
+        qrels, runs, corpus_size=corpus_size, ties=ties, score_dtype=score_dtype, depth=depth, judged_only=judged_only,
+        duplicates=duplicates, imputation=imputation, providers=providers,
+        needs_judged=any(row.needs_judged for row in rows), show_progress=show_progress,
+    )  # fmt: skip
+    made = report_positions(
+        positions, rows, plan, baseline=baseline, level=level, queries=queries, no_relevant=no_relevant, title=title,
+        date=date, show_progress=show_progress,
+    )  # fmt: skip
+    if output is not None:
+        made.write(output, plots)
+    elif plots is not None:
+        made.write_plots(plots)
+    return made
+
+
+def report_positions(
+    positions: Positions,
+    measures: Names | None = None,
+    plan: Plan | None = None,
+    *,
+    baseline: str | None = None,
+    level: float = 1,
+    queries: str = "all",
+    no_relevant: str = "skip",
+    title: str | None = None,
+    date: dt.date | None = None,
+    limits: Limits | None = None,
+    show_progress: bool | None = False,
+) -> "Report":
+    """Make a page from positions, as `report` does from files; nothing is written.
+
+    >>> positions = project({"q": {"a": 1}}, {"x": {"q": ["a"]}, "y": {"q": ["b", "a"]}})
+    >>> report_positions(positions, ["RR"]).payload["marks"]
+    [['', ''], ['', '']]
+    """
+    policies = Policies(level, queries, no_relevant)
+    findings = Findings.of(
+        positions, measures, plan or Plan(), policies, baseline=baseline, show_progress=show_progress
+    )
+    heading = title or f"{counted(len(positions.systems), 'run')} on {findings.name}"
+    return Report(findings, build_payload(findings, title=heading, date=date, limits=limits))
+
+
+def _check_extra(output: FilePath | None, plots: FilePath | None) -> None:
+    """Raise before any work if the page could not be made, or not be kept."""
+    vl_convert()
+    if plots is not None:
+        altair()
+    if output is not None and Path(output).is_dir():
+        raise UsageError(f"{os.fspath(output)!r} is a folder", remedy="name a file, such as report.html")
+    if plots is not None and Path(plots).exists() and not Path(plots).is_dir():
+        raise UsageError(f"{os.fspath(plots)!r} is there and is no folder", remedy="name a folder for the charts")
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        problem = f"{folder}: cannot be made: {(error.strerror or str(error)).lower()}"
+        raise LexirecallError(problem, remedy="name a folder that can be written") from None
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """A page about the runs of one collection.
+
+    >>> from lexirecall import project
+    >>> page = report_positions(project({"q": {"a": 1}}, {"q": ["a"]}), "RR")
+    >>> page.payload["means"], page.payload["requests"]
+    ([[1]], ['q'])
+    """
+
+    findings: Findings
+    payload: dict[str, Any]
+    """What the page shows, as plain lists and numbers."""
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What a reader should know about the data, and what the page leaves out."""
+        left_out = (Note("left out of the page", sentence) for sentence in self.payload["left_out"])
+        return (*self.findings.notes, *left_out)
+
+    def html(self) -> str:
+        """Return the page, which is one file of text."""
+        return self._html
+
+    @cached_property
+    def _html(self) -> str:
+        return fill(self.payload, self._leaderboard, javascript_bundle())
+
+    @property
+    def _leaderboard(self) -> Table:
+        """The table for readers without JavaScript, with names as long as on the page."""
+        table = self.findings.leaderboard
+        names = zip(self.payload["labels"], self.payload["systems"], table.rows, strict=True)
+        return replace(table, rows=tuple((f"{label} {system}", *row[1:]) for label, system, row in names))
+
+    def charts(self) -> dict[str, Any]:
+        """Return the charts of the page as altair objects, by name; those of a pair are about the two best runs."""
+        from lexirecall.page.charts import charts_of
+
+        return charts_of(self.findings)
+
+    def write(self, path: FilePath, plots: FilePath | None = None) -> None:
+        """Write the page to a file, and the charts to a folder, if one is named; all of it or nothing."""
+        page = {Path(path): self.html().encode()}
+        write_files(page if plots is None else page | self._plots(Path(plots)))
+
+    def write_plots(self, folder: FilePath) -> None:
+        """Write the charts to a folder, as SVG, PDF and PNG."""
+        write_files(self._plots(Path(folder)))
+
+    def _plots(self, folder: Path) -> dict[Path, bytes]:
+        named = [to_files(chart, name) for name, chart in self.charts().items()]
+        _make(folder)
+        return {folder / name: data for each in named for name, data in each.items()}

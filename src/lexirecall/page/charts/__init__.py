@@ -1,0 +1,70 @@
+"""Charts: what a report shows, as drawings for papers and notebooks.
+
+Belongs here: the list of charts, one module for each thing they are about. Each function takes a comparison, scores or
+positions and returns an altair object, which draws itself in a notebook; `lexirecall.plots.to_files` makes SVG, PDF and
+PNG of it. Not here: kinds of charts and their look (plots). Imports this package's modules.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from lexirecall.page.charts.measures import agreement_and_ties, depths_needed, recall_curves
+from lexirecall.page.charts.requests import request_differences, request_strips
+from lexirecall.page.charts.systems import difference_intervals, leaderboard, pair_matrix
+from lexirecall.page.findings import Findings
+from lexirecall.plots import COLORS
+from lexirecall.preferences import Preference
+from lexirecall.verbs.comparison import Comparison
+from lexirecall.verbs.explain import explain_positions
+
+__all__ = [
+    "agreement_and_ties", "charts_of", "depths_needed", "difference_intervals", "leaderboard", "pair_matrix",
+    "recall_curves", "request_differences", "request_strips",
+]  # fmt: skip
+
+
+def charts_of(findings: Findings) -> dict[str, Any]:
+    """Return all charts by the name of their file; of all pairs and requests those that tell the two best runs apart.
+
+    >>> from lexirecall import project
+    >>> from lexirecall.study import Policies
+    >>> from lexirecall.verbs.compare import Plan
+    >>> positions = project({"q": {"a": 1, "b": 1}}, {"x": {"q": ["z", "a"]}})
+    >>> list(charts_of(Findings.of(positions, "RR", Plan(), Policies())))
+    ['leaderboard', 'request', 'recall', 'depth']
+    """
+    positions, policies = findings.positions, findings.policies
+    names = [positions.systems[s] for s in findings.places]
+    drawn = {"leaderboard": leaderboard(findings.comparison or findings.scores)}
+    if findings.comparison is not None:
+        drawn |= _charts_of_pairs(findings, findings.comparison, names[0], names[1])
+    drawn |= {
+        "request": request_strips(positions, _telling_request(findings), names[: len(COLORS)], level=policies.level),
+        "recall": recall_curves(positions, names[: len(COLORS)], policies=policies),
+        "depth": depths_needed(positions, names, policies=policies),
+    }
+    return drawn
+
+
+def _charts_of_pairs(findings: Findings, comparison: Comparison, a: str, b: str) -> dict[str, Any]:
+    with_values = [row for row in findings.scores.measures if not isinstance(row, Preference)]
+    measure = str((with_values or findings.scores.measures)[0])
+    return {
+        "pairs": pair_matrix(comparison),
+        "intervals": difference_intervals(comparison),
+        "differences": request_differences(findings.positions, a, b, measure, policies=findings.policies),
+        "measures": agreement_and_ties(findings.positions, findings.scores.measures, policies=findings.policies),
+    }
+
+
+def _telling_request(findings: Findings) -> str:
+    """Return the request that tells the two best systems apart most clearly, or the first if there is none."""
+    policies = findings.policies
+    a, b = (findings.places * 2)[:2]
+    explained = explain_positions(
+        findings.positions, a, b, level=policies.level, queries=policies.queries, no_relevant="skip"
+    )
+    if explained.requests:
+        return explained.requests[0].request
+    return findings.positions.requests[int(np.flatnonzero(findings.projection.num_relevant)[0])]

@@ -1,0 +1,161 @@
+"""Findings: what a page shows, in the order in which it shows it.
+
+Belongs here: positions, scores and comparison of one collection side by side, for one run as for many. Not here: what
+becomes of them (payload, charts, html). Imports numpy, positions, preferences, tables, verbs and study.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from lexirecall.errors import DataError, UsageError, plain
+from lexirecall.formats.source import Source
+from lexirecall.judgments import BoolArray
+from lexirecall.manifest import Conventions, Note
+from lexirecall.names import Evaluable, Names
+from lexirecall.page.recall import counted_rankings
+from lexirecall.positions import Positions, Projection
+from lexirecall.preferences import LEXI_RECALL
+from lexirecall.study.agreement import agreement
+from lexirecall.study.decisions import Policies, decide_all
+from lexirecall.study.ties import share_of_ties
+from lexirecall.tables import Table
+from lexirecall.verbs.compare import Plan, compare_positions
+from lexirecall.verbs.comparison import Comparison
+from lexirecall.verbs.evaluate import asked_measures, score
+from lexirecall.verbs.scores import Scores
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """One collection, scored and, if it has two runs or more, compared."""
+
+    positions: Positions
+    scores: Scores
+    comparison: Comparison | None
+    """None for a single run."""
+    plan: Plan
+    policies: Policies
+
+    @classmethod
+    def of(
+        cls,
+        positions: Positions,
+        measures: Names | None,
+        plan: Plan,
+        policies: Policies,
+        *,
+        baseline: str | None = None,
+        show_progress: bool | None = False,
+    ) -> "Findings":
+        """Score and compare.
+
+        >>> from lexirecall import project
+        >>> findings = Findings.of(project({"q": {"a": 1}}, {"q": ["a"]}), "RR", Plan(), Policies())
+        >>> print(findings.leaderboard.to_text())
+        run        RR
+        a run  1.0000
+        """
+        check_conventions(positions.conventions)
+        _check_relevant(positions, policies.level)
+        rows = asked_measures(measures, has_providers=positions.providers is not None)
+        level, queries, no_relevant = policies.level, policies.queries, policies.no_relevant
+        if len(positions.systems) == 1:
+            if baseline is not None:
+                problem = f"the baseline is {baseline!r}, but there is one run only, and nothing to compare it with"
+                raise UsageError(problem, remedy="give two or more runs, or no baseline")
+            scores = score(positions, rows, level=level, queries=queries, no_relevant=no_relevant)
+            return cls(positions, scores, None, plan, policies)
+        comparison = compare_positions(
+            positions,
+            with_lexirecall(rows),
+            plan,
+            baseline=baseline,
+            level=level,
+            queries=queries,
+            no_relevant=no_relevant,
+            show_progress=show_progress,
+        )
+        return cls(positions, comparison.scores, comparison, plan, policies)
+
+    @property
+    def name(self) -> str:
+        """What the collection is called: the file of its judgments, without its folder."""
+        return Source(self.positions.judgments.name).run_name
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What a reader of the numbers should know."""
+        return self.scores.notes if self.comparison is None else self.comparison.notes
+
+    @cached_property
+    def places(self) -> list[int]:
+        """The systems, best first, as in the table of `compare`; equal ones in the order given."""
+        if self.comparison is None:
+            return [0]
+        return best_first(self.comparison)
+
+    @cached_property
+    def leaderboard(self) -> Table:
+        """The means of each system, best first, with its letter and marks of significance."""
+        if self.comparison is not None:
+            return self.comparison.table()
+        table = self.scores.table()
+        return Table(table.header, tuple((f"a {run}", *means) for run, *means in table.rows))
+
+    @cached_property
+    def projection(self) -> Projection:
+        """The positions of what is relevant at the level of the page."""
+        return self.positions.at_level(self.policies.level)
+
+    @property
+    def counted(self) -> BoolArray:
+        """Which rankings count, [S, Q]: of requests with a relevant item, and answered if only those are asked for."""
+        return counted_rankings(self.positions, self.policies)
+
+
+def best_first(comparison: Comparison) -> list[int]:
+    """Return the systems in the order of the comparison's table; equal ones in the order given."""
+    return np.argsort(comparison.order.ranks, kind="stable").tolist()  # type: ignore[no-any-return]
+
+
+def agreements(positions: Positions, rows: Sequence[Evaluable], policies: Policies) -> Iterator[dict[str, Any]]:
+    """Give, for each measure, its agreement with LexiRecall, which is among them, and its share of ties.
+
+    >>> from lexirecall import parse_measure, project
+    >>> positions = project({"q": {"a": 1, "b": 1}}, {"x": {"q": ["a", "z", "b"]}, "y": {"q": ["z", "a", "b"]}})
+    >>> next(agreements(positions, [parse_measure("RR"), LEXI_RECALL], Policies()))
+    {'measure': 'RR', 'agreement': 1.0, 'tied': 0.0}
+    """
+    decisions = dict(zip(rows, decide_all(list(rows), positions, policies), strict=True))
+    for row in rows:
+        agreed = None if row == LEXI_RECALL else agreement(decisions[LEXI_RECALL], decisions[row])[0]
+        yield {"measure": str(row), "agreement": agreed, "tied": share_of_ties(decisions[row])}
+
+
+def with_lexirecall(rows: Sequence[Evaluable]) -> list[Evaluable]:
+    """Return the measures and, if it is not among them, LexiRecall, by which every pair and request is explained.
+
+    >>> from lexirecall.measures import AP
+    >>> with_lexirecall([AP])
+    [AP, LexiRecall]
+    """
+    return list(dict.fromkeys([*rows, LEXI_RECALL]))
+
+
+def _check_relevant(positions: Positions, level: float) -> None:
+    if not positions.judgments.num_relevant(level).any():
+        name, highest = positions.judgments.name, positions.judgments.grades.max(initial=-1)
+        problem = f"{name}: no request has a relevant item: the highest grade is {plain(highest)}"
+        raise DataError(f"{problem} and the level is {plain(level)}", remedy="lower the level, or check the grades")
+
+
+def check_conventions(conventions: Conventions) -> None:
+    """Raise where there is no single order, or an invented one, whose positions could be shown."""
+    if conventions.ties == "expected":
+        raise UsageError("ties='expected' has no single order to show", remedy="choose trec, input, worst or best")
+    if conventions.imputation == "optimistic":
+        raise UsageError("optimistic imputation shows documents that were not retrieved", remedy="leave it out")

@@ -1,0 +1,64 @@
+"""Html: one file that holds everything, and asks the network for nothing.
+
+Belongs here: putting template, style, scripts and data together, and making sure that no data can be taken for any of
+them. Not here: what the page does (assets). Imports tables, text and the standard library.
+"""
+
+import base64
+import html
+import json
+import re
+import zlib
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+from lexirecall.tables import Table
+from lexirecall.text import visible
+
+_PLACEHOLDER = re.compile(r"\{\{(TITLE|STYLE|BUNDLE|SCRIPT|DATA|NOSCRIPT)\}\}")
+
+
+def asset(name: str) -> str:
+    """Return one of the files that the package brings along for pages."""
+    return files("lexirecall.page").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def fill(payload: Mapping[str, Any], leaderboard: Table, bundle: str) -> str:
+    """Return the page: the template, in which what is put into one place is never searched for another."""
+    parts = {
+        "TITLE": html.escape(visible(payload["title"])),
+        "STYLE": _within(asset("style.css"), "style"),
+        "BUNDLE": _within(bundle, "script"),
+        "SCRIPT": _within(asset("page.js"), "script"),
+        "DATA": pack(payload),
+        "NOSCRIPT": leaderboard.to_html(),
+    }
+    return _PLACEHOLDER.sub(lambda match: parts[match[1]], asset("template.html"))
+
+
+def pack(payload: Mapping[str, Any]) -> str:
+    """Return data as base64 of raw deflate of JSON; base64 has no `<`, so that nothing in it can end an element.
+
+    >>> pack({"id": "</script>"})
+    'q1bKTFGyUrLRL04uyiwosVOqBQA='
+    >>> unpack(pack({"id": "</script>"}))
+    {'id': '</script>'}
+    """
+    text = json.dumps(payload, allow_nan=False, separators=(",", ":"))
+    compressor = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)  # 9 takes five times as long for 4 % less
+    return base64.b64encode(compressor.compress(text.encode()) + compressor.flush()).decode()
+
+
+def unpack(data: str) -> Any:
+    """Return what was packed, as the page does."""
+    return json.loads(zlib.decompress(base64.b64decode(data), -zlib.MAX_WBITS))
+
+
+def _within(code: str, element: str) -> str:
+    r"""Return code that cannot end the element it stands in, nor hide its end; in strings, `<\/` means `</`.
+
+    >>> _within("say('</SCRIPT>')", "script")
+    "say('<\\/SCRIPT>')"
+    """
+    return re.sub(f"<(?=/{element}|!--)", r"<\\", code, flags=re.IGNORECASE)

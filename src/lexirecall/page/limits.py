@@ -1,0 +1,124 @@
+"""Limits: what is left out of a page so that it stays small, and the sentences that say so.
+
+Belongs here: the choice of requests, systems and pairs, and the cutting of names. Not here: what is written about them
+(payload). Imports numpy, errors, judgments and text.
+
+Means, marks, recall curves and all that sums up are computed from everything; only the detail is thinned.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain, count
+
+import numpy as np
+
+from lexirecall.errors import counted
+from lexirecall.judgments import IntArray
+from lexirecall.text import to_valid_text
+
+COLUMNS_OF_A_PAIR = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much detail a page holds; a position takes some three bytes of it, and so does a value."""
+
+    positions: int = 4_000_000
+    values: int = 2_000_000
+    pair_values: int = 2_000_000
+    characters: int = 8_000_000
+    """Of the ids of relevant documents."""
+    length: int = 200
+    """Of a name."""
+    fewest_systems: int = 5
+    """Requests are thinned until so many systems can be shown on each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is shown in detail, of systems that stand in the order of the page."""
+
+    requests: IntArray
+    """Indices of the requests shown, of those with a relevant document."""
+    num_requests: int
+    """How many there are."""
+    num_systems: int
+    num_detailed: int
+    """Of the first so many systems, values and positions on each request are shown."""
+    num_paired: int
+    """Every two of the first so many systems are compared."""
+
+    def sentences(self) -> Iterator[str]:
+        """Say what is left out."""
+        if len(self.requests) < self.num_requests:
+            yield (
+                f"Of the {counted(self.num_requests, 'request')}, {len(self.requests):,} at regular intervals are "
+                "shown one by one; means, tests and curves are over all."
+            )
+        if (left_out := self.num_systems - self.num_detailed) > 0:
+            yield (
+                f"Values and positions on each request are shown of the best {counted(self.num_detailed, 'run')}, not "
+                f"of the other {left_out:,}."
+            )
+        if self.num_paired < self.num_systems:
+            yield f"Pairs are shown of the best {counted(self.num_paired, 'run')} of {self.num_systems:,}."
+
+
+def select(num_found: IntArray, num_characters: IntArray, num_measures: int, limits: Limits) -> Selection:
+    """Choose what fits, from the relevant items found, [S, Q], and the length of the relevant ids of each request, [Q].
+
+    First requests are left out at regular intervals, until the best few systems fit; then systems from the worst on.
+
+    >>> found = np.full((10, 6), 20)
+    >>> chosen = select(found, np.full(6, 99), 2, Limits(positions=400, pair_values=200))
+    >>> chosen.requests.tolist(), chosen.num_detailed, chosen.num_paired
+    ([0, 2, 4], 6, 5)
+    """
+    num_systems, num_requests = num_found.shape
+    few = min(num_systems, limits.fewest_systems)
+    excess = (
+        num_found[:few].sum() / limits.positions,
+        few * num_requests * num_measures / limits.values,
+        num_characters.sum() / limits.characters,
+    )
+    requests = np.arange(0, num_requests, max(1, int(np.ceil(max(excess)))))
+    positions = num_found[:, requests].sum(axis=1).cumsum()
+    values = np.arange(1, num_systems + 1) * len(requests) * num_measures
+    num_detailed = int(((positions <= limits.positions) & (values <= limits.values)).sum())
+    sizes = np.arange(2, num_systems + 1)
+    pair_values = sizes * (sizes - 1) // 2 * num_measures * COLUMNS_OF_A_PAIR
+    num_paired = 1 + int((pair_values <= limits.pair_values).sum())
+    return Selection(requests, num_requests, num_systems, max(num_detailed, 1), num_paired)
+
+
+@dataclass(slots=True)
+class Cutter:
+    r"""Makes of ids text that any browser takes and that is not longer than it may be; counts what it cuts.
+
+    >>> cut = Cutter(3)
+    >>> cut("abcdef"), cut("é"), Cutter(9)("caf\udce9"), cut.num_cut
+    ('abc…', 'é', 'caf\\xe9', 1)
+    """
+
+    length: int
+    num_cut: int = 0
+
+    def __call__(self, text: str) -> str:
+        """Return the text, cut and with an ellipsis if it is too long."""
+        text = to_valid_text(text)
+        if len(text) <= self.length:
+            return text
+        self.num_cut += 1
+        return f"{text[: self.length]}…"
+
+    def names(self, names: Iterable[str]) -> list[str]:
+        """Cut names; those that become equal by it are numbered, since a link to one must not lead to another.
+
+        >>> Cutter(3).names(["abcdx", "abc", "abcdy"])
+        ['abc…', 'abc', 'abc… (2)']
+        """
+        unique: dict[str, None] = {}
+        for name in map(self, names):
+            numbered = (f"{name} ({number})" for number in count(2))
+            unique[next(each for each in chain([name], numbered) if each not in unique)] = None
+        return list(unique)

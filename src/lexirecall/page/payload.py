@@ -1,0 +1,171 @@
+"""Payload: everything that a page shows, as plain lists and numbers that fit into JSON.
+
+Belongs here: what is in it, under which key. Not here: how positions, pairs and curves are laid out (`rankings`,
+`pairs`, `recall`), what is left out (`limits`), and the file (`html`). Imports everything above the page, and those.
+
+Systems stand best first, requests in the order of the judgments, and all that speaks of them says their index.
+"""
+
+import datetime as dt
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from lexirecall.errors import counted
+from lexirecall.judgments import IntArray
+from lexirecall.page.findings import Findings, agreements
+from lexirecall.page.limits import Cutter, Limits, Selection, select
+from lexirecall.page.pairs import pair_columns
+from lexirecall.page.rankings import found_documents, lengths_of_relevant, relevant_documents
+from lexirecall.page.recall import RECALLS, depths_to, mean_recall, median_depths
+from lexirecall.page.rounding import rounded
+from lexirecall.preferences import Preference
+from lexirecall.version import VERSION
+
+FORM = 1
+"""The version of the payload's form."""
+VALUE_DIGITS = 5
+NOTE_LENGTH = 1000
+_ALL_DIGITS = 17
+
+
+def build_payload(
+    findings: Findings, *, title: str = "", date: dt.date | None = None, limits: Limits | None = None
+) -> dict[str, Any]:
+    """Return what a page shows; the same findings and date give the same payload.
+
+    >>> from lexirecall import project
+    >>> from lexirecall.study import Policies
+    >>> from lexirecall.verbs.compare import Plan
+    >>> positions = project({"q": {"a": 1, "b": 1}}, {"x": {"q": ["z", "a"]}, "y": {"q": ["b", "z", "a"]}})
+    >>> payload = build_payload(Findings.of(positions, "RR", Plan(), Policies()))
+    >>> payload["systems"], payload["means"], payload["relevant"], payload["found"]
+    (['y', 'x'], [[1, 1], [0.5, 0]], [['a', 'b']], [[[1, 1, 2, 0]], [[2, 0]]])
+    """
+    limits = limits or Limits()
+    cut = Cutter(limits.length)
+    with_relevant = np.flatnonzero(findings.projection.num_relevant)
+    chosen = _selection(findings, limits)
+    requests = with_relevant[chosen.requests]
+    systems = cut.names(findings.positions.systems[s] for s in findings.places)
+    best = findings.places[: chosen.num_detailed]
+    rest = [None] * (len(findings.places) - len(best))
+    parts = {
+        "version": FORM,
+        "title": cut(title),
+        "lexirecall": VERSION,
+        "date": (date or dt.date.today()).isoformat(),
+        "manifest": _manifest(findings, systems, cut),
+        "alpha": findings.plan.alpha,
+        "systems": systems,
+        **_leaderboard(findings),
+        "requests": cut.names(findings.positions.requests[q] for q in requests.tolist()),
+        "measures": list(_measures(findings)),
+        "values": [[*column, *rest] for column in _values(findings, best, requests)],
+        "pairs": pair_columns(findings, chosen.num_paired),
+        "relevant": relevant_documents(findings.projection, requests, cut),
+        "found": [*found_documents(findings, best, requests), *rest],
+        "retrieved": [*findings.positions.num_retrieved[best][:, requests].tolist(), *rest],
+        **_curves(findings),
+        "study": list(_study(findings)),
+    }
+    return {**parts, "left_out": [*chosen.sentences(), *_left_out(findings, cut)]}
+
+
+def _selection(findings: Findings, limits: Limits) -> Selection:
+    projection = findings.projection
+    with_relevant = projection.num_relevant > 0
+    num_found = projection.found.segments.sizes.reshape(findings.positions.shape)
+    return select(
+        num_found[findings.places][:, with_relevant],
+        lengths_of_relevant(projection)[with_relevant],
+        len(findings.scores.measures),
+        limits,
+    )
+
+
+def _left_out(findings: Findings, cut: Cutter) -> Iterator[str]:
+    """Say which requests have no place on the page, and how many names were cut; which is known at the end only."""
+    empty = findings.projection.num_relevant == 0
+    if num_empty := int(empty.sum()):
+        has_value = ~np.isnan(findings.scores.values).all(axis=(0, 2))
+        some = " Some measures have a value there, and count it in the mean." if (empty & has_value).any() else ""
+        yield f"{counted(num_empty, 'request')} without a relevant document: not shown one by one.{some}"
+    if cut.num_cut:
+        yield f"{counted(cut.num_cut, 'name')} longer than {cut.length:,} characters: cut, and marked with an ellipsis."
+
+
+def _leaderboard(findings: Findings) -> dict[str, Any]:
+    table, comparison, places = findings.leaderboard, findings.comparison, findings.places
+    columns = range(1, len(table.header))
+    baseline = None if comparison is None or comparison.baseline is None else places.index(comparison.baseline)
+    return {
+        "baseline": baseline,
+        "labels": [row[0].partition(" ")[0] for row in table.rows],
+        "ranks": [1] if comparison is None else comparison.order.ranks[places].tolist(),
+        "means": rounded(findings.scores.means[places], _ALL_DIGITS),
+        "marks": [[table.marks.get((r, c), "") for c in columns] for r in range(len(places))],
+        "best": [[(r, c) in table.best for c in columns] for r in range(len(places))],
+    }
+
+
+def _measures(findings: Findings) -> Iterator[dict[str, Any]]:
+    compared = findings.comparison.measures if findings.comparison is not None else ()
+    tests = [(each.method, each.correction) for each in compared] or [("", "")] * len(findings.scores.measures)
+    records = zip(findings.scores.manifest.measures, findings.scores.measures, tests, strict=True)
+    for record, row, (test, correction) in records:
+        yield {
+            **record,
+            "decimals": row.decimals,
+            "is_preference": isinstance(row, Preference),
+            "test": test,
+            "correction": correction,
+        }
+
+
+def _values(findings: Findings, systems: list[int], requests: IntArray) -> list[Any]:
+    values = findings.scores.values[systems][:, requests]
+    return rounded(values.transpose(2, 0, 1), VALUE_DIGITS)
+
+
+def _study(findings: Findings) -> Iterator[dict[str, Any]]:
+    if findings.comparison is not None:
+        yield from agreements(findings.positions, findings.scores.measures, findings.policies)
+
+
+def _curves(findings: Findings) -> dict[str, Any]:
+    positions, projection, places = findings.positions, findings.projection, findings.places
+    counted_rankings = findings.counted
+    depths = depths_to(int(positions.num_retrieved.max(initial=1)))
+    needed = []
+    for recall in RECALLS:
+        medians, shares = median_depths(projection, recall, counted_rankings)
+        columns = {"median": rounded(medians[places], _ALL_DIGITS), "reached": rounded(shares[places], VALUE_DIGITS)}
+        needed.append({"recall": recall, **columns})
+    means = mean_recall(projection, depths, counted_rankings)[places]
+    return {"recall": {"depths": depths, "mean": rounded(means, VALUE_DIGITS)}, "depth_needed": needed}
+
+
+def _manifest(findings: Findings, systems: list[str], cut: Cutter) -> dict[str, Any]:
+    manifest = findings.scores.manifest
+    plan = {} if findings.comparison is None else asdict(findings.plan)
+    runs = [{**manifest.runs[s], "name": name} for s, name in zip(findings.places, systems, strict=True)]
+    short = Cutter(NOTE_LENGTH)
+    return {
+        "conventions": {**manifest.conventions, **_sizes(manifest.conventions), **plan},
+        "qrels": {"name": cut(findings.name), **manifest.qrels},
+        "runs": runs,
+        "notes": [{"kind": note.kind, "text": short(note.text), "count": note.count} for note in findings.notes],
+        "versions": dict(manifest.versions),
+        "reader": manifest.reader,
+    }
+
+
+def _sizes(conventions: Mapping[str, Any]) -> dict[str, str]:
+    """Sum up corpus sizes that differ from request to request, which may be many."""
+    sizes = conventions["corpus_size"]
+    if not isinstance(sizes, Mapping):
+        return {}
+    return {"corpus_size": f"{min(sizes.values()):,} to {max(sizes.values()):,}, one for each request"}

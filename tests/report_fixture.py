@@ -1,0 +1,93 @@
+"""Collections and payloads for the tests of the report in a browser: ordinary, hostile and large."""
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from lexirecall import simulate_collection
+from lexirecall.page import Report, report
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "\"'><img src=x onerror=alert(2)>",
+    "</script><script>alert(3)</script>",
+    "safe\u202egnp.exe",
+    "a&b=c#q=1+2%20é",
+    "50% off%",
+    "\u0007bell\u0000",
+    "{{DATA}}",
+    "__proto__",
+    "مرحبا-1",
+    "x" * 10_000,
+)
+"""Ids that try to be markup, code, another address, another direction of writing, or just too long."""
+
+DEMO = simulate_collection(0)
+
+
+def demo_report(**options: Any) -> Report:
+    """Return a page about four systems on thirty requests."""
+    return report(DEMO.qrels, DEMO.runs, None, title="Four systems", **options)
+
+
+def hostile_report() -> Report:
+    """Return a page of which every name is hostile: of requests, systems, documents, and the title."""
+    qrels = {f"q{name}": dict.fromkeys(HOSTILE, 1) for name in HOSTILE}
+    runs = {
+        f"r{name}": {
+            q: np.random.default_rng([s, k]).permutation(HOSTILE).tolist()[: 4 + (s + k) % 6]
+            for k, q in enumerate(qrels)
+        }
+        for s, name in enumerate(HOSTILE)
+    }
+    return report(qrels, runs, None, title="</title><script>alert(4)</script>\u202e")
+
+
+def large_payload(template: dict[str, Any], num_systems: int = 110, num_requests: int = 249) -> dict[str, Any]:
+    """Return a payload of the size of TREC's ad hoc track, with made-up numbers, in the form of the template."""
+    rng = np.random.default_rng(0)
+    skills = np.linspace(0.95, 0.3, num_systems)
+    num_relevant = np.clip(rng.lognormal(3.5, 0.8, num_requests), 3, 400).astype(int)
+    measures = template["measures"]
+    values = np.clip(skills[:, None] + rng.normal(0, 0.2, (num_systems, num_requests)), 0, 1).round(4)
+    means = values.mean(axis=1).round(4)
+    a, b = np.triu_indices(num_systems, 1)
+    pair = {
+        "mean": (means[a] - means[b]).round(4).tolist(),
+        "low": (means[a] - means[b] - 0.03).round(4).tolist(),
+        "high": (means[a] - means[b] + 0.03).round(4).tolist(),
+        "p": np.exp(-80 * np.abs(means[a] - means[b])).round(6).tolist(),
+        "wins": (values[a] > values[b]).sum(axis=1).tolist(),
+        "ties": (values[a] == values[b]).sum(axis=1).tolist(),
+        "losses": (values[a] < values[b]).sum(axis=1).tolist(),
+    }
+    systems = [f"system{s:03}" for s in range(num_systems)]
+    payload = copy.deepcopy(template)
+    payload["manifest"]["runs"] = [{**template["manifest"]["runs"][0], "name": name} for name in systems]
+    return payload | {
+        "systems": systems,
+        "labels": [f"s{s}" for s in range(num_systems)],
+        "ranks": list(range(1, num_systems + 1)),
+        "requests": [str(301 + q) for q in range(num_requests)],
+        "means": [[mean] * len(measures) for mean in means.tolist()],
+        "marks": [["s100-s109"] * len(measures)] * num_systems,
+        "best": [[s == 0] * len(measures) for s in range(num_systems)],
+        "values": [values.tolist()] * len(measures),
+        "pairs": {"a": a.tolist(), "b": b.tolist(), "by_measure": [pair] * len(measures)},
+        "relevant": [[f"FBIS3-{q}-{d}" for d in range(m)] for q, m in enumerate(num_relevant.tolist())],
+        "found": [[_found(rng, m, skill) for m in num_relevant.tolist()] for skill in skills.tolist()],
+        "retrieved": [[1000] * num_requests] * num_systems,
+        "recall": template["recall"] | {"mean": [template["recall"]["mean"][0]] * num_systems},
+        "depth_needed": [
+            {"recall": need["recall"], "median": [None] * num_systems, "reached": [0.5] * num_systems}
+            for need in template["depth_needed"]
+        ],
+    }
+
+
+def _found(rng: np.random.Generator, num_relevant: int, skill: float) -> list[int]:
+    positions = np.unique(np.exp(rng.uniform(0, np.log(1000), rng.binomial(num_relevant, skill))).astype(int))
+    steps, documents = np.diff(positions, prepend=0), rng.permutation(num_relevant)[: len(positions)]
+    flat: list[int] = np.column_stack([steps, documents]).ravel().tolist()
+    return flat

@@ -1,0 +1,648 @@
+"""The report in a real browser: it renders, sorts, filters and links, for the keyboard and for hostile names too."""
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from lexirecall import compare, explain
+from lexirecall.page.bundle import javascript_bundle
+from lexirecall.page.html import fill
+from lexirecall.plots import is_available
+from lexirecall.tables import number
+from lexirecall.text import visible
+from report_fixture import DEMO, HOSTILE, demo_report, hostile_report, large_payload
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+if not is_available():
+    pytest.skip("altair or vl-convert is not installed", allow_module_level=True)
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+SECTIONS = ("evaluated", "leaderboard", "pairs", "pair", "request", "worst", "recall", "measures")
+COMPLETE = "html[data-state=complete]"
+COMPARISON = compare(DEMO.qrels, DEMO.runs)
+ORDER = ("deep.run", "precise.run", "shallow.run", "random.run")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Start a browser once: the one on the PATH, or the one that playwright has installed."""
+    with playwright.sync_playwright() as driver:
+        found = next(filter(None, map(shutil.which, BROWSERS)), driver.chromium.executable_path)
+        if not Path(found).exists():
+            pytest.skip(f"there is no browser: none of {', '.join(BROWSERS)} is on the PATH")
+        started = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Write each kind of page once, when it is first asked for."""
+    folder = tmp_path_factory.mktemp("pages")
+
+    def file(kind: str) -> Path:
+        path = folder / f"{kind}.html"
+        if not path.exists():
+            path.write_text(KINDS[kind](), encoding="utf-8")
+        return path
+
+    return file
+
+
+def large_page() -> str:
+    report = demo_report()
+    return fill(large_payload(report.payload), report.findings.leaderboard, javascript_bundle())
+
+
+def long_page() -> str:
+    """Return a page whose names have not been cut before they came to it."""
+    report = demo_report()
+    names = {"systems": ["r" * 10_000, *ORDER[1:]], "requests": ["q" * 10_000, *report.payload["requests"][1:]]}
+    documents = [[f"{document}{'d' * 10_000}" for document in own] for own in report.payload["relevant"][:1]]
+    payload = report.payload | names | {"relevant": documents + report.payload["relevant"][1:]}
+    return fill(payload, report.findings.leaderboard, javascript_bundle())
+
+
+def partial_page() -> str:
+    """Return a page that holds pairs and rankings of the best systems only."""
+    report = demo_report()
+    payload = report.payload | {
+        key: [*report.payload[key][:2], None, None] for key in ("found", "retrieved")
+    }  # of the other two nothing is known but their means
+    payload["values"] = [[*column[:2], None, None] for column in payload["values"]]
+    pairs = payload["pairs"]
+    columns = [{key: column[:1] for key, column in each.items()} for each in pairs["by_measure"]]
+    payload["pairs"] = {"a": pairs["a"][:1], "b": pairs["b"][:1], "by_measure": columns}
+    return fill(payload, report.findings.leaderboard, javascript_bundle())
+
+
+KINDS: dict[str, Callable[[], str]] = {
+    "demo": lambda: demo_report().html(),
+    "hostile": lambda: hostile_report().html(),
+    "large": large_page,
+    "long": long_page,
+    "partial": partial_page,
+    "baseline": lambda: demo_report(measures=["AP", "LastRel", "RPP"], baseline="precise.run").html(),
+    "hsd": lambda: demo_report(measures=["LexiPrecision(size='rr')", "LexiRecall"], test="hsd").html(),
+    "sparse": lambda: demo_report(depth=1, queries="intersection", corpus_size=10_000).html(),
+    "single": lambda: replace_runs({"only.run": DEMO.runs["deep.run"]}),
+}
+
+
+def replace_runs(runs: dict[str, Any]) -> str:
+    from lexirecall.page import report
+
+    return report(DEMO.qrels, runs, None).html()
+
+
+@dataclass
+class Opened:
+    """A page in the browser, and what it did that it should not."""
+
+    page: Any
+    complaints: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+    def refuse(self, dialog: Any) -> None:
+        self.complaints.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def check(self) -> None:
+        """Fail if the page reported an error, opened a dialog, or asked for anything but itself."""
+        assert self.complaints == []
+        assert len(self.requests) == 1
+        assert self.requests[0].startswith("file:")
+
+    def wait(self) -> None:
+        """Wait until everything is drawn; what was asked for last may take a moment to begin."""
+        self.page.wait_for_timeout(80)
+        self.page.wait_for_selector(COMPLETE)
+
+    def go(self, fragment: str) -> None:
+        """Write into the address bar."""
+        self.page.evaluate("hash => { location.hash = hash; }", fragment)
+        self.wait()
+
+    def texts(self, selector: str) -> list[str]:
+        return [text.strip() for text in self.page.locator(selector).all_text_contents()]
+
+    def text(self, selector: str) -> str:
+        return str(self.page.locator(selector).first.text_content()).strip()
+
+    def count(self, selector: str) -> int:
+        return int(self.page.locator(selector).count())
+
+    @property
+    def fragment(self) -> str:
+        return str(self.page.evaluate("location.hash"))
+
+    @property
+    def focused(self) -> str:
+        return str(self.page.evaluate("document.activeElement.id"))
+
+
+Open = Callable[..., Opened]
+
+
+@pytest.fixture(scope="module")
+def launch(browser: Any, files: Callable[[str], Path]) -> Open:
+    """Open a kind of page, and keep a record of what it does that it should not."""
+
+    def open_page(kind: str = "demo", fragment: str = "", width: int = 1400, **options: Any) -> Opened:
+        page = browser.new_page(viewport={"width": width, "height": 900}, **options)
+        opened = Opened(page)
+        page.on("console", lambda message: opened.complaints.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: opened.complaints.append(str(error)))
+        page.on("dialog", opened.refuse)
+        page.on("request", lambda request: opened.requests.append(request.url))
+        page.goto(files(kind).as_uri() + fragment)
+        page.wait_for_selector(COMPLETE)
+        return opened
+
+    return open_page
+
+
+@pytest.fixture
+def show(launch: Open) -> Iterator[Open]:
+    """Open pages for one test, and complain at its end if one of them asked for anything or reported an error."""
+    pages: list[Opened] = []
+
+    def open_page(*arguments: Any, **options: Any) -> Opened:
+        pages.append(launch(*arguments, **options))
+        return pages[-1]
+
+    yield open_page
+    for opened in pages:
+        opened.page.close()
+        opened.check()
+
+
+@pytest.fixture(scope="module")
+def look(launch: Open) -> Open:
+    """Open a kind of page once for all tests that only read it."""
+    return cache(launch)
+
+
+# Rendering
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_page_renders_without_complaints_and_without_the_network(look: Open, kind: str) -> None:
+    opened = look(kind)
+    opened.check()
+    assert opened.count("#trouble:visible") == 0
+    assert opened.count("section .body:empty") == 0
+    assert re.findall(r"\b(?:undefined|NaN|null|false|Infinity)\b|\[object", opened.page.inner_text("main")) == []
+
+
+def test_the_sections_stand_in_their_order(look: Open) -> None:
+    opened = look("demo")
+    assert opened.page.evaluate("[...document.querySelectorAll('main > section')].map(each => each.id)") == [*SECTIONS]
+    assert opened.texts("main > section > h2")[0] == "What was evaluated"
+    assert opened.count("h1") == 1
+
+
+def test_the_policy_of_the_page_forbids_the_network(browser: Any, files: Callable[[str], Path]) -> None:
+    page = browser.new_page()
+    page.goto(files("demo").as_uri())
+    violated = page.evaluate(
+        """() => new Promise(resolve => {
+            document.addEventListener("securitypolicyviolation", event => resolve(event.effectiveDirective));
+            new Image().src = "https://example.org/x.png";
+        })"""
+    )
+    assert violated == "img-src"
+    page.close()
+
+
+def test_a_damaged_page_says_so(browser: Any, files: Callable[[str], Path], tmp_path: Path) -> None:
+    damaged = re.sub(r'(id="payload">.{99})[^<]*', r"\1", files("demo").read_text(encoding="utf-8"))
+    (tmp_path / "damaged.html").write_text(damaged, encoding="utf-8")
+    page = browser.new_page()
+    page.goto((tmp_path / "damaged.html").as_uri())
+    page.wait_for_selector("#trouble:visible")
+    assert "cannot be shown" in page.text_content("#trouble")
+    page.close()
+
+
+def test_without_scripts_the_leaderboard_is_left(browser: Any, files: Callable[[str], Path]) -> None:
+    page = browser.new_page(java_script_enabled=False)
+    page.goto(files("demo").as_uri())
+    assert "a deep.run" in page.text_content("noscript table")
+    assert page.locator("main > section:visible").count() == 0
+    page.close()
+
+
+def test_conventions_are_said_in_words_and_what_was_left_out_is_listed(look: Open) -> None:
+    words = " ".join(look("sparse").texts("#evaluated .conventions > div"))
+    assert "only the first 1 document of each ranking counts" in words
+    assert "10,000 documents; relevant ones not retrieved stand at its bottom" in words
+    assert not re.search(r"\b(score_dtype|judged_only|no_relevant|num_resamples)\b", words)
+    assert "Holm" in words
+    assert "Holm" not in " ".join(look("hsd").texts("#evaluated .conventions > div"))  # all systems at once
+    assert look("hostile").texts("#evaluated .remarks li") != []
+
+
+def test_charts_have_marks(look: Open) -> None:
+    opened = look("demo")
+    assert opened.count("#pair .chart .mark-rect path") == len(DEMO.qrels)
+    assert opened.count("#worst .chart .mark-rect path") == len(DEMO.qrels)
+    assert opened.count("#recall .chart .mark-line path") == len(ORDER)
+    assert opened.count("#measures .chart .mark-rect path") == 7 + 6  # all tie sometimes; all but LexiRecall agree
+    assert opened.count("#request .strip path.dots") == len(ORDER)
+
+
+# Leaderboard
+
+
+def test_the_leaderboard_is_that_of_compare(look: Open) -> None:
+    opened, table = look("demo"), COMPARISON.table()
+    rows = opened.page.evaluate(
+        """() => [...document.querySelectorAll(".leaderboard tbody tr")].map(row =>
+            [...row.querySelectorAll(".value")].map(cell => [
+                cell.firstChild.textContent, cell.querySelector("sup").textContent, !!cell.querySelector("strong")]))"""
+    )
+    as_python = [[(float(text), mark, best) for text, mark, best in row] for row in rows]
+    assert as_python == [
+        [(float(cell), table.marks.get((r, c), ""), (r, c) in table.best) for c, cell in enumerate(row) if c]
+        for r, row in enumerate(table.rows)
+    ]
+    assert opened.texts(".leaderboard tbody th .id") == [*ORDER]
+
+
+def test_a_click_on_a_heading_sorts_and_a_second_one_turns_the_order(show: Open) -> None:
+    opened = show()
+    names = [str(each.measure) for each in COMPARISON.measures]
+    means = dict(zip(COMPARISON.systems, COMPARISON.scores.means[:, names.index("AP")].tolist(), strict=True))
+    ascending = sorted(ORDER, key=lambda run: means[run])
+    heading = opened.page.locator(".leaderboard thead th", has_text="AP")
+    heading.locator("button").click()
+    assert opened.texts(".leaderboard tbody th .id") == ascending[::-1]
+    assert heading.get_attribute("aria-sort") == "descending"
+    opened.page.keyboard.press("Enter")  # the button has kept the focus
+    assert opened.texts(".leaderboard tbody th .id") == ascending
+    assert heading.get_attribute("aria-sort") == "ascending"
+    assert opened.count(".leaderboard [aria-sort]:not([aria-sort=none])") == 1
+
+
+def test_of_a_measure_to_be_small_the_smallest_comes_first(show: Open) -> None:
+    opened = show("baseline")
+    opened.page.locator(".leaderboard thead th", has_text="LastRel").locator("button").click()
+    shown = [float(text) for text in opened.texts(".leaderboard tbody .value:nth-child(4)") if text != "–"]
+    assert shown == sorted(shown)
+
+
+# Filters
+
+
+def test_the_filter_of_systems_leaves_those_that_match(show: Open) -> None:
+    opened = show()
+    opened.page.fill("#filter-systems", "DEEP, rand")
+    opened.wait()
+    kept = ["deep.run", "random.run"]
+    assert opened.texts(".leaderboard tbody th .id") == kept
+    assert opened.texts(".matrix tbody th .id") == kept
+    assert opened.count("#recall .chart .mark-line path") == 2
+    assert opened.texts("#recall tbody th .id") == kept
+    assert opened.text("#filter-status") == "2 of 4 systems shown"
+    opened.page.fill("#filter-systems", "nothing is called so")
+    opened.wait()
+    assert "No system matches" in opened.text("#leaderboard .body")
+    opened.page.fill("#filter-systems", "")
+    opened.wait()
+    assert opened.count(".leaderboard tbody tr") == 4
+
+
+def test_the_filter_of_requests_leaves_those_that_match_and_enter_opens_the_first(show: Open) -> None:
+    opened = show()
+    opened.page.fill("#filter-requests", "2")
+    opened.wait()
+    matching = [request for request in DEMO.qrels if "2" in request]
+    assert opened.count("#pair .chart .mark-rect path") == len(matching)
+    assert {*matching} <= {*opened.texts("#request .choice select option")}
+    assert opened.text("#filter-status") == f"{len(matching)} of {len(DEMO.qrels)} requests shown"
+    opened.page.press("#filter-requests", "Enter")
+    opened.wait()
+    assert opened.text("#request h3") == f"Request {matching[0]}"
+    assert opened.focused == "h-request"
+
+
+# Pairs
+
+
+def pair_of(a: str, b: str, measure: str = "LexiRecall") -> dict[str, Any]:
+    """Return what `compare` says of two runs, the first against the second."""
+    row = next(row for row in COMPARISON.rows() if {row["a"], row["b"]} == {a, b} and row["measure"] == measure)
+    if row["a"] == a:
+        return row
+    return row | {"mean": -row["mean"], "wins": row["losses"], "losses": row["wins"]}
+
+
+def cell(a: str, b: str) -> str:
+    return f".matrix tbody tr:nth-child({ORDER.index(a) + 1}) td:nth-child({ORDER.index(b) + 2})"
+
+
+@pytest.mark.parametrize(("a", "b"), [("precise.run", "shallow.run"), ("shallow.run", "precise.run")])
+def test_a_click_on_a_cell_shows_the_pair(show: Open, a: str, b: str) -> None:
+    opened, pair = show(), pair_of(a, b)
+    opened.page.click(cell(a, b))
+    opened.wait()
+    assert opened.fragment == f"#a={a}&b={b}"
+    assert opened.focused == "h-pair"
+    told = f"{a} is better on {pair['wins']} of 30 requests, {b} on {pair['losses']}, and {pair['ties']} tie"
+    assert told in opened.text("#pair .lead")
+    shown = opened.texts("#pair tr.chosen td")
+    assert shown[0].replace("−", "-").removeprefix("+") == number(pair["mean"])
+    assert shown[3:] == [str(pair[key]) for key in ("wins", "ties", "losses")]
+
+
+def test_the_matrix_has_the_means_of_compare_and_marks_what_is_significant(look: Open) -> None:
+    opened = look("demo")
+    for a in ORDER:
+        for b in ORDER:
+            if a != b:
+                pair, shown = pair_of(a, b), opened.page.locator(cell(a, b))
+                assert float(shown.text_content().replace("−", "-").rstrip("*")) == pytest.approx(
+                    pair["mean"], abs=0.05
+                )
+                assert shown.text_content().endswith("*") == (pair["p_corrected"] < 0.05)
+                assert f"{a} against {b}" in shown.get_attribute("aria-label")
+
+
+def test_the_matrix_is_one_stop_for_the_keyboard_and_arrows_move_within(show: Open) -> None:
+    opened = show()
+    assert opened.count(".matrix td[tabindex='0']") == 1
+    opened.page.focus(".matrix td[tabindex='0']")  # deep.run against precise.run
+    for key in ("End", "ArrowDown", "ArrowLeft", "ArrowUp", "ArrowUp", "ArrowDown"):
+        opened.page.keyboard.press(key)
+    assert opened.page.evaluate("document.activeElement.ariaLabel").startswith("precise.run against shallow.run")
+    assert opened.count(".matrix td[tabindex='0']") == 1
+    opened.page.keyboard.press("Enter")
+    opened.wait()
+    assert opened.fragment == "#a=precise.run&b=shallow.run"
+    assert opened.focused == "h-pair"
+
+
+def test_the_measure_of_a_pair_can_be_chosen(show: Open) -> None:
+    opened = show()
+    opened.page.locator("#pair .choice", has_text="Measure").locator("select").select_option(label="AP")
+    opened.wait()
+    pair = pair_of("deep.run", "precise.run", "AP")
+    assert opened.fragment == "#m=AP"
+    assert opened.texts("#pair tr.chosen th") == ["AP"]
+    assert opened.text("#pairs select option:checked") == "AP"
+    assert f"is better on {pair['wins']} of 30" in opened.text("#pair .lead")
+    assert "Difference per request in AP" in opened.text("#pair h3")
+
+
+def test_the_two_systems_of_a_pair_are_swapped_and_never_the_same(show: Open) -> None:
+    opened = show()
+    opened.page.click("#pair button:has-text('swap')")
+    opened.wait()
+    assert opened.fragment == "#a=precise.run&b=deep.run"
+    opened.page.locator("#pair .choice", has_text="System A").locator("select").select_option("0")
+    opened.wait()
+    assert opened.fragment == "#a=deep.run&b=precise.run"
+
+
+def test_the_requests_that_decide_are_those_of_explain(show: Open) -> None:
+    opened = show("demo", "#a=precise.run&b=shallow.run")
+    runs = {name: DEMO.runs[name] for name in ("precise.run", "shallow.run")}
+    explanation = explain(DEMO.qrels, *runs.values(), names=("precise.run", "shallow.run"))
+    button = opened.page.locator("#pair .more:visible")
+    button.click()
+    shown = opened.texts("#pair .deciding tbody th")
+    assert shown == [request.request for request in explanation.requests]
+    reasons = opened.texts("#pair .reasons tbody td")
+    counts = [count for reason, pair in explanation.counts.items() for count in pair if reason != "tie"]
+    assert [int(text) for text in reasons] == counts
+
+
+def test_a_bar_leads_to_its_request(show: Open) -> None:
+    opened = show()
+    opened.page.locator("#pair .chart .mark-rect path").nth(3).click()
+    opened.wait()
+    assert opened.fragment.startswith("#q=")
+    assert opened.focused == "h-request"
+
+
+# Requests
+
+
+def test_a_click_on_a_request_shows_it(show: Open) -> None:
+    opened = show("demo", "#a=precise.run&b=random.run")
+    link = opened.page.locator("#pair tbody th a").nth(5)
+    request = link.text_content()
+    link.click()
+    opened.wait()
+    assert opened.fragment == f"#a=precise.run&b=random.run&q={request}"
+    assert opened.text("#request h3") == f"Request {request}"
+    assert opened.focused == "h-request"
+
+
+@pytest.mark.parametrize(("a", "b"), [("deep.run", "precise.run"), ("random.run", "shallow.run")])
+def test_the_sentence_of_a_request_is_that_of_explain(show: Open, a: str, b: str) -> None:
+    opened = show()
+    explanation = explain(DEMO.qrels, DEMO.runs[a], DEMO.runs[b], names=(a, b))
+    for request in explanation.requests:
+        opened.page.evaluate("hash => { location.hash = hash; }", f"#a={a}&b={b}&q={request.request}")
+        opened.page.wait_for_function(
+            "text => document.querySelector('#request h3').textContent === text", arg=f"Request {request.request}"
+        )
+        assert opened.text("#request .sentence") == request.sentence()
+
+
+def test_a_strip_has_every_position_and_marks_the_deciding_level(show: Open) -> None:
+    a, b = "deep.run", "precise.run"
+    explanation = explain(DEMO.qrels, DEMO.runs[a], DEMO.runs[b], names=(a, b))
+    explained = next(each for each in explanation.requests if each.preferred == a and len(each.b.missing) == 2)
+    opened = show("demo", f"#a={a}&b={b}&q={explained.request}")
+    for row, side in enumerate((explained.a, explained.b)):
+        path = opened.page.locator("#request .strip path.dots").nth(row).get_attribute("d")
+        assert path.count("M") == side.num_found
+    level = explained.level or 0
+    position = f"{explained.a.positions[level - 1]:,.0f}"
+    assert opened.texts("#request .pointer") == [f"level {level} at {position}", f"level {level} missing"]
+    assert opened.texts("#request tr.chosen td")[:2] == [str(level), position]
+    assert opened.texts("#request .strips tr.side-b td:last-child .id") == list(explained.b.missing)
+
+
+def test_the_documents_that_a_system_misses_are_all_there(show: Open) -> None:
+    opened = show("demo", "#q=1")
+    side = explain(DEMO.qrels, DEMO.runs["random.run"], DEMO.runs["deep.run"], names=("a", "b")).request("1").a
+    row = opened.page.locator("#request .strips tbody tr", has_text="random.run")
+    row.locator("summary").click()
+    row.locator("details > div .id").first.wait_for()
+    assert row.locator("details > div .id").all_text_contents() == list(side.missing)
+
+
+def test_previous_and_next_go_through_the_requests_that_are_shown(show: Open) -> None:
+    opened = show("demo", "#q=3")
+    for button, request in (("Next", "4"), ("Previous", "3"), ("Previous", "2")):
+        opened.page.click(f"#request button[aria-label^={button}]")
+        opened.wait()
+        assert opened.text("#request h3") == f"Request {request}"
+
+
+def test_worst_off_requests_come_first(show: Open) -> None:
+    opened = show()
+    opened.page.locator("#worst select").select_option(label="b precise.run")
+    opened.wait()
+    recall = COMPARISON.scores.values[COMPARISON.systems.index("precise.run"), :, 2]  # R@1000 of lists of a thousand
+    shown = [float(text.removesuffix(" %")) for text in opened.texts("#worst tbody .value")]
+    assert shown == pytest.approx([round(100 * value, 1) for value in sorted(recall)[: len(shown)]], abs=0.051)
+    opened.page.locator("#worst tbody a").first.click()
+    opened.wait()
+    assert opened.focused == "h-request"
+
+
+# Addresses
+
+
+def test_an_address_opens_what_it_names(show: Open) -> None:
+    opened = show("demo", "#a=shallow.run&b=random.run")
+    assert opened.focused == "h-pair"
+    assert opened.text("#pair .lead").startswith("Under LexiRecall, shallow.run is better on")
+    opened.go("#q=12")
+    assert opened.text("#request h3") == "Request 12"
+    assert opened.focused == "h-request"
+    assert "deep.run is better" in opened.text("#pair .lead")  # what is not named is as on opening
+    opened.page.go_back()
+    opened.wait()
+    assert opened.text("#pair .lead").startswith("Under LexiRecall, shallow.run is better on")
+
+
+def test_state_and_address_survive_opening_the_page_again(show: Open) -> None:
+    opened = show()
+    opened.page.click(cell("random.run", "precise.run"))
+    opened.wait()
+    opened.page.locator("#pair tbody th a").nth(2).click()
+    opened.wait()
+    again = show("demo", opened.fragment)
+    for selector in ("#pair .lead", "#request h3", "#request .sentence"):
+        assert again.text(selector) == opened.text(selector)
+    assert again.focused == "h-request"
+
+
+def test_an_address_of_a_section_leaves_the_pair_and_the_request(show: Open) -> None:
+    opened = show("demo", "#a=shallow.run&b=random.run&q=12")
+    for fragment in ("#leaderboard", "#main"):
+        opened.go(fragment)
+        assert opened.text("#request h3") == "Request 12"
+        assert "shallow.run" in opened.text("#pair .lead")
+    opened.page.click("nav a[href='#recall']")
+    assert opened.focused == "h-recall"
+    assert opened.fragment == "#main"
+
+
+def test_an_address_that_names_nothing_here_says_so_and_a_broken_one_does_no_harm(show: Open) -> None:
+    opened = show("demo", "#q=no-such-request&a=%E0%A4%A")
+    assert "no-such-request" in opened.text("#filter-status")
+    assert opened.text("#request h3").startswith("Request ")
+
+
+# Hostile names
+
+
+def test_hostile_names_stay_text(show: Open) -> None:
+    opened = show("hostile")
+    expected = sorted(f"r{visible(name)[:39]}" for name in HOSTILE)
+    shown = sorted(text.removesuffix("…")[:40] for text in opened.texts(".leaderboard tbody th .id"))
+    assert [text[:39] for text in shown] == [text[:39] for text in expected]
+    assert opened.count("main script, main img") == 0
+    assert opened.text("h1") == visible("</title><script>alert(4)</script>\u202e")
+    assert "\u202e" not in opened.page.evaluate("document.body.innerText")
+    for name in HOSTILE[:-1]:
+        opened.go(f"#q={quote('q' + name, safe='')}")
+        assert opened.text("#request h3") == visible(f"Request q{name}")
+
+
+def test_a_long_name_is_cut_and_its_title_has_it_whole(show: Open) -> None:
+    opened = show("long", f"#q={'q' * 10_000}&a={'r' * 10_000}&b=precise.run")
+    heading = opened.page.locator("#request h3 .id")
+    assert len(heading.text_content()) == 80
+    assert heading.get_attribute("title") == "q" * 10_000
+    assert max(len(text) for text in opened.texts("main .id")) <= 80
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 1400
+
+
+# Colours, sizes and paper
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_colours_follow_the_system_and_the_button_turns_them(show: Open, scheme: str) -> None:
+    opened = show(color_scheme=scheme)
+    lightness = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).reduce((x, y) => x + +y, 0)"
+    label = "getComputedStyle(document.querySelector('#recall .chart .role-axis-label text')).fill"
+    before, before_label = opened.page.evaluate(lightness), opened.page.evaluate(label)
+    assert (before > 384) == (scheme == "light")
+    opened.page.click("#theme")
+    assert (opened.page.evaluate(lightness) > 384) != (scheme == "light")
+    assert opened.page.evaluate(label) != before_label  # charts turn with the page
+
+
+@pytest.mark.parametrize("kind", ["demo", "hostile", "large"])
+def test_on_a_phone_only_tables_scroll_sideways(show: Open, kind: str) -> None:
+    opened = show(kind, width=400)
+    assert opened.page.evaluate("document.documentElement.scrollWidth") == 400
+
+
+def test_on_paper_there_are_no_controls_and_nothing_is_cut(show: Open) -> None:
+    opened = show(color_scheme="dark")
+    opened.page.emulate_media(media="print")
+    assert opened.count(".filters:visible, nav:visible, .controls:visible, .more:visible, #theme:visible") == 0
+    assert opened.page.evaluate("getComputedStyle(document.querySelector('.scroll')).overflowX") == "visible"
+    assert opened.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
+# For everybody
+
+
+def test_everything_has_a_name_for_those_who_do_not_see_it(look: Open) -> None:
+    opened = look("demo")
+    assert opened.page.locator("table:not(:has(caption))").count() == 0
+    charts = opened.page.locator(".chart")
+    assert charts.count() == 5
+    for chart in charts.all():
+        assert chart.get_attribute("role") == "img"
+        assert len(chart.get_attribute("aria-label")) > 40
+    unnamed = opened.page.evaluate(
+        """() => [...document.querySelectorAll("button, select, input")].filter(each =>
+            !(each.ariaLabel || each.textContent.trim() || each.labels?.length)).length"""
+    )
+    assert unnamed == 0
+
+
+def test_whatever_has_the_focus_shows_it(show: Open) -> None:
+    opened = show()
+    for _ in range(12):
+        opened.page.keyboard.press("Tab")
+        style = opened.page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        assert style == "solid", opened.page.evaluate("document.activeElement.outerHTML")
+
+
+# Large pages
+
+
+def test_a_large_page_draws_what_can_be_read_and_more_when_asked(show: Open) -> None:
+    opened = show("large")
+    assert opened.count(".matrix.terse tbody td") == 110 * 110
+    assert opened.page.evaluate("document.querySelectorAll('*').length") < 30_000
+    assert opened.count("#pair .chart .mark-rect path") <= 249
+    assert opened.count(".leaderboard tbody tr") == 40
+    opened.page.click("#leaderboard .more")
+    assert opened.count(".leaderboard tbody tr") == 90
+
+
+def test_what_a_page_does_not_hold_is_said(show: Open) -> None:
+    opened = show("partial", "#a=shallow.run&b=random.run&q=28")
+    assert "holds no test" in opened.text("#pair .note")
+    assert "does not hold the rankings" in opened.text("#request .note")
+    assert opened.texts("#request .strips tbody th .id") == ["deep.run", "precise.run"]
