@@ -5,9 +5,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from command import Command, Outcome
 from lexirecall.cli import main
+
+settings.register_profile("unhurried", deadline=None)  # machines are shared, and the first example pays for imports
+settings.load_profile("unhurried")
 
 
 @pytest.fixture
