@@ -6,7 +6,6 @@ from typing import Any
 import click
 
 from lexirecall.cli.options import check_stdin, convention_options, is_bold, output_options, show_notes
-from lexirecall.errors import UsageError
 
 
 @click.command("explain")
@@ -44,8 +43,6 @@ def command(
     from lexirecall.output import write
     from lexirecall.verbs.explain import explain
 
-    if conventions.pop("imputation") == "optimistic":
-        raise UsageError("optimistic imputation shows documents that were not retrieved", remedy="leave it out")
     check_stdin(qrels, run_a, run_b, conventions["corpus_size"])
     explanation = explain(qrels, run_a, run_b, show_progress=None, **conventions)
     show_notes(explanation.notes)

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -40,6 +40,20 @@ Run = str | os.PathLike[str] | Mapping[Any, Any]
 Runs = Run | Sequence[Run] | Mapping[str, Run]
 CorpusSize = int | str | os.PathLike[str] | Mapping[Any, int] | None
 ProviderMap = str | os.PathLike[str] | Mapping[Any, Any] | None
+
+
+class Reading(TypedDict, total=False):
+    """How judgments and runs are read: the keywords of `project`, which every verb that takes files passes on."""
+
+    corpus_size: CorpusSize
+    ties: str
+    score_dtype: str
+    depth: int | None
+    judged_only: bool
+    duplicates: str
+    imputation: str
+    providers: ProviderMap
+    show_progress: bool | None
 
 
 def project(

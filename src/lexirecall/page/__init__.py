@@ -9,15 +9,15 @@ import os
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from lexirecall.errors import LexirecallError, UsageError, counted
-from lexirecall.formats import CorpusSize, ProviderMap, Qrels, Runs, project
-from lexirecall.manifest import Conventions, Note
+from lexirecall.formats import Qrels, Reading, Runs, project
+from lexirecall.manifest import Note
 from lexirecall.names import Names
 from lexirecall.output import write_files
 from lexirecall.page.bundle import javascript_bundle, vl_convert
-from lexirecall.page.findings import Findings, check_conventions
+from lexirecall.page.findings import Findings
 from lexirecall.page.html import fill
 from lexirecall.page.limits import Limits
 from lexirecall.page.payload import build_payload
@@ -27,6 +27,7 @@ from lexirecall.study.decisions import Policies
 from lexirecall.tables import Table
 from lexirecall.verbs.compare import Plan
 from lexirecall.verbs.evaluate import asked_measures, check_policies
+from lexirecall.verbs.explain import check_single_order
 
 __all__ = ["Report", "report", "report_positions"]
 
@@ -50,17 +51,9 @@ def report(
     num_resamples: int = 10_000,
     test_ties: str = "drop",
     level: float = 1,
-    depth: int | None = None,
-    corpus_size: CorpusSize = None,
     queries: str = "all",
     no_relevant: str = "skip",
-    ties: str = "trec",
-    judged_only: bool = False,
-    score_dtype: str = "float64",
-    duplicates: str = "error",
-    imputation: str = "pessimistic",
-    providers: ProviderMap = None,
-    show_progress: bool | None = False,
+    **reading: Unpack[Reading],
 ) -> "Report":
     """Write a page about runs: a leaderboard, every pair, every request and what decides it; and charts, to a folder.
 
@@ -77,17 +70,13 @@ def report(
     """
     _check_extra(output, plots)
     check_policies(level, queries, no_relevant)
-    check_conventions(Conventions(ties, score_dtype, depth, judged_only, duplicates, imputation))
-    rows = asked_measures(measures, has_providers=providers is not None)
+    check_single_order(reading)
+    rows = asked_measures(measures, has_providers=reading.get("providers") is not None)
     plan = Plan(test, correction, alpha, seed, num_resamples, test_ties)
-    positions = project(
-        qrels, runs, corpus_size=corpus_size, ties=ties, score_dtype=score_dtype, depth=depth, judged_only=judged_only,
-        duplicates=duplicates, imputation=imputation, providers=providers,
-        needs_judged=any(row.needs_judged for row in rows), show_progress=show_progress,
-    )  # fmt: skip
+    positions = project(qrels, runs, needs_judged=any(row.needs_judged for row in rows), **reading)
     made = report_positions(
         positions, rows, plan, baseline=baseline, level=level, queries=queries, no_relevant=no_relevant, title=title,
-        date=date, show_progress=show_progress,
+        date=date, show_progress=reading.get("show_progress", False),
     )  # fmt: skip
     if output is not None:
         made.write(output, plots)

@@ -14,7 +14,7 @@ import numpy as np
 from lexirecall.errors import DataError, UsageError, plain
 from lexirecall.formats.source import Source
 from lexirecall.judgments import BoolArray
-from lexirecall.manifest import Conventions, Note
+from lexirecall.manifest import Note
 from lexirecall.names import Evaluable, Names
 from lexirecall.page.recall import counted_rankings
 from lexirecall.positions import Positions, Projection
@@ -26,6 +26,7 @@ from lexirecall.tables import Table
 from lexirecall.verbs.compare import Plan, compare_positions
 from lexirecall.verbs.comparison import Comparison
 from lexirecall.verbs.evaluate import asked_measures, score
+from lexirecall.verbs.explain import check_single_order
 from lexirecall.verbs.scores import Scores
 
 
@@ -59,7 +60,7 @@ class Findings:
         run        RR
         a run  1.0000
         """
-        check_conventions(positions.conventions)
+        check_single_order({"ties": positions.conventions.ties, "imputation": positions.conventions.imputation})
         _check_relevant(positions, policies.level)
         rows = asked_measures(measures, has_providers=positions.providers is not None)
         level, queries, no_relevant = policies.level, policies.queries, policies.no_relevant
@@ -151,11 +152,3 @@ def _check_relevant(positions: Positions, level: float) -> None:
         name, highest = positions.judgments.name, positions.judgments.grades.max(initial=-1)
         problem = f"{name}: no request has a relevant item: the highest grade is {plain(highest)}"
         raise DataError(f"{problem} and the level is {plain(level)}", remedy="lower the level, or check the grades")
-
-
-def check_conventions(conventions: Conventions) -> None:
-    """Raise where there is no single order, or an invented one, whose positions could be shown."""
-    if conventions.ties == "expected":
-        raise UsageError("ties='expected' has no single order to show", remedy="choose trec, input, worst or best")
-    if conventions.imputation == "optimistic":
-        raise UsageError("optimistic imputation shows documents that were not retrieved", remedy="leave it out")

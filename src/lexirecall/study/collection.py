@@ -82,7 +82,7 @@ class CollectionFiles:
         >>> CollectionFiles("mine", {"q": {"a": 4}}, runs, {"level": 4, "depth": 1}).read().positions.shape
         (2, 1)
         """
-        warn_of_optimism(str(self.options.get("imputation")))
+        warn_of_optimism({"imputation": str(self.options.get("imputation"))})
         positions = project(
             self.qrels,
             self.runs,

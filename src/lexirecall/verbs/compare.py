@@ -5,11 +5,12 @@ Belongs here: the verb. Not here: its result (comparison), the tests themselves 
 
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 
 from lexirecall.errors import UsageError, choice, listed
-from lexirecall.formats import CorpusSize, ProviderMap, Qrels, Runs, name_runs, project
+from lexirecall.formats import Qrels, Reading, Runs, name_runs, project
 from lexirecall.formats.source import Source
 from lexirecall.judgments import FloatArray
 from lexirecall.manifest import Note
@@ -73,17 +74,9 @@ def compare(
     num_resamples: int = 10_000,
     test_ties: str = "drop",
     level: float = 1,
-    depth: int | None = None,
-    corpus_size: CorpusSize = None,
     queries: str = "all",
     no_relevant: str = "skip",
-    ties: str = "trec",
-    judged_only: bool = False,
-    score_dtype: str = "float64",
-    duplicates: str = "error",
-    imputation: str = "pessimistic",
-    providers: ProviderMap = None,
-    show_progress: bool | None = False,
+    **reading: Unpack[Reading],
 ) -> Comparison:
     """Compare every two runs, or every run with a baseline.
 
@@ -97,25 +90,12 @@ def compare(
     >>> next(comparison.rows())["p"]  # six wins of six: 2 / 2^6
     0.03125
     """
-    rows = asked_measures(measures, has_providers=providers is not None)
+    rows = asked_measures(measures, has_providers=reading.get("providers") is not None)
     plan = Plan(test, correction, alpha, seed, num_resamples, test_ties)
     if isinstance(runs, Sized):  # others are used up by counting them
         _check_number(len(name_runs(runs)))
-    warn_of_optimism(imputation)
-    positions = project(
-        qrels,
-        runs,
-        corpus_size=corpus_size,
-        ties=ties,
-        score_dtype=score_dtype,
-        depth=depth,
-        judged_only=judged_only,
-        duplicates=duplicates,
-        imputation=imputation,
-        providers=providers,
-        needs_judged=any(row.needs_judged for row in rows),
-        show_progress=show_progress,
-    )
+    warn_of_optimism(reading)
+    positions = project(qrels, runs, needs_judged=any(row.needs_judged for row in rows), **reading)
     return compare_positions(
         positions,
         None if measures is None else rows,
@@ -124,7 +104,7 @@ def compare(
         level=level,
         queries=queries,
         no_relevant=no_relevant,
-        show_progress=show_progress,
+        show_progress=reading.get("show_progress", False),
     )
 
 

@@ -5,12 +5,12 @@ Belongs here: the verb. Not here: its result (scores), formulas (measures), layo
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from lexirecall.errors import DataError, UsageError, choice, listed, plain
-from lexirecall.formats import CorpusSize, ProviderMap, Qrels, Runs, project
+from lexirecall.formats import Qrels, Reading, Runs, project
 from lexirecall.judgments import FloatArray
 from lexirecall.manifest import NO_RELEVANT_POLICIES, REQUEST_POLICIES, Manifest, Note
 from lexirecall.measures.row import SMALLEST_GRADE
@@ -31,26 +31,18 @@ def evaluate(
     measures: Names | None = None,
     *,
     level: float = 1,
-    depth: int | None = None,
-    corpus_size: CorpusSize = None,
     queries: str = "all",
     no_relevant: str = "skip",
-    ties: str = "trec",
-    judged_only: bool = False,
-    score_dtype: str = "float64",
-    duplicates: str = "error",
-    imputation: str = "pessimistic",
-    providers: ProviderMap = None,
-    show_progress: bool | None = False,
+    **reading: Unpack[Reading],
 ) -> Scores:
     """Evaluate runs against judgments.
 
     `qrels` is a file or {request: {document: grade}}; `runs` is one run, several, or {name: run}, and a run is a
-    file, {request: {document: score}} or {request: [document, …]}. A grade of at least `level` is relevant.
-    `providers` says whose the documents are: a file of lines `document provider`, {document: provider} or
-    {document: [provider, …]}. The other arguments are the conventions that the command line offers under the same
-    names. Without `measures`, those of the command line are computed. The value of a preference such as LexiRecall is
-    the win rate against the other runs.
+    file, {request: {document: score}} or {request: [document, …]}. A grade of at least `level` is relevant. `reading`
+    are the keywords of `project`, which the command line offers under the same names; of these `providers` says whose
+    the documents are: a file of lines `document provider`, {document: provider} or {document: [provider, …]}. Without
+    `measures`, those of the command line are computed. The value of a preference such as LexiRecall is the win rate
+    against the other runs.
 
     >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
     >>> runs = {"early": {"q1": ["a", "x", "y", "b"], "q2": ["c"]}, "late": {"q1": ["x", "a", "b"], "q2": ["z", "c"]}}
@@ -59,23 +51,10 @@ def evaluate(
     early      0.5000  0.6250  0.8750      2.5
     late       0.5000  0.4167  0.5417      2.5
     """
-    parsed = asked_measures(measures, has_providers=providers is not None)
-    warn_of_optimism(imputation)
+    parsed = asked_measures(measures, has_providers=reading.get("providers") is not None)
+    warn_of_optimism(reading)
     check_policies(level, queries, no_relevant)
-    positions = project(
-        qrels,
-        runs,
-        corpus_size=corpus_size,
-        ties=ties,
-        score_dtype=score_dtype,
-        depth=depth,
-        judged_only=judged_only,
-        duplicates=duplicates,
-        imputation=imputation,
-        providers=providers,
-        needs_judged=any(measure.needs_judged for measure in parsed),
-        show_progress=show_progress,
-    )
+    positions = project(qrels, runs, needs_judged=any(measure.needs_judged for measure in parsed), **reading)
     rows = None if measures is None else parsed
     return score(positions, rows, level=level, queries=queries, no_relevant=no_relevant)
 

@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from lexirecall.errors import UsageError, counted, listed, shown
-from lexirecall.formats import CorpusSize, Qrels, Run, project
+from lexirecall.formats import Qrels, Reading, Run, Runs, project
 from lexirecall.manifest import Note
 from lexirecall.positions import Positions, Projection
 from lexirecall.tables import Table, render
@@ -35,15 +35,9 @@ def explain(
     *,
     names: tuple[str, str] | None = None,
     level: float = 1,
-    depth: int | None = None,
-    corpus_size: CorpusSize = None,
     queries: str = "all",
     no_relevant: str = "skip",
-    ties: str = "trec",
-    judged_only: bool = False,
-    score_dtype: str = "float64",
-    duplicates: str = "error",
-    show_progress: bool | None = False,
+    **reading: Unpack[Reading],
 ) -> "Explanation":
     """Explain which of two runs LexiRecall prefers on each request, and why.
 
@@ -58,20 +52,18 @@ def explain(
     q1 old is preferred: both find 2 of the 2 relevant documents, the last 1 at the same positions; the one before \
 stands at 1 in old (a) and at 2 in new (a).
     """
-    if ties == "expected":
-        raise UsageError("ties='expected' has no single order to explain", remedy="choose trec, input, worst or best")
-    positions = project(
-        qrels,
-        [run_a, run_b] if names is None else dict(zip(names, (run_a, run_b), strict=True)),
-        corpus_size=corpus_size,
-        ties=ties,
-        score_dtype=score_dtype,
-        depth=depth,
-        judged_only=judged_only,
-        duplicates=duplicates,
-        show_progress=show_progress,
-    )
+    check_single_order(reading)
+    runs: Runs = [run_a, run_b] if names is None else dict(zip(names, (run_a, run_b), strict=True))
+    positions = project(qrels, runs, **reading)
     return explain_positions(positions, level=level, queries=queries, no_relevant=no_relevant)
+
+
+def check_single_order(reading: Reading) -> None:
+    """Raise where there is no single order, or an invented one, whose positions could be shown."""
+    if reading.get("ties") == "expected":
+        raise UsageError("ties='expected' has no single order to show", remedy="choose trec, input, worst or best")
+    if reading.get("imputation") == "optimistic":
+        raise UsageError("optimistic imputation shows documents that were not retrieved", remedy="leave it out")
 
 
 def explain_positions(

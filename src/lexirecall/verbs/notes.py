@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from lexirecall.errors import counted, listed, shown
+from lexirecall.formats import Reading
 from lexirecall.judgments import FloatArray
 from lexirecall.manifest import Note
 from lexirecall.measures.providers import WORST_PROVIDER_OVERALL, ProviderExposure, provider_exposure
@@ -17,9 +18,9 @@ from lexirecall.positions import Positions
 from lexirecall.tables import number
 
 
-def warn_of_optimism(imputation: str) -> None:
+def warn_of_optimism(reading: Reading) -> None:
     """Warn if missing items are placed where they flatter the run."""
-    if imputation == "optimistic":
+    if reading.get("imputation") == "optimistic":
         warnings.warn("optimistic imputation rewards returning nothing; use it for study only", stacklevel=3)
 
 

@@ -6,12 +6,12 @@ Belongs here: the verb and its result. Not here: the methods (statistics.aggrega
 from collections.abc import Iterator, Sized
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from lexirecall.errors import UsageError, counted, listed
-from lexirecall.formats import CorpusSize, ProviderMap, Qrels, Runs, name_runs, project
+from lexirecall.formats import Qrels, Reading, Runs, name_runs, project
 from lexirecall.manifest import Note
 from lexirecall.names import Evaluable, parse_preference
 from lexirecall.positions import Positions
@@ -32,17 +32,9 @@ def rank_systems(
     *,
     method: str = "winrate",
     level: float = 1,
-    depth: int | None = None,
-    corpus_size: CorpusSize = None,
     queries: str = "all",
     no_relevant: str = "skip",
-    ties: str = "trec",
-    judged_only: bool = False,
-    score_dtype: str = "float64",
-    duplicates: str = "error",
-    imputation: str = "pessimistic",
-    providers: ProviderMap = None,
-    show_progress: bool | None = False,
+    **reading: Unpack[Reading],
 ) -> "Ranking":
     """Put runs in one order, from a preference between every two of them on every request.
 
@@ -63,21 +55,8 @@ def rank_systems(
     row = parse_preference(preference)
     if isinstance(runs, Sized):  # others are used up by counting them
         _check_number(len(name_runs(runs)), method)
-    warn_of_optimism(imputation)
-    positions = project(
-        qrels,
-        runs,
-        corpus_size=corpus_size,
-        ties=ties,
-        score_dtype=score_dtype,
-        depth=depth,
-        judged_only=judged_only,
-        duplicates=duplicates,
-        imputation=imputation,
-        providers=providers,
-        needs_judged=row.needs_judged,
-        show_progress=show_progress,
-    )
+    warn_of_optimism(reading)
+    positions = project(qrels, runs, needs_judged=row.needs_judged, **reading)
     return rank_positions(positions, row, method=method, level=level, queries=queries, no_relevant=no_relevant)
 
 
