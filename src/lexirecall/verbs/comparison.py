@@ -17,7 +17,8 @@ from lexirecall.names import Evaluable
 from lexirecall.statistics.aggregate import Order
 from lexirecall.statistics.power import discriminative_power
 from lexirecall.tables import Table, number, render
-from lexirecall.verbs.scores import Scores, library
+from lexirecall.verbs.conversion import Columns, Convertible, columns_of
+from lexirecall.verbs.scores import Scores
 
 VIEWS = ("systems", "pairs", "matrix", "power")
 _COLUMNS = (
@@ -71,7 +72,7 @@ class MeasureComparison:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Convertible):
     """Every pair of runs under every measure.
 
     >>> from lexirecall import compare
@@ -111,13 +112,8 @@ class Comparison:
                 ends = int(needed) if np.isfinite(needed) else None, compared.method, compared.correction
                 yield dict(zip(_COLUMNS, (*names, *map(_defined, values), *ends), strict=True))
 
-    def to_pandas(self) -> Any:
-        """Return the rows as a pandas data frame."""
-        return library("pandas").DataFrame(list(self.rows()), columns=list(_COLUMNS))
-
-    def to_polars(self) -> Any:
-        """Return the rows as a polars data frame."""
-        return library("polars").DataFrame(list(self.rows()), infer_schema_length=None)
+    def _conversion(self) -> tuple[Columns, str]:
+        return columns_of(self.rows(), _COLUMNS), self.scores.frame_library
 
     def table(self) -> Table:
         """Lay out the systems, best first, with the runs that each is significantly better than in raised letters."""

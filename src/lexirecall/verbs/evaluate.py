@@ -11,7 +11,7 @@ import numpy as np
 
 from lexirecall.errors import DataError, UsageError, choice, listed, plain
 from lexirecall.formats import Qrels, Reading, Runs, project
-from lexirecall.judgments import FloatArray
+from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.manifest import NO_RELEVANT_POLICIES, REQUEST_POLICIES, Manifest, Note
 from lexirecall.measures.row import SMALLEST_GRADE
 from lexirecall.names import Evaluable, Names, parse_names
@@ -76,12 +76,27 @@ def score(
     """
     check_policies(level, queries, no_relevant)
     asked = asked_measures(measures, has_providers=positions.providers is not None)
-    parsed, left_out = _computable(positions, asked, is_default=measures is None)
-    projections = {each: positions.at_level(each) for each in {row.level(level) for row in parsed}}
-    _check_relevant(positions, [row for row in parsed if not row.graded] or parsed, level)
-    values = np.full((*positions.shape, len(parsed)), np.nan)
-    num_due = np.zeros((positions.shape[0], len(parsed)), np.int64)
-    for c, row in enumerate(parsed):
+    num_systems, ties = positions.shape[0], positions.conventions.ties
+    parsed, left_out = computable(num_systems, ties, asked, is_default=measures is None)
+    _check_relevant(positions, parsed, level)
+    values, num_due = values_of(positions, parsed, level=level, queries=queries, no_relevant=no_relevant)
+    policies = {"level": level, "queries": queries, "no_relevant": no_relevant}
+    manifest = _manifest(positions, parsed, values, policies, left_out)
+    origin = positions.frame_library, positions.request_type
+    return Scores(positions.systems, positions.requests, parsed, values, num_due, manifest, *origin)
+
+
+def values_of(
+    positions: Positions, measures: Sequence[Evaluable], *, level: float, queries: str, no_relevant: str
+) -> tuple[FloatArray, IntArray]:
+    """Return the values, [S, Q, M], nan where undefined; and how many requests should have one, [S, M].
+
+    Requests may be computed in any portions: those of one do not touch those of another, and the numbers add up.
+    """
+    projections = {each: positions.at_level(each) for each in {row.level(level) for row in measures}}
+    values = np.full((*positions.shape, len(measures)), np.nan)
+    num_due = np.zeros((positions.shape[0], len(measures)), np.int64)
+    for c, row in enumerate(measures):
         projection = projections[row.level(level)]
         column = _column(row, projection, queries)
         counts_as_zero = no_relevant == "zero" and row.direction > 0 and not row.sparse
@@ -91,9 +106,7 @@ def score(
         due = row.due(positions, level) | (has_none & counts_as_zero)
         num_due[:, c] = (~np.isnan(column)).sum(axis=1) if row.sparse else due.sum()
         values[:, :, c] = column
-    policies = {"level": level, "queries": queries, "no_relevant": no_relevant}
-    manifest = _manifest(positions, parsed, values, policies, left_out)
-    return Scores(positions.systems, positions.requests, parsed, values, num_due, manifest)
+    return values, num_due
 
 
 def asked_measures(measures: Names | None, *, has_providers: bool) -> list[Evaluable]:
@@ -102,12 +115,12 @@ def asked_measures(measures: Names | None, *, has_providers: bool) -> list[Evalu
     return parse_names(default if measures is None else measures)
 
 
-def _computable(
-    positions: Positions, rows: Sequence[Evaluable], *, is_default: bool
+def computable(
+    num_systems: int, ties: str, rows: Sequence[Evaluable], *, is_default: bool
 ) -> tuple[tuple[Evaluable, ...], list[Note]]:
     """Leave out preferences where there is one run only, and of the default measures those without a closed form."""
-    has_one_run = positions.shape[0] == 1
-    drops_open_forms = positions.conventions.ties == "expected" and is_default
+    has_one_run = num_systems == 1
+    drops_open_forms = ties == "expected" and is_default
     kept: list[Evaluable] = []
     left_out: dict[str, list[str]] = {}
     for row in rows:
@@ -145,12 +158,22 @@ def check_policies(level: float, queries: str, no_relevant: str) -> None:
 def _check_relevant(positions: Positions, measures: Sequence[Evaluable], level: float) -> None:
     """Raise if no measure that looks at the level finds anything relevant."""
     judgments = positions.judgments
-    if not any(judgments.num_relevant(measure.level(level)).any() for measure in measures):
-        raise DataError(
-            f"{judgments.name}: no request has a relevant item, so that nothing can be measured: "
-            f"the highest grade is {plain(judgments.grades.max(initial=-1))} and the level is {plain(level)}",
-            remedy="lower the level, or check that the grades are what they should be",
-        )
+    if not any(judgments.num_relevant(each).any() for each in deciding_levels(measures, level)):
+        raise nothing_relevant(judgments.name, judgments.grades.max(initial=-1), level)
+
+
+def deciding_levels(measures: Sequence[Evaluable], level: float) -> set[float]:
+    """Return the levels at which something must be relevant: those of the measures that look at the level."""
+    return {row.level(level) for row in [row for row in measures if not row.graded] or measures}
+
+
+def nothing_relevant(name: str, highest_grade: float, level: float) -> DataError:
+    """Say that no request has a relevant item."""
+    return DataError(
+        f"{name}: no request has a relevant item, so that nothing can be measured: "
+        f"the highest grade is {plain(highest_grade)} and the level is {plain(level)}",
+        remedy="lower the level, or check that the grades are what they should be",
+    )
 
 
 def _manifest(
@@ -168,7 +191,7 @@ def _manifest(
     found = positions.num_found
     return Manifest(
         conventions={**asdict(positions.conventions), **policies, "corpus_size": sizes},
-        measures=tuple(_measure_record(measure) for measure in measures),
+        measures=tuple(measure_record(measure) for measure in measures),
         qrels={
             "requests": len(positions.requests),
             "judged": len(judgments.grades),
@@ -200,6 +223,7 @@ def _provider_record(positions: Positions) -> dict[str, Any]:
     return {"provider_map": providers.name, "providers": len(providers.names), "without_provider": len(without)}
 
 
-def _measure_record(measure: Evaluable) -> dict[str, Any]:
+def measure_record(measure: Evaluable) -> dict[str, Any]:
+    """Return what a manifest says of a measure."""
     better = "higher" if measure.direction > 0 else "lower"
     return {"name": str(measure), "title": measure.title, "formula": measure.formula, "better": better}

@@ -5,6 +5,7 @@ Belongs here: the sentences that go to stderr and into the manifest. Imports wha
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -36,7 +37,7 @@ def notes_on(
     """Give the notes that a reader of these values needs."""
     levels = sorted({measure.level(level) for measure in measures})
     yield from notes_on_requests(positions, levels, queries=queries, no_relevant=no_relevant)
-    yield from _undefined(positions, measures, values, level, queries)
+    yield from undefined_note(undefined_counts(positions, measures, values, level, queries))
     yield from _without_provider(positions, measures, level)
     yield from _worst_off(positions, measures, level, queries)
 
@@ -45,82 +46,133 @@ def notes_on_requests(
     positions: Positions, levels: Sequence[float], *, queries: str, no_relevant: str
 ) -> Iterator[Note]:
     """Give the notes on requests and lines that were left out or imputed, whatever is computed from the rest."""
-    yield from _unanswered(positions, levels[0], queries)
-    yield from _without_judgments(positions)
-    yield from _without_relevant(positions, levels, no_relevant)
-    yield from _repeats(positions)
+    yield from notes_on_counts(RequestCounts.of(positions, levels), queries=queries, no_relevant=no_relevant)
 
 
-def _per_run(positions: Positions, counts: Iterable[int], most: int = 4) -> str:
-    return listed((f"{name} {count:,}" for name, count in zip(positions.systems, counts, strict=True) if count), most)
+_NAMED = 5  # how many requests a note names
 
 
-def _unanswered(positions: Positions, lowest_level: float, queries: str) -> Iterator[Note]:
-    """Count the requests that would have a value if the run had answered them."""
-    counts = (~positions.answered & (positions.judgments.num_relevant(lowest_level) > 0)).sum(axis=1)
-    if total := int(counts.sum()):
+@dataclass(frozen=True, slots=True)
+class RequestCounts:
+    """What the notes on requests say, in numbers, so that an engine can add them up without any positions at hand."""
+
+    systems: tuple[str, ...]
+    num_requests: int
+    unanswered: Sequence[int]
+    """Of each run, the judged requests that would have a value if it had answered them."""
+    unjudged: Sequence[int]
+    """Of each run, the requests without judgments."""
+    empty: dict[float, tuple[int, Sequence[str]]]
+    """For each level, how many requests have nothing relevant, and the first of them."""
+    duplicates: Sequence[int]
+    """Of each run, the lines that repeat an item."""
+    rule: str
+    """Which of these lines is kept."""
+    num_repeated: int
+    """Repeated judgments."""
+
+    @classmethod
+    def of(cls, positions: Positions, levels: Sequence[float]) -> "RequestCounts":
+        """Count what there is in positions; the levels ascend."""
+        judgments = positions.judgments
+        unanswered = (~positions.answered & (judgments.num_relevant(levels[0]) > 0)).sum(axis=1)
+        empty = {level: np.flatnonzero(judgments.num_relevant(level) == 0) for level in levels}
+        return cls(
+            systems=positions.systems,
+            num_requests=len(positions.requests),
+            unanswered=unanswered.tolist(),
+            unjudged=positions.num_unjudged,
+            empty={level: (len(q), [positions.requests[i] for i in q[:_NAMED]]) for level, q in empty.items()},
+            duplicates=positions.num_duplicates,
+            rule=positions.conventions.duplicates,
+            num_repeated=judgments.num_repeated,
+        )
+
+    def per_run(self, counts: Iterable[int], most: int = 4) -> str:
+        """Name the runs for which there is something to count."""
+        return listed((f"{name} {count:,}" for name, count in zip(self.systems, counts, strict=True) if count), most)
+
+
+def notes_on_counts(counts: RequestCounts, *, queries: str, no_relevant: str) -> Iterator[Note]:
+    """Give the notes on requests and lines that were left out or imputed."""
+    yield from _unanswered(counts, queries)
+    yield from _without_judgments(counts)
+    yield from _without_relevant(counts, no_relevant)
+    yield from _repeats(counts)
+
+
+def _unanswered(counts: RequestCounts, queries: str) -> Iterator[Note]:
+    if total := sum(counts.unanswered):
         policy = (
             "count as worst case, nothing retrieved (--queries intersection leaves them out)"
             if queries == "all"
             else "are left out of the means of that run"
         )
-        where = f"(of {len(positions.requests):,}: {_per_run(positions, counts)})"
+        where = f"(of {counts.num_requests:,}: {counts.per_run(counts.unanswered)})"
         yield Note("unanswered", f"judged requests that a run does not answer {where} {policy}", total)
 
 
-def _without_judgments(positions: Positions) -> Iterator[Note]:
-    if total := sum(positions.num_unjudged):
-        text = f"requests of a run without judgments ({_per_run(positions, positions.num_unjudged)}) are ignored"
+def _without_judgments(counts: RequestCounts) -> Iterator[Note]:
+    if total := sum(counts.unjudged):
+        text = f"requests of a run without judgments ({counts.per_run(counts.unjudged)}) are ignored"
         yield Note("without judgments", text, total)
 
 
-def _without_relevant(positions: Positions, levels: Sequence[float], no_relevant: str) -> Iterator[Note]:
+def _without_relevant(counts: RequestCounts, no_relevant: str) -> Iterator[Note]:
     """Say which requests have nothing relevant; where the levels differ in that, for each of them."""
-    masks = {level: positions.judgments.num_relevant(level) == 0 for level in levels}
-    counts = {mask.tobytes(): (level, mask) for level, mask in reversed(masks.items())}
+    # what is empty at a level is empty at every higher one, so that equal numbers are the same requests
+    distinct = {number: (level, names) for level, (number, names) in reversed(counts.empty.items())}
     parts = []
-    for level, mask in counts.values():
-        names = listed(request for request, empty in zip(positions.requests, mask, strict=True) if empty)
-        which = "" if len(counts) == 1 else " of any grade" if level < 1e-300 else f" of grade {level:g} or more"
-        parts += (
-            [f"{counted(int(mask.sum()), 'request')} without a relevant item{which} ({names})"] if mask.any() else []
-        )
+    for number_empty, (level, names) in distinct.items():
+        which = "" if len(distinct) == 1 else " of any grade" if level < 1e-300 else f" of grade {level:g} or more"
+        rest = f" and {number_empty - len(names):,} more" if number_empty > len(names) else ""
+        what = f"{counted(number_empty, 'request')} without a relevant item{which} ({', '.join(names)}{rest})"
+        parts += [what] if number_empty else []
     policy = (
         "left out of every mean (--no-relevant zero counts them as 0)"
         if no_relevant == "skip"
         else "counted as 0 where higher is better"
     )
     if parts:
-        most = max(int(mask.sum()) for _, mask in counts.values())
-        yield Note("no relevant item", f"{', '.join(parts)}: {policy}", most)
+        yield Note("no relevant item", f"{', '.join(parts)}: {policy}", max(distinct))
 
 
-def _repeats(positions: Positions) -> Iterator[Note]:
-    if total := sum(positions.num_duplicates):
-        kept = "the first line" if positions.conventions.duplicates == "first" else "the best score"
-        where = _per_run(positions, positions.num_duplicates)
+def _repeats(counts: RequestCounts) -> Iterator[Note]:
+    if total := sum(counts.duplicates):
+        kept = "the first line" if counts.rule == "first" else "the best score"
+        where = counts.per_run(counts.duplicates)
         text = f"lines that repeat a document of the same request ({where}): kept {kept}"
         yield Note("duplicates", text, total)
-    if total := positions.judgments.num_repeated:
+    if total := counts.num_repeated:
         yield Note(
             "repeated judgments", f"{counted(total, 'judgment')} given more than once, with the same grade", total
         )
 
 
-def _undefined(
+def undefined_counts(
     positions: Positions, measures: Sequence[Evaluable], values: FloatArray, level: float, queries: str
-) -> Iterator[Note]:
-    """Say which values are undefined although the request has relevant items and is answered or imputed."""
-    parts, total, reason = [], 0, ""
+) -> list[tuple[Evaluable, int, int]]:
+    """Count, for each measure, the values that are undefined, and how many there should be.
+
+    A value should be there if the request has relevant items and is answered or imputed.
+    """
+    counts: list[tuple[Evaluable, int, int]] = []
     for c, measure in enumerate(measures):
-        if measure.sparse:
-            continue
         due = np.broadcast_to(measure.due(positions, level), positions.shape)
         if queries == "intersection":
             due = due & positions.answered
-        if count := int((np.isnan(values[:, :, c]) & due).sum()):
-            parts.append(f"{measure} ({count:,} of {due.sum():,})")
-            total += count
+        missing = 0 if measure.sparse else int((np.isnan(values[:, :, c]) & due).sum())
+        counts.append((measure, missing, int(due.sum())))
+    return counts
+
+
+def undefined_note(counts: Iterable[tuple[Evaluable, int, int]]) -> Iterator[Note]:
+    """Say which values are undefined although they should be there: of each measure, how many of how many."""
+    parts, total, reason = [], 0, ""
+    for measure, missing, due in counts:
+        if missing:
+            parts.append(f"{measure} ({missing:,} of {due:,})")
+            total += missing
             if measure.corpus != "ignored":
                 reason = "; where a relevant document stands that was not retrieved is unknown without --corpus-size"
     if parts:

@@ -19,6 +19,7 @@ from lexirecall.preferences import Pairs, Preference
 from lexirecall.statistics.aggregate import METHODS, Order, check_method, order_systems
 from lexirecall.tables import Table, number, render
 from lexirecall.text import visible
+from lexirecall.verbs.conversion import Columns, Convertible, columns_of
 from lexirecall.verbs.evaluate import score
 from lexirecall.verbs.notes import warn_of_optimism
 
@@ -81,7 +82,7 @@ def rank_positions(
     pairs = compared_pairs(positions, row, level=level, queries=queries, no_relevant=no_relevant)
     order = order_systems(pairs, method)
     notes = (*scores.notes, *_not_compared(pairs), *_in_cycles(pairs, order))
-    return Ranking(positions.systems, str(row), order, notes)
+    return Ranking(positions.systems, str(row), order, notes, positions.frame_library)
 
 
 def _check_number(num_runs: int, method: str) -> None:
@@ -145,7 +146,7 @@ def _shortened(names: list[str], most: int = 6) -> list[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class Ranking:
+class Ranking(Convertible):
     """An order of runs, which prints and converts itself.
 
     >>> ranking = rank_systems({"q": {"a": 1}}, {"x": {"q": ["b", "a"]}, "y": {"q": ["a"]}})
@@ -158,6 +159,7 @@ class Ranking:
     preference: str
     order: Order
     notes: tuple[Note, ...]
+    frame_library: str = ""
 
     @property
     def method(self) -> str:
@@ -169,6 +171,9 @@ class Ranking:
         scores, ranks = self.order.scores.tolist(), self.order.ranks.tolist()
         for s in np.argsort(self.order.ranks, kind="stable").tolist():
             yield {"run": self.systems[s], "rank": ranks[s], "score": scores[s]}
+
+    def _conversion(self) -> tuple[Columns, str]:
+        return columns_of(self.rows(), _COLUMNS), self.frame_library
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
         """Return {run: {"rank": rank, "score": score}}, best first."""

@@ -1,0 +1,203 @@
+"""The plan: from rows of runs to the positions of judged items, in SQL that DuckDB and Spark both understand.
+
+Belongs here: queries as text. Not here: running them (duckdb, spark). Imports errors, columns and manifest.
+
+It is written over two views, RUNS (system, request, item, score) and JUDGMENTS (request, item, grade, place), in which
+ids are text and `place` tells the judged items of a request apart. The position of an item is the number of rows at or
+above it: a window over its system and request counts them, in the order of the tie rule. Requests that nobody judged
+never come to that window.
+"""
+
+from dataclasses import dataclass
+
+from lexirecall.errors import UsageError
+from lexirecall.formats.columns import Columns
+from lexirecall.manifest import Conventions
+
+RUNS, JUDGMENTS = "lexirecall_runs", "lexirecall_judgments"
+_ORDERS = {
+    "trec": "score DESC, item DESC",
+    "expected": "score DESC, item DESC",  # any order will do, since the blocks of equal scores come with it
+    "worst": "score DESC, gain ASC, item DESC",
+    "best": "score DESC, gain DESC, item DESC",
+}
+_BEYOND_FLOAT32 = "3.4028235677973366e38"  # from here on rounding gives infinity
+PROBLEMS = {
+    "no_system": ("system IS NULL", "the system is missing"),
+    "no_request": ("request IS NULL", "the request is missing"),
+    "no_item": ("item IS NULL", "the item is missing"),
+    "no_score": ("score IS NULL", "the score is missing or no number"),
+    "nan_score": ("isnan(score)", "the score is NaN, which has no place in an order"),
+}
+"""What a row of a run can lack: the condition, and how to say it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """Where the two engines differ."""
+
+    quotes: str
+    """What stands around a name."""
+    joined: str
+    """An aggregate that joins the texts {text} in descending order of {order}."""
+
+    def name(self, column: str) -> str:
+        """Return a name as SQL wants it.
+
+        >>> DUCKDB.name('my "own" column')
+        '"my ""own"" column"'
+        """
+        return f"{self.quotes}{column.replace(self.quotes, 2 * self.quotes)}{self.quotes}"
+
+
+DUCKDB = Dialect('"', "string_agg({text}, '' ORDER BY {order} DESC)")
+SPARK = Dialect("`", "string_agg({text}, '') WITHIN GROUP (ORDER BY {order} DESC)")
+
+
+def text_of(value: str, *, is_float: bool) -> str:
+    """Return an id as text; of numbers that are stored as floats, as pandas does beside a gap, 7.0 is 7.
+
+    A fraction is no id and gives NULL.
+    """
+    if not is_float:
+        return f"CAST({value} AS STRING)"
+    return f"CASE WHEN {value} = floor({value}) THEN CAST(CAST({value} AS BIGINT) AS STRING) END"
+
+
+def literal(text: str) -> str:
+    """Return text as SQL writes it.
+
+    >>> literal("Reilly's")
+    "'Reilly''s'"
+    """
+    return "'" + text.replace("'", "''") + "'"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The queries for one set of conventions."""
+
+    conventions: Conventions
+    dialect: Dialect
+    keeps_others: bool = False
+    """Whether the judged items that are not relevant are wanted too."""
+
+    def __post_init__(self) -> None:
+        for option, value in (("ties", "input"), ("duplicates", "first")):
+            if getattr(self.conventions, option) == value:
+                raise UsageError(
+                    f"{option}={value!r} goes by the order of rows, and a table has none",
+                    remedy="choose another rule, or read it without an engine",
+                )
+
+    def rows(self, source: str, columns: Columns, floats: frozenset[str], system: str | None = None) -> str:
+        """Select the rows of one table of runs; `floats` are the columns stored as floats, `system` names them all."""
+        system_text = literal(system) if system is not None else self._id(columns.system or "", floats)
+        return (
+            f"SELECT {system_text} AS system, {self._id(columns.request, floats)} AS request, "
+            f"{self._id(columns.item, floats)} AS item, {self._score(columns)} AS score FROM {source}"
+        )
+
+    def _id(self, column: str, floats: frozenset[str]) -> str:
+        return text_of(self.dialect.name(column), is_float=column in floats)
+
+    def _score(self, columns: Columns) -> str:
+        score = f"TRY_CAST({self.dialect.name(columns.order)} AS DOUBLE)"
+        score = score if columns.score else f"-{score}"  # the first rank is the highest score
+        if self.conventions.score_dtype == "float32":
+            score = (
+                f"CASE WHEN abs({score}) >= {_BEYOND_FLOAT32} THEN sign({score}) * CAST('Infinity' AS DOUBLE) "
+                f"ELSE CAST(CAST({score} AS FLOAT) AS DOUBLE) END"
+            )
+        return f"CASE WHEN {score} = 0 THEN CAST(0 AS DOUBLE) ELSE {score} END"  # -0.0 and 0.0 are a tie
+
+    def problems(self) -> str:
+        """Count the rows, and those that lack something: one row, with the columns num_rows and those of PROBLEMS."""
+        counts = (f"count(*) FILTER (WHERE {condition}) AS {name}" for name, (condition, _) in PROBLEMS.items())
+        return f"SELECT count(*) AS num_rows, {', '.join(counts)} FROM {RUNS}"
+
+    def examples(self, problem: str) -> str:
+        """Select a few of the rows that lack something."""
+        return f"SELECT system, request, item FROM {RUNS} WHERE {PROBLEMS[problem][0]} LIMIT 3"
+
+    def duplicates(self) -> str:
+        """Select a few of the items that a system returned twice for a judged request."""
+        return (
+            f"SELECT system, request, item, count(*) AS times FROM {RUNS} WHERE {_JUDGED} "
+            "GROUP BY system, request, item HAVING count(*) > 1 LIMIT 3"
+        )
+
+    def lengths(self) -> str:
+        """Select system, judged request, num_retrieved and num_repeated: how many items, and how many rows too many."""
+        return (
+            "SELECT system, request, count(*) AS num_retrieved, sum(times) - count(*) AS num_repeated "
+            f"FROM ({self._unique()}) AS rows WHERE {_JUDGED} GROUP BY system, request"
+        )
+
+    def unjudged(self) -> str:
+        """Count the requests of each system for which there are no judgments."""
+        return (
+            f"SELECT system, count(DISTINCT request) AS num_unjudged FROM {RUNS} WHERE NOT {_JUDGED} GROUP BY system"
+        )
+
+    def positions(self) -> str:
+        """Select where each judged item stands: system, request, place, grade, position; and its block of ties.
+
+        A block begins below `block_start` items and has `block_size` of them.
+        """
+        ties = (
+            ", rank() OVER (PARTITION BY system, request ORDER BY score DESC) - 1 AS block_start"
+            ", count(*) OVER (PARTITION BY system, request, score) AS block_size"
+            if self.conventions.ties == "expected"
+            else ""
+        )
+        order = _ORDERS[self.conventions.ties]
+        return (
+            "SELECT * FROM (SELECT system, request, place, grade, "
+            f"row_number() OVER (PARTITION BY system, request ORDER BY {order}) AS position{ties} "
+            f"FROM ({self._labelled()}) AS labelled) AS placed WHERE {self._wanted}"
+        )
+
+    @property
+    def _wanted(self) -> str:
+        wants_all = self.keeps_others or self.conventions.judged_only
+        return "grade IS NOT NULL" if wants_all else "grade > 0"
+
+    def _labelled(self) -> str:
+        """Select the rows of judged requests, with the grade of those that are judged."""
+        return (
+            "SELECT r.system, r.request, r.item, r.score, j.place, j.grade, "
+            "greatest(coalesce(j.grade, 0), 0) AS gain "
+            f"FROM (SELECT system, request, item, score FROM ({self._unique()}) AS rows WHERE {_JUDGED}) AS r "
+            f"LEFT JOIN {JUDGMENTS} AS j ON r.request = j.request AND r.item = j.item"
+        )
+
+    def _unique(self) -> str:
+        """Select the rows with how often each item is there, which is once unless the best score is to be kept."""
+        if self.conventions.duplicates == "best":
+            return (
+                "SELECT system, request, item, max(score) AS score, count(*) AS times "
+                f"FROM {RUNS} GROUP BY system, request, item"
+            )
+        return f"SELECT system, request, item, score, 1 AS times FROM {RUNS}"
+
+    def sort_keys(self, level: float = 1) -> str:
+        """Select system, request, sort_key: bytes of which the smaller is the better ranking by LexiRecall.
+
+        They are those of `lexirecall.sort_key`: positions from last to first, four bytes each, ff ff ff ff for items
+        that were not retrieved.
+        """
+        text = self.dialect.joined.format(text="lpad(lower(hex(position)), 8, '0')", order="position")
+        return (
+            f"WITH relevant AS (SELECT request, count(*) AS m FROM {JUDGMENTS} WHERE grade >= {level!r} GROUP BY request), "
+            f"systems AS (SELECT DISTINCT system FROM {RUNS}), "
+            f"found AS (SELECT system, request, count(*) AS r, {text} AS digits FROM ({self.positions()}) AS placed "
+            f"WHERE grade >= {level!r} GROUP BY system, request) "
+            "SELECT s.system, q.request, "
+            "unhex(concat(repeat('ffffffff', CAST(q.m - coalesce(f.r, 0) AS INT)), coalesce(f.digits, ''))) AS sort_key "
+            "FROM systems AS s CROSS JOIN relevant AS q "
+            "LEFT JOIN found AS f ON f.system = s.system AND f.request = q.request"
+        )
+
+
+_JUDGED = f"request IN (SELECT request FROM {JUDGMENTS})"

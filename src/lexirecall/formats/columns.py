@@ -1,0 +1,121 @@
+"""Columns: which column of a table holds the requests, the items, the scores.
+
+Belongs here: the names that columns usually have, and the choice among those of a table. Not here: tables themselves
+(frames, engines). Imports errors only.
+
+A column is found by its name, without regard to case and to the signs between words: `query-id` is `Query_ID`. Names
+that are given go before the usual ones and must be there; a role is one of ROLES, and `qrels.item=movie` says it of the
+judgments only.
+"""
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lexirecall.errors import FormatError, UsageError, listed
+
+USUAL = {
+    "request": ("query_id", "qid", "topic_id", "topic", "query_no", "user_id", "userid", "user"),
+    "item": ("doc_id", "docno", "docid", "corpus_id", "document_id", "item_id", "itemid", "item"),
+    "score": ("score", "prediction", "similarity"),
+    "rank": ("rank",),
+    "grade": ("relevance", "rel", "label", "rating", "grade", "score"),  # the last is what BEIR calls grades
+    "system": ("run", "system", "run_id", "system_id"),
+    "provider": ("provider", "provider_id"),
+}
+"""What a column of each role is usually called, the first that is there counts."""
+
+ROLES = tuple(USUAL)
+_OF_TABLE = {
+    "run": ("request", "item", "score", "rank", "system"),
+    "qrels": ("request", "item", "grade"),
+    "providers": ("item", "provider"),
+}
+_NEEDED = {"run": ("request", "item"), "qrels": ("request", "item"), "providers": ("item", "provider")}
+
+Given = Mapping[str, str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of one table, by role; None for what it has not."""
+
+    request: str = ""
+    item: str = ""
+    score: str | None = None
+    rank: str | None = None
+    grade: str | None = None
+    system: str | None = None
+    provider: str | None = None
+
+    @property
+    def order(self) -> str:
+        """The column by which a run is ordered: scores, or ranks where there are no scores."""
+        return self.score or self.rank or ""
+
+
+def find_columns(names: Sequence[str], kind: str, given: Given = None, *, source: str) -> Columns:
+    """Find the columns of a `run`, of `qrels` or of `providers` among the names that a table has.
+
+    >>> find_columns(["qid", "docid", "docno", "score", "rank"], "run", source="bm25").item
+    'docno'
+    >>> find_columns(["user", "movie", "stars"], "qrels", {"item": "movie", "grade": "stars"}, source="test").grade
+    'stars'
+    """
+    check_given(given)
+    found: dict[str, str | None] = {}
+    for role in _OF_TABLE[kind]:
+        wanted = (given or {}).get(f"{kind}.{role}") or (given or {}).get(role)
+        if wanted is not None and wanted not in names:
+            raise FormatError(source, None, f"there is no column {wanted!r}", remedy=_there_are(names, wanted))
+        found[role] = wanted or _usual(names, role)
+    if missing := [role for role in _NEEDED[kind] if found[role] is None]:
+        raise _not_found(names, missing, source)
+    if kind == "run" and found["score"] is None and found["rank"] is None:
+        raise _not_found(names, ["score", "rank"], source)
+    return Columns(**{role: name or "" if role in ("request", "item") else name for role, name in found.items()})  # type: ignore[arg-type]
+
+
+def has_usual_columns(names: Sequence[str]) -> bool:
+    """Tell whether these look like the header of a table: columns of requests or providers, and of items.
+
+    >>> has_usual_columns(["query-id", "corpus-id", "score"]), has_usual_columns(["301", "Q0", "FR94-1", "1"])
+    (True, False)
+    """
+    has_owner = any(_usual(names, role) is not None for role in ("request", "provider"))
+    return has_owner and _usual(names, "item") is not None
+
+
+def check_given(given: Given) -> None:
+    """Raise unless all the roles for which columns are given are roles that there are."""
+    allowed = {*ROLES, *(f"{kind}.{role}" for kind, roles in _OF_TABLE.items() for role in roles)}
+    if unknown := [role for role in given or {} if role not in allowed]:
+        raise UsageError(
+            f"columns: there is no role {', '.join(map(repr, unknown))}",
+            remedy=f"the roles are {', '.join(ROLES)}; qrels.item says it of the judgments only",
+        )
+
+
+def _usual(names: Sequence[str], role: str) -> str | None:
+    by_spelling = {_spelling(name): name for name in reversed(names)}  # of two spellings the first column counts
+    return next((by_spelling[name] for name in USUAL[role] if name in by_spelling), None)
+
+
+def _spelling(name: str) -> str:
+    return name.strip().lower().replace("-", "_").replace(" ", "_").replace(".", "_")
+
+
+def _not_found(names: Sequence[str], roles: Sequence[str], source: str) -> FormatError:
+    what = " or ".join(roles) if roles[-1] == "rank" else " and ".join(roles)
+    usual = listed((name for role in roles for name in USUAL[role]), most=9)
+    return FormatError(
+        source,
+        None,
+        f"there is no column of {what} among {listed(names, most=12)}",
+        remedy=f"name it, as in columns={{{roles[0]!r}: ...}} or --columns {roles[0]}=..., or call it one of {usual}",
+    )
+
+
+def _there_are(names: Sequence[str], wanted: str) -> str:
+    near = difflib.get_close_matches(wanted, names, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"there are {listed(names, most=12)}"

@@ -1,0 +1,122 @@
+"""Averages: the mean of each measure for each run, which prints and converts itself.
+
+Belongs here: means, their table and their exact sums. Not here: values per request (scores), layout (tables).
+
+A mean is the exact sum of its values, rounded once, over their number: it does not depend on the order of requests, and
+so not on the engine that adds them up.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from lexirecall.judgments import BoolArray, FloatArray, IntArray
+from lexirecall.manifest import Manifest, Note
+from lexirecall.names import Evaluable
+from lexirecall.tables import Table, number, render
+
+COLUMNS = ("run", "query", "measure", "value")
+
+
+def exact_parts(values: Iterable[float]) -> list[float]:
+    """Return few numbers with the same exact sum, the first of them that sum rounded; none if it is 0.
+
+    Parts of several samples put together have the exact sum of all their values.
+
+    >>> exact_parts([1e16, 1.0, 1.0, 1.0])
+    [1.0000000000000004e+16, -1.0]
+    """
+    rest, parts = list(values), []
+    while (part := math.fsum(rest)) != 0:
+        parts.append(part)
+        rest.append(-part)
+    return parts
+
+
+def mean_of(parts: Iterable[float], count: int, total: str) -> float:
+    """Return the mean of `count` values with this exact sum, or the sum itself for counts; nan where there are none."""
+    if count == 0:
+        return math.nan
+    return math.fsum(parts) / (1 if total == "sum" else count)
+
+
+@dataclass(frozen=True, slots=True)
+class Averages:
+    """Means of S runs × M measures."""
+
+    systems: tuple[str, ...]
+    measures: tuple[Evaluable, ...]
+    means: FloatArray
+    """The mean over requests, or the sum for counts, [S, M]; nan where no request has a value."""
+    counts: IntArray
+    """How many requests have a value, [S, M]."""
+    num_due: IntArray
+    """How many should have one, [S, M]."""
+    manifest: Manifest
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What a reader of the numbers should know."""
+        return self.manifest.notes
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Give one row for each mean: run, query ("all"), measure, value (None if undefined)."""
+        for run, means in zip(self.systems, self.means, strict=True):
+            yield from rows_of(run, "all", self.measures, means)
+
+    def to_dict(self) -> dict[str, dict[str, float | None]]:
+        """Return {run: {measure: mean}}; None where undefined."""
+        return {run: named(self.measures, means) for run, means in zip(self.systems, self.means, strict=True)}
+
+    def table(self) -> Table:
+        """Lay the means out, one row a run.
+
+        A mean over fewer requests than it should have is followed by their number in brackets, and is never the best.
+        """
+        header = ("run", *map(str, self.measures))
+        rows = tuple((run, *self._shown(s)) for s, run in enumerate(self.systems))
+        return Table(header, rows, best=frozenset((s, c + 1) for s, c in self._best()))
+
+    def _shown(self, s: int) -> tuple[str, ...]:
+        triples = zip(numbers(self.measures, self.means[s]), self.counts[s], self.num_due[s], strict=True)
+        return tuple(text if count in (0, due) else f"{text} ({count})" for text, count, due in triples)
+
+    def _best(self) -> Iterator[tuple[int, int]]:
+        """Give the cells with the best mean of each measure, equal ones too, where there is something to choose."""
+        complete: BoolArray = self.counts == self.num_due
+        for c, measure in enumerate(self.measures):
+            column = np.where(complete[:, c], measure.direction * self.means[:, c], -np.inf)
+            if column.min() < column.max():
+                yield from ((int(s), c) for s in np.flatnonzero(column >= column.max() - 1e-12))
+
+    def render(self, form: str = "table", *, bold: bool = False) -> str:
+        """Return the means in one of the formats of the command line."""
+        return render(form, self.table(), self.rows(), COLUMNS, bold=bold)
+
+    def __str__(self) -> str:
+        return "\n".join([self.table().to_text(), *(f"note: {note.text}" for note in self.notes)])
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<p><small>{escape(note.text)}</small></p>" for note in self.notes)
+        return self.table().to_html() + notes
+
+
+def rows_of(run: str, query: str, measures: Sequence[Evaluable], values: FloatArray) -> Iterator[dict[str, Any]]:
+    """Give one row for each value of one run: run, query, measure, value."""
+    for measure, value in named(measures, values).items():
+        yield {"run": run, "query": query, "measure": measure, "value": value}
+
+
+def named(measures: Sequence[Evaluable], values: FloatArray) -> dict[str, float | None]:
+    """Return {measure: value}; None where undefined."""
+    pairs = zip(measures, values.tolist(), strict=True)
+    return {str(measure): None if math.isnan(value) else value for measure, value in pairs}
+
+
+def numbers(measures: Sequence[Evaluable], values: FloatArray) -> tuple[str, ...]:
+    """Return values as a table shows them."""
+    return tuple(number(value, row.decimals) for row, value in zip(measures, values.tolist(), strict=True))

@@ -1,0 +1,111 @@
+"""Conversion: results as the frames of the libraries that people use.
+
+Belongs here: from columns to pandas, polars, Arrow and DuckDB, each imported when asked for. Not here: frames that come
+in (formats). Imports errors and text.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+from lexirecall.errors import UsageError
+from lexirecall.text import to_valid_text
+
+Columns = dict[str, list[Any]]
+"""Lists of one length, by name; None where a value is undefined."""
+LIBRARIES = ("pandas", "polars", "pyarrow", "duckdb")
+_EXTRAS = {"duckdb": "duckdb"}
+
+
+def library(name: str) -> Any:
+    """Import an optional library, or say how to install it."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError:
+        extra = _EXTRAS.get(name, "frames")
+        raise UsageError(f"{name} is not installed", remedy=f"pip install 'lexirecall[{extra}]'") from None
+
+
+def columns_of(rows: Iterable[Mapping[str, Any]], names: Sequence[str]) -> Columns:
+    """Turn rows into columns; text becomes text that any library takes.
+
+    >>> columns_of([{"run": "bm25", "value": 0.5}, {"run": "dense", "value": None}], ("run", "value"))
+    {'run': ['bm25', 'dense'], 'value': [0.5, None]}
+    """
+    columns: Columns = {name: [] for name in names}
+    for row in rows:
+        for name in names:
+            value = row[name]
+            columns[name].append(to_valid_text(value) if isinstance(value, str) else value)
+    return columns
+
+
+def to_pandas(columns: Columns) -> Any:
+    """Return a pandas data frame; undefined numbers are NaN."""
+    frame = library("pandas").DataFrame(columns)
+    return frame.astype({name: float for name, values in columns.items() if _is_real(values)})
+
+
+def to_polars(columns: Columns) -> Any:
+    """Return a polars data frame; undefined is null."""
+    polars = library("polars")
+    reals = {name: polars.Float64 for name, values in columns.items() if _is_real(values)}
+    return polars.DataFrame(columns, schema_overrides=reals, infer_schema_length=None)
+
+
+def to_arrow(columns: Columns) -> Any:
+    """Return an Arrow table; undefined is null."""
+    pyarrow = library("pyarrow")
+    return pyarrow.table(
+        {
+            name: pyarrow.array(values, pyarrow.float64()) if _is_real(values) else pyarrow.array(values)
+            for name, values in columns.items()
+        }
+    )
+
+
+def to_library(name: str, columns: Columns) -> Any:
+    """Return the columns as a frame of one of LIBRARIES; for DuckDB that is a relation."""
+    if name == "duckdb":
+        duckdb, table = library("duckdb"), to_arrow(columns)
+        return duckdb.from_arrow(table)
+    functions = {"pandas": to_pandas, "polars": to_polars, "pyarrow": to_arrow}
+    if name not in functions:
+        raise UsageError(
+            f"results cannot be converted to {name!r}" if name else "there was no frame among the input",
+            remedy=f"choose one of {', '.join(LIBRARIES)}",
+        )
+    return functions[name](columns)
+
+
+class Convertible:
+    """A result of rows that converts itself to any of the libraries."""
+
+    __slots__ = ()
+
+    def _conversion(self) -> tuple[Columns, str]:
+        """Return the columns, and the library that the runs came in."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> Any:
+        """Return the rows as a pandas data frame."""
+        return to_pandas(self._conversion()[0])
+
+    def to_polars(self) -> Any:
+        """Return the rows as a polars data frame."""
+        return to_polars(self._conversion()[0])
+
+    def to_arrow(self) -> Any:
+        """Return the rows as an Arrow table."""
+        return to_arrow(self._conversion()[0])
+
+    def to_frame(self) -> Any:
+        """Return the rows as a frame of the library that the runs came in."""
+        columns, name = self._conversion()
+        return to_library(name, columns)
+
+
+def _is_real(values: Sequence[Any]) -> bool:
+    """Tell whether a column holds numbers that may be undefined or fractions, or nothing at all."""
+    given = [value for value in values if value is not None]
+    return all(isinstance(value, float) for value in given) and (bool(given) or bool(values))
