@@ -7,6 +7,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -32,10 +33,21 @@ def lexirecall(*arguments: str, label: str = OURS, reader: str = "") -> Command:
     return Command(label, [sys.executable, "-m", "lexirecall", *arguments], {"LEXIRECALL_READER": reader})
 
 
-def ours(qrels: str, runs: list[str], *, label: str = OURS, reader: str = "", ties: str = "trec") -> Command:
+def ours(
+    qrels: str,
+    runs: list[str],
+    *,
+    label: str = OURS,
+    reader: str = "",
+    ties: str = "trec",
+    engine: str = "",
+    once: bool = False,
+) -> Command:
     """Return our command for the whole job."""
     measures = [argument for measure in MEASURES for argument in ("-m", measure)]
-    return lexirecall("eval", qrels, *runs, *measures, "--ties", ties, "-f", "jsonl", label=label, reader=reader)
+    engines = ("--engine", engine) if engine else ()
+    options = (*measures, "--ties", ties, *engines, "-f", "jsonl")
+    return replace(lexirecall("eval", qrels, *runs, *options, label=label, reader=reader), once=once)
 
 
 def job(name: str, qrels: str, runs: list[str], **rest: object) -> Command:

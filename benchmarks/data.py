@@ -72,6 +72,7 @@ SHAPES = {
     "tiny": Shape(1, 3, 20, 10, 4, numbers_from(1, 1), news_ids, 1_000),
     "100 MB": Shape(1, 29_000, 100, 0, 1.1, numbers_from(19335, 11), numbers_from(17, 8), 1_000_000),
     "50 MB of judgments": Shape(1, 1_750, 1000, 1250, 70, numbers_from(301, 1), news_ids, 528_155),
+    "tables": Shape(4, 20_000, 1000, 0, 10, numbers_from(1, 1), numbers_from(17, 8), 1_000_000),
     "500 MB": Shape(1, 145_000, 100, 0, 1.1, numbers_from(19335, 11), numbers_from(17, 8), 1_000_000),
 }
 

@@ -132,7 +132,14 @@ figures of one table belong together; those of another machine will differ.
 `make bench` measures, `python benchmarks/run.py --write` writes this page.
 """
 
+_OF_TABLES = (
+    "From text files, from Parquet to polars frames, and from Parquet through the engines, to the same means; "
+    "20,000 requests of 1,000 items, ten relevant. Spark runs once, on this machine; its peak is that of its largest "
+    "process."
+)
 EXPLANATIONS = {
+    "table": _OF_TABLES,
+    "tables": f"{_OF_TABLES} Each once.",
     "tiny": "The ratio is to `python -c 'import numpy'`.",
     "threads": "The ratio is to one run. With two, CPU time doubles and wall time should not, if a second core is "
     "free; hashing in two threads shows how far it was.",
@@ -146,6 +153,31 @@ EXPLANATIONS = {
 }
 
 
+def billion_rows(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
+    """Say, from what each further row has cost, what a billion of them would cost."""
+    if not {"table", "tables"} <= outcomes.keys():
+        return
+    few, many = outcomes["table"], outcomes["tables"]
+    more_rows = many.figures["rows"] - few.figures["rows"]
+    yield "\n## A billion rows, on paper\n"
+    yield BILLION
+    yield "|  | CPU µs of each further row | CPU hours of a billion | peak MB of 20 and of 80 million |"
+    yield "| --- | ---: | ---: | ---: |"
+    for timing in many.timings:
+        first = few.timing(timing.label)
+        if first and timing.usages:
+            each = (timing.median("cpu") - first.median("cpu")) / more_rows
+            peaks = f"{first.median('peak'):.0f}, {timing.median('peak'):.0f}"
+            yield f"| {timing.label} | {1e6 * each:.2f} | {1e9 * each / 3600:.2f} | {peaks} |"
+
+
+BILLION = """What was not measured but follows: from 20 to 80 million rows, each further row costs the CPU time below; a
+billion cost that many hours, over as many cores as there are. Text and DuckDB keep their memory whatever the number
+of rows (DuckDB spills what is beyond its limit, and needs about the size of the table on disk for that); frames must
+fit into memory whole; Spark needs what one partition of a sort needs.
+"""
+
+
 def write(path: Path, outcomes: Mapping[str, Outcome], about: Mapping[str, str]) -> None:
     """Write the page."""
     parts = [INTRODUCTION, "\n".join(f"- {what}: {value}" for what, value in about.items()) + "\n"]
@@ -156,5 +188,6 @@ def write(path: Path, outcomes: Mapping[str, Outcome], about: Mapping[str, str])
         note = EXPLANATIONS.get(name, "")
         note = f"{size:.0f} MB of runs. {note}".strip() if isinstance(size, float) else note
         parts += [f"\n## {outcome.title}\n", f"{note}\n" if note else "", as_markdown(name, outcome)]
+    parts += billion_rows(outcomes)
     text = "\n".join(part for part in parts if part)
     path.write_text(text + "\n")

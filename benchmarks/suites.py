@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from contestants import JOBS, OURS, all_commands, job, lexirecall, ours, remark_on_agreement
+from contestants import JOBS, MEASURES, OURS, all_commands, job, lexirecall, ours, remark_on_agreement
 from timing import Command, Timing, interleaved, run
 
 CONTROL = "hashing in two threads"
@@ -146,6 +146,36 @@ def memory(setting: Setting) -> Outcome:
     return outcome
 
 
+def tables(num_systems: int) -> Callable[[Setting], Outcome]:
+    """Return the benchmark of text, frames and engines on tables of several systems."""
+
+    def measure(setting: Setting) -> Outcome:
+        qrels, runs = setting.files("tables")
+        folder = Path(runs[0]).parent / "parquet"
+        judged = f"{folder}.qrels.parquet"
+        if not folder.exists():
+            script = str(JOBS / "as_parquet.py")
+            subprocess.run([sys.executable, script, qrels, str(folder), *runs], check=True)
+        table = str(folder) if num_systems > 1 else str(folder / f"{Path(runs[0]).stem}.parquet")
+        commands = [
+            ours(qrels, runs[:num_systems], label="text"),
+            Command("polars frames", [sys.executable, str(JOBS / "with_frames.py"), judged, table, *MEASURES]),
+            ours(judged, [table], label="DuckDB", engine="duckdb"),
+            ours(judged, [table], label="Spark", engine="spark", once=True),
+        ]
+        timings = interleaved(commands, 1 if num_systems > 1 else min(3, setting.repeats))
+        for timing in timings[1:]:
+            timing.remark = timing.remark or remark_on_agreement(timing, timings[0], qrels, runs)
+        num_rows = round(20e6 * setting.share) * num_systems
+        return Outcome(
+            f"Tables: 20 million rows × {num_systems} system{'s' if num_systems > 1 else ''}",
+            timings,
+            {"rows": num_rows},
+        )
+
+    return measure
+
+
 def _megabytes(paths: list[str]) -> float:
     return sum(Path(path).stat().st_size for path in paths) / 1e6
 
@@ -161,8 +191,11 @@ SUITES: dict[str, Callable[[Setting], Outcome]] = {
     "reading": reading,
     "threads": threads,
     "memory": memory,
+    "table": tables(1),
+    "tables": tables(4),
 }
 BASELINES = {"tiny": "import numpy", "threads": "one run", "memory": "", "reading": "", "pairs": "", "comparisons": ""}
+BASELINES |= {"table": "text", "tables": "text"}
 """The row that the others are compared with; elsewhere it is ours."""
 
 

@@ -14,6 +14,8 @@ LESS_CPU = {"pytrec_eval": 8, "ir_measures": 15, "ranx, warm cache": 30}
 START_UP = {"lexirecall --version": 2, "lexirecall eval, 3 requests × 20 items": 3}
 MOST_PLAIN_READINGS = 8
 MOST_MEGABYTES = 150
+MOST_FOR_TABLES = 30, 1000
+"""CPU seconds and megabytes for 20 million rows in DuckDB."""
 MOST_SECONDS_FOR_PAIRS = dict(zip(PAIRS, (0.1, 0.2), strict=True))
 
 
@@ -44,6 +46,12 @@ def verdicts(outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
         peak = max(timing.range("peak")[1] for timing in outcomes["memory"].timings)
         aim = f"under {MOST_MEGABYTES} MB of memory, however large the run, with judgments of up to 50 MB"
         yield aim, f"{peak:.0f} MB", peak < MOST_MEGABYTES
+    if "table" in outcomes and (timing := outcomes["table"].timing("DuckDB")):
+        seconds, megabytes = timing.median("cpu"), timing.range("peak")[1]
+        most_seconds, most_megabytes = MOST_FOR_TABLES
+        aim = f"20 million rows in DuckDB, checks included: about {most_seconds} CPU s, under {most_megabytes} MB"
+        met = seconds < 1.1 * most_seconds and megabytes < most_megabytes
+        yield aim, f"{seconds:.1f} s, {megabytes:.0f} MB", met
 
 
 def _against_peers(outcome: Outcome) -> Iterator[Verdict]:

@@ -68,6 +68,8 @@ class Judgments:
     """What messages call them."""
     num_repeated: int = 0
     """Lines that repeat an earlier judgment with the same grade."""
+    has_grades: bool = True
+    """Whether there were any; if not, every judged item has grade 1."""
     _lookups: dict[int, dict[bytes, int]] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod

@@ -1,6 +1,6 @@
 """`lexirecall eval`: a thin shell on `lexirecall.evaluate`."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +13,12 @@ from lexirecall.cli.options import (
     show_notes,
     shown_warnings,
 )
+from lexirecall.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lexirecall.verbs.scores import Scores
 
 
 @click.command("eval")
@@ -20,6 +26,11 @@ from lexirecall.cli.options import (
 @measures_option
 @click.option("-q", "--per-query", is_flag=True, help="Print the value of each request too.")
 @click.option("--manifest", metavar="FILE", help="Write the conventions used, and what was left out, as JSON.")
+@click.option(
+    "--engine", type=click.Choice(("duckdb", "spark")),
+    help="Evaluate Parquet and CSV that are larger than memory, on this machine or on a cluster.",
+)  # fmt: skip
+@click.option("--master", metavar="URL", help="Where Spark runs, as in spark://host:7077; this machine if not given.")
 @output_options("trec")
 def command(
     qrels: str,
@@ -27,13 +38,16 @@ def command(
     measures: tuple[str, ...],
     per_query: bool,
     manifest: str | None,
+    engine: str | None,
+    master: str | None,
     form: str,
     output: str | None,
     **conventions: Any,
 ) -> None:
     """Score runs against judgments.
 
-    QRELS and RUN are TREC text or JSON, plain or compressed (gz, bz2, xz, zst), or `-` for stdin.
+    QRELS and RUN are TREC text, JSON, CSV with a header or Parquet, plain or compressed (gz, bz2, xz, zst), `-` for
+    stdin, a folder of Parquet, or a pattern. A table with a column of systems holds many runs.
 
     \b
     Examples:
@@ -41,13 +55,42 @@ def command(
       lexirecall eval qrels.txt bm25.run -m AP -m nDCG@10 -q -f jsonl
       lexirecall eval qrels.txt runs/*.run -m LastRel -m Depth@0.95 --corpus-size 528155
       lexirecall eval qrels.txt bm25.run --providers publishers.tsv
+      lexirecall eval ratings.parquet recommendations.parquet --level 4 --columns item=movie,grade=stars
+      lexirecall eval qrels.parquet recommendations/ --engine duckdb
     """
     check_stdin(qrels, *runs, conventions["corpus_size"], conventions["providers"])
+    _check_engine(engine, master, form, per_query=per_query)
     from lexirecall.output import write_all
-    from lexirecall.verbs.evaluate import evaluate
 
     with shown_warnings():
-        scores = evaluate(qrels, list(runs), measures or None, show_progress=None, **conventions)
-    show_notes(scores.notes)
-    result = scores.render(form, per_request=per_query, bold=is_bold(output))
-    write_all({output: result} if manifest is None else {output: result, manifest: scores.manifest.to_json()})
+        if engine == "spark":
+            from lexirecall.engines.spark import evaluate_files
+
+            averages = evaluate_files(qrels, list(runs), measures or None, master=master, **conventions)
+            result, record = averages.render(form, bold=is_bold(output)), averages.manifest
+        else:
+            scores = _evaluate(engine)(qrels, list(runs), measures or None, show_progress=None, **conventions)
+            result, record = scores.render(form, per_request=per_query, bold=is_bold(output)), scores.manifest
+    show_notes(record.notes)
+    write_all({output: result} if manifest is None else {output: result, manifest: record.to_json()})
+
+
+def _evaluate(engine: str | None) -> "Callable[..., Scores]":
+    if engine == "duckdb":
+        from lexirecall.engines import duckdb
+
+        return duckdb.evaluate
+    from lexirecall.verbs.evaluate import evaluate
+
+    return evaluate
+
+
+def _check_engine(engine: str | None, master: str | None, form: str, *, per_query: bool) -> None:
+    """Raise if an option asks for what the engine does not do."""
+    if master is not None and engine != "spark":
+        raise UsageError(f"--master {master} is for Spark", remedy="add --engine spark")
+    if engine == "spark" and (per_query or form == "trec"):
+        raise UsageError(
+            f"{'-q' if per_query else '-f trec'} does not go with --engine spark, which brings only means here",
+            remedy="lexirecall.engines.spark.evaluate(...).per_request is a Spark data frame that can be written",
+        )

@@ -38,6 +38,15 @@ def _number_or_file(_context: click.Context, _parameter: click.Parameter, value:
         return value
 
 
+def _columns(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, str] | None:
+    """Read `role=name,role=name`; a name that holds a comma can be given in an option of its own."""
+    pairs = [part for value in values for part in (value.split(",") if value.count("=") > 1 else [value])]
+    for pair in pairs:
+        if not all(pair.partition("=")):
+            raise click.BadParameter(f"{pair!r}: write role=name, as in request=user,item=movie")
+    return {role.strip(): name for role, _, name in (pair.partition("=") for pair in pairs)} or None
+
+
 _READING = (
     click.option("--level", type=float, default=1, show_default=True, help="Lowest grade that counts as relevant."),
     click.option(
@@ -91,6 +100,13 @@ _READING = (
         default="pessimistic",
         show_default=True,
         help="Where relevant documents that were not retrieved stand: at the bottom, or (study) right after the list.",
+    ),
+    click.option(
+        "--columns",
+        metavar="ROLE=NAME,...",
+        multiple=True,
+        callback=_columns,
+        help="Columns of Parquet and CSV with other names than the usual: request, item, score, rank, grade, system.",
     ),
 )
 

@@ -8,7 +8,7 @@ import click
 from lexirecall.cli.options import check_stdin, convention_options, measures_option, show_notes, shown_warnings
 from lexirecall.errors import UsageError
 
-_TWO_WAYS = "give QRELS and two or more RUN, or --collections FILE.toml"
+_TWO_WAYS = "give QRELS and two or more RUN, or a table of several, or --collections FILE.toml"
 
 
 @click.command("study")
@@ -75,10 +75,7 @@ def _check_files(files: tuple[str, ...], collections: str | None, folder: str) -
     """Raise before any work if it could not be done, or its result not be kept."""
     if collections and files:
         raise UsageError(f"both --collections and files are given: {files[0]!r}", remedy=_TWO_WAYS)
-    if not collections and len(files) < 3:
-        given = {0: "nothing to study is given", 1: "there are no runs"}
-        raise UsageError(
-            given.get(len(files), "there is one run only, and nothing to compare it with"), remedy=_TWO_WAYS
-        )
+    if not collections and len(files) < 2:
+        raise UsageError("there are no runs" if files else "nothing to study is given", remedy=_TWO_WAYS)
     if Path(folder).exists() and not Path(folder).is_dir():
         raise UsageError(f"{folder!r} is there and is no folder", remedy="name a folder with -o DIR")

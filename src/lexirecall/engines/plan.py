@@ -5,7 +5,8 @@ Belongs here: queries as text. Not here: running them (duckdb, spark). Imports e
 It is written over two views, RUNS (system, request, item, score) and JUDGMENTS (request, item, grade, place), in which
 ids are text and `place` tells the judged items of a request apart. The position of an item is the number of rows at or
 above it: a window over its system and request counts them, in the order of the tie rule. Requests that nobody judged
-never come to that window.
+never come to that window. A judged request of which no item is handed over has a row without an item. Where ids of
+systems and requests are numbers in both views, the same queries answer in numbers, and sort faster.
 """
 
 from dataclasses import dataclass
@@ -23,9 +24,9 @@ _ORDERS = {
 }
 _BEYOND_FLOAT32 = "3.4028235677973366e38"  # from here on rounding gives infinity
 PROBLEMS = {
-    "no_system": ("system IS NULL", "the system is missing"),
-    "no_request": ("request IS NULL", "the request is missing"),
-    "no_item": ("item IS NULL", "the item is missing"),
+    "no_system": ("system IS NULL", "the system is missing, or no whole number"),
+    "no_request": ("request IS NULL", "the request is missing, or no whole number"),
+    "no_item": ("item IS NULL", "the item is missing, or no whole number"),
     "no_score": ("score IS NULL", "the score is missing or no number"),
     "nan_score": ("isnan(score)", "the score is NaN, which has no place in an order"),
 }
@@ -40,6 +41,8 @@ class Dialect:
     """What stands around a name."""
     joined: str
     """An aggregate that joins the texts {text} in descending order of {order}."""
+    hashed: str
+    """A hash of 64 bits of the columns {columns}."""
 
     def name(self, column: str) -> str:
         """Return a name as SQL wants it.
@@ -50,18 +53,21 @@ class Dialect:
         return f"{self.quotes}{column.replace(self.quotes, 2 * self.quotes)}{self.quotes}"
 
 
-DUCKDB = Dialect('"', "string_agg({text}, '' ORDER BY {order} DESC)")
-SPARK = Dialect("`", "string_agg({text}, '') WITHIN GROUP (ORDER BY {order} DESC)")
+DUCKDB = Dialect('"', "string_agg({text}, '' ORDER BY {order} DESC)", "hash({columns})")
+SPARK = Dialect("`", "string_agg({text}, '') WITHIN GROUP (ORDER BY {order} DESC)", "xxhash64({columns})")
 
 
 def text_of(value: str, *, is_float: bool) -> str:
     """Return an id as text; of numbers that are stored as floats, as pandas does beside a gap, 7.0 is 7.
 
-    A fraction is no id and gives NULL.
+    A fraction, infinity, and what goes beyond 64 bits, are no ids and give NULL.
+
+    >>> text_of("user", is_float=False)
+    'CAST(user AS STRING)'
     """
     if not is_float:
         return f"CAST({value} AS STRING)"
-    return f"CASE WHEN {value} = floor({value}) THEN CAST(CAST({value} AS BIGINT) AS STRING) END"
+    return f"CASE WHEN {value} = floor({value}) THEN CAST(TRY_CAST({value} AS BIGINT) AS STRING) END"
 
 
 def literal(text: str) -> str:
@@ -127,27 +133,37 @@ class Plan:
             "GROUP BY system, request, item HAVING count(*) > 1 LIMIT 3"
         )
 
+    def repeated(self) -> str:
+        """Select a row if an item may be there twice for a judged request: two rows have the same hash.
+
+        It costs half of what `duplicates` does, which is needed only after it, since no pair of equals escapes it.
+        """
+        key = self.dialect.hashed.format(columns="system, request, item")
+        return (
+            f"SELECT key FROM (SELECT {key} AS key FROM {RUNS} WHERE {_JUDGED}) AS keys "
+            "GROUP BY key HAVING count(*) > 1 LIMIT 1"
+        )
+
     def lengths(self) -> str:
         """Select system, judged request, num_retrieved and num_repeated: how many items, and how many rows too many."""
         return (
-            "SELECT system, request, count(*) AS num_retrieved, sum(times) - count(*) AS num_repeated "
+            "SELECT system, request, count(*) AS num_retrieved, CAST(sum(times) - count(*) AS BIGINT) AS num_repeated "
             f"FROM ({self._unique()}) AS rows WHERE {_JUDGED} GROUP BY system, request"
         )
 
     def unjudged(self) -> str:
         """Count the requests of each system for which there are no judgments."""
-        return (
-            f"SELECT system, count(DISTINCT request) AS num_unjudged FROM {RUNS} WHERE NOT {_JUDGED} GROUP BY system"
-        )
+        return f"SELECT system, count(DISTINCT request) AS num_unjudged FROM {RUNS} WHERE NOT {_JUDGED} GROUP BY system"
 
     def positions(self) -> str:
         """Select where each judged item stands: system, request, place, grade, position; and its block of ties.
 
         A block begins below `block_start` items and has `block_size` of them.
         """
+        # all that count in one order of one partition share a sort; to the count, rows of equal scores are one
         ties = (
-            ", rank() OVER (PARTITION BY system, request ORDER BY score DESC) - 1 AS block_start"
-            ", count(*) OVER (PARTITION BY system, request, score) AS block_size"
+            f", rank() OVER ({_BY_SCORE}) - 1 AS block_start"
+            f", count(*) OVER ({_BY_SCORE}) - rank() OVER ({_BY_SCORE}) + 1 AS block_size"
             if self.conventions.ties == "expected"
             else ""
         )
@@ -161,7 +177,11 @@ class Plan:
     @property
     def _wanted(self) -> str:
         wants_all = self.keeps_others or self.conventions.judged_only
-        return "grade IS NOT NULL" if wants_all else "grade > 0"
+        wanted = "grade IS NOT NULL" if wants_all else "grade > 0"
+        if self.conventions.depth is None:
+            return wanted
+        within = "block_start < " if self.conventions.ties == "expected" else "position <= "
+        return f"{wanted} AND {within}{self.conventions.depth}"
 
     def _labelled(self) -> str:
         """Select the rows of judged requests, with the grade of those that are judged."""
@@ -185,19 +205,35 @@ class Plan:
         """Select system, request, sort_key: bytes of which the smaller is the better ranking by LexiRecall.
 
         They are those of `lexirecall.sort_key`: positions from last to first, four bytes each, ff ff ff ff for items
-        that were not retrieved.
+        that were not retrieved. Every system has one for each request with a relevant item, answered or not.
         """
+        for option, value in (("ties", "expected"), ("imputation", "optimistic")):
+            if getattr(self.conventions, option) == value:
+                raise UsageError(f"{option}={value!r} gives no single position, and so no sort key")
+        level = float(level)
         text = self.dialect.joined.format(text="lpad(lower(hex(position)), 8, '0')", order="position")
         return (
-            f"WITH relevant AS (SELECT request, count(*) AS m FROM {JUDGMENTS} WHERE grade >= {level!r} GROUP BY request), "
+            f"WITH relevant AS (SELECT request, count(*) AS m FROM {JUDGMENTS} WHERE grade >= {level!r} "
+            "GROUP BY request), "
             f"systems AS (SELECT DISTINCT system FROM {RUNS}), "
-            f"found AS (SELECT system, request, count(*) AS r, {text} AS digits FROM ({self.positions()}) AS placed "
+            f"found AS (SELECT system, request, count(*) AS r, {text} AS digits FROM ({self._counted()}) AS placed "
             f"WHERE grade >= {level!r} GROUP BY system, request) "
             "SELECT s.system, q.request, "
-            "unhex(concat(repeat('ffffffff', CAST(q.m - coalesce(f.r, 0) AS INT)), coalesce(f.digits, ''))) AS sort_key "
+            "unhex(concat(repeat('ffffffff', CAST(q.m - coalesce(f.r, 0) AS INT)), coalesce(f.digits, ''))) "
+            "AS sort_key "
             "FROM systems AS s CROSS JOIN relevant AS q "
             "LEFT JOIN found AS f ON f.system = s.system AND f.request = q.request"
         )
 
+    def _counted(self) -> str:
+        """Select the positions; counted anew among the judged items, if only these are to count."""
+        if not self.conventions.judged_only:
+            return self.positions()
+        return (
+            "SELECT system, request, grade, row_number() OVER (PARTITION BY system, request ORDER BY position) "
+            f"AS position FROM ({self.positions()}) AS judged WHERE grade >= 0"
+        )
 
+
+_BY_SCORE = "PARTITION BY system, request ORDER BY score DESC"
 _JUDGED = f"request IN (SELECT request FROM {JUDGMENTS})"

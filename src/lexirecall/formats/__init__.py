@@ -1,18 +1,22 @@
-"""Formats: from files and dicts to positions.
+"""Formats: from files, frames and dicts to positions.
 
 Belongs here: `project`, which takes judgments and runs in any of their forms and gives Positions, and the choice of
 the reader for each form. Imports everything above measures.
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any, TypedDict
 
 import numpy as np
 
 from lexirecall.errors import DataError, FormatError, UsageError, listed, shown
+from lexirecall.formats.catalogue import is_catalogued, judgments_from_catalogue
+from lexirecall.formats.columns import Given, check_given
+from lexirecall.formats.frames import Frame, Table, is_frame, library_of, open_frame, request_type
+from lexirecall.formats.labels import judgments_from_table, pairs_from_table
 from lexirecall.formats.memory import (
     PROVIDERS_SHAPE,
     QRELS_SHAPE,
@@ -23,9 +27,12 @@ from lexirecall.formats.memory import (
     pairs_from_mapping,
     rankings_from_mapping,
 )
+from lexirecall.formats.naming import NamedRun, Run, Runs, check_names, count_runs, name_runs, single
 from lexirecall.formats.native import project_native, read_qrels_native
 from lexirecall.formats.ranking import DuplicateItem, project_rankings
+from lexirecall.formats.rows import project_table
 from lexirecall.formats.source import Source
+from lexirecall.formats.tablefiles import open_table_file
 from lexirecall.formats.trec import MOST_ITEMS, project_text, read_providers, read_qrels, read_sizes
 from lexirecall.judgments import IntArray, Judgments
 from lexirecall.manifest import Conventions
@@ -35,11 +42,29 @@ from lexirecall.providers import Providers
 from lexirecall.reader import reader_in_use
 from lexirecall.text import to_bytes
 
-Qrels = str | os.PathLike[str] | Mapping[Any, Mapping[Any, Any]] | Judgments
-Run = str | os.PathLike[str] | Mapping[Any, Any]
-Runs = Run | Sequence[Run] | Mapping[str, Run]
+__all__ = [
+    "CorpusSize",
+    "Frame",
+    "Given",
+    "NamedRun",
+    "ProviderMap",
+    "Qrels",
+    "Reading",
+    "Run",
+    "Runs",
+    "check_common",
+    "corpus_sizes",
+    "count_runs",
+    "load_judgments",
+    "load_providers",
+    "name_runs",
+    "origin_of",
+    "project",
+]
+
+Qrels = str | os.PathLike[str] | Mapping[Any, Mapping[Any, Any]] | Judgments | Frame
 CorpusSize = int | str | os.PathLike[str] | Mapping[Any, int] | None
-ProviderMap = str | os.PathLike[str] | Mapping[Any, Any] | None
+ProviderMap = str | os.PathLike[str] | Mapping[Any, Any] | Frame | None
 
 
 class Reading(TypedDict, total=False):
@@ -53,6 +78,7 @@ class Reading(TypedDict, total=False):
     duplicates: str
     imputation: str
     providers: ProviderMap
+    columns: Given
     show_progress: bool | None
 
 
@@ -68,61 +94,72 @@ def project(
     duplicates: str = "error",
     imputation: str = "pessimistic",
     providers: ProviderMap = None,
+    columns: Given = None,
     needs_judged: bool = False,
     show_progress: bool | None = False,
 ) -> Positions:
     """Find where the judged items stand in every run: the relevance projection, for all levels at once.
 
-    `qrels` is a file or {request: {document: grade}}. `runs` is one run, several, or {name: run}; a run is a file,
-    {request: {document: score}} or, without scores, {request: [document, …]}. `providers`, for the measures of their
-    exposure, is a file of lines `document provider`, {document: provider} or {document: [provider, …]}. `needs_judged`
-    carries the judged non-relevant items along, for the measures that ask for them.
+    `qrels` is a file, {request: {document: grade}} or a data frame. `runs` is one run, several, or {name: run}; a run
+    is a file, {request: {document: score}}, without scores {request: [document, …]}, or a data frame. Frames are those
+    of pandas, polars, pyarrow, duckdb and others; files of Parquet and CSV are read as frames are, and a pattern such
+    as `runs/*.run` stands for each file that matches. A table may hold many systems; its columns are found by their
+    usual names, or `columns` maps roles to names, as in {"request": "user", "qrels.grade": "stars"}. `providers`, for
+    the measures of their exposure, is a file of lines `document provider`, {document: provider}, {document: [provider,
+    …]} or a table. `needs_judged` carries the judged non-relevant items along, for the measures that ask for them.
 
     >>> positions = project({"q": {"a": 1, "b": 1}}, {"q": {"a": 0.7, "x": 0.9, "b": 0.1}})
     >>> positions.found.positions.tolist()
     [2, 3]
     """
     conventions = Conventions(ties, score_dtype, depth, judged_only, duplicates, imputation)
-    judgments = load_judgments(qrels)
-    sizes = _corpus_sizes(corpus_size, judgments)
-    owners = load_providers(providers, judgments)
+    check_given(columns)
+    judgments = load_judgments(qrels, columns)
+    sizes = corpus_sizes(corpus_size, judgments)
+    owners = load_providers(providers, judgments, columns)
     named = name_runs(runs)
     with Progress("reading runs", sum(run.size for run in named), shown=show_progress) as progress:
 
-        def read(run: "NamedRun") -> SystemPositions:
-            return _read_run(run, judgments, conventions, progress.advance, needs_judged=needs_judged)
+        def read(run: NamedRun) -> list[SystemPositions]:
+            return _read_run(run, judgments, conventions, columns, progress.advance, needs_judged=needs_judged)
 
-        systems = _side_by_side(read, named, progress)
-    _check_common(judgments, systems)
-    return Positions.stack(judgments, systems, conventions, sizes, owners)
-
-
-@dataclass(frozen=True, slots=True)
-class NamedRun:
-    """A run and what it is called."""
-
-    name: str
-    run: Run
-
-    @property
-    def size(self) -> int:
-        """Bytes to read, as far as known."""
-        return 0 if isinstance(self.run, Mapping) else Source(self.run).size
+        parts = _side_by_side(read, named, progress)
+    check_names((system.name, run.label) for run, part in zip(named, parts, strict=True) for system in part)
+    systems = [system for part in parts for system in part]
+    check_common(judgments, systems)
+    positions = Positions.stack(judgments, systems, conventions, sizes, owners)
+    library, kind = origin_of(qrels, named, columns)
+    return replace(positions, frame_library=library, request_type=kind) if library else positions
 
 
-def load_judgments(qrels: Qrels) -> Judgments:
-    """Take judgments in any of their forms."""
+def load_judgments(qrels: Qrels, columns: Given = None) -> Judgments:
+    """Take judgments in any of their forms.
+
+    >>> import polars
+    >>> load_judgments(polars.DataFrame({"user_id": [7, 7], "item_id": [1, 2], "rating": [5, 3]})).grades.tolist()
+    [5.0, 3.0]
+    """
     if isinstance(qrels, Judgments):
         return qrels
     if isinstance(qrels, Mapping):
         return judgments_from_mapping(qrels, "qrels")
+    if is_frame(qrels):
+        return judgments_from_table(open_frame(qrels, "qrels", columns, name="qrels"))
+    if is_catalogued(qrels):
+        return judgments_from_catalogue(str(qrels))
     with _source(qrels, "qrels") as source:
-        if not is_json(source):
-            return read_qrels_native(source) if reader_in_use() == "native" else read_qrels(source)
-        return judgments_from_mapping(load_json(source, QRELS_SHAPE), source.name)
+        return _judgments_of_file(source, columns)
 
 
-def load_providers(providers: ProviderMap, judgments: Judgments) -> Providers | None:
+def _judgments_of_file(source: Source, columns: Given) -> Judgments:
+    if (table := open_table_file(source, "qrels", columns)) is not None:
+        return judgments_from_table(table)
+    if not is_json(source):
+        return read_qrels_native(source) if reader_in_use() == "native" else read_qrels(source)
+    return judgments_from_mapping(load_json(source, QRELS_SHAPE), source.name)
+
+
+def load_providers(providers: ProviderMap, judgments: Judgments, columns: Given = None) -> Providers | None:
     """Take a map of documents to their providers in any of its forms.
 
     >>> judgments = load_judgments({"q": {"a": 1, "b": 1}})
@@ -133,91 +170,67 @@ def load_providers(providers: ProviderMap, judgments: Judgments) -> Providers | 
         return None
     if isinstance(providers, Mapping):
         return Providers.from_pairs(pairs_from_mapping(providers, "providers"), judgments)
+    if is_frame(providers):
+        table = open_frame(providers, "providers", columns, name="providers")
+        return Providers.from_pairs(pairs_from_table(table), judgments)
     with _source(providers, "providers") as source:
-        if is_json(source):
+        if (found := open_table_file(source, "providers", columns)) is not None:
+            pairs = pairs_from_table(found)
+        elif is_json(source):
             pairs = pairs_from_mapping(load_json(source, PROVIDERS_SHAPE), source.name)
         else:
             pairs = read_providers(source)
         return Providers.from_pairs(pairs, judgments, name=source.name)
 
 
-def name_runs(runs: Runs) -> list[NamedRun]:
-    """Name every run, and refuse two of one name.
-
-    >>> [run.name for run in name_runs(["runs/bm25.run.gz", "dense.run"])]
-    ['bm25.run', 'dense.run']
-    """
-    if isinstance(runs, (str, os.PathLike)):
-        runs = [runs]
-    elif isinstance(runs, Mapping):
-        runs = runs if _maps_names(runs) else {"run": runs}
-    if isinstance(runs, Mapping):
-        named = [NamedRun(str(name), run) for name, run in runs.items()]
-    elif not isinstance(runs, Iterable) or hasattr(runs, "columns"):  # going through a data frame gives its columns
-        raise UsageError(f"runs is a {type(runs).__name__}, but must be a run, several, or a mapping of names to runs")
-    else:
-        named = [NamedRun(_run_name(run, number), run) for number, run in enumerate(runs, 1)]
-    if not named:
-        raise UsageError("there are no runs to evaluate")
-    names = [run.name for run in named]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        what = ", ".join(
-            f"{name!r} ({' and '.join(shown(str(r.run)) for r in named if r.name == name)})" for name in twice
-        )
-        raise UsageError(f"two runs have the same name: {what}", remedy="rename one; a run is named by its file")
-    return named
-
-
-def _maps_names(runs: Mapping[Any, Any]) -> bool:
-    """Tell {name: run} from a single run {request: {document: score}}: only there does a value hold rankings itself."""
-    for value in runs.values():
-        if isinstance(value, (str, os.PathLike)):
-            return True
-        if isinstance(value, Mapping):
-            if not value:
-                continue
-            inner = next(iter(value.values()))
-            return isinstance(inner, Mapping) or (hasattr(inner, "__len__") and not isinstance(inner, (str, bytes)))
-        return False
-    return False
-
-
-def _run_name(run: Run, number: int) -> str:
-    return f"run{number}" if isinstance(run, Mapping) else _source(run, "a run").run_name
+def origin_of(qrels: Qrels, named: list[NamedRun], columns: Given) -> tuple[str, str]:
+    """Return the library that frames come from, those of the runs first, and the type of the requests' ids."""
+    frames = [frame for frame in (*(run.run for run in named), qrels) if is_frame(frame)]
+    kind = request_type(qrels, columns) if is_frame(qrels) else "text"
+    return (library_of(frames[0]) if frames else "", kind)
 
 
 def _source(path: Any, what: str, advance: Callable[[int], None] | None = None) -> Source:
     if not isinstance(path, (str, os.PathLike)):
-        raise UsageError(f"{what} is a {type(path).__name__}, but must be a path or a mapping")
-    return Source(path, advance)
+        raise UsageError(f"{what} is a {type(path).__name__}, but must be a path or a mapping, or a data frame")
+    return Source(path if what == "a run" else single(path, what), advance)
 
 
 def _read_run(
     named: NamedRun,
     judgments: Judgments,
     conventions: Conventions,
+    columns: Given,
     advance: Callable[[int], None],
     *,
     needs_judged: bool,
-) -> SystemPositions:
+) -> list[SystemPositions]:
     content, name = named.run, named.name
-    read_text = project_native if reader_in_use() == "native" else project_text
+
+    def of_table(table: Table) -> list[SystemPositions]:
+        return project_table(table, name, judgments, conventions, needs_judged=needs_judged, is_given=named.is_given)
+
+    if is_frame(content):
+        return of_table(open_frame(content, "run", columns, name=named.label))
     if not isinstance(content, Mapping):
         with _source(content, "a run", advance) as source:
+            if (found := open_table_file(source, "run", columns)) is not None:
+                return of_table(found)
             if not is_json(source):
-                return read_text(source, name, judgments, conventions, needs_judged=needs_judged)
+                read_text = project_native if reader_in_use() == "native" else project_text
+                return [read_text(source, name, judgments, conventions, needs_judged=needs_judged)]
             content, name = load_json(source, RUN_SHAPE), source.name
     try:
         rankings = rankings_from_mapping(content, name)
-        return project_rankings(named.name, rankings, judgments, conventions, needs_judged=needs_judged)
+        return [project_rankings(named.name, rankings, judgments, conventions, needs_judged=needs_judged)]
     except DuplicateItem as error:
         problem = f"document {shown(error.item)} of request {shown(error.request)} is listed twice"
         raise FormatError(name, None, problem, remedy="remove one of them, or go on with duplicates='first'") from None
 
 
 def _side_by_side(
-    read: Callable[[NamedRun], SystemPositions], named: list[NamedRun], progress: Progress
-) -> list[SystemPositions]:
+    read: Callable[[NamedRun], list[SystemPositions]], named: list[NamedRun], progress: Progress
+) -> list[list[SystemPositions]]:
     """Read several runs at once; the first error in the order given is the one raised."""
     if len(named) == 1:
         return [read(named[0])]
@@ -231,7 +244,8 @@ def _side_by_side(
             raise
 
 
-def _check_common(judgments: Judgments, systems: list[SystemPositions]) -> None:
+def check_common(judgments: Judgments, systems: list[SystemPositions]) -> None:
+    """Raise if a system answers none of the judged requests."""
     strangers = [system.name for system in systems if not system.answered.any()]
     if strangers:
         raise DataError(
@@ -247,8 +261,12 @@ def _checked_size(size: Any) -> int:
     return int(size)
 
 
-def _corpus_sizes(corpus_size: CorpusSize, judgments: Judgments) -> IntArray | None:
-    """Return n of each request."""
+def corpus_sizes(corpus_size: CorpusSize, judgments: Judgments) -> IntArray | None:
+    """Return n of each request, [Q]; None if it is not known.
+
+    >>> corpus_sizes(100, load_judgments({"q": {"a": 1}, "r": {"b": 1}})).tolist()
+    [100, 100]
+    """
     if corpus_size is None:
         return None
     if isinstance(corpus_size, (int, np.integer)):

@@ -15,7 +15,18 @@ from dataclasses import dataclass
 from lexirecall.errors import FormatError, UsageError, listed
 
 USUAL = {
-    "request": ("query_id", "qid", "topic_id", "topic", "query_no", "user_id", "userid", "user"),
+    "request": (
+        "query_id",
+        "qid",
+        "topic_id",
+        "topic",
+        "query_no",
+        "user_id",
+        "userid",
+        "user",
+        "request",
+        "request_id",
+    ),
     "item": ("doc_id", "docno", "docid", "corpus_id", "document_id", "item_id", "itemid", "item"),
     "score": ("score", "prediction", "similarity"),
     "rank": ("rank",),

@@ -127,6 +127,8 @@ def pairs_from_mapping(providers: Mapping[Any, Any], name: str) -> Iterator[tupl
 
 
 def _id(identifier: Any, name: str) -> bytes:
+    if type(identifier) is str and identifier.isascii():  # nearly all, and soon done
+        return identifier.encode()
     try:
         return to_bytes(identifier)
     except UnicodeEncodeError:
@@ -146,6 +148,8 @@ def _items(listed: Iterable[Any], request: Any, name: str) -> list[Any]:
 
 
 def _grade(value: Any, request: Any, item: Any, name: str) -> float:
+    if type(value) is int and -(2**53) < value < 2**53:
+        return float(value)
     number = _real(value, "grade", request, item, name)
     if not isfinite(number):
         problem = f"request {request!r}, document {item!r}: the grade is not finite: {value!r}"
@@ -154,7 +158,7 @@ def _grade(value: Any, request: Any, item: Any, name: str) -> float:
 
 
 def _score(value: Any, request: Any, item: Any, name: str) -> float:
-    number = _real(value, "score", request, item, name)
+    number = value if type(value) is float else _real(value, "score", request, item, name)
     if number != number:  # noqa: PLR0124 - only NaN differs from itself
         problem = f"request {request!r}, document {item!r}: the score is NaN"
         raise FormatError(name, None, problem, remedy="NaN has no place in an order")

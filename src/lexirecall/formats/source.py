@@ -24,10 +24,6 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # says nothing in UTF-8
 SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 _BLOCK = 1 << 18
 _REFUSED = {
-    b"PAR1\x15": (
-        "is a Parquet file, which is not read yet",
-        "write it as TREC text, or as JSON {query: {document: score}}",
-    ),
     b"PK\x03\x04": ("is a zip archive", "unpack it first; gz, bz2, xz and zst are read as they are"),
     b"\xff\xfe": ("is UTF-16 text", "convert it: iconv -f UTF-16 -t UTF-8 IN > OUT"),
     b"\xfe\xff": ("is UTF-16 text", "convert it: iconv -f UTF-16 -t UTF-8 IN > OUT"),

@@ -24,6 +24,7 @@ from typing import Any
 from lexirecall.errors import FormatError, UsageError
 from lexirecall.formats import Qrels, Runs, project
 from lexirecall.formats.source import Source
+from lexirecall.formats.tablefiles import may_hold_table
 from lexirecall.manifest import Conventions
 from lexirecall.positions import Positions
 from lexirecall.study.decisions import Policies
@@ -37,10 +38,17 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "depth": (int,),
     "corpus_size": (int, str),
     "judged_only": (bool,),
+    "columns": (dict,),
     **dict.fromkeys(("queries", "no_relevant", "ties", "score_dtype", "duplicates", "imputation", "providers"), (str,)),
 }
 """What may be said of a collection beside its name, qrels and runs: the options of the command line."""
-_WORDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+_WORDS = {
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    bool: "true or false",
+    dict: 'a table such as { item = "movie" }',
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +94,7 @@ class CollectionFiles:
         positions = project(
             self.qrels,
             self.runs,
-            **self._chosen((*_RULES, "corpus_size", "providers")),
+            **self._chosen((*_RULES, "corpus_size", "providers", "columns")),
             needs_judged=needs_judged,
             show_progress=show_progress,
         )
@@ -198,12 +206,12 @@ class _TableReader:
             problem = "runs is missing" if given is None else f"runs is {given!r}, but must be paths or patterns"
             raise self.error(problem, 'write it as runs = ["runs/*.gz"]')
         files = dict.fromkeys(file for pattern in patterns for file in self._matching(pattern))
-        if len(files) < 2:
+        if len(files) < 2 and not any(may_hold_table(file) for file in files):
             raise self.error("runs: there is one run only, and nothing to compare it with", "give two or more runs")
         return iter(files)
 
     def _matching(self, pattern: str) -> list[str]:
-        if (path := self.path.parent / pattern).is_file():
+        if (path := self.path.parent / pattern).is_file() or path.is_dir():
             return [str(path)]
         root = Path(path.anchor) if path.is_absolute() else Path()
         try:

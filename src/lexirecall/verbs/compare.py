@@ -3,14 +3,14 @@
 Belongs here: the verb. Not here: its result (comparison), the tests themselves (statistics), layout (tables).
 """
 
-from collections.abc import Iterable, Iterator, Sequence, Sized
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Unpack
 
 import numpy as np
 
 from lexirecall.errors import UsageError, choice, listed
-from lexirecall.formats import Qrels, Reading, Runs, name_runs, project
+from lexirecall.formats import Qrels, Reading, Runs, count_runs, project
 from lexirecall.formats.source import Source
 from lexirecall.judgments import FloatArray
 from lexirecall.manifest import Note
@@ -92,8 +92,8 @@ def compare(
     """
     rows = asked_measures(measures, has_providers=reading.get("providers") is not None)
     plan = Plan(test, correction, alpha, seed, num_resamples, test_ties)
-    if isinstance(runs, Sized):  # others are used up by counting them
-        _check_number(len(name_runs(runs)))
+    if (num_runs := count_runs(runs)) is not None:
+        _check_number(num_runs)
     warn_of_optimism(reading)
     positions = project(qrels, runs, needs_judged=any(row.needs_judged for row in rows), **reading)
     return compare_positions(

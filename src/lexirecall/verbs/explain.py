@@ -55,6 +55,11 @@ stands at 1 in old (a) and at 2 in new (a).
     check_single_order(reading)
     runs: Runs = [run_a, run_b] if names is None else dict(zip(names, (run_a, run_b), strict=True))
     positions = project(qrels, runs, **reading)
+    if len(positions.systems) > 2:
+        raise UsageError(
+            f"the two tables hold more than two runs: {listed(positions.systems)}",
+            remedy="take the rows of one run each, or choose two with explain_positions",
+        )
     return explain_positions(positions, level=level, queries=queries, no_relevant=no_relevant)
 
 

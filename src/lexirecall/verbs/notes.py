@@ -47,6 +47,8 @@ def notes_on_requests(
 ) -> Iterator[Note]:
     """Give the notes on requests and lines that were left out or imputed, whatever is computed from the rest."""
     yield from notes_on_counts(RequestCounts.of(positions, levels), queries=queries, no_relevant=no_relevant)
+    if not positions.judgments.has_grades:
+        yield without_grades(positions.judgments.name, len(positions.judgments.grades))
 
 
 _NAMED = 5  # how many requests a note names
@@ -135,6 +137,12 @@ def _without_relevant(counts: RequestCounts, no_relevant: str) -> Iterator[Note]
     )
     if parts:
         yield Note("no relevant item", f"{', '.join(parts)}: {policy}", max(distinct))
+
+
+def without_grades(name: str, num_judged: int) -> Note:
+    """Say that there are no grades, and what is taken instead."""
+    text = f"{name} has no column of grades: every judged item counts as relevant, with grade 1"
+    return Note("no grades", text, num_judged)
 
 
 def _repeats(counts: RequestCounts) -> Iterator[Note]:

@@ -3,7 +3,7 @@
 Belongs here: the verb and its result. Not here: the methods (statistics.aggregate), layout (tables).
 """
 
-from collections.abc import Iterator, Sized
+from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 from typing import Any, Unpack
@@ -11,7 +11,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from lexirecall.errors import UsageError, counted, listed
-from lexirecall.formats import Qrels, Reading, Runs, name_runs, project
+from lexirecall.formats import Qrels, Reading, Runs, count_runs, project
 from lexirecall.manifest import Note
 from lexirecall.names import Evaluable, parse_preference
 from lexirecall.positions import Positions
@@ -54,8 +54,8 @@ def rank_systems(
 (--queries intersection leaves them out)
     """
     row = parse_preference(preference)
-    if isinstance(runs, Sized):  # others are used up by counting them
-        _check_number(len(name_runs(runs)), method)
+    if (num_runs := count_runs(runs)) is not None:
+        _check_number(num_runs, method)
     warn_of_optimism(reading)
     positions = project(qrels, runs, needs_judged=row.needs_judged, **reading)
     return rank_positions(positions, row, method=method, level=level, queries=queries, no_relevant=no_relevant)

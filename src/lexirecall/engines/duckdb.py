@@ -1,0 +1,363 @@
+"""DuckDB: the plan on one machine, for tables that are larger than memory.
+
+Belongs here: positions, scores and sort keys by DuckDB. Not here: the queries (plan), how they are run
+(duckdb_session), what they read (duckdb_tables). Imports verbs and what stands above them.
+
+A table is looked at twice. First as it is: is every row complete, which systems and which requests are there? Then with
+numbers instead of the texts of systems and requests, which takes a third off the time for sorting. What comes back is
+where the judged items stand; the rest is done by the same code as for files.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Any, Unpack
+
+import numpy as np
+
+from lexirecall.engines.duckdb_session import Session, duckdb_library, session
+from lexirecall.engines.duckdb_tables import Table, hand_over, open_table
+from lexirecall.engines.plan import DUCKDB, JUDGMENTS, PROBLEMS, RUNS, Plan
+from lexirecall.errors import FormatError, counted, shown
+from lexirecall.formats import (
+    Given,
+    NamedRun,
+    Qrels,
+    Reading,
+    Runs,
+    check_common,
+    corpus_sizes,
+    load_judgments,
+    load_providers,
+    name_runs,
+    origin_of,
+)
+from lexirecall.formats.assembly import assemble
+from lexirecall.formats.naming import check_names
+from lexirecall.judgments import IntArray, Judgments, offsets_of
+from lexirecall.manifest import Conventions
+from lexirecall.names import Names
+from lexirecall.positions import Positions, Segments, SystemPositions, Tracks
+from lexirecall.verbs.evaluate import asked_measures, check_policies, score
+from lexirecall.verbs.notes import warn_of_optimism
+from lexirecall.verbs.scores import Scores
+
+_REQUESTS, _SYSTEMS, _JUDGED, _ROWS = (f"lexirecall_{name}" for name in ("requests", "systems", "judged", "rows"))
+_BLOCK = 1 << 18  # judgments that are Python objects at a time
+
+
+def project(
+    qrels: Qrels,
+    runs: Runs,
+    *,
+    needs_judged: bool = False,
+    memory_limit: str | None = None,
+    threads: int | None = None,
+    temp_directory: str | os.PathLike[str] | None = None,
+    connection: Any = None,
+    **reading: Unpack[Reading],
+) -> Positions:
+    """Find where the judged items stand in every run, as `lexirecall.project` does, in limited memory.
+
+    `runs` are Parquet or CSV, by path, pattern or folder, several of them or {name: path}; or relations of DuckDB, and
+    frames. `qrels`, which are held in memory, and `reading` are those of `lexirecall.project`. DuckDB takes up to
+    `memory_limit` ("600MB" if not given), beside what the judgments and the result need, and spills to a folder in
+    `temp_directory` that is removed at the end. With a `connection`, its own settings hold; relations need the one that
+    they belong to, unless it is DuckDB's default one. The systems of one table are in the order of their names.
+
+    >>> import duckdb
+    >>> run = duckdb.sql("SELECT 'q' AS qid, unnest(['x', 'a', 'b']) AS docno, unnest([0.9, 0.7, 0.1]) AS score")
+    >>> project({"q": {"a": 1, "b": 1}}, {"bm25": run}).found.positions.tolist()
+    [2, 3]
+    """
+    plan = Plan(_conventions(reading), DUCKDB, keeps_others=needs_judged)
+    columns = reading.get("columns")
+    named = name_runs(runs)
+    judgments = load_judgments(qrels, columns)
+    sizes = corpus_sizes(reading.get("corpus_size"), judgments)
+    owners = load_providers(reading.get("providers"), judgments, columns)
+    settings: dict[str, Any] = {"memory_limit": memory_limit, "threads": threads, "temp_directory": temp_directory}
+    systems: list[SystemPositions] = []
+    with session(_usable(connection, named), show_progress=reading.get("show_progress", False), **settings) as opened:
+        for table in _tables(opened, named, judgments, plan, columns):
+            systems += table.positions(needs_judged=needs_judged)
+    check_common(judgments, systems)
+    positions = Positions.stack(judgments, systems, plan.conventions, sizes, owners)
+    library, kind = origin_of(qrels, named, columns)
+    return replace(positions, frame_library=library, request_type=kind) if library else positions
+
+
+def evaluate(
+    qrels: Qrels,
+    runs: Runs,
+    measures: Names | None = None,
+    *,
+    level: float = 1,
+    queries: str = "all",
+    no_relevant: str = "skip",
+    memory_limit: str | None = None,
+    threads: int | None = None,
+    temp_directory: str | os.PathLike[str] | None = None,
+    connection: Any = None,
+    **reading: Unpack[Reading],
+) -> Scores:
+    """Evaluate runs against judgments, as `lexirecall.evaluate` does, in limited memory; see `project`.
+
+    >>> import duckdb
+    >>> run = duckdb.sql("SELECT 'q' AS qid, unnest(['x', 'a', 'b']) AS docno, unnest([0.9, 0.7, 0.1]) AS score")
+    >>> evaluate({"q": {"a": 1, "b": 1}}, {"bm25": run}, ["AP", "TSE"]).to_dict()
+    {'bm25': {'AP': 0.5833333333333333, 'TSE': 0.3333333333333333}}
+    """
+    parsed = asked_measures(measures, has_providers=reading.get("providers") is not None)
+    warn_of_optimism(reading)
+    check_policies(level, queries, no_relevant)
+    positions = project(
+        qrels,
+        runs,
+        needs_judged=any(measure.needs_judged for measure in parsed),
+        memory_limit=memory_limit,
+        threads=threads,
+        temp_directory=temp_directory,
+        connection=connection,
+        **reading,
+    )
+    rows = None if measures is None else parsed
+    return score(positions, rows, level=level, queries=queries, no_relevant=no_relevant)
+
+
+def sort_keys(
+    connection: Any,
+    qrels: Qrels,
+    runs: Runs,
+    *,
+    level: float = 1,
+    name: str = "sort_keys",
+    **reading: Unpack[Reading],
+) -> Any:
+    """Make a temporary table (system, request, sort_key) in a connection, and return it as a relation.
+
+    `a.sort_key < b.sort_key`, for one request, says that LexiRecall prefers a. The keys are those of
+    `lexirecall.sort_key`; every system has one for each request with an item of grade `level` or more. All is checked
+    as in `project`, and nothing but the judgments comes into Python. A table of that `name` is replaced.
+
+    >>> import duckdb
+    >>> connection = duckdb.connect()
+    >>> run = connection.sql("SELECT 'q' AS qid, unnest(['x', 'a']) AS docno, unnest([0.9, 0.7]) AS score")
+    >>> [(system, key.hex(" ", 4)) for system, _, key in
+    ...     sort_keys(connection, {"q": {"a": 1, "b": 1}}, {"bm25": run}).fetchall()]
+    [('bm25', 'ffffffff 00000002')]
+
+    Reference: DiazEM25, for the order.
+    """
+    plan, columns = Plan(_conventions(reading), DUCKDB), reading.get("columns")
+    query, target = plan.sort_keys(level), DUCKDB.name(name)
+    judgments = load_judgments(qrels, columns)
+    with session(connection, show_progress=reading.get("show_progress", False)) as opened:
+        opened.table(target, "system VARCHAR, request VARCHAR, sort_key BLOB")
+        for table in _tables(opened, name_runs(runs), judgments, plan, columns):
+            table.check_common()
+            opened.answer(
+                f"sort keys of {table.label}",
+                f"INSERT INTO {target} SELECT s.system, q.request, k.sort_key FROM ({query}) AS k "
+                f"JOIN {_SYSTEMS} AS s ON s.number = k.system JOIN {_REQUESTS} AS q ON q.number = k.request",
+                source=table.label,
+            )
+        opened.keep(target)
+    return connection.sql(f"SELECT * FROM temp.{target}")
+
+
+def _conventions(reading: Reading) -> Conventions:
+    given: dict[str, Any] = {**reading}
+    return Conventions(**{field.name: given[field.name] for field in fields(Conventions) if field.name in given})
+
+
+def _usable(connection: Any, named: list[NamedRun]) -> Any:
+    """Return the connection to use, None for one of our own: relations belong to one, the default one if not said."""
+    if connection is None and any(type(run.run).__name__ == "DuckDBPyRelation" for run in named):
+        return duckdb_library().connect(":default:")
+    return connection
+
+
+def _tables(
+    opened: Session, named: list[NamedRun], judgments: Judgments, plan: Plan, columns: Given
+) -> Iterator["NumberedTable"]:
+    """Give one table after another, checked, as the views that the plan is written over."""
+    tables = [open_table(opened, run, columns) for run in named]
+    _hand_over(opened, judgments, wants_all=plan.keeps_others or plan.conventions.judged_only)
+    found: list[tuple[str, str]] = []
+    for table in tables:
+        query, column = table.rows(opened, plan, columns)
+        query = query if table.is_cheap else _staged(opened, table, query)
+        opened.view(RUNS, query)
+        opened.view(JUDGMENTS, f"SELECT request FROM {_REQUESTS} WHERE request IS NOT NULL")
+        _check_rows(opened, table, plan)
+        systems = _systems(opened, table, column)
+        found += [(system, shown(table.label)) for system in systems]
+        check_names(found)
+        unjudged = opened.answer(f"looking for requests of {table.label}", plan.unjudged(), source=table.label)
+        _number(opened, query, systems)
+        numbered = NumberedTable(opened, table.label, judgments, plan, systems, _by_name(unjudged, systems))
+        numbered.check_duplicates()
+        yield numbered
+        opened.drop(RUNS, _ROWS)
+
+
+def _hand_over(opened: Session, judgments: Judgments, *, wants_all: bool) -> None:
+    """Give DuckDB the requests and the judged items, with numbers; ids that are not UTF-8 are in no table."""
+    opened.table(_REQUESTS, "request VARCHAR, number INTEGER")
+    names = np.array([_text(request) for request in judgments.request_ids], object)
+    hand_over(opened, _REQUESTS, {"request": names, "number": np.arange(len(names))})
+    opened.table(_JUDGED, "request INTEGER, item VARCHAR, grade DOUBLE, place BIGINT")
+    # each request has a row without an item, so that it is known even if none of its items is wanted
+    hand_over(opened, _JUDGED, {"request": np.arange(len(names))})
+    owners = Segments(judgments.offsets).owners
+    for start in range(0, len(owners), _BLOCK):
+        stop = min(start + _BLOCK, len(owners))
+        wanted = np.ones(stop - start, bool) if wants_all else judgments.grades[start:stop] > 0
+        if wanted.any():
+            texts = np.array([_text(item) for item in judgments.items.slice(start, stop)], object)
+            places = np.arange(start, stop)[wanted]
+            grades = judgments.grades[places]
+            columns = {"request": owners[places], "item": texts[wanted], "grade": grades, "place": places}
+            hand_over(opened, _JUDGED, columns)
+
+
+def _text(identifier: bytes) -> str | None:
+    try:
+        return identifier.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _staged(opened: Session, table: Table, query: str) -> str:
+    """Keep the rows of a table that is costly to read, on disk if they are many."""
+    opened.table(_ROWS, "system VARCHAR, request VARCHAR, item VARCHAR, score DOUBLE")
+    opened.answer(f"reading {table.label}", f"INSERT INTO {_ROWS} {query}", source=table.label)
+    return f"SELECT * FROM {_ROWS}"
+
+
+def _check_rows(opened: Session, table: Table, plan: Plan) -> None:
+    counts = opened.answer(f"checking {table.label}", plan.problems(), source=table.label)
+    num_rows = int(counts["num_rows"][0])
+    if num_rows == 0:
+        raise FormatError(table.label, None, "the table has no rows", remedy="is it the right one?")
+    for problem, (_, words) in PROBLEMS.items():
+        if number := int(counts[problem][0]):
+            rows = opened.answer("looking for examples", plan.examples(problem), source=table.label)
+            example = ", ".join(f"{role} {_quoted(values[0])}" for role, values in rows.items())
+            raise FormatError(
+                table.label,
+                None,
+                f"in {counted(number, 'row')} of {num_rows:,} {words}: {example}",
+                remedy="ids are text or whole numbers, scores are numbers; leave such rows out, or mend them",
+            )
+
+
+def _quoted(value: object) -> str:
+    return shown(value) if isinstance(value, str) else "missing"
+
+
+def _systems(opened: Session, table: Table, column: str | None) -> list[str]:
+    """Return the systems of a table, in the order of their names."""
+    if column is None:
+        return [table.name]
+    if not table.is_given:
+        query = f"SELECT DISTINCT system FROM {RUNS} ORDER BY system"
+        return [str(name) for name in opened.answer("looking for systems", query, source=table.label)["system"]]
+    query = f"SELECT count(DISTINCT {DUCKDB.name(column)}) AS number FROM {table.source}"
+    if (number := int(opened.answer("looking for systems", query, source=table.label)["number"][0])) > 1:
+        problem = f"the column {column!r} has {number:,} systems, but one name is given"
+        raise FormatError(table.label, None, problem, remedy="pass the table by itself, without a name")
+    return [table.name]
+
+
+def _by_name(unjudged: Any, systems: list[str]) -> list[int]:
+    counts = dict(zip(unjudged["system"], unjudged["num_unjudged"], strict=True))
+    return [int(counts.get(system, 0)) for system in systems]
+
+
+def _number(opened: Session, query: str, systems: list[str]) -> None:
+    """Put numbers for the texts of systems and requests into the views, and only judged requests."""
+    opened.table(_SYSTEMS, "system VARCHAR, number INTEGER")
+    hand_over(opened, _SYSTEMS, {"system": np.array(systems, object), "number": np.arange(len(systems))})
+    opened.view(
+        RUNS,
+        f"SELECT s.number AS system, q.number AS request, r.item, r.score FROM ({query}) AS r "
+        f"JOIN {_SYSTEMS} AS s ON s.system = r.system JOIN {_REQUESTS} AS q ON q.request = r.request",
+    )
+    opened.view(JUDGMENTS, f"SELECT request, item, grade, place FROM {_JUDGED}")
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedTable:
+    """A table in the session's views, in which systems and requests are numbers."""
+
+    session: Session
+    label: str
+    judgments: Judgments
+    plan: Plan
+    systems: list[str]
+    num_unjudged: list[int]
+
+    def check_duplicates(self) -> None:
+        """Raise if an item is listed twice for a request, unless a rule says which to take."""
+        if self.plan.conventions.duplicates != "error":
+            return
+        what = f"looking for duplicates in {self.label}"
+        if not len(self.session.answer(what, self.plan.repeated(), source=self.label)["key"]):
+            return
+        twice = self.session.answer(what, self.plan.duplicates(), source=self.label)
+        if len(twice["item"]):
+            request, system = self.judgments.requests[twice["request"][0]], self.systems[twice["system"][0]]
+            raise FormatError(
+                self.label,
+                None,
+                f"document {shown(twice['item'][0])} of request {shown(request)} is listed "
+                f"{counted(int(twice['times'][0]), 'time')} by {shown(system)}",
+                remedy="remove all but one, or go on with duplicates='best' (the highest score)",
+            )
+
+    def check_common(self) -> None:
+        """Raise if a system answers no judged request."""
+        nothing = self._tracks(*(np.zeros(0, np.int64) for _ in range(3)))
+        rankings = zip(self.systems, self._lengths()[0], strict=True)
+        systems = [SystemPositions(name, lengths >= 0, lengths, nothing, None) for name, lengths in rankings]
+        check_common(self.judgments, systems)
+
+    def positions(self, *, needs_judged: bool) -> list[SystemPositions]:
+        """Return where the judged items stand, for each system."""
+        lengths, num_repeated = self._lengths()
+        has_blocks = self.plan.conventions.ties == "expected"
+        names = ("system", "place", "position", *(("block_start", "block_size") if has_blocks else ()))
+        query = f"SELECT {', '.join(names)} FROM ({self.plan.positions()}) AS positions"
+        found = self.session.answer(f"finding positions in {self.label}", query, source=self.label)
+        columns = [found[name].astype(np.int64, copy=False) for name in names]
+        requests = np.searchsorted(self.judgments.offsets, columns[1], side="right") - 1
+        order = np.lexsort((columns[2], requests, columns[0]))
+        systems, items, positions, *blocks = (column[order] for column in columns)
+        borders = np.searchsorted(systems, np.arange(len(self.systems) + 1))
+        return [
+            assemble(
+                name,
+                self.judgments,
+                self.plan.conventions,
+                self._tracks(requests[order][start:stop], *(part[start:stop] for part in (positions, items, *blocks))),
+                lengths[s],
+                needs_judged=needs_judged,
+                num_unjudged=self.num_unjudged[s],
+                num_duplicates=int(num_repeated[s]),
+            )
+            for s, (name, start, stop) in enumerate(zip(self.systems, borders[:-1], borders[1:], strict=True))
+        ]
+
+    def _tracks(self, requests: IntArray, *parts: IntArray) -> Tracks:
+        sizes = np.bincount(requests, minlength=len(self.judgments.requests))
+        return Tracks(Segments(offsets_of(sizes)), *parts)
+
+    def _lengths(self) -> tuple[IntArray, IntArray]:
+        """Return the length of each ranking, [S, Q], -1 if there is none; and the rows left out of each system's."""
+        counts = self.session.answer(f"counting items of {self.label}", self.plan.lengths(), source=self.label)
+        lengths = np.full((len(self.systems), len(self.judgments.requests)), -1, np.int64)
+        lengths[counts["system"], counts["request"]] = counts["num_retrieved"]
+        repeated = np.bincount(counts["system"], counts["num_repeated"], len(self.systems))
+        return lengths, repeated.astype(np.int64)

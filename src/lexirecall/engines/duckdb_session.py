@@ -1,0 +1,164 @@
+"""A DuckDB session: settings that keep it within memory, queries with progress, and nothing left behind.
+
+Belongs here: how queries are run. Not here: which ones (plan, duckdb), what they read (duckdb_tables). Imports errors,
+judgments and progress; and duckdb late (extra `duckdb`).
+"""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lexirecall.engines.plan import literal
+from lexirecall.errors import DataError, FormatError, UsageError
+from lexirecall.progress import Progress
+
+MEMORY_LIMIT = "600MB"
+_MOST_THREADS = 8  # each wants memory of its own
+_STEPS = 1000
+_PAUSE = 0.1  # seconds between two looks at a query
+
+
+def duckdb_library() -> Any:
+    """Import DuckDB, or say how to install it."""
+    try:
+        return import_module("duckdb")
+    except ModuleNotFoundError:
+        raise UsageError("duckdb is not installed", remedy="pip install 'lexirecall[duckdb]'") from None
+
+
+class Session:
+    """A connection with what this package has put into it."""
+
+    def __init__(self, connection: Any, *, show_progress: bool | None = False) -> None:
+        self.connection = connection
+        self.errors: Any = duckdb_library().Error
+        self._shown = show_progress
+        self._made: dict[str, str] = {}
+        self.registered: list[str] = []
+
+    def view(self, name: str, query: str) -> None:
+        """Let a name stand for a query."""
+        self._made[name] = "VIEW"
+        self.connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {query}")
+
+    def table(self, name: str, columns: str) -> None:
+        """Make an empty table."""
+        self._made[name] = "TABLE"
+        self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} ({columns})")
+
+    def register(self, name: str, content: Any) -> None:
+        """Let a name stand for something in memory: arrays by name, a relation, a frame."""
+        self.connection.register(name, content)
+        self.registered.append(name)
+
+    def answer(self, label: str, query: str, *, source: str) -> dict[str, npt.NDArray[Any]]:
+        """Run a query that may take long; `source` is what it reads, as messages call it."""
+        with Progress(label, _STEPS, shown=self._shown) as progress, ThreadPoolExecutor(1) as pool:
+            running = pool.submit(self._fetch, query)
+            try:
+                done = 0
+                while not wait([running], timeout=_PAUSE).done:
+                    now = int(self.connection.query_progress() * _STEPS / 100)  # below 0 if it is not known
+                    progress.advance(max(now - done, 0))
+                    done = max(now, done)
+            except BaseException:  # the user's interruption
+                self.connection.interrupt()
+                raise
+            return self._result(running, source)
+
+    def _fetch(self, query: str) -> dict[str, npt.NDArray[Any]]:
+        columns: dict[str, npt.NDArray[Any]] = self.connection.execute(query).fetchnumpy()
+        return columns
+
+    def _result(self, running: Any, source: str) -> dict[str, npt.NDArray[Any]]:
+        with self.explained(source):
+            columns = running.result()
+        return {name: values if values.dtype == object else np.asarray(values) for name, values in columns.items()}
+
+    @contextmanager
+    def explained(self, source: str) -> Iterator[None]:
+        """Turn errors of DuckDB into ours."""
+        try:
+            yield
+        except self.errors as error:
+            text = str(error).strip().split("\n")[0]
+            if type(error).__name__ == "OutOfMemoryException":
+                raise DataError(
+                    f"{source}: the memory limit is too small: {text}", remedy="raise memory_limit, or lower threads"
+                ) from None
+            raise FormatError(source, None, f"DuckDB cannot read it: {text}", remedy="is it intact?") from None
+
+    def drop(self, *names: str) -> None:
+        """Forget tables and views."""
+        for name in names:
+            if kind := self._made.pop(name, None):
+                self.connection.execute(f"DROP {kind} IF EXISTS temp.{name}")
+
+    def keep(self, name: str) -> None:
+        """Leave a table to whoever owns the connection."""
+        del self._made[name]
+
+    def close(self) -> None:
+        """Leave the connection as it was."""
+        with suppress(self.errors):  # in a transaction that has failed, nothing can be dropped, and nothing stays
+            self.drop(*reversed(self._made))
+        for name in self.registered:
+            with suppress(self.errors):
+                self.connection.unregister(name)
+
+
+@contextmanager
+def session(
+    connection: Any = None,
+    *,
+    memory_limit: str | None = None,
+    threads: int | None = None,
+    temp_directory: str | os.PathLike[str] | None = None,
+    show_progress: bool | None = False,
+) -> Iterator[Session]:
+    """Open a session of our own, within the memory limit; or use a connection as it is set, and clean up after us."""
+    if connection is not None:
+        if (memory_limit, threads, temp_directory) != (None, None, None):
+            raise UsageError(
+                "memory_limit, threads and temp_directory are for a connection of our own",
+                remedy="set them in yours: connection.execute(\"SET memory_limit = '2GB'\")",
+            )
+        lent = Session(connection, show_progress=show_progress)
+        try:
+            yield lent
+        finally:
+            lent.close()
+        return
+    with tempfile.TemporaryDirectory(prefix="lexirecall-", dir=temp_directory) as folder:
+        own = _connected(folder, memory_limit, threads)
+        try:
+            yield Session(own, show_progress=show_progress)
+        finally:
+            own.close()  # before its folder goes
+
+
+def _connected(folder: str, memory_limit: str | None, threads: int | None) -> Any:
+    library = duckdb_library()
+    settings = {
+        "memory_limit": memory_limit or MEMORY_LIMIT,
+        "threads": threads or min(os.cpu_count() or 1, _MOST_THREADS),
+        "temp_directory": folder,
+    }
+    connection = library.connect()
+    for name, value in settings.items():
+        try:
+            connection.execute(f"SET {name} = {literal(str(value))}")
+        except library.Error as error:
+            connection.close()
+            problem = f"{name} is {value!r}: {str(error).splitlines()[0]}"
+            raise UsageError(problem, remedy="as in memory_limit='2GB', threads=4") from None
+    connection.execute("SET preserve_insertion_order = false")  # nothing here goes by it, and it takes memory
+    connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
+    return connection

@@ -1,0 +1,366 @@
+"""Spark: evaluation of data frames on a cluster, with the numbers of every other way.
+
+Belongs here: the verbs over Spark's data frames, and their result. Not here: the plan (plan), the tables
+(spark_tables), what runs on the workers (kernels). Imports what stands above it, and pyspark where it is used.
+
+Where the judged items stand comes from SQL. Gathered to one row for each judged request they go in Arrow batches to
+the same kernels as everything else, on the workers. What comes to the driver is sums, counts and names of systems.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
+
+from lexirecall.engines.batches import Layout
+from lexirecall.engines.kernels import ROWS, STATE, Kernel, PairKernel, Sum, total_of
+from lexirecall.engines.plan import SPARK, Plan
+from lexirecall.engines.spark_session import match_python, pyspark, session
+from lexirecall.engines.spark_tables import Tables, Workspace, no_common_request, prepare
+from lexirecall.engines.tallies import PairTally, Tally, Task
+from lexirecall.errors import DataError, UsageError, counted
+from lexirecall.formats.columns import Given, find_columns
+from lexirecall.formats.source import Source
+from lexirecall.manifest import Conventions, Manifest, Note, versions_in_use
+from lexirecall.names import Evaluable, Names, parse_preference
+from lexirecall.verbs.averages import Averages
+from lexirecall.verbs.evaluate import (
+    asked_measures,
+    check_policies,
+    computable,
+    deciding_levels,
+    measure_record,
+    nothing_relevant,
+)
+from lexirecall.verbs.notes import RequestCounts, notes_on_counts, undefined_note, warn_of_optimism, without_grades
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from lexirecall.engines.spark_tables import Frames
+
+__all__ = ["SparkScores", "evaluate", "evaluate_files", "preference_counts", "session", "sort_keys"]
+
+
+class Rules(TypedDict, total=False):
+    """How rankings become positions: the fields of `Conventions`, of which the order of rows is not offered."""
+
+    ties: str
+    score_dtype: str
+    depth: int | None
+    judged_only: bool
+    duplicates: str
+    imputation: str
+
+
+@dataclass(frozen=True, eq=False)
+class SparkScores:
+    """The means, here; and the values of each request, on the cluster.
+
+    The gathered rows are held in Spark's memory, or on its disks, until `close`; as a context manager it closes itself.
+    """
+
+    averages: Averages
+    per_request: "DataFrame"
+    """system, request, measure, value (null where undefined); computed when it is asked for."""
+    gathered: "DataFrame"
+    """One row for each judged request, from which the values are computed."""
+
+    def close(self) -> None:
+        """Let go of the gathered rows; `per_request` would gather them anew."""
+        self.gathered.unpersist()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __str__(self) -> str:
+        return str(self.averages)
+
+
+def evaluate(
+    spark: "SparkSession",
+    runs_df: "Frames",
+    qrels_df: "DataFrame",
+    measures: Names | None = None,
+    *,
+    columns: Given = None,
+    level: float = 1,
+    queries: str = "all",
+    no_relevant: str = "skip",
+    corpus_size: int | None = None,
+    **rules: Unpack[Rules],
+) -> SparkScores:
+    """Evaluate runs against judgments, as `lexirecall.evaluate` does, where the rows are.
+
+    `runs_df` has the columns of a run, found by their usual names or given as `columns`: many systems if there is a
+    column of them, or else one that is called `run`; {name: frame} names them. `rules` are `ties`, `score_dtype`,
+    `depth`, `judged_only`, `duplicates` and `imputation`. Means and values are those of every other way, bit for bit.
+
+    >>> evaluate(spark, runs, qrels, ["LexiRecall", "AP"]).averages.to_dict()  # doctest: +SKIP
+    {'early': {'LexiRecall': 0.5, 'AP': 0.875}, 'late': {'LexiRecall': 0.5, 'AP': 0.5416666666666666}}
+    """
+    conventions = _checked(level, queries, no_relevant, corpus_size, rules)
+    asked = asked_measures(measures, has_providers=False)
+    with _gathering(spark, runs_df, qrels_df, columns, conventions, asked) as (tables, gathered):
+        num_systems = len(tables.systems)
+        rows, left_out = computable(num_systems, conventions.ties, asked, is_default=measures is None)
+        task = Task(rows, level, queries, no_relevant)
+        kernel = Kernel(_layout(tables, asked, corpus_size), task)
+        kernel.try_out()
+        tally = _total(gathered, kernel.tallies, Tally())
+        _check(tally, task, tables, corpus_size)
+        numbers = tally.numbers["counts"], tally.numbers["num_due"]
+        averages = Averages(
+            tables.systems, rows, tally.means(rows), *numbers, _manifest(tally, task, tables, corpus_size, left_out)
+        )
+        return SparkScores(averages, gathered.mapInArrow(kernel.rows, ROWS), gathered)
+
+
+def preference_counts(
+    spark: "SparkSession",
+    runs_df: "Frames",
+    qrels_df: "DataFrame",
+    preferences: str | Evaluable | Sequence[str | Evaluable] = ("LexiRecall",),
+    *,
+    columns: Given = None,
+    level: float = 1,
+    queries: str = "all",
+    no_relevant: str = "skip",
+    corpus_size: int | None = None,
+    **rules: Unpack[Rules],
+) -> list[dict[str, Any]]:
+    """Count wins, ties and losses of every two systems: one row for each preference and pair.
+
+    A row has a, b, measure, mean, wins, ties, losses and requests, as in `lexirecall.compare`: positive mean and wins
+    say that a is better, and a comes before b. The other arguments are those of `evaluate`.
+
+    >>> preference_counts(spark, runs, qrels, ["LexiRecall"])  # doctest: +SKIP
+    [{'a': 'early', 'b': 'late', 'measure': 'LexiRecall', 'mean': 0.0, 'wins': 1, 'ties': 0, 'losses': 1, …}]
+    """
+    conventions = _checked(level, queries, no_relevant, corpus_size, rules)
+    asked = [preferences] if isinstance(preferences, (str, Evaluable)) else preferences
+    parsed = tuple(parse_preference(each) for each in asked)
+    with _gathering(spark, runs_df, qrels_df, columns, conventions, parsed) as (tables, gathered):
+        if len(tables.systems) < 2:
+            raise UsageError("there is one run only, and nothing to compare it with", remedy="give two or more runs")
+        task = Task(parsed, level, queries, no_relevant)
+        kernel = PairKernel(_layout(tables, parsed, corpus_size), task, parsed)
+        kernel.try_out()
+        tally = _total(gathered, kernel.tallies, PairTally())
+        gathered.unpersist()
+        return list(tally.rows(tables.systems, parsed))
+
+
+def sort_keys(
+    spark: "SparkSession",
+    runs_df: "Frames",
+    qrels_df: "DataFrame",
+    *,
+    columns: Given = None,
+    level: float = 1,
+    ties: str = "trec",
+    score_dtype: str = "float64",
+    duplicates: str = "error",
+) -> "DataFrame":
+    """Return system, request, sort_key: bytes of which the smaller is the better ranking of a request by LexiRecall.
+
+    They are those of `lexirecall.sort_key`, for every system and every request with a relevant item, answered or not.
+
+    >>> sort_keys(spark, runs, qrels).orderBy("request", "sort_key")  # doctest: +SKIP
+    DataFrame[system: string, request: string, sort_key: binary]
+    """
+    if ties == "expected":
+        raise UsageError("a sort key has one order of tied items", remedy="choose ties trec, worst or best")
+    conventions = _checked(
+        level, "all", "skip", None, {"ties": ties, "score_dtype": score_dtype, "duplicates": duplicates}
+    )
+    workspace, plan = Workspace(spark), Plan(conventions, SPARK)
+    try:
+        return prepare(workspace, runs_df, qrels_df, columns, plan).query(plan.sort_keys(level))
+    finally:
+        workspace.release()
+
+
+def evaluate_files(
+    qrels: str,
+    runs: Sequence[str],
+    measures: Names | None = None,
+    *,
+    master: str | None = None,
+    providers: Any = None,
+    corpus_size: Any = None,
+    show_progress: bool | None = None,  # noqa: ARG001 - Spark shows its own
+    **keywords: Any,
+) -> Averages:
+    """Evaluate Parquet and CSV files, folders or patterns, as the command line does.
+
+    A table without a column of systems is one run, named by its file. `keywords` are those of `evaluate`.
+
+    >>> evaluate_files("qrels.parquet", ["runs/"], master="spark://host:7077")  # doctest: +SKIP
+    """
+    if providers is not None:
+        raise UsageError(
+            "Spark does not compute the exposure of providers", remedy="leave --providers, or --engine, out"
+        )
+    if corpus_size is not None and not isinstance(corpus_size, int):
+        raise UsageError(f"corpus_size is {corpus_size!r}, but here must be one number for all requests")
+    kinds = [_kind(path) for path in (qrels, *runs)]
+    spark = session(master)
+    judged, *frames = (_read(spark, path, kind) for path, kind in zip((qrels, *runs), kinds, strict=True))
+    table = _one_table(frames, runs, keywords.get("columns"))
+    with evaluate(spark, table, judged, measures, corpus_size=corpus_size, **keywords) as scores:
+        return scores.averages
+
+
+def _kind(path: str) -> str:
+    suffixes = Path(path.rstrip("/")).suffixes
+    if {".csv", ".tsv"} & set(suffixes):
+        return ".tsv" if ".tsv" in suffixes else ".csv"
+    if suffixes[-1:] in ([".parquet"], []) or Path(path).is_dir() or path.endswith("/"):
+        return ".parquet"
+    raise UsageError(f"{path}: Spark reads Parquet and CSV", remedy="leave --engine out for other files")
+
+
+def _read(spark: "SparkSession", path: str, kind: str) -> "DataFrame":
+    try:
+        if kind == ".parquet":
+            return spark.read.parquet(path)
+        return spark.read.csv(path, header=True, sep="\t" if kind == ".tsv" else ",")
+    except pyspark("errors").AnalysisException as error:
+        problem = str(error.getMessage() if hasattr(error, "getMessage") else error).splitlines()[0]
+        raise DataError(f"{path}: {problem}") from None
+
+
+def _one_table(frames: "Sequence[DataFrame]", paths: Sequence[str], columns: Given) -> "Frames":
+    """Return one table if its systems stand in a column, or else name each by its file."""
+    has_systems = [
+        find_columns(frame.columns, "run", columns, source=path).system is not None
+        for frame, path in zip(frames, paths, strict=True)
+    ]
+    if not any(has_systems):
+        names = [Source(path.rstrip("/")).run_name for path in paths]
+        if len(set(names)) < len(names):
+            raise UsageError("two runs have the same name", remedy="rename one; a run is named by its file")
+        return dict(zip(names, frames, strict=True))
+    if len(frames) > 1:
+        raise UsageError(
+            "one table with a column of systems, or several without: not both",
+            remedy="give them as one pattern or folder",
+        )
+    return frames[0]
+
+
+def _checked(
+    level: float, queries: str, no_relevant: str, corpus_size: Any, rules: "Rules | dict[str, Any]"
+) -> Conventions:
+    check_policies(level, queries, no_relevant)
+    if corpus_size is not None and (
+        isinstance(corpus_size, bool) or not isinstance(corpus_size, int) or corpus_size < 1
+    ):
+        raise UsageError(f"the corpus size is {corpus_size!r}, but must be one whole number above 0")
+    warn_of_optimism({"imputation": rules.get("imputation", "")})
+    return Conventions(**rules)
+
+
+def _layout(tables: Tables, rows: Sequence[Evaluable], corpus_size: int | None) -> Layout:
+    return Layout(tables.systems, tables.plan.conventions, corpus_size, any(row.needs_judged for row in rows))
+
+
+@contextmanager
+def _gathering(
+    spark: "SparkSession",
+    runs: "Frames",
+    qrels: "DataFrame",
+    columns: Given,
+    conventions: Conventions,
+    rows: Sequence[Evaluable],
+) -> "Iterator[tuple[Tables, DataFrame]]":
+    """Give the checked tables and the rows gathered from them, which are held, and let go if something fails."""
+    plan = Plan(conventions, SPARK, keeps_others=any(row.needs_judged for row in rows))
+    match_python(spark)
+    workspace, gathered = Workspace(spark), None
+    try:
+        tables = prepare(workspace, runs, qrels, columns, plan)
+        gathered = tables.gathered().persist(pyspark("storagelevel").StorageLevel.MEMORY_AND_DISK)
+        yield tables, gathered
+    except BaseException:
+        if gathered is not None:
+            gathered.unpersist()
+        raise
+    finally:
+        workspace.release()
+
+
+def _total(gathered: "DataFrame", kernel: Callable[..., Any], total: Sum) -> Sum:
+    return total_of((bytes(row.state) for row in gathered.mapInArrow(kernel, STATE).collect()), total)
+
+
+def _check(tally: Tally, task: Task, tables: Tables, corpus_size: int | None) -> None:
+    """Raise where there is nothing to measure, or a corpus that is too small."""
+    answered = tally.numbers["runs"][:, 0]
+    if strangers := [name for name, count in zip(tables.systems, answered, strict=True) if not count]:
+        raise no_common_request(strangers, tables.judgments)
+    needed, request, s, num_retrieved, num_missing = tally.largest
+    if corpus_size is not None and needed > corpus_size:
+        raise DataError(
+            f"the corpus size {corpus_size:,} is too small for request {request!r}: {tables.systems[s]} retrieved "
+            f"{counted(num_retrieved, 'item')}, without {counted(num_missing, 'relevant item')}",
+            remedy=f"it needs {needed:,} or more",
+        )
+    num_requests = int(tally.numbers["qrels"][0])
+    if all(tally.empty[level][0] == num_requests for level in deciding_levels(task.measures, task.level)):
+        raise nothing_relevant("qrels", tally.highest_grade, task.level)
+
+
+def _manifest(tally: Tally, task: Task, tables: Tables, corpus_size: int | None, left_out: Sequence[Note]) -> Manifest:
+    num_requests, num_judged, num_positive = tally.numbers["qrels"].tolist()
+    answered, _, retrieved, found = tally.numbers["runs"].T.tolist()
+    return Manifest(
+        conventions={**asdict(tables.plan.conventions), **task.policies, "corpus_size": corpus_size},
+        measures=tuple(measure_record(measure) for measure in task.measures),
+        qrels={
+            "requests": num_requests,
+            "judged": num_judged,
+            "positive": num_positive,
+            "repeated": tables.num_repeated,
+        },
+        runs=tuple(
+            {
+                "name": name,
+                "answered": answered[s],
+                "unanswered": num_requests - answered[s],
+                "without_judgments": tables.num_unjudged[s],
+                "duplicates_left_out": tables.num_duplicates[s],
+                "retrieved": retrieved[s],
+                "positive_retrieved": found[s],
+                "positive_imputed": num_positive - found[s],
+            }
+            for s, name in enumerate(tables.systems)
+        ),
+        notes=(*left_out, *_notes(tally, task, tables)),
+        versions={**versions_in_use(), "pyspark": pyspark("version").__version__},
+        reader="spark",
+    )
+
+
+def _notes(tally: Tally, task: Task, tables: Tables) -> Iterator[Note]:
+    num_requests, num_judged, _ = tally.numbers["qrels"].tolist()
+    counts = RequestCounts(
+        systems=tables.systems,
+        num_requests=num_requests,
+        unanswered=tally.numbers["runs"][:, 1].tolist(),
+        unjudged=tables.num_unjudged,
+        empty={level: tally.empty[level] for level in task.levels},
+        duplicates=tables.num_duplicates,
+        rule=tables.plan.conventions.duplicates,
+        num_repeated=tables.num_repeated,
+    )
+    yield from notes_on_counts(counts, queries=task.queries, no_relevant=task.no_relevant)
+    if not tables.has_grades:
+        yield without_grades("qrels", num_judged)
+    undefined = zip(task.measures, tally.numbers["missing"].tolist(), tally.numbers["due"].tolist(), strict=True)
+    yield from undefined_note(undefined)

@@ -1,0 +1,136 @@
+"""Spark's session: that Java and pyspark are there, and that the workers run the Python of the driver.
+
+Belongs here: starting Spark. Not here: what is computed with it (spark). Imports errors.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lexirecall.errors import UsageError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+OLDEST_JAVA = 17
+_JAVA_REMEDY = (
+    f"Spark 4 needs Java {OLDEST_JAVA} or later: apt install openjdk-17-jre-headless, brew install openjdk@17 "
+    "or conda install openjdk=17; where there are several, JAVA_HOME names the folder of the right one"
+)
+_PYTHON = "PYSPARK_PYTHON"
+
+
+def session(master: str | None = None, **config: Any) -> "SparkSession":
+    """Start Spark, or take the session that is there: on all cores of this machine, or where `master` says.
+
+    The workers run this Python, unless they are on other machines and PYSPARK_PYTHON names theirs. `config` are Spark's
+    settings with their dots as underscores, as in `spark_driver_memory="8g"`.
+
+    >>> session(spark_driver_memory="8g")  # doctest: +SKIP
+    <pyspark.sql.session.SparkSession object at 0x7f2a>
+    """
+    spark_sql = pyspark("sql")
+    if (active := spark_sql.SparkSession.getActiveSession()) is not None:
+        return active  # type: ignore[no-any-return]
+    check_java()
+    master = master or os.environ.get("SPARK_MASTER") or "local[*]"
+    builder = spark_sql.SparkSession.builder.appName("lexirecall").master(master)
+    given = {name.replace("_", "."): value for name, value in config.items()}
+    for name, value in {**_defaults(master), **given}.items():
+        builder = builder.config(name, value)
+    with _python_of_driver(is_local=is_local(master)):
+        spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark  # type: ignore[no-any-return]
+
+
+def pyspark(part: str) -> Any:
+    """Import a part of pyspark, or say how to install it."""
+    try:
+        return import_module(f"pyspark.{part}")
+    except ModuleNotFoundError:
+        remedy = f"pip install 'lexirecall[spark]', and Java {OLDEST_JAVA}"
+        raise UsageError("pyspark is not installed", remedy=remedy) from None
+
+
+def is_local(master: str) -> bool:
+    """Tell whether the workers are on this machine.
+
+    >>> is_local("local[2]"), is_local("local-cluster[2,1,1024]"), is_local("spark://host:7077")
+    (True, True, False)
+    """
+    return master.startswith("local")
+
+
+def _defaults(master: str) -> dict[str, Any]:
+    defaults = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": str(sys.stderr.isatty()).lower(),
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.log.level": "ERROR",
+    }
+    if is_local(master):
+        # 200 shuffle partitions are for clusters; these are few enough for two cores, and small enough for 1 GB
+        defaults |= {"spark.sql.shuffle.partitions": str(8 * (os.cpu_count() or 1))}
+    return defaults
+
+
+@contextmanager
+def _python_of_driver(*, is_local: bool) -> Iterator[None]:
+    """Let a context that starts here give its workers this Python; the variable is read when it starts."""
+    before = os.environ.get(_PYTHON)
+    if is_local or before is None:
+        os.environ[_PYTHON] = sys.executable
+    try:
+        yield
+    finally:
+        os.environ.pop(_PYTHON) if before is None else os.environ.update({_PYTHON: before})
+
+
+def match_python(spark: "SparkSession") -> None:
+    """Let the workers of a session on this machine run this Python, unless the user chose another.
+
+    Without PYSPARK_PYTHON Spark takes the `python3` of the path, which may lack the package.
+    """
+    context = getattr(spark, "sparkContext", None) if _is_classic(spark) else None
+    if context is not None and is_local(context.master) and _PYTHON not in os.environ:
+        context.pythonExec = sys.executable
+
+
+def _is_classic(spark: "SparkSession") -> bool:
+    """Tell a session with a context of its own from one that is connected to a server."""
+    return ".connect." not in type(spark).__module__
+
+
+def check_java() -> None:
+    """Raise unless there is a Java that Spark runs on."""
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home, "bin", "java")) if home else shutil.which("java")
+    if java is None or not Path(java).exists():
+        raise UsageError(f"there is no Java{f' in {home}' if home else ''}, which Spark needs", remedy=_JAVA_REMEDY)
+    version = java_version(java)
+    if version < OLDEST_JAVA:
+        raise UsageError(f"{java} is Java {version}, which is too old for Spark", remedy=_JAVA_REMEDY)
+
+
+def java_version(java: str) -> int:
+    """Return the number of a Java's version, 0 if it does not say one."""
+    said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr  # noqa: S603
+    return major_version(said)
+
+
+def major_version(said: str) -> int:
+    """Read what `java -version` says; until 8 the number was the second.
+
+    >>> major_version('openjdk version "17.0.15" 2025-04-15'), major_version('java version "1.8.0_292"')
+    (17, 8)
+    """
+    numbers = re.search(r'version "(?:1\.)?(\d+)', said)
+    return int(numbers[1]) if numbers else 0

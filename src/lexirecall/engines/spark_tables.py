@@ -1,0 +1,332 @@
+"""Spark's tables: from the user's data frames to one row for each judged request.
+
+Belongs here: checking runs and judgments, and gathering where the judged items stand. Not here: what is computed from
+it (spark), the plan itself (plan). Imports errors, formats, manifest and this package's plan and session.
+
+Only counts, names of systems and examples for messages come to the driver.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from lexirecall.engines.plan import JUDGMENTS, PROBLEMS, RUNS, SPARK, Plan, text_of
+from lexirecall.engines.spark_session import pyspark
+from lexirecall.errors import DataError, FormatError, UsageError, counted, listed, shown
+from lexirecall.formats.columns import Given, find_columns
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    Frames = DataFrame | Mapping[str, DataFrame]
+
+_NAME = "lexirecall name"  # a column that is added to the frames that come in
+_FEW = 500_000  # judgments that every executor is sent, some 50 MB, so that the runs need not be shuffled to them
+_GRADE_PROBLEMS = {
+    "no_request": ("request IS NULL", "the request is missing, or a fraction"),
+    "no_item": ("item IS NULL", "the item is missing, or a fraction"),
+    "no_grade": ("grade IS NULL", "the grade is missing, or no number"),
+    "not_finite": ("isnan(grade) OR abs(grade) = CAST('Infinity' AS DOUBLE)", "the grade is not finite"),
+}
+
+
+class Workspace:
+    """Views and frames that are held while they are in use; its names are its own, so that sessions can be shared."""
+
+    def __init__(self, spark: "SparkSession") -> None:
+        self.spark = spark
+        self._views: dict[int, str] = {}
+        self._frames: list[DataFrame] = []
+
+    def sql(self, text: str, **frames: "DataFrame") -> "DataFrame":
+        """Run a query in which {name} stands for a frame.
+
+        Spark's own way to do so drops the views at once, and with a view goes what is kept of its frame.
+        """
+        return self.spark.sql(text.format(**{name: self._view(frame) for name, frame in frames.items()}))
+
+    def _view(self, frame: "DataFrame") -> str:
+        if id(frame) not in self._views:
+            self._views[id(frame)] = f"lexirecall_{uuid4().hex}"
+            self._frames.append(frame)  # so that the id stays its own
+            frame.createOrReplaceTempView(self._views[id(frame)])
+        return self._views[id(frame)]
+
+    def hold(self, frame: "DataFrame") -> "DataFrame":
+        """Keep a frame, in memory or on disk, so that it is not computed again for each question."""
+        self._frames.append(frame.persist(pyspark("storagelevel").StorageLevel.MEMORY_AND_DISK))
+        return frame
+
+    def release(self) -> None:
+        """Let go of all that is held; what was made from it can be computed nevertheless."""
+        for frame in self._frames:
+            if frame.is_cached:
+                frame.unpersist()
+        for name in self._views.values():
+            self.spark.catalog.dropTempView(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Runs and judgments in the form that the plan wants, checked; and what was counted on the way."""
+
+    workspace: Workspace
+    plan: Plan
+    runs: "DataFrame"
+    judgments: "DataFrame"
+    lengths: "DataFrame"
+    """How long the ranking of each system for each judged request is: system, request, num_retrieved, num_repeated."""
+    systems: tuple[str, ...]
+    num_unjudged: tuple[int, ...]
+    num_duplicates: tuple[int, ...]
+    num_repeated: int
+    has_grades: bool
+
+    def query(self, text: str) -> "DataFrame":
+        """Run a query of the plan."""
+        return _query(self.workspace, text, self.runs, self.judgments)
+
+    def gathered(self) -> "DataFrame":
+        """Return one row for each judged request, as `batches` wants it."""
+        has_blocks = self.plan.conventions.ties == "expected"
+        numbers = ["position", "place", *(["block_start", "block_size"] if has_blocks else [])]
+        numbers = [f"CAST({name} AS INT) AS {name}" for name in numbers]
+        found = (
+            f"SELECT system, request, collect_list(struct({', '.join(numbers)})) AS found "
+            f"FROM ({self.plan.positions()}) AS placed GROUP BY system, request"
+        )
+        return self.workspace.sql(
+            "SELECT j.request, j.judged, a.rankings FROM "
+            "(SELECT request, collect_list(struct(place, grade)) AS judged FROM {judgments} GROUP BY request) AS j "
+            "LEFT JOIN (SELECT l.request, collect_list(struct(l.system, l.num_retrieved, f.found)) AS rankings "
+            "FROM {lengths} AS l LEFT JOIN {found} AS f ON f.system = l.system AND f.request = l.request "
+            "GROUP BY l.request) AS a ON a.request = j.request",
+            judgments=self.judgments,
+            lengths=self.lengths,
+            found=self.query(found),
+        )
+
+
+def _query(workspace: Workspace, text: str, runs: "DataFrame", judgments: "DataFrame") -> "DataFrame":
+    """Run a query of the plan over these two; the names of its views stand nowhere else in its text."""
+    named = text.replace(RUNS, "{runs}").replace(JUDGMENTS, "{judgments}")
+    return workspace.sql(named, runs=runs, judgments=judgments)
+
+
+def prepare(workspace: Workspace, runs: "Frames", qrels: "DataFrame", columns: Given, plan: Plan) -> Tables:
+    """Bring the user's frames into the form that the plan wants, and check them."""
+    rows, names = _rows(workspace, runs, columns, plan)
+    pairs, has_grades = _grades(workspace, qrels, columns)
+    judgments, num_repeated = _judgments(workspace, workspace.hold(pairs))
+    census = workspace.hold(_census(workspace, rows))
+    systems = _systems(census, names)
+    _check_runs(workspace, plan, rows, judgments, census)
+    lengths, num_unjudged = _lengths(workspace, plan, rows, judgments, census)
+    num_duplicates = _num_duplicates(workspace, plan, lengths)
+    return Tables(
+        workspace=workspace,
+        plan=plan,
+        runs=rows,
+        judgments=judgments,
+        lengths=lengths,
+        systems=systems,
+        num_unjudged=tuple(num_unjudged.get(system, 0) for system in systems),
+        num_duplicates=tuple(num_duplicates.get(system, 0) for system in systems),
+        num_repeated=num_repeated,
+        has_grades=has_grades,
+    )
+
+
+def _rows(
+    workspace: Workspace, runs: "Frames", columns: Given, plan: Plan
+) -> "tuple[DataFrame, tuple[str, ...] | None]":
+    """Return the rows of all systems, and their names if they were given."""
+    if not isinstance(runs, Mapping):
+        return _rows_of_frame(workspace, runs, columns, plan, "run"), None
+    if not runs:
+        raise UsageError("there are no runs to evaluate")
+    frames = [
+        _rows_of_frame(workspace, frame, columns, plan, str(name), ignores_systems=True) for name, frame in runs.items()
+    ]
+    return reduce(lambda x, y: x.unionAll(y), frames), tuple(map(str, runs))
+
+
+def _rows_of_frame(
+    workspace: Workspace,
+    frame: "DataFrame",
+    columns: Given,
+    plan: Plan,
+    name: str,
+    *,
+    ignores_systems: bool = False,
+) -> "DataFrame":
+    check_frame(frame, f"the run {name!r}")
+    found = find_columns(frame.columns, "run", columns, source=name)
+    if found.system is None or ignores_systems:
+        found = replace(found, system=_NAME)
+    return _select(workspace, plan.rows("", found, _floats(frame)), frame, name)
+
+
+def _select(workspace: Workspace, selection: str, frame: "DataFrame", name: str) -> "DataFrame":
+    """Run a selection that ends with FROM; the user's names in it may hold braces.
+
+    A column is added, if only so that the view is not of the user's own frame, which would be uncached with the view.
+    """
+    own = frame.withColumn(_NAME, pyspark("sql.functions").lit(name))
+    return workspace.sql(selection.replace("{", "{{").replace("}", "}}") + " {frame}", frame=own)
+
+
+def _floats(frame: "DataFrame") -> frozenset[str]:
+    return frozenset(name for name, kind in frame.dtypes if kind in ("float", "double"))
+
+
+def check_frame(frame: Any, what: str) -> None:
+    """Raise unless this is a data frame of Spark."""
+    if not type(frame).__module__.startswith("pyspark.sql"):
+        raise UsageError(
+            f"{what} is a {type(frame).__name__}, but must be a Spark data frame",
+            remedy="spark.read.parquet(...) and spark.createDataFrame(...) give one",
+        )
+
+
+def _grades(workspace: Workspace, qrels: "DataFrame", columns: Given) -> "tuple[DataFrame, bool]":
+    """Return request, item, lowest and highest grade and how often they are judged, and whether there are grades."""
+    check_frame(qrels, "the frame of judgments")
+    found = find_columns(qrels.columns, "qrels", columns, source="qrels")
+    floats = _floats(qrels)
+    ids = {
+        role: text_of(SPARK.name(name), is_float=name in floats)
+        for role, name in (("request", found.request), ("item", found.item))
+    }
+    grade = f"TRY_CAST({SPARK.name(found.grade)} AS DOUBLE)" if found.grade else "CAST(1 AS DOUBLE)"
+    rows = f"SELECT {ids['request']} AS request, {ids['item']} AS item, {grade} AS grade FROM"
+    frame = _select(workspace, rows, qrels, "qrels")
+    counts = ", ".join(f"count_if({condition}) AS {name}" for name, (condition, _) in _GRADE_PROBLEMS.items())
+    pairs = (
+        f"SELECT request, item, min(grade) AS grade, max(grade) AS highest, count(*) AS times, {counts} "
+        "FROM {frame} GROUP BY request, item"
+    )
+    return workspace.sql(pairs, frame=frame), found.grade is not None
+
+
+def _judgments(workspace: Workspace, pairs: "DataFrame") -> "tuple[DataFrame, int]":
+    """Return request, item, grade and place, and how many judgments are repeated."""
+    sums = ", ".join(f"sum({name}) AS {name}" for name in _GRADE_PROBLEMS)
+    counts = workspace.sql(
+        f"SELECT count(*) AS pairs, sum(times) AS num_rows, {sums} FROM {{pairs}}", pairs=pairs
+    ).collect()[0]
+    if not counts["pairs"]:
+        raise FormatError("qrels", None, "there are no judgments")
+    for name, (_, problem) in _GRADE_PROBLEMS.items():
+        if counts[name]:
+            example = pairs.where(f"{name} > 0").first()
+            raise FormatError("qrels", None, f"{counted(counts[name], 'row')}: {problem}, as {_named(example)}")
+    if (pair := pairs.where("grade <> highest").first()) is not None:
+        problem = f"{_named(pair)} is judged twice, with the grades {pair.grade:g} and {pair.highest:g}"
+        raise FormatError("qrels", None, problem, remedy="keep one of them")
+    # positive grades first, as in Judgments; the order among them is any, but the same whenever this is computed
+    placed = (
+        "SELECT request, item, grade, "
+        "row_number() OVER (PARTITION BY request ORDER BY grade > 0 DESC, item) AS place FROM {pairs}"
+    )
+    judgments = workspace.hold(workspace.sql(placed, pairs=pairs))
+    if counts["pairs"] <= _FEW:
+        judgments = judgments.hint("broadcast")
+    return judgments, counts["num_rows"] - counts["pairs"]
+
+
+def _census(workspace: Workspace, rows: "DataFrame") -> "DataFrame":
+    """Count, for each system and request, the rows, and those that lack something: all in one reading."""
+    counts = ", ".join(f"count_if({condition}) AS {name}" for name, (condition, _) in PROBLEMS.items())
+    text = f"SELECT system, request, count(*) AS num_rows, {counts} FROM {{rows}} GROUP BY system, request"
+    return workspace.sql(text, rows=rows)
+
+
+def _systems(census: "DataFrame", names: tuple[str, ...] | None) -> tuple[str, ...]:
+    """Return the systems in the order given, or by name, since a table has no order."""
+    if names is not None:
+        return names
+    systems = sorted(row.system for row in census.select("system").distinct().collect() if row.system is not None)
+    if not systems:
+        raise FormatError("runs", None, "there are no rows")
+    return tuple(systems)
+
+
+def _check_runs(
+    workspace: Workspace, plan: Plan, rows: "DataFrame", judgments: "DataFrame", census: "DataFrame"
+) -> None:
+    sums = ", ".join(f"sum({name}) AS {name}" for name in PROBLEMS)
+    counts = workspace.sql(f"SELECT {sums} FROM {{census}}", census=census).collect()[0]
+    for name, (_, problem) in PROBLEMS.items():
+        if counts[name]:
+            example = _query(workspace, plan.examples(name), rows, judgments).first()
+            raise FormatError("runs", None, f"{counted(counts[name], 'row')}: {problem}, as {_named(example)}")
+    if plan.conventions.duplicates == "error" and _may_repeat(workspace, plan, rows, judgments):
+        repeated = _query(workspace, plan.duplicates(), rows, judgments).collect()
+        if repeated:
+            raise FormatError(
+                repeated[0].system,
+                None,
+                f"document {shown(repeated[0].item)} of request {shown(repeated[0].request)} is listed twice",
+                remedy="remove one of them, or go on with duplicates='best'",
+            )
+
+
+def _may_repeat(workspace: Workspace, plan: Plan, rows: "DataFrame", judgments: "DataFrame") -> bool:
+    """Tell whether two rows of judged requests have one hash, as `Plan.repeated` does.
+
+    Nearly all hashes differ, so that adding up before the shuffle is in vain: without it this takes half the time.
+    """
+    key = plan.dialect.hashed.format(columns="system, request, item")
+    keys = f"SELECT {key} AS key FROM {RUNS} WHERE request IN (SELECT request FROM {JUDGMENTS}) DISTRIBUTE BY key"
+    text = f"SELECT count(*) AS times FROM (SELECT key FROM ({keys}) GROUP BY key HAVING count(*) > 1)"
+    return bool(_query(workspace, text, rows, judgments).collect()[0].times)
+
+
+def _lengths(
+    workspace: Workspace, plan: Plan, rows: "DataFrame", judgments: "DataFrame", census: "DataFrame"
+) -> "tuple[DataFrame, dict[str, int]]":
+    """Return how long each ranking of a judged request is, and how many requests of each system have no judgments."""
+    # no NOT IN, which Spark compares with every row where the judgments are too many to be sent around
+    strangers = (
+        f"SELECT r.system, count(*) AS num_unjudged FROM {RUNS} AS r "
+        f"LEFT ANTI JOIN {JUDGMENTS} AS j ON r.request = j.request GROUP BY r.system"
+    )
+    unjudged = {row.system: row.num_unjudged for row in _query(workspace, strangers, census, judgments).collect()}
+    if plan.conventions.duplicates != "error":
+        return _query(workspace, plan.lengths(), rows, judgments), unjudged
+    text = (
+        "SELECT system, request, num_rows AS num_retrieved, CAST(0 AS BIGINT) AS num_repeated "
+        f"FROM {RUNS} WHERE request IN (SELECT request FROM {JUDGMENTS})"
+    )
+    return _query(workspace, text, census, judgments), unjudged
+
+
+def _num_duplicates(workspace: Workspace, plan: Plan, lengths: "DataFrame") -> dict[str, int]:
+    if plan.conventions.duplicates == "error":
+        return {}
+    text = "SELECT system, sum(num_repeated) AS num_repeated FROM {lengths} GROUP BY system"
+    return {row.system: row.num_repeated for row in workspace.sql(text, lengths=lengths).collect()}
+
+
+def _named(row: Any) -> str:
+    """Say which row is meant, with what it has."""
+    ids = row.asDict()
+    return (
+        ", ".join(
+            f"{role} {shown(str(ids[role]))}" for role in ("system", "request", "item") if ids.get(role) is not None
+        )
+        or "one without any"
+    )
+
+
+def no_common_request(strangers: list[str], judgments: "DataFrame") -> DataError:
+    """Say that systems answer none of the judged requests."""
+    examples = [repr(row.request) for row in judgments.select("request").distinct().orderBy("request").take(3)]
+    return DataError(
+        f"no request in common with the judgments: {listed(strangers)}",
+        remedy=f"the judgments have requests such as {listed(examples)}; "
+        "are the ids written the same way, and is it the right file?",
+    )

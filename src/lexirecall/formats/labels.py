@@ -1,0 +1,70 @@
+"""Labels: judgments and providers from the rows of a table.
+
+Belongs here: what such rows mean. Not here: those of runs (rows), columns of frames (frames). Imports numpy, errors,
+judgments and this package's frames and ids.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from lexirecall.errors import FormatError, plain, shown
+from lexirecall.formats.frames import Table
+from lexirecall.formats.ids import Ids, by_appearance, first_rows
+from lexirecall.judgments import FloatArray, IntArray, Judgments, PackedIds, offsets_of
+
+
+def judgments_from_table(table: Table) -> Judgments:
+    """Take judgments from rows of request, item and grade; without a column of grades, each row has grade 1.
+
+    >>> import polars
+    >>> from lexirecall.formats.frames import open_frame
+    >>> frame = polars.DataFrame({"user": [8, 7, 8], "item": ["a", "a", "b"], "rating": [0, 4, 5]})
+    >>> judgments = judgments_from_table(open_frame(frame, "qrels", name="ratings"))
+    >>> judgments.requests, list(judgments.items), judgments.grades.tolist()
+    (('8', '7'), [b'b', b'a', b'a'], [5.0, 0.0, 4.0])
+    """
+    requests, items = table.ids("request"), table.ids("item")
+    grades = np.ones(len(table.frame)) if table.columns.grade is None else table.numbers("grade")
+    if not np.isfinite(grades).all():
+        row = int(np.argmin(np.isfinite(grades)))
+        raise table.error(row, f"the grade is not finite: {grades[row]}", remedy="write a plain number")
+    numbers, order = by_appearance(requests)
+    first = first_rows(numbers * len(items.values) + items.codes)
+    rows = np.arange(len(first))
+    if (contradicts := grades != grades[first]).any():
+        raise _judged_twice(table, int(np.argmax(contradicts)), first, requests, items, grades)
+    rows = rows[first == rows]
+    rows = rows[np.lexsort((~(grades[rows] > 0), numbers[rows]))]
+    texts = [text.encode() for text in items.texts()]
+    sizes = np.bincount(numbers[rows], minlength=len(order))
+    return Judgments(
+        requests=tuple(order),
+        request_ids=PackedIds.pack([request.encode() for request in order]),
+        offsets=offsets_of(sizes),
+        items=PackedIds.pack([texts[code] for code in items.codes[rows].tolist()]),
+        grades=grades[rows],
+        num_positive=np.bincount(numbers[rows], grades[rows] > 0, len(order)).astype(np.int64),
+        name=table.name,
+        num_repeated=len(first) - len(rows),
+        has_grades=table.columns.grade is not None,
+    )
+
+
+def pairs_from_table(table: Table) -> Iterator[tuple[bytes, bytes]]:
+    """Take pairs of item and provider from rows."""
+    items, providers = table.ids("item"), table.ids("provider")
+    texts, names = ([text.encode() for text in ids.texts()] for ids in (items, providers))
+    for blank in (code for code, name in enumerate(names) if not name.strip()):
+        row = int(np.argmax(providers.codes == blank))
+        raise table.error(row, f"{shown(names[blank])} is no name of a provider", remedy="leave out what has none")
+    return ((texts[i], names[p]) for i, p in zip(items.codes.tolist(), providers.codes.tolist(), strict=True))
+
+
+def _judged_twice(
+    table: Table, row: int, first: IntArray, requests: Ids, items: Ids, grades: FloatArray
+) -> FormatError:
+    earlier = int(first[row])
+    grade = f"has grade {plain(grades[row])} here and {plain(grades[earlier])} {table.place(earlier)}"
+    problem = f"document {shown(items.text(row))} of request {shown(requests.text(row))} {grade}"
+    return table.error(row, problem, remedy="keep one of the two rows")

@@ -1,0 +1,152 @@
+"""Naming: which runs there are, and what each is called.
+
+Belongs here: the forms in which runs are given, patterns of files, and names. Not here: reading them. Imports errors
+and this package's frames and source.
+
+A table, in memory or in a file, may hold several systems and name them itself; that is known once it is read.
+"""
+
+import glob
+import os
+from collections.abc import Iterable, Mapping, Sequence, Sized
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lexirecall.errors import FormatError, UsageError, shown
+from lexirecall.formats.frames import Frame, is_frame
+from lexirecall.formats.source import Source
+from lexirecall.formats.tablefiles import may_hold_table
+
+Run = str | os.PathLike[str] | Mapping[Any, Any] | Frame
+Runs = Run | Sequence[Run] | Mapping[str, Run]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedRun:
+    """A run and what it is called; or a table of runs, with the name for the case that it names none itself."""
+
+    name: str
+    run: Run
+    is_given: bool = False
+    """Whether the name was given with the run, and so goes before what the run says of itself."""
+
+    @property
+    def size(self) -> int:
+        """Bytes to read, as far as known."""
+        return Source(self.run).size if isinstance(self.run, (str, os.PathLike)) else 0
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        if isinstance(self.run, (str, os.PathLike)):
+            return os.fspath(self.run)
+        return f"run {self.name!r}" if self.is_given else self.name
+
+
+def name_runs(runs: Runs) -> list[NamedRun]:
+    """Name every run, and refuse two of one name; patterns stand for the files that match.
+
+    >>> [run.name for run in name_runs(["runs/bm25.run.gz", "dense.run"])]
+    ['bm25.run', 'dense.run']
+    """
+    named = _named(runs)
+    if not named:
+        raise UsageError("there are no runs to evaluate")
+    names = [run.name for run in named]
+    twice = {name for name in names if names.count(name) > 1}
+    known = [run for run in named if run.name in twice and not (run.is_given or may_hold_table(run.run))]
+    check_names([(run.name, _shown(run.run)) for run in known])
+    return named
+
+
+def check_names(named: Iterable[tuple[str, str]]) -> None:
+    """Raise if two of these have the same name; with each goes where it comes from."""
+    sources: dict[str, list[str]] = {}
+    for name, source in named:
+        sources.setdefault(name, []).append(source)
+    if twice := sorted(name for name, those in sources.items() if len(those) > 1):
+        what = ", ".join(f"{name!r} ({' and '.join(sources[name])})" for name in twice)
+        raise UsageError(f"two runs have the same name: {what}", remedy="rename one; a run is named by its file")
+
+
+def count_runs(runs: Runs) -> int | None:
+    """Return how many runs these are, None where only reading tells: a table may hold several.
+
+    >>> count_runs(["bm25.run", "dense.run"]), count_runs({"q": ["a"]})
+    (2, 1)
+    """
+    if not isinstance(runs, (Sized, os.PathLike)) and not is_frame(runs):  # used up by counting
+        return None
+    named = name_runs(runs)
+    return None if any(may_hold_table(run.run) for run in named) else len(named)
+
+
+def matching(pattern: str | os.PathLike[str]) -> list[str]:
+    """Return the files, or else the folders, that a pattern such as `runs/*.run` stands for; a path is itself."""
+    path = os.fspath(pattern)
+    if not glob.has_magic(path) or Path(path).exists():
+        return [path]
+    found = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - Path.glob takes no pattern that begins with /
+    if not found:
+        raise FormatError(path, None, "no file matches this pattern", remedy="check the path")
+    return [each for each in found if Path(each).is_file()] or found
+
+
+def single(path: str | os.PathLike[str], what: str) -> str:
+    """Return the one file that a path or a pattern stands for."""
+    files = matching(path)
+    if len(files) > 1:
+        problem = f"{what}: {os.fspath(path)!r} matches {len(files):,} files, but must be one"
+        raise UsageError(problem, remedy="name one file, or a folder of Parquet files that are one table")
+    return files[0]
+
+
+def _named(runs: Runs) -> list[NamedRun]:
+    if isinstance(runs, (str, os.PathLike)):
+        return _numbered([runs])
+    if isinstance(runs, Mapping):
+        if not _maps_names(runs):
+            return [NamedRun("run", runs)]
+        return [NamedRun(str(name), _one(run, str(name)), is_given=True) for name, run in runs.items()]
+    if is_frame(runs):
+        return [NamedRun("run", runs)]
+    if not isinstance(runs, Iterable) or hasattr(runs, "columns"):  # going through a data frame gives its columns
+        raise UsageError(f"runs is a {type(runs).__name__}, but must be a run, several, or a mapping of names to runs")
+    return _numbered(runs)
+
+
+def _numbered(runs: Iterable[Run]) -> list[NamedRun]:
+    """Call files by their names, and others by their place."""
+    named = []
+    for number, run in enumerate(runs, 1):
+        if isinstance(run, (str, os.PathLike)):
+            named += [NamedRun(Source(path).run_name, path) for path in matching(run)]
+        elif isinstance(run, Mapping) or is_frame(run):
+            named.append(NamedRun(f"run{number}", run))
+        else:
+            problem = f"a run is a {type(run).__name__}, but must be a path or a mapping, or a data frame"
+            raise UsageError(problem)
+    return named
+
+
+def _one(run: Run, name: str) -> Run:
+    return single(run, f"run {name!r}") if isinstance(run, (str, os.PathLike)) else run
+
+
+def _shown(run: Run) -> str:
+    return shown(os.fspath(run)) if isinstance(run, (str, os.PathLike)) else f"a {type(run).__name__}"
+
+
+def _maps_names(runs: Mapping[Any, Any]) -> bool:
+    """Tell {name: run} from a single run {request: {document: score}}: only there does a value hold rankings itself."""
+    for value in runs.values():
+        if isinstance(value, (str, os.PathLike)) or is_frame(value):
+            return True
+        if isinstance(value, Mapping):
+            if not value:
+                continue
+            inner = next(iter(value.values()))
+            return isinstance(inner, Mapping) or (hasattr(inner, "__len__") and not isinstance(inner, (str, bytes)))
+        return False
+    return False

@@ -1,0 +1,224 @@
+"""Rows: from the rows of runs in a table to positions, with arrays only.
+
+Belongs here: what the rows of runs mean. Not here: those of judgments (labels), columns of frames (frames). Imports
+numpy, errors, judgments, manifest, positions, providers and this package's assembly, frames and ids.
+
+The order of rows matters for nothing but ties="input" and duplicates="first". A ranking means what `ranking` says; ids
+are looked at as text only where scores are equal.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lexirecall.errors import FormatError, shown
+from lexirecall.formats.assembly import assemble
+from lexirecall.formats.frames import Table
+from lexirecall.formats.ids import Ids, by_appearance, changes, first_rows
+from lexirecall.judgments import FloatArray, IntArray, Judgments, offsets_of
+from lexirecall.manifest import Conventions
+from lexirecall.positions import Segments, SystemPositions, Tracks
+from lexirecall.providers import members
+
+_TWICE = "remove one of them, or go on with duplicates='first' (the first row) or 'best' (the highest score)"
+
+
+def project_table(
+    table: Table, name: str, judgments: Judgments, conventions: Conventions, *, needs_judged: bool, is_given: bool
+) -> list[SystemPositions]:
+    """Turn the rows of one system or of many into positions; `name` is for a table that names none.
+
+    If it `is_given`, by whoever gave the table, it goes before what the table says.
+    """
+    names, systems = _systems(table, name, is_given=is_given)
+    requests = table.ids("request")
+    judged = judgments.index
+    number_of = np.array([judged.get(text.encode(), -1) for text in requests.texts()], np.int64)
+    numbers, scores = number_of[requests.codes], _scores(table)
+    table.present("item")  # also where nobody judged
+    rows = np.flatnonzero(numbers >= 0)
+    num_unjudged = _count_unjudged(systems, requests, numbers, len(names))
+    width = len(judgments.requests)
+    every = len(rows) == len(numbers)
+    kept = Rows(
+        table=table,
+        judgments=judgments,
+        rows=rows,
+        groups=systems * width + numbers if every else systems[rows] * width + numbers[rows],
+        items=table.ids("item", None if every else rows),
+        scores=scores if every else scores[rows],
+    )
+    kept, left_out = kept.without_duplicates(conventions.duplicates)
+    num_duplicates = np.bincount(left_out // width, minlength=len(names))
+    lengths = np.bincount(kept.groups, minlength=len(names) * width)
+    wants_all = needs_judged or conventions.judged_only
+    tracks = kept.tracks(conventions, len(names), wants_all=wants_all)
+    return [
+        assemble(
+            each,
+            judgments,
+            conventions,
+            _part(tracks, s * width, (s + 1) * width),
+            np.where(lengths == 0, -1, lengths)[s * width : (s + 1) * width],
+            needs_judged=needs_judged,
+            num_unjudged=int(num_unjudged[s]),
+            num_duplicates=int(num_duplicates[s]),
+        )
+        for s, each in enumerate(names)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of runs whose requests are judged; a group is one system's ranking of one request, system · Q + request."""
+
+    table: Table
+    judgments: Judgments
+    rows: IntArray
+    """Where they stand in the table."""
+    groups: IntArray
+    items: Ids
+    scores: FloatArray
+
+    def without_duplicates(self, rule: str) -> "tuple[Rows, IntArray]":
+        """Keep the first row of each item of a ranking, or the best, or refuse; return also whose rows are left out."""
+        keys = self.groups * len(self.items.values) + self.items.codes
+        ordered = np.sort(keys)
+        if not (ordered[1:] == ordered[:-1]).any():
+            return self, np.zeros(0, np.int64)
+        first = first_rows(keys, -self.scores if rule == "best" else None)
+        again = first != np.arange(len(first))
+        if rule == "error":
+            raise self._listed_twice(int(np.argmax(again)), first)
+        kept = np.flatnonzero(~again)
+        ids = Ids(self.items.codes[kept], self.items.values)
+        rows = Rows(self.table, self.judgments, self.rows[kept], self.groups[kept], ids, self.scores[kept])
+        return rows, self.groups[again]
+
+    def _listed_twice(self, row: int, first: IntArray) -> FormatError:
+        request = self.judgments.requests[self.groups[row] % len(self.judgments.requests)]
+        what = f"document {shown(self.items.text(row))} of request {shown(request)}"
+        earlier = self.table.place(int(self.rows[first[row]]))
+        return self.table.error(int(self.rows[row]), f"{what} is listed twice, first {earlier}", remedy=_TWICE)
+
+    def tracks(self, conventions: Conventions, num_systems: int, *, wants_all: bool) -> Tracks:
+        """Find where the judged items stand, those with a positive grade or all, in every ranking of every system."""
+        with np.errstate(over="ignore"):  # beyond float32 is infinity, as a cast in C has it
+            scores = self.scores.astype(conventions.score_dtype, copy=False)
+        judged = self._judged(wants_all=wants_all)
+        groups, codes = self.groups, self.items.codes
+        if (order := _order(groups, scores)) is not None:
+            groups, scores, codes, judged = groups[order], scores[order], codes[order], judged[order]
+        new_group = changes(groups)
+        starts, blocks = np.flatnonzero(new_group), np.flatnonzero(new_group | changes(scores))
+        borders = np.append(blocks, len(groups))
+        at = np.flatnonzero(judged >= 0)
+        found, block = judged[at], np.searchsorted(blocks, at, side="right") - 1
+        sizes = np.diff(borders)[block]
+        if conventions.ties != "input" and (sizes > 1).any():
+            tied = np.unique(block[sizes > 1])
+            lines = members(borders, tied)
+            places = self._places(lines, np.repeat(tied, np.diff(borders)[tied]), codes, judged, conventions.ties)
+            moved = np.searchsorted(lines, at[sizes > 1])
+            at[sizes > 1] = places[moved]
+        group, start = groups[blocks[block]], starts[np.searchsorted(starts, blocks[block], side="right") - 1]
+        sort = np.lexsort((at, group))
+        counts = np.bincount(group, minlength=num_systems * len(self.judgments.requests))
+        parts = ((at - start + 1), found, blocks[block] - start, sizes)
+        return Tracks(Segments(offsets_of(counts)), *(part[sort] for part in parts))
+
+    def _judged(self, *, wants_all: bool) -> IntArray:
+        """Return for each row where its item stands in the judgments, -1 if it is not there."""
+        judgments, width = self.judgments, len(self.items.values)
+        tracked = np.flatnonzero(judgments.grades > 0) if not wants_all else np.arange(len(judgments.grades))
+        code = _codes_of_judged(judgments, self.items, tracked)
+        tracked, code = tracked[code >= 0], code[code >= 0]
+        keys = (np.searchsorted(judgments.offsets, tracked, side="right") - 1) * width + code
+        order = np.argsort(keys)
+        keys, tracked = keys[order], tracked[order]
+        is_candidate = np.zeros(width, bool)
+        is_candidate[code] = True
+        rows = np.flatnonzero(is_candidate[self.items.codes])
+        theirs = self.groups[rows] % len(judgments.requests) * width + self.items.codes[rows]
+        places = np.searchsorted(keys, theirs)
+        hits = np.append(keys, -1)[places] == theirs
+        judged = np.full(len(self.groups), -1, np.int64)
+        judged[rows[hits]] = tracked[places[hits]]
+        return judged
+
+    def _places(self, lines: IntArray, blocks: IntArray, codes: IntArray, judged: IntArray, rule: str) -> IntArray:
+        """Return where each line of tied blocks belongs: by its text, descending, under some rules after its grade."""
+        ranks = self.items.ranks(codes[lines])
+        gains = np.zeros(len(lines))
+        if rule in ("worst", "best"):  # one order serves every level: what is relevant to any comes last, or first
+            is_judged = judged[lines] >= 0
+            gains[is_judged] = np.maximum(self.judgments.grades[judged[lines[is_judged]]], 0)
+        order = np.lexsort((-ranks, gains if rule == "worst" else -gains, blocks))
+        places = np.empty(len(lines), np.int64)
+        places[order] = lines  # the lines of a block are adjacent, and each block keeps its place
+        return places
+
+
+def _systems(table: Table, name: str, *, is_given: bool) -> tuple[list[str], IntArray]:
+    """Return the systems in the order in which they appear, and which one each row is of."""
+    if table.columns.system is None:
+        return [name], np.zeros(len(table.frame), np.int64)
+    numbers, names = by_appearance(table.ids("system"))
+    if not is_given:
+        return names, numbers
+    if len(names) > 1:
+        problem = f"the column {table.columns.system!r} has {len(names):,} systems, but one name is given"
+        raise FormatError(table.name, None, problem, remedy="pass the table by itself, without a name")
+    return [name], numbers
+
+
+def _scores(table: Table) -> FloatArray:
+    """Return the scores; where there are none, the first rank is the highest score."""
+    role = "rank" if table.columns.score is None else "score"
+    scores = table.numbers(role)
+    if np.isnan(scores).any():
+        row = int(np.argmax(np.isnan(scores)))
+        raise table.error(row, f"the {role} is NaN", remedy="NaN has no place in an order")
+    return -scores if role == "rank" else scores
+
+
+def _order(groups: IntArray, scores: FloatArray) -> IntArray | None:
+    """Return the order by group, then by score descending, or None if the rows of each group are already in it."""
+    new_group = changes(groups)
+    heads = groups[new_group]
+    is_sorted = bool((new_group[1:] | (scores[1:] <= scores[:-1])).all()) and len(np.unique(heads)) == len(heads)
+    return None if is_sorted else np.lexsort((-scores, groups))
+
+
+def _codes_of_judged(judgments: Judgments, items: Ids, tracked: IntArray) -> IntArray:
+    """Return the number that each tracked judged item has among the ids of a table, -1 if it has none."""
+    numbers: dict[bytes, int] = {}
+    which = np.array([numbers.setdefault(judgments.items[j], len(numbers)) for j in tracked.tolist()], np.int64)
+    texts = [_valid_text(item) for item in numbers]
+    is_text = np.array([text is not None for text in texts], bool)
+    codes = np.full(len(texts), -1, np.int64)
+    codes[is_text] = items.find([text for text in texts if text is not None])
+    return codes[which]
+
+
+def _valid_text(item: bytes) -> str | None:
+    try:
+        return item.decode()
+    except UnicodeDecodeError:  # no table has it
+        return None
+
+
+def _count_unjudged(systems: IntArray, requests: Ids, numbers: IntArray, num_systems: int) -> IntArray:
+    """Count the different requests of each system for which there are no judgments."""
+    rows = np.flatnonzero(numbers < 0)
+    pairs = np.unique(systems[rows] * len(requests.values) + requests.codes[rows])
+    return np.bincount(pairs // max(len(requests.values), 1), minlength=num_systems)
+
+
+def _part(tracks: Tracks, start: int, stop: int) -> Tracks:
+    """Return some of the rankings."""
+    offsets = tracks.segments.offsets[start : stop + 1]
+    here = slice(offsets[0], offsets[-1])
+    columns = (tracks.positions, tracks.items, tracks.block_starts, tracks.block_sizes)
+    parts = (column[here] for column in columns if column is not None)
+    return Tracks(Segments(offsets - offsets[0]), *parts)

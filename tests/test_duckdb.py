@@ -1,0 +1,563 @@
+"""DuckDB gives the same positions, to the last one, as reading the same data any other way."""
+
+import _thread
+import csv
+import gzip
+import json
+import math
+import threading
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import lexirecall
+from lexirecall.engines import duckdb as engine
+from lexirecall.engines.duckdb_session import Session
+from lexirecall.engines.duckdb_tables import open_table
+from lexirecall.errors import DataError, FormatError, LexirecallError, UsageError
+from lexirecall.formats import NamedRun
+from lexirecall.positions import Positions, Tracks
+from lexirecall.progress import Progress
+from strategies import Collection, Ordering, Run, collections, orderings, quick
+
+duckdb = pytest.importorskip("duckdb")
+
+DOCUMENTS = ("a", "B", "b", "d10", "d9", "é", "日本", "O'Neil", 'say "x"', "a,b", "new\nline", "{}", "\\")
+QRELS = {"q1": {"a": 1, "b": 2, "c": 0}, "q2": {"d": 1}}
+RUNS = {
+    "x": {"q1": {"a": 0.5, "z": 0.9, "b": 0.1}, "q2": {"d": 1.0}, "q9": {"d": 1.0}},
+    "y": {"q1": {"c": 1, "b": 0.5}},
+}
+
+
+@pytest.fixture(scope="module")
+def connection() -> Iterator[Any]:
+    opened = duckdb.connect()
+    yield opened
+    opened.close()
+
+
+def rows_of(runs: dict[str, Any]) -> dict[str, list[Any]]:
+    """The columns of a table that holds all these runs."""
+    rows = [(s, q, d, score) for s, run in runs.items() for q, scores in run.items() for d, score in scores.items()]
+    return {name: [row[c] for row in rows] for c, name in enumerate(("system", "qid", "docno", "score"))}
+
+
+def relation(connection: Any, columns: dict[str, list[Any]]) -> Any:
+    """A relation with these columns, in an order of rows that means nothing."""
+    order = np.random.default_rng(len(columns)).permutation(len(next(iter(columns.values()))))
+    arrays = {
+        name: np.array(values, object if isinstance(values[0], str) else None) for name, values in columns.items()
+    }
+    connection.register("given", {name: values[order] for name, values in arrays.items()})
+    connection.execute("CREATE OR REPLACE TEMP TABLE given_rows AS FROM given")
+    connection.unregister("given")
+    return connection.table("given_rows")
+
+
+def written(folder: Path, name: str, columns: dict[str, list[Any]]) -> Path:
+    """A Parquet file with these columns."""
+    with duckdb.connect() as opened:
+        relation(opened, columns).write_parquet(str(folder / name))
+    return folder / name
+
+
+def write_csv(path: Path, columns: dict[str, list[Any]], separator: str = ",") -> Path:
+    with gzip.open(path, "wt", newline="") if path.suffix == ".gz" else path.open("w", newline="") as file:
+        writer = csv.writer(file, delimiter=separator)
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+    return path
+
+
+def tracks_of(tracks: Tracks | None) -> Any:
+    if tracks is None:
+        return None
+    parts = (tracks.segments.offsets, tracks.positions, tracks.items, tracks.block_starts, tracks.block_sizes)
+    return [None if part is None else part.tolist() for part in parts]
+
+
+def assert_same(ours: Positions, theirs: Positions) -> None:
+    assert ours.systems == theirs.systems
+    assert ours.requests == theirs.requests
+    assert ours.conventions == theirs.conventions
+    assert ours.answered.tolist() == theirs.answered.tolist()
+    assert ours.num_retrieved.tolist() == theirs.num_retrieved.tolist()
+    assert tracks_of(ours.found) == tracks_of(theirs.found)
+    assert tracks_of(ours.others) == tracks_of(theirs.others)
+    assert ours.num_unjudged == theirs.num_unjudged
+    assert ours.num_duplicates == theirs.num_duplicates
+    assert (ours.corpus_size is None) == (theirs.corpus_size is None)
+
+
+def without_empty(runs: dict[str, Run]) -> dict[str, Run]:
+    """A table has no row for a ranking without items."""
+    return {system: {request: scores for request, scores in run.items() if scores} for system, run in runs.items()}
+
+
+def usable(collection: Collection) -> dict[str, Run]:
+    runs = without_empty(collection.runs)
+    assume(all(run.keys() & collection.qrels.keys() for run in runs.values()))
+    return runs
+
+
+@quick(60)
+@given(
+    collections(max_systems=3, documents=DOCUMENTS),
+    orderings(),
+    st.sampled_from(["trec", "worst", "best", "expected"]),
+    st.sampled_from(["error", "best"]),
+    st.sampled_from(["pessimistic", "optimistic"]),
+    st.booleans(),
+)
+def test_positions_are_those_of_dicts(
+    connection: Any,
+    collection: Collection,
+    ordering: Ordering,
+    ties: str,
+    duplicates: str,
+    imputation: str,
+    needs_judged: bool,
+) -> None:
+    runs = usable(collection)
+    assume(ties != "expected" or (imputation == "pessimistic" and not (ordering.depth and ordering.judged_only)))
+    options: dict[str, Any] = {
+        "ties": ties,
+        "duplicates": duplicates,
+        "imputation": imputation,
+        "needs_judged": needs_judged,
+        "score_dtype": ordering.score_dtype,
+        "depth": ordering.depth,
+        "judged_only": ordering.judged_only,
+        **collection.given_size,
+    }
+    table = relation(connection, rows_of(runs))
+    ours = engine.project(collection.qrels, table, connection=connection, **options)
+    assert_same(ours, lexirecall.project(collection.qrels, runs, **options))
+
+
+@quick(15)
+@given(collections(documents=tuple(map(str, range(8, 15)))), st.sampled_from([np.int32, np.int64, np.float64]))
+def test_whole_numbers_are_their_decimal_text(connection: Any, collection: Collection, dtype: Any) -> None:
+    """Ties are broken by text, in which 9 is above 10; so 10 and 9 must have become text before."""
+    runs = usable(collection)
+    columns = rows_of(runs)
+    columns["docno"] = np.array(columns["docno"]).astype(int).astype(dtype)  # type: ignore[assignment]
+    ours = engine.project(collection.qrels, relation(connection, columns), connection=connection)
+    assert_same(ours, lexirecall.project(collection.qrels, runs))
+
+
+@quick(15)
+@given(collections(documents=DOCUMENTS), st.sampled_from("\t,;"), st.booleans())
+def test_csv_gives_the_same(
+    tmp_path_factory: pytest.TempPathFactory, collection: Collection, separator: str, packed: bool
+) -> None:
+    runs = usable(collection)
+    path = tmp_path_factory.mktemp("csv") / ("runs.csv.gz" if packed else "runs.csv")
+    write_csv(path, rows_of(runs), separator)
+    assert_same(engine.project(collection.qrels, path), lexirecall.project(collection.qrels, runs))
+
+
+@quick(20)
+@given(collections(documents=DOCUMENTS), st.data())
+def test_of_duplicates_the_best_score_counts(connection: Any, collection: Collection, data: st.DataObject) -> None:
+    runs = usable(collection)
+    columns = rows_of(runs)
+    rows = list(zip(*columns.values(), strict=True))
+    again = data.draw(st.lists(st.sampled_from(rows), max_size=5))
+    lower = [(s, q, d, -math.inf) for s, q, d, _ in again]
+    longer = {name: [row[c] for row in [*rows, *lower]] for c, name in enumerate(columns)}
+    ours = engine.project(collection.qrels, relation(connection, longer), connection=connection, duplicates="best")
+    theirs = lexirecall.project(collection.qrels, runs, duplicates="best")
+    left_out = tuple(sum(s == system and q in collection.qrels for s, q, *_ in again) for system in theirs.systems)
+    assert_same(ours, replace(theirs, num_duplicates=left_out))
+
+
+@quick(25)
+@given(collections(max_systems=3, documents=DOCUMENTS), orderings(), st.sampled_from([1, 2, 0.5]))
+def test_sort_keys_are_those_of_positions_and_compare_as_lexirecall_does(
+    connection: Any, collection: Collection, ordering: Ordering, level: float
+) -> None:
+    runs = usable(collection)
+    options: dict[str, Any] = {
+        "score_dtype": ordering.score_dtype,
+        "depth": ordering.depth,
+        "judged_only": ordering.judged_only,
+    }
+    table = relation(connection, rows_of(runs))
+    keys = engine.sort_keys(connection, collection.qrels, table, level=level, **options).fetchall()
+    projection = lexirecall.project(collection.qrels, runs, **options).at_level(level)
+    systems, requests = projection.source.systems, projection.source.requests
+    vectors = {
+        (system, request): projection.vector(s, q)
+        for s, system in enumerate(systems)
+        for q, request in enumerate(requests)
+        if projection.num_relevant[q]
+    }
+    assert {(system, request): key for system, request, key in keys} == {
+        which: lexirecall.sort_key(vector) for which, vector in vectors.items()
+    }
+    found = {(system, request): key for system, request, key in keys}
+    for request in {request for _, request in found}:
+        for a, b in combinations(systems, 2):
+            x, y = vectors[a, request], vectors[b, request]
+            differing = np.flatnonzero(x != y)
+            preferred = bool(len(differing) and x[differing[-1]] < y[differing[-1]])
+            assert (found[a, request] < found[b, request]) == preferred
+
+
+def test_a_sort_key_is_compared_as_bytes_by_sql(connection: Any) -> None:
+    table = relation(connection, rows_of(RUNS))
+    engine.sort_keys(connection, QRELS, table, name='my "keys"')
+    wins = connection.sql(
+        'SELECT a.system, b.system, count(*) FROM "my ""keys""" AS a JOIN "my ""keys""" AS b '
+        "ON a.request = b.request AND a.sort_key < b.sort_key GROUP BY ALL"
+    ).fetchall()
+    assert wins == [("x", "y", 2)]
+
+
+def test_sort_keys_of_several_tables_stand_in_one(connection: Any, tmp_path: Path) -> None:
+    for system, run in RUNS.items():
+        columns = rows_of({system: run})
+        del columns["system"]
+        written(tmp_path, system, columns)
+    keys = engine.sort_keys(connection, QRELS, [tmp_path / "x", tmp_path / "y"])
+    assert sorted(system for system, *_ in keys.fetchall()) == ["x", "x", "y", "y"]
+
+
+def test_scores_are_those_of_dicts(tmp_path: Path) -> None:
+    path = written(tmp_path, "runs.parquet", rows_of(RUNS))
+    ours = engine.evaluate(QRELS, path, level=2)
+    theirs = lexirecall.evaluate(QRELS, RUNS, level=2)
+    assert ours.to_dict(per_request=True) == theirs.to_dict(per_request=True)
+    assert ours.notes == theirs.notes
+
+
+def test_measures_of_other_judged_items_get_them(tmp_path: Path) -> None:
+    path = written(tmp_path, "runs.parquet", rows_of(RUNS))
+    measures = ["Bpref", "infAP", "Judged@2"]
+    assert engine.evaluate(QRELS, path, measures).to_dict() == lexirecall.evaluate(QRELS, RUNS, measures).to_dict()
+
+
+def test_optimism_is_warned_of(tmp_path: Path) -> None:
+    path = written(tmp_path, "runs.parquet", rows_of(RUNS))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        engine.evaluate(QRELS, path, ["AP"], imputation="optimistic")
+    assert len(caught) == 1
+
+
+def test_corpus_size_and_providers_go_with_the_positions(tmp_path: Path) -> None:
+    path = written(tmp_path, "runs.parquet", rows_of(RUNS))
+    positions = engine.project(QRELS, path, corpus_size=100, providers={"a": "Knopf", "b": "Insel"})
+    assert positions.corpus_size is not None
+    assert positions.providers is not None
+    assert positions.corpus_size.tolist() == [100, 100]
+    assert positions.providers.names == ("Insel", "Knopf")
+
+
+def plain(folder: Path, name: str) -> Path:
+    columns = rows_of(RUNS)
+    chosen = [row for row, system in enumerate(columns.pop("system")) if system == name]
+    return written(folder, f"{name}.parquet", {c: [values[row] for row in chosen] for c, values in columns.items()})
+
+
+def test_a_file_without_systems_is_named_by_its_name(tmp_path: Path) -> None:
+    paths = [plain(tmp_path, "y"), plain(tmp_path, "x")]
+    expected = lexirecall.project(QRELS, {"y.parquet": RUNS["y"], "x.parquet": RUNS["x"]})
+    assert_same(engine.project(QRELS, paths), expected)
+    assert_same(engine.project(QRELS, iter(paths)), expected)  # type: ignore[arg-type]
+
+
+def test_a_pattern_stands_for_each_file(tmp_path: Path) -> None:
+    plain(tmp_path, "y"), plain(tmp_path, "x")
+    assert engine.project(QRELS, f"{tmp_path}/?.parquet").systems == ("x.parquet", "y.parquet")
+
+
+def test_a_mapping_names_files_relations_and_frames(tmp_path: Path, connection: Any) -> None:
+    polars = pytest.importorskip("polars")
+    columns = rows_of({"x": RUNS["x"]})
+    runs = {"file": plain(tmp_path, "y"), "relation": relation(connection, columns), "frame": polars.DataFrame(columns)}
+    expected = lexirecall.project(QRELS, {"file": RUNS["y"], "relation": RUNS["x"], "frame": RUNS["x"]})
+    assert_same(engine.project(QRELS, runs, connection=connection), expected)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_a_folder_is_one_table_and_its_partitions_are_text(tmp_path: Path, kind: str) -> None:
+    for system, name in (("x", "007"), ("y", "12")):
+        folder = tmp_path / "runs" / f"system={name}"
+        folder.mkdir(parents=True)
+        columns = rows_of({name: RUNS[system]})
+        del columns["system"]
+        if kind == "csv":
+            write_csv(folder / "part-0.csv", columns)
+        else:
+            written(folder, "part-0.parquet", columns)
+        (folder / "_SUCCESS").write_bytes(b"")
+    expected = lexirecall.project(QRELS, {"007": RUNS["x"], "12": RUNS["y"]})
+    assert_same(engine.project(QRELS, tmp_path / "runs"), expected)
+
+
+def test_signs_of_patterns_in_the_name_of_a_file_mean_themselves(tmp_path: Path) -> None:
+    written(tmp_path, "[a]*?'.parquet", rows_of({"x": RUNS["x"]}))
+    written(tmp_path, "a.parquet", rows_of({"y": RUNS["y"]}))
+    assert engine.project(QRELS, tmp_path / "[a]*?'.parquet").systems == ("x",)
+
+
+def test_columns_may_have_any_name(tmp_path: Path) -> None:
+    names = ["the system", 'a "user"', "movie'); --", "stars", "score"]
+    columns = dict(zip(names, [*rows_of(RUNS).values(), rows_of(RUNS)["score"]], strict=True))
+    columns["score"] = [0.0] * len(columns["score"])
+    given_names = dict(zip(("system", "request", "item", "score"), names, strict=False))
+    expected = lexirecall.project(QRELS, RUNS)
+    assert_same(engine.project(QRELS, written(tmp_path, "p", columns), columns=given_names), expected)
+    assert_same(engine.project(QRELS, write_csv(tmp_path / "c.csv", columns), columns=given_names), expected)
+
+
+def test_ranks_serve_where_there_are_no_scores(tmp_path: Path) -> None:
+    path = written(tmp_path, "x", {"qid": ["q1"] * 3, "docno": ["b", "z", "a"], "rank": [10, 9, 1]})
+    assert engine.project(QRELS, path).found.positions.tolist() == [1, 3]
+
+
+def test_infinite_and_huge_scores_have_their_place(tmp_path: Path) -> None:
+    scores = {"a": math.inf, "b": 1e39, "c": 3.4028235677973362e38, "d": 1e-60, "e": -0.0, "f": 0.0, "g": -math.inf}
+    judged, runs = {"q": dict.fromkeys(scores, 1)}, {"x": {"q": scores}}
+    path = written(tmp_path, "x", rows_of(runs))
+    for dtype in ("float64", "float32"):
+        for ties in ("trec", "expected"):
+            expected = lexirecall.project(judged, runs, score_dtype=dtype, ties=ties)
+            assert_same(engine.project(judged, path, score_dtype=dtype, ties=ties), expected)
+
+
+def test_judgments_that_are_not_utf8_are_never_found(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_bytes(b"q1 0 a 1\nq1 0 caf\xe9 1\ncaf\xe9 0 a 1\n")
+    positions = engine.project(tmp_path / "qrels", written(tmp_path, "runs", rows_of(RUNS)))
+    assert positions.found.positions.tolist() == [2]
+    assert positions.num_unjudged == (2, 0)
+    assert positions.judgments.num_positive.tolist() == [2, 1]
+
+
+def spoiled(**changes: Any) -> dict[str, list[Any]]:
+    return {**rows_of({"x": {"q1": {"a": 1.0, "b": 2.0}, "q2": {"d": 3.0}}}), **changes}
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (spoiled(score=["1", "NaN", "-nan"]), "2 rows of 3 the score is NaN.*system 'x', request 'q1', item 'b'"),
+        (spoiled(score=["1", "1e400", "high"]), "1 row of 3 the score is missing or no number.*request 'q2'"),
+        (spoiled(docno=["a", None, "d"]), "1 row of 3 the item is missing.*item missing"),
+        (spoiled(qid=["q1", None, "d"]), "1 row of 3 the request is missing"),
+        (spoiled(system=["x", None, "x"]), "1 row of 3 the system is missing"),
+        (spoiled(docno=[1.0, 2.5, 3.0]), "1 row of 3 the item is missing, or no whole number"),
+        (spoiled(docno=[1.0, math.inf, math.nan]), "2 rows of 3 the item is missing, or no whole number"),
+        (spoiled(docno=["a", "a", "d"]), "document 'a' of request 'q1' is listed 2 times by 'x'"),
+        (spoiled(qid=["7", "8", "9"]), "no request in common with the judgments: x"),
+        (spoiled(docno=[True, False, True]), "the column 'docno' has the type BOOLEAN"),
+        ({"qid": ["q1"], "score": [1.0]}, "there is no column of item among qid, score"),
+        ({"qid": ["q1"], "docno": ["a"]}, "there is no column of score or rank"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_is_wrong_is_said_and_nothing_is_left_behind(
+    tmp_path: Path, columns: dict[str, list[Any]], message: str
+) -> None:
+    path = written(tmp_path, "bad.parquet", columns)
+    folder = tmp_path / "spill"
+    folder.mkdir()
+    with pytest.raises(LexirecallError, match=message) as caught:
+        engine.project(QRELS, path, temp_directory=folder)
+    assert caught.value.remedy
+    assert list(folder.iterdir()) == []
+    if isinstance(caught.value, FormatError):
+        assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_duplicates_of_requests_that_nobody_judged_do_not_matter(tmp_path: Path) -> None:
+    path = written(tmp_path, "x", spoiled(qid=["q9", "q9", "q2"], docno=["a", "a", "d"]))
+    assert engine.project(QRELS, path).num_unjudged == (1,)
+
+
+def test_a_table_without_rows_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "empty.csv").write_text("qid,docno,score\n")
+    with pytest.raises(FormatError, match=r"empty\.csv: the table has no rows"):
+        engine.project(QRELS, tmp_path / "empty.csv")
+
+
+def test_two_runs_of_one_name_are_refused(tmp_path: Path) -> None:
+    first, second = (written(tmp_path, name, rows_of({"x": RUNS["x"]})) for name in ("first", "second"))
+    with pytest.raises(UsageError, match=r"two runs have the same name: 'x' .*first.* and .*second"):
+        engine.project(QRELS, [first, second])
+
+
+def test_a_name_is_for_one_system_only(tmp_path: Path) -> None:
+    path = written(tmp_path, "runs", rows_of(RUNS))
+    with pytest.raises(FormatError, match="the column 'system' has 2 systems, but one name is given"):
+        engine.project(QRELS, {"bm25": path})
+    assert engine.project(QRELS, {"bm25": written(tmp_path, "x", rows_of({"x": RUNS["x"]}))}).systems == ("bm25",)
+
+
+@pytest.mark.parametrize("content", ["q1 Q0 a 1 0.5 x\n", json.dumps(RUNS["x"]), "", "a,b\n1,2\n"])
+def test_text_needs_no_engine(tmp_path: Path, content: str) -> None:
+    (tmp_path / "bm25.run").write_text(content)
+    with pytest.raises(FormatError, match=r"bm25\.run: is neither Parquet nor CSV.*\n.*leave out the engine"):
+        engine.project(QRELS, tmp_path / "bm25.run")
+
+
+def test_what_is_no_table_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is a mapping, which is in memory"):
+        engine.project(QRELS, RUNS)
+    with pytest.raises(FormatError, match="is a directory, without Parquet or CSV files"):
+        engine.project(QRELS, tmp_path)
+    with pytest.raises(FormatError, match="no such file"):
+        engine.project(QRELS, tmp_path / "nowhere.parquet")
+    (tmp_path / "torn.parquet").write_bytes(plain(tmp_path, "x").read_bytes()[:-20])
+    with pytest.raises(FormatError, match=r"torn\.parquet: DuckDB cannot read it"):
+        engine.project(QRELS, tmp_path / "torn.parquet")
+    (tmp_path / "x.csv").write_bytes(b"\xfd7zXZ\x00")
+    with pytest.raises(FormatError):
+        engine.project(QRELS, tmp_path / "x.csv")
+
+
+def test_files_packed_in_a_way_that_duckdb_does_not_know_are_refused(tmp_path: Path) -> None:
+    import bz2
+
+    (tmp_path / "x.csv.bz2").write_bytes(bz2.compress(b"qid,docno,score\nq1,a,1\n"))
+    with pytest.raises(FormatError, match="DuckDB does not unpack bz2 and xz"):
+        engine.project(QRELS, tmp_path / "x.csv.bz2")
+
+
+def test_a_relation_needs_its_own_connection(connection: Any) -> None:
+    table = relation(connection, rows_of(RUNS))
+    with pytest.raises(UsageError, match="is a relation of another connection"):
+        engine.project(QRELS, table)
+    assert engine.project(QRELS, table, connection=connection).systems == ("x", "y")
+
+
+def test_what_duckdb_cannot_scan_is_refused(connection: Any) -> None:
+    with pytest.raises(UsageError, match="run 'x' is a object, which DuckDB cannot read"):
+        open_table(Session(connection), NamedRun("x", object()), None)  # type: ignore[arg-type]
+
+
+def test_rows_that_only_share_a_hash_are_no_duplicates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lexirecall.engines.plan.Plan.repeated", lambda _plan: "SELECT 1 AS key")
+    path = written(tmp_path, "runs", rows_of(RUNS))
+    assert_same(engine.project(QRELS, path), lexirecall.project(QRELS, RUNS))
+
+
+@pytest.mark.parametrize("block", [1, 2, 3])
+def test_judgments_may_be_handed_over_in_any_portions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    monkeypatch.setattr(engine, "_BLOCK", block)
+    path = written(tmp_path, "runs", rows_of(RUNS))
+    assert_same(engine.project(QRELS, path), lexirecall.project(QRELS, RUNS))
+
+
+def test_a_connection_is_left_as_it_was() -> None:
+    with duckdb.connect() as lent:
+        table = relation(lent, rows_of(RUNS))
+        before = lent.sql("SELECT table_name FROM information_schema.tables ORDER BY ALL").fetchall()
+        engine.project(QRELS, table, connection=lent)
+        with pytest.raises(DataError):
+            engine.sort_keys(lent, {"none": {"a": 1}}, table)
+        assert lent.sql("SELECT table_name FROM information_schema.tables ORDER BY ALL").fetchall() == before
+        with pytest.raises(UsageError, match="are for a connection of our own"):
+            engine.project(QRELS, table, connection=lent, threads=1)
+
+
+@pytest.mark.parametrize("wrong", [{"memory_limit": "much"}, {"threads": -1}], ids=str)
+def test_settings_that_duckdb_does_not_take_are_named(tmp_path: Path, wrong: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=next(iter(wrong))):
+        engine.project(QRELS, written(tmp_path, "runs", rows_of(RUNS)), **wrong)
+
+
+def test_without_duckdb_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path = written(tmp_path, "runs", rows_of(RUNS))
+    monkeypatch.setitem(__import__("sys").modules, "duckdb", None)
+    with pytest.raises(UsageError, match=r"lexirecall\[duckdb\]"):
+        engine.project(QRELS, path)
+
+
+def large(folder: Path, requests: int = 400) -> tuple[dict[str, dict[str, int]], Path]:
+    """Judgments, and a run with a thousand items a request, shuffled; item i of a request is at position i + 1."""
+    path = folder / "large.parquet"
+    with duckdb.connect() as opened:
+        opened.execute("SET VARIABLE requests = ?", [requests])
+        opened.sql(
+            "SELECT 'request ' || (i % getvariable('requests')) AS qid, -(i // getvariable('requests')) AS score, "
+            "repeat('long', 99) || (i // getvariable('requests')) AS docno "
+            "FROM range(1000 * getvariable('requests')) AS t(i) ORDER BY hash(i)"
+        ).write_parquet(str(path))
+    judged = {f"request {q}": {f"{'long' * 99}{q + k}": 1 for k in (0, 100, 500)} for q in range(requests)}
+    return judged, path
+
+
+def test_what_does_not_fit_into_memory_goes_to_disk_and_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged, path = large(tmp_path)
+    spilled = []
+    fetch = Session._fetch
+
+    def watched(self: Session, query: str) -> Any:
+        answer = fetch(self, query)
+        spilled.append(
+            self.connection.execute("SELECT coalesce(sum(size), 0) FROM duckdb_temporary_files()").fetchone()[0]
+        )
+        return answer
+
+    monkeypatch.setattr(Session, "_fetch", watched)
+    folder = tmp_path / "spill"
+    folder.mkdir()
+    positions = engine.project(judged, path, memory_limit="128MB", threads=1, temp_directory=folder)
+    assert positions.found.positions.tolist() == [q + k + 1 for q in range(400) for k in (0, 100, 500)]
+    assert (positions.num_retrieved == 1000).all()
+    assert list(folder.iterdir()) == []
+    assert max(spilled) > 0
+
+
+def test_too_little_memory_is_said(tmp_path: Path) -> None:
+    judged, path = large(tmp_path, 50)
+    with pytest.raises(DataError, match=r"the memory limit is too small.*\n.*raise memory_limit"):
+        engine.project(judged, path, memory_limit="1MB", temp_directory=tmp_path)
+    assert [each.name for each in tmp_path.iterdir()] == ["large.parquet"]
+
+
+@pytest.mark.parametrize("is_own", [True, False])
+def test_an_interruption_stops_the_query(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_own: bool) -> None:
+    endless = "SELECT count(*) AS num_rows FROM range(100000000000) AS t(i) WHERE i % 7 = 3"
+    monkeypatch.setattr("lexirecall.engines.plan.Plan.problems", lambda _plan: endless)
+    path = written(tmp_path, "runs", rows_of(RUNS))
+    folder = tmp_path / "spill"
+    folder.mkdir()
+    timer = threading.Timer(0.5, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt), duckdb.connect() as lent:
+        engine.project(QRELS, path, **({"temp_directory": folder} if is_own else {"connection": lent}))
+    timer.join()
+    assert list(folder.iterdir()) == []
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("ThreadPoolExecutor")]
+
+
+def test_progress_follows_the_queries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: dict[str, int] = {}
+
+    class Watched(Progress):
+        def advance(self, units: int) -> None:
+            seen[self._label] = seen.get(self._label, 0) + units
+            super().advance(units)
+
+    monkeypatch.setattr("lexirecall.engines.duckdb_session.Progress", Watched)
+    monkeypatch.setattr("lexirecall.engines.duckdb_session._PAUSE", 0.001)
+    judged, path = large(tmp_path)
+    engine.project(judged, path, threads=1)
+    assert 0 < seen[f"finding positions in {path}"] <= 1000

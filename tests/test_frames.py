@@ -1,0 +1,496 @@
+"""Frames: whatever library a table is of, it means what dicts of its rows mean."""
+
+import dataclasses
+import subprocess
+import sys
+from collections.abc import Callable
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexirecall import DataError, FormatError, LexirecallError, Positions, UsageError, evaluate, project
+from lexirecall.formats import count_runs, load_judgments
+from lexirecall.formats.frames import is_frame
+from lexirecall.manifest import DUPLICATE_RULES, TIE_RULES
+from strategies import GRADES, REQUESTS, SCORES, UNJUDGED_REQUESTS, quick
+
+Columns = dict[str, list[Any]]
+Make = Callable[[Columns], Any]
+
+
+def pandas_frame(columns: Columns) -> Any:
+    return pytest.importorskip("pandas").DataFrame(columns)
+
+
+def polars_frame(columns: Columns) -> Any:
+    return pytest.importorskip("polars").DataFrame(columns)
+
+
+def polars_lazy(columns: Columns) -> Any:
+    return pytest.importorskip("polars").LazyFrame(columns)
+
+
+def pyarrow_table(columns: Columns) -> Any:
+    return pytest.importorskip("pyarrow").table(columns)
+
+
+@cache
+def database() -> Any:
+    return pytest.importorskip("duckdb").connect()
+
+
+def duckdb_relation(columns: Columns) -> Any:
+    return database().from_arrow(pyarrow_table(columns))
+
+
+MAKERS: dict[str, Make] = {
+    "pandas": pandas_frame,
+    "polars": polars_frame,
+    "polars lazy": polars_lazy,
+    "pyarrow": pyarrow_table,
+    "duckdb": duckdb_relation,
+}
+every_library = pytest.mark.parametrize("make", MAKERS.values(), ids=list(MAKERS))
+
+DOCUMENTS = ("a", "B", "b", "A1", "a1", "é", "ß", "Ω-7", "日本", "\U0001f600", "\uffff", "d10", "d9")
+NUMBERS: dict[str, int] = dict(
+    zip((*DOCUMENTS, *REQUESTS, *UNJUDGED_REQUESTS), (-3, 9, 10, 7, 100, *range(0, 2**40, 2**36)), strict=False)
+)
+Row = tuple[str, str, str, float]
+
+
+@dataclasses.dataclass(frozen=True)
+class Rows:
+    """The rows of judgments and of runs, in any order."""
+
+    judged: list[tuple[str, str, float]]
+    retrieved: list[Row]
+
+    def renamed(self, name: Callable[[str], Any]) -> "Rows":
+        judged: Any = [(name(q), name(d), grade) for q, d, grade in self.judged]
+        retrieved: Any = [(system, name(q), name(d), score) for system, q, d, score in self.retrieved]
+        return Rows(judged, retrieved)
+
+    def frames(self, make: Make) -> tuple[Any, Any]:
+        judged = dict(zip(("query_id", "doc_id", "rel"), map(list, zip(*self.judged, strict=True)), strict=True))
+        names = ("run", "query_id", "doc_id", "score")
+        return make(judged), make(dict(zip(names, map(list, zip(*self.retrieved, strict=True)), strict=True)))
+
+    def dicts(self) -> tuple[Any, Any]:
+        qrels: dict[str, dict[str, float]] = {}
+        for q, d, grade in self.judged:
+            qrels.setdefault(str(q), {})[str(d)] = grade
+        runs: dict[str, dict[str, dict[str, float]]] = {}
+        for system, q, d, score in self.retrieved:
+            runs.setdefault(system, {}).setdefault(str(q), {})[str(d)] = score
+        return qrels, runs
+
+
+@st.composite
+def rows(draw: st.DrawFn, *, repeats: bool = False) -> Rows:
+    """Few ids and very few scores, so that much is tied, missing, judged by nobody or returned by several."""
+    rng = draw(st.randoms(use_true_random=False))
+    scores = draw(st.lists(st.sampled_from(SCORES), min_size=1, max_size=4))
+    judged = {
+        (rng.choice(REQUESTS), rng.choice(DOCUMENTS)): rng.choice(GRADES) for _ in range(draw(st.integers(1, 30)))
+    }
+    first = next(iter(judged))[0]
+    requests = [*REQUESTS, *UNJUDGED_REQUESTS]
+    retrieved = [
+        ((rng.choice(["s1", "s2", "ü"]), rng.choice(requests), rng.choice(DOCUMENTS)), rng.choice(scores))
+        for _ in range(draw(st.integers(0, 90)))
+    ]
+    retrieved += [((system, first, "b"), scores[0]) for system in sorted({of[0] for of, _ in retrieved} or {"s1"})]
+    retrieved = retrieved if repeats else list(dict(retrieved).items())
+    if draw(st.booleans()):
+        retrieved.sort(key=lambda row: (row[0][:2], -row[1]))  # as runs mostly come
+    return Rows([(*pair, grade) for pair, grade in judged.items()], [(*triple, score) for triple, score in retrieved])
+
+
+READING = st.fixed_dictionaries(
+    {"ties": st.sampled_from(TIE_RULES), "score_dtype": st.sampled_from(["float64", "float32"])},
+    optional={"depth": st.integers(1, 6), "needs_judged": st.just(True)},
+)
+
+
+def seen(positions: Positions) -> Any:
+    """Return all there is in positions as plain values, but for what they came in."""
+    return plain(dataclasses.replace(positions, frame_library="", request_type="text"))
+
+
+def plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = (field.name for field in dataclasses.fields(value) if field.name not in ("_lookups", "name"))
+        return {name: plain(getattr(value, name)) for name in fields}
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def texts(name: str) -> str:
+    return name
+
+
+def integers(name: str) -> int:
+    return NUMBERS[name]
+
+
+def categories(frame: Any) -> Any:
+    """Return the frame with ids as categories, where the library has them."""
+    kind = type(frame).__module__.split(".")[0]
+    if kind == "pandas":
+        return frame.astype(dict.fromkeys(("query_id", "doc_id"), "category"))
+    if kind == "polars":
+        import polars as pl
+
+        return frame.with_columns(pl.col("query_id", "doc_id").cast(pl.Categorical))
+    if kind == "pyarrow":
+        for place in (frame.column_names.index("query_id"), frame.column_names.index("doc_id")):
+            frame = frame.set_column(place, frame.column_names[place], frame.column(place).dictionary_encode())
+    return frame
+
+
+@every_library
+@quick(40)
+@given(rows(), READING, st.sampled_from([texts, integers, "floats", "categories"]))
+def test_a_frame_means_what_dicts_of_its_rows_mean(make: Make, some: Rows, reading: dict[str, Any], kind: Any) -> None:
+    some = some if kind in (texts, "categories") else some.renamed(integers)
+    given_rows = some.renamed(float) if kind == "floats" else some
+    frames = given_rows.frames(make)
+    if kind == "categories":
+        frames = categories(frames[0]), categories(frames[1])
+    assert seen(project(*frames, **reading)) == seen(project(*some.dicts(), **reading))
+
+
+@every_library
+@pytest.mark.parametrize("rule", DUPLICATE_RULES)
+@quick(20)
+@given(some=rows(repeats=True), ties=st.sampled_from(TIE_RULES))
+def test_repeated_items_of_a_frame_are_treated_as_those_of_a_file(
+    tmp_path_factory: pytest.TempPathFactory, make: Make, rule: str, some: Rows, ties: str
+) -> None:
+    folder = tmp_path_factory.getbasetemp() / "repeats"
+    folder.mkdir(exist_ok=True)
+    systems = list(dict.fromkeys(row[0] for row in some.retrieved))
+    for system in systems:
+        lines = (f"{q} Q0 {d} 0 {score!r} t\n" for name, q, d, score in some.retrieved if name == system)
+        (folder / system).write_text("".join(lines), encoding="utf-8")
+    judged, frame = some.frames(make)
+
+    def outcome(runs: Any) -> Any:
+        try:
+            return seen(project(judged, runs, duplicates=rule, ties=ties))
+        except LexirecallError as error:
+            return type(error)
+
+    assert outcome(frame) == outcome([folder / system for system in systems])
+
+
+@every_library
+@quick(10)
+@given(some=rows())
+def test_one_frame_for_each_system_is_the_same_as_one_for_all(make: Make, some: Rows) -> None:
+    judged, frame = some.frames(make)
+    systems = list(dict.fromkeys(row[0] for row in some.retrieved))
+    parts = {
+        system: Rows(some.judged, [row for row in some.retrieved if row[0] == system]).frames(make)[1]
+        for system in systems
+    }
+    expected = seen(project(judged, frame))
+    assert seen(project(judged, parts)) == expected
+    assert seen(project(judged, list(parts.values()))) == expected
+
+
+ITERATOR: Any = iter([])
+QRELS: Columns = {"user": ["u1", "u1", "u2"], "item": ["a", "b", "a"], "rating": [5, 3, 4]}
+RUN: Columns = {"user": ["u1", "u1", "u2"], "item": ["a", "x", "a"], "score": [1.0, 2.0, 0.5]}
+
+
+@every_library
+def test_results_know_what_came_in(make: Make) -> None:
+    library = {"polars_lazy": "polars", "duckdb_relation": "duckdb"}.get(make.__name__, make.__name__.split("_")[0])
+    judged = {**QRELS, "user": [1, 1, 2]}
+    positions = project(make(judged), make({**RUN, "user": [1, 1, 2]}))
+    assert (positions.frame_library, positions.request_type) == (library, "integer")
+    assert project(make(QRELS), {"u1": ["a"]}).frame_library == library
+    assert project(make(QRELS), make(RUN)).request_type == "text"
+    assert project({"u1": {"a": 1}}, {"u1": ["a"]}).frame_library == ""
+
+
+@every_library
+def test_columns_may_be_given_by_role(make: Make) -> None:
+    judged = make({"who": ["u"], "movie": ["a"], "stars": [4]})
+    run = make({"person": ["u", "u"], "title": ["x", "a"], "place": [2, 1], "model": ["m", "m"]})
+    columns = {
+        "qrels.request": "who", "qrels.item": "movie", "grade": "stars",
+        "run.request": "person", "run.item": "title", "rank": "place", "system": "model",
+    }  # fmt: skip
+    positions = project(judged, run, columns=columns)
+    assert (positions.systems, positions.found.positions.tolist()) == (("m",), [1])
+
+
+@every_library
+def test_without_scores_the_first_rank_is_the_highest(make: Make) -> None:
+    run = make({"qid": ["q", "q"], "docno": ["a", "x"], "rank": [2, 1]})
+    assert project({"q": {"a": 1}}, run).found.positions.tolist() == [2]
+
+
+@every_library
+def test_without_grades_every_judged_item_is_relevant_and_a_note_says_so(make: Make) -> None:
+    judged = make({"qid": ["q", "q"], "docno": ["a", "b"]})
+    assert load_judgments(judged).grades.tolist() == [1.0, 1.0]
+    assert not load_judgments(judged).has_grades
+    notes = evaluate(judged, {"q": ["a"]}, ["AP"]).notes
+    assert [note.count for note in notes if note.kind == "no grades"] == [2]
+
+
+@every_library
+def test_a_judgment_given_twice_with_one_grade_is_counted(make: Make) -> None:
+    judged = load_judgments(make({"qid": ["q", "r", "q"], "docno": ["a", "a", "a"], "rel": [1, 2, 1]}))
+    assert (judged.num_repeated, judged.grades.tolist()) == (1, [1.0, 2.0])
+
+
+@every_library
+def test_providers_may_be_a_frame(make: Make) -> None:
+    owners = make({"item_id": ["a", "a", "z"], "provider": ["Knopf", "Insel", "Reclam"]})
+    found = project({"q": {"a": 1, "b": 1}}, {"q": ["a"]}, providers=owners).providers
+    assert found is not None
+    assert (found.names, found.offsets.tolist()) == (("Insel", "Knopf"), [0, 2, 2])
+
+
+@every_library
+@pytest.mark.parametrize("owner", ["", "  ", None])
+def test_a_provider_has_a_name(make: Make, owner: str | None) -> None:
+    owners = make({"item_id": ["a", "b"], "provider": ["Knopf", owner]})
+    with pytest.raises(FormatError, match="providers: row 1: "):
+        project({"q": {"a": 1}}, {"q": ["a"]}, providers=owners)
+
+
+# Names
+
+
+@every_library
+def test_systems_are_named_by_their_column_or_by_their_place(make: Make) -> None:
+    many = make({**RUN, "system": ["x", "y", "x"]})
+    assert project(make(QRELS), many).systems == ("x", "y")
+    assert project(make(QRELS), make(RUN)).systems == ("run",)
+    assert project(make(QRELS), [make(RUN), many, {"u1": ["a"]}]).systems == ("run1", "x", "y", "run3")
+    assert project(make(QRELS), {"mine": make({**RUN, "system": ["x"] * 3}), "other": make(RUN)}).systems == (
+        "mine",
+        "other",
+    )
+
+
+@every_library
+def test_a_name_for_a_frame_of_several_systems_is_refused(make: Make) -> None:
+    with pytest.raises(FormatError, match=r"run 'mine': the column 'system' has 2 systems.*\n.*by itself"):
+        project(make(QRELS), {"mine": make({**RUN, "system": ["x", "y", "x"]})})
+
+
+@every_library
+def test_two_systems_of_one_name_are_refused(make: Make) -> None:
+    frame = make({**RUN, "system": ["x"] * 3})
+    with pytest.raises(UsageError, match="two runs have the same name: 'x' "):
+        project(make(QRELS), [frame, frame])
+
+
+@every_library
+def test_how_many_systems_a_frame_holds_is_known_once_it_is_read(make: Make) -> None:
+    assert count_runs(make(RUN)) is None
+    assert (count_runs([{"q": ["a"]}, {"q": ["b"]}]), count_runs(ITERATOR)) == (2, None)
+
+
+# Types
+
+
+@every_library
+@pytest.mark.parametrize("value", [b"7", 7, "7", 7.0])
+def test_ids_are_compared_as_text(make: Make, value: Any) -> None:
+    run = make({"qid": [value, value], "docno": [value, value * 2], "score": [1, 2]})
+    assert project({"7": {"7": 1}}, run).found.positions.tolist() == [2]
+
+
+def test_ids_may_be_any_python_objects() -> None:
+    pandas = pytest.importorskip("pandas")
+    ids = pandas.Series([7, "7", 7.0, Decimal(7), b"7", np.int64(7)], dtype=object)
+    frame = pandas.DataFrame({"qid": ids, "docno": [*"abcdef"], "score": [6, 5, 4, 3, 2, 1]})
+    assert project({"7": {"f": 1}}, frame).found.positions.tolist() == [6]
+    ids = pandas.Series([1.0, 2.0, 1.0]).astype("category")
+    frame = pandas.DataFrame({"qid": ids, "docno": [*"abc"], "score": [6, 5, 4]})
+    assert project({"1": {"c": 1}}, frame).found.positions.tolist() == [2]
+
+
+@pytest.mark.parametrize("dtype", ["object", "string[python]", "string[pyarrow]", "str"])
+def test_every_kind_of_text_of_pandas_is_text(dtype: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    frame = pandas.DataFrame({"qid": ["q", "q"], "docno": ["é", "x"], "score": [0.5, 0.5]})
+    frame = frame.astype({"qid": dtype, "docno": dtype})
+    assert project({"q": {"x": 1}}, frame).found.positions.tolist() == [2]
+    assert load_judgments(frame).requests == ("q",)
+
+
+def test_missing_values_of_pandas_make_floats_of_integers() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"qid": pandas.array([1, 2], "Int64"), "docno": [3.0, 4.0], "score": [1, 2]})
+    assert project({"2": {"4": 1}}, frame).found.positions.tolist() == [1]
+
+
+@every_library
+@pytest.mark.parametrize("scores", [["2.5", "1e1"], [True, False], [1, 2], ["-inf", " 3 "]])
+def test_scores_may_be_anything_that_is_a_number(make: Make, scores: list[Any]) -> None:
+    run = make({"qid": ["q", "q"], "docno": ["a", "x"], "score": scores})
+    expected = 1 if float(scores[0]) > float(scores[1]) else 2
+    assert project({"q": {"a": 1}}, run).found.positions.tolist() == [expected]
+
+
+@every_library
+@quick(10)
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=8, unique=True))
+def test_integers_far_apart_are_ids_too(make: Make, ids: list[int]) -> None:
+    run = make({"qid": [1] * len(ids), "docno": ids, "score": [0.0] * len(ids)})
+    expected = sorted(map(str, ids), reverse=True).index(str(ids[0])) + 1
+    assert project({"1": {str(ids[0]): 1}}, run).found.positions.tolist() == [expected]
+
+
+# What is wrong
+
+
+def one(column: str, value: Any, *, row: int = 1) -> Columns:
+    columns: Columns = {
+        "qid": ["q", "q", "q"],
+        "docno": ["a", "b", "c"],
+        "score": [3.0, 2.0, 1.0],
+        "run": ["s", "s", "s"],
+    }
+    columns[column] = [*columns[column][:row], value, *columns[column][row + 1 :]]
+    return columns
+
+
+@every_library
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        (one("qid", None), r"row 1: the request is missing"),
+        (one("docno", None), r"row 1: the item is missing"),
+        (one("score", None), r"row 1: the score is missing"),
+        (one("run", None), r"row 1: the system is missing"),
+        (one("score", float("nan")), r"row 1: the score is (NaN|missing)"),
+        ({**one("qid", ""), "docno": [1.0, 2.5, 3.0]}, r"row 1: the item is no whole number: 2\.5"),
+        ({**one("qid", ""), "docno": [1.0, 2.0, 1e300]}, r"row 2: the item is no whole number: 1e\+300"),
+        ({**one("qid", ""), "docno": [True, True, False]}, r"the column 'docno' has the type Boolean"),
+        ({**one("qid", ""), "score": ["1", "2", "3,5"]}, r"row 2: the score is not a number: '3,5'\n.*3\.5"),
+        ({**one("qid", ""), "score": ["1", "high", "3"]}, r"row 1: the score is not a number: 'high'"),
+        (
+            one("docno", "a", row=2),
+            r"row 2: document 'a' of request 'q' is listed twice, first in row 0\n.*duplicates=",
+        ),
+        ({"qid": ["q"], "docno": ["a"]}, r"there is no column of score or rank among qid, docno"),
+        (
+            {"question": ["q"], "answer": ["a"], "score": [1]},
+            r"there is no column of request and item among question, ",
+        ),
+        ({"qid": [], "docno": [], "score": []}, r"the table has no rows"),
+    ],
+)
+def test_a_frame_that_is_no_run_is_refused(make: Make, columns: Columns, said: str) -> None:
+    with pytest.raises(FormatError, match=rf"^run 'bm25': {said}"):
+        project({"q": {"a": 1}}, {"bm25": make(columns)})
+
+
+@every_library
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({**QRELS, "rating": [1, None, 2]}, r"row 1: the grade is missing"),
+        ({**QRELS, "rating": [1.0, 2.0, float("inf")]}, r"row 2: the grade is not finite: inf"),
+        (
+            {**QRELS, "user": ["u", "v", "u"], "item": ["a", "a", "a"]},
+            r"row 2: document 'a' of request 'u' has grade 4 here and 5 in row 0",
+        ),
+        ({**QRELS, "item": ["a", None, "b"]}, r"row 1: the item is missing"),
+        ({"user": [], "item": [], "rating": []}, r"the table has no rows"),
+        ({"rating": [1]}, r"there is no column of request and item among rating\n.*columns="),
+    ],
+)
+def test_a_frame_that_is_no_judgments_is_refused(make: Make, columns: Columns, said: str) -> None:
+    with pytest.raises(FormatError, match=rf"^qrels: {said}"):
+        project(make(columns), {"u1": ["a"]})
+
+
+@every_library
+def test_a_frame_with_no_request_in_common_is_refused(make: Make) -> None:
+    with pytest.raises(DataError, match=r"no request in common with the judgments: run\n"):
+        project({"q": {"a": 1}}, make(RUN))
+
+
+def test_types_that_are_no_ids_and_no_numbers_are_refused() -> None:
+    polars = pytest.importorskip("polars")
+    good = {"qid": ["q"], "docno": ["a"], "score": [1.0]}
+    for column, value, said in (
+        ("docno", [["a"]], "'docno' has the type List"),
+        ("score", [["a"]], "'score' has the type List"),
+        ("docno", [b"\xff"], "'docno' holds bytes that are not UTF-8"),
+        ("docno", [Decimal("1.5")], "row 0: the item is no id"),
+    ):
+        with pytest.raises(FormatError, match=said):
+            project({"q": {"a": 1}}, polars.DataFrame({**good, column: value}))
+
+
+@pytest.mark.parametrize("value", [True, 1.5, ("a", "b"), "\ud800", 2.5])
+def test_an_object_that_is_no_id_is_refused(value: Any) -> None:
+    pandas = pytest.importorskip("pandas")
+    ids = pandas.Series([1, value], dtype=object)
+    frame = pandas.DataFrame({"qid": ["q", "q"], "docno": ids, "score": [1.0, 2.0]})
+    with pytest.raises(FormatError, match=r"row 1: the item is (no id|not valid Unicode)"):
+        project({"q": {"1": 1}}, frame)
+    with pytest.raises(FormatError, match=r"row 1: the score is (not a number|missing)"):
+        project({"q": {"1": 1}}, frame.assign(docno=["1", "2"], score=pandas.Series([1, "x"], dtype=object)))
+
+
+def test_a_frame_whose_columns_have_one_name_is_refused() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame([["q", "a", "b", 1.0]], columns=["qid", "docno", "docno", "score"])
+    with pytest.raises(FormatError, match=r"^run: columns have the same name: .*docno"):
+        project({"q": {"a": 1}}, frame)
+
+
+def test_a_role_that_there_is_not_is_refused() -> None:
+    with pytest.raises(UsageError, match="there is no role 'document'"):
+        project({"q": {"a": 1}}, {"q": ["a"]}, columns={"document": "doc"})
+
+
+def test_what_is_no_frame_is_told_from_one() -> None:
+    for value in ("runs", Path("runs"), {"columns": 1}, [1], None, np.zeros(3), 7):
+        assert not is_frame(value)
+    pandas = pytest.importorskip("pandas")
+    assert not is_frame(pandas.Series([1]))
+
+
+def test_judged_ids_that_are_no_text_are_in_no_frame(tmp_path: Path) -> None:
+    polars = pytest.importorskip("polars")
+    (tmp_path / "qrels").write_bytes(b"q 0 \xff 1\nq 0 a 1\n")
+    frame = polars.DataFrame({"qid": ["q"], "docno": ["a"], "score": [1.0]})
+    assert project(tmp_path / "qrels", frame).found.positions.tolist() == [1]
+
+
+def test_whoever_has_text_and_dicts_does_not_wait_for_narwhals(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("q 0 a 1\n")
+    (tmp_path / "bm25.run").write_text("q Q0 a 1 1 t\n")
+    program = (
+        "import sys; from lexirecall.cli import main\n"
+        "try: main()\n"
+        "finally: print([name for name in ('narwhals', 'pandas', 'polars', 'pyarrow') if name in sys.modules])"
+    )
+    words = [sys.executable, "-c", program, "eval", "qrels", "bm25.run", "-m", "AP"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+    program = (
+        "import sys, lexirecall; lexirecall.project({'q': {'a': 1}}, {'x': {'q': ['a']}})\n"
+        "assert 'narwhals' not in sys.modules"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -1,0 +1,84 @@
+"""The plan says the same in every dialect, and refuses what a table cannot have."""
+
+import pytest
+
+from lexirecall.engines.plan import DUCKDB, JUDGMENTS, PROBLEMS, RUNS, SPARK, Dialect, Plan, literal, text_of
+from lexirecall.errors import UsageError
+from lexirecall.formats.columns import Columns
+from lexirecall.manifest import Conventions
+
+COLUMNS = Columns(request="user", item='the "item"', score="the `score`", system="run")
+every_dialect = pytest.mark.parametrize("dialect", [DUCKDB, SPARK], ids=["duckdb", "spark"])
+
+
+@pytest.mark.parametrize("rule", [{"ties": "input"}, {"duplicates": "first"}], ids=str)
+def test_rules_that_go_by_the_order_of_rows_are_refused(rule: dict[str, str]) -> None:
+    with pytest.raises(UsageError, match="goes by the order of rows, and a table has none"):
+        Plan(Conventions(**rule), DUCKDB)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("rule", [{"ties": "expected"}, {"imputation": "optimistic"}], ids=str)
+def test_there_is_no_sort_key_where_there_is_no_single_position(rule: dict[str, str]) -> None:
+    with pytest.raises(UsageError, match="no sort key"):
+        Plan(Conventions(**rule), DUCKDB).sort_keys()  # type: ignore[arg-type]
+
+
+def test_names_are_quoted_in_the_way_of_each_dialect() -> None:
+    rows = Plan(Conventions(), DUCKDB).rows("runs", COLUMNS, frozenset())
+    assert 'CAST("the ""item""" AS STRING) AS item' in rows
+    assert '"the `score`"' in rows
+    rows = Plan(Conventions(), SPARK).rows("runs", COLUMNS, frozenset())
+    assert 'CAST(`the "item"` AS STRING) AS item' in rows
+    assert "`the ``score```" in rows
+
+
+@every_dialect
+def test_a_system_that_is_named_by_its_file_is_a_text(dialect: Dialect) -> None:
+    rows = Plan(Conventions(), dialect).rows("runs", COLUMNS, frozenset(), "O'Neil's run")
+    assert rows.startswith("SELECT 'O''Neil''s run' AS system, ")
+    assert "AS STRING) AS system" not in rows
+
+
+def test_only_columns_of_floats_are_looked_at_for_fractions() -> None:
+    rows = Plan(Conventions(), DUCKDB).rows("runs", COLUMNS, frozenset({"user"}))
+    assert f"{text_of(DUCKDB.name('user'), is_float=True)} AS request" in rows
+    assert f"{text_of(DUCKDB.name(COLUMNS.item), is_float=False)} AS item" in rows
+
+
+def test_a_rank_is_a_score_upside_down() -> None:
+    rows = Plan(Conventions(), DUCKDB).rows("runs", Columns(request="q", item="d", rank="rank"), frozenset(), "x")
+    assert '-TRY_CAST("rank" AS DOUBLE)' in rows
+
+
+@every_dialect
+def test_both_dialects_ask_the_same_but_for_joined_texts_and_hashes(dialect: Dialect) -> None:
+    """What differs is declared in the dialect, so that one engine tests the queries of the other."""
+    plan, other = Plan(Conventions(), dialect), Plan(Conventions(), DUCKDB)
+    for query in ("problems", "duplicates", "lengths", "unjudged", "positions"):
+        assert getattr(plan, query)() == getattr(other, query)()
+    joined = dialect.joined.format(text="lpad(lower(hex(position)), 8, '0')", order="position")
+    theirs = DUCKDB.joined.format(text="lpad(lower(hex(position)), 8, '0')", order="position")
+    assert plan.sort_keys(2).replace(joined, theirs) == other.sort_keys(2)
+
+
+@every_dialect
+@pytest.mark.parametrize("ties", ["trec", "worst", "best", "expected"])
+def test_queries_read_nothing_but_the_two_views(dialect: Dialect, ties: str) -> None:
+    plan = Plan(Conventions(ties=ties), dialect)
+    queries = [plan.problems(), plan.duplicates(), plan.repeated(), plan.lengths(), plan.unjudged(), plan.positions()]
+    queries += [plan.examples(problem) for problem in PROBLEMS]
+    for query in queries:
+        sources = [after.split()[0].strip("()") for after in query.split("FROM ")[1:] if not after.startswith("(")]
+        assert set(sources) <= {RUNS, JUDGMENTS}
+
+
+@pytest.mark.parametrize(
+    ("depth", "ties", "condition"),
+    [(None, "trec", "grade > 0"), (5, "trec", "position <= 5"), (5, "expected", "block_start < 5")],
+)
+def test_what_stands_below_the_depth_does_not_leave_the_engine(depth: int | None, ties: str, condition: str) -> None:
+    assert Plan(Conventions(ties=ties, depth=depth), DUCKDB).positions().endswith(condition)
+
+
+def test_a_text_ends_where_it_should() -> None:
+    assert literal("'") == "''''"

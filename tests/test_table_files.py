@@ -1,0 +1,288 @@
+"""Table files: Parquet and CSV mean what the same rows in text mean, however they are packed and named."""
+
+import bz2
+import gzip
+import io
+import lzma
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexirecall import FormatError, UsageError, compare, evaluate, explain, project, rank_systems
+from lexirecall.formats import count_runs
+from lexirecall.formats.source import Source
+from lexirecall.formats.tablefiles import open_table_file
+from lexirecall.manifest import TIE_RULES
+from strategies import quick
+from test_frames import Rows, rows, seen
+
+pl = pytest.importorskip("polars")
+
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "plain": bytes, "gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstandard.compress,
+}  # fmt: skip
+every_packing = pytest.mark.parametrize("packing", PACKERS)
+
+QRELS = pl.DataFrame({"query_id": ["007", "007", "8"], "doc_id": ["a", "b", "a"], "relevance": [1, 2, 1]})
+RUN = pl.DataFrame(
+    {"query_id": ["007", "007", "8", "9"], "doc_id": ["x", "b", "a", "a"], "score": [2.0, 1.0, 0.5, 1.0]}
+)
+BOTH = pl.concat([RUN.with_columns(system=pl.lit("x")), RUN.with_columns(-pl.col("score"), system=pl.lit("y"))])
+EXPECTED = {"007": [2], "8": [1]}
+
+
+def write(path: Path, content: bytes) -> Path:
+    path.parent.mkdir(exist_ok=True, parents=True)
+    path.write_bytes(content)
+    return path
+
+
+def parquet(frame: Any) -> bytes:
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer)
+    return buffer.getvalue()
+
+
+def written(frame: Any, separator: str = ",") -> bytes:
+    text: str = frame.write_csv(separator=separator)
+    return text.encode()
+
+
+WRITERS: dict[str, Callable[[Any], bytes]] = {
+    "parquet": parquet,
+    "commas": written,
+    "semicolons": lambda frame: written(frame, ";"),
+    "tabs": lambda frame: written(frame, "\t"),
+    "byte order mark": lambda frame: b"\xef\xbb\xbf" + written(frame),
+    "carriage returns": lambda frame: written(frame).replace(b"\n", b"\r\n"),
+}
+every_writer = pytest.mark.parametrize("form", WRITERS)
+
+
+def places(qrels: Any, run: Any, **reading: Any) -> dict[str, list[int]]:
+    positions = project(qrels, run, **reading)
+    offsets = positions.found.segments.offsets
+    return {
+        request: positions.found.positions[offsets[q] : offsets[q + 1]].tolist()
+        for q, request in enumerate(positions.requests)
+    }
+
+
+@every_packing
+@every_writer
+def test_tables_are_recognized_by_their_content(tmp_path: Path, packing: str, form: str) -> None:
+    pack = PACKERS[packing]
+    qrels = write(tmp_path / "qrels.txt", pack(WRITERS[form](QRELS)))
+    assert places(qrels, write(tmp_path / "a.run", pack(WRITERS[form](RUN)))) == EXPECTED
+
+
+@every_packing
+@every_writer
+def test_a_table_may_come_from_standard_input(monkeypatch: pytest.MonkeyPatch, packing: str, form: str) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(PACKERS[packing](WRITERS[form](RUN)))))
+    assert places(QRELS, "-") == EXPECTED
+
+
+@every_writer
+@quick(15)
+@given(some=rows(), ties=st.sampled_from(TIE_RULES))
+def test_a_table_file_means_what_text_means(
+    tmp_path_factory: pytest.TempPathFactory, form: str, some: Rows, ties: str
+) -> None:
+    folder = tmp_path_factory.getbasetemp() / "tables"
+    judged, runs = some.frames(pl.DataFrame)
+    lines = "".join(f"{q} 0 {d} {grade!r}\n" for q, d, grade in some.judged)
+    qrels_text = write(folder / "qrels.txt", lines.encode())
+    texts = []
+    for system in dict.fromkeys(row[0] for row in some.retrieved):
+        own = "".join(f"{q} Q0 {d} 0 {score!r} t\n" for name, q, d, score in some.retrieved if name == system)
+        texts.append(write(folder / system, own.encode()))
+    qrels, table = write(folder / "qrels.table", WRITERS[form](judged)), write(folder / "table", WRITERS[form](runs))
+    assert seen(project(qrels, table, ties=ties)) == seen(project(qrels_text, texts, ties=ties))
+
+
+def test_judgments_of_beir_are_read(tmp_path: Path) -> None:
+    qrels = write(tmp_path / "test.tsv", b"query-id\tcorpus-id\tscore\n007\tb\t1\n007\ta\t0\n")
+    assert places(qrels, write(tmp_path / "a.run", b"007 Q0 x 1 2 t\n007 Q0 b 2 1 t\n")) == {"007": [2]}
+
+
+def test_providers_may_be_a_table_file(tmp_path: Path) -> None:
+    for content in (
+        b"item,provider\na,Knopf\nb,Insel & Co\n",
+        parquet(pl.DataFrame({"item": ["a", "b"], "provider": ["Knopf", "Insel & Co"]})),
+    ):
+        found = project(QRELS, RUN, providers=write(tmp_path / "owners", content)).providers
+        assert found is not None
+        assert found.names == ("Insel & Co", "Knopf")
+
+
+def test_only_the_columns_that_are_needed_are_read(tmp_path: Path) -> None:
+    frame = RUN.with_columns(title=pl.lit("long"), rank=1)
+    for content in (parquet(frame), written(frame)):
+        with Source(write(tmp_path / "a", content)) as source:
+            table = open_table_file(source, "run")
+            assert table is not None
+            assert table.frame.columns == ["query_id", "doc_id", "score"]
+
+
+# Names and folders
+
+
+def test_a_table_names_its_systems_or_is_named_by_its_file(tmp_path: Path) -> None:
+    both = write(tmp_path / "both.parquet", parquet(BOTH))
+    one = write(tmp_path / "bm25.parquet.gz", gzip.compress(parquet(RUN)))
+    text = write(tmp_path / "dense.run", b"8 Q0 a 1 1 t\n")
+    assert project(QRELS, both).systems == ("x", "y")
+    assert project(QRELS, [one, both, text]).systems == ("bm25.parquet", "x", "y", "dense.run")
+    assert project(QRELS, {"mine": one, "text": text}).systems == ("mine", "text")
+    with pytest.raises(FormatError, match=r"both\.parquet: the column 'system' has 2 systems"):
+        project(QRELS, {"mine": both})
+    with pytest.raises(
+        UsageError, match=r"two runs have the same name: 'x' \(.*both\.parquet and .*both\.parquet\), 'y'"
+    ):
+        project(QRELS, [both, both])
+    assert (count_runs(both), count_runs([one, text]), count_runs([text, str(text)[:-4]])) == (None, None, 2)
+    assert (count_runs("-"), count_runs(tmp_path), count_runs(text)) == (None, None, 1)
+
+
+def test_files_of_one_name_may_hold_different_systems(tmp_path: Path) -> None:
+    files = [
+        write(tmp_path / name / "part-0.parquet", parquet(RUN.with_columns(system=pl.lit(name)))) for name in ("x", "y")
+    ]
+    assert project(QRELS, files).systems == ("x", "y")
+
+
+def test_a_folder_of_parquet_is_one_table(tmp_path: Path) -> None:
+    write(tmp_path / "runs" / "1.parquet", parquet(RUN[:2]))
+    write(tmp_path / "runs" / "more" / "2.parquet", parquet(RUN[2:]))
+    write(tmp_path / "runs" / "_SUCCESS", b"")
+    write(tmp_path / "runs" / ".1.parquet.crc", parquet(RUN))
+    write(tmp_path / "qrels" / "1", parquet(QRELS))
+    assert places(tmp_path / "qrels", tmp_path / "runs") == EXPECTED
+    assert project(QRELS, f"{tmp_path}/runs/").systems == ("runs",)
+
+
+def test_folders_of_partitions_are_columns(tmp_path: Path) -> None:
+    for system in ("007", "08"):
+        write(tmp_path / "runs" / f"system={system}" / "part-0.parquet", parquet(RUN))
+    positions = project(QRELS, tmp_path / "runs")
+    assert (positions.systems, positions.found.positions.tolist()) == (("007", "08"), [2, 1, 2, 1])
+    assert project(QRELS, f"{tmp_path}/runs/system=*").systems == ("system=007", "system=08")
+
+
+def test_a_pattern_stands_for_each_file_that_matches(tmp_path: Path) -> None:
+    text = "".join(f"{q} Q0 {d} 0 {score} t\n" for q, d, score in RUN.rows()).encode()
+    for name, content in {"b.run": text, "a.run": text, "c.parquet": parquet(BOTH), "d.txt": text}.items():
+        write(tmp_path / name, content)
+    (tmp_path / "e.run").mkdir()
+    assert project(QRELS, f"{tmp_path}/*.run").systems == ("a.run", "b.run")
+    assert project(QRELS, [f"{tmp_path}/[ac].*", tmp_path / "d.txt"]).systems == ("a.run", "x", "y", "d.txt")
+    assert project(QRELS, {"mine": f"{tmp_path}/a.*"}).systems == ("mine",)
+    with pytest.raises(UsageError, match=r"run 'mine': .*\*\.run' matches 2 files"):
+        project(QRELS, {"mine": f"{tmp_path}/*.run"})
+    with pytest.raises(UsageError, match=r"qrels: .*\*\.run' matches 2 files.*\n.*folder"):
+        project(f"{tmp_path}/*.run", RUN)
+    with pytest.raises(FormatError, match=r"\*\.csv: no file matches"):
+        project(QRELS, f"{tmp_path}/*.csv")
+
+
+def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path: Path) -> None:
+    for name, content in {"a*[1].run": parquet(RUN), "ab1.run": b"x", "q?.csv": written(QRELS)}.items():
+        write(tmp_path / name, content)
+    assert places(tmp_path / "q?.csv", tmp_path / "a*[1].run") == EXPECTED
+
+
+# The verbs
+
+
+def test_every_verb_takes_table_files(tmp_path: Path) -> None:
+    qrels = write(tmp_path / "qrels.csv", written(QRELS))
+    files = [write(tmp_path / f"{name}.parquet", parquet(BOTH.filter(system=name))) for name in ("x", "y")]
+    assert evaluate(qrels, files[0], ["AP"]).to_dict() == {"x": {"AP": 0.625}}
+    assert compare(qrels, files, ["AP"]).systems == ("x", "y")
+    assert rank_systems(qrels, files).systems == ("x", "y")
+    assert len(explain(qrels, *files).requests) == 2
+
+
+# What is wrong
+
+
+@pytest.mark.parametrize("share", [0.3, 0.9, 0.999])
+def test_a_truncated_parquet_file_is_refused(tmp_path: Path, share: float) -> None:
+    content = parquet(RUN)
+    for pack in (bytes, gzip.compress):
+        path = write(tmp_path / "a", pack(content[: int(share * len(content))]))
+        with pytest.raises(FormatError, match=r"a: the Parquet file is truncated\n"):
+            project(QRELS, path)
+
+
+@pytest.mark.parametrize("place", [20, 40, -100, -20, -6])
+def test_a_corrupt_parquet_file_is_refused_or_read(tmp_path: Path, place: int) -> None:
+    """Not every byte matters, but whatever comes of one that is wrong is an error that names the file."""
+    content = bytearray(parquet(RUN))
+    content[place] ^= 0xFF
+    try:
+        project(QRELS, write(tmp_path / "a", bytes(content)))
+    except FormatError as error:
+        assert str(error).startswith(f"{tmp_path}/a: ")  # noqa: PT017 - either is right
+
+
+def test_a_parquet_footer_that_is_no_footer_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"a: the table cannot be read: "):
+        project(QRELS, write(tmp_path / "a", b"PAR1\x15" + b"\xff" * 50 + b"PAR1"))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"qid,docno,score\n007,a,1\n\n007,b,high\n", r":4: the score is not a number: 'high'"),
+        (b"qid,docno,score\r\n007,a,1\r\n\r\n007,b,high\r\n\r\n", r":4: the score is not a number: 'high'"),
+        (b'qid,docno,score\n007,"a\nb",1\n007,b,\n', r":4: the score is missing"),
+        (b"qid;docno;score\n007;a;1,5\n", r":2: the score is not a number: '1,5'\n.*1\.5"),
+        (b"qid,docno,score\n007,a,nan\n", r":2: the score is NaN"),
+        (b"qid,docno,score\n,a,1\n", r":2: the request is missing"),
+        (b"qid,docno,score\n007,a,1\n007,b,1\n007,a,2\n", r":4: document 'a' of request '007' .* first on line 2"),
+        (b"qid,docno,score\n", r": the table has no rows"),
+        (b"qid,docno,points\n007,a,1\n", r": there is no column of score or rank among qid, docno, points"),
+        (b"qid,docno,score\n007,a,1,5\n", r": the table cannot be read: "),
+        (b"qid,docno,score\n007,\xff,1\n", r": the table cannot be read: .*(utf|UTF|could not parse)"),
+    ],
+)
+def test_a_csv_file_that_is_no_run_is_refused(tmp_path: Path, content: bytes, said: str) -> None:
+    with pytest.raises(FormatError, match=rf"a\.txt{said}"):
+        project(QRELS, write(tmp_path / "a.txt", content))
+
+
+def test_a_csv_file_without_a_header_that_is_known_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", b"who,what,points\n007,b,1\n")
+    with pytest.raises(FormatError, match=r"a\.csv: there is no column of request and item among who, what, points"):
+        project(QRELS, path)
+    columns = {"run.request": "who", "run.item": "what", "score": "points"}
+    assert places(QRELS, path, columns=columns) == {"007": [1], "8": []}
+    assert places(QRELS, write(tmp_path / "a", path.read_bytes()), columns=columns) == {"007": [1], "8": []}
+
+
+def test_text_and_json_in_a_file_called_csv_stay_what_they_are(tmp_path: Path) -> None:
+    assert places(QRELS, write(tmp_path / "a.csv", b"007 Q0 b 1 1 t\n")) == {"007": [1], "8": []}
+    assert places(QRELS, write(tmp_path / "b.csv", b'{"007": {"b": 1, "c": 2}}')) == {"007": [2], "8": []}
+
+
+def test_without_polars_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path / "a.parquet", parquet(RUN))
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(UsageError, match=r"a\.parquet: polars is not installed.*\n.*lexirecall\[frames\]"):
+        project({"007": {"a": 1}}, path)
+
+
+def test_progress_counts_the_bytes_of_a_table_file(tmp_path: Path) -> None:
+    advanced: list[int] = []
+    path = write(tmp_path / "a.parquet", parquet(RUN))
+    with Source(path, advanced.append) as source:
+        open_table_file(source, "run")
+    assert sum(advanced) >= path.stat().st_size
