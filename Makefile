@@ -1,7 +1,7 @@
 # The workflow, in one place. PYTHON may name any interpreter whose environment has the extras test, lint and docs.
 PYTHON ?= python3
 
-.PHONY: install test coverage test-oldest lint docs bench fuzz sanitize
+.PHONY: install test spark-test coverage test-oldest lint docs bench fuzz sanitize
 
 install:            ## everything a developer needs, into the current environment
 	$(PYTHON) -m pip install -e '.[test,lint,docs]'
@@ -11,6 +11,9 @@ test:               ## the suite, doctests included
 
 coverage:           ## the suite with branch coverage, which must not fall; takes twice as long
 	$(PYTHON) -m pytest --cov
+
+spark-test:         ## Spark with executors in processes of their own, one of which is killed; needs Java 17
+	$(PYTHON) tests/spark_cluster.py
 
 test-oldest:        ## the suite with the lowest versions that pyproject.toml allows
 	$(PYTHON) -m venv build/oldest

@@ -55,7 +55,7 @@ def command(
       lexirecall eval qrels.txt bm25.run -m AP -m nDCG@10 -q -f jsonl
       lexirecall eval qrels.txt runs/*.run -m LastRel -m Depth@0.95 --corpus-size 528155
       lexirecall eval qrels.txt bm25.run --providers publishers.tsv
-      lexirecall eval ratings.parquet recommendations.parquet --level 4 --columns item=movie,grade=stars
+      lexirecall eval ratings.parquet knn.parquet --level 4 --columns item=movie,grade=stars
       lexirecall eval qrels.parquet recommendations/ --engine duckdb
     """
     check_stdin(qrels, *runs, conventions["corpus_size"], conventions["providers"])
@@ -64,7 +64,7 @@ def command(
 
     with shown_warnings():
         if engine == "spark":
-            from lexirecall.engines.spark import evaluate_files
+            from lexirecall.engines.spark_files import evaluate_files
 
             averages = evaluate_files(qrels, list(runs), measures or None, master=master, **conventions)
             result, record = averages.render(form, bold=is_bold(output)), averages.manifest

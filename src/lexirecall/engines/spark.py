@@ -10,7 +10,6 @@ the same kernels as everything else, on the workers. What comes to the driver is
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
 from lexirecall.engines.batches import Layout
@@ -20,8 +19,7 @@ from lexirecall.engines.spark_session import match_python, pyspark, session
 from lexirecall.engines.spark_tables import Tables, Workspace, no_common_request, prepare
 from lexirecall.engines.tallies import PairTally, Tally, Task
 from lexirecall.errors import DataError, UsageError, counted
-from lexirecall.formats.columns import Given, find_columns
-from lexirecall.formats.source import Source
+from lexirecall.formats.columns import Given
 from lexirecall.manifest import Conventions, Manifest, Note, versions_in_use
 from lexirecall.names import Evaluable, Names, parse_preference
 from lexirecall.verbs.averages import Averages
@@ -40,7 +38,7 @@ if TYPE_CHECKING:
 
     from lexirecall.engines.spark_tables import Frames
 
-__all__ = ["SparkScores", "evaluate", "evaluate_files", "preference_counts", "session", "sort_keys"]
+__all__ = ["SparkScores", "evaluate", "preference_counts", "session", "sort_keys"]
 
 
 class Rules(TypedDict, total=False):
@@ -183,75 +181,6 @@ def sort_keys(
         return prepare(workspace, runs_df, qrels_df, columns, plan).query(plan.sort_keys(level))
     finally:
         workspace.release()
-
-
-def evaluate_files(
-    qrels: str,
-    runs: Sequence[str],
-    measures: Names | None = None,
-    *,
-    master: str | None = None,
-    providers: Any = None,
-    corpus_size: Any = None,
-    show_progress: bool | None = None,  # noqa: ARG001 - Spark shows its own
-    **keywords: Any,
-) -> Averages:
-    """Evaluate Parquet and CSV files, folders or patterns, as the command line does.
-
-    A table without a column of systems is one run, named by its file. `keywords` are those of `evaluate`.
-
-    >>> evaluate_files("qrels.parquet", ["runs/"], master="spark://host:7077")  # doctest: +SKIP
-    """
-    if providers is not None:
-        raise UsageError(
-            "Spark does not compute the exposure of providers", remedy="leave --providers, or --engine, out"
-        )
-    if corpus_size is not None and not isinstance(corpus_size, int):
-        raise UsageError(f"corpus_size is {corpus_size!r}, but here must be one number for all requests")
-    kinds = [_kind(path) for path in (qrels, *runs)]
-    spark = session(master)
-    judged, *frames = (_read(spark, path, kind) for path, kind in zip((qrels, *runs), kinds, strict=True))
-    table = _one_table(frames, runs, keywords.get("columns"))
-    with evaluate(spark, table, judged, measures, corpus_size=corpus_size, **keywords) as scores:
-        return scores.averages
-
-
-def _kind(path: str) -> str:
-    suffixes = Path(path.rstrip("/")).suffixes
-    if {".csv", ".tsv"} & set(suffixes):
-        return ".tsv" if ".tsv" in suffixes else ".csv"
-    if suffixes[-1:] in ([".parquet"], []) or Path(path).is_dir() or path.endswith("/"):
-        return ".parquet"
-    raise UsageError(f"{path}: Spark reads Parquet and CSV", remedy="leave --engine out for other files")
-
-
-def _read(spark: "SparkSession", path: str, kind: str) -> "DataFrame":
-    try:
-        if kind == ".parquet":
-            return spark.read.parquet(path)
-        return spark.read.csv(path, header=True, sep="\t" if kind == ".tsv" else ",")
-    except pyspark("errors").AnalysisException as error:
-        problem = str(error.getMessage() if hasattr(error, "getMessage") else error).splitlines()[0]
-        raise DataError(f"{path}: {problem}") from None
-
-
-def _one_table(frames: "Sequence[DataFrame]", paths: Sequence[str], columns: Given) -> "Frames":
-    """Return one table if its systems stand in a column, or else name each by its file."""
-    has_systems = [
-        find_columns(frame.columns, "run", columns, source=path).system is not None
-        for frame, path in zip(frames, paths, strict=True)
-    ]
-    if not any(has_systems):
-        names = [Source(path.rstrip("/")).run_name for path in paths]
-        if len(set(names)) < len(names):
-            raise UsageError("two runs have the same name", remedy="rename one; a run is named by its file")
-        return dict(zip(names, frames, strict=True))
-    if len(frames) > 1:
-        raise UsageError(
-            "one table with a column of systems, or several without: not both",
-            remedy="give them as one pattern or folder",
-        )
-    return frames[0]
 
 
 def _checked(

@@ -144,16 +144,16 @@ def _rows(
 ) -> "tuple[DataFrame, tuple[str, ...] | None]":
     """Return the rows of all systems, and their names if they were given."""
     if not isinstance(runs, Mapping):
-        return _rows_of_frame(workspace, runs, columns, plan, "run"), None
+        return rows_of_frame(workspace, runs, columns, plan, "run"), None
     if not runs:
         raise UsageError("there are no runs to evaluate")
     frames = [
-        _rows_of_frame(workspace, frame, columns, plan, str(name), ignores_systems=True) for name, frame in runs.items()
+        rows_of_frame(workspace, frame, columns, plan, str(name), ignores_systems=True) for name, frame in runs.items()
     ]
     return reduce(lambda x, y: x.unionAll(y), frames), tuple(map(str, runs))
 
 
-def _rows_of_frame(
+def rows_of_frame(
     workspace: Workspace,
     frame: "DataFrame",
     columns: Given,
@@ -162,6 +162,7 @@ def _rows_of_frame(
     *,
     ignores_systems: bool = False,
 ) -> "DataFrame":
+    """Return system, request, item and score of all rows; `name` is for a frame without a column of systems."""
     check_frame(frame, f"the run {name!r}")
     found = find_columns(frame.columns, "run", columns, source=name)
     if found.system is None or ignores_systems:

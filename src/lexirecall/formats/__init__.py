@@ -100,13 +100,14 @@ def project(
 ) -> Positions:
     """Find where the judged items stand in every run: the relevance projection, for all levels at once.
 
-    `qrels` is a file, {request: {document: grade}} or a data frame. `runs` is one run, several, or {name: run}; a run
-    is a file, {request: {document: score}}, without scores {request: [document, …]}, or a data frame. Frames are those
-    of pandas, polars, pyarrow, duckdb and others; files of Parquet and CSV are read as frames are, and a pattern such
-    as `runs/*.run` stands for each file that matches. A table may hold many systems; its columns are found by their
-    usual names, or `columns` maps roles to names, as in {"request": "user", "qrels.grade": "stars"}. `providers`, for
-    the measures of their exposure, is a file of lines `document provider`, {document: provider}, {document: [provider,
-    …]} or a table. `needs_judged` carries the judged non-relevant items along, for the measures that ask for them.
+    `qrels` is a file, {request: {document: grade}}, a data frame or `ir_datasets:NAME`. `runs` is one run, several, or
+    {name: run}; a run is a file, {request: {document: score}}, without scores {request: [document, …]}, or a data
+    frame. Frames are those of pandas, polars, pyarrow, duckdb and others; files of Parquet and CSV are read as frames
+    are, and a pattern such as `runs/*.run` stands for each file that matches. A table may hold many systems; its
+    columns are found by their usual names, or `columns` maps roles to names, as in {"request": "user", "qrels.grade":
+    "stars"}. `providers`, for the measures of their exposure, is a file of lines `document provider`, {document:
+    provider}, {document: [provider, …]} or a table. `needs_judged` carries the judged non-relevant items along, for the
+    measures that ask for them.
 
     >>> positions = project({"q": {"a": 1, "b": 1}}, {"q": {"a": 0.7, "x": 0.9, "b": 0.1}})
     >>> positions.found.positions.tolist()

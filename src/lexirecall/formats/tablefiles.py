@@ -68,7 +68,7 @@ def may_hold_table(run: object) -> bool:
 
 
 def csv_header(head: bytes, source: Source, kind: str, given: Given) -> Header | None:
-    """Return the header of a file that begins so, if its first line is one: by usual names of columns, or those given."""
+    """Return the header of a file that begins so: a first line with usual names of columns, or with those given."""
     lines = _split(head)
     for separator, names in lines:
         if has_usual_columns(names) or (given and _has_given(names, kind, given)):

@@ -1,0 +1,386 @@
+"""Spark gives the numbers of every other way, bit for bit; a real session on two cores."""
+
+import math
+import os
+import random
+import re
+import sys
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lexirecall
+from lexirecall import Measure, parse_preference, project
+from lexirecall.engines import spark as engine
+from lexirecall.engines import spark_session
+from lexirecall.engines.spark_files import evaluate_files
+from lexirecall.errors import DataError, FormatError, LexirecallError, UsageError
+from lexirecall.verbs.rank import compared_pairs
+
+pyspark_sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed: pip install 'lexirecall[spark]'")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning:pyspark"),
+]
+
+MEASURES = [
+    "LexiRecall", "LexiPrecision", "RPP", "TSE", "AP", "AP(rel=2)", "nDCG", "nDCG@3", "R@3", "Rprec", "RR", "P@2",
+    "Bpref", "infAP", "Judged@3", "SetP", "ERR@5", "NumRet", "LastRel", "SL3",
+]  # fmt: skip
+Frame = Any
+Qrels = Any
+Runs = Any
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    try:
+        spark_session.check_java()
+    except UsageError as error:
+        pytest.skip(str(error))
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    small = {
+        "spark.sql.shuffle.partitions": "2",
+        "spark.default.parallelism": "2",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.codegen.wholeStage": "false",  # compiling would take longer than the few rows do
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    }
+    session = engine.session("local[2]", **small)
+    yield session
+    session.stop()
+
+
+def collection(seed: int, *, ids: type = str) -> tuple[Qrels, Runs]:
+    """Make requests of many sorts: tied scores, no answer, no judgments, nothing relevant, grades of all kinds."""
+    chance = random.Random(seed)  # noqa: S311 - a collection is no secret
+    items = [f"d{i}" for i in range(12)] if ids is str else list(range(5, 17))
+    requests = [f"q{i}" if ids is str else i for i in range(30)]
+    grades = [-1, 0, 0, 1, 1, 2, 3, 0.5, 1.5]
+    qrels = {q: {i: chance.choice(grades) for i in chance.sample(items, chance.randint(1, 9))} for q in requests}
+    qrels[requests[0]] = dict.fromkeys(items[:3], 0)
+    unjudged = ["unjudged" if ids is str else 99]
+    runs: Runs = {}
+    for name in ("Größe 'x' {y}", "bm25", "dense"):
+        answered = [q for q in requests + unjudged if chance.random() < 0.8]
+        runs[name] = {
+            q: {
+                i: chance.choice([0.0, -0.0, 1, 2, 2.5, -math.inf, 1e39])
+                for i in chance.sample(items, chance.randint(1, 12))
+            }
+            for q in answered
+        }
+    return qrels, runs
+
+
+def as_frames(spark: Any, qrels: Qrels, runs: Runs, *, id_type: str = "string") -> tuple[Frame, Frame]:
+    rows = [
+        (name, q, i, float(x)) for name, run in runs.items() for q, ranked in run.items() for i, x in ranked.items()
+    ]
+    judged = [(q, i, float(grade)) for q, grades in qrels.items() for i, grade in grades.items()]
+    rows, judged = rows[::-1], judged[::3] + judged[1::3] + judged[2::3]  # the order of rows says nothing
+    ids = f"qid {id_type}, docno {id_type}"
+    return (
+        spark.createDataFrame(rows, f"run string, {ids}, score double"),
+        spark.createDataFrame(judged, f"{ids}, relevance double"),
+    )
+
+
+def values_of(scores: engine.SparkScores) -> dict[tuple[str, str, str], float | None]:
+    return {(row.system, row.request, row.measure): row.value for row in scores.per_request.collect()}
+
+
+def expected_of(scores: lexirecall.Scores) -> dict[tuple[str, str, str], float | None]:
+    return {
+        (run, query, measure): value
+        for run, queries in scores.to_dict(per_request=True).items()
+        for query, values in queries.items()
+        for measure, value in values.items()
+    }
+
+
+def check_same(
+    spark: Any, qrels: Qrels, runs: Runs, frames: tuple[Frame, Frame], *, measures: Any, **keywords: Any
+) -> None:
+    expected = lexirecall.evaluate(qrels, runs, measures, **keywords)
+    with engine.evaluate(spark, *frames, measures, **keywords) as scores:
+        assert scores.averages.to_dict() == expected.to_dict()
+        assert values_of(scores) == expected_of(expected)
+    assert scores.averages.measures == expected.measures
+    assert scores.averages.num_due.tolist() == expected.num_due.tolist()
+    assert [(note.kind, note.count) for note in scores.averages.notes] == [
+        (note.kind, note.count) for note in expected.notes
+    ]
+    records = [
+        (each.conventions, each.measures, each.qrels, each.runs)
+        for each in (scores.averages.manifest, expected.manifest)
+    ]
+    assert records[0] == records[1]
+
+
+CONVENTIONS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "zero": {"no_relevant": "zero", "level": 2, "corpus_size": 40},
+    "worst": {"ties": "worst", "queries": "intersection", "depth": 5},
+    "best": {"ties": "best", "judged_only": True, "score_dtype": "float32"},
+    "expected": {"ties": "expected", "depth": 4, "measures": ["TSE", "AP", "nDCG", "R@3", "P@2", "Judged@3"]},
+}
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_values_means_and_notes_are_those_of_dicts(spark: Any, convention: str) -> None:
+    qrels, runs = collection(seed=list(CONVENTIONS).index(convention))
+    keywords = {"measures": MEASURES, **CONVENTIONS[convention]}
+    check_same(spark, qrels, runs, as_frames(spark, qrels, runs), **keywords)
+
+
+def test_integer_ids_are_their_text_even_if_stored_as_floats(spark: Any) -> None:
+    qrels, runs = collection(seed=7, ids=int)
+    frames = as_frames(spark, qrels, runs, id_type="long")
+    as_floats = frames[0].withColumn("qid", frames[0].qid.cast("double"))
+    check_same(spark, qrels, runs, (as_floats, frames[1]), measures=["AP", "LexiRecall"])
+
+
+def test_optimism_is_warned_of_and_the_same(spark: Any) -> None:
+    qrels, runs = collection(seed=8)
+    frames = as_frames(spark, qrels, runs)
+    with pytest.warns(UserWarning, match="optimistic imputation rewards returning nothing"):
+        check_same(spark, qrels, runs, frames, measures=["AP", "TSE", "nDCG"], imputation="optimistic")
+
+
+def test_frames_by_name_ranks_and_no_grades(spark: Any) -> None:
+    """A frame of each run, ordered by rank; judgments without grades; two evaluations in one session."""
+    qrels = {"q": {"a": 1, "b": 1}, "r": {"c": 1}}
+    ranked = {"second": {"q": ["x", "a"]}, "first": {"q": ["b", "a"], "r": ["c"]}}
+    frames = {
+        name: spark.createDataFrame(
+            [(q, item, rank) for q, items in run.items() for rank, item in enumerate(items, 1)],
+            "`query.id` string, `the {item}` string, rank int",
+        )
+        for name, run in ranked.items()
+    }
+    judged = spark.createDataFrame([("q", "a"), ("q", "b"), ("r", "c")], "qid string, docno string")
+    columns = {"run.item": "the {item}"}
+    expected = lexirecall.evaluate(qrels, ranked, ["AP", "LexiRecall"])
+    with engine.evaluate(spark, frames, judged, ["AP", "LexiRecall"], columns=columns) as scores:
+        only = {"first": frames["first"]}
+        with engine.evaluate(spark, only, judged, ["AP", "LexiRecall"], columns=columns) as other:
+            assert other.averages.to_dict() == {"first": {"AP": 1.0}}
+            assert other.averages.notes[0].text == "LexiRecall compares runs, and there is one only: left out"
+        assert scores.averages.systems == ("second", "first")
+        assert values_of(scores) == expected_of(expected)
+    assert str(scores).splitlines()[:3] == str(expected).splitlines()[:3]
+    assert spark.catalog.listTables() == []
+    assert spark.sparkContext._jsc.getPersistentRDDs().isEmpty()
+
+
+def test_a_measure_of_the_users_own_reaches_the_workers(spark: Any) -> None:
+    qrels, runs = collection(seed=9)
+    power = 0.5
+    own = Measure("Half", "exposure halves", lambda p: power ** (p / 10), lambda i, m: i / m)
+    median = Measure("Median", "median position", of_positions=lambda p: float(p[(len(p) - 1) // 2]), direction=-1)
+    check_same(spark, qrels, runs, as_frames(spark, qrels, runs), measures=[own, median])
+
+
+def test_preference_counts_are_those_of_pairs(spark: Any) -> None:
+    qrels, runs = collection(seed=10)
+    names = ["LexiRecall", "LexiPrecision(size='rr')", "RPP(graded=True)", "nDCG"]
+    positions = project(qrels, runs, corpus_size=99)
+    expected = []
+    for preference in map(parse_preference, names):
+        pairs = compared_pairs(positions, preference, level=1, queries="intersection", no_relevant="skip")
+        for a, b in combinations(range(3), 2):
+            counts = (table[a, b] for table in (pairs.wins, pairs.ties, pairs.losses, pairs.num_requests))
+            mean = math.fsum(pairs.values[a, b].tolist()) / pairs.num_requests[a, b]
+            expected.append((pairs.systems[a], pairs.systems[b], pairs.preference, mean, *counts))
+    frames = as_frames(spark, qrels, runs)
+    frames[0].persist().count()
+    rows = engine.preference_counts(spark, *frames, names, queries="intersection", corpus_size=99)
+    assert list(rows[0]) == ["a", "b", "measure", "mean", "wins", "ties", "losses", "requests"]
+    assert [tuple(row.values()) for row in rows] == expected
+    assert frames[0].storageLevel.useMemory, "what the user keeps is kept"
+    frames[0].unpersist()
+
+
+def test_sort_keys_are_those_of_positions(spark: Any) -> None:
+    qrels, runs = collection(seed=11)
+    projection = project(qrels, runs, ties="worst").at_level(1)
+    expected = {
+        (name, q): lexirecall.sort_key([int(p) for p in vector if p < math.inf], len(vector))
+        for s, name in enumerate(runs)
+        for i, q in enumerate(qrels)
+        if len(vector := projection.vector(s, i))
+    }
+    keys = engine.sort_keys(spark, *as_frames(spark, qrels, runs), ties="worst").collect()
+    assert {(row.system, row.request): bytes(row.sort_key) for row in keys} == expected
+
+
+def test_repeated_rows_are_counted_and_the_best_is_kept(spark: Any) -> None:
+    runs = spark.createDataFrame(
+        [("s", "q", "a", 1.0), ("s", "q", "b", 2.0), ("s", "q", "a", 3.0), ("s", "r", "a", 1.0)],
+        "system string, qid string, docid string, score double",
+    )
+    qrels = spark.createDataFrame([("q", "a", 1), ("q", "a", 1), ("q", "b", 0)], "qid string, docid string, rel int")
+    with pytest.raises(FormatError, match="s: document 'a' of request 'q' is listed twice"):
+        engine.evaluate(spark, runs, qrels, ["RR"])
+    with engine.evaluate(spark, runs, qrels, ["RR", "NumRet"], duplicates="best") as scores:
+        assert scores.averages.to_dict() == {"s": {"RR": 1.0, "NumRet": 2.0}}
+        assert [note.kind for note in scores.averages.notes] == [
+            "without judgments",
+            "duplicates",
+            "repeated judgments",
+        ]
+
+
+RUN = [("s", "q", "a", 1.0)]
+QRELS = [("q", "a", 1.0)]
+BAD: dict[str, tuple[Any, Any, dict[str, Any], type[Exception], str]] = {
+    "null request": ([("s", None, "a", 1.0)], QRELS, {}, FormatError, "1 row: the request is missing.*, as system 's'"),
+    "NaN score": ([*RUN, ("s", "q", "b", math.nan)], QRELS, {}, FormatError, "score is NaN.*request 'q', item 'b'"),
+    "null score": ([("s", "q", "b", None)], QRELS, {}, FormatError, "the score is missing"),
+    "null item": (RUN, [("q", None, 1.0)], {}, FormatError, "qrels: 1 row: the item is missing.*, as request"),
+    "infinite grade": (RUN, [("q", "a", math.inf)], {}, FormatError, "grade is not finite, as request 'q', item 'a'"),
+    "two grades": (RUN, [*QRELS, ("q", "a", 2.0)], {}, FormatError, "'a' is judged twice, with the grades 1 and 2"),
+    "no judgments": (RUN, [], {}, FormatError, "there are no judgments"),
+    "no rows": ([], QRELS, {}, FormatError, "there are no rows"),
+    "strangers": ([("s", "z", "a", 1.0)], QRELS, {}, DataError, "no request in common with the judgments: s\n.*'q'"),
+    "nothing relevant": (RUN, [("q", "a", 0.5)], {}, DataError, "the highest grade is 0.5 and the level is 1"),
+    "small corpus": (RUN, [*QRELS, ("q", "b", 1.0)], {"corpus_size": 1}, DataError, "corpus size 1 is too small.*'q'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_data_is_named(spark: Any, case: str) -> None:
+    rows, judged, keywords, error, message = BAD[case]
+    runs = spark.createDataFrame(rows, "system string, qid string, docid string, score double")
+    qrels = spark.createDataFrame(judged, "qid string, docid string, rel double")
+    with pytest.raises(error, match=f"(?s){message}"):
+        engine.evaluate(spark, runs, qrels, ["RR"], **keywords)
+    assert spark.sparkContext._jsc.getPersistentRDDs().isEmpty()
+
+
+def test_bad_usage_is_refused_before_anything_runs(spark: Any) -> None:
+    runs = spark.createDataFrame(RUN, "system string, qid string, docid string, score double")
+    qrels = spark.createDataFrame(QRELS, "qid string, docid string, rel double")
+    for keywords, message in (
+        ({"ties": "input"}, "goes by the order of rows"),
+        ({"duplicates": "first"}, "goes by the order of rows"),
+        ({"corpus_size": 1.5}, "the corpus size is 1.5"),
+        ({"queries": "some"}, "queries is 'some'"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            engine.evaluate(spark, runs, qrels, ["RR"], **keywords)
+    with pytest.raises(UsageError, match="the run 'run' is a list, but must be a Spark data frame"):
+        engine.evaluate(spark, [], qrels)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="there are no runs"):
+        engine.evaluate(spark, {}, qrels)
+    with pytest.raises(UsageError, match="one order of tied items"):
+        engine.sort_keys(spark, runs, qrels, ties="expected")
+    with pytest.raises(UsageError, match="there is one run only"):
+        engine.preference_counts(spark, runs, qrels)
+    with pytest.raises(UsageError, match="needs the corpus size"):
+        engine.evaluate(spark, runs, qrels, ["TSE(e=linear)"])
+
+
+def test_a_heavy_request_and_many_relevant_items_survive(spark: Any) -> None:
+    """One request of 60,000 rows of which 2,000 are relevant, among small ones."""
+    text = "SELECT 's' AS system, '{q}' AS qid, CAST(id AS STRING) AS docid, CAST(id % 997 AS DOUBLE) AS score "
+    text += "FROM range({n})"
+    sizes = {"heavy": 60_000, **{f"q{i}": 10 for i in range(5)}}
+    runs = spark.sql(" UNION ALL ".join(text.format(q=q, n=n) for q, n in sizes.items()))
+    qrels = {q: dict.fromkeys(range(0, n, 30), 1) for q, n in sizes.items()}
+    ranked = {"s": {q: {i: i % 997 for i in range(n)} for q, n in sizes.items()}}
+    judged = spark.createDataFrame(
+        [(q, str(i), 1) for q, items in qrels.items() for i in items], "qid string, docid string, rel int"
+    )
+    check_same(spark, qrels, ranked, (runs, judged), measures=["AP", "TSE", "nDCG", "Rprec"])
+
+
+def test_files_are_read_by_the_session(spark: Any, tmp_path: Path) -> None:
+    qrels, runs = collection(seed=12)
+    frame, judged = as_frames(spark, qrels, runs)
+    frame.write.parquet(str(tmp_path / "runs"))
+    judged.write.csv(str(tmp_path / "qrels.csv"), header=True)
+    text = tmp_path / "qrels.txt"
+    text.write_text("".join(f"{q} 0 {item} {grade}\n" for q, items in qrels.items() for item, grade in items.items()))
+    expected = lexirecall.evaluate(qrels, runs, ["AP", "RR"]).to_dict()
+    for judgments in ("qrels.csv", "qrels.txt"):
+        averages = evaluate_files(str(tmp_path / judgments), [str(tmp_path / "runs")], ["AP", "RR"], master="local[2]")
+        assert averages.to_dict() == expected
+    parts = tmp_path / "parts"
+    frame.where("run = 'bm25'").drop("run").write.parquet(str(parts / "bm25.parquet"))
+    frame.where("run <> 'bm25'").write.parquet(str(parts / "others"))
+    averages = evaluate_files(str(tmp_path / "qrels.csv"), [str(parts / "*")], ["AP", "RR"])
+    assert {name.removesuffix(".parquet"): each for name, each in averages.to_dict().items()} == expected
+
+
+def test_files_that_are_no_tables_are_refused(spark: Any, tmp_path: Path) -> None:
+    qrels, runs = collection(seed=12)
+    frame, judged = as_frames(spark, qrels, runs)
+    frame.write.parquet(str(tmp_path / "runs"))
+    judged.write.parquet(str(tmp_path / "qrels"))
+    (tmp_path / "bm25.run").write_text("q Q0 a 1 1.0 bm25\n")
+    (tmp_path / "empty").mkdir()
+    given = {name: str(tmp_path / name) for name in ("runs", "qrels", "bm25.run", "empty", "none.parquet")}
+    for (judgments, *ranked), message in (
+        (("qrels", "bm25.run"), "neither Parquet nor CSV"),
+        (("qrels", "empty"), "without files"),
+        (("none.parquet", "runs"), "none.parquet: Spark cannot read it"),
+        (("qrels", "runs", "runs"), "two runs have the same name"),
+    ):
+        with pytest.raises(LexirecallError, match=message):
+            evaluate_files(given[judgments], [given[name] for name in ranked])
+    with pytest.raises(UsageError, match="Spark does not compute the exposure of providers"):
+        evaluate_files(given["qrels"], [given["runs"]], providers="p.tsv")
+    with pytest.raises(UsageError, match="must be one number for all requests"):
+        evaluate_files(given["qrels"], [given["runs"]], corpus_size="n.txt")
+
+
+def test_the_examples_of_the_page_run(spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [("a", 1, 10, 0.9), ("a", 1, 11, 0.8), ("b", 1, 11, 0.9), ("b", 1, 10, 0.1), ("b", 2, 12, 0.5)]
+    ratings = [(1, 10, 5.0), (1, 11, 3.0), (2, 12, 4.5)]
+    frames = {
+        "recommendations": spark.createDataFrame(rows, "system string, user_id long, item_id long, score double"),
+        "ratings": spark.createDataFrame(ratings, "user_id long, item_id long, rating double"),
+    }
+    for name, frame in frames.items():
+        frame.write.parquet(f"{tmp_path}/{name}/")
+    page = (Path(__file__).parents[1] / "docs" / "spark.md").read_text()
+    code = "\n".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL))
+    for folder in (*frames, "values"):
+        assert f'"{folder}/"' in code
+        code = code.replace(f'"{folder}/"', f'"{tmp_path}/{folder}/"')
+    exec(code, {})  # noqa: S102 - our own page
+    assert capsys.readouterr().out.startswith("run  LexiRecall      AP  nDCG@10\na        0.5000  0.5000")
+    assert spark.read.parquet(f"{tmp_path}/values/").count() == 2 * 2 * 3
+
+
+def test_a_session_that_is_there_is_taken_and_its_workers_run_this_python(
+    spark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert engine.session() is spark
+    monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", "python3")
+    spark_session.match_python(spark)
+    assert spark.sparkContext.pythonExec == sys.executable
+
+
+def test_a_missing_or_old_java_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(UsageError, match=r"(?s)there is no Java in .*openjdk-17"):
+        spark_session.check_java()
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\"' >&2\n")
+    java.chmod(0o755)
+    with pytest.raises(UsageError, match="is Java 11, which is too old for Spark"):
+        spark_session.check_java()
+
+
+def test_missing_pyspark_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    with pytest.raises(UsageError, match=r"pip install 'lexirecall\[spark\]', and Java 17"):
+        engine.session()
