@@ -49,11 +49,13 @@ def simulated(num_rows: int) -> tuple[pa.Table, pa.Table]:
     )
     judged = [MANY_RELEVANT, *rng.integers(5, 80, num_requests - 1)]
     items = [np.sort(rng.choice(HEAVY_ROWS if n == MANY_RELEVANT else 3000, n, replace=False)) for n in judged]
+    grades = rng.integers(0, 4, sum(judged))
+    grades[:MANY_RELEVANT] += grades[:MANY_RELEVANT] == 0
     qrels = pa.table(
         {
             "query_id": np.repeat([f"q{q}" for q in range(num_requests)], judged),
             "doc_id": pa.array(np.concatenate(items)),
-            "relevance": rng.integers(0, 4, sum(judged)),
+            "relevance": grades,
         }
     )
     return runs, qrels

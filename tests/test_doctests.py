@@ -7,6 +7,7 @@ from importlib import import_module
 import pytest
 
 import lexirecall
+from lexirecall.errors import UsageError
 
 MODULES = [
     module.name
@@ -21,4 +22,8 @@ def test_there_are_modules_to_look_at() -> None:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_print_what_they_say(name: str) -> None:
-    assert doctest.testmod(import_module(name)).failed == 0
+    try:
+        module = import_module(name)
+    except UsageError as error:  # an adapter of what is not installed
+        pytest.skip(str(error))
+    assert doctest.testmod(module).failed == 0

@@ -1,5 +1,6 @@
 """`lexirecall eval`: a thin shell on `lexirecall.evaluate`."""
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -66,6 +67,8 @@ def command(
         if engine == "spark":
             from lexirecall.engines.spark_files import evaluate_files
 
+            # said of pandas, which nothing here uses
+            warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
             averages = evaluate_files(qrels, list(runs), measures or None, master=master, **conventions)
             result, record = averages.render(form, bold=is_bold(output)), averages.manifest
         else:
