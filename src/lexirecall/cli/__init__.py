@@ -24,6 +24,7 @@ COMMANDS = {
     "rank": "rank",
     "report": "report",
     "study": "study",
+    "trec_eval": "trec_eval",
 }
 
 

@@ -14,6 +14,9 @@ from lexirecall.cli.options import (
     shown_warnings,
     testing_options,
 )
+from lexirecall.errors import UsageError
+
+_TESTING = ("baseline", "test", "correction", "alpha", "seed", "num_resamples", "test_ties")
 
 
 @click.command("compare")
@@ -24,7 +27,7 @@ from lexirecall.cli.options import (
     "--show", "view", type=click.Choice(("systems", "pairs", "matrix", "power")), default="systems", show_default=True,
     help="The runs with marks of significance, every pair, a matrix for each measure, or what each can tell apart.",
 )  # fmt: skip
-@output_options()
+@output_options("pref_eval")
 def command(
     qrels: str,
     runs: tuple[str, ...],
@@ -37,7 +40,8 @@ def command(
     """Compare every two runs, or all with a baseline: differences, tests, corrections.
 
     tsv, csv and jsonl hold every pair: mean difference (positive: a is better), wins, ties and losses, p, corrected p,
-    requests, confidence interval, effect size and the number of requests needed to detect the difference.
+    requests, confidence interval, effect size and the number of requests needed to detect the difference. pref_eval
+    holds every pair on every request, and means: the lines of the paper's reference implementation.
 
     \b
     Examples:
@@ -48,9 +52,30 @@ def command(
     """
     check_stdin(qrels, *runs, options["corpus_size"], options["providers"])
     from lexirecall.output import write
-    from lexirecall.verbs.compare import compare
 
     with shown_warnings():
-        comparison = compare(qrels, list(runs), measures or None, show_progress=None, **options)
-    show_notes(comparison.notes)
-    write(comparison.render(form, view=view, bold=is_bold(output)), output)
+        if form == "pref_eval":
+            _check_nothing_is_tested(click.get_current_context())
+            from lexirecall.adapters.pref_eval import prefer
+
+            reading = {name: value for name, value in options.items() if name not in _TESTING}
+            preferences = prefer(qrels, list(runs), measures or None, show_progress=None, **reading)
+            notes, result = preferences.notes, str(preferences)
+        else:
+            from lexirecall.verbs.compare import compare
+
+            comparison = compare(qrels, list(runs), measures or None, show_progress=None, **options)
+            notes, result = comparison.notes, comparison.render(form, view=view, bold=is_bold(output))
+    show_notes(notes)
+    write(result, output)
+
+
+def _check_nothing_is_tested(context: click.Context) -> None:
+    """Raise if an option is given that has no place in pref_eval's lines."""
+    for parameter in context.command.params:
+        is_given = context.get_parameter_source(str(parameter.name)) is click.core.ParameterSource.COMMANDLINE
+        if parameter.name in (*_TESTING, "view") and is_given:
+            raise UsageError(
+                f"{parameter.opts[0]} does not go with -f pref_eval, which holds every pair and no test",
+                remedy="leave it out, or choose -f jsonl",
+            )

@@ -242,7 +242,7 @@ def _check(tally: Tally, task: Task, tables: Tables, corpus_size: int | None) ->
         )
     num_requests = int(tally.numbers["qrels"][0])
     if all(tally.empty[level][0] == num_requests for level in deciding_levels(task.measures, task.level)):
-        raise nothing_relevant("qrels", tally.highest_grade, task.level)
+        raise nothing_relevant("qrels", tally.highest_grade, min(deciding_levels(task.measures, task.level)))
 
 
 def _manifest(tally: Tally, task: Task, tables: Tables, corpus_size: int | None, left_out: Sequence[Note]) -> Manifest:

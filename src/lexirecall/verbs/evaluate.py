@@ -158,8 +158,9 @@ def check_policies(level: float, queries: str, no_relevant: str) -> None:
 def _check_relevant(positions: Positions, measures: Sequence[Evaluable], level: float) -> None:
     """Raise if no measure that looks at the level finds anything relevant."""
     judgments = positions.judgments
-    if not any(judgments.num_relevant(each).any() for each in deciding_levels(measures, level)):
-        raise nothing_relevant(judgments.name, judgments.grades.max(initial=-1), level)
+    levels = deciding_levels(measures, level)
+    if not any(judgments.num_relevant(each).any() for each in levels):
+        raise nothing_relevant(judgments.name, judgments.grades.max(initial=-1), min(levels))
 
 
 def deciding_levels(measures: Sequence[Evaluable], level: float) -> set[float]:

@@ -1,0 +1,49 @@
+"""For whoever audits a marketplace: which provider is seen least, under which ranker, and for whom is it worst?
+
+Run it cell by cell in an editor that knows `# %%`, or as a whole: `python examples/fairness_auditor.py`.
+"""
+
+# %% Shoppers, products that suit them, and whose products they are
+import numpy as np
+
+import lexirecall
+
+rng = np.random.default_rng(11)
+shops = rng.choice(["Big Shop", "Corner Store", "Co-op"], 300, p=[0.7, 0.1, 0.2]).tolist()
+providers = {f"item{i}": shop for i, shop in enumerate(shops)}
+suits = {f"shopper{q}": {f"item{i}": 1 for i in rng.choice(300, 12, replace=False).tolist()} for q in range(60)}
+
+
+def rank(shopper: str, favour: float) -> list[str]:
+    """Order all items by how well they suit, with a favour for the big provider."""
+    scores = {
+        item: rng.normal() + 2 * (item in suits[shopper]) + favour * (owner == "Big Shop")
+        for item, owner in providers.items()
+    }
+    return sorted(scores, key=scores.__getitem__, reverse=True)[:50]
+
+
+runs = {
+    "neutral": {shopper: rank(shopper, 0) for shopper in suits},
+    "favours the big": {shopper: rank(shopper, 1.5) for shopper in suits},
+}
+
+# %% The worst-off provider: of each ranking, and over all of them; the note names it
+scores = lexirecall.evaluate(
+    suits, runs, ["WorstProvider", "WorstProviderOverall", "LexiRecall", "AP"], providers=providers
+)
+print(scores, "\n")
+
+# %% Everybody's mean exposure
+positions = lexirecall.project(suits, runs, providers=providers)
+audit = lexirecall.provider_exposure(positions)
+for s, system in enumerate(audit.systems):
+    shares = ", ".join(f"{name} {value:.3f}" for name, value in zip(audit.providers, audit.exposures[s], strict=True))
+    print(f"{system}: {shares}")
+print()
+
+# %% Is the difference more than chance? Shopper by shopper, the exposure of whoever is worst off
+print(lexirecall.compare(suits, runs, ["WorstProvider", "LexiRecall"], providers=providers), "\n")
+
+# %% And for the shoppers: the worst case over all that one could have wanted is TSE, whatever the measure
+print(lexirecall.evaluate(suits, runs, ["TSE", "TSE(e='dcg')"], corpus_size=300))

@@ -1,0 +1,211 @@
+"""Gates for pytest and for any other runner of tests: a run that got worse fails, and the failure says where and why.
+
+Belongs here: assertions about a new run and a baseline. Not here: tests of significance (statistics), sentences about a
+request (verbs). They raise AssertionError, and hide their own frames from pytest's traceback; pytest is not needed.
+Imports errors, formats, measures, names, positions, text and verbs.
+"""
+
+import warnings
+from collections.abc import Iterator
+from typing import Any, Unpack, cast
+
+from lexirecall.errors import UsageError, counted, listed
+from lexirecall.formats import Qrels, Reading, Run, project
+from lexirecall.measures import Measure
+from lexirecall.names import Evaluable, parse_names, parse_preference
+from lexirecall.positions import Positions
+from lexirecall.tables import number
+from lexirecall.text import visible
+from lexirecall.verbs.compare import Plan, compare_positions
+from lexirecall.verbs.comparison import MeasureComparison
+from lexirecall.verbs.explain import check_single_order, explain_positions
+from lexirecall.verbs.explanation import RequestExplanation
+from lexirecall.verbs.rank import compared_pairs
+
+_NEW, _BASELINE = 0, 1
+_SHOWN = 5  # requests, and documents of each, that a failure names
+
+
+def assert_no_worse(
+    qrels: Qrels,
+    new: Run,
+    baseline: Run,
+    preference: str | Evaluable = "LexiRecall",
+    alpha: float = 0.05,
+    *,
+    level: float = 1,
+    queries: str = "all",
+    no_relevant: str = "skip",
+    **reading: Unpack[Reading],
+) -> None:
+    """Fail if the new run is significantly worse than the baseline; better, or not to be told apart, passes.
+
+    What is tested is one-sided: preferences without a size, such as LexiRecall, by the sign test, P(X <= wins) with
+    X binomial of wins + losses trials and chance 1/2, ties left out; measures and preferences with a size by the paired
+    t test that the mean difference is below 0. It fails if p < alpha, so that a run that is no worse fails by chance
+    in at most that share of cases: p is half of `lexirecall.compare`'s two-sided one, if the baseline is ahead. Runs
+    are files, dicts or frames, and the other arguments those of `lexirecall.evaluate`. Where there are too few requests
+    for any outcome to be significant, a warning says so.
+
+    >>> qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(6)}
+    >>> baseline, new = dict.fromkeys(qrels, ["a", "b"]), dict.fromkeys(qrels, ["a", "x"])
+    >>> assert_no_worse(qrels, new=baseline, baseline=new)
+    >>> assert_no_worse(qrels, new, baseline)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    AssertionError: the new run is worse than the baseline by LexiRecall: p = 0.0156 (sign test, one-sided; alpha 0.05)
+    6 requests: 0 better, 0 tied, 6 worse
+    <BLANKLINE>
+    q0: recall level 2 of 2 decides: baseline is preferred: it finds 2 of the 2 relevant documents, new 1; new lacks b.
+        lost: b (was at 2)
+    ...
+    """
+    __tracebackhide__ = True
+    check_single_order(reading)
+    row = _single(preference)
+    runs = {"new": new, "baseline": baseline}
+    positions = project(qrels, runs, needs_judged=row.needs_judged, **reading)
+    policies: dict[str, Any] = {"level": level, "queries": queries, "no_relevant": no_relevant}
+    comparison = compare_positions(positions, [row], Plan(correction="none", alpha=alpha), **policies)
+    compared = comparison.measures[0]
+    two_sided, difference = float(compared.pvalues[0]), float(compared.responses[0])
+    _warn_if_nothing_can_fail(compared, alpha)
+    if difference < 0 and two_sided / 2 < alpha:
+        raise AssertionError(_worse(positions, compared, alpha, policies))
+
+
+def assert_nothing_lost(
+    qrels: Qrels,
+    new: Run,
+    baseline: Run,
+    depth: int | None = None,
+    *,
+    level: float = 1,
+    **reading: Any,
+) -> None:
+    """Fail if the new run lacks a relevant document that the baseline has, on any request, within the first `depth`.
+
+    No test of significance: one lost document is enough. `reading` are the keywords of `lexirecall.project`.
+
+    >>> assert_nothing_lost({"q": {"a": 1}}, new={"q": ["x", "a"]}, baseline={"q": ["a"]})
+    >>> assert_nothing_lost({"q": {"a": 1}}, new={"q": ["x", "a"]}, baseline={"q": ["a"]}, depth=1)
+    Traceback (most recent call last):
+    AssertionError: the new run loses 1 relevant document that the baseline has within the first 1, on 1 of 1 request
+    q: a (was at 1, now at 2)
+    """
+    __tracebackhide__ = True
+    check_single_order(cast("Reading", reading))
+    runs = {"new": new, "baseline": baseline}
+    explained = explain_positions(project(qrels, runs, depth=depth, **reading), level=level)
+    lost = {request.request: request.only_b for request in explained.requests if request.only_b}
+    if lost:
+        total = counted(sum(map(len, lost.values())), "relevant document")
+        where = f"{'' if depth is None else f' within the first {depth}'}, on {len(lost)} of "
+        first = f"the new run loses {total} that the baseline has{where}{counted(len(explained.requests), 'request')}"
+        now = _places(qrels, new, level, reading)
+        raise AssertionError("\n".join([first, *_listed_documents(lost, now, "was at {}, ")]))
+
+
+def assert_all_found(
+    qrels: Qrels,
+    run: Run,
+    depth: int | None = None,
+    *,
+    level: float = 1,
+    **reading: Any,
+) -> None:
+    """Fail if any relevant document is not within the first `depth` of its request: every required passage is there.
+
+    >>> assert_all_found({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}, depth=3)
+    >>> assert_all_found({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}, depth=2)
+    Traceback (most recent call last):
+    AssertionError: 1 of 2 relevant documents are not within the first 2, on 1 of 1 request
+    q: b (now at 3)
+    """
+    __tracebackhide__ = True
+    check_single_order(cast("Reading", reading))
+    explained = explain_positions(project(qrels, {"new": run}, depth=depth, **reading), 0, 0, level=level)
+    missing = {
+        request.request: dict.fromkeys(request.a.missing, 0) for request in explained.requests if request.a.missing
+    }
+    if missing:
+        total = counted(sum(request.num_relevant for request in explained.requests), "relevant document")
+        where = "retrieved" if depth is None else f"within the first {depth}"
+        requests = f"on {len(missing)} of {counted(len(explained.requests), 'request')}"
+        first = f"{sum(map(len, missing.values()))} of {total} are not {where}, {requests}"
+        raise AssertionError("\n".join([first, *_listed_documents(missing, _places(qrels, run, level, reading), "")]))
+
+
+def _single(preference: str | Evaluable) -> Evaluable:
+    rows = parse_names(preference)
+    if len(rows) != 1:
+        raise UsageError(f"{preference!r} names {len(rows)} measures where one is asked for")
+    return rows[0]
+
+
+def _warn_if_nothing_can_fail(compared: MeasureComparison, alpha: float) -> None:
+    """Warn of a gate that stands open: with n requests the sign test's p is 2^-n at the least, and t needs two."""
+    num_requests = int(compared.num_requests[0])
+    if 0.5**num_requests >= alpha if compared.method == "sign test" else num_requests < 2:
+        warnings.warn(
+            f"{counted(num_requests, 'request')} cannot show that a run is worse ({compared.method}, alpha {alpha:g}): "
+            "the gate cannot fail; give more requests, or use assert_nothing_lost",
+            stacklevel=3,
+        )
+
+
+def _worse(positions: Positions, compared: MeasureComparison, alpha: float, policies: dict[str, Any]) -> str:
+    """Say that the new run is worse, by how much, and on which requests, what decides most first."""
+    wins, ties, losses = (int(counts[0]) for counts in (compared.wins, compared.ties, compared.losses))
+    p = f"p = {float(compared.pvalues[0]) / 2:.3g} ({compared.method}, one-sided; alpha {alpha:g})"
+    first = f"the new run is worse than the baseline by {compared.measure}: {p}"
+    balance = f"{counted(wins + ties + losses, 'request')}: {wins} better, {ties} tied, {losses} worse"
+    if isinstance(compared.measure, Measure):
+        balance += f"; mean difference {compared.means[0]:+.4f}"
+    more = [f"and {counted(losses - _SHOWN, 'request')} more that are worse"] if losses > _SHOWN else []
+    return "\n".join([first, balance, "", *_worse_requests(positions, compared.measure, policies), *more])
+
+
+def _worse_requests(positions: Positions, row: Evaluable, policies: dict[str, Any]) -> Iterator[str]:
+    """Give a few lines on each request on which the new run is worse."""
+    values = compared_pairs(positions, parse_preference(row), **policies).values[_NEW, _BASELINE]
+    explained = explain_positions(positions, _BASELINE, _NEW, **{**policies, "level": row.level(policies["level"])})
+    sizes = {request: -value for request, value in zip(positions.requests, values.tolist(), strict=True) if value < 0}
+    worse = [request for request in explained.requests if request.request in sizes]
+    if row.name != "LexiRecall":
+        worse.sort(key=lambda request: -sizes[request.request])  # which keeps the order of equal ones
+    for request in worse[:_SHOWN]:
+        yield visible(f"{request.request}: {_why(request, row, sizes[request.request])}")
+        if request.only_a:
+            places = (f"{document} (was at {position:,})" for document, position in request.only_a.items())
+            yield visible(f"    lost: {listed(places, _SHOWN)}")
+
+
+def _why(request: RequestExplanation, row: Evaluable, size: float) -> str:
+    if row.name == "LexiRecall":
+        return f"recall level {request.level} of {request.num_relevant} decides: {request.sentence()}"
+    return f"worse by {row}" if isinstance(size, int) else f"{row} is worse by {number(size)}"
+
+
+def _places(qrels: Qrels, run: Run, level: float, reading: dict[str, Any]) -> dict[str, dict[str, int]]:
+    """Return where a run has its relevant documents, at whatever depth."""
+    explained = explain_positions(project(qrels, {"new": run}, **reading), 0, 0, level=level)
+    return {request.request: request.a.found for request in explained.requests}
+
+
+def _listed_documents(
+    documents: dict[str, dict[str, int]], now: dict[str, dict[str, int]], before: str
+) -> Iterator[str]:
+    """Give a line for each request: its documents, where they were and where they are; the most documents first."""
+    ordered = sorted(documents, key=lambda request: -len(documents[request]))
+    for request in ordered[:_SHOWN]:
+        which = [
+            f"{document} ({before.format(f'{was:,}')}{_now(now[request].get(document))})"
+            for document, was in documents[request].items()
+        ]
+        yield visible(f"{request}: {listed(which, _SHOWN)}")
+    if len(ordered) > _SHOWN:
+        yield f"and {counted(len(ordered) - _SHOWN, 'request')} more"
+
+
+def _now(position: int | None) -> str:
+    return "not retrieved" if position is None else f"now at {position:,}"

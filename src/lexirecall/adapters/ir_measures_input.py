@@ -1,0 +1,95 @@
+"""Judgments and runs in the forms that ir_measures takes: dicts of dicts, data frames, and rows with fields.
+
+Belongs here: reading these. Not here: ir_measures itself. Imports errors, formats, judgments, manifest and positions.
+"""
+
+from collections.abc import Iterable, Mapping, Sized
+from typing import Any
+
+from lexirecall.errors import FormatError, shown
+from lexirecall.formats.frames import Frame, Table, is_frame, open_frame, request_type
+from lexirecall.formats.labels import judgments_from_table
+from lexirecall.formats.memory import judgments_from_mapping, rankings_from_mapping
+from lexirecall.formats.ranking import DuplicateItem, project_rankings
+from lexirecall.formats.rows import project_table
+from lexirecall.judgments import Judgments
+from lexirecall.manifest import Conventions
+from lexirecall.positions import SystemPositions
+
+Content = Mapping[Any, Any] | Frame
+
+
+def content_of(given: Any, value: str) -> Content:
+    """Return a frame or a mapping as it is, and rows with fields, in any order, as {query: {document: value}}.
+
+    A document that is twice in one ranking is an error, and so is one that is judged twice with different grades.
+
+    >>> from ir_measures import ScoredDoc
+    >>> content_of([ScoredDoc("q1", "a", 2.0), ScoredDoc("q2", "b", 1.0), ScoredDoc("q1", "c", 1.0)], "score")
+    {'q1': {'a': 2.0, 'c': 1.0}, 'q2': {'b': 1.0}}
+    """
+    if isinstance(given, Mapping) or is_frame(given):
+        return {} if isinstance(given, Sized) and not len(given) else given
+    what = "the run" if value == "score" else "qrels"
+    remedy = f"give a dict of dicts, a data frame, or rows with the fields query_id, doc_id and {value}"
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise FormatError(what, None, f"cannot be {shown(repr(given))}", remedy=remedy)
+    grouped: dict[Any, dict[Any, Any]] = {}
+    for row in given:
+        try:
+            query, document, number = row.query_id, row.doc_id, getattr(row, value)
+        except AttributeError:
+            raise FormatError(what, None, f"a row lacks fields: {shown(repr(row))}", remedy=remedy) from None
+        items = grouped.setdefault(query, {})
+        if document in items and (value == "score" or items[document] != number):
+            raise _listed_twice(what, query, document)
+        items[document] = number
+    return grouped
+
+
+def _listed_twice(what: str, query: Any, document: Any) -> FormatError:
+    problem = f"document {_quoted(document)} of query {_quoted(query)} is listed twice"
+    return FormatError(what, None, problem, remedy="keep one of them")
+
+
+def _quoted(identifier: Any) -> str:
+    return shown(identifier if isinstance(identifier, bytes) else str(identifier))
+
+
+def _table(frame: Any, kind: str, value: str) -> Table:
+    """Open a frame; where it has the columns of ir_measures, others with usual names do not matter."""
+    import narwhals as nw
+
+    native = nw.from_native(frame)
+    expected = ["query_id", "doc_id", value]
+    if set(expected) <= set(native.collect_schema().names()):
+        frame = native.select(*expected).to_native()
+    return open_frame(frame, kind, name="the run" if kind == "run" else kind)
+
+
+def judgments_of(qrels: Any) -> tuple[Judgments | None, list[Any]]:
+    """Return the judgments, None if there are none, and the ids of their queries as they were given.
+
+    >>> judgments_of({7: {"a": 1}, "q": {}})[1], judgments_of([])
+    ([7, 'q'], (None, []))
+    """
+    content = content_of(qrels, "relevance")
+    if isinstance(content, Mapping):
+        return (judgments_from_mapping(content, "qrels"), list(content)) if content else (None, [])
+    judgments = judgments_from_table(_table(content, "qrels", "relevance"))
+    is_integer = request_type(content) == "integer"
+    return judgments, [int(query) if is_integer else query for query in judgments.requests]
+
+
+def project_run(
+    content: Content, name: str, judgments: Judgments, conventions: Conventions, *, needs_judged: bool
+) -> SystemPositions:
+    """Find where the judged documents stand in one run, which may answer none of the queries."""
+    if not isinstance(content, Mapping):
+        table = _table(content, "run", "score")
+        return project_table(table, name, judgments, conventions, needs_judged=needs_judged, is_given=True)[0]
+    try:
+        rankings = rankings_from_mapping(content, name)
+        return project_rankings(name, rankings, judgments, conventions, needs_judged=needs_judged)
+    except DuplicateItem as error:  # in a ranked list, or ids that are the same text
+        raise _listed_twice(name, error.request, error.item) from None

@@ -1,0 +1,341 @@
+"""LensKit: our measures as its list metrics, and what it has no place for yet, comparing runs by preference.
+
+Belongs here: metrics for LensKit, and the verbs on its collections. Not here: formulas (measures), tests and orders of
+runs (verbs), its item lists (lenskit_input). Imports LensKit, and what stands above.
+
+A run is an ItemListCollection, and a request is one of its keys. An ordered list is a ranking as it stands; one that is
+not is ordered by its scores. Users of the test data to whom a run recommends nothing count as worst case, and an item
+that is twice in one list is an error.
+
+>>> from lenskit.data import ItemList, ItemListCollection
+>>> from lenskit.metrics import RunAnalysis
+>>> outputs = ItemListCollection.from_dict({7: ItemList(["x", "a", "b"], ordered=True)}, "user_id")
+>>> test = ItemListCollection.from_dict({7: ItemList(["a", "b", "c"])}, "user_id")
+>>> analysis = RunAnalysis(TSE(), RecallAtK(2), LexirecallMetric("LastRel", corpus_size=1000))
+>>> analysis.measure(outputs, test).list_metrics().loc[7].to_dict()
+{'TSE': 0.0, 'R@2': 0.3333333333333333, 'LastRel': 1000.0}
+"""
+
+# where LensKit is not installed, its classes are of type Any:
+# mypy: disallow-subclassing-any=False
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any, ClassVar, Unpack
+
+import numpy as np
+
+from lexirecall.adapters.lenskit_input import (
+    has_integer_keys,
+    judgments_of,
+    key_fields_of,
+    lists_of,
+    project_list,
+    refuse_duplicates,
+    table_of,
+    text_of,
+)
+from lexirecall.errors import FormatError, UsageError
+from lexirecall.formats import Reading, project
+from lexirecall.measures import MEASURES, Measure
+from lexirecall.names import Evaluable, Names, parse_measure, parse_names, parse_preference
+from lexirecall.positions import Positions
+from lexirecall.verbs.compare import Plan, compare_positions
+from lexirecall.verbs.comparison import Comparison
+from lexirecall.verbs.evaluate import asked_measures, check_policies, score, values_of
+from lexirecall.verbs.notes import warn_of_optimism
+from lexirecall.verbs.rank import Ranking, rank_positions
+from lexirecall.verbs.scores import Scores
+
+try:
+    from lenskit.data import ItemList, ItemListCollection
+    from lenskit.metrics import ListMetric
+except ModuleNotFoundError as error:
+    raise UsageError(f"{error.name} is not installed", remedy="pip install lenskit") from error
+
+__all__ = [
+    "TSE",
+    "LexiRecallPercentile",
+    "LexirecallMetric",
+    "RecallAtK",
+    "compare_runs",
+    "evaluate_runs",
+    "positions",
+    "rank_runs",
+]
+
+MEASURES_OF_RUNS = ("LexiRecall", "TSE", "R@10", "AP", "nDCG", "RR")
+"""What runs are compared by if nothing else is asked for: lists of recommendations are short."""
+_PLAN = tuple(field.name for field in fields(Plan))
+
+Outputs = Mapping[str, ItemListCollection]
+"""Runs by name."""
+
+
+# Metrics for RunAnalysis and MeasurementCollector
+
+
+class LexirecallMetric(ListMetric):
+    """Any measure of our table as a list metric of LensKit, under its canonical name.
+
+    `measure` is a name such as "AP", "nDCG@10" or "RBP(p=0.5)". An item is relevant if its grade, the field `rating` or
+    `gain` of the test list or the one named by `field`, is at least `level`; without such a field all are. Measures
+    that depend on where missing items stand take `corpus_size`, the number of items. A list without relevant items has
+    no value: it is nan, and left out of means.
+
+    >>> output, test = ItemList(["x", "a", "b"], ordered=True), ItemList(["a", "b"], rating=[5.0, 3.0])
+    >>> metric = LexirecallMetric("ap", level=4)
+    >>> metric.label, metric.measure_list(output, test)
+    ('AP(rel=4)', 0.5)
+    >>> LexirecallMetric("AP").measure_list(ItemList(["a", "b", "a"], ordered=True), test)
+    Traceback (most recent call last):
+    lexirecall.errors.DataError: item 'a' is listed twice in one list
+      keep one of them
+    """
+
+    default: ClassVar[float | None] = None  # LensKit would fill in 0 for users without relevant items
+    _latest: ClassVar[tuple[ItemList, ItemList, tuple[str | None, float], Positions] | None] = None
+
+    def __init__(
+        self, measure: str | Measure, *, level: float = 1, field: str | None = None, corpus_size: int | None = None
+    ) -> None:
+        row = parse_measure(measure)
+        check_policies(level, "all", "skip")
+        if row.needs_providers:
+            raise UsageError(f"{row} needs a map of items to providers", remedy="use evaluate_runs(..., providers=...)")
+        if row.corpus == "required" and corpus_size is None:
+            raise UsageError(f"{row} needs the number of items", remedy="give corpus_size=")
+        if corpus_size is not None and not (corpus_size >= 1 and float(corpus_size).is_integer()):
+            raise UsageError(f"corpus_size is {corpus_size}, but must be a whole number, 1 or more")
+        self.measure: Measure = row if row.graded or level == 1 or "rel" in row.settings else row(rel=level)
+        self.field = field
+        self.corpus_size = corpus_size
+
+    @property
+    def label(self) -> str:
+        """The canonical name of the measure, with its settings."""
+        return str(self.measure)
+
+    def measure_list(self, output: ItemList, test: ItemList, /) -> float:
+        """Return the value of one list, nan if nothing in the test data is relevant."""
+        if not len(test):
+            return float("nan")
+        found = self._projected(output, test, self.field, max(self.measure.level(1), 1.0))
+        if self.corpus_size is not None:
+            sizes = np.array([self.corpus_size])
+            found.check_corpus_size(sizes)
+            found = replace(found, corpus_size=sizes)
+        values, _ = values_of(found, [self.measure], level=1, queries="all", no_relevant="skip")
+        return float(values[0, 0, 0])
+
+    @staticmethod
+    def _projected(output: ItemList, test: ItemList, field: str | None, level: float) -> Positions:
+        """Return the positions of one list; LensKit gives the same two lists to one metric after the other."""
+        latest, settings = LexirecallMetric._latest, (field, level)
+        if latest and latest[0] is output and latest[1] is test and latest[2] == settings:
+            return latest[3]
+        found = project_list(output, test, level, field)
+        LexirecallMetric._latest = (output, test, settings, found)
+        return found
+
+    def summarize(self, values: Any, /) -> dict[str, float | None]:
+        """Return mean, median and deviation of the lists that have a value. LensKit 2026 does so by itself."""
+        listed = values.to_pylist() if hasattr(values, "to_pylist") else values
+        kept = [value for value in listed if value is not None and not np.isnan(value)]
+        summary: dict[str, float | None] = super().summarize(kept)
+        return summary
+
+
+class TSE(LexirecallMetric):
+    """Total search efficiency: e(p_m), the exposure of the last relevant item, so the utility of the worst-off user.
+
+    e(i) is 1/i, or another one: `e` is ap, dcg, rbp or linear. Items that are not among the first `n` have exposure 0,
+    and so has what is missing from the list, unless `corpus_size` says where the bottom is.
+
+    >>> output, test = ItemList(["x", "a", "y", "b"], ordered=True), ItemList(["a", "b"])
+    >>> TSE().measure_list(output, test), TSE(3).measure_list(output, test), TSE(3).label
+    (0.25, 0.0, 'TSE@3')
+
+    Reference: DiazEM25.
+    """
+
+    def __init__(
+        self,
+        n: int | None = None,
+        *,
+        e: str = "ap",
+        level: float = 1,
+        field: str | None = None,
+        corpus_size: int | None = None,
+    ) -> None:
+        row = MEASURES["TSE"](e=e) if n is None else MEASURES["TSE"](e=e) @ n
+        super().__init__(row, level=level, field=field, corpus_size=corpus_size)
+
+
+class LexiRecallPercentile(LexirecallMetric):
+    """Metric lexirecall, exactly: the share of the other possible placements of the relevant items that are worse.
+
+    1 - rank/(C(n, m) - 1), where rank is the place of the list in the order of LexiRecall among all C(n, m) ways to
+    place m relevant among n items. 1 is the best, 0 the worst.
+
+    >>> metric = LexiRecallPercentile(4)  # 2 of 4 items: (1,2) (1,3) (2,3) (1,4) (2,4) (3,4)
+    >>> metric.measure_list(ItemList(["x", "a", "b"], ordered=True), ItemList(["a", "b"]))
+    0.6
+
+    Reference: DiazEM25.
+    """
+
+    def __init__(self, corpus_size: int, *, level: float = 1, field: str | None = None) -> None:
+        super().__init__(MEASURES["LexiRecallPercentile"], level=level, field=field, corpus_size=corpus_size)
+
+
+class RecallAtK(LexirecallMetric):
+    """R@k: the share of all relevant items that are among the first n.
+
+    It is hits/m for any n, where LensKit's Recall is hits/min(n, m).
+
+    >>> output, test = ItemList(["a", "x", "b"], ordered=True), ItemList(["a", "b", "c", "d"])
+    >>> RecallAtK(2).label, RecallAtK(2).measure_list(output, test)
+    ('R@2', 0.25)
+    """
+
+    def __init__(self, n: int, *, level: float = 1, field: str | None = None) -> None:
+        super().__init__(MEASURES["R"] @ n, level=level, field=field)
+
+
+# Runs
+
+
+def compare_runs(
+    outputs: Outputs,
+    test: ItemListCollection,
+    /,
+    measures: Names = MEASURES_OF_RUNS,
+    *,
+    baseline: str | None = None,
+    field: str | None = None,
+    level: float = 1,
+    queries: str = "all",
+    no_relevant: str = "skip",
+    **options: Any,
+) -> Comparison:
+    """Compare every two runs, or each with a baseline, by preferences and by measures; with tests and corrections.
+
+    `outputs` are the runs by name. An item of a test list is relevant if its grade is at least `level`, as
+    LexirecallMetric has it. `options` are the other keywords of `lexirecall.compare`: correction, alpha, seed,
+    corpus_size, ties and so on, and test, the test of significance: the test data have no name here, but a place.
+
+    >>> test = ItemListCollection.from_dict({u: ItemList(["a", "b"]) for u in range(6)}, "user_id")
+    >>> knn = ItemListCollection.from_dict({u: ItemList(["a", "b", "x"], ordered=True) for u in range(6)}, "user_id")
+    >>> top = ItemListCollection.from_dict({u: ItemList(["x", "a", "b"], ordered=True) for u in range(6)}, "user_id")
+    >>> comparison = compare_runs({"knn": knn, "top": top}, test, ["LexiRecall"])
+    >>> [(row["a"], row["wins"], row["losses"], row["p"]) for row in comparison.rows()]
+    [('knn', 6, 0, 0.03125)]
+
+    Reference: DiazEM25.
+    """
+    rows = parse_names(measures)
+    plan = Plan(**{name: options.pop(name) for name in _PLAN if name in options})
+    found = positions(outputs, test, rows, level=level, field=field, **options)
+    progress = options.get("show_progress", False)
+    policies: dict[str, Any] = {"level": level, "queries": queries, "no_relevant": no_relevant}
+    return compare_positions(found, rows, plan, baseline=baseline, show_progress=progress, **policies)
+
+
+def rank_runs(
+    outputs: Outputs,
+    test: ItemListCollection,
+    /,
+    preference: str | Evaluable = "LexiRecall",
+    *,
+    method: str = "winrate",
+    field: str | None = None,
+    level: float = 1,
+    queries: str = "all",
+    no_relevant: str = "skip",
+    **reading: Unpack[Reading],
+) -> Ranking:
+    """Put runs in one order, from a preference between every two of them for every user.
+
+    `method` is winrate, borda, copeland, mc4 or, for up to eight runs, kemeny; what it cannot tell apart shares a rank.
+
+    >>> test = ItemListCollection.from_dict({7: ItemList(["a"])}, "user_id")
+    >>> runs = {name: ItemListCollection.from_dict({7: ItemList(list(name), ordered=True)}, "user_id")
+    ...     for name in ("xa", "ax", "xy")}
+    >>> [row["run"] for row in rank_runs(runs, test).rows()]
+    ['ax', 'xa', 'xy']
+    """
+    found = positions(outputs, test, parse_preference(preference), level=level, field=field, **reading)
+    policies: dict[str, Any] = {"level": level, "queries": queries, "no_relevant": no_relevant}
+    return rank_positions(found, preference, method=method, **policies)
+
+
+def evaluate_runs(
+    outputs: Outputs,
+    test: ItemListCollection,
+    /,
+    measures: Names = MEASURES_OF_RUNS,
+    *,
+    field: str | None = None,
+    level: float = 1,
+    queries: str = "all",
+    no_relevant: str = "skip",
+    **reading: Unpack[Reading],
+) -> Scores:
+    """Compute measures for every run and user, with means over all users of the test data.
+
+    >>> test = ItemListCollection.from_dict({7: ItemList(["a"]), 8: ItemList(["b"])}, "user_id")
+    >>> run = ItemListCollection.from_dict({7: ItemList(["a"], ordered=True)}, "user_id")
+    >>> evaluate_runs({"half": run}, test, ["RR"]).to_dict()  # 8 is not answered, and counts
+    {'half': {'RR': 0.5}}
+    """
+    rows = asked_measures(measures, has_providers=reading.get("providers") is not None)
+    found = positions(outputs, test, rows, level=level, field=field, **reading)
+    return score(found, rows, level=level, queries=queries, no_relevant=no_relevant)
+
+
+def positions(
+    outputs: Outputs,
+    test: ItemListCollection,
+    /,
+    measures: Names = (),
+    *,
+    level: float = 1,
+    field: str | None = None,
+    **reading: Unpack[Reading],
+) -> Positions:
+    """Find where the items of the test data stand in every list: one projection for many calls.
+
+    Keys are matched by the fields of the test data's keys, as text; several fields are joined by `|`. What is judged
+    but not relevant is carried along if one of the `measures` needs it. `level` matters only if there are no grades:
+    then all items have this grade, or 1 if that is more.
+
+    >>> test = ItemListCollection.from_dict({7: ItemList(["a", "b"])}, "user_id")
+    >>> run = ItemListCollection.from_dict({7: ItemList(["b", "x", "a"], scores=[0.1, 0.9, 0.5])}, "user_id")
+    >>> positions({"run": run}, test).at_level(1).vector(0, 0).tolist()
+    [2.0, 3.0]
+    """
+    if not isinstance(outputs, Mapping) or not outputs:
+        raise UsageError("outputs must be runs by name: {name: ItemListCollection}")
+    rows = list(parse_names(measures)) if measures != () else []
+    warn_of_optimism(reading)
+    check_policies(level, "all", "skip")
+    key_fields = key_fields_of(test, "the test data")
+    judgments = judgments_of(lists_of(test, key_fields, "the test data"), level, field)
+    runs = {name: table_of(lists, name, key_fields) for name, lists in outputs.items()}
+    if isinstance(sizes := reading.get("corpus_size"), Mapping):
+        reading["corpus_size"] = {text_of(key): size for key, size in sizes.items()}
+    needs_judged = any(row.needs_judged for row in rows)
+    try:
+        found = project(judgments, {n: run.table for n, run in runs.items()}, needs_judged=needs_judged, **reading)
+    except FormatError:
+        for name, lists in outputs.items():
+            refuse_duplicates(lists, name, key_fields)
+        raise
+    return replace(
+        found,  # a table does not hold users who get an empty list
+        answered=np.array([[request in run.requests for request in found.requests] for run in runs.values()]),
+        num_unjudged=tuple(len(run.requests.difference(found.requests)) for run in runs.values()),
+        frame_library="pandas",
+        request_type="integer" if has_integer_keys(test) else "text",
+    )

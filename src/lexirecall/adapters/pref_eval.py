@@ -1,0 +1,182 @@
+"""pref_eval's output: preferences between every two runs as the JSON lines of the paper's reference implementation.
+
+Belongs here: its lines and its names of measures, so that what reads them (`pref_aggregate.py`, notebooks) reads ours.
+Not here: the preferences themselves. The program is not needed. Imports errors, formats, manifest,
+measures, names, positions, preferences and verbs.
+
+For each request there is a line for every two runs, `{"qid", "runi", "runj", "sample", "type": "preference", …}`, each
+measure with a value that is positive where `runi` is better; and a line for every run, `{"qid", "run", "sample",
+"type": "metric", …}`, with the values of the measures that give a single run one. At the end stand the means of the
+preferences, `{"qid": "all", "runi", "runj", "sample", …}`. There is one sample, number 0.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Unpack
+
+import numpy as np
+
+from lexirecall.errors import UsageError
+from lexirecall.formats import Qrels, Reading, Runs, project
+from lexirecall.manifest import Note
+from lexirecall.measures import Measure
+from lexirecall.names import Evaluable, Names, parse_preference
+from lexirecall.positions import Positions
+from lexirecall.preferences import Pairs
+from lexirecall.verbs.evaluate import asked_measures, score
+from lexirecall.verbs.notes import warn_of_optimism
+from lexirecall.verbs.rank import compared_pairs
+from lexirecall.verbs.scores import Scores
+
+_NAMES = {
+    "LexiRecall": "lexirecall",
+    "LexiPrecision": "lexiprecision",
+    "LexiPrecision(size='rr')": "rrlexiprecision",
+    "RPP": "rpp",
+    "RPP(weight='inverse')": "invrpp",
+    "RPP(weight='dcg')": "dcgrpp",
+    "Rprec": "rp",
+}
+_CUT = {"AP": "ap", "RR": "rr", "nDCG": "ndcg", "P": "p", "R": "r"}
+"""The measures that take a cut-off, and nothing else, under both names."""
+_PERSISTENCE = 0.5  # of its rbp; ours is 0.8
+
+
+def prefer(
+    qrels: Qrels,
+    runs: Runs,
+    measures: Names | None = None,
+    *,
+    level: float = 1,
+    queries: str = "all",
+    no_relevant: str = "skip",
+    **reading: Unpack[Reading],
+) -> "Preferences":
+    """Compare every two runs on every request; the arguments are those of `lexirecall.evaluate`.
+
+    >>> qrels = {"q1": {"a": 1, "b": 1}}
+    >>> runs = {"old": {"q1": ["a", "x", "b"]}, "new": {"q1": ["x", "a", "b"]}}
+    >>> print(prefer(qrels, runs, ["lexirecall", "rpp", "rr"]))
+    {"qid": "q1", "runi": "old", "runj": "new", "sample": 0, "type": "preference", "lexirecall": 1, "rpp": 0.5, \
+"rr": 0.5}
+    {"qid": "q1", "run": "old", "sample": 0, "type": "metric", "rr": 1.0}
+    {"qid": "q1", "run": "new", "sample": 0, "type": "metric", "rr": 0.5}
+    {"qid": "all", "runi": "old", "runj": "new", "sample": 0, "lexirecall": 1.0, "rpp": 0.5, "rr": 0.5}
+    """
+    rows = asked_measures(measures, has_providers=reading.get("providers") is not None)
+    warn_of_optimism(reading)
+    positions = project(qrels, runs, needs_judged=any(row.needs_judged for row in rows), **reading)
+    asked = None if measures is None else rows
+    return prefer_positions(positions, asked, level=level, queries=queries, no_relevant=no_relevant)
+
+
+def prefer_positions(
+    positions: Positions,
+    measures: Names | None = None,
+    *,
+    level: float = 1,
+    queries: str = "all",
+    no_relevant: str = "skip",
+) -> "Preferences":
+    """Compare every two systems of positions, as `prefer` does runs; one projection serves many calls.
+
+    >>> positions = project({"q": {"a": 1}}, {"x": {"q": ["a"]}, "y": {"q": ["b", "a"]}})
+    >>> prefer_positions(positions, ["AP"]).to_text(per_request=False)
+    '{"qid": "all", "runi": "x", "runj": "y", "sample": 0, "ap": 0.5}'
+    """
+    if len(positions.systems) < 2:
+        raise UsageError("there is one run only, and nothing to compare it with", remedy="give two or more runs")
+    scores = score(positions, measures, level=level, queries=queries, no_relevant=no_relevant)
+    pairs = tuple(
+        compared_pairs(positions, parse_preference(row), level=level, queries=queries, no_relevant=no_relevant)
+        for row in scores.measures
+    )
+    return Preferences(scores, pairs)
+
+
+@dataclass(frozen=True, eq=False)
+class Preferences:
+    """The preferences between every two runs on every request, which print themselves as pref_eval does."""
+
+    scores: Scores
+    pairs: tuple[Pairs, ...]
+    """For each measure."""
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What a reader of the numbers should know."""
+        return self.scores.notes
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return [name_in_pref_eval(row) for row in self.scores.measures]
+
+    def rows(self, *, per_request: bool = True, summary: bool = True) -> Iterator[dict[str, Any]]:
+        """Give the lines as dicts, in pref_eval's order; None where a value is undefined."""
+        systems = range(len(self.scores.systems))
+        if per_request:
+            for q in range(len(self.scores.requests)):
+                for i in systems:
+                    yield from (row for j in systems[i + 1 :] if (row := self._preference(q, i, j)))
+                    yield from self._metric(q, i)
+        if summary:
+            means = [pairs.means for pairs in self.pairs]
+            for i in systems:
+                yield from (self._summary(i, j, [mean[i, j] for mean in means]) for j in systems[i + 1 :])
+
+    def _preference(self, q: int, i: int, j: int) -> dict[str, Any] | None:
+        """Return how two runs compare on a request, None where no measure compares them."""
+        compared = [bool(pairs.taking_part[i, q] and pairs.taking_part[j, q]) for pairs in self.pairs]
+        values = [_number(pairs.values[i, j, q]) if c else None for pairs, c in zip(self.pairs, compared, strict=True)]
+        first, second = self.scores.systems[i], self.scores.systems[j]
+        row = {"qid": self.scores.requests[q], "runi": first, "runj": second, "sample": 0, "type": "preference"}
+        return {**row, **dict(zip(self._names, values, strict=True))} if any(compared) else None
+
+    def _metric(self, q: int, s: int) -> Iterator[dict[str, Any]]:
+        """Give what the measures of single rankings say of a run on a request, if there are any that have a value."""
+        values = {
+            name: _number(value)
+            for name, row, value in zip(self._names, self.scores.measures, self.scores.values[s, q], strict=True)
+            if isinstance(row, Measure)
+        }
+        if any(value is not None for value in values.values()):
+            row = {"qid": self.scores.requests[q], "run": self.scores.systems[s], "sample": 0, "type": "metric"}
+            yield {**row, **values}
+
+    def _summary(self, i: int, j: int, means: list[float]) -> dict[str, Any]:
+        row = {"qid": "all", "runi": self.scores.systems[i], "runj": self.scores.systems[j], "sample": 0}
+        return {**row, **dict(zip(self._names, map(_number, means), strict=True))}
+
+    def to_text(self, *, per_request: bool = True, summary: bool = True) -> str:
+        """Return the lines: with `per_request` those that its option -q adds, without `summary` what -n leaves."""
+        return "\n".join(json.dumps(row) for row in self.rows(per_request=per_request, summary=summary))
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+
+def name_in_pref_eval(row: Evaluable) -> str:
+    """Return what pref_eval calls a measure or preference, or our name where it has none.
+
+    >>> from lexirecall.names import parse_names
+    >>> [name_in_pref_eval(row) for row in parse_names("dcgrpp AP@10 RBP(p=0.5) RBP RBP(p=0.9)@10 TSE")]
+    ['dcgrpp', 'ap@10', 'rbp', 'rbp@0.8', 'rbp@0.9,10', 'TSE']
+    """
+    cutoff = row.settings.get("cutoff")
+    others = row.settings.keys() - {"cutoff"}
+    if row.name in _CUT and not others:
+        return _CUT[row.name] if cutoff is None else f"{_CUT[row.name]}@{cutoff}"
+    if row.name == "RBP" and others <= {"p"}:
+        p = row.values["p"]
+        settings = f"@{p:g}" if cutoff is None else f"@{p:g},{cutoff}"
+        return "rbp" if p == _PERSISTENCE and cutoff is None else f"rbp{settings}"
+    return _NAMES.get(str(row), str(row))
+
+
+def _number(value: Any) -> float | None:
+    """Return a number that JSON has, without a negative zero; signs are whole numbers."""
+    if isinstance(value, np.integer):
+        return int(value)
+    return float(value) + 0.0 if np.isfinite(value) else None

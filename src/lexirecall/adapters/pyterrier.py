@@ -1,0 +1,199 @@
+"""PyTerrier: measures and significance tests for pt.Experiment, and what it has no place for, comparing by preference.
+
+Belongs here: what PyTerrier takes and gives. Not here: the measures (ir_measures), tests (statistics), the comparison
+itself (verbs). Imports this package's ir_measures, and what stands above; PyTerrier never, so that none of it needs
+Java or starts it.
+
+Importing this module makes our measures known to ir_measures, and so to pt.Experiment; they are also in `pt.measures`,
+whichever of the two is imported first, and here by their names.
+
+>>> from lexirecall.adapters.pyterrier import TSE, LastRel
+>>> TSE @ 1000, LastRel(n=528155)
+(TSE@1000, LastRel(n=528155))
+"""
+
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import ir_measures
+import numpy as np
+
+from lexirecall.adapters import ir_measures as adapter
+from lexirecall.adapters.ir_measures import LexiRecallAgainst, row_of
+from lexirecall.errors import DataError, UsageError
+from lexirecall.formats.frames import Frame, is_frame
+from lexirecall.formats.naming import check_names
+from lexirecall.judgments import FloatArray
+from lexirecall.measures.measure import is_equal
+from lexirecall.names import Evaluable
+from lexirecall.statistics import paired
+from lexirecall.statistics.differences import Differences
+from lexirecall.verbs.compare import compare as compare_runs
+from lexirecall.verbs.comparison import Comparison
+
+__all__ = ["LexiRecallAgainst", "compare", "randomization", "sign_test"]
+
+Values = Sequence[float] | FloatArray
+PairedTest = Callable[[Values, Values], tuple[float, float]]
+System = Any
+"""A transformer, or the data frame of its results."""
+
+
+def __getattr__(name: str) -> ir_measures.Measure:
+    if name in adapter.measures:
+        return adapter.measures[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+# Tests for pt.Experiment(..., test=...)
+
+
+def randomization(*, seed: int = 0, num_resamples: int = 10_000) -> PairedTest:
+    """Return a randomization test for `pt.Experiment(..., test=...)`: from two arrays to mean difference and p.
+
+    Signs of differences are flipped, all patterns if there are few queries, else as many as given, from the seed: the
+    same data have the same p, which is never 0. Queries on which either value is nan are left out.
+
+    >>> randomization()([0.5, 0.7, 0.4, 0.9], [0.4, 0.4, 0.2, 0.9])[1]
+    0.25
+    """
+
+    def test(values: Values, baseline: Values) -> tuple[float, float]:
+        differences = _differences(values, baseline)
+        tested = paired.randomization(differences, seed=seed, num_resamples=num_resamples)
+        return float(differences.means[0]), float(tested.pvalues[0])
+
+    return test
+
+
+def sign_test(values: Values, baseline: Values, *, ties: str = "drop") -> tuple[float, float]:
+    """Test whether wins are as likely as losses, for `pt.Experiment(..., test=sign_test)`.
+
+    The result is (wins - losses)/queries, and p of the exact binomial test. It is the test for measures that are signs,
+    as LexiRecallAgainst is. Ties are left out, or split with `functools.partial(sign_test, ties="split")`; queries on
+    which either value is nan are left out.
+
+    >>> sign_test([1, 1, 1, 1, 1, 1, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0])
+    (0.75, 0.03125)
+    """
+    differences = _differences(values, baseline)
+    tested = paired.sign_test(differences, ties=ties)
+    with np.errstate(invalid="ignore"):
+        balance = (differences.wins - differences.losses) / differences.num_requests
+    return float(balance[0]), float(tested.pvalues[0])
+
+
+def _differences(values: Values, baseline: Values) -> Differences:
+    """Return the differences of one pair of systems; values that differ by rounding only are equal."""
+    x, y = np.asarray(values, float), np.asarray(baseline, float)
+    if x.shape != y.shape or x.ndim != 1:
+        raise UsageError(f"a paired test needs two lists of the same length, but these are {x.shape} and {y.shape}")
+    counted = ~(np.isnan(x) | np.isnan(y))
+    differences = np.where(counted & ~is_equal(x, y), x - y, 0.0)
+    return Differences(np.array([0]), np.array([1]), differences[None], counted[None])
+
+
+# Comparing
+
+
+def compare(
+    systems: Sequence[System] | Mapping[str, System],
+    topics: Any,
+    qrels: Frame,
+    measures: Iterable[str | Evaluable | ir_measures.Measure] | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    baseline: int | str | None = None,
+    filter_by_topics: bool = True,
+    **options: Any,
+) -> Comparison:
+    """Compare every two systems, or each with a baseline, by preferences and by measures; with tests and corrections.
+
+    `systems`, `topics`, `qrels`, `names`, `baseline` and `filter_by_topics` are those of pt.Experiment: a list, or a
+    dict by name, of transformers and data frames of results; frames alone need no topics, and None compares on all
+    that is judged. `measures` are names of ours, such as LexiRecall, or measures of ir_measures. `options` are
+    those of `lexirecall.compare`: test, correction, alpha, corpus_size and so on.
+
+    >>> import pandas as pd
+    >>> qrels = pd.DataFrame({"qid": ["1", "2"], "docno": ["a", "b"], "label": [1, 1]})
+    >>> early = pd.DataFrame({"qid": ["1", "2"], "docno": ["a", "b"], "score": [1.0, 1.0], "rank": [0, 0]})
+    >>> late = pd.concat([early, pd.DataFrame({"qid": ["1"], "docno": ["x"], "score": [2.0], "rank": [0]})])
+    >>> comparison = compare({"early": early, "late": late}, None, qrels, ["LexiRecall", "RR"])
+    >>> [(row["measure"], row["mean"], row["wins"], row["ties"]) for row in comparison.rows()]
+    [('LexiRecall', 0.5, 1, 1), ('RR', 0.25, 1, 1)]
+    """
+    named = _named(systems, names)
+    chosen = _name_at(baseline, list(named)) if isinstance(baseline, int) else baseline
+    judged = _of_topics(qrels, topics) if filter_by_topics and topics is not None else qrels
+    runs = {name: _results(system, name, topics) for name, system in named.items()}
+    rows = None if measures is None else [_row(measure) for measure in measures]
+    return compare_runs(judged, runs, rows, baseline=chosen, **options)
+
+
+def _named(systems: Sequence[System] | Mapping[str, System], names: Sequence[str] | None) -> dict[str, System]:
+    """Return the systems by name: as given, or the text of a transformer, or the place of a data frame."""
+    if isinstance(systems, Mapping):
+        return {str(name): system for name, system in systems.items()}
+    if names is None:
+        names = [f"run{place}" if is_frame(each) else str(each) for place, each in enumerate(systems, 1)]
+    if len(names) != len(systems):
+        raise UsageError(f"there are {len(systems)} systems, but {len(names)} names")
+    check_names((name, f"system {place}") for place, name in enumerate(names, 1))
+    return dict(zip(names, systems, strict=True))
+
+
+def _name_at(place: int, names: Sequence[str]) -> str:
+    if not 0 <= place < len(names):
+        raise UsageError(f"baseline is {place}, but must be from 0 to {len(names) - 1}, or a name")
+    return names[place]
+
+
+def _of_topics(qrels: Any, topics: Any) -> Any:
+    """Leave out the judgments of queries that are not among the topics, as pt.Experiment does."""
+    if not all(is_frame(each) and "qid" in each.columns for each in (qrels, topics)):
+        raise UsageError(
+            "topics and qrels are not data frames with a column 'qid'",
+            remedy="give them as PyTerrier has them, or topics=None with frames of results",
+        )
+    judged = qrels[qrels["qid"].astype(str).isin(set(topics["qid"].astype(str)))]
+    if not len(judged):
+        raise DataError("no query is both among the topics and judged", remedy="are the ids written the same way?")
+    return judged
+
+
+def _results(system: System, name: str, topics: Any) -> Frame:
+    """Return the results of a system: itself, if it is a data frame already."""
+    if is_frame(system):
+        return system
+    if not hasattr(system, "transform"):
+        raise UsageError(
+            f"system {name!r} is a {type(system).__name__}, but must be a transformer or a data frame of results"
+        )
+    if topics is None:
+        raise UsageError(f"system {name!r} is a transformer, which needs topics")
+    results: Frame = system.transform(topics)
+    return results
+
+
+def _row(measure: str | Evaluable | ir_measures.Measure) -> str | Evaluable:
+    """Return a measure of ir_measures as ours; what is said of all runs at once cannot be said of one measure."""
+    if not isinstance(measure, ir_measures.Measure):
+        return measure
+    if isinstance(measure, LexiRecallAgainst):
+        raise UsageError(f"{measure}: every two systems are compared anyway", remedy=f"write '{measure.preference}'")
+    if set_here := {"n", "judged_only"} & measure.params.keys():
+        remedy = "give corpus_size= or judged_only= for all measures"
+        raise UsageError(f"{measure} sets {', '.join(sorted(set_here))} for itself alone", remedy=remedy)
+    return row_of(measure)
+
+
+def _join_pyterrier() -> None:
+    """Add our measures to `pt.measures` if PyTerrier has copied the registry already; else it will find them there."""
+    if (module := sys.modules.get("pyterrier.measures")) is not None:
+        for name, measure in adapter.measures.items():
+            if not hasattr(module, name):
+                setattr(module, name, measure)
+
+
+_join_pyterrier()

@@ -1,0 +1,171 @@
+"""pytrec_eval's interface: `import lexirecall.adapters.pytrec_eval as pytrec_eval` is all that changes.
+
+Belongs here: the names of package pytrec_eval (and of its fork pytrec-eval-terrier), which take and give what they
+take and give there. Not here: the measures (trec_names). The package itself is not needed. Imports errors, formats,
+judgments, manifest, text and trec_names.
+
+>>> evaluator = RelevanceEvaluator({"q1": {"d1": 0, "d2": 1}}, {"map", "ndcg_cut_10"})
+>>> evaluator.evaluate({"q1": {"d1": 1.0, "d2": 0.5}})
+{'q1': {'map': 0.5, 'ndcg_cut_10': 0.6309297535714575}}
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+from lexirecall.adapters.trec_names import FAMILIES, NICKNAMES, Column, aggregate, columns, needs_judged, values
+from lexirecall.errors import FormatError, UsageError, choice, shown
+from lexirecall.formats import project
+from lexirecall.formats.memory import QRELS_SHAPE, RUN_SHAPE, judgments_from_mapping
+from lexirecall.manifest import SCORE_DTYPES
+from lexirecall.text import to_bytes
+
+__all__ = [
+    "RelevanceEvaluator",
+    "compute_aggregated_measure",
+    "parse_qrel",
+    "parse_run",
+    "supported_measures",
+    "supported_nicknames",
+]
+
+RequestId = TypeVar("RequestId")
+Number = TypeVar("Number", int, float)
+
+supported_measures: set[str] = set(FAMILIES)
+supported_nicknames: dict[str, set[str]] = {name: set(measures) for name, measures in NICKNAMES.items()}
+
+
+class RelevanceEvaluator:
+    """Evaluates runs against judgments, as pytrec_eval's class of this name does.
+
+    `query_relevance` is {query: {document: grade}}; grades may be fractions, numbers numpy's, and ids integers.
+    `measures` are trec_eval's names, single or of families (`P` is `P_5`, `P_10`, …), sets (`official`), or ours
+    (`TSE`). Scores are compared in double precision; `score_dtype="float32"` ties those that pytrec_eval ties.
+
+    >>> evaluator = RelevanceEvaluator({7: {1: 1, 2: 1}}, {"recip_rank", "P_2"}, score_dtype="float32")
+    >>> evaluator.evaluate({7: {1: 0.5, 3: 0.50000000001}})
+    {7: {'recip_rank': 0.5, 'P_2': 0.5}}
+    """
+
+    def __init__(
+        self,
+        query_relevance: Mapping[Any, Mapping[Any, Any]],
+        measures: Iterable[str],
+        relevance_level: float = 1,
+        judged_docs_only_flag: bool = False,
+        *,
+        score_dtype: str = "float64",
+    ) -> None:
+        choice("score_dtype", score_dtype, SCORE_DTYPES)
+        if not isinstance(query_relevance, Mapping):
+            raise UsageError(f"query_relevance is a {type(query_relevance).__name__}", remedy=QRELS_SHAPE)
+        if not relevance_level > 0:
+            raise UsageError(f"relevance_level is {relevance_level}, but must be above 0")
+        self._columns = columns([measures] if isinstance(measures, str) else measures, keep_defaults=True)
+        self._level = relevance_level
+        self._judged_only = bool(judged_docs_only_flag)
+        self._score_dtype = score_dtype
+        # as in pytrec_eval, a query that has no judgment at all is none
+        judged = {query: grades for query, grades in query_relevance.items() if len(grades)}
+        self._judgments = judgments_from_mapping(judged, "query_relevance") if judged else None
+
+    def evaluate(self, scores: Mapping[RequestId, Any]) -> dict[RequestId, dict[str, float]]:
+        """Return {query: {measure: value}} of the queries that are judged and in the run.
+
+        `scores` is {query: {document: score}}, or {query: [document, …]} in the order of a ranking. Queries come
+        back as the run has them. A query without relevant documents has 0, and the logarithm of the floor under the
+        names that begin with `gm_`.
+
+        >>> RelevanceEvaluator({"q": {"a": 1}, "unanswered": {"b": 1}}, {"map"}).evaluate({"q": ["x", "a"], "r": ["a"]})
+        {'q': {'map': 0.5}}
+        """
+        if not isinstance(scores, Mapping):
+            raise UsageError(f"scores is a {type(scores).__name__}", remedy=RUN_SHAPE)
+        index = {} if self._judgments is None else self._judgments.index
+        answered = {query: ranked for query, ranked in scores.items() if to_bytes(query) in index}
+        if not answered or self._judgments is None or not self._columns:
+            return {query: {} for query in answered}
+        positions = project(
+            self._judgments,
+            {"scores": answered},
+            score_dtype=self._score_dtype,
+            judged_only=self._judged_only,
+            needs_judged=needs_judged(self._columns),
+        )
+        table = values(positions, self._columns, self._level).tolist()
+        keys = _keys(self._columns)
+        return {query: dict(zip(keys, table[index[to_bytes(query)]], strict=True)) for query in answered}
+
+
+def _keys(asked: Sequence[Column]) -> list[str]:
+    """Name the columns as pytrec_eval does: by the family, where the parameters are of the measure and not its place.
+
+    Of two such columns each has the name that trec_eval prints, `set_F_0.5` and `set_F_2`.
+    """
+    families = [column.family.name for column in asked]
+    return [
+        column.family.name
+        if column.family.takes in ("numbers", "one list") and families.count(column.family.name) == 1
+        else column.name
+        for column in asked
+    ]
+
+
+def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
+    """Put the values of queries together: the sum for `num_…`, exp of the mean for `gm_…`, else the mean.
+
+    >>> compute_aggregated_measure("num_rel", [3, 4]), compute_aggregated_measure("map", [0.5, 0.25])
+    (7.0, 0.375)
+    """
+    total = "sum" if measure.startswith("num_") else "geometric" if measure.startswith("gm_") else "mean"
+    return aggregate(total, [float(value) for value in values])  # type: ignore[arg-type] # one of its three
+
+
+def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
+    """Read the lines of a run, `query Q0 document rank score tag`, from an open file or a list.
+
+    >>> parse_run(["301 Q0 FR94-1 1 12.5 bm25"])
+    {'301': {'FR94-1': 12.5}}
+    """
+    run: dict[str, dict[str, float]] = {}
+    for number, fields in _lines(f_run, 6, "run", "query Q0 document rank score tag"):
+        _add(run, number, "run", fields[0], fields[2], _parsed(float, fields[4], number, "run"))
+    return run
+
+
+def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
+    """Read the lines of judgments, `query 0 document grade`, from an open file or a list.
+
+    >>> parse_qrel(["301 0 FR94-1 1", "301 0 FR94-2 0"])
+    {'301': {'FR94-1': 1, 'FR94-2': 0}}
+    """
+    qrel: dict[str, dict[str, int]] = {}
+    for number, fields in _lines(f_qrel, 4, "qrel", "query 0 document grade"):
+        _add(qrel, number, "qrel", fields[0], fields[2], _parsed(int, fields[3], number, "qrel"))
+    return qrel
+
+
+def _lines(lines: Iterable[str], num_fields: int, what: str, shape: str) -> Iterator[tuple[int, list[str]]]:
+    for number, line in enumerate(lines, 1):
+        fields = line.split()
+        if len(fields) not in (0, num_fields):
+            problem = f"a line has {num_fields} fields ({shape}), found {len(fields)}: {shown(line)}"
+            raise FormatError(what, number, problem)
+        if fields:
+            yield number, fields
+
+
+def _parsed(kind: type[Number], text: str, number: int, what: str) -> Number:
+    try:
+        return kind(text)
+    except ValueError:
+        noun = "the score is no number" if kind is float else "the grade is no whole number"
+        remedy = "lexirecall.evaluate reads files with grades that are fractions" if kind is int else ""
+        raise FormatError(what, number, f"{noun}: {shown(text)}", remedy=remedy) from None
+
+
+def _add(table: dict[str, dict[str, Number]], number: int, what: str, query: str, document: str, value: Number) -> None:
+    row = table.setdefault(query, {})
+    if document in row:
+        raise FormatError(what, number, f"document {document!r} of query {query!r} is listed twice")
+    row[document] = value

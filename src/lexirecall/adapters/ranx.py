@@ -1,0 +1,323 @@
+"""ranx's interface: `Qrels` and `Run` objects in and out, and `evaluate` and `compare` as it has them.
+
+Belongs here: what takes and gives ranx's objects, metric names and reports. Not here: measures, tests. Imports errors,
+formats, judgments, measures, names, text and verbs; ranx itself only where objects of it are made.
+
+Judgments and runs are matched by the ids of requests, and nothing that is passed in is changed.
+
+>>> qrels, run = {"q1": {"a": 1}, "q2": {"b": 1}}, {"q2": {"b": 1.0}, "q1": {"x": 2.0, "a": 1.0}}
+>>> evaluate(qrels, run, "mrr")
+0.75
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from math import fsum
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+
+from lexirecall.errors import DataError, UsageError, choice, listed
+from lexirecall.formats import Reading, load_judgments
+from lexirecall.formats.memory import RUN_SHAPE, rankings_from_mapping
+from lexirecall.formats.naming import check_names
+from lexirecall.measures import Measure
+from lexirecall.names import Evaluable, parse_names
+from lexirecall.text import to_text
+from lexirecall.verbs.compare import compare as compare_runs
+from lexirecall.verbs.comparison import Comparison
+from lexirecall.verbs.conversion import columns_of, to_pandas
+from lexirecall.verbs.evaluate import evaluate as evaluate_runs
+
+TESTS = {"student": "auto", "fisher": "randomization", "tukey": "hsd"}
+"""ranx's tests, and what they are called here; `auto` is the paired t test for all that has a size."""
+_OURS = ("t", "wilcoxon", "sign", "randomization", "hsd", "randomized-hsd")
+_WHOLE_LIST = {"precision": "SetP", "recall": "SetR"}
+_NOT_OFFERED = {
+    "hits": "precision@k is hits@k over k",
+    "f1@": "f1 goes over the whole list; precision@k and recall@k are offered",
+    "dcg": "ndcg is offered, which has the same order within a request",
+    "dcg_burges": "ndcg_burges is offered, which has the same order within a request",
+    "rbp@": "to ranx the number is p, and to others a cut-off: write rbp.10, or RBP(p=0.8)@10",
+}
+_LEVEL = re.compile(r"(?P<name>.+)-l(?P<level>\d+)")
+
+
+def from_ranx(given: Any) -> Any:
+    """Turn a Qrels or Run of ranx into {request: {document: number}}; anything else is given back as it is.
+
+    >>> from_ranx({"q": {"a": 1}})
+    {'q': {'a': 1}}
+    """
+    if type(given).__module__.partition(".")[0] != "ranx":
+        return given
+    return {
+        str(request): {str(document): value for document, value in values.items()}
+        for request, values in given.to_dict().items()
+    }
+
+
+def to_ranx_qrels(qrels: Any, name: str | None = None) -> Any:
+    """Make a Qrels of ranx from judgments in any form that lexirecall reads: a file, a dict, a frame.
+
+    ranx cuts a grade of 1.9 down to 1 without a word, so that grades that are fractions are an error.
+
+    >>> to_ranx_qrels("qrels.txt.gz")  # doctest: +SKIP
+    """
+    judgments = load_judgments(from_ranx(qrels))
+    if (fractions := judgments.grades % 1 != 0).any():
+        problem = f"{judgments.name}: the grade {judgments.grades[fractions][0]} is a fraction, which ranx cuts off"
+        raise DataError(problem, remedy="multiply the grades, or round them as you mean it")
+    grades = {
+        request: {to_text(item): int(judgments.grades[i]) for item, i in judgments.lookup(q).items()}
+        for q, request in enumerate(judgments.requests)
+    }
+    return _ranx().Qrels(_not_empty(grades, "judgments"), name=name)
+
+
+def to_ranx_run(run: Any, name: str | None = None) -> Any:
+    """Make a Run of ranx from {request: {document: score}}, or ranked lists, whose scores then are n, n - 1, … 1.
+
+    ranx orders equal scores in its own way, which is none of lexirecall's.
+
+    >>> to_ranx_run({"q": ["a", "b"]}, name="bm25")  # doctest: +SKIP
+    """
+    run = from_ranx(run)
+    if not isinstance(run, Mapping):
+        remedy = f"{RUN_SHAPE}; ranx.Run.from_file and ranx.Run.from_df read files and frames"
+        raise UsageError(f"the run is a {type(run).__name__}, but must be a mapping", remedy=remedy)
+    scores = {}
+    for ranking in rankings_from_mapping(run, name or "run"):
+        numbers = range(len(ranking.items), 0, -1) if ranking.scores is None else ranking.scores
+        scores[to_text(ranking.request)] = {
+            to_text(item): float(score) for item, score in zip(ranking.items, numbers, strict=True)
+        }
+    return _ranx().Run(_not_empty(scores, "run"), name=name)
+
+
+def evaluate(
+    qrels: Any,
+    run: Any,
+    metrics: str | Sequence[str],
+    *,
+    return_mean: bool = True,
+    return_std: bool = False,
+    save_results_in_run: bool = False,
+    make_comparable: bool = True,
+    threads: int = 0,  # noqa: ARG001 - there is nothing to set
+    no_relevant: str = "zero",
+    **reading: Unpack[Reading],
+) -> Any:
+    """Evaluate a run as ranx's function of this name: a number for one metric, {metric: number} for several.
+
+    With `return_mean=False` the values of requests in the order of the judgments; with `return_std` {"mean", "std"}.
+    Requests that the run does not answer count as nothing retrieved; with `make_comparable=False` they are an error, as
+    are requests without judgments. Requests without relevant documents count as 0 as in ranx; `no_relevant="skip"`
+    leaves them out.
+
+    >>> evaluate({"q": {"a": 2, "b": 1}}, {"q": {"b": 0.9, "a": 0.1}}, ["map", "mrr-l2", "rbp.50", "TSE"])
+    {'map': 1.0, 'mrr-l2': 0.5, 'rbp.50': 0.75, 'TSE': 0.5}
+    """
+    names = _names(metrics)
+    rows = [read_metric(name) for name in names]
+    if preferences := [name for name, row in zip(names, rows, strict=True) if not isinstance(row, Measure)]:
+        raise UsageError(f"{listed(preferences)}: compares runs, and gives a single one no value", remedy="use compare")
+    judged, ranked = from_ranx(qrels), from_ranx(run)
+    if not make_comparable:
+        _check_comparable(judged, ranked)
+    scores = evaluate_runs(judged, {"run": ranked}, rows, no_relevant=no_relevant, **reading)
+    columns = {name: scores.values[0, :, scores.measures.index(row)] for name, row in zip(names, rows, strict=True)}
+    if save_results_in_run:
+        for name, column in columns.items():
+            run.mean_scores[name] = _mean(column)
+            run.scores[name] = dict(zip(scores.requests, column.tolist(), strict=True))
+    results = {name: _result(column, return_mean, return_std) for name, column in columns.items()}
+    return results if len(names) > 1 else results[names[0]]
+
+
+def compare(
+    qrels: Any,
+    runs: Iterable[Any] | Mapping[str, Any],
+    metrics: str | Sequence[str],
+    *,
+    stat_test: str = "student",
+    max_p: float = 0.01,
+    n_permutations: int = 10_000,
+    random_seed: int = 42,
+    make_comparable: bool = True,
+    threads: int = 0,  # noqa: ARG001 - there is nothing to set
+    correction: str = "none",
+    no_relevant: str = "zero",
+    **reading: Unpack[Reading],
+) -> "Report":
+    """Compare runs as ranx's function of this name; metrics may also be preferences such as LexiRecall.
+
+    `stat_test` is student (the paired t test; the sign test for preferences without a size), fisher (sign-flip
+    randomization), tukey (HSD with the effect of requests removed), or a test of `lexirecall.compare`. `correction`
+    is for the many pairs, as there: none, which is what ranx does, holm, bonferroni or bh. Runs are called by
+    their `name`, else run_1, run_2, …
+
+    >>> qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(8)}
+    >>> runs = {name: dict.fromkeys(qrels, ranking) for name, ranking in {"new": ["a", "b"], "old": ["x", "a"]}.items()}
+    >>> print(compare(qrels, runs, ["map", "LexiRecall"]))
+    run        AP    LexiRecall
+    a new  1.0000 b      1.0000 b
+    b old  0.2500        0.0000
+    <BLANKLINE>
+    raised letters: runs that are significantly worse (paired t, sign test; alpha 0.01)
+    """
+    names = _names(metrics)
+    rows = [read_metric(name) for name in names]
+    choice("stat_test", stat_test, (*TESTS, *_OURS))
+    judged, named = from_ranx(qrels), _named(runs)
+    if not make_comparable:
+        for run in named.values():
+            _check_comparable(judged, run)
+    comparison = compare_runs(
+        judged,
+        named,
+        rows,
+        test=TESTS.get(stat_test, stat_test),
+        correction=correction,
+        alpha=max_p,
+        seed=random_seed,
+        num_resamples=n_permutations,
+        no_relevant=no_relevant,
+        **reading,
+    )
+    return Report(comparison, dict(zip(names, rows, strict=True)), stat_test, max_p)
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """A comparison with the methods of ranx's reports; `comparison` has the intervals, effects and notes beside."""
+
+    comparison: Comparison
+    rows: dict[str, Evaluable]
+    """The measure of each metric, as it was asked for."""
+    stat_test: str
+    max_p: float
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics as they were asked for."""
+        return list(self.rows)
+
+    @property
+    def model_names(self) -> list[str]:
+        """What the runs are called, in the order given."""
+        return list(self.comparison.systems)
+
+    @property
+    def results(self) -> dict[str, dict[str, float | None]]:
+        """{run: {metric: mean}}; None where no request has a value."""
+        means = self.comparison.scores.means
+        columns = {name: means[:, self._index(name)].tolist() for name in self.rows}
+        return {
+            model: {name: None if np.isnan(column[s]) else column[s] for name, column in columns.items()}
+            for s, model in enumerate(self.model_names)
+        }
+
+    def _index(self, metric: str) -> int:
+        return self.comparison.scores.measures.index(self.rows[metric])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return scores, p-values and wins, ties and losses, {"stat_test", "metrics", "model_names", run: {…}, …}."""
+        models: dict[str, dict[str, Any]] = {
+            model: {"scores": scores, "comparisons": {}, "win_tie_loss": {}} for model, scores in self.results.items()
+        }
+        for metric in self.rows:
+            compared = self.comparison.measures[self._index(metric)]
+            lists = (compared.a, compared.b, compared.corrected, compared.wins, compared.ties, compared.losses)
+            for a, b, p, wins, ties, losses in zip(*(each.tolist() for each in lists), strict=True):
+                for first, second, won, lost in ((a, b, wins, losses), (b, a, losses, wins)):
+                    mine, other = models[self.model_names[first]], self.model_names[second]
+                    mine["comparisons"].setdefault(other, {})[metric] = p if np.isfinite(p) else None
+                    mine["win_tie_loss"].setdefault(other, {})[metric] = {"W": won, "T": ties, "L": lost}
+        return {"stat_test": self.stat_test, "metrics": self.metrics, "model_names": self.model_names, **models}
+
+    def to_dataframe(self) -> Any:
+        """Return a pandas data frame with the column model_names and one of means for each metric."""
+        rows = ({"model_names": model, **scores} for model, scores in self.results.items())
+        return to_pandas(columns_of(rows, ("model_names", *self.rows)))
+
+    def to_latex(self) -> str:
+        """Return the table as LaTeX."""
+        return self.comparison.render("latex")
+
+    def save(self, path: str | Path) -> None:
+        """Write `to_dict` to a JSON file."""
+        Path(path).write_text(json.dumps(self.to_dict(), indent=4) + "\n", encoding="utf-8")
+
+    def __str__(self) -> str:
+        return str(self.comparison)
+
+    def _repr_html_(self) -> str:
+        return self.comparison._repr_html_()
+
+
+def read_metric(name: str) -> Evaluable:
+    """Read a metric as ranx writes it, or a measure as lexirecall does; the level may stand at the end.
+
+    >>> [read_metric(name) for name in ("ndcg@10", "precision@5-l2", "recall", "rbp.95", "TSE(e=dcg)")]
+    [nDCG@10, P(rel=2)@5, SetR, RBP(p=0.95), TSE(e='dcg')]
+    """
+    leveled = _LEVEL.fullmatch(name)
+    base = leveled["name"] if leveled else name
+    plain, at, _ = base.partition("@")
+    if instead := _NOT_OFFERED.get(plain) or _NOT_OFFERED.get(plain + at):
+        raise UsageError(f"{name!r} of ranx is not offered", remedy=instead)
+    rows = parse_names(_WHOLE_LIST.get(base, base))
+    if len(rows) != 1:
+        raise UsageError(f"{name!r} names {len(rows)} metrics where one is asked for")
+    return rows[0](rel=int(leveled["level"])) if leveled else rows[0]
+
+
+def _names(metrics: str | Sequence[str]) -> list[str]:
+    if not metrics:
+        raise UsageError("there are no metrics to compute", remedy='name one, such as "map" or "TSE"')
+    return [metrics] if isinstance(metrics, str) else list(metrics)
+
+
+def _named(runs: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any]:
+    if isinstance(runs, Mapping):
+        return {name: from_ranx(run) for name, run in runs.items()}
+    given = list(runs)
+    names = [getattr(run, "name", None) or f"run_{number}" for number, run in enumerate(given, 1)]
+    check_names((name, f"number {number}") for number, name in enumerate(names, 1))
+    return {name: from_ranx(run) for name, run in zip(names, given, strict=True)}
+
+
+def _check_comparable(qrels: Any, run: Any) -> None:
+    if isinstance(qrels, Mapping) and isinstance(run, Mapping) and qrels.keys() != run.keys():
+        different = sorted(map(str, qrels.keys() ^ run.keys()))
+        problem = f"judgments and run do not have the same requests: only one of them has {listed(different)}"
+        raise DataError(problem, remedy="make_comparable=True counts what is missing as nothing retrieved")
+
+
+def _result(column: Any, return_mean: bool, return_std: bool) -> Any:
+    if not return_mean:
+        return column.copy()
+    return {"mean": _mean(column), "std": float(np.nanstd(column))} if return_std else _mean(column)
+
+
+def _mean(column: Any) -> float:
+    defined = column[~np.isnan(column)].tolist()
+    return fsum(defined) / len(defined) if defined else float("nan")
+
+
+def _not_empty(values: dict[str, dict[str, Any]], what: str) -> dict[str, dict[str, Any]]:
+    if not any(values.values()):
+        raise DataError(f"the {what} hold no document at all, and ranx has no object for that")
+    return values
+
+
+def _ranx() -> Any:
+    try:
+        return import_module("ranx")
+    except ModuleNotFoundError:
+        raise UsageError("ranx is not installed", remedy="pip install ranx") from None

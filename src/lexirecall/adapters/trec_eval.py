@@ -1,0 +1,175 @@
+"""trec_eval's output: the lines that it prints for judgments and a run.
+
+Belongs here: which topics count, the lines and their order. Not here: the measures (trec_names), the options (cli).
+Imports numpy, errors, formats, judgments, manifest, positions and trec_names.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from lexirecall.adapters.trec_names import Column, aggregate, columns, needs_judged, values
+from lexirecall.errors import UsageError, counted, listed
+from lexirecall.formats import Qrels, Run, project
+from lexirecall.formats.memory import is_json
+from lexirecall.formats.source import Source
+from lexirecall.formats.tablefiles import may_hold_table
+from lexirecall.formats.trec import lines as lines_of
+from lexirecall.judgments import BoolArray, FloatArray
+from lexirecall.manifest import Note
+from lexirecall.positions import Positions, Tracks
+from lexirecall.text import to_bytes, to_text
+
+DEFAULT = ("official",)
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """The lines, and what their reader should know beside them."""
+
+    lines: tuple[str, ...]
+    notes: tuple[Note, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+
+def evaluate(
+    qrels: Qrels,
+    run: Run,
+    measures: Iterable[str] = DEFAULT,
+    *,
+    per_topic: bool = False,
+    complete: bool = False,
+    summary: bool = True,
+    level: float = 1,
+    depth: int | None = None,
+    judged_only: bool = False,
+    num_documents: int | None = None,
+    score_dtype: str = "float64",
+) -> Output:
+    """Return what trec_eval prints: a line for each measure, of each topic if `per_topic`, and of all.
+
+    A topic counts if it is judged and in the run; if `complete`, each judged one, and 0 where the run lacks it.
+    Topics come in the order of their bytes, measures in trec_eval's.
+
+    >>> output = evaluate({"1": {"a": 1, "b": 1}}, {"1": {"x": 2.0, "a": 1.0}}, ["num_ret", "map", "P.5"])
+    >>> [line.split() for line in output.lines]
+    [['num_ret', 'all', '2'], ['map', 'all', '0.2500'], ['P_5', 'all', '0.2000']]
+    """
+    asked = columns(list(measures), keep_defaults=False)
+    positions = project(
+        qrels,
+        run,
+        score_dtype=score_dtype,
+        depth=depth,
+        judged_only=judged_only,
+        corpus_size=num_documents,
+        needs_judged=needs_judged(asked),
+    )
+    if len(positions.systems) != 1:
+        raise UsageError(
+            f"{listed(positions.systems)} are {len(positions.systems)} runs", remedy="lexirecall eval takes several"
+        )
+    found = values(positions, asked, level)
+    answered = positions.answered[0]
+    lines = list(_topic_lines(positions, asked, found)) if per_topic else []
+    if summary:
+        lines += _summary_lines(asked, _counting(asked, found, answered, complete=complete), tag_of(run, positions))
+    return Output(tuple(lines), () if complete else _notes(positions))
+
+
+def _topic_lines(positions: Positions, asked: Sequence[Column], found: FloatArray) -> Iterator[str]:
+    requests = positions.requests
+    printed = [(c, column) for c, column in enumerate(asked) if column.family.shown != "summary"]
+    for q in sorted(np.flatnonzero(positions.answered[0]), key=lambda q: to_bytes(requests[q])):
+        for c, column in printed:
+            if column.family.name == "relstring":
+                text = f"'{relevance_string(positions, int(q), int(column.parameters[0]))}'"
+            else:
+                text = _number(column, found[q, c])
+            yield _line(column.name, requests[q], text)
+
+
+def _counting(asked: Sequence[Column], found: FloatArray, answered: BoolArray, *, complete: bool) -> FloatArray:
+    """Return the rows that enter the averages, [topics, columns]."""
+    if not complete:
+        return found[answered]
+    rows = found.copy()
+    means = np.array([column.family.total == "mean" for column in asked], bool)
+    rows[np.ix_(~answered, means)] = 0  # utility too, which gives a list that is empty another value
+    return rows
+
+
+def _summary_lines(asked: Sequence[Column], rows: FloatArray, tag: str) -> Iterator[str]:
+    for c, column in enumerate(asked):
+        if column.family.name == "runid":
+            yield _line("runid", "all", tag)
+        elif column.family.shown != "topics":
+            yield _line(column.name, "all", _number(column, aggregate(column.family.total, rows[:, c].tolist())))
+
+
+def _line(name: str, topic: str, text: str) -> str:
+    return f"{name:<22}\t{topic}\t{text}"
+
+
+def _number(column: Column, value: float) -> str:
+    return str(int(value)) if column.family.is_count else f"{value:6.4f}"
+
+
+def _notes(positions: Positions) -> tuple[Note, ...]:
+    missing = [positions.requests[q] for q in np.flatnonzero(~positions.answered[0])]
+    if not missing:
+        return ()
+    text = f"{counted(len(missing), 'judged topic')} not in the run: left out ({listed(missing)}); -c counts them as 0"
+    return (Note("unanswered", text, len(missing)),)
+
+
+def relevance_string(positions: Positions, request: int, length: int) -> str:
+    """Write the grades of the first items of a ranking, a sign for each: trec_eval's `relstring`.
+
+    `>` is a grade above 9, `-` an item that is not in the judgments, `.` one with a grade below 0.
+
+    >>> from lexirecall import project
+    >>> ranked = {"q": ["a", "x", "b", "c", "d"]}
+    >>> positions = project({"q": {"a": 2, "b": 0, "c": -1, "d": 12}}, ranked, needs_judged=True)
+    >>> relevance_string(positions, 0, 10)
+    '2-0.>'
+    """
+    if positions.others is None:
+        raise UsageError("the positions lack judged non-relevant items", remedy="project(..., needs_judged=True)")
+    signs = ["-"] * min(length, int(positions.num_retrieved[0, request]))
+    for tracks in (positions.found, positions.others):
+        for place, grade in _grades_of(tracks, positions, request, len(signs)):
+            signs[place - 1] = "." if grade < 0 else ">" if grade > 9 else str(int(grade))
+    return "".join(signs)
+
+
+def _grades_of(tracks: Tracks, positions: Positions, request: int, depth: int) -> Iterator[tuple[int, float]]:
+    start, stop = tracks.segments.offsets[request : request + 2]
+    places = tracks.positions[start:stop]
+    shown = places <= depth
+    grades = positions.judgments.grades[tracks.items[start:stop][shown]]
+    return zip(places[shown].tolist(), grades.tolist(), strict=True)
+
+
+def tag_of(run: Run, positions: Positions) -> str:
+    """Return the tag in a run's first line; its name, where it is not a file of text that can be opened again.
+
+    >>> from lexirecall import project
+    >>> run = {"q": {"a": 1.0}}
+    >>> tag_of(run, project({"q": {"a": 1}}, run))
+    'run'
+    """
+    name = positions.systems[0]
+    if not isinstance(run, (str, os.PathLike)) or not Path(run).is_file():
+        return name
+    with Source(run) as source:
+        if may_hold_table(run) or is_json(source):
+            return name
+        fields = next(islice(lines_of(source), 1))[1]
+    return to_text(fields[5]) if len(fields) > 5 else name

@@ -1,0 +1,205 @@
+"""pref_eval's JSON lines: its keys, its order, its names, and what its own reader makes of them."""
+
+import json
+import random
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies
+
+import naive
+from command import Command
+from lexirecall import UsageError, evaluate, project
+from lexirecall.adapters.pref_eval import name_in_pref_eval, prefer, prefer_positions
+from lexirecall.names import parse_names
+
+QRELS = {"q1": {"a": 1, "b": 1}, "none": {"a": 0}, "q2": {"c": 2}}
+RUNS = {"x": {"q1": ["a", "b"], "q2": ["z", "c"]}, "y": {"q1": ["a", "z", "b"], "q2": ["c"]}, "w": {"q1": ["a", "b"]}}
+GOOD = {
+    "qrels.txt": b"q1 0 a 1\nq1 0 b 1\n",
+    "x.run": b"q1 Q0 a 1 2 t\nq1 Q0 b 2 1 t\n",
+    "y.run": b"q1 Q0 b 1 2 t\n",
+}
+
+
+def lines(*arguments: Any, **options: Any) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in str(prefer(*arguments, **options)).splitlines()]
+
+
+def test_the_lines_have_the_keys_and_the_order_of_the_reference() -> None:
+    found = lines(QRELS, {name: RUNS[name] for name in ("x", "y")}, ["lexirecall", "rpp", "rr"])
+    head = {"runi": "x", "runj": "y", "sample": 0}
+    assert found == [
+        {"qid": "q1", **head, "type": "preference", "lexirecall": 1, "rpp": 0.5, "rr": 0.0},
+        {"qid": "q1", "run": "x", "sample": 0, "type": "metric", "rr": 1.0},
+        {"qid": "q1", "run": "y", "sample": 0, "type": "metric", "rr": 1.0},
+        {"qid": "q2", **head, "type": "preference", "lexirecall": -1, "rpp": -1.0, "rr": -0.5},
+        {"qid": "q2", "run": "x", "sample": 0, "type": "metric", "rr": 0.5},
+        {"qid": "q2", "run": "y", "sample": 0, "type": "metric", "rr": 1.0},
+        {"qid": "all", **head, "lexirecall": 0.0, "rpp": -0.25, "rr": -0.25},
+    ]
+    assert [list(line) for line in found[:2]] == [
+        ["qid", "runi", "runj", "sample", "type", "lexirecall", "rpp", "rr"],
+        ["qid", "run", "sample", "type", "rr"],
+    ]
+
+
+def test_within_a_request_a_run_is_compared_with_the_later_ones_and_then_has_its_own_line() -> None:
+    found = [line for line in lines(QRELS, RUNS, ["lexirecall", "ap"]) if line["qid"] == "q1"]
+    assert [line.get("run") or line["runi"] + line["runj"] for line in found] == ["xy", "xw", "x", "yw", "y", "w"]
+
+
+def test_preferences_alone_have_no_lines_of_single_runs() -> None:
+    assert {line.get("type") for line in lines(QRELS, RUNS, ["lexirecall", "dcgrpp"])} == {"preference", None}
+
+
+def test_a_run_that_lacks_a_request_has_found_nothing() -> None:
+    found = [line for line in lines(QRELS, RUNS, ["lexirecall", "ap"]) if line["qid"] == "q2"]
+    assert [line["lexirecall"] for line in found if "runi" in line] == [-1, 1, 1]
+    assert [line["ap"] for line in found if line.get("run") == "w"] == [0.0]
+
+
+def test_requests_and_means_can_be_had_alone() -> None:
+    preferences = prefer(QRELS, RUNS, ["ap"])
+    assert {json.loads(line)["qid"] for line in preferences.to_text(per_request=False).splitlines()} == {"all"}
+    assert {json.loads(line)["qid"] for line in preferences.to_text(summary=False).splitlines()} == {"q1", "q2"}
+    assert preferences.to_text(per_request=False, summary=False) == ""
+
+
+def test_measures_have_the_names_of_the_reference_where_it_has_them() -> None:
+    names = "lexirecall lexiprecision rrlexiprecision rpp invrpp dcgrpp ap ap@5 rr rr@5 ndcg ndcg@5 p@1 r@10"
+    assert [name_in_pref_eval(row) for row in parse_names(names)] == names.split()
+    assert name_in_pref_eval(parse_names("Rprec")[0]) == "rp"
+
+
+def test_its_rbp_has_another_persistence_so_that_ours_says_which() -> None:
+    names = {"RBP(p=0.5)": "rbp", "RBP": "rbp@0.8", "RBP(p=0.5)@10": "rbp@0.5,10", "RBP(p=0.95)": "rbp@0.95"}
+    assert {name: name_in_pref_eval(parse_names(name)[0]) for name in names} == names
+
+
+def test_what_it_does_not_have_keeps_our_name() -> None:
+    names = ["TSE", "AP(rel=2)", "nDCG(dcg='exp-log2')@10", "RPP(graded=True)", "LastRel", "RBP(rel=2,p=0.5)"]
+    assert [name_in_pref_eval(row) for row in parse_names(names)] == [str(row) for row in parse_names(names)]
+
+
+def test_lower_is_better_too_where_it_is_and_an_undefined_value_is_null() -> None:
+    found = lines({"q": {"a": 1}, "r": {"b": 1}}, {"x": {"q": ["a"], "r": []}, "y": {"q": ["z", "a"]}}, ["LastRel"])
+    assert [line["LastRel"] for line in found if line["qid"] == "q"] == [1.0, 1.0, 2.0]
+    assert [line for line in found if line["qid"] == "r" and "run" in line] == []
+
+
+def test_one_run_has_nothing_to_be_compared_with() -> None:
+    with pytest.raises(UsageError, match="one run only"):
+        prefer(QRELS, {"x": RUNS["x"]}, ["AP"])
+
+
+def test_names_with_a_colon_stay_whole() -> None:
+    found = lines(QRELS, {"X:1": RUNS["x"], "Y:2": RUNS["y"]}, ["lexirecall"])
+    assert {(line["runi"], line["runj"]) for line in found} == {("X:1", "Y:2")}
+
+
+def test_an_unknown_measure_is_an_error_and_no_tie() -> None:
+    with pytest.raises(UsageError, match="did you mean 'LexiRecall'"):
+        prefer(QRELS, RUNS, ["lexirecal"])
+
+
+def test_rr_with_a_cut_off_is_a_preference_like_any_other() -> None:
+    found = lines({"q": {"a": 1}}, {"x": {"q": ["a"]}, "y": {"q": ["z", "a"]}}, ["rr@10"])
+    assert [line["rr@10"] for line in found if "runi" in line] == [0.5, 0.5]
+
+
+def test_graded_preferences_are_there_by_a_name_of_their_own() -> None:
+    """The reference computes the binary value of this example, whatever the grades."""
+    grades = {"q": {"a": 2, "b": 1, "c": 1}}
+    runs = {"X": {"q": ["b", "c", "a", "n"]}, "Y": {"q": ["a", "n", "b", "c"]}}
+    found = lines(grades, runs, ["rpp", "RPP(graded=True)"])[0]
+    assert (round(found["rpp"], 3), round(found["RPP(graded=True)"], 3)) == (0.667, 0.25)
+
+
+def judged_and_ranked(seed: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, list[str]]]]:
+    chance = random.Random(seed)  # noqa: S311 - not for secrets
+    documents = [f"d{i}" for i in range(12)]
+    qrels = {f"q{i}": {d: chance.choice((0, 0, 1, 2)) for d in documents[: chance.randint(1, 9)]} for i in range(5)}
+    runs = {
+        name: {q: chance.sample(documents, chance.randint(0, 12)) for q in qrels if chance.random() < 0.9}
+        for name in "abc"
+    }
+    runs["a"]["q0"] = documents
+    return qrels, {name: run or {"q0": []} for name, run in runs.items()}
+
+
+@given(strategies.integers(0, 10_000))
+def test_signs_and_means_are_those_of_the_definitions(seed: int) -> None:
+    qrels, runs = judged_and_ranked(seed)
+    qrels["q0"]["d0"] = 1
+    found = [
+        json.loads(line) for line in prefer_positions(project(qrels, runs), ["lexirecall", "AP"]).to_text().split("\n")
+    ]
+    signs: dict[tuple[str, str], list[int]] = {}
+    for qid, grades in qrels.items():
+        relevant = [d for d, grade in grades.items() if grade > 0]
+        for first, second in combinations(runs, 2) if relevant else ():
+            vectors = [placed(runs[name].get(qid, []), relevant) for name in (first, second)]
+            signs.setdefault((first, second), []).append(naive.lexirecall(*vectors))
+    asked = {pair: [line for line in found if (line.get("runi"), line.get("runj")) == pair] for pair in signs}
+    for pair, expected in signs.items():
+        *requests, mean = asked[pair]
+        assert [line["lexirecall"] for line in requests] == expected
+        assert mean["qid"] == "all"
+        assert mean["lexirecall"] == pytest.approx(sum(expected) / len(expected))
+        assert mean["ap"] == pytest.approx(sum(line["ap"] for line in requests) / len(requests))
+
+
+def placed(ranking: list[str], relevant: list[str]) -> list[float]:
+    return sorted(ranking.index(d) + 1 if d in ranking else float("inf") for d in relevant)
+
+
+def test_lines_of_single_runs_hold_the_values_of_evaluate() -> None:
+    qrels, runs = judged_and_ranked(7)
+    scores = evaluate(qrels, runs, ["AP", "nDCG"]).to_dict(per_request=True)
+    found = [line for line in lines(qrels, runs, ["ap", "ndcg"]) if "run" in line]
+    assert len(found) > 3
+    assert all(scores[line["run"]][line["qid"]] == {"AP": line["ap"], "nDCG": line["ndcg"]} for line in found)
+
+
+def read_as_its_aggregator_does(text: str, measure: str) -> Iterator[tuple[str, str, float]]:
+    """What pref_aggregate.py takes from a file: lines of requests, preferences by pair and metrics by run."""
+    for line in map(json.loads, text.splitlines()):
+        if line["qid"] != "all" and line["sample"] == 0:
+            wanted = "metric" if measure in ("ap", "rr") else "preference"
+            if line["type"] == wanted:
+                yield (
+                    line["qid"],
+                    line["run"] if wanted == "metric" else f"{line['runi']}:{line['runj']}",
+                    line[measure],
+                )
+
+
+def test_the_lines_are_what_its_aggregator_reads() -> None:
+    text = str(prefer(QRELS, RUNS, ["lexirecall", "ap"]))
+    assert len(list(read_as_its_aggregator_does(text, "lexirecall"))) == 6
+    assert len(list(read_as_its_aggregator_does(text, "ap"))) == 6
+
+
+def test_the_command_writes_the_lines(command: Command, tmp_path: Path) -> None:
+    outcome = command("compare", "qrels.txt", "x.run", "y.run", "-m", "LexiRecall", "-f", "pref_eval")
+    assert outcome.code == 0
+    assert [json.loads(line)["lexirecall"] for line in outcome.out.splitlines()] == [1, 1.0]
+    command("compare", "qrels.txt", "x.run", "y.run", "-m", "LexiRecall", "-f", "pref_eval", "-o", "prefs.json")
+    assert (tmp_path / "prefs.json").read_text() == outcome.out
+
+
+@pytest.mark.parametrize("option", [("--baseline", "x.run"), ("--test", "t"), ("--show", "pairs"), ("--alpha", "0.05")])
+def test_an_option_that_the_lines_have_no_place_for_is_an_error(option: tuple[str, str], command: Command) -> None:
+    outcome = command("compare", "qrels.txt", "x.run", "y.run", "-f", "pref_eval", *option)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert f"{option[0]} does not go with -f pref_eval" in outcome.err
+
+
+def test_signs_of_a_preference_are_whole_numbers_and_its_means_are_not() -> None:
+    *requests, mean = str(prefer(QRELS, {"x": RUNS["x"], "w": RUNS["w"]}, ["LexiRecall"])).splitlines()
+    assert [line[-16:] for line in requests] == ['"lexirecall": 0}', '"lexirecall": 1}']
+    assert mean.endswith('"lexirecall": 0.5}')

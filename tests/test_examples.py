@@ -1,0 +1,45 @@
+"""Each example runs as it stands, and says what it is meant to say."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+SAYS = {
+    "trec_researcher": "best by AP: precise.run; best by LexiRecall: deep.run",
+    "systematic_reviewer": "LastRel(rel=2)",
+    "rag_gate": "question 3",
+    "fairness_auditor": "'Corner Store'",
+    "recommender": "LexiRecall",
+}
+NEEDS = {"recommender": "lenskit"}
+
+
+def test_every_example_is_run() -> None:
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == SAYS.keys()
+
+
+@pytest.mark.parametrize("name", SAYS)
+def test_an_example_runs_and_says(name: str, tmp_path: Path) -> None:
+    package = NEEDS.get(name)
+    if package and importlib.util.find_spec(package) is None:
+        pytest.skip(f"{package} is not installed")
+    ran = subprocess.run(
+        [sys.executable, str(EXAMPLES / f"{name}.py")], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert SAYS[name] in ran.stdout
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_researcher_may_give_files(tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text("q 0 a 1\nq 0 b 1\n")
+    (tmp_path / "x.run").write_text("q Q0 a 1 3 x\nq Q0 c 2 2 x\nq Q0 d 3 1 x\nq Q0 b 4 0 x\n")
+    (tmp_path / "y.run").write_text("q Q0 c 1 3 y\nq Q0 a 2 2 y\nq Q0 b 3 1 y\n")
+    command = [sys.executable, str(EXAMPLES / "trec_researcher.py"), "qrels.txt", "x.run", "y.run"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert "best by AP: x.run; best by LexiRecall: y.run" in ran.stdout
