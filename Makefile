@@ -1,7 +1,7 @@
 # The workflow, in one place. PYTHON may name any interpreter whose environment has the extras test, lint and docs.
 PYTHON ?= python3
 
-.PHONY: install test spark-test coverage test-oldest lint docs bench fuzz sanitize
+.PHONY: install test spark-test adapters-test coverage test-oldest lint docs bench fuzz sanitize
 
 install:            ## everything a developer needs, into the current environment
 	$(PYTHON) -m pip install -e '.[test,lint,docs]'
@@ -14,6 +14,12 @@ coverage:           ## the suite with branch coverage, which must not fall; take
 
 spark-test:         ## Spark with executors in processes of their own, one of which is killed; needs Java 17
 	$(PYTHON) tests/spark_cluster.py
+
+adapters-test:      ## the adapters of heavy packages, LensKit and PyTerrier, each in an environment of its own
+	$(PYTHON) -m venv build/lenskit && build/lenskit/bin/pip install -q . 'lenskit>=2025.8' pytest hypothesis
+	build/lenskit/bin/python -m pytest tests/test_adapter_lenskit.py tests/test_examples.py -k 'lenskit or recommender'
+	$(PYTHON) -m venv build/pyterrier && build/pyterrier/bin/pip install -q . python-terrier pytest hypothesis
+	build/pyterrier/bin/python -m pytest tests/test_adapter_pyterrier.py
 
 test-oldest:        ## the suite with the lowest versions that pyproject.toml allows
 	$(PYTHON) -m venv build/oldest

@@ -328,7 +328,7 @@ def test_ids_may_be_any_python_objects() -> None:
 def test_every_kind_of_text_of_pandas_is_text(dtype: str) -> None:
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
-    frame = pandas.DataFrame({"qid": ["q", "q"], "docno": ["é", "x"], "score": [0.5, 0.5]})
+    frame = pandas.DataFrame({"qid": ["q", "q"], "docno": ["é", "x"], "score": [1, 1]})
     frame = frame.astype({"qid": dtype, "docno": dtype})
     assert project({"q": {"x": 1}}, frame).found.positions.tolist() == [2]
     assert load_judgments(frame).requests == ("q",)

@@ -317,6 +317,12 @@ def test_files_are_read_by_the_session(spark: Any, tmp_path: Path) -> None:
     assert {name.removesuffix(".parquet"): each for name, each in averages.to_dict().items()} == expected
 
 
+def test_scores_are_not_taken_for_grades(spark: Any) -> None:
+    frame = spark.createDataFrame([("q", "a", 0.5)], "qid string, docid string, score double")
+    with pytest.raises(FormatError, match="the column 'score' holds fractions"):
+        engine.evaluate(spark, frame, frame, ["AP"])
+
+
 def test_files_that_are_no_tables_are_refused(spark: Any, tmp_path: Path) -> None:
     qrels, runs = collection(seed=12)
     frame, judged = as_frames(spark, qrels, runs)

@@ -286,3 +286,14 @@ def test_progress_counts_the_bytes_of_a_table_file(tmp_path: Path) -> None:
     with Source(path, advanced.append) as source:
         open_table_file(source, "run")
     assert sum(advanced) >= path.stat().st_size
+
+
+def test_scores_are_not_taken_for_grades(tmp_path: Path) -> None:
+    """A run in the place of judgments has a column of scores, which BEIR's judgments have too, of whole numbers."""
+    run, qrels = tmp_path / "run.tsv", tmp_path / "qrels.tsv"
+    run.write_text("query-id\tcorpus-id\tscore\nq\ta\t0.5\nq\tb\t0.25\n")
+    qrels.write_text("query-id\tcorpus-id\tscore\nq\ta\t1\nq\tb\t0\n")
+    assert project(qrels, run).found.positions.tolist() == [1]
+    with pytest.raises(FormatError, match=r"run.tsv:2: the column 'score' holds fractions.*: 0.5\n.*is this a run"):
+        project(run, qrels)
+    assert project(run, qrels, columns={"qrels.grade": "score"}).judgments.grades.tolist() == [0.5, 0.25]

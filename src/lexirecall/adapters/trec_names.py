@@ -5,6 +5,7 @@ such as `P.5,10` or `ndcg_cut_10`. Not here: formulas (measures, trec_formulas),
 errors, measures, names, positions, trec_formulas and verbs.
 """
 
+import difflib
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -249,7 +250,12 @@ def _number(text: str, family: Family, name: str) -> float:
 
 def _our_measure(name: str) -> Measure:
     """Read a name of ours; what is better when lower, or lacks a value without more than qrels and run, is refused."""
-    measure = parse_measure(name)
+    try:
+        measure = parse_measure(name)
+    except UnknownMeasure:
+        near = difflib.get_close_matches(name, (*FAMILIES, *NICKNAMES), n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join((*NICKNAMES, *FAMILIES))}"
+        raise UnknownMeasure(f"unknown measure {name!r}: {hint}") from None
     if measure.direction < 0 or measure.corpus == "required" or measure.needs_providers:
         raise UsageError(
             f"{measure} is none of trec_eval's measures, to which a request without an answer is worth 0",

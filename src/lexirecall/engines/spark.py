@@ -10,7 +10,7 @@ the same kernels as everything else, on the workers. What comes to the driver is
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from lexirecall.engines.batches import Layout
 from lexirecall.engines.kernels import ROWS, STATE, Kernel, PairKernel, Sum, total_of
@@ -19,6 +19,7 @@ from lexirecall.engines.spark_session import match_python, pyspark, session
 from lexirecall.engines.spark_tables import Tables, Workspace, no_common_request, prepare
 from lexirecall.engines.tallies import PairTally, Tally, Task
 from lexirecall.errors import DataError, UsageError, counted
+from lexirecall.formats import Rules
 from lexirecall.formats.columns import Given
 from lexirecall.manifest import Conventions, Manifest, Note, versions_in_use
 from lexirecall.names import Evaluable, Names, parse_preference
@@ -39,17 +40,6 @@ if TYPE_CHECKING:
     from lexirecall.engines.spark_tables import Frames
 
 __all__ = ["SparkScores", "evaluate", "preference_counts", "session", "sort_keys"]
-
-
-class Rules(TypedDict, total=False):
-    """How rankings become positions: the fields of `Conventions`, of which the order of rows is not offered."""
-
-    ties: str
-    score_dtype: str
-    depth: int | None
-    judged_only: bool
-    duplicates: str
-    imputation: str
 
 
 @dataclass(frozen=True, eq=False)

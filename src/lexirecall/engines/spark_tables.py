@@ -15,7 +15,7 @@ from uuid import uuid4
 from lexirecall.engines.plan import JUDGMENTS, PROBLEMS, RUNS, SPARK, Plan, text_of
 from lexirecall.engines.spark_session import pyspark
 from lexirecall.errors import DataError, FormatError, UsageError, counted, listed, shown
-from lexirecall.formats.columns import Given, find_columns
+from lexirecall.formats.columns import NO_GRADES, NO_GRADES_REMEDY, Given, find_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -29,6 +29,7 @@ _GRADE_PROBLEMS = {
     "no_item": ("item IS NULL", "the item is missing, or a fraction"),
     "no_grade": ("grade IS NULL", "the grade is missing, or no number"),
     "not_finite": ("isnan(grade) OR abs(grade) = CAST('Infinity' AS DOUBLE)", "the grade is not finite"),
+    "not_whole": ("must_be_whole AND grade <> floor(grade)", NO_GRADES),
 }
 
 
@@ -202,7 +203,10 @@ def _grades(workspace: Workspace, qrels: "DataFrame", columns: Given) -> "tuple[
         for role, name in (("request", found.request), ("item", found.item))
     }
     grade = f"TRY_CAST({SPARK.name(found.grade)} AS DOUBLE)" if found.grade else "CAST(1 AS DOUBLE)"
-    rows = f"SELECT {ids['request']} AS request, {ids['item']} AS item, {grade} AS grade FROM"
+    rows = (
+        f"SELECT {ids['request']} AS request, {ids['item']} AS item, {grade} AS grade, "
+        f"{str(found.is_score_graded).lower()} AS must_be_whole FROM"
+    )
     frame = _select(workspace, rows, qrels, "qrels")
     counts = ", ".join(f"count_if({condition}) AS {name}" for name, (condition, _) in _GRADE_PROBLEMS.items())
     pairs = (
@@ -223,7 +227,9 @@ def _judgments(workspace: Workspace, pairs: "DataFrame") -> "tuple[DataFrame, in
     for name, (_, problem) in _GRADE_PROBLEMS.items():
         if counts[name]:
             example = pairs.where(f"{name} > 0").first()
-            raise FormatError("qrels", None, f"{counted(counts[name], 'row')}: {problem}, as {_named(example)}")
+            remedy = NO_GRADES_REMEDY if problem == NO_GRADES else ""
+            what = f"{counted(counts[name], 'row')}: {problem}, as {_named(example)}"
+            raise FormatError("qrels", None, what, remedy=remedy)
     if (pair := pairs.where("grade <> highest").first()) is not None:
         problem = f"{_named(pair)} is judged twice, with the grades {pair.grade:g} and {pair.highest:g}"
         raise FormatError("qrels", None, problem, remedy="keep one of them")

@@ -50,6 +50,7 @@ __all__ = [
     "ProviderMap",
     "Qrels",
     "Reading",
+    "Rules",
     "Run",
     "Runs",
     "check_common",
@@ -67,16 +68,21 @@ CorpusSize = int | str | os.PathLike[str] | Mapping[Any, int] | None
 ProviderMap = str | os.PathLike[str] | Mapping[Any, Any] | Frame | None
 
 
-class Reading(TypedDict, total=False):
-    """How judgments and runs are read: the keywords of `project`, which every verb that takes files passes on."""
+class Rules(TypedDict, total=False):
+    """How rankings become positions: the fields of `Conventions` as keywords."""
 
-    corpus_size: CorpusSize
     ties: str
     score_dtype: str
     depth: int | None
     judged_only: bool
     duplicates: str
     imputation: str
+
+
+class Reading(Rules, total=False):
+    """How judgments and runs are read: the keywords of `project`, which every verb that takes files passes on."""
+
+    corpus_size: CorpusSize
     providers: ProviderMap
     columns: Given
     show_progress: bool | None

@@ -58,6 +58,8 @@ class Columns:
     grade: str | None = None
     system: str | None = None
     provider: str | None = None
+    is_score_graded: bool = False
+    """Whether grades were found under the name of scores, where only whole numbers are taken for them."""
 
     @property
     def order(self) -> str:
@@ -76,7 +78,7 @@ def find_columns(names: Sequence[str], kind: str, given: Given = None, *, source
     check_given(given)
     found: dict[str, str | None] = {}
     for role in _OF_TABLE[kind]:
-        wanted = (given or {}).get(f"{kind}.{role}") or (given or {}).get(role)
+        wanted = _given(given, kind, role)
         if wanted is not None and wanted not in names:
             raise FormatError(source, None, f"there is no column {wanted!r}", remedy=_there_are(names, wanted))
         found[role] = wanted or _usual(names, role)
@@ -84,7 +86,17 @@ def find_columns(names: Sequence[str], kind: str, given: Given = None, *, source
         raise _not_found(names, missing, source)
     if kind == "run" and found["score"] is None and found["rank"] is None:
         raise _not_found(names, ["score", "rank"], source)
-    return Columns(**{role: name or "" if role in ("request", "item") else name for role, name in found.items()})  # type: ignore[arg-type]
+    is_graded_by_name = _spelling(found.get("grade") or "") == "score"
+    return Columns(
+        request=found.pop("request", None) or "",
+        item=found.pop("item", None) or "",
+        is_score_graded=is_graded_by_name and _given(given, kind, "grade") is None,
+        **found,
+    )
+
+
+def _given(given: Given, kind: str, role: str) -> str | None:
+    return (given or {}).get(f"{kind}.{role}") or (given or {}).get(role)
 
 
 def has_usual_columns(names: Sequence[str]) -> bool:
@@ -95,6 +107,10 @@ def has_usual_columns(names: Sequence[str]) -> bool:
     """
     has_owner = any(_usual(names, role) is not None for role in ("request", "provider"))
     return has_owner and _usual(names, "item") is not None
+
+
+NO_GRADES = "the column 'score' holds fractions, which are the scores of a run rather than grades"
+NO_GRADES_REMEDY = "is this a run? The order is: QRELS RUN. If they are grades, say so: --columns grade=score"
 
 
 def check_given(given: Given) -> None:

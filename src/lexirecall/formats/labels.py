@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from lexirecall.errors import FormatError, plain, shown
+from lexirecall.formats.columns import NO_GRADES, NO_GRADES_REMEDY
 from lexirecall.formats.frames import Table
 from lexirecall.formats.ids import Ids, by_appearance, first_rows
 from lexirecall.judgments import FloatArray, IntArray, Judgments, PackedIds, offsets_of
@@ -29,6 +30,9 @@ def judgments_from_table(table: Table) -> Judgments:
     if not np.isfinite(grades).all():
         row = int(np.argmin(np.isfinite(grades)))
         raise table.error(row, f"the grade is not finite: {grades[row]}", remedy="write a plain number")
+    if table.columns.is_score_graded and (fractions := grades % 1 != 0).any():
+        row = int(np.argmax(fractions))
+        raise table.error(row, f"{NO_GRADES}: {grades[row]}", remedy=NO_GRADES_REMEDY)
     numbers, order = by_appearance(requests)
     first = first_rows(numbers * len(items.values) + items.codes)
     rows = np.arange(len(first))
