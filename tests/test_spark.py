@@ -386,6 +386,14 @@ def test_a_missing_or_old_java_is_named(tmp_path: Path, monkeypatch: pytest.Monk
         spark_session.check_java()
 
 
+def test_missing_pandas_is_named_before_anything_runs(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """pyspark asks for it before it hands over Arrow batches."""
+    monkeypatch.setattr(spark_session, "find_spec", lambda name: None if name == "pandas" else object())
+    frame = spark.createDataFrame([("q", "a", 1.0)], "qid string, docid string, score double")
+    with pytest.raises(UsageError, match=r"(?s)pandas not installed.*lexirecall\[spark\]"):
+        engine.evaluate(spark, frame, frame, ["AP"])
+
+
 def test_missing_pyspark_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
     with pytest.raises(UsageError, match=r"pip install 'lexirecall\[spark\]', and Java 17"):

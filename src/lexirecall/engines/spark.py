@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from lexirecall.engines.batches import Layout
 from lexirecall.engines.kernels import ROWS, STATE, Kernel, PairKernel, Sum, total_of
 from lexirecall.engines.plan import SPARK, Plan
-from lexirecall.engines.spark_session import match_python, pyspark, session
+from lexirecall.engines.spark_session import check_libraries, match_python, pyspark, session
 from lexirecall.engines.spark_tables import Tables, Workspace, no_common_request, prepare
 from lexirecall.engines.tallies import PairTally, Tally, Task
 from lexirecall.errors import DataError, UsageError, counted
@@ -200,6 +200,7 @@ def _gathering(
 ) -> "Iterator[tuple[Tables, DataFrame]]":
     """Give the checked tables and the rows gathered from them, which are held, and let go if something fails."""
     plan = Plan(conventions, SPARK, keeps_others=any(row.needs_judged for row in rows))
+    check_libraries()
     match_python(spark)
     workspace, gathered = Workspace(spark), None
     try:

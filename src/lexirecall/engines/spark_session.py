@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -92,6 +93,15 @@ def _python_of_driver(*, is_local: bool) -> Iterator[None]:
         yield
     finally:
         os.environ.pop(_PYTHON) if before is None else os.environ.update({_PYTHON: before})
+
+
+def check_libraries() -> None:
+    """Raise unless there is what pyspark asks for before it hands over Arrow batches, and does not install itself."""
+    if missing := [name for name in ("pandas", "pyarrow") if find_spec(name) is None]:
+        raise UsageError(
+            f"{' and '.join(missing)} not installed, without which pyspark hands over no batches",
+            remedy="pip install 'lexirecall[spark]'",
+        )
 
 
 def match_python(spark: "SparkSession") -> None:
