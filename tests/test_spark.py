@@ -24,6 +24,9 @@ pyspark_sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installe
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning:pyspark"),
+    # pyspark 4.0 leaves it to the garbage collector to close the sockets that results come through
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning"),
 ]
 
 MEASURES = [
