@@ -11,6 +11,7 @@ where the judged items stand; the rest is done by the same code as for files.
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -38,7 +39,7 @@ from lexirecall.judgments import IntArray, Judgments, offsets_of
 from lexirecall.manifest import Conventions
 from lexirecall.names import Names
 from lexirecall.positions import Positions, Segments, SystemPositions, Tracks
-from lexirecall.verbs.evaluate import asked_measures, check_policies, score
+from lexirecall.verbs.evaluate import score_by
 from lexirecall.verbs.notes import warn_of_optimism
 from lexirecall.verbs.scores import Scores
 
@@ -108,21 +109,10 @@ def evaluate(
     >>> evaluate({"q": {"a": 1, "b": 1}}, {"bm25": run}, ["AP", "TSE"]).to_dict()
     {'bm25': {'AP': 0.5833333333333333, 'TSE': 0.3333333333333333}}
     """
-    parsed = asked_measures(measures, has_providers=reading.get("providers") is not None)
     warn_of_optimism(reading)
-    check_policies(level, queries, no_relevant)
-    positions = project(
-        qrels,
-        runs,
-        needs_judged=any(measure.needs_judged for measure in parsed),
-        memory_limit=memory_limit,
-        threads=threads,
-        temp_directory=temp_directory,
-        connection=connection,
-        **reading,
-    )
-    rows = None if measures is None else parsed
-    return score(positions, rows, level=level, queries=queries, no_relevant=no_relevant)
+    engine: dict[str, Any] = {"memory_limit": memory_limit, "threads": threads, "temp_directory": temp_directory}
+    projected = partial(project, qrels, runs, connection=connection, **engine, **reading)
+    return score_by(projected, measures, reading, level=level, queries=queries, no_relevant=no_relevant)
 
 
 def sort_keys(

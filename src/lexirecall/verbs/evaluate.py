@@ -3,8 +3,9 @@
 Belongs here: the verb. Not here: its result (scores), formulas (measures), layout (tables).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -51,10 +52,24 @@ def evaluate(
     early      0.5000  0.6250  0.8750      2.5
     late       0.5000  0.4167  0.5417      2.5
     """
-    parsed = asked_measures(measures, has_providers=reading.get("providers") is not None)
     warn_of_optimism(reading)
+    projected = partial(project, qrels, runs, **reading)
+    return score_by(projected, measures, reading, level=level, queries=queries, no_relevant=no_relevant)
+
+
+def score_by(
+    projected: Callable[..., Positions],
+    measures: Names | None,
+    reading: Reading,
+    *,
+    level: float,
+    queries: str,
+    no_relevant: str,
+) -> Scores:
+    """Check what is asked for, project with what that needs, and compute it; `projected` takes `needs_judged`."""
+    parsed = asked_measures(measures, has_providers=reading.get("providers") is not None)
     check_policies(level, queries, no_relevant)
-    positions = project(qrels, runs, needs_judged=any(measure.needs_judged for measure in parsed), **reading)
+    positions = projected(needs_judged=any(measure.needs_judged for measure in parsed))
     rows = None if measures is None else parsed
     return score(positions, rows, level=level, queries=queries, no_relevant=no_relevant)
 
