@@ -13,7 +13,7 @@ preferences, `{"qid": "all", "runi", "runj", "sample", …}`. There is one sampl
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -25,7 +25,7 @@ from lexirecall.measures import Measure
 from lexirecall.names import Evaluable, Names, parse_preference
 from lexirecall.positions import Positions
 from lexirecall.preferences import Pairs
-from lexirecall.verbs.evaluate import asked_measures, score
+from lexirecall.verbs.evaluate import project_asked, score
 from lexirecall.verbs.notes import warn_of_optimism
 from lexirecall.verbs.rank import compared_pairs
 from lexirecall.verbs.scores import Scores
@@ -65,10 +65,8 @@ def prefer(
     {"qid": "q1", "run": "new", "sample": 0, "type": "metric", "rr": 0.5}
     {"qid": "all", "runi": "old", "runj": "new", "sample": 0, "lexirecall": 1.0, "rpp": 0.5, "rr": 0.5}
     """
-    rows = asked_measures(measures, has_providers=reading.get("providers") is not None)
     warn_of_optimism(reading)
-    positions = project(qrels, runs, needs_judged=any(row.needs_judged for row in rows), **reading)
-    asked = None if measures is None else rows
+    positions, asked = project_asked(partial(project, qrels, runs, **reading), measures, reading)
     return prefer_positions(positions, asked, level=level, queries=queries, no_relevant=no_relevant)
 
 

@@ -67,11 +67,18 @@ def score_by(
     no_relevant: str,
 ) -> Scores:
     """Check what is asked for, project with what that needs, and compute it; `projected` takes `needs_judged`."""
-    parsed = asked_measures(measures, has_providers=reading.get("providers") is not None)
     check_policies(level, queries, no_relevant)
-    positions = projected(needs_judged=any(measure.needs_judged for measure in parsed))
-    rows = None if measures is None else parsed
+    positions, rows = project_asked(projected, measures, reading)
     return score(positions, rows, level=level, queries=queries, no_relevant=no_relevant)
+
+
+def project_asked(
+    projected: Callable[..., Positions], measures: Names | None, reading: Reading
+) -> tuple[Positions, list[Evaluable] | None]:
+    """Project with what the measures need; return them too, None for the default ones, which depend on the runs."""
+    rows = asked_measures(measures, has_providers=reading.get("providers") is not None)
+    positions = projected(needs_judged=any(row.needs_judged for row in rows))
+    return positions, None if measures is None else rows
 
 
 def score(
