@@ -50,20 +50,21 @@ class Segments:
         return np.arange(1, self.offsets[-1] + 1) - np.repeat(self.offsets[:-1], self.sizes)
 
     def sum(self, values: FloatArray) -> FloatArray:
-        """Add up the values of each segment; an empty one gives 0.
+        """Add up the values of each segment, one after the other as a loop would; an empty one gives 0.
 
         >>> Segments(np.array([0, 2, 2, 5])).sum(np.array([1.0, 2, 3, 4, 5])).tolist()
         [3.0, 0.0, 12.0]
         """
-        sums = np.zeros(len(self.offsets) - 1)
-        filled = self.sizes > 0
-        if filled.any():  # the empty ones take no values, so the filled ones are adjacent
-            sums[filled] = np.add.reduceat(values, self.offsets[:-1][filled])
-        return sums
+        return sums_of(values, self.owners, len(self.offsets) - 1)
 
     def filter(self, mask: BoolArray) -> "Segments":
         """Return the segments that remain when only the values under the mask are kept."""
         return Segments(offsets_of(mask.astype(np.int64))[self.offsets])
+
+
+def sums_of(values: FloatArray, owners: IntArray, num_owners: int) -> FloatArray:
+    """Add up the values of each owner in the order in which they come, so that the sums are those of a plain loop."""
+    return np.asarray(np.bincount(owners, values, num_owners), float)
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,6 +325,11 @@ class Projection:
         """For each retrieved relevant item, its position, as a float: p_i."""
         return self.found.positions.astype(float)
 
+    @cached_property
+    def _owners(self) -> IntArray:
+        """For each retrieved relevant item, the ranking it belongs to."""
+        return self.found.segments.owners
+
     def per_item(self, per_ranking: npt.NDArray[Number]) -> npt.NDArray[Number]:
         """Repeat a value of each ranking for each of its retrieved relevant items."""
         return np.repeat(per_ranking, self.found.segments.sizes)
@@ -334,7 +340,7 @@ class Projection:
 
     def sum(self, values: FloatArray) -> FloatArray:
         """Add up, for each ranking, the values of its retrieved relevant items, [S, Q]."""
-        return self.found.segments.sum(values).reshape(self.source.shape)
+        return sums_of(values, self._owners, len(self.found.segments.sizes)).reshape(self.source.shape)
 
     def vector(self, system: int, request: int, *, imputed: bool = False) -> FloatArray:
         """Return p_1 … p_m of one ranking; missing items are at infinity, or at the bottom if `imputed` and n is known.

@@ -13,6 +13,7 @@ from lexirecall.measures.judged import BPREF, INF_AP, IPREC, JUDGED
 from lexirecall.measures.measure import Measure
 from lexirecall.measures.parameter import Parameter
 from lexirecall.measures.providers import WORST_PROVIDER, WORST_PROVIDER_OVERALL
+from lexirecall.measures.ratio import Ratio
 from lexirecall.measures.recall_level import AP, DEPTH, LAST_REL, RBP, RE, RPREC, RR, SL1, SL3, SUCCESS, TSE, WSS, P, R
 from lexirecall.measures.sets import NUM_REL, NUM_REL_RET, NUM_RET, SET_F, SET_P, SET_R
 
@@ -20,7 +21,7 @@ __all__ = [
     "AP", "BPREF", "DEPTH", "ERR", "INF_AP", "IPREC", "JUDGED", "LAST_REL", "LEXIRECALL_BITS",
     "LEXIRECALL_PERCENTILE", "MEASURES", "NDCG", "NUM_REL", "NUM_REL_RET", "NUM_RET", "RBP", "RE", "RPREC", "RR",
     "SET_F", "SET_P", "SET_R", "SL1", "SL3", "SUCCESS", "TSE", "WORST_PROVIDER", "WORST_PROVIDER_OVERALL",
-    "WSS", "Measure", "P", "Parameter", "R",
+    "WSS", "Measure", "P", "Parameter", "R", "Ratio",
 ]  # fmt: skip
 
 MEASURES: dict[str, Measure] = {

@@ -1,7 +1,7 @@
 """Tied scores: the mean over all orders of the tied items, where it has a closed form.
 
 Belongs here: expectations over tie blocks. Not here: the tie rules that choose one order (formats.ranking).
-Imports numpy, judgments and positions.
+Imports numpy, judgments, positions and `ratio`.
 
 A block of b tied items that stands below a others and holds c relevant ones puts its j-th relevant item at a + k with
 probability C(k-1, j-1) C(b-k, c-j) / C(b, c), in all orders alike. So for every measure sum_i e(p_i) z(i, m) the mean
@@ -9,14 +9,18 @@ is sum_i E[e(p_i)] z(i, m): the recall level i is fixed, and only the exposure i
 give the case of average precision).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
+from math import comb
 from typing import Any
 
 import numpy as np
 
-from lexirecall.judgments import FloatArray, IntArray
-from lexirecall.positions import Projection, Tracks
+from lexirecall.judgments import BoolArray, FloatArray, IntArray, offsets_of
+from lexirecall.measures.ratio import product
+from lexirecall.positions import Projection, Segments, Tracks, sums_of
 
 
 def place_probabilities(size: int, relevant: int, which: int) -> FloatArray:
@@ -42,51 +46,145 @@ def within(tracks: Tracks, depth: int | IntArray) -> FloatArray:
     return np.clip((depth - tracks.block_starts) / tracks.block_sizes, 0.0, 1.0)
 
 
-def expected_exposures(
-    exposure: Callable[[FloatArray, Any, Any], FloatArray],
-    projection: Projection,
-    n: FloatArray,
-    bottom: Callable[[int, int, float], float],
-) -> FloatArray:
-    """Return E[e(p_i)] for each retrieved relevant item, over all orders of the items it is tied with.
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Tied items of one ranking, at least two, of which these are relevant."""
 
-    `bottom` gives the exposure of a recall level that falls below the depth cut.
+    ranking: int
+    items: range
+    """Where the relevant ones lie in the tracks."""
+    places: FloatArray
+    """The places that the block takes."""
+
+
+def tied_blocks(tracks: Tracks) -> Iterator[Block]:
+    """Give the blocks of tied items that hold a relevant one."""
+    starts, sizes = _blocks(tracks)
+    rankings = tracks.segments.owners
+    for first, last in pairwise([*_first_items(tracks).tolist(), len(starts)]):
+        if sizes[first] > 1:
+            places = starts[first] + np.arange(1.0, sizes[first] + 1)
+            yield Block(int(rankings[first]), range(first, last), places)
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The mean of sum_i e(p_i) w_i over all orders of tied items, for every ranking."""
+
+    projection: Projection
+    n: FloatArray
+    exposure: Callable[[FloatArray, Any, Any], Any]
+    weights: Any
+
+    @property
+    def are_counts(self) -> bool:
+        """Whether e tells seen places from unseen ones, and w are whole numbers: then the mean is a fraction."""
+        seen = self.exposure(np.ones(1), np.ones(1, np.int64), np.ones(1))
+        return np.asarray(seen).dtype == bool and np.asarray(self.weights).dtype.kind in "bi"
+
+    @property
+    def _depth(self) -> float:
+        return self.projection.source.conventions.depth or np.inf
+
+    def _at_starts(self) -> FloatArray:
+        """Return e(p_i) w_i as if each item were the first of its block, as it is where nothing is tied."""
+        projection, (starts, _) = self.projection, _blocks(self.projection.found)
+        m, n = projection.num_relevant_of_item, projection.per_item_of_request(self.n)
+        terms = product(self.exposure((starts + 1).astype(float), m, n), self.weights)
+        return np.array(np.broadcast_to(terms, starts.shape))
+
+    def _seen(self, block: Block) -> Any:
+        request = block.ranking % len(self.n)
+        return self.exposure(block.places, self.projection.num_relevant[request], self.n[request : request + 1])
+
+    def terms(self, bottom: Callable[[int, int, float], float]) -> FloatArray:
+        """Return E[e(p_i)] w_i for each retrieved relevant item.
+
+        `bottom` gives the exposure of a recall level that falls below the depth cut.
+        """
+        projection = self.projection
+        weights = np.broadcast_to(self.weights, projection.recall_levels.shape)
+        terms = self._at_starts()
+        for block in tied_blocks(projection.found):
+            request = block.ranking % len(self.n)
+            exposures = self._seen(block)
+            for number, item in enumerate(block.items, 1):
+                if weights[item] == 0:
+                    continue
+                below = bottom(
+                    int(projection.recall_levels[item]), int(projection.num_relevant[request]), self.n[request]
+                )
+                at_place = np.where(
+                    block.places <= self._depth, product(exposures, weights[item]), below * weights[item]
+                )
+                chances = place_probabilities(len(block.places), len(block.items), number)
+                terms[item] = np.where(chances > 0, chances * at_place, 0.0).sum()  # what never happens may be infinite
+        return terms
+
+    def quotients(self, divisors: Any) -> FloatArray:
+        """Return the mean over the divisors, [S, Q], for counts: of each ranking one quotient of whole numbers."""
+        projection, terms = self.projection, self._at_starts()
+        weights = np.broadcast_to(self.weights, terms.shape).astype(int)
+        parts: dict[int, Fraction] = {}
+        for block in tied_blocks(projection.found):
+            is_seen = np.broadcast_to(self._seen(block), block.places.shape) & (block.places <= self._depth)
+            terms[block.items] = weights[block.items] * is_seen.all()
+            if is_seen.any() and not is_seen.all():
+                part = _mean_count(is_seen, weights[block.items].tolist())
+                parts[block.ranking] = parts.get(block.ranking, Fraction()) + part
+        sums = projection.sum(terms)
+        divisors = np.broadcast_to(divisors, sums.shape)
+        values: FloatArray = sums / divisors
+        for ranking, part in parts.items():
+            values.flat[ranking] = float((int(sums.flat[ranking]) + part) / Fraction(divisors.flat[ranking].item()))
+        return values
+
+
+def _mean_count(is_seen: BoolArray, weights: list[int]) -> Fraction:
+    """Return the mean weight of what stands at the seen places of a block, over all orders of its items.
+
+    >>> _mean_count(np.array([True, True, False]), [1, 1]), _mean_count(np.array([True, True, False]), [1, 0])
+    (Fraction(4, 3), Fraction(1, 1))
     """
-    tracks, m_of_request = projection.found, projection.num_relevant
+    size, relevant = len(is_seen), len(weights)
+    if len(set(weights)) == 1:  # which of the relevant items it is does not matter
+        return Fraction(weights[0] * relevant * int(is_seen.sum()), size)
+    # the fewer places to count, seen or unseen
+    rare = is_seen if 2 * is_seen.sum() <= size else ~is_seen
+    places = (np.flatnonzero(rare) + 1).tolist()
+    mean = Fraction()
+    for which, weight in enumerate(weights, 1):
+        if weight:
+            orders = sum(comb(k - 1, which - 1) * comb(size - k, relevant - which) for k in places)
+            chance = Fraction(orders, comb(size, relevant))
+            mean += weight * (chance if rare is is_seen else 1 - chance)
+    return mean
+
+
+def mean_at_places(values: FloatArray, tracks: Tracks, depth: float) -> tuple[FloatArray, IntArray, FloatArray]:
+    """Return every place down to the depth that an item may take, its ranking, and the mean value of what is there.
+
+    An item's value does not depend on its place; of b tied items each is as likely at each of b places.
+    """
     starts, sizes = _blocks(tracks)
-    depth = projection.source.conventions.depth or np.inf
-    levels, rankings = projection.recall_levels, tracks.segments.owners
-    m_of_item = projection.per_item_of_request(m_of_request)
-    expected = exposure((starts + 1).astype(float), m_of_item, projection.per_item_of_request(n)) + np.zeros(
-        len(starts)
+    rankings = tracks.segments.owners
+    first = _first_items(tracks)
+    blocks = Segments(offsets_of(np.clip(depth - starts[first], 0, sizes[first]).astype(np.int64)))
+    means = sums_of(values, np.repeat(np.arange(len(first)), np.diff(first, append=len(starts))), len(first))
+    return (
+        np.repeat(starts[first], blocks.sizes) + blocks.ordinals.astype(float),
+        np.repeat(rankings[first], blocks.sizes),
+        np.repeat(means / sizes[first], blocks.sizes),
     )
-    new_block = np.flatnonzero((np.diff(rankings, prepend=-1) != 0) | (np.diff(starts, prepend=-1) != 0))
-    borders = np.append(new_block, len(starts))
-    for first, last in pairwise(borders):
-        if sizes[first] == 1:
-            continue
-        request = rankings[first] % len(m_of_request)
-        m = int(m_of_request[request])
-        places = starts[first] + np.arange(1.0, sizes[first] + 1)
-        exposures = np.broadcast_to(exposure(places, m, n[request : request + 1]), places.shape)
-        for item in range(first, last):
-            seen = np.where(places <= depth, exposures, bottom(int(levels[item]), m, float(n[request])))
-            chances = place_probabilities(len(places), int(last - first), int(item - first + 1))
-            expected[item] = np.where(chances > 0, chances * seen, 0.0).sum()  # what never happens may be infinite
-    return expected
-
-
-def mean_exposures(exposure: Callable[[FloatArray], FloatArray], tracks: Tracks, depth: float) -> FloatArray:
-    """Return, for each item, the mean exposure of the places of its block, 0 below the depth."""
-    starts, sizes = _blocks(tracks)
-    means = np.where(starts < depth, exposure((starts + 1).astype(float)), 0.0)
-    for item in np.flatnonzero(sizes > 1):
-        places = starts[item] + np.arange(1.0, sizes[item] + 1)
-        means[item] = np.where(places <= depth, exposure(places), 0.0).mean()
-    return means
 
 
 def _blocks(tracks: Tracks) -> tuple[IntArray, IntArray]:
     if tracks.block_starts is None or tracks.block_sizes is None:
         raise AssertionError('ties="expected" carries the tie blocks')
     return tracks.block_starts, tracks.block_sizes
+
+
+def _first_items(tracks: Tracks) -> IntArray:
+    """Return the first relevant item of each block."""
+    starts, _ = _blocks(tracks)
+    return np.flatnonzero((np.diff(tracks.segments.owners, prepend=-1) != 0) | (np.diff(starts, prepend=-1) != 0))

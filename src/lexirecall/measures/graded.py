@@ -1,6 +1,6 @@
 """Measures of grades: nDCG and ERR. They use the grades as gains, so that the relevance level does not apply.
 
-Belongs here: one row for each such measure. Imports numpy, errors, exposure and `measure`.
+Belongs here: one row for each such measure. Imports numpy, errors, positions, `expected` and `measure`.
 """
 
 from collections.abc import Callable
@@ -9,12 +9,11 @@ from itertools import pairwise
 import numpy as np
 
 from lexirecall.errors import DataError
-from lexirecall.exposure import dcg as discount
 from lexirecall.judgments import FloatArray
-from lexirecall.measures.expected import mean_exposures
+from lexirecall.measures.expected import mean_at_places
 from lexirecall.measures.measure import Measure
 from lexirecall.measures.parameter import Parameter
-from lexirecall.positions import Projection, Segments
+from lexirecall.positions import Projection, Segments, sums_of
 
 GAINS: dict[str, Callable[[FloatArray], FloatArray]] = {
     "log2": lambda grade: grade,
@@ -23,25 +22,32 @@ GAINS: dict[str, Callable[[FloatArray], FloatArray]] = {
 
 
 def _ndcg(projection: Projection, dcg: str, cutoff: int | None) -> FloatArray:
-    return _normalized(projection, _discounts(projection.positions, cutoff), dcg, cutoff)
+    gains = GAINS[dcg](projection.source.judgments.grades[projection.found.items])
+    return _normalized(projection, projection.sum(_discounted(gains, projection.positions, cutoff)), dcg, cutoff)
 
 
 def _expected_ndcg(projection: Projection, dcg: str, cutoff: int | None) -> FloatArray:
+    """Let every place of a block of tied items hold the mean gain of the block."""
     depth = min(cutoff or np.inf, projection.source.conventions.depth or np.inf)
-    return _normalized(projection, mean_exposures(discount, projection.found, depth), dcg, cutoff)
+    gains = GAINS[dcg](projection.source.judgments.grades[projection.found.items])
+    places, rankings, means = mean_at_places(gains, projection.found, depth)
+    gained = sums_of(_discounted(means, places, cutoff), rankings, len(projection.found.segments.sizes))
+    return _normalized(projection, gained.reshape(projection.source.shape), dcg, cutoff)
 
 
-def _discounts(positions: FloatArray, cutoff: int | None) -> FloatArray:
-    discounts = discount(positions)
-    return discounts if cutoff is None else np.where(positions <= cutoff, discounts, 0.0)
+def _discounted(gains: FloatArray, positions: FloatArray, cutoff: int | None) -> FloatArray:
+    """Divide gains by log2(p + 1): one quotient each, as trec_eval has it."""
+    discounted = positions + 1
+    np.divide(gains, np.log2(discounted, out=discounted), out=discounted)
+    if cutoff is not None:
+        discounted[positions > cutoff] = 0.0
+    return discounted
 
 
-def _normalized(projection: Projection, seen: FloatArray, dcg: str, cutoff: int | None) -> FloatArray:
-    """Return the sum of gain times exposure, over the same sum of the best order of all judged items."""
-    grades = projection.source.judgments.grades
-    gained = projection.sum(GAINS[dcg](grades[projection.found.items]) * seen)
-    relevant, ideal_grades = _best_order(projection)
-    ideal = relevant.sum(GAINS[dcg](ideal_grades) * _discounts(relevant.ordinals.astype(float), cutoff))
+def _normalized(projection: Projection, gained: FloatArray, dcg: str, cutoff: int | None) -> FloatArray:
+    """Divide what was gained by what the best order of all judged items gains."""
+    relevant, grades = _best_order(projection)
+    ideal = relevant.sum(_discounted(GAINS[dcg](grades), relevant.ordinals.astype(float), cutoff))
     return np.where(ideal > 0, gained / ideal, 0.0)
 
 

@@ -2,14 +2,15 @@
 
 Belongs here: the record, and how a formula runs over all rankings at once. Not here: its name and settings (row), the
 formulas themselves (the other modules of this package, one row each) and the reading of names (lexirecall.names).
-Imports numpy, errors, judgments, positions and this package's `expected` and `row`.
+Imports numpy, errors, judgments, positions and this package's `expected`, `ratio` and `row`.
 
 Most rows are recall-level measures, sum_i e(p_i) z(i, m): give `exposure` e and `weight` z. The first argument of each
 is the position, or the recall level; anything else is asked for by the name of the argument: `m` (relevant items),
-`n` (corpus size, nan if unknown), or a setting of the measure such as `cutoff`. The few that are no such sum give
-`function`, from a projection to an array [systems, requests]; a user's own may give `of_positions`, from the
-positions p_1 … p_m of one ranking to a number (what was not retrieved is at the bottom of the corpus, or at infinity
-if its size is unknown).
+`n` (corpus size, nan if unknown), or a setting of the measure such as `cutoff`. Either may give `Ratio(a, b)` for a/b;
+of a z that is over m or over a number the sum of e(p_i) a is divided once, so that a ratio of counts is exact. The few
+that are no such sum give `function`, from a projection to an array [systems, requests]; a user's own may give
+`of_positions`, from the positions p_1 … p_m of one ranking to a number (what was not retrieved is at the bottom of the
+corpus, or at infinity if its size is unknown).
 """
 
 import inspect
@@ -21,8 +22,9 @@ from typing import Any, Literal
 import numpy as np
 
 from lexirecall.errors import UsageError
-from lexirecall.judgments import BoolArray, FloatArray, IntArray
-from lexirecall.measures.expected import expected_exposures
+from lexirecall.judgments import BoolArray, FloatArray, IntArray, offsets_of
+from lexirecall.measures.expected import Expected
+from lexirecall.measures.ratio import Ratio, product
 from lexirecall.measures.row import Row
 from lexirecall.positions import Projection, Segments
 
@@ -40,7 +42,7 @@ class Measure(Row):
     >>> P(rel=2) @ 10, RBP(p=0.5), AP(rel=1)
     (P(rel=2)@10, RBP(p=0.5), AP(rel=1))
     >>> AP.of([1, 3, 7])
-    0.6984126984126984
+    0.6984126984126983
     >>> Half = Measure("Half", "exposure halves every ten positions", lambda p: 0.5 ** (p / 10), lambda i, m: 1 / m)
     >>> round(Half.of([1, 11], num_relevant=4), 4)
     0.3499
@@ -99,39 +101,54 @@ class Measure(Row):
         return np.asarray(ask(function, projection, {"among": among, **self.values}), dtype=float)
 
     def _sum_over_recall_levels(self, projection: Projection) -> FloatArray:
-        """Compute sum_i e(p_i) z(i, m), over what was retrieved and what was not."""
+        """Compute sum_i e(p_i) z(i, m), over what was retrieved and what was not, and divide once."""
         n = _corpus_size(projection)
         m_of_item, levels = projection.num_relevant_of_item, projection.recall_levels
         n_of_item = np.nan if projection.source.corpus_size is None else projection.per_item_of_request(n)
+        weights, divisor = self._weights(levels, m_of_item, n_of_item)
+        divisors = np.maximum(projection.num_relevant, 1) if divisor is m_of_item else divisor
         if projection.source.conventions.ties == "expected":
-            exposures = expected_exposures(self._exposures, projection, n, bottom=self._bottom)
+            expected = Expected(projection, n, self._exposures, weights)
+            if self.corpus == "ignored" and expected.are_counts:
+                return expected.quotients(divisors)
+            terms = expected.terms(self._bottom)
         else:
-            exposures = self._exposures(projection.positions, m_of_item, n_of_item)
-        retrieved = projection.sum(_product(exposures, self._weights(levels, m_of_item, n_of_item)))
-        return retrieved if self.corpus == "ignored" else retrieved + self._tail(projection, n)
+            terms = product(self._exposures(projection.positions, m_of_item, n_of_item), weights)
+        retrieved = projection.sum(terms)
+        return (retrieved if self.corpus == "ignored" else retrieved + self._tail(projection, n)) / divisors
 
-    def _exposures(self, positions: FloatArray, m: Any, n: Any) -> FloatArray:
-        exposures = np.asarray(ask(self.exposure, positions, {**self.values, "m": m, "n": n}), dtype=float)
+    def _exposures(self, positions: FloatArray, m: Any, n: Any) -> Any:
+        """Return e of each position, numbers or a Ratio."""
+        exposures = ask(self.exposure, positions, {**self.values, "m": m, "n": n})
         cutoff = self.settings.get("cutoff")
-        return exposures if cutoff is None else np.where(positions <= cutoff, exposures, 0.0)
+        if isinstance(exposures, Ratio):
+            return exposures if cutoff is None else Ratio(exposures.over * (positions <= cutoff), exposures.under)
+        exposures = np.asarray(exposures)
+        return exposures if cutoff is None else np.where(positions <= cutoff, exposures, np.zeros_like(exposures))
 
-    def _weights(self, levels: IntArray, m: Any, n: Any) -> FloatArray:
-        return np.asarray(ask(self.weight, levels, {**self.values, "m": m, "n": n}), dtype=float)
+    def _weights(self, levels: IntArray, m: Any, n: Any) -> tuple[Any, Any]:
+        """Return w and d of z(i, m) = w/d, if d is m or one number; z and 1 if it is something else, or not a Ratio."""
+        z = ask(self.weight, levels, {**self.values, "m": m, "n": n})
+        if isinstance(z, Ratio) and (z.under is m or np.ndim(z.under) == 0):
+            return z.over, z.under
+        return np.asarray(z), 1
 
     def _bottom(self, level: int, m: int, n: float) -> float:
         """Exposure of the i-th relevant item if it was not retrieved."""
         if self.corpus == "ignored":
             return 0.0
         position = np.inf if np.isnan(n) else n - m + level
-        return float(self._exposures(np.array([position]), m, np.array([n]))[0])
+        return float(np.asarray(self._exposures(np.array([position]), m, np.array([n])))[0])
 
     def _tail(self, projection: Projection, n: FloatArray) -> FloatArray:
-        """Add up what the missing items contribute from the bottom of the corpus, [S, Q]."""
-        requests = Segments(np.concatenate([[0], np.cumsum(projection.num_relevant)]))
+        """Add up what the missing items contribute from the bottom of the corpus, [S, Q], before the division."""
+        requests = Segments(offsets_of(projection.num_relevant))
         levels, owners = requests.ordinals, requests.owners
         m, n = projection.num_relevant[owners], n[owners]
         positions = np.where(np.isnan(n), np.inf, n - m + levels)
-        terms = _product(self._exposures(positions, m, n), self._weights(levels, m, n))
+        terms = product(self._exposures(positions, m, n), self._weights(levels, m, n)[0])
+        counts = terms != 0  # of most measures that use n a single level of each request
+        requests, levels, owners, terms = requests.filter(counts), levels[counts], owners[counts], terms[counts]
         num_found = projection.found.segments.sizes.reshape(projection.source.shape)
         return np.array([requests.sum(np.where(levels > found[owners], terms, 0.0)) for found in num_found])
 
@@ -170,11 +187,6 @@ def _asked(function: Formula) -> tuple[str, ...]:
         return tuple(inspect.signature(function).parameters)[1:]
     except ValueError:  # numpy's compiled functions have no signature
         return ()
-
-
-def _product(exposures: FloatArray, weights: FloatArray) -> FloatArray:
-    """Multiply e by z; where z is 0 the position does not matter, even if it is at infinity."""
-    return np.where(weights != 0, exposures * weights, 0.0)
 
 
 def _corpus_size(projection: Projection) -> FloatArray:

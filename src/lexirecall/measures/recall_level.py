@@ -1,6 +1,7 @@
 """Recall-level measures: sum over the relevant items of exposure times weight, sum_i e(p_i) z(i, m).
 
-Belongs here: one row for each measure of this form, as the paper writes it. Imports numpy, exposure and `measure`.
+Belongs here: one row for each measure of this form, as the paper writes it; `Ratio(i, m)` is i/m. Imports numpy,
+exposure, `measure`, `parameter` and `ratio`.
 """
 
 from fractions import Fraction
@@ -12,6 +13,7 @@ from lexirecall.exposure import EXPOSURES, ap, rbp
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.measures.measure import Measure, ask
 from lexirecall.measures.parameter import Parameter
+from lexirecall.measures.ratio import Ratio
 
 PATIENCE = Parameter(0.8, above=0, below=1)
 
@@ -27,8 +29,8 @@ def _last(i: IntArray, m: IntArray) -> BoolArray:
 AP = Measure(
     "AP",
     "average precision",
-    exposure=ap,  # e(i) = 1/i
-    weight=lambda i, m: i / m,
+    exposure=lambda i: Ratio(1, i),  # e(i) = 1/i
+    weight=lambda i, m: Ratio(i, m),  # noqa: PLW0108 - arguments are asked for by their names
     formula="(1/m) sum_i i/p_i; with @k only the relevant items in the top k count",
     reference="Harman92",
     at="cutoff",
@@ -60,7 +62,7 @@ R = Measure(
     "R",
     "recall at k: the share of the relevant items that is in the top k",
     exposure=lambda i, cutoff: i <= cutoff,
-    weight=lambda i, m: 1 / m,
+    weight=lambda i, m: Ratio(1, m),
     formula="#{i : p_i <= k} / m",
     reference="DiazEM25",
     at="cutoff",
@@ -72,7 +74,7 @@ P = Measure(
     "P",
     "precision at k: the share of the top k that is relevant, even where the list is shorter",
     exposure=lambda i, cutoff: i <= cutoff,
-    weight=lambda i, cutoff: np.full(i.shape, 1 / cutoff),
+    weight=lambda i, cutoff: Ratio(1, cutoff),
     formula="#{i : p_i <= k} / k",
     reference="Rijsbergen79",
     at="cutoff",
@@ -96,7 +98,7 @@ RPREC = Measure(
     "Rprec",
     "R-precision: precision at m, the number of relevant items",
     exposure=lambda i, m: i <= m,
-    weight=lambda i, m: 1 / m,
+    weight=lambda i, m: Ratio(1, m),
     formula="#{i : p_i <= m} / m",
     reference="BuckleyV05",
     trec=("Rprec",),
@@ -156,7 +158,7 @@ RE = Measure(
     "RE",
     "recall error: how much deeper the relevant items stand, on average, than if they were all at the top",
     exposure=lambda i, m: i - (m + 1) / 2,
-    weight=lambda i, m: 1 / m,
+    weight=lambda i, m: Ratio(1, m),
     formula="mean(p) - (m+1)/2",
     reference="Rocchio64",
     direction=-1,
