@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -93,6 +94,31 @@ def test_an_explanation_agrees_with_the_definition(collection: Collection, level
             assert vectors[0][request.level :] == vectors[1][request.level :]
             assert vectors[0][request.level - 1] != vectors[1][request.level - 1]
             assert [row["level"] for row in request.rows() if row["decides"]] == [request.level]
+
+
+@given(collection=collections(max_systems=2), level=st.sampled_from(LEVELS))
+@quick(150)
+def test_what_a_run_is_said_to_lack_is_what_the_other_finds(collection: Collection, level: float) -> None:
+    positions = project(collection.qrels, collection.runs)
+    if len(positions.systems) < 2 or not positions.judgments.num_relevant(level).any():
+        return
+    for request in explain_positions(positions, level=level).requests:
+        if request.reason != "found":
+            continue
+        better, worse = (request.a, request.b) if request.sign > 0 else (request.b, request.a)
+        said = re.search(r" lacks (.+?)(?: and [\d,]+ more)?\.$", request.sentence())
+        assert said
+        cited = said[1].split(", ")
+        assert all(document in better.found and document not in worse.found for document in cited)
+        places = [better.found[document] for document in cited]
+        only = sorted(better.found[document] for document in {*better.found} - {*worse.found})
+        assert places == only[::-1][:3]  # the deepest decides
+
+
+def test_documents_that_neither_run_finds_are_not_what_one_of_them_lacks() -> None:
+    qrels = {"q": dict.fromkeys("abcdefgh", 1)}
+    request = explain(qrels, {"q": ["g", "h", "f"]}, {"q": ["h"]}, names=("new", "old")).request("q")
+    assert request.sentence() == "new is preferred: it finds 3 of the 8 relevant documents, old 1; old lacks f, g."
 
 
 def test_a_request_that_is_not_there_is_an_error_that_helps() -> None:

@@ -106,14 +106,12 @@ class RequestExplanation:
     @property
     def only_a(self) -> dict[str, int]:
         """The relevant documents that only the first run finds, with their positions."""
-        missing = set(self.b.missing)
-        return {document: p for document, p in self.a.found.items() if document in missing}
+        return _only(self.a, self.b)
 
     @property
     def only_b(self) -> dict[str, int]:
         """The relevant documents that only the second run finds, with their positions."""
-        missing = set(self.a.missing)
-        return {document: p for document, p in self.b.found.items() if document in missing}
+        return _only(self.b, self.a)
 
     @property
     def found_by_neither(self) -> tuple[str, ...]:
@@ -122,7 +120,10 @@ class RequestExplanation:
         return tuple(document for document in self.a.missing if document in missing)
 
     def sentence(self) -> str:
-        """Say in words what decides."""
+        """Say in words what decides.
+
+        What a run lacks is what the other one has, the deepest first: recall levels are compared from the last one up.
+        """
         a, b, m = self.a, self.b, counted(self.num_relevant, "relevant document")
         if self.level is None:
             where = f"have {a.num_found} of the {m}, at the same positions" if a.num_found else f"find none of the {m}"
@@ -130,7 +131,8 @@ class RequestExplanation:
         better, worse = (a, b) if self.sign > 0 else (b, a)
         if self.reason == "found":
             found = f"it finds {better.num_found} of the {m}, {worse.run} {worse.num_found}"
-            return f"{better.run} is preferred: {found}; {worse.run} lacks {listed(worse.missing, most=3)}."
+            lacked = reversed(_only(better, worse))
+            return f"{better.run} is preferred: {found}; {worse.run} lacks {listed(lacked, most=3)}."
         at, same = self.level - 1, a.num_found - self.level
         places = [f"at {side.positions[at]:,.0f} in {side.run} ({side.documents[at]})" for side in (better, worse)]
         which = "the last of them" if not same else f"the last {same} at the same positions; the one before"
@@ -208,6 +210,12 @@ class RequestExplanation:
 
     def __str__(self) -> str:
         return self.to_text()
+
+
+def _only(mine: Side, other: Side) -> dict[str, int]:
+    """Return the relevant documents that one run finds and the other does not, with their positions, ascending."""
+    missing = set(other.missing)
+    return {document: p for document, p in mine.found.items() if document in missing}
 
 
 def _cell(value: Any) -> str:

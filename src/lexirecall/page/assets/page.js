@@ -181,6 +181,15 @@
     return D.relevant[q].filter((_, document) => !found.has(document));
   }
 
+  /** The documents that one ranking finds and another does not, the deepest first. */
+  function lacked(better, worse, q) {
+    const found = new Set(worse.documents);
+    return better.documents
+      .filter((document) => !found.has(document))
+      .reverse()
+      .map((document) => D.relevant[q][document]);
+  }
+
   /** max {j : p_j != q_j}, what is missing being at infinity; 0 for a tie. */
   function decidingLevel(x, y) {
     if (x.length !== y.length) return Math.max(x.length, y.length);
@@ -1447,7 +1456,7 @@
         ` ${found[worse]}; `,
         run(worse),
         " lacks ",
-        listed(missing(sides[worse], q)),
+        listed(lacked(sides[better], sides[worse], q)),
         ".",
       ].flat();
     }
