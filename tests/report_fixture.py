@@ -23,6 +23,9 @@ HOSTILE = (
 )
 """Ids that try to be markup, code, another address, another direction of writing, or just too long."""
 
+INHERITED = ("constructor", "toString", "__proto__", "hasOwnProperty", "valueOf", "prototype")
+"""Ids that every object of JavaScript has, or seems to have, by inheritance."""
+
 DEMO = simulate_collection(0)
 
 
@@ -42,6 +45,19 @@ def hostile_report() -> Report:
         for s, name in enumerate(HOSTILE)
     }
     return report(qrels, runs, None, title="</title><script>alert(4)</script>\u202e")
+
+
+def inherited_report() -> Report:
+    """Return a page whose requests, systems and documents are called as what JavaScript's objects inherit."""
+    qrels = {name: dict.fromkeys(INHERITED, 1) for name in INHERITED}
+    runs = {
+        name: {
+            q: np.random.default_rng([s, k]).permutation(INHERITED).tolist()[: 2 + (s + k) % 5]
+            for k, q in enumerate(qrels)
+        }
+        for s, name in enumerate(INHERITED)
+    }
+    return report(qrels, runs, None, title="__proto__")
 
 
 def large_payload(template: dict[str, Any], num_systems: int = 110, num_requests: int = 249) -> dict[str, Any]:

@@ -33,6 +33,7 @@ from lexirecall.plots import FORMATS, to_files
 from lexirecall.positions import Positions, Segments, SystemPositions, Tracks
 from lexirecall.verbs.compare import Plan, compare_positions
 from lexirecall.verbs.explain import explain_positions
+from report_fixture import INHERITED, inherited_report
 from strategies import LEVELS, Collection, collections, quick
 
 Command = Callable[..., Outcome]
@@ -605,6 +606,12 @@ def test_many_systems_can_be_drawn() -> None:
     assert made.findings.comparison is not None
     assert b"<svg" in to_files(pair_matrix(made.findings.comparison, "AP"), "pairs")["pairs.svg"]
     assert "recall" in made.charts()  # which shows the best ten
+
+
+def test_names_that_objects_of_javascript_inherit_can_be_drawn() -> None:
+    drawn = {name: to_files(chart, name)[f"{name}.svg"].decode() for name, chart in inherited_report().charts().items()}
+    for name in ("leaderboard", "pairs", "request", "recall", "depth"):
+        assert [run for run in INHERITED if f">{run}" not in drawn[name]] == []
 
 
 def test_a_baseline_and_an_intersection_can_be_drawn() -> None:

@@ -14,10 +14,10 @@ import pytest
 from lexirecall import compare, explain
 from lexirecall.page.bundle import javascript_bundle
 from lexirecall.page.html import fill
-from lexirecall.plots import is_available
+from lexirecall.plots import _INHERITED, is_available
 from lexirecall.tables import number
 from lexirecall.text import visible
-from report_fixture import DEMO, HOSTILE, demo_report, hostile_report, large_payload
+from report_fixture import DEMO, HOSTILE, INHERITED, demo_report, hostile_report, inherited_report, large_payload
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 if not is_available():
@@ -86,6 +86,7 @@ def partial_page() -> str:
 KINDS: dict[str, Callable[[], str]] = {
     "demo": lambda: demo_report().html(),
     "hostile": lambda: hostile_report().html(),
+    "inherited": lambda: inherited_report().html(),
     "large": large_page,
     "long": long_page,
     "partial": partial_page,
@@ -567,6 +568,21 @@ def test_hostile_names_stay_text(show: Open) -> None:
         assert opened.text("#request h3") == visible(f"Request q{name}")
 
 
+def test_names_that_objects_inherit_are_drawn_as_any_other(show: Open) -> None:
+    opened = show("inherited")
+    assert sorted(opened.texts(".leaderboard tbody th .id")) == sorted(INHERITED)
+    for section in ("pair", "worst"):
+        assert opened.count(f"#{section} .chart .mark-rect path") == len(INHERITED)
+    for name in INHERITED:
+        opened.go(f"#q={name}")
+        assert opened.text("#request h3") == f"Request {name}"
+        assert sorted(opened.texts("#request .strips tbody th .id")) == sorted(INHERITED)
+
+
+def test_every_name_that_objects_inherit_is_known(show: Open) -> None:
+    assert set(show().page.evaluate("Object.getOwnPropertyNames(Object.prototype)")) == _INHERITED
+
+
 def test_a_long_name_is_cut_and_its_title_has_it_whole(show: Open) -> None:
     opened = show("long", f"#q={'q' * 10_000}&a={'r' * 10_000}&b=precise.run")
     heading = opened.page.locator("#request h3 .id")
@@ -621,6 +637,14 @@ def test_everything_has_a_name_for_those_who_do_not_see_it(look: Open) -> None:
             !(each.ariaLabel || each.textContent.trim() || each.labels?.length)).length"""
     )
     assert unnamed == 0
+
+
+@pytest.mark.parametrize("kind", ["demo", "single", "baseline"])
+def test_every_column_has_a_heading(show: Open, kind: str) -> None:
+    assert (
+        show(kind).page.evaluate("[...document.querySelectorAll('th')].filter(each => !each.textContent.trim()).length")
+        == 0
+    )
 
 
 def test_whatever_has_the_focus_shows_it(show: Open) -> None:

@@ -1,6 +1,6 @@
 """Plots: charts that can go into a paper, in colours that everybody can tell apart, and that survive a grey printer.
 
-Belongs here: kinds of charts and how they become files. Not here: what is plotted. Imports errors; altair and
+Belongs here: kinds of charts and how they become files. Not here: what is plotted. Imports errors and text; altair and
 vl-convert (extra `report`) within the functions that need them.
 
 Series differ in colour, dash and shape at once. Data are rows, mappings of names to values; no data frames are needed.
@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from lexirecall.errors import UsageError
+from lexirecall.text import visible
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F", "#8C564B", "#332288")
 """Okabe and Ito's colours, without the yellow that paper swallows, and a few more."""
@@ -19,6 +20,10 @@ DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 1], [1, 3], [10, 4], [3, 6],
 SHAPES = ("circle", "square", "triangle-up", "cross", "diamond", "triangle-down", "triangle-right", "triangle-left",
           "stroke", "arrow")  # fmt: skip
 FORMATS = ("svg", "pdf", "png")
+_INHERITED = {
+    "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__", "__proto__", "constructor",
+    "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf",
+}  # fmt: skip
 Rows = Sequence[Mapping[str, Any]]
 
 
@@ -43,6 +48,19 @@ def is_available() -> bool:
 def data(rows: Iterable[Mapping[str, Any]]) -> Any:
     """Return rows as data of a chart."""
     return altair().Data(values=[dict(row) for row in rows])
+
+
+def label(name: str) -> str:
+    """Return the text by which a chart knows a run, a request or a measure.
+
+    Vega uses such texts as keys of JavaScript objects. What every object has by inheritance would be found where
+    nothing was put, so it gets a blank behind it, which no drawing shows; different names stay different.
+
+    >>> label("bm25"), label("constructor"), label("constructor ")
+    ('bm25', 'constructor ', 'constructor  ')
+    """
+    shown = visible(name)
+    return f"{shown} " if shown.rstrip(" ") in _INHERITED else shown
 
 
 def series_scales(names: Sequence[str]) -> dict[str, Any]:

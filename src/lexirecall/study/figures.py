@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from lexirecall.plots import COLORS, altair, bars, boxes, lines
+from lexirecall.plots import COLORS, altair, bars, boxes, label, lines
 from lexirecall.study.data import LABELS
 from lexirecall.study.degradation import REMOVALS
 from lexirecall.study.digest import Tables
@@ -43,7 +43,8 @@ def charts(tables: Tables) -> dict[str, Any]:
 def _defined(rows: Sequence[Mapping[str, Any]], column: str) -> list[dict[str, Any]]:
     """Return the rows that have a value, without the names of collections, which may hold anything."""
     keys = [key for key in ("label", "measure", "removal", "removed", column) if rows and key in rows[0]]
-    return [{key: row[key] for key in keys} for row in rows if row[column] is not None]
+    defined = ({key: row[key] for key in keys} for row in rows if row[column] is not None)
+    return [{**row, "measure": label(row["measure"])} for row in defined]
 
 
 def _compared(rows: Sequence[Mapping[str, Any]], column: str, title: str, *, is_one: bool) -> Any:

@@ -13,7 +13,7 @@
   const NONE = "–";
 
   function escaped(mark) {
-    if (mark in SHORT_ESCAPES) return SHORT_ESCAPES[mark];
+    if (Object.hasOwn(SHORT_ESCAPES, mark)) return SHORT_ESCAPES[mark];
     const code = mark.codePointAt(0);
     const [prefix, width] = code < 0x100 ? ["\\x", 2] : code < 0x10000 ? ["\\u", 4] : ["\\U", 8];
     return prefix + code.toString(16).padStart(width, "0");
@@ -247,7 +247,7 @@
   };
 
   const direction = (k) => (D.measures[k].better === "lower" ? -1 : 1);
-  const isHeadToHead = (k) => !D.measures[k].is_preference || D.measures[k].name in PREFERENCES;
+  const isHeadToHead = (k) => !D.measures[k].is_preference || Object.hasOwn(PREFERENCES, D.measures[k].name);
 
   /** By how much the first system is better on a request, under a measure; null where that is undefined. */
   function difference(k, a, b, q) {
@@ -545,6 +545,14 @@
     return result;
   }
 
+  /** Gives texts as Vega takes them, which uses them as keys of objects: one that is taken, or that every object has by
+   * inheritance (constructor, toString), gets a blank behind it, which no drawing shows. */
+  function uniqueKeys() {
+    const taken = new Set();
+    const key = (text) => (taken.has(text) || text in Object.prototype ? key(`${text} `) : (taken.add(text), text));
+    return key;
+  }
+
   /** Bars of one value for each request, from the highest to the lowest, coloured by its sign. */
   function sortedBars(
     element,
@@ -553,9 +561,8 @@
     { title, field = "value", color, opacity = null, ticks = null, format = null, height = 200 },
   ) {
     const isNamed = rows.length * 13 < element.clientWidth;
-    const names = new Set();
-    const unique = (text) => (names.has(text) ? unique(`${text}'`) : (names.add(text), text));
-    const values = rows.map((row) => ({ ...row, request: unique(cut(D.requests[row.q], 200)) }));
+    const keys = uniqueKeys();
+    const values = rows.map((row) => ({ ...row, request: keys(cut(D.requests[row.q], 200)) }));
     const spec = {
       data: { values },
       height,
@@ -707,11 +714,12 @@
 
   function conventionRows() {
     const used = conventionsInUse();
-    const ordered = [...Object.keys(CONVENTIONS), ...used.filter((key) => !(key in CONVENTIONS))];
+    const ordered = [...Object.keys(CONVENTIONS), ...used.filter((key) => !Object.hasOwn(CONVENTIONS, key))];
     return ordered
       .filter((key) => used.includes(key))
       .map((key) => {
-        const [title, words] = CONVENTIONS[key] ?? [cut(key.replaceAll("_", " ")), () => undefined];
+        const isKnown = Object.hasOwn(CONVENTIONS, key);
+        const [title, words] = isKnown ? CONVENTIONS[key] : [cut(key.replaceAll("_", " ")), () => undefined];
         const value = D.manifest.conventions[key];
         return [title, words(value) ?? cut(JSON.stringify(value), 200)];
       });
@@ -1050,7 +1058,7 @@
     grid.addEventListener("mouseleave", (event) => showTip(event, ""));
     grid.addEventListener("keydown", (event) => {
       if (event.key === "Enter" || event.key === " ") open(current);
-      else if (event.key in STEPS) {
+      else if (Object.hasOwn(STEPS, event.key)) {
         const [r, c] = place(current);
         cell(r + STEPS[event.key][0], c + STEPS[event.key][1]).focus();
       } else return;
@@ -1648,7 +1656,7 @@
         th("document"),
         th(["position in ", B()], { class: "num" }),
         th("document"),
-        th(""),
+        th("decides"),
       ),
       rows: [...rows.slice(start), ...rows.slice(0, start)],
       row: (level) =>
@@ -1658,7 +1666,7 @@
           num(grouped(level)),
           cell(0, level),
           cell(1, level),
-          td(level === decided.level ? h("strong", null, "decides") : ""),
+          td(level === decided.level ? h("strong", null, "this level") : ""),
         ),
       first: most,
     });
@@ -1991,9 +1999,10 @@
   }
 
   function studyBars(element, title, field) {
+    const keys = uniqueKeys();
     const rows = D.study
       .filter((row) => row[field] != null)
-      .map((row) => ({ measure: cut(row.measure, 30), value: row[field], text: percent(row[field]) }));
+      .map((row) => ({ measure: keys(cut(row.measure, 30)), value: row[field], text: percent(row[field]) }));
     element.parentElement.hidden = !rows.length;
     if (!rows.length) return;
     const y = { field: "measure", type: "nominal", sort: null, title: null };

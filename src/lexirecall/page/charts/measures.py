@@ -12,10 +12,9 @@ from lexirecall.names import Names
 from lexirecall.page.charts.requests import ROW, system_index
 from lexirecall.page.findings import agreements, with_lexirecall
 from lexirecall.page.recall import RECALLS, counted_rankings, depths_to, mean_recall, median_depths
-from lexirecall.plots import COLORS, altair, bars, data, lines, series_scales
+from lexirecall.plots import COLORS, altair, bars, data, label, lines, series_scales
 from lexirecall.positions import Positions
 from lexirecall.study.decisions import Policies
-from lexirecall.text import visible
 from lexirecall.verbs.evaluate import asked_measures
 
 
@@ -34,13 +33,13 @@ def recall_curves(
     depths = depths_to(int(positions.num_retrieved.max(initial=1)))
     means = mean_recall(positions.at_level(policies.level), depths, counted_rankings(positions, policies))
     rows = [
-        {"run": visible(name), "depth": depth, "recall": recall}
+        {"run": label(name), "depth": depth, "recall": recall}
         for name in chosen
         for depth, recall in zip(depths, means[system_index(positions, name)].tolist(), strict=True)
         if np.isfinite(recall)
     ]
     return lines(
-        rows, x="depth", y="recall", series="run", names=[*map(visible, chosen)], x_title="depth of the list",
+        rows, x="depth", y="recall", series="run", names=[*map(label, chosen)], x_title="depth of the list",
         y_title="mean recall", log_x=True, size=(400, 260),
     )  # fmt: skip
 
@@ -61,7 +60,7 @@ def depths_needed(
     names = positions.systems if systems is None else systems
     labels = [f"{100 * recall:.0f} %" for recall in RECALLS]
     scales = series_scales(labels)
-    shown, across = [*map(visible, names)], alt.Scale(type="log", domainMin=1)
+    shown, across = [*map(label, names)], alt.Scale(type="log", domainMin=1)
     return (
         alt.Chart(data(depth_rows(positions, names, policies=policies)), width=320, height=ROW * len(names))
         .mark_point(filled=True, size=50, opacity=1)
@@ -85,7 +84,7 @@ def depth_rows(
         medians, shares = median_depths(projection, recall, counted)
         for name in systems:
             s = system_index(positions, name)
-            row = {"run": visible(name), "recall": f"{100 * recall:.0f} %", "reached": float(shares[s])}
+            row = {"run": label(name), "recall": f"{100 * recall:.0f} %", "reached": float(shares[s])}
             rows += [{**row, "depth": float(medians[s])}] if np.isfinite(medians[s]) else []
     return rows
 
@@ -106,7 +105,7 @@ def agreement_and_ties(positions: Positions, measures: Names | None = None, *, p
     rows = list(agreements(positions, asked, policies or Policies()))
     panels = []
     for column, title in titles.items():
-        defined = [row for row in rows if row[column] is not None]
+        defined = [{**row, "measure": label(row["measure"])} for row in rows if row[column] is not None]
         order = [row["measure"] for row in defined]
         size = (280, ROW * len(order))
         panels.append(bars(defined, x=column, y="measure", order=order, x_title=title, domain=(0, 1), size=size))

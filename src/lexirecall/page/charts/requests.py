@@ -10,7 +10,7 @@ import numpy as np
 
 from lexirecall.errors import UsageError, listed, shown
 from lexirecall.names import parse_preference
-from lexirecall.plots import COLORS, altair, data
+from lexirecall.plots import COLORS, altair, data, label
 from lexirecall.positions import Positions
 from lexirecall.preferences import deciding_level
 from lexirecall.study.decisions import Policies
@@ -66,7 +66,7 @@ def request_difference_rows(
     requests = np.flatnonzero(pairs.taking_part[first] & pairs.taking_part[second])
     values = pairs.values[first, second, requests].astype(float)
     ordered = np.argsort(-values, kind="stable").tolist()
-    return [{"request": visible(pairs.requests[requests[i]]), "difference": float(values[i])} for i in ordered]
+    return [{"request": label(pairs.requests[requests[i]]), "difference": float(values[i])} for i in ordered]
 
 
 def request_strips(
@@ -114,7 +114,7 @@ def strip_rows(
     for name, vector in vectors.items():
         lacks = int(np.isinf(vector).sum())
         retrieved = int(positions.num_retrieved[system_index(positions, name), q])
-        run = {"run": visible(name)}
+        run = {"run": label(name)}
         lists.append({**run, "first": 1, "retrieved": retrieved, "missing": f"{lacks:,} missing" if lacks else ""})
         places = enumerate(vector[np.isfinite(vector)].tolist(), 1)
         items += [{**run, "position": int(place), "decides": i == deciding} for i, place in places]

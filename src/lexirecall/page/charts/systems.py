@@ -12,7 +12,7 @@ from lexirecall.errors import UsageError, listed
 from lexirecall.judgments import FloatArray
 from lexirecall.names import Evaluable, Names, parse_names
 from lexirecall.page.findings import best_first
-from lexirecall.plots import COLORS, altair, data
+from lexirecall.plots import COLORS, altair, data, label
 from lexirecall.tables import number
 from lexirecall.text import visible
 from lexirecall.verbs.comparison import Comparison, MeasureComparison
@@ -42,7 +42,7 @@ def leaderboard(result: Comparison | Scores, measures: Names | None = None) -> A
 def _means(scores: Scores, c: int, order: Sequence[int]) -> Any:
     alt, measure = altair(), scores.measures[c]
     means = scores.means[:, c].tolist()
-    names = [visible(scores.systems[s]) for s in order]
+    names = [label(scores.systems[s]) for s in order]
     drawn = zip(names, (means[s] for s in order), strict=True)
     rows = [
         {"run": name, "mean": mean, "label": number(mean, measure.decimals)}
@@ -69,7 +69,7 @@ def difference_intervals(comparison: Comparison, measure: str | None = None) -> 
     """
     alt, compared, places = altair(), _compared(comparison, measure), best_first(comparison)
     reference = places[0] if comparison.baseline is None else comparison.baseline
-    order = [visible(comparison.systems[s]) for s in places if s != reference]
+    order = [label(comparison.systems[s]) for s in places if s != reference]
     title = f"{compared.measure}: difference from {visible(comparison.systems[reference])}"
     base = alt.Chart(data(difference_rows(comparison, compared, reference))).encode(
         y=alt.Y("run:N", sort=order, title=None, axis=alt.Axis(labelLimit=240)),
@@ -89,7 +89,7 @@ def difference_rows(comparison: Comparison, compared: MeasureComparison, referen
     highs[compared.a, compared.b], highs[compared.b, compared.a] = compared.highs, -compared.lows
     return [
         {
-            "run": visible(name),
+            "run": label(name),
             "difference": float(differences[s, reference]),
             "low": _finite(lows[s, reference]),
             "high": _finite(highs[s, reference]),
@@ -112,7 +112,7 @@ def pair_matrix(comparison: Comparison, measure: str | None = None) -> Any:
     """
     alt, compared = altair(), _compared(comparison, measure)
     rows = matrix_rows(comparison, compared)
-    names = [visible(comparison.systems[s]) for s in best_first(comparison)]
+    names = [label(comparison.systems[s]) for s in best_first(comparison)]
     has_room = len(names) <= MOST_LABELLED
     width, height = (48, ROW) if has_room else (12, 12)
     base = alt.Chart(data(rows), width=width * len(names), height=height * len(names)).encode(
@@ -133,7 +133,7 @@ def matrix_rows(comparison: Comparison, compared: MeasureComparison) -> list[dic
     cells = []
     for s, t in np.argwhere(np.isfinite(differences)).tolist():
         star, difference = "*" * bool(significant[s, t]), float(differences[s, t])
-        names = {"row": visible(comparison.systems[s]), "column": visible(comparison.systems[t])}
+        names = {"row": label(comparison.systems[s]), "column": label(comparison.systems[t])}
         cells.append({**names, "difference": difference, "label": f"{difference:+.3f}{star}", "star": star})
     return cells
 
