@@ -22,7 +22,7 @@ from lexirecall.errors import DataError, UnknownMeasure, UsageError
 pytest.importorskip("lenskit", reason="LensKit is not installed")
 
 from lenskit.data import ItemList, ItemListCollection, UserIDKey
-from lenskit.metrics import MeasurementCollector, Recall, RecipRank, RunAnalysis
+from lenskit.metrics import RBP, MeasurementCollector, Recall, RecipRank, RunAnalysis
 
 from lexirecall.adapters import lenskit as adapter
 from lexirecall.adapters.lenskit import (
@@ -143,7 +143,7 @@ def test_a_list_metric_has_the_value_that_its_measure_has_for_this_user(seed: in
     metrics = [LexirecallMetric(name, level=4, corpus_size=CORPUS) for name in [*MEASURES, *WITH_SIZE]]
     found = RunAnalysis(*metrics).measure(output, test).list_metrics()
     scores = lexirecall.evaluate(qrels, {"x": run}, [m.measure for m in metrics], corpus_size=CORPUS)
-    assert list(found.columns) == [str(measure) for measure in scores.measures]
+    assert list(found.columns) == [metric.label for metric in metrics]
     assert len(found) == len(run)
     for user, row in found.iterrows():
         expected = scores.values[0, scores.requests.index(str(user))]
@@ -159,6 +159,26 @@ def test_labels_are_canonical_names() -> None:
         LexirecallMetric("ndcg_cut_10"),
     ]
     assert [m.label for m in metrics] == ["TSE", "TSE(e='dcg')@10", "R@20", "LexiRecallPercentile(rel=4)", "nDCG@10"]
+
+
+@pytest.mark.parametrize(
+    ("metric", "label"),
+    [
+        (LexirecallMetric("RBP"), "RBP(p=0.8)"),
+        (LexirecallMetric("RBP@10", level=4), "RBP(p=0.8,rel=4)@10"),
+        (LexirecallMetric("RBP(p=0.5)"), "RBP(p=0.5)"),
+        (LexirecallMetric("AP", label="mine"), "mine"),
+        (TSE(3, label="mine"), "mine"),
+        (RecallAtK(3, label="mine"), "mine"),
+        (LexiRecallPercentile(9, label="mine"), "mine"),
+    ],
+)
+def test_a_label_may_be_given_and_is_none_of_lenskits_own(metric: LexirecallMetric, label: str) -> None:
+    assert metric.label == label
+    analysis = RunAnalysis(RBP(), RBP(10), metric)
+    test = collection({1: ItemList(["a"], rating=[5.0])})
+    outputs = collection({1: ItemList(["x", "a"], ordered=True)})
+    assert list(analysis.measure(outputs, test).list_metrics().columns) == ["RBP", "RBP@10", label]
 
 
 def test_users_without_relevant_items_are_left_out_of_the_means_of_an_analysis() -> None:

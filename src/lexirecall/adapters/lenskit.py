@@ -48,6 +48,7 @@ from lexirecall.verbs.rank import Ranking, rank_positions
 from lexirecall.verbs.scores import Scores
 
 try:
+    from lenskit import metrics
     from lenskit.data import ItemList, ItemListCollection
     from lenskit.metrics import ListMetric
 except ModuleNotFoundError as error:
@@ -76,7 +77,10 @@ Outputs = Mapping[str, ItemListCollection]
 
 
 class LexirecallMetric(ListMetric):
-    """Any measure of our table as a list metric of LensKit, under its canonical name.
+    """Any measure of our table as a list metric of LensKit.
+
+    Its label is `label`, or else the canonical name of the measure. Where LensKit has a metric of the same name, the
+    settings are written out: LensKit's RBP has p = 0.85, and ours is RBP(p=0.8).
 
     `measure` is a name such as "AP", "nDCG@10" or "RBP(p=0.5)". An item is relevant if its grade, the field `rating` or
     `gain` of the test list or the one named by `field`, is at least `level`; without such a field all are. Measures
@@ -87,6 +91,8 @@ class LexirecallMetric(ListMetric):
     >>> metric = LexirecallMetric("ap", level=4)
     >>> metric.label, metric.measure_list(output, test)
     ('AP(rel=4)', 0.5)
+    >>> LexirecallMetric("RBP").label, LexirecallMetric("RBP", label="patient").label
+    ('RBP(p=0.8)', 'patient')
     >>> LexirecallMetric("AP").measure_list(ItemList(["a", "b", "a"], ordered=True), test)
     Traceback (most recent call last):
     lexirecall.errors.DataError: item 'a' is listed twice in one list
@@ -97,7 +103,13 @@ class LexirecallMetric(ListMetric):
     _latest: ClassVar[tuple[ItemList, ItemList, tuple[str | None, float], Positions] | None] = None
 
     def __init__(
-        self, measure: str | Measure, *, level: float = 1, field: str | None = None, corpus_size: int | None = None
+        self,
+        measure: str | Measure,
+        *,
+        level: float = 1,
+        field: str | None = None,
+        corpus_size: int | None = None,
+        label: str | None = None,
     ) -> None:
         row = parse_measure(measure)
         check_policies(level, "all", "skip")
@@ -110,11 +122,12 @@ class LexirecallMetric(ListMetric):
         self.measure: Measure = row if row.graded or level == 1 or "rel" in row.settings else row(rel=level)
         self.field = field
         self.corpus_size = corpus_size
+        self._label = label
 
     @property
     def label(self) -> str:
-        """The canonical name of the measure, with its settings."""
-        return str(self.measure)
+        """What LensKit calls the metric in its results."""
+        return _label(self.measure) if self._label is None else self._label
 
     def measure_list(self, output: ItemList, test: ItemList, /) -> float:
         """Return the value of one list, nan if nothing in the test data is relevant."""
@@ -167,9 +180,10 @@ class TSE(LexirecallMetric):
         level: float = 1,
         field: str | None = None,
         corpus_size: int | None = None,
+        label: str | None = None,
     ) -> None:
         row = MEASURES["TSE"](e=e) if n is None else MEASURES["TSE"](e=e) @ n
-        super().__init__(row, level=level, field=field, corpus_size=corpus_size)
+        super().__init__(row, level=level, field=field, corpus_size=corpus_size, label=label)
 
 
 class LexiRecallPercentile(LexirecallMetric):
@@ -185,8 +199,11 @@ class LexiRecallPercentile(LexirecallMetric):
     Reference: DiazEM25.
     """
 
-    def __init__(self, corpus_size: int, *, level: float = 1, field: str | None = None) -> None:
-        super().__init__(MEASURES["LexiRecallPercentile"], level=level, field=field, corpus_size=corpus_size)
+    def __init__(
+        self, corpus_size: int, *, level: float = 1, field: str | None = None, label: str | None = None
+    ) -> None:
+        row = MEASURES["LexiRecallPercentile"]
+        super().__init__(row, level=level, field=field, corpus_size=corpus_size, label=label)
 
 
 class RecallAtK(LexirecallMetric):
@@ -199,8 +216,16 @@ class RecallAtK(LexirecallMetric):
     ('R@2', 0.25)
     """
 
-    def __init__(self, n: int, *, level: float = 1, field: str | None = None) -> None:
-        super().__init__(MEASURES["R"] @ n, level=level, field=field)
+    def __init__(self, n: int, *, level: float = 1, field: str | None = None, label: str | None = None) -> None:
+        super().__init__(MEASURES["R"] @ n, level=level, field=field, label=label)
+
+
+def _label(row: Measure) -> str:
+    """Return the canonical name of a measure, with every setting written out if LensKit has a metric of its name."""
+    if not hasattr(metrics, row.name):
+        return str(row)
+    defaults = {name: parameter.default for name, parameter in row.parameters.items()}
+    return str(replace(row, settings={**defaults, **row.settings}))
 
 
 # Runs
