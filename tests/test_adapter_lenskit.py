@@ -353,7 +353,7 @@ def test_an_item_may_be_in_the_test_data_twice_with_one_grade_only() -> None:
 
 def test_results_convert_to_pandas_with_the_users_as_they_were() -> None:
     found = evaluate_runs({"run": collection({7: ranked("a")})}, collection({7: ItemList(["a"])}), ["RR"])
-    assert (found.frame_library, found.request_type) == ("pandas", "integer")
+    assert (found.frame_library, found.request_type) == ("pandas", "int64")
 
 
 # Wrong usage

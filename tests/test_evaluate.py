@@ -133,7 +133,8 @@ def test_a_corpus_size_that_means_nothing_is_refused(size: Any) -> None:
 
 def test_all_conversions_agree() -> None:
     scores = evaluate(QRELS, RUNS, ["AP", "LastRel", "NumRet"])
-    expected = [(row["run"], row["query"], row["measure"], row["value"]) for row in scores.rows(per_request=True)]
+    rows = [(row["run"], row["query"], row["measure"], row["value"]) for row in scores.rows(per_request=True)]
+    expected = [row for row in rows if row[1] != "all"]
     assert None in {value for *_, value in expected}
     frames = {
         "polars": scores.to_polars(per_request=True).rows(),
@@ -145,12 +146,25 @@ def test_all_conversions_agree() -> None:
     }
     assert frames == dict.fromkeys(frames, expected)
     by_name = scores.to_dict(per_request=True)
-    assert [by_name[run][query][name] for run, query, name, _ in expected if query != "all"] == [
+    assert [by_name[run][query][name] for run, query, name, _ in expected] == [
         None if math.isnan(value) else value for value in scores.to_numpy().ravel().tolist()
     ]
-    assert [row[3] for row in expected if row[1] == "all"] == [
-        v for run in scores.to_dict().values() for v in run.values()
-    ]
+    means = [(run, name, value) for run, query, name, value in rows if query == "all"]
+    assert means == [(run, name, value) for run, of in scores.to_dict().items() for name, value in of.items()]
+    assert scores.to_polars().rows() == [tuple(row.values()) for row in scores.to_arrow().to_pylist()] == means
+    assert list(scores.to_pandas().columns) == ["run", "measure", "value"]
+
+
+@pytest.mark.parametrize("measures", [["AP"], ["AP", "RR", "LastRel"]])
+def test_a_frame_of_queries_has_no_row_for_the_mean(measures: list[str]) -> None:
+    scores = evaluate(QRELS, RUNS, measures)
+    frame = scores.to_pandas(per_request=True)
+    assert len(frame) == scores.values.size == len(scores.to_polars(per_request=True))
+    by_run = frame[frame["measure"] == "AP"].groupby("run")["value"]
+    for s, run in enumerate(scores.systems):
+        column = scores.values[s, :, 0]
+        assert by_run.mean()[run] == pytest.approx(scores.means[s, 0])
+        assert by_run.std(ddof=0)[run] == pytest.approx(np.nanstd(column))
 
 
 def test_a_conversion_is_a_copy() -> None:
@@ -162,12 +176,13 @@ def test_a_conversion_is_a_copy() -> None:
 def test_a_request_may_be_called_all() -> None:
     scores = evaluate({"all": {"a": 1}, "q": {"a": 1}}, {"all": ["a"], "q": ["b", "a"]}, ["RR"])
     assert scores.to_dict(per_request=True) == {"run": {"all": {"RR": 1.0}, "q": {"RR": 0.5}}}
+    assert scores.to_polars(per_request=True).rows() == [("run", "all", "RR", 1.0), ("run", "q", "RR", 0.5)]
 
 
 def test_ids_that_are_not_utf_8_fit_into_frames() -> None:
     scores = evaluate({b"\xff": {"a": 1}}, {b"\xff": ["a"]}, ["RR"])
-    assert len(scores.to_pandas(per_request=True)) == len(scores.to_polars(per_request=True)) == 2
-    assert scores.to_arrow(per_request=True).num_rows == 2
+    assert len(scores.to_pandas(per_request=True)) == len(scores.to_polars(per_request=True)) == 1
+    assert scores.to_arrow(per_request=True).num_rows == 1
 
 
 def test_a_result_shows_itself_as_a_table_with_its_notes() -> None:

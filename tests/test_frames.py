@@ -121,7 +121,8 @@ READING = st.fixed_dictionaries(
 
 def seen(positions: Positions) -> Any:
     """Return all there is in positions as plain values, but for what they came in."""
-    return plain(dataclasses.replace(positions, frame_library="", request_type="text"))
+    judgments = dataclasses.replace(positions.judgments, request_type="text")
+    return plain(dataclasses.replace(positions, judgments=judgments, frame_library=""))
 
 
 def plain(value: Any) -> Any:
@@ -215,10 +216,84 @@ def test_results_know_what_came_in(make: Make) -> None:
     library = {"polars_lazy": "polars", "duckdb_relation": "duckdb"}.get(make.__name__, make.__name__.split("_")[0])
     judged = {**QRELS, "user": [1, 1, 2]}
     positions = project(make(judged), make({**RUN, "user": [1, 1, 2]}))
-    assert (positions.frame_library, positions.request_type) == (library, "integer")
+    assert (positions.frame_library, positions.judgments.request_type) == (library, "int64")
     assert project(make(QRELS), {"u1": ["a"]}).frame_library == library
-    assert project(make(QRELS), make(RUN)).request_type == "text"
+    assert project(make(QRELS), make(RUN)).judgments.request_type == "text"
     assert project({"u1": {"a": 1}}, {"u1": ["a"]}).frame_library == ""
+
+
+def numbers_in(library: str, dtype: str, values: list[int]) -> Any:
+    """Return a column of numbers of a type, in a frame of judgments of one library."""
+    array = np.array(values, dtype)
+    columns: dict[str, Any] = {"user_id": array, "item_id": ["a"] * len(values), "rating": [1] * len(values)}
+    return MAKERS[library](columns)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint32", "uint64", "float64"])
+@pytest.mark.parametrize("library", MAKERS)
+def test_the_ids_of_queries_come_back_as_they_came_in(library: str, dtype: str) -> None:
+    judged = numbers_in(library, dtype, [3, 100])
+    scores = evaluate(judged, {"x": {"3": ["a"], "100": ["b", "a"]}}, ["RR"])
+    assert scores.to_pandas(per_request=True)["query"].dtype == dtype
+    assert str(scores.to_polars(per_request=True)["query"].dtype).lower() == dtype
+    assert scores.to_arrow(per_request=True)["query"].to_numpy().dtype == dtype
+    assert scores.to_dict(per_request=True) == {"x": {3: {"RR": 1.0}, 100: {"RR": 0.5}}}
+    assert {type(query) for query in scores.to_dict(per_request=True)["x"]} == {float if dtype == "float64" else int}
+    assert [row["query"] for row in scores.rows(per_request=True)] == ["3", "100", "all"]
+
+
+@pytest.mark.parametrize("how", ["pandas", "polars", "parquet"])
+def test_a_frame_of_queries_merges_with_a_table_of_users(how: str, tmp_path: Path) -> None:
+    polars, pandas = pytest.importorskip("polars"), pytest.importorskip("pandas")
+    judged = polars.DataFrame({"user_id": [7, 8], "item_id": ["a", "a"], "rating": [1, 1]}).cast(
+        {"user_id": polars.Int32}
+    )
+    users = polars.DataFrame({"query": [8, 7], "country": ["NO", "PT"]}).cast({"query": polars.Int32})
+    judged.write_parquet(tmp_path / "judged.parquet")
+    qrels = {"pandas": judged.to_pandas(), "polars": judged, "parquet": tmp_path / "judged.parquet"}[how]
+    scores = evaluate(qrels, {7: ["a"], 8: ["x", "a"]}, ["RR"])
+    merged = scores.to_polars(per_request=True).join(users, on="query")
+    assert sorted(merged.select("country", "value").rows()) == [("NO", 0.5), ("PT", 1.0)]
+    both = pandas.merge(scores.to_pandas(per_request=True), users.to_pandas(), on="query")
+    assert dict(zip(both["country"], both["value"], strict=True)) == {"PT": 1.0, "NO": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("ids", "kind"),
+    [
+        ([1, 2], "int64"), ([1, "2"], "text"), (["1", "2"], "text"), ([True, 2], "text"), ([2**63, 1], "uint64"),
+        ([2**64, 1], "text"), ([-1, 2**63], "text"), ([np.int8(1), np.uint64(2)], "int64"), ([1.0, 2.0], "text"),
+    ],
+)  # fmt: skip
+def test_keys_of_dicts_come_back_as_they_came_in(ids: list[Any], kind: str) -> None:
+    judged: Any = {each: {"a": 1} for each in ids}
+    scores = evaluate(judged, {str(each): ["a"] for each in ids}, ["RR"])
+    assert scores.request_type == kind
+    assert list(scores.to_dict(per_request=True)["run"]) == (ids if kind != "text" else [str(each) for each in ids])
+    assert scores.to_pandas(per_request=True)["query"].tolist() == list(scores.to_dict(per_request=True)["run"])
+
+
+def test_categories_and_objects_that_are_integers_come_back_as_integers() -> None:
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    columns: dict[str, Any] = {"qid": [7, 8], "docno": ["a", "a"]}
+    for qrels in (
+        pandas.DataFrame(columns).astype({"qid": "category"}),
+        pandas.DataFrame(columns).astype({"qid": object}),
+        pandas.DataFrame(columns).astype({"qid": "Int64"}),
+        pyarrow.table({**columns, "qid": pyarrow.array([7, 8]).dictionary_encode()}),
+    ):
+        assert load_judgments(qrels).request_type == "int64"
+    for kind in ("category", object):
+        texts_of_digits = pandas.DataFrame({**columns, "qid": ["7", "8"]}).astype({"qid": kind})
+        assert load_judgments(texts_of_digits).request_type == "text"
+
+
+def test_csv_and_json_have_ids_of_text(tmp_path: Path) -> None:
+    (tmp_path / "qrels.csv").write_text("qid,docno,rel\n007,a,1\n")
+    (tmp_path / "qrels.json").write_text('{"007": {"a": 1}}')
+    for name in ("qrels.csv", "qrels.json"):
+        scores = evaluate(tmp_path / name, {"007": ["a"]}, ["RR"])
+        assert scores.to_polars(per_request=True).rows() == [("run", "007", "RR", 1.0)]
 
 
 @every_library

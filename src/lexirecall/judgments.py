@@ -70,11 +70,18 @@ class Judgments:
     """Lines that repeat an earlier judgment with the same grade."""
     has_grades: bool = True
     """Whether there were any; if not, every judged item has grade 1."""
+    request_type: str = "text"
+    """What the requests' ids were before they became text: text, or a type of numbers such as int64."""
     _lookups: dict[int, dict[bytes, int]] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def from_grades(
-        cls, grades: Mapping[bytes, Mapping[bytes, float]], *, name: str = "qrels", num_repeated: int = 0
+        cls,
+        grades: Mapping[bytes, Mapping[bytes, float]],
+        *,
+        name: str = "qrels",
+        num_repeated: int = 0,
+        request_type: str = "text",
     ) -> "Judgments":
         """Build the arrays from a mapping of request to item to grade.
 
@@ -102,6 +109,7 @@ class Judgments:
             num_positive=np.array(num_positive, np.int64),
             name=name,
             num_repeated=num_repeated,
+            request_type=request_type,
         )
 
     @property

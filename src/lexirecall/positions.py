@@ -138,8 +138,6 @@ class Positions:
     """Whose the judged items are, where a map says so."""
     frame_library: str = ""
     """What came in as frames, if frames came in: pandas, polars, pyarrow, duckdb, …"""
-    request_type: str = "text"
-    """The type of the requests' ids in a frame of judgments: text, or integer."""
 
     @classmethod
     def stack(

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sized
 from typing import Any
 
 from lexirecall.errors import FormatError, shown
-from lexirecall.formats.frames import Frame, Table, is_frame, open_frame, request_type
+from lexirecall.formats.frames import Frame, Table, is_frame, open_frame
+from lexirecall.formats.idtypes import as_given
 from lexirecall.formats.labels import judgments_from_table
 from lexirecall.formats.memory import judgments_from_mapping, rankings_from_mapping
 from lexirecall.formats.ranking import DuplicateItem, project_rankings
@@ -77,8 +78,7 @@ def judgments_of(qrels: Any) -> tuple[Judgments | None, list[Any]]:
     if isinstance(content, Mapping):
         return (judgments_from_mapping(content, "qrels"), list(content)) if content else (None, [])
     judgments = judgments_from_table(_table(content, "qrels", "relevance"))
-    is_integer = request_type(content) == "integer"
-    return judgments, [int(query) if is_integer else query for query in judgments.requests]
+    return judgments, as_given(judgments.requests, judgments.request_type)
 
 
 def project_run(

@@ -26,7 +26,6 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 
 from lexirecall.adapters.lenskit_input import (
-    has_integer_keys,
     judgments_of,
     key_fields_of,
     lists_of,
@@ -34,6 +33,7 @@ from lexirecall.adapters.lenskit_input import (
     refuse_duplicates,
     table_of,
     text_of,
+    type_of_users,
 )
 from lexirecall.errors import FormatError, UsageError
 from lexirecall.formats import Reading, project
@@ -347,6 +347,7 @@ def positions(
     check_policies(level, "all", "skip")
     key_fields = key_fields_of(test, "the test data")
     judgments = judgments_of(lists_of(test, key_fields, "the test data"), level, field)
+    judgments = replace(judgments, request_type=type_of_users(test))
     runs = {name: table_of(lists, name, key_fields) for name, lists in outputs.items()}
     if isinstance(sizes := reading.get("corpus_size"), Mapping):
         reading["corpus_size"] = {text_of(key): size for key, size in sizes.items()}
@@ -362,5 +363,4 @@ def positions(
         answered=np.array([[request in run.requests for request in found.requests] for run in runs.values()]),
         num_unjudged=tuple(len(run.requests.difference(found.requests)) for run in runs.values()),
         frame_library="pandas",
-        request_type="integer" if has_integer_keys(test) else "text",
     )

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from lexirecall.errors import DataError, UsageError, counted, plain, shown
+from lexirecall.formats.idtypes import TEXT, type_of_keys
 from lexirecall.formats.memory import judgments_from_mapping
 from lexirecall.formats.ranking import DuplicateItem, Ranking, project_rankings
 from lexirecall.judgments import Judgments
@@ -207,7 +208,6 @@ def _repeated(ids: list[Any]) -> Any:
     return next(item for item in ids if item in seen or seen.add(item))  # type: ignore[func-returns-value]
 
 
-def has_integer_keys(test: Lists) -> bool:
-    """Tell whether keys are single integers."""
-    is_single = len(test.key_fields) == 1
-    return is_single and all(isinstance(key[0], (int, np.integer)) for key, _ in test.items())
+def type_of_users(test: Lists) -> str:
+    """Return the type of keys of a single field; several are one text."""
+    return type_of_keys(key[0] for key, _ in test.items()) if len(test.key_fields) == 1 else TEXT

@@ -84,8 +84,7 @@ def project(
             systems += table.positions(needs_judged=needs_judged)
     check_common(judgments, systems)
     positions = Positions.stack(judgments, systems, plan.conventions, sizes, owners)
-    library, kind = origin_of(qrels, named, columns)
-    return replace(positions, frame_library=library, request_type=kind) if library else positions
+    return replace(positions, frame_library=origin_of(qrels, named))
 
 
 def evaluate(

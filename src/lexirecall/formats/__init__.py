@@ -15,7 +15,7 @@ import numpy as np
 from lexirecall.errors import DataError, FormatError, UsageError, listed, shown
 from lexirecall.formats.catalogue import is_catalogued, judgments_from_catalogue
 from lexirecall.formats.columns import Given, check_given
-from lexirecall.formats.frames import Frame, Table, is_frame, library_of, open_frame, request_type
+from lexirecall.formats.frames import Frame, Table, is_frame, library_of, open_frame
 from lexirecall.formats.labels import judgments_from_table, pairs_from_table
 from lexirecall.formats.memory import (
     PROVIDERS_SHAPE,
@@ -135,8 +135,7 @@ def project(
     systems = [system for part in parts for system in part]
     check_common(judgments, systems)
     positions = Positions.stack(judgments, systems, conventions, sizes, owners)
-    library, kind = origin_of(qrels, named, columns)
-    return replace(positions, frame_library=library, request_type=kind) if library else positions
+    return replace(positions, frame_library=origin_of(qrels, named))
 
 
 def load_judgments(qrels: Qrels, columns: Given = None) -> Judgments:
@@ -190,11 +189,10 @@ def load_providers(providers: ProviderMap, judgments: Judgments, columns: Given 
         return Providers.from_pairs(pairs, judgments, name=source.name)
 
 
-def origin_of(qrels: Qrels, named: list[NamedRun], columns: Given) -> tuple[str, str]:
-    """Return the library that frames come from, those of the runs first, and the type of the requests' ids."""
+def origin_of(qrels: Qrels, named: list[NamedRun]) -> str:
+    """Return the library that frames come from, those of the runs first; nothing if there are none."""
     frames = [frame for frame in (*(run.run for run in named), qrels) if is_frame(frame)]
-    kind = request_type(qrels, columns) if is_frame(qrels) else "text"
-    return (library_of(frames[0]) if frames else "", kind)
+    return library_of(frames[0]) if frames else ""
 
 
 def _source(path: Any, what: str, advance: Callable[[int], None] | None = None) -> Source:

@@ -220,21 +220,6 @@ def open_frame(frame: Frame, kind: str, given: Given = None, *, name: str) -> Ta
     return table
 
 
-def request_type(qrels: Frame, given: Given = None) -> str:
-    """Return the type of the requests' ids in a frame of judgments: text, or integer.
-
-    >>> import polars
-    >>> request_type(polars.DataFrame({"user": [7, 8], "item": ["a", "b"]}))
-    'integer'
-    """
-    import narwhals as nw
-
-    native: Any = qrels
-    schema = nw.from_native(native).collect_schema()
-    request = find_columns([str(name) for name in schema.names()], "qrels", given, source="qrels").request
-    return "integer" if schema[request].is_integer() else "text"
-
-
 def used_columns(columns: Columns, kind: str) -> list[str]:
     """Return the columns that are needed of a table, each once."""
     used = _used(columns, kind)

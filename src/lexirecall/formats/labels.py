@@ -1,7 +1,7 @@
 """Labels: judgments and providers from the rows of a table.
 
 Belongs here: what such rows mean. Not here: those of runs (rows), columns of frames (frames). Imports numpy, errors,
-judgments and this package's frames and ids.
+judgments and this package's frames, ids and idtypes.
 """
 
 from collections.abc import Iterator
@@ -12,6 +12,7 @@ from lexirecall.errors import FormatError, plain, shown
 from lexirecall.formats.columns import NO_GRADES, NO_GRADES_REMEDY
 from lexirecall.formats.frames import Table
 from lexirecall.formats.ids import Ids, by_appearance, first_rows
+from lexirecall.formats.idtypes import type_of_column
 from lexirecall.judgments import FloatArray, IntArray, Judgments, PackedIds, offsets_of
 
 
@@ -52,6 +53,7 @@ def judgments_from_table(table: Table) -> Judgments:
         name=table.name,
         num_repeated=len(first) - len(rows),
         has_grades=table.columns.grade is not None,
+        request_type=type_of_column(table.present("request")),
     )
 
 

@@ -2,7 +2,7 @@
 
 Belongs here: {request: {item: value}}, {request: [item, …]} and {item: provider}. Not here: text (trec), ordering
 (ranking).
-Imports errors, judgments and this package's ranking and source.
+Imports errors, judgments and this package's idtypes, ranking and source.
 
 Ids are taken as their text, so that 7 and "7" are the same request.
 """
@@ -14,6 +14,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from lexirecall.errors import FormatError, shown
+from lexirecall.formats.idtypes import type_of_keys
 from lexirecall.formats.ranking import Ranking
 from lexirecall.formats.source import BYTE_ORDER_MARK, Source
 from lexirecall.judgments import Judgments
@@ -87,7 +88,7 @@ def judgments_from_mapping(grades: Mapping[Any, Any], name: str) -> Judgments:
         read[_id(request, name)] = pairs
     if not read:
         raise FormatError(name, None, "there are no judgments", remedy=QRELS_SHAPE)
-    return Judgments.from_grades(read, name=name)
+    return Judgments.from_grades(read, name=name, request_type=type_of_keys(grades))
 
 
 def rankings_from_mapping(run: Mapping[Any, Any], name: str) -> Iterator[Ranking]:

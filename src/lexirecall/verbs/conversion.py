@@ -11,8 +11,8 @@ from typing import Any
 from lexirecall.errors import UsageError
 from lexirecall.text import to_valid_text
 
-Columns = dict[str, list[Any]]
-"""Lists of one length, by name; None where a value is undefined."""
+Columns = dict[str, Any]
+"""Lists or arrays of one length, by name; None where a value is undefined."""
 LIBRARIES = ("pandas", "polars", "pyarrow", "duckdb")
 _EXTRAS = {"duckdb": "duckdb"}
 
@@ -108,4 +108,4 @@ class Convertible:
 def _is_real(values: Sequence[Any]) -> bool:
     """Tell whether a column holds numbers that may be undefined or fractions, or nothing at all."""
     given = [value for value in values if value is not None]
-    return all(isinstance(value, float) for value in given) and (bool(given) or bool(values))
+    return all(isinstance(value, float) for value in given) and len(values) > 0

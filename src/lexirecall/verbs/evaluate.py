@@ -104,7 +104,7 @@ def score(
     values, num_due = values_of(positions, parsed, level=level, queries=queries, no_relevant=no_relevant)
     policies = {"level": level, "queries": queries, "no_relevant": no_relevant}
     manifest = _manifest(positions, parsed, values, policies, left_out)
-    origin = positions.frame_library, positions.request_type
+    origin = positions.frame_library, positions.judgments.request_type
     return Scores(positions.systems, positions.requests, parsed, values, num_due, manifest, *origin)
 
 

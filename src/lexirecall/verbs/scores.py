@@ -9,12 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from lexirecall.formats.idtypes import as_given, column_as_given
 from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.manifest import Manifest, Note
 from lexirecall.names import Evaluable
 from lexirecall.tables import Table, number, render
 from lexirecall.verbs.averages import COLUMNS, Averages, mean_of, named, numbers, rows_of
 from lexirecall.verbs.conversion import Columns, columns_of, to_arrow, to_library, to_pandas, to_polars
+
+_MEANS = ("run", "measure", "value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,7 @@ class Scores:
     frame_library: str = ""
     """What the runs were frames of, if they were frames."""
     request_type: str = "text"
+    """What the ids of the requests were in the judgments, and are in frames of the result."""
 
     @property
     def averages(self) -> Averages:
@@ -65,7 +69,9 @@ class Scores:
             yield from rows_of(self.systems[s], query, self.measures, values)
 
     def to_dict(self, *, per_request: bool = False) -> dict[str, Any]:
-        """Return {run: {measure: mean}}, or {run: {request: {measure: value}}}; None where undefined.
+        """Return {run: {measure: mean}}, or {run: {query: {measure: value}}}; None where undefined.
+
+        Queries are keys of the type that they have in the judgments: 7, not "7", where those have integers.
 
         >>> from lexirecall import evaluate
         >>> scores = evaluate({"q": {"a": 1}}, {"bm25": {"q": {"b": 2.0, "a": 1.0}}}, ["RR", "P@1"])
@@ -76,8 +82,9 @@ class Scores:
         """
         if not per_request:
             return dict(self.averages.to_dict())
+        queries = as_given(self.requests, self.request_type)
         return {
-            run: {query: named(self.measures, values) for query, values in zip(self.requests, ranked, strict=True)}
+            run: {query: named(self.measures, values) for query, values in zip(queries, ranked, strict=True)}
             for run, ranked in zip(self.systems, self.values, strict=True)
         }
 
@@ -86,24 +93,36 @@ class Scores:
         return self.values.copy()
 
     def _columns(self, *, per_request: bool) -> Columns:
-        return columns_of(self.rows(per_request=per_request), COLUMNS)
+        if not per_request:
+            return columns_of(self.averages.rows(), _MEANS)
+        columns = columns_of((row for s in range(len(self.systems)) for row in self._request_rows(s)), COLUMNS)
+        return {**columns, "query": column_as_given(columns["query"], self.request_type)}
 
     def to_pandas(self, *, per_request: bool = False) -> Any:
-        """Return a pandas data frame with the columns run, query, measure, value."""
+        """Return a pandas data frame of means: run, measure, value; or of each query: run, query, measure, value.
+
+        With `per_request` there is a row for each query and none for the mean. The ids of queries have the type that
+        they have in the judgments, so that a table of queries or users can be merged; undefined is NaN.
+
+        >>> from lexirecall import evaluate
+        >>> scores = evaluate({7: {"a": 1}, 8: {"b": 1}}, {7: ["a"], 8: ["x", "b"]}, ["RR"])
+        >>> scores.to_pandas(per_request=True).groupby("run")["value"].mean().to_dict(), scores.to_dict()
+        ({'run': 0.75}, {'run': {'RR': 0.75}})
+        >>> scores.to_pandas(per_request=True)["query"].tolist()
+        [7, 8]
+        """
         return to_pandas(self._columns(per_request=per_request))
 
     def to_polars(self, *, per_request: bool = False) -> Any:
-        """Return a polars data frame with the columns run, query, measure, value; undefined is null."""
+        """Return a polars data frame, of means or of each query as `to_pandas` does; undefined is null."""
         return to_polars(self._columns(per_request=per_request))
 
     def to_arrow(self, *, per_request: bool = False) -> Any:
-        """Return an Arrow table with the columns run, query, measure, value; undefined is null."""
+        """Return an Arrow table, of means or of each query as `to_pandas` does; undefined is null."""
         return to_arrow(self._columns(per_request=per_request))
 
     def to_frame(self, *, per_request: bool = False) -> Any:
-        """Return a frame of the library that the runs came in: run, measure, value; per request, of each request.
-
-        Per request there is a column query, with ids of the type that the judgments had, and no rows of means.
+        """Return a frame of the library that the runs came in, of means or of each query as `to_pandas` does.
 
         >>> import polars
         >>> from lexirecall import evaluate
@@ -112,12 +131,7 @@ class Scores:
         >>> evaluate(qrels, run, ["RR"], level=4).to_frame(per_request=True).rows()
         [('run', 7, 'RR', 0.5)]
         """
-        if not per_request:
-            return to_library(self.frame_library, columns_of(self.averages.rows(), ("run", "measure", "value")))
-        columns = columns_of((row for s in range(len(self.systems)) for row in self._request_rows(s)), COLUMNS)
-        if self.request_type == "integer":
-            columns["query"] = [int(query) for query in columns["query"]]
-        return to_library(self.frame_library, columns)
+        return to_library(self.frame_library, self._columns(per_request=per_request))
 
     def table(self, *, per_request: bool = False) -> Table:
         """Lay the means out, one row a run; or one row for each request of each run."""

@@ -1,0 +1,64 @@
+"""Id types: what ids were before they became text, so that results can give them back as they came in.
+
+Belongs here: the type of a column of ids, or of the keys of a mapping, and the way back from text to it. Not here: the
+way to text (ids, memory). Imports numpy and this package's ids, and narwhals late.
+
+A type is `text`, or what numpy calls a type of numbers, such as int32. Numbers beyond 64 bits, and ids of mixed types,
+are text.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from lexirecall.formats.ids import number_values
+
+TEXT = "text"
+_WIDEST = ("int64", "uint64")
+
+
+def type_of_keys(keys: Iterable[Any]) -> str:
+    """Return the type of ids that are Python objects.
+
+    >>> type_of_keys([7, 8]), type_of_keys([7, "8"]), type_of_keys([2**63]), type_of_keys([-1, 2**63])
+    ('int64', 'text', 'uint64', 'text')
+    """
+    least, greatest, empty = 0, 0, True
+    for key in keys:
+        if type(key) is not int and not isinstance(key, np.integer):  # a subclass may have a text of its own
+            return TEXT
+        least, greatest, empty = min(least, int(key)), max(greatest, int(key)), False
+    fitting = (name for name in _WIDEST if np.iinfo(name).min <= least and greatest <= np.iinfo(name).max)
+    return TEXT if empty else next(fitting, TEXT)
+
+
+def type_of_column(series: Any) -> str:
+    """Return the type of the ids in a column; of categories, that of what they stand for.
+
+    >>> import narwhals, polars
+    >>> type_of_column(narwhals.from_native(polars.Series([7], dtype=polars.Int16), series_only=True))
+    'int16'
+    """
+    import narwhals as nw
+
+    dtype = series.dtype
+    if dtype in (nw.Categorical, nw.Enum):
+        return type_of_column(number_values(series)[1])
+    if dtype == nw.Object or dtype in (nw.Int128, nw.UInt128):
+        return type_of_keys(series.to_list())
+    return str(dtype).lower() if dtype.is_integer() or dtype.is_float() else TEXT
+
+
+def as_given(texts: Sequence[str], kind: str) -> list[Any]:
+    """Return ids as they came in, as Python has them.
+
+    >>> as_given(["7", "8"], "int16"), as_given(["7"], "float64"), as_given(["7", "q"], "text")
+    ([7, 8], [7.0], ['7', 'q'])
+    """
+    return list(texts) if kind == TEXT else column_as_given(texts, kind).tolist()
+
+
+def column_as_given(texts: Sequence[str], kind: str) -> Any:
+    """Return ids as they came in, for a column of a frame: numbers are an array of their type."""
+    return list(texts) if kind == TEXT else np.array([int(text) for text in texts], kind)
