@@ -123,7 +123,7 @@ def num_lost(spark: Any) -> int:
 
 def is_same(scores: engine.SparkScores, expected: lexirecall.Scores) -> bool:
     """Compare means and all values, bit for bit."""
-    values = {(row.system, row.request, row.measure): row.value for row in scores.per_request.collect()}
+    values = {(row.run, row.query, row.measure): row.value for row in scores.per_request.collect()}
     of_text = {
         (run, query, measure): value
         for run, queries in expected.to_dict(per_request=True).items()

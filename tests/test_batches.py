@@ -93,7 +93,7 @@ def test_values_and_sums_are_those_of_the_positions_however_they_are_cut(ties: s
     kernel = Kernel(Layout(SYSTEMS, Conventions(ties=ties), needs_judged=True), task)
     batch = as_batch(positions, seed=2)
     rows = [row for part in kernel.rows(iter([batch.slice(0, 7), batch.slice(7)])) for row in part.to_pylist()]
-    values = {(row["system"], row["request"], row["measure"]): row["value"] for row in rows}
+    values = {(row["run"], row["query"], row["measure"]): row["value"] for row in rows}
     expected = scores.to_dict(per_request=True)
     assert values == {(s, q, m): expected[s][q][m] for s in expected for q in expected[s] for m in expected[s][q]}
     states = [state for part in (batch.slice(9), batch.slice(0, 9)) for state in kernel.tallies(iter([part]))]

@@ -218,10 +218,24 @@ def test_a_sort_key_is_compared_as_bytes_by_sql(connection: Any) -> None:
     table = relation(connection, rows_of(RUNS))
     engine.sort_keys(connection, QRELS, table, name='my "keys"')
     wins = connection.sql(
-        'SELECT a.system, b.system, count(*) FROM "my ""keys""" AS a JOIN "my ""keys""" AS b '
-        "ON a.request = b.request AND a.sort_key < b.sort_key GROUP BY ALL"
+        'SELECT a.run, b.run, count(*) FROM "my ""keys""" AS a JOIN "my ""keys""" AS b '
+        "ON a.query = b.query AND a.sort_key < b.sort_key GROUP BY ALL"
     ).fetchall()
     assert wins == [("x", "y", 2)]
+
+
+@pytest.mark.parametrize(
+    ("cast", "kind"), [("SMALLINT", "SMALLINT"), ("UBIGINT", "UBIGINT"), ("DOUBLE", "DOUBLE"), ("VARCHAR", "VARCHAR")]
+)
+def test_sort_keys_have_the_ids_of_the_judgments(connection: Any, cast: str, kind: str) -> None:
+    judged = connection.sql(f"SELECT CAST(7 AS {cast}) AS user_id, 'a' AS item_id, 1 AS rating")
+    run = connection.sql("SELECT 7 AS user_id, 'a' AS item_id, 1.0 AS score")
+    keys = engine.sort_keys(connection, judged, {"knn": run})
+    assert (keys.columns, [str(each) for each in keys.types]) == (
+        ["run", "query", "sort_key"],
+        ["VARCHAR", kind, "BLOB"],
+    )
+    assert keys.fetchall() == [("knn", "7" if kind == "VARCHAR" else 7, lexirecall.sort_key([1]))]
 
 
 def test_sort_keys_of_several_tables_stand_in_one(connection: Any, tmp_path: Path) -> None:

@@ -339,9 +339,9 @@ def test_the_audit_has_one_row_for_each_run_and_provider() -> None:
     """Ada has a (missing, then first) and b (first); Ben has b; Cy has c (1/3) and then d and c (1/2 + 1/3)."""
     audit = provider_exposure(project(QRELS, {"only": RUN}, providers=MAP))
     assert list(audit.rows()) == [
-        {"run": "only", "provider": "Cy Twombly", "requests": 2, "items": 3, "exposure": pytest.approx(7 / 12)},
-        {"run": "only", "provider": "Ada", "requests": 2, "items": 3, "exposure": 1.0},
-        {"run": "only", "provider": "Ben", "requests": 1, "items": 1, "exposure": 1.0},
+        {"run": "only", "provider": "Cy Twombly", "queries": 2, "documents": 3, "exposure": pytest.approx(7 / 12)},
+        {"run": "only", "provider": "Ada", "queries": 2, "documents": 3, "exposure": 1.0},
+        {"run": "only", "provider": "Ben", "queries": 1, "documents": 1, "exposure": 1.0},
     ]  # fmt: skip
     assert audit.worst("only") == audit.worst(0) == ("Cy Twombly",)
     with pytest.raises(UsageError, match="system is 'other', but must be one of only"):

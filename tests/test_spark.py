@@ -93,7 +93,7 @@ def as_frames(spark: Any, qrels: Qrels, runs: Runs, *, id_type: str = "string") 
 
 
 def values_of(scores: engine.SparkScores) -> dict[tuple[str, str, str], float | None]:
-    return {(row.system, row.request, row.measure): row.value for row in scores.per_request.collect()}
+    return {(row.run, row.query, row.measure): row.value for row in scores.per_request.collect()}
 
 
 def expected_of(scores: lexirecall.Scores) -> dict[tuple[str, str, str], float | None]:
@@ -218,7 +218,7 @@ def test_sort_keys_are_those_of_positions(spark: Any) -> None:
         if len(vector := projection.vector(s, i))
     }
     keys = engine.sort_keys(spark, *as_frames(spark, qrels, runs), ties="worst").collect()
-    assert {(row.system, row.request): bytes(row.sort_key) for row in keys} == expected
+    assert {(row.run, row.query): bytes(row.sort_key) for row in keys} == expected
 
 
 def test_repeated_rows_are_counted_and_the_best_is_kept(spark: Any) -> None:

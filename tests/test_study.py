@@ -487,7 +487,7 @@ def test_the_data_table_counts_what_is_studied() -> None:
     runs = {**TINY_RUNS, "silent": {"q1": ["a", "b"]}}
     study = run_study({"tiny": project(TINY_QRELS, runs)}, ["AP"], num_samples=1)
     (row,) = study.tables["data"]
-    assert (row["requests"], row["runs"], row["relevant"], row["label"]) == (2, 4, 2.5, "shallow")
+    assert (row["queries"], row["runs"], row["relevant"], row["label"]) == (2, 4, 2.5, "shallow")
     assert row["retrieved"] == pytest.approx((3 + 3 + 3 + 4 + 1 + 1 + 2 + 0) / 8)
     assert row["recall"] == pytest.approx((1 + 2 / 3 + 1 + 1 + 1 / 2 + 0 + 1 + 0) / 8)
     answered = run_study({"tiny": project(TINY_QRELS, runs)}, ["AP"], num_samples=1, queries="intersection")
@@ -500,7 +500,7 @@ def test_the_data_table_counts_what_is_studied() -> None:
 
 def test_the_level_says_what_is_relevant() -> None:
     study = run_study({"tiny": tiny()}, ["AP", "nDCG"], num_samples=1, level=2)
-    assert study.tables["data"][0]["requests"] == 1
+    assert study.tables["data"][0]["queries"] == 1
     assert column(study, "ties", "compared") == {"LexiRecall": 3, "AP": 3, "nDCG": 6}
 
 
@@ -535,7 +535,7 @@ def test_a_collection_is_studied_as_if_it_were_alone() -> None:
 
 GOLDEN = {
     "data": """\
-collection\trequests\truns\trelevant\tretrieved\trecall\tlabel
+collection\tqueries\truns\trelevant\tretrieved\trecall\tlabel
 tiny\t2\t3\t2.5\t2.5\t0.6944444444444443\tshallow
 """,
     "agreement": """\

@@ -44,6 +44,10 @@ from lexirecall.verbs.notes import warn_of_optimism
 from lexirecall.verbs.scores import Scores
 
 _REQUESTS, _SYSTEMS, _JUDGED, _ROWS = (f"lexirecall_{name}" for name in ("requests", "systems", "judged", "rows"))
+_TYPES = {
+    "int8": "TINYINT", "int16": "SMALLINT", "int32": "INTEGER", "int64": "BIGINT", "uint8": "UTINYINT",
+    "uint16": "USMALLINT", "uint32": "UINTEGER", "uint64": "UBIGINT", "float32": "REAL", "float64": "DOUBLE",
+}  # fmt: skip
 _BLOCK = 1 << 18  # judgments that are Python objects at a time
 
 
@@ -123,16 +127,17 @@ def sort_keys(
     name: str = "sort_keys",
     **reading: Unpack[Reading],
 ) -> Any:
-    """Make a temporary table (system, request, sort_key) in a connection, and return it as a relation.
+    """Make a temporary table (run, query, sort_key) in a connection, and return it as a relation.
 
-    `a.sort_key < b.sort_key`, for one request, says that LexiRecall prefers a. The keys are those of
-    `lexirecall.sort_key`; every system has one for each request with an item of grade `level` or more. All is checked
-    as in `project`, and nothing but the judgments comes into Python. A table of that `name` is replaced.
+    `a.sort_key < b.sort_key`, for one query, says that LexiRecall prefers a. The keys are those of
+    `lexirecall.sort_key`; every run has one for each query with a document of grade `level` or more. Queries have the
+    type of the judgments. All is checked as in `project`, and nothing but the judgments comes into Python. A table of
+    that `name` is replaced.
 
     >>> import duckdb
     >>> connection = duckdb.connect()
     >>> run = connection.sql("SELECT 'q' AS qid, unnest(['x', 'a']) AS docno, unnest([0.9, 0.7]) AS score")
-    >>> [(system, key.hex(" ", 4)) for system, _, key in
+    >>> [(run, key.hex(" ", 4)) for run, _, key in
     ...     sort_keys(connection, {"q": {"a": 1, "b": 1}}, {"bm25": run}).fetchall()]
     [('bm25', 'ffffffff 00000002')]
 
@@ -142,7 +147,7 @@ def sort_keys(
     query, target = plan.sort_keys(level), DUCKDB.name(name)
     judgments = load_judgments(qrels, columns)
     with session(connection, show_progress=reading.get("show_progress", False)) as opened:
-        opened.table(target, "system VARCHAR, request VARCHAR, sort_key BLOB")
+        opened.table(target, f"run VARCHAR, query {_TYPES.get(judgments.request_type, 'VARCHAR')}, sort_key BLOB")
         for table in _tables(opened, name_runs(runs), judgments, plan, columns):
             table.check_common()
             opened.answer(

@@ -16,7 +16,7 @@ from lexirecall.engines.tallies import PairTally, Tally, Task
 from lexirecall.positions import Positions
 from lexirecall.preferences import Preference
 
-ROWS = "system string, request string, measure string, value double"
+ROWS = "run string, query string, measure string, value double"
 STATE = "state binary"
 """What the kernels give, as Spark writes a schema."""
 Sum = TypeVar("Sum", Tally, PairTally)
@@ -44,7 +44,7 @@ class Kernel:
         return _added_up(self.layout, batches, lambda positions: Tally.of(positions, self.task), Tally())
 
     def rows(self, batches: Iterator[Batch]) -> Iterator[Batch]:
-        """Give the value of each system, request and measure."""
+        """Give the value of each run, query and measure."""
         import pyarrow as pa
 
         names = [str(measure) for measure in self.task.measures]
@@ -56,8 +56,8 @@ class Kernel:
                 flat = values.ravel()
                 yield pa.RecordBatch.from_pydict(
                     {
-                        "system": _taken(self.layout.systems, num_requests * num_measures, 1),
-                        "request": _taken(positions.requests, num_measures, num_systems),
+                        "run": _taken(self.layout.systems, num_requests * num_measures, 1),
+                        "query": _taken(positions.requests, num_measures, num_systems),
                         "measure": _taken(names, 1, num_systems * num_requests),
                         "value": pa.array(flat, mask=np.isnan(flat)),
                     }

@@ -51,7 +51,7 @@ class SparkScores:
 
     averages: Averages
     per_request: "DataFrame"
-    """system, request, measure, value (null where undefined); computed when it is asked for."""
+    """run, query (as in the judgments), measure, value (null where undefined); computed when it is asked for."""
     gathered: "DataFrame"
     """One row for each judged request, from which the values are computed."""
 
@@ -105,7 +105,8 @@ def evaluate(
         averages = Averages(
             tables.systems, rows, tally.means(rows), *numbers, _manifest(tally, task, tables, corpus_size, left_out)
         )
-        return SparkScores(averages, gathered.mapInArrow(kernel.rows, ROWS), gathered)
+        values = gathered.mapInArrow(kernel.rows, ROWS)
+        return SparkScores(averages, values.withColumn("query", values["query"].cast(tables.request_type)), gathered)
 
 
 def preference_counts(
@@ -154,12 +155,12 @@ def sort_keys(
     score_dtype: str = "float64",
     duplicates: str = "error",
 ) -> "DataFrame":
-    """Return system, request, sort_key: bytes of which the smaller is the better ranking of a request by LexiRecall.
+    """Return run, query, sort_key: bytes of which the smaller is the better ranking of a query by LexiRecall.
 
-    They are those of `lexirecall.sort_key`, for every system and every request with a relevant item, answered or not.
+    They are those of `lexirecall.sort_key`, for every run and every query with a relevant document, answered or not.
 
-    >>> sort_keys(spark, runs, qrels).orderBy("request", "sort_key")  # doctest: +SKIP
-    DataFrame[system: string, request: string, sort_key: binary]
+    >>> sort_keys(spark, runs, qrels).orderBy("query", "sort_key")  # doctest: +SKIP
+    DataFrame[run: string, query: string, sort_key: binary]
     """
     if ties == "expected":
         raise UsageError("a sort key has one order of tied items", remedy="choose ties trec, worst or best")
@@ -168,7 +169,9 @@ def sort_keys(
     )
     workspace, plan = Workspace(spark), Plan(conventions, SPARK)
     try:
-        return prepare(workspace, runs_df, qrels_df, columns, plan).query(plan.sort_keys(level))
+        tables = prepare(workspace, runs_df, qrels_df, columns, plan)
+        query = f"CAST(request AS {tables.request_type}) AS query"
+        return tables.query(f"SELECT system AS run, {query}, sort_key FROM ({plan.sort_keys(level)}) AS keys")
     finally:
         workspace.release()
 

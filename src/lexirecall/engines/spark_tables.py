@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Frames = DataFrame | Mapping[str, DataFrame]
 
 _NAME = "lexirecall name"  # a column that is added to the frames that come in
+_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double")
 _FEW = 500_000  # judgments that every executor is sent, some 50 MB, so that the runs need not be shuffled to them
 _GRADE_PROBLEMS = {
     "no_request": ("request IS NULL", "the request is missing, or a fraction"),
@@ -84,6 +85,8 @@ class Tables:
     num_duplicates: tuple[int, ...]
     num_repeated: int
     has_grades: bool
+    request_type: str
+    """What Spark calls the type of the requests' ids in the judgments, if they are numbers; else string."""
 
     def query(self, text: str) -> "DataFrame":
         """Run a query of the plan."""
@@ -137,6 +140,7 @@ def prepare(workspace: Workspace, runs: "Frames", qrels: "DataFrame", columns: G
         num_duplicates=tuple(num_duplicates.get(system, 0) for system in systems),
         num_repeated=num_repeated,
         has_grades=has_grades,
+        request_type=_request_type(qrels, columns),
     )
 
 
@@ -182,6 +186,11 @@ def _select(workspace: Workspace, selection: str, frame: "DataFrame", name: str)
 
 def _floats(frame: "DataFrame") -> frozenset[str]:
     return frozenset(name for name, kind in frame.dtypes if kind in ("float", "double"))
+
+
+def _request_type(qrels: "DataFrame", columns: Given) -> str:
+    kind = dict(qrels.dtypes)[find_columns(qrels.columns, "qrels", columns, source="qrels").request]
+    return kind if kind in _NUMBERS else "string"
 
 
 def check_frame(frame: Any, what: str) -> None:

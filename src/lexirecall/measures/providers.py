@@ -128,14 +128,14 @@ class ProviderExposure:
         return system
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Give one row for each system and provider, the worst-off first: run, provider, requests, items, exposure."""
+        """Give a row for each run and provider, the worst-off first: run, provider, queries, documents, exposure."""
         for s, run in enumerate(self.systems):
             for c in np.argsort(self.exposures[s], kind="stable").tolist():
                 yield {
                     "run": run,
                     "provider": self.providers[c],
-                    "requests": int(self.num_requests[s, c]),
-                    "items": int(self.num_items[c]),
+                    "queries": int(self.num_requests[s, c]),
+                    "documents": int(self.num_items[c]),
                     "exposure": float(self.exposures[s, c]) if self.num_requests[s, c] else None,
                 }
 

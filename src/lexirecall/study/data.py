@@ -10,7 +10,7 @@ import numpy as np
 from lexirecall.measures import SET_R
 from lexirecall.study.collection import Collection
 
-COLUMNS = ("collection", "requests", "runs", "relevant", "retrieved", "recall", "label")
+COLUMNS = ("collection", "queries", "runs", "relevant", "retrieved", "recall", "label")
 LABELS = ("deep", "standard", "shallow")
 
 
@@ -36,7 +36,7 @@ def describe(collection: Collection) -> dict[str, Any]:
     >>> from lexirecall import project
     >>> positions = project({"q": {"a": 1, "b": 1}, "r": {"c": 0}}, {"x": {"q": ["a", "z"]}, "y": {"q": []}})
     >>> describe(Collection("mine", positions))
-    {'collection': 'mine', 'requests': 1, 'runs': 2, 'relevant': 2.0, 'retrieved': 1.0, 'recall': 0.25, \
+    {'collection': 'mine', 'queries': 1, 'runs': 2, 'relevant': 2.0, 'retrieved': 1.0, 'recall': 0.25, \
 'label': 'shallow'}
     """
     positions, policies = collection.positions, collection.policies
@@ -48,7 +48,7 @@ def describe(collection: Collection) -> dict[str, Any]:
     retrieved = _mean(positions.num_retrieved[counted])
     return {
         "collection": collection.name,
-        "requests": int(has_relevant.sum()),
+        "queries": int(has_relevant.sum()),
         "runs": len(positions.systems),
         "relevant": _mean(projection.num_relevant[has_relevant]),
         "retrieved": retrieved,

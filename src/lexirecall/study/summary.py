@@ -61,7 +61,7 @@ def _opening(data: Sequence[Mapping[str, Any]]) -> str:
     if len(data) == 1:
         (row,) = data
         return (
-            f"{visible(row['collection'])}: {counted(row['runs'], 'run')} on {counted(row['requests'], 'request')} "
+            f"{visible(row['collection'])}: {counted(row['runs'], 'run')} on {counted(row['queries'], 'request')} "
             f"with {row['relevant']:.1f} relevant documents each. A run returns {row['retrieved']:,.1f} documents per "
             f"request on average and finds {percent(row['recall'])} of the relevant ones."
         )
