@@ -177,6 +177,9 @@ def test_a_request_may_be_called_all() -> None:
     scores = evaluate({"all": {"a": 1}, "q": {"a": 1}}, {"all": ["a"], "q": ["b", "a"]}, ["RR"])
     assert scores.to_dict(per_request=True) == {"run": {"all": {"RR": 1.0}, "q": {"RR": 0.5}}}
     assert scores.to_polars(per_request=True).rows() == [("run", "all", "RR", 1.0), ("run", "q", "RR", 0.5)]
+    assert [row["value"] for row in scores.rows(per_request=True) if row["query"] == "all"] == [1.0, 0.75]
+    assert [note.text for note in scores.notes if "the last 'all' of each run is its mean" in note.text]
+    assert not [note for note in evaluate(QRELS, RUNS, ["RR"]).notes if note.kind == "query called all"]
 
 
 def test_ids_that_are_not_utf_8_fit_into_frames() -> None:

@@ -37,9 +37,20 @@ def notes_on(
     """Give the notes that a reader of these values needs."""
     levels = sorted({measure.level(level) for measure in measures})
     yield from notes_on_requests(positions, levels, queries=queries, no_relevant=no_relevant)
+    yield from _called_all(positions)
     yield from undefined_note(undefined_counts(positions, measures, values, level, queries))
     yield from _without_provider(positions, measures, level)
     yield from _worst_off(positions, measures, level, queries)
+
+
+def _called_all(positions: Positions) -> Iterator[Note]:
+    """Say how to tell a query apart from the means, where it has the name that these have."""
+    if "all" in positions.requests:
+        text = (
+            "a query has the id 'all', which means have too: with --per-query the last 'all' of each run is its mean; "
+            "frames per query hold no means"
+        )
+        yield Note("query called all", text, 1)
 
 
 def notes_on_requests(
