@@ -432,6 +432,25 @@ def test_integers_far_apart_are_ids_too(make: Make, ids: list[int]) -> None:
     assert project({"1": {str(ids[0]): 1}}, run).found.positions.tolist() == [expected]
 
 
+INTEGER_TYPES = [np.dtype(f"{kind}int{bits}") for kind in ("", "u") for bits in (8, 16, 32, 64)]
+
+
+@every_library
+@quick(60)
+@given(st.data(), st.sampled_from(INTEGER_TYPES), st.booleans())
+def test_integers_of_every_width_are_their_text(make: Make, data: st.DataObject, dtype: Any, are_close: bool) -> None:
+    """Near each other, at either end of what the type holds, or anywhere: an id is never taken for another one."""
+    lowest, highest = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    base = data.draw(st.sampled_from([lowest, highest, 0]) | st.integers(lowest, highest))
+    reach = 200 if are_close else highest - lowest
+    near = st.integers(max(lowest, base - reach), min(highest, base + reach))
+    ids = data.draw(st.lists(near, min_size=1, max_size=8, unique=True))
+    column: Any = np.array(ids, dtype)
+    run = make({"qid": column, "docno": column, "score": [0.0] * len(ids)})
+    found = project({str(each): {str(each): 1} for each in ids}, run)
+    assert found.found.positions.tolist() == [1] * len(ids)
+
+
 # What is wrong
 
 

@@ -92,10 +92,12 @@ def number_integers(values: Any, like: Any) -> Ids:
     if greatest - least > 4 * len(values) + 1024:
         distinct, codes = np.unique(values, return_inverse=True)
     else:
-        offsets = (values - values.dtype.type(least)).astype(np.int64)
+        wide = np.uint64 if values.dtype.kind == "u" else np.int64  # 100 - -100 has no place in eight bits
+        offsets = (values.astype(wide, copy=False) - wide(least)).astype(np.int64)
         is_there = np.zeros(greatest - least + 1, bool)
         is_there[offsets] = True
-        distinct, codes = np.flatnonzero(is_there) + least, (np.cumsum(is_there) - 1)[offsets]
+        distinct = np.flatnonzero(is_there).astype(wide) + wide(least)
+        codes = (np.cumsum(is_there) - 1)[offsets]
     return Ids(codes.astype(np.int64, copy=False), as_text(series_of(distinct, like)))
 
 
