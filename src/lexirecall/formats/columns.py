@@ -1,7 +1,7 @@
 """Columns: which column of a table holds the requests, the items, the scores.
 
 Belongs here: the names that columns usually have, and the choice among those of a table. Not here: tables themselves
-(frames, engines). Imports errors only.
+(frames, engines). Imports errors and this package's values.
 
 A column is found by its name, without regard to case and to the signs between words: `query-id` is `Query_ID`. Names
 that are given go before the usual ones and must be there; a role is one of ROLES, and `qrels.item=movie` says it of the
@@ -13,6 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lexirecall.errors import FormatError, UsageError, listed
+from lexirecall.formats.values import WORDS
+
+_THINGS = ("movie", "product", "track", "song", "book", "video", "article", "news")
+"""What is recommended; of two of them in one table, either might be meant."""
 
 USUAL = {
     "request": (
@@ -26,8 +30,22 @@ USUAL = {
         "user",
         "request",
         "request_id",
+        "customer_id",
+        "customerid",
+        "session_id",
+        "sessionid",
     ),
-    "item": ("doc_id", "docno", "docid", "corpus_id", "document_id", "item_id", "itemid", "item"),
+    "item": (
+        "doc_id",
+        "docno",
+        "docid",
+        "corpus_id",
+        "document_id",
+        "item_id",
+        "itemid",
+        "item",
+        *(f"{thing}{sign}id" for thing in _THINGS for sign in ("_", "")),
+    ),
     "score": ("score", "prediction", "similarity"),
     "rank": ("rank",),
     "grade": ("relevance", "rel", "label", "rating", "grade", "score"),  # the last is what BEIR calls grades
@@ -81,11 +99,12 @@ def find_columns(names: Sequence[str], kind: str, given: Given = None, *, source
         wanted = _given(given, kind, role)
         if wanted is not None and wanted not in names:
             raise FormatError(source, None, f"there is no column {wanted!r}", remedy=_there_are(names, wanted))
-        found[role] = wanted or _usual(names, role)
+        found[role] = wanted or _usual(names, role, source)
     if missing := [role for role in _NEEDED[kind] if found[role] is None]:
         raise _not_found(names, missing, source)
     if kind == "run" and found["score"] is None and found["rank"] is None:
         raise _not_found(names, ["score", "rank"], source)
+    _check_single(names, found, source)
     is_graded_by_name = _spelling(found.get("grade") or "") == "score"
     return Columns(
         request=found.pop("request", None) or "",
@@ -123,9 +142,29 @@ def check_given(given: Given) -> None:
         )
 
 
-def _usual(names: Sequence[str], role: str) -> str | None:
-    by_spelling = {_spelling(name): name for name in reversed(names)}  # of two spellings the first column counts
-    return next((by_spelling[name] for name in USUAL[role] if name in by_spelling), None)
+def _usual(names: Sequence[str], role: str, source: str = "") -> str | None:
+    """Return the column that has a usual name of a role; with a source, of several it may not be left open which."""
+    by_spelling: dict[str, list[str]] = {}
+    for name in names:
+        by_spelling.setdefault(_spelling(name), []).append(name)
+    present = [name for name in USUAL[role] if name in by_spelling]
+    if not present:
+        return None
+    things = [name for name in present if name.replace("_", "")[:-2] in _THINGS]
+    chosen = by_spelling[present[0]] if present[0] not in things else [by_spelling[name][0] for name in things]
+    if source and len({*chosen}) > 1:
+        what = " or ".join(map(repr, dict.fromkeys(chosen)))
+        remedy = f"say which, as in columns={{{role!r}: {chosen[0]!r}}} or --columns {role}={chosen[0]}"
+        raise FormatError(source, None, f"the {WORDS[role]}s may be in the column {what}", remedy=remedy)
+    return chosen[0]
+
+
+def _check_single(names: Sequence[str], found: Mapping[str, str | None], source: str) -> None:
+    """Raise if a column that is used shares its name with another one."""
+    for role, name in found.items():
+        if name is not None and names.count(name) > 1 and not (role == "rank" and found.get("score")):
+            problem = f"{names.count(name)} columns are called {name!r}"
+            raise FormatError(source, None, problem, remedy="give each a name of its own, or leave one out")
 
 
 def _spelling(name: str) -> str:
