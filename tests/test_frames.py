@@ -469,14 +469,20 @@ def one(column: str, value: Any, *, row: int = 1) -> Columns:
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
-        (one("qid", None), r"row 1: the request is missing"),
-        (one("docno", None), r"row 1: the item is missing"),
-        (one("score", None), r"row 1: the score is missing"),
-        (one("run", None), r"row 1: the system is missing"),
-        (one("score", float("nan")), r"row 1: the score is (NaN|missing)"),
-        ({**one("qid", ""), "docno": [1.0, 2.5, 3.0]}, r"row 1: the item is no whole number: 2\.5"),
-        ({**one("qid", ""), "docno": [1.0, 2.0, 1e300]}, r"row 2: the item is no whole number: 1e\+300"),
-        ({**one("qid", ""), "docno": [True, True, False]}, r"the column 'docno' has the type Boolean"),
+        (one("qid", None), r"row 1: the query id is missing"),
+        (one("docno", None), r"row 1: the document id is missing"),
+        (one("score", None), r"row 1: the score is missing or NaN"),
+        (one("run", None), r"row 1: the run name is missing"),
+        (one("score", float("nan")), r"row 1: the score is missing or NaN"),
+        ({**one("qid", ""), "docno": [1.0, 2.5, 3.0]}, r"row 1: the document id is not a whole number: 2\.5"),
+        (
+            {**one("qid", ""), "docno": [1.0, 2.0, 1e300]},
+            r"row 2: the document id is too large for its float type: 1e\+300",
+        ),
+        (
+            {**one("qid", ""), "docno": [True, True, False]},
+            r"cannot use the column 'docno' as document ids: it holds truth values",
+        ),
         ({**one("qid", ""), "score": ["1", "2", "3,5"]}, r"row 2: the score is not a number: '3,5'\n.*3\.5"),
         ({**one("qid", ""), "score": ["1", "high", "3"]}, r"row 1: the score is not a number: 'high'"),
         (
@@ -500,13 +506,13 @@ def test_a_frame_that_is_no_run_is_refused(make: Make, columns: Columns, said: s
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
-        ({**QRELS, "rating": [1, None, 2]}, r"row 1: the grade is missing"),
+        ({**QRELS, "rating": [1, None, 2]}, r"row 1: the grade is missing or NaN"),
         ({**QRELS, "rating": [1.0, 2.0, float("inf")]}, r"row 2: the grade is not finite: inf"),
         (
             {**QRELS, "user": ["u", "v", "u"], "item": ["a", "a", "a"]},
             r"row 2: document 'a' of request 'u' has grade 4 here and 5 in row 0",
         ),
-        ({**QRELS, "item": ["a", None, "b"]}, r"row 1: the item is missing"),
+        ({**QRELS, "item": ["a", None, "b"]}, r"row 1: the document id is missing"),
         ({"user": [], "item": [], "rating": []}, r"the table has no rows"),
         ({"rating": [1]}, r"there is no column of request and item among rating\n.*columns="),
     ],
@@ -526,10 +532,10 @@ def test_types_that_are_no_ids_and_no_numbers_are_refused() -> None:
     polars = pytest.importorskip("polars")
     good = {"qid": ["q"], "docno": ["a"], "score": [1.0]}
     for column, value, said in (
-        ("docno", [["a"]], "'docno' has the type List"),
-        ("score", [["a"]], "'score' has the type List"),
-        ("docno", [b"\xff"], "'docno' holds bytes that are not UTF-8"),
-        ("docno", [Decimal("1.5")], "row 0: the item is no id"),
+        ("docno", [["a"]], "cannot use the column 'docno' as document ids: it holds lists"),
+        ("score", [["a"]], "cannot use the column 'score' as scores: it holds lists"),
+        ("docno", [b"\xff"], "row 0: the document id is not UTF-8 text"),
+        ("docno", [Decimal("1.5")], "row 0: the document id is not a whole number: 1.5"),
     ):
         with pytest.raises(FormatError, match=said):
             project({"q": {"a": 1}}, polars.DataFrame({**good, column: value}))
@@ -540,7 +546,9 @@ def test_an_object_that_is_no_id_is_refused(value: Any) -> None:
     pandas = pytest.importorskip("pandas")
     ids = pandas.Series([1, value], dtype=object)
     frame = pandas.DataFrame({"qid": ["q", "q"], "docno": ids, "score": [1.0, 2.0]})
-    with pytest.raises(FormatError, match=r"row 1: the item is (no id|not valid Unicode)"):
+    with pytest.raises(
+        FormatError, match=r"(row 1: the document id is not|cannot use the column 'docno' as document ids: it holds )"
+    ):
         project({"q": {"1": 1}}, frame)
     with pytest.raises(FormatError, match=r"row 1: the score is (not a number|missing)"):
         project({"q": {"1": 1}}, frame.assign(docno=["1", "2"], score=pandas.Series([1, "x"], dtype=object)))
@@ -549,7 +557,7 @@ def test_an_object_that_is_no_id_is_refused(value: Any) -> None:
 def test_a_frame_whose_columns_have_one_name_is_refused() -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame([["q", "a", "b", 1.0]], columns=["qid", "docno", "docno", "score"])
-    with pytest.raises(FormatError, match=r"^run: columns have the same name: .*docno"):
+    with pytest.raises(FormatError, match=r"^run: 2 columns are called 'docno'"):
         project({"q": {"a": 1}}, frame)
 
 

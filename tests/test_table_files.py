@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import lzma
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 from lexirecall import FormatError, UsageError, compare, evaluate, explain, project, rank_systems
 from lexirecall.formats import count_runs
+from lexirecall.formats.folders import files_of
 from lexirecall.formats.source import Source
 from lexirecall.formats.tablefiles import open_table_file
 from lexirecall.manifest import TIE_RULES
@@ -61,6 +63,8 @@ WRITERS: dict[str, Callable[[Any], bytes]] = {
     "tabs": lambda frame: written(frame, "\t"),
     "byte order mark": lambda frame: b"\xef\xbb\xbf" + written(frame),
     "carriage returns": lambda frame: written(frame).replace(b"\n", b"\r\n"),
+    "carriage returns only": lambda frame: written(frame).replace(b"\n", b"\r"),
+    "blanks": lambda frame: written(frame).replace(b",", b" ,\t ").replace(b"\n", b" \n"),
 }
 every_writer = pytest.mark.parametrize("form", WRITERS)
 
@@ -110,6 +114,39 @@ def test_a_table_file_means_what_text_means(
 def test_judgments_of_beir_are_read(tmp_path: Path) -> None:
     qrels = write(tmp_path / "test.tsv", b"query-id\tcorpus-id\tscore\n007\tb\t1\n007\ta\t0\n")
     assert places(qrels, write(tmp_path / "a.run", b"007 Q0 x 1 2 t\n007 Q0 b 2 1 t\n")) == {"007": [2]}
+
+
+@pytest.mark.parametrize("cell", ["b ", " b", "\tb\t", '"b"', '" b "', '"b\n"'])
+def test_blanks_around_a_cell_do_not_count(tmp_path: Path, cell: str) -> None:
+    path = write(tmp_path / "a.csv", f"qid , docno, score\n007,x,2\n 007 ,{cell}, 1 \n".encode())
+    assert places(QRELS, path) == {"007": [2], "8": []}
+    assert places(QRELS, path, columns={"run.item": "docno"}) == {"007": [2], "8": []}
+
+
+def test_quoted_cells_hold_anything(tmp_path: Path) -> None:
+    document = 'say "x",\r\n\ty'
+    quoted = '"' + document.replace('"', '""') + '"'
+    path = write(tmp_path / "a.csv", f'"qid","the\ndocno",score,\nq,{quoted},1,"2"\n,,,\n'.encode())
+    assert places({"q": {document: 1}}, path, columns={"item": "the\ndocno"}) == {"q": [1]}
+
+
+@pytest.mark.parametrize(
+    ("names", "item"),
+    [
+        ("userId,movieId,score", "movieId"),
+        ("customer_id,product_id,score", "product_id"),
+        ("user,track_id,score", "track_id"),
+    ],
+)
+def test_usual_names_of_recommender_data_are_known(tmp_path: Path, names: str, item: str) -> None:
+    path = write(tmp_path / "a.csv", f"{names}\n007,b,1\n".encode())
+    assert places(QRELS, path) == {"007": [1], "8": []}
+    both = write(tmp_path / "b.csv", f"{names},book_id\n007,b,1,c\n".encode())
+    with pytest.raises(
+        FormatError, match=rf"the document ids may be in the column '{item}' or 'book_id'\n.*item={item}"
+    ):
+        project(QRELS, both)
+    assert places(QRELS, both, columns={"run.item": item}) == {"007": [1], "8": []}
 
 
 def test_providers_may_be_a_table_file(tmp_path: Path) -> None:
@@ -166,6 +203,94 @@ def test_a_folder_of_parquet_is_one_table(tmp_path: Path) -> None:
     write(tmp_path / "qrels" / "1", parquet(QRELS))
     assert places(tmp_path / "qrels", tmp_path / "runs") == EXPECTED
     assert project(QRELS, f"{tmp_path}/runs/").systems == ("runs",)
+
+
+def test_a_folder_of_csv_is_one_table(tmp_path: Path) -> None:
+    write(tmp_path / "runs" / "system=x y" / "1.csv", written(RUN[:2]))
+    write(tmp_path / "runs" / "system=x y" / "2.csv.gz", gzip.compress(written(RUN[2:])))
+    write(tmp_path / "runs" / "system=z" / "1.csv", written(RUN))
+    positions = project(QRELS, tmp_path / "runs")
+    assert (positions.systems, positions.found.positions.tolist()) == (("x y", "z"), [2, 1, 2, 1])
+    write(tmp_path / "runs" / "system=z" / "2.csv", b"query_id,doc_id,score\n\n7,a,high\n")
+    with pytest.raises(FormatError, match=r"runs/system=z/2\.csv:3: the score is not a number: 'high'"):
+        project(QRELS, tmp_path / "runs")
+    write(tmp_path / "runs" / "system=z" / "2.csv", b"doc_id,query_id,score\na,007,1\n")
+    with pytest.raises(FormatError, match=r"system=z/2\.csv:1: the header differs from that of .*system=x y/1\.csv"):
+        project(QRELS, tmp_path / "runs")
+
+
+def link_to_nothing(path: Path) -> None:
+    path.symlink_to(path.parent / "nowhere")
+
+
+ODD_FILES: dict[str, tuple[str, Any, str]] = {
+    "zero bytes": ("2.parquet", b"", r"the file is empty \(0 bytes\)"),
+    "zero bytes, no suffix": ("part-2", b"", r"the file is empty \(0 bytes\)"),
+    "garbage": ("2.parquet", b"garbage", r"is not a Parquet file: it begins with b'garba'"),
+    "truncated": ("2.parquet", parquet(RUN)[:-5], r"the Parquet file is truncated"),
+    "only a head": ("2.parquet", parquet(RUN)[:6], r"the Parquet file is truncated"),
+    "packed": ("2.parquet.gz", gzip.compress(parquet(RUN)), r"is neither a Parquet nor a CSV file"),
+    "CSV": ("2.csv", written(RUN), r"is CSV in a folder of Parquet files\n.*one table"),
+    "text": ("bm25.run", b"007 Q0 b 1 1 t\n", r"is neither a Parquet nor a CSV file: it begins with b'007 Q'"),
+    "a link to nothing": ("2.parquet", link_to_nothing, r"no such file"),
+    "damaged within": (
+        "2.parquet",
+        parquet(RUN)[:30] + b"\xff" * 60 + parquet(RUN)[90:],
+        r"the table cannot be read: ",
+    ),
+}
+every_odd_file = pytest.mark.parametrize("odd", ODD_FILES)
+
+
+def folder_with(tmp_path: Path, odd: str) -> tuple[Path, str]:
+    """Make a folder of one good partition and of one that is odd; return it and what is to be said."""
+    name, content, said = ODD_FILES[odd]
+    write(tmp_path / "runs" / "system=x" / "1.parquet", parquet(RUN))
+    path = tmp_path / "runs" / "system=y" / name
+    path.parent.mkdir()
+    content(path) if callable(content) else path.write_bytes(content)
+    return tmp_path / "runs", rf"runs/system=y/{name}: {said}"
+
+
+@every_odd_file
+def test_a_file_of_a_folder_that_cannot_be_read_is_named(tmp_path: Path, odd: str) -> None:
+    folder, said = folder_with(tmp_path, odd)
+    with pytest.raises(FormatError, match=said):
+        project(QRELS, folder)
+
+
+def test_a_folder_that_may_not_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, _ = folder_with(tmp_path, "garbage")
+
+    def refuse(path: Path, *_: Any, **__: Any) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "open", refuse)
+        with pytest.raises(FormatError, match=r"system=x/1\.parquet: permission denied"):
+            files_of(str(folder))
+    scan = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: refuse(path) if "system=y" in str(path) else scan(path))
+    with pytest.raises(FormatError, match=r"system=y: permission denied"):
+        files_of(str(folder))
+
+
+def test_files_that_only_speak_of_a_table_are_passed_over(tmp_path: Path) -> None:
+    for name in (
+        "_SUCCESS",
+        ".1.parquet.crc",
+        "README.md",
+        "README.txt",
+        "LICENSE",
+        "1.parquet.crc",
+        "_metadata",
+        "_old/2",
+    ):
+        write(tmp_path / "runs" / name, b"x")
+    with pytest.raises(FormatError, match="is a directory, without Parquet or CSV files"):
+        project(QRELS, tmp_path / "runs")
+    write(tmp_path / "runs" / "_day=1" / "1.parquet", parquet(RUN))
+    assert places(QRELS, tmp_path / "runs") == EXPECTED
 
 
 def test_folders_of_partitions_are_columns(tmp_path: Path) -> None:
@@ -243,15 +368,28 @@ def test_a_parquet_footer_that_is_no_footer_is_refused(tmp_path: Path) -> None:
     [
         (b"qid,docno,score\n007,a,1\n\n007,b,high\n", r":4: the score is not a number: 'high'"),
         (b"qid,docno,score\r\n007,a,1\r\n\r\n007,b,high\r\n\r\n", r":4: the score is not a number: 'high'"),
-        (b'qid,docno,score\n007,"a\nb",1\n007,b,\n', r":4: the score is missing"),
+        (b'qid,docno,score\n007,"a\nb",1\n007,b,\n', r":4: the score is missing or NaN"),
         (b"qid;docno;score\n007;a;1,5\n", r":2: the score is not a number: '1,5'\n.*1\.5"),
-        (b"qid,docno,score\n007,a,nan\n", r":2: the score is NaN"),
-        (b"qid,docno,score\n,a,1\n", r":2: the request is missing"),
+        (b"qid,docno,score\n007,a,nan\n", r":2: the score is missing or NaN"),
+        (b"qid,docno,score\n,a,1\n", r":2: the query id is missing"),
         (b"qid,docno,score\n007,a,1\n007,b,1\n007,a,2\n", r":4: document 'a' of request '007' .* first on line 2"),
         (b"qid,docno,score\n", r": the table has no rows"),
         (b"qid,docno,points\n007,a,1\n", r": there is no column of score or rank among qid, docno, points"),
-        (b"qid,docno,score\n007,a,1,5\n", r": the table cannot be read: "),
-        (b"qid,docno,score\n007,\xff,1\n", r": the table cannot be read: .*(utf|UTF|could not parse)"),
+        (b"qid,docno,score\n007,a,1,5\n", r":2: the row has 4 cells, but the header has 3: '007,a,1,5'"),
+        (b"qid,docno,score\n007,a,1\n007,b\n", r":3: the row has 2 cells, but the header has 3: '007,b'"),
+        (b"qid,docno,score\n007,a,1\n  \n", r":3: the row has 1 cell, but the header has 3: '  '"),
+        (b"qid,docno,score,title\n007,a,1,\n007,b,2\n", r":3: the row has 3 cells, but the header has 4"),
+        (b'qid,docno,score\n007,a,1\n007, "b",1\n', r":3: a quotation mark stands within a cell: '007, \"b\",1'\n"),
+        (b'qid,docno,score\n007,"a" ,1\n', r":2: a quotation mark stands within a cell"),
+        (b'qid,docno,score\n007,a"b,1\n007,c"d,2\n', r":2: a quotation mark stands within a cell"),
+        (b'qid,docno,score\n007,a,1\n007,"b,1\n007,c,1\n', r":3: a quotation mark is never closed: '007,\"b,1'"),
+        (b"qid,docno,score\n007,%s,1\n007,b,x\n" % (b"a" * 200_000), r":3: the score is not a number: 'x'"),
+        (b"qid,docno,score\r007,a,1\r\r007,b,high\r", r":4: the score is not a number: 'high'"),
+        (b"qid,docno,score,score\n007,a,1,2\n", r": 2 columns are called 'score'\n"),
+        (b"qid,docno,score, score\n007,a,1,2\n", r": 2 columns are called 'score'\n"),
+        (b"qid,docno,score,Score\n007,a,1,2\n", r": the scores may be in the column 'score' or 'Score'\n.*say which"),
+        (b"qid,docno,score\n007,a,1_0\n", r":2: the score is not a number: '1_0'"),
+        (b"qid,docno,score\n007,\xff,1\n", r":2: not UTF-8 text: b'007,\\xff,1'"),
     ],
 )
 def test_a_csv_file_that_is_no_run_is_refused(tmp_path: Path, content: bytes, said: str) -> None:

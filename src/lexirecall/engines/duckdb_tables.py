@@ -13,10 +13,11 @@ from typing import Any
 from lexirecall.engines.duckdb_session import Session
 from lexirecall.engines.plan import Plan, literal
 from lexirecall.errors import FormatError, UsageError
+from lexirecall.formats.cells import csv_header
 from lexirecall.formats.columns import Given, find_columns
+from lexirecall.formats.folders import PARQUET
 from lexirecall.formats.naming import NamedRun
 from lexirecall.formats.source import Source
-from lexirecall.formats.tablefiles import PARQUET, csv_header
 
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")

@@ -17,10 +17,11 @@ from lexirecall.engines.spark_session import pyspark, session
 from lexirecall.engines.spark_tables import Workspace, rows_of_frame
 from lexirecall.errors import DataError, FormatError, UsageError
 from lexirecall.formats import load_judgments
+from lexirecall.formats.cells import csv_header
 from lexirecall.formats.columns import Given, check_given, find_columns
+from lexirecall.formats.folders import PARQUET
 from lexirecall.formats.naming import check_names, matching
 from lexirecall.formats.source import Source
-from lexirecall.formats.tablefiles import PARQUET, csv_header
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions
 from lexirecall.names import Names

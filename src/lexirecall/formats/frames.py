@@ -11,18 +11,20 @@ Python object for each row. Integers are their decimal text, and so are floats t
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 
-from lexirecall.errors import FormatError, UsageError, shown
+from lexirecall.errors import FormatError, UsageError
 from lexirecall.formats.columns import Columns, Given, find_columns
 from lexirecall.formats.ids import Ids, as_text, is_polars, number_integers, number_values, series_of
+from lexirecall.formats.values import BLANKS, ID_REMEDY, LARGEST, WORDS, check_kind, fault, is_number, kind_of, missing
 from lexirecall.judgments import FloatArray, IntArray
 
 _ONE_AT_A_TIME = threading.Lock()  # relations of one database cannot be asked at once
-_ID_REMEDY = "ids are text or whole numbers; convert the column first"
 
 
 class Frame(Protocol):
@@ -73,129 +75,173 @@ class Table:
     frame: Any
     columns: Columns
     name: str
-    line_of: Callable[[int], int] | None = None
-    """The line of a file on which a row stands; rows of frames are counted from 0."""
+    place_of: Callable[[int], tuple[str, int]] | None = None
+    """The file and the line where a row is; rows of frames are counted from 0."""
 
     def error(self, row: int, problem: str, *, remedy: str = "") -> FormatError:
         """Return an error about one row."""
-        if self.line_of is not None:
-            return FormatError(self.name, self.line_of(row), problem, remedy=remedy)
+        if self.place_of is not None:
+            return FormatError(*self.place_of(row), problem, remedy=remedy)
         return FormatError(self.name, None, f"row {row:,}: {problem}", remedy=remedy)
 
     def place(self, row: int) -> str:
         """Say where a row is."""
-        return f"in row {row:,}" if self.line_of is None else f"on line {self.line_of(row):,}"
+        if self.place_of is None:
+            return f"in row {row:,}"
+        file, line = self.place_of(row)
+        return f"on line {line:,}" if file == self.name else f"on line {line:,} of {file}"
 
     def ids(self, role: str, rows: IntArray | None = None) -> Ids:
         """Return the ids in the column of a role, of all rows or of some."""
-        import narwhals as nw
-
         series = self.present(role)
         if rows is None:
             return self._encoded(series, role)
-        if series.dtype.is_integer() or series.dtype in (nw.String, nw.Categorical, nw.Enum):
+        if _kind(series) in ("integer", "text"):
             return self._encoded(series[rows], role)
         ids = self._encoded(series, role)  # every row is looked at, since some may hold no id
         return Ids(ids.codes[rows], ids.values)
 
     def numbers(self, role: str) -> FloatArray:
-        """Return the numbers in the column of a role."""
-        import narwhals as nw
-
-        series = self.present(role)
-        if series.dtype.is_numeric() or series.dtype == nw.Boolean:
-            return np.asarray(series.cast(nw.Float64).to_numpy(), np.float64)
-        if series.dtype == nw.String:
-            return self._parsed(series, role)
-        if series.dtype == nw.Object:
-            return np.array([self._number(value, row, role) for row, value in enumerate(series.to_list())])
-        problem = f"the column {series.name!r} has the type {series.dtype}, but a {role} is a number"
-        raise FormatError(self.name, None, problem, remedy="convert it first")
+        """Return the numbers in the column of a role, none of which is NaN."""
+        numbers = self._numbers(_plain(self.present(role)), role)
+        if np.isnan(numbers).any():
+            raise self._missing(int(np.argmax(np.isnan(numbers))), role)
+        return numbers
 
     def present(self, role: str) -> Any:
-        """Return the column of a role, in which nothing may be missing."""
+        """Return the column of a role, in which nothing may be missing and which must be able to serve in it."""
         series = self.frame.get_column(getattr(self.columns, role))
+        check_kind(_kind(series), role, series.name, self.name)
         if series.null_count():
-            row = int(np.argmax(series.is_null().to_numpy()))
-            raise self.error(row, f"the {role} is missing", remedy=f"leave the row out, or fill column {series.name!r}")
+            raise self._missing(int(np.argmax(series.is_null().to_numpy())), role)
         return series
+
+    def _missing(self, row: int, role: str) -> FormatError:
+        remedy = f"leave the row out, or fill the column {getattr(self.columns, role)!r}"
+        return self.error(row, missing(role), remedy=remedy)
+
+    def _fault(self, row: int, role: str, kind: str, value: Any) -> FormatError:
+        problem, remedy = fault(role, kind, str(value))
+        return self.error(row, problem, remedy=remedy)
+
+    def _numbers(self, series: Any, role: str) -> FloatArray:
+        import narwhals as nw
+
+        check_kind(kind := _kind(series), role, series.name, self.name)
+        if kind == "text":
+            return self._parsed(series, role)
+        if kind in ("objects", "bytes"):
+            return np.array([self._number(value, row, role) for row, value in enumerate(series.to_list())], np.float64)
+        return np.asarray(series.cast(nw.Float64).to_numpy(), np.float64)
 
     def _parsed(self, series: Any, role: str) -> FloatArray:
         """Read numbers that are written as text; what polars cannot read, Python may."""
         if not is_polars(series):
-            return np.array([self._number(text, row, role) for row, text in enumerate(series.to_list())])
+            return np.array([self._number(text, row, role) for row, text in enumerate(series.to_list())], np.float64)
         import polars as pl
 
         texts = series.to_native()
-        parsed = texts.str.strip_chars().cast(pl.Float64, strict=False)
+        parsed = texts.str.strip_chars(BLANKS).cast(pl.Float64, strict=False)
         numbers = np.array(parsed.to_numpy(), np.float64)
         for row in np.flatnonzero(parsed.is_null().to_numpy()).tolist():
             numbers[row] = self._number(texts[row], row, role)
         return numbers
 
     def _number(self, value: Any, row: int, role: str) -> float:
+        if isinstance(value, bytes):
+            value = value.decode(errors="replace")
+        if isinstance(value, str) and not is_number(value):
+            raise self._fault(row, role, "text", value)
         try:
             return float(value)
         except OverflowError:  # as in text, where 1e400 is infinite
             return float("inf") if value > 0 else float("-inf")
         except (TypeError, ValueError):
-            text = str(value)
-            is_decimal = text.replace(",", "", 1).lstrip("+-").isdigit()
-            remedy = f"write the decimal point as in {text.replace(',', '.')}" if is_decimal else "write a plain number"
-            raise self.error(row, f"the {role} is not a number: {shown(text)}", remedy=remedy) from None
+            check_kind(_kind_of_object(value), role, getattr(self.columns, role), self.name)
+            raise self._fault(row, role, "text", value) from None
 
     def _encoded(self, series: Any, role: str) -> Ids:
         import narwhals as nw
 
-        dtype = series.dtype
-        if dtype.is_integer():
+        check_kind(kind := _kind(series), role, series.name, self.name)
+        if kind == "integer" and series.dtype not in (nw.Int128, nw.UInt128):
             return number_integers(series.to_numpy(), series)
-        if dtype.is_float():
-            return number_integers(self._whole(series.to_numpy(), role), series)
-        if dtype in (nw.Object, nw.Decimal):
+        if kind in LARGEST:
+            return number_integers(self._whole(series.to_numpy(), role, kind), series)
+        if kind != "text":
             texts = [self._text(value, row, role) for row, value in enumerate(series.to_list())]
             return self._encoded(series_of(texts, series), role)
-        if dtype == nw.Binary:
-            return self._encoded(self._decoded(series), role)
-        if dtype in (nw.String, nw.Categorical, nw.Enum):
-            codes, values = number_values(series)
-            if values.dtype == nw.String:
-                return Ids(codes, as_text(values))
-            ids = self._encoded(values, role)  # categories that are numbers
-            return Ids(ids.codes[codes], ids.values)
-        problem = f"the column {series.name!r} has the type {dtype}, of which there are no ids"
-        raise FormatError(self.name, None, problem, remedy=_ID_REMEDY)
+        codes, values = number_values(series)
+        if values.dtype == nw.String:
+            return Ids(codes, as_text(values))
+        return self._encoded(values[codes.tolist()].alias(series.name), role)  # categories that are numbers
 
-    def _decoded(self, series: Any) -> Any:
-        import narwhals as nw
-
-        try:
-            return series.cast(nw.String)
-        except Exception as error:  # each library has its own
-            problem = f"the column {series.name!r} holds bytes that are not UTF-8 text: {error}"
-            raise FormatError(self.name, None, problem, remedy=_ID_REMEDY) from None
-
-    def _whole(self, values: Any, role: str) -> IntArray:
-        wrong = np.flatnonzero((values != np.floor(values)) | ~(np.abs(values) < 2.0**63))
+    def _whole(self, values: Any, role: str, kind: str) -> IntArray:
+        if np.isnan(values).any():
+            raise self._missing(int(np.argmax(np.isnan(values))), role)
+        wrong = np.flatnonzero((values != np.floor(values)) | ~(np.abs(values) < LARGEST[kind]))
         if len(wrong):
-            problem = f"the {role} is no whole number: {float(values[wrong[0]])!r}"
-            raise self.error(int(wrong[0]), problem, remedy=_ID_REMEDY)
+            raise self._fault(int(wrong[0]), role, kind, float(values[wrong[0]]))
         whole: IntArray = values.astype(np.int64)
         return whole
 
     def _text(self, value: Any, row: int, role: str) -> str:
         """Return the text of an id that is any Python object."""
-        from decimal import Decimal
-
         if isinstance(value, bytes):
-            value = value.decode(errors="surrogateescape")
-        is_number = isinstance(value, (Integral, Real, Decimal)) and not isinstance(value, (bool, np.bool_))
-        if not isinstance(value, str) and not (is_number and value % 1 == 0):  # nor is NaN or infinity
-            raise self.error(row, f"the {role} is no id: {shown(repr(value))}", remedy=_ID_REMEDY)
-        try:
-            return (value if isinstance(value, str) else str(int(value))).encode().decode()
-        except UnicodeEncodeError:
-            raise self.error(row, f"the {role} is not valid Unicode: {value!a}", remedy=_ID_REMEDY) from None
+            try:
+                return value.decode()
+            except UnicodeDecodeError:
+                raise self._fault(row, role, "bytes", "") from None
+        if isinstance(value, str):
+            try:
+                return value.encode().decode()
+            except UnicodeEncodeError:
+                problem = f"the {WORDS[role]} is not valid Unicode: {value!a}"
+                raise self.error(row, problem, remedy=ID_REMEDY) from None
+        check_kind(kind := _kind_of_object(value), role, getattr(self.columns, role), self.name)
+        if value % 1 != 0 or (kind in LARGEST and abs(value) >= LARGEST[kind]):
+            raise self._fault(row, role, kind, value)
+        return str(int(value))
+
+
+def _kind(series: Any) -> str:
+    """Return what a column holds; `objects` are any of Python's."""
+    import narwhals as nw
+
+    if series.dtype == nw.Object:
+        return "objects"
+    native = series.to_native()
+    unknown = getattr(native, "type", getattr(native, "dtype", ""))
+    return kind_of(str(unknown if series.dtype == nw.Unknown else series.dtype))
+
+
+def _kind_of_object(value: object) -> str:
+    """Return what a column holds that holds such an object."""
+    kinds: tuple[tuple[Any, str], ...] = (
+        ((bool, np.bool_), "truth values"),
+        (Integral, "integer"),
+        (Decimal, "decimal"),
+        (np.float32, "float32"),
+        (Real, "float64"),
+        (datetime, "timestamps"),
+        (date, "dates"),
+        (time, "times of day"),
+        (timedelta, "durations"),
+        ((list, tuple, np.ndarray), "lists"),
+        (dict, "structs"),
+    )
+    found = (kind for types, kind in kinds if isinstance(value, types))
+    return next(found, f"values of the type {type(value).__name__}")
+
+
+def _plain(series: Any) -> Any:
+    """Return the values of a column of categories, and any other column as it is."""
+    import narwhals as nw
+
+    if series.dtype not in (nw.Categorical, nw.Enum):
+        return series
+    codes, values = number_values(series)
+    return values[codes.tolist()].alias(series.name)
 
 
 def open_frame(frame: Frame, kind: str, given: Given = None, *, name: str) -> Table:
@@ -210,6 +256,7 @@ def open_frame(frame: Frame, kind: str, given: Given = None, *, name: str) -> Ta
             chosen = native.select(*used_columns(columns, kind))
             table = Table(chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen, columns, name)
     except nw.exceptions.DuplicateError as error:
+        find_columns([str(each) for each in getattr(frame, "columns", ())], kind, given, source=name)
         problem = f"columns have the same name: {' '.join(str(error).split())}"
         raise FormatError(name, None, problem, remedy="give each a name of its own") from None
     except ModuleNotFoundError as error:

@@ -176,9 +176,6 @@ def _scores(table: Table) -> FloatArray:
     """Return the scores; where there are none, the first rank is the highest score."""
     role = "rank" if table.columns.score is None else "score"
     scores = table.numbers(role)
-    if np.isnan(scores).any():
-        row = int(np.argmax(np.isnan(scores)))
-        raise table.error(row, f"the {role} is NaN", remedy="NaN has no place in an order")
     return -scores if role == "rank" else scores
 
 

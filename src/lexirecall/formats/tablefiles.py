@@ -1,52 +1,113 @@
-"""Table files: Parquet and CSV, and folders of Parquet.
+"""Table files: Parquet and CSV, and folders of them.
 
 Belongs here: recognizing a file that holds a table, and reading the columns that are needed of it. Not here: unpacking
-(source), what columns and rows mean (columns, frames, rows). Imports errors and this package's columns, frames and
-source; and polars late, which reads them (extra `frames`).
+(source), which files a folder holds (folders), rows and cells of CSV (cells), what columns and rows mean (columns,
+frames, rows). Imports errors and this package's cells, columns, folders, frames, source and values; and polars late,
+which reads them (extra `frames`).
 
 As all files, these are recognized by their content: Parquet by its first bytes, CSV by a first line that names columns,
 separated by tabs, commas or semicolons. Every cell of a CSV file is text, so that the id 007 stays 007.
 """
 
 import contextlib
-import csv
 import io
 import os
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from lexirecall.errors import FormatError, UsageError
+from lexirecall.formats.cells import (
+    LONGEST_HEADER,
+    Header,
+    check_quotes,
+    check_rows,
+    csv_header,
+    line_of,
+    possible_headers,
+)
 from lexirecall.formats.columns import Given, find_columns, has_usual_columns
+from lexirecall.formats.folders import PARQUET, check_end, files_of
 from lexirecall.formats.frames import Frame, Table, is_frame, open_frame, used_columns
-from lexirecall.formats.source import BYTE_ORDER_MARK, SUFFIXES, Source
-
-PARQUET = b"PAR1\x15"  # the fifth byte begins the first page, or the footer; a request may be called PAR1
-_MAGIC = b"PAR1"
-_SEPARATORS = "\t,;"
-_LONGEST_HEADER = 1 << 16
+from lexirecall.formats.source import Source
+from lexirecall.formats.values import BLANKS
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
-    """The first line of a CSV file."""
+@dataclass(frozen=True)
+class TableFiles:
+    """The files of one table: a file, or those of a folder."""
 
-    separator: str
-    names: list[str]
+    name: str
+    """What messages call them."""
+    paths: tuple[str, ...]
+    header: Header | None
+    """The header that all of them have, if they are CSV; None for Parquet."""
+    folder: str | None = None
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """Return the columns that folders such as system=bm25 are."""
+        return tuple(dict.fromkeys(key for path in self.paths for key in self.partition(path)))
+
+    def partition(self, path: str) -> dict[str, str]:
+        """Return the values of such columns in one of the files."""
+        parts = Path(path).relative_to(self.folder).parts[:-1] if self.folder is not None else ()
+        return {key: unquote(value) for key, sign, value in (part.partition("=") for part in parts) if sign}
+
+
+def table_files(source: Source, kind: str, given: Given = None) -> TableFiles | None:
+    """Return the files of a table of a `run`, `qrels` or `providers`; None if what is there is something else."""
+    if Path(source.path).is_dir():
+        paths = tuple(files_of(source.path))
+        header = _common_header(paths, kind, given)
+        return TableFiles(source.name, paths, header, source.path)
+    head = _head(source)
+    if head.startswith(PARQUET):
+        return TableFiles(source.name, (source.path,), None)
+    found = csv_header(head, source, kind, given)
+    return None if found is None else TableFiles(source.name, (source.path,), found)
+
+
+def _head(source: Source) -> bytes:
+    with source.open() as stream:
+        return stream.read(LONGEST_HEADER)
+
+
+def _common_header(paths: tuple[str, ...], kind: str, given: Given) -> Header | None:
+    """Return the header of all the CSV files in a folder; None if they are Parquet."""
+    first: Header | None = None
+    for path in paths:
+        head = _head(source := Source(path))
+        if head.startswith(PARQUET):
+            return None
+        headers = possible_headers(head)
+        known = (header for header in headers if header == first or (first is None and has_usual_columns(header.names)))
+        header = next(known, None) or csv_header(head, source, kind, given) or next(iter(headers), None)
+        if header is None or (first is not None and header != first):
+            problem = "there is no header" if first is None else f"the header differs from that of {paths[0]}"
+            raise FormatError(path, 1, problem, remedy="the files of a folder have the same first line")
+        first = header
+    return first
 
 
 def open_table_file(source: Source, kind: str, given: Given = None) -> Table | None:
-    """Open a file that holds a table of a `run`, `qrels` or `providers`; None if it holds something else."""
-    if Path(source.path).is_dir():
-        return _open_folder(source, kind, given)
-    with source.open() as stream:
-        head = stream.read(_LONGEST_HEADER)
-    if head.startswith(PARQUET):
-        return _open_parquet(source, kind, given)
-    header = csv_header(head, source, kind, given)
-    return None if header is None else _open_csv(source, header, kind, given)
+    """Open a file, or a folder, of a table of a `run`, `qrels` or `providers`; None if it is something else."""
+    files = table_files(source, kind, given)
+    if files is None:
+        return None
+    if files.header is not None:
+        table = _open_csv(files, files.header, source, kind, given)
+    elif files.folder is not None:
+        table = _open_folder(files, kind, given)
+    else:
+        table = _open_parquet(source, kind, given)
+    if source.advance is not None and not source.is_packed:
+        source.advance(source.size)
+    return table
 
 
 def may_hold_table(run: object) -> bool:
@@ -60,118 +121,98 @@ def may_hold_table(run: object) -> bool:
     try:
         if path == "-" or not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116
             return True
-        with Source(path).open() as stream:
-            head = stream.read(_LONGEST_HEADER)
+        head = _head(Source(path))
     except (OSError, FormatError):
         return False  # whoever reads it will say what is wrong
-    return head.startswith(PARQUET) or any(len(names) > 1 and has_usual_columns(names) for _, names in _split(head))
+    headers = possible_headers(head)
+    return head.startswith(PARQUET) or any(len(each.names) > 1 and has_usual_columns(each.names) for each in headers)
 
 
-def csv_header(head: bytes, source: Source, kind: str, given: Given) -> Header | None:
-    """Return the header of a file that begins so: a first line with usual names of columns, or with those given."""
-    lines = _split(head)
-    for separator, names in lines:
-        if has_usual_columns(names) or (given and _has_given(names, kind, given)):
-            return Header(separator, names)
-    name = source.path
-    for suffix in SUFFIXES:
-        name = name.removesuffix(suffix)
-    if lines and name.lower().endswith(".csv") and not head.lstrip().startswith((b"{", b"[")):
-        find_columns(lines[0][1], kind, given, source=source.name)  # says what is missing
-    return None
+def _open_folder(files: TableFiles, kind: str, given: Given) -> Table:
+    """Take the Parquet files of a folder as one table; folders such as system=bm25 are columns of it."""
+    pl = _polars(files.name)
+    schema = dict.fromkeys(files.keys, pl.String)
 
+    def scan(paths: list[str]) -> Any:
+        return pl.scan_parquet(paths, glob=False, hive_partitioning=bool(schema), hive_schema=schema or None)
 
-def _split(head: bytes) -> list[tuple[str, list[str]]]:
-    """Split the first line at each of the separators that it has."""
-    first = head.removeprefix(BYTE_ORDER_MARK).split(b"\n", 1)[0].rstrip(b"\r")
     try:
-        line = first.decode()
-    except UnicodeDecodeError:
-        return []
-    if "\0" in line:
-        return []
-    return [(each, next(csv.reader([line], delimiter=each))) for each in _SEPARATORS if each in line]
-
-
-def _has_given(names: list[str], kind: str, given: Given) -> bool:
-    try:
-        find_columns(names, kind, given, source="")
-    except FormatError:
-        return False
-    return True
-
-
-def _open_folder(source: Source, kind: str, given: Given) -> Table:
-    """Take the Parquet files in a folder and below as one table; folders such as system=bm25 are columns of it."""
-    files = [path for path in sorted(Path(source.path).rglob("*")) if path.is_file() and _is_parquet(path)]
-    if not files:
-        remedy = "name a file, or a folder of Parquet files"
-        raise FormatError(source.name, None, "is a directory, without Parquet files", remedy=remedy)
-    pl = _polars(source)
-    below = [path.relative_to(source.path).parts[:-1] for path in files]
-    keys = {part.split("=", 1)[0]: pl.String for parts in below for part in parts if "=" in part}
-    with _said_of(source):
-        return _finished(
-            pl.scan_parquet(files, glob=False, hive_partitioning=bool(keys), hive_schema=keys or None),
-            source, kind, given,
-        )  # fmt: skip
-
-
-def _is_parquet(path: Path) -> bool:
-    with path.open("rb") as file:
-        return not path.name.startswith((".", "_")) and file.read(len(PARQUET)) == PARQUET
+        with _said_of(files.name):
+            return open_frame(scan([*files.paths]), kind, given, name=files.name)
+    except FormatError as error:
+        for path in files.paths:  # one of them may be to blame
+            with _said_of(path):
+                open_frame(scan([path]), kind, given, name=path)
+        raise error from None
 
 
 def _open_parquet(source: Source, kind: str, given: Given) -> Table:
-    pl = _polars(source)
+    pl = _polars(source.name)
     content = _content(source)
-    with _said_of(source):
-        _check_whole(content)
+    with _said_of(source.name):
+        _check_whole(content, source.name)
         if isinstance(content, str):
-            return _finished(pl.scan_parquet(content, glob=False), source, kind, given)
+            return open_frame(pl.scan_parquet(content, glob=False), kind, given, name=source.name)
         columns = find_columns([*pl.read_parquet_schema(content)], kind, given, source=source.name)
         content.seek(0)
-        return _finished(pl.read_parquet(content, columns=used_columns(columns, kind)), source, kind, given)
+        table: Frame = pl.read_parquet(content, columns=used_columns(columns, kind))
+        return open_frame(table, kind, given, name=source.name)
 
 
-def _check_whole(content: Any) -> None:
-    """Raise unless Parquet ends as it begins."""
+def _check_whole(content: Any, name: str) -> None:
     with Path(content).open("rb") if isinstance(content, str) else contextlib.nullcontext(content) as file:
-        file.seek(-len(_MAGIC), io.SEEK_END)
-        end = file.read()
+        size = file.seek(0, io.SEEK_END)
+        file.seek(max(size - 4, 0))
+        check_end(name, size, file.read())
         file.seek(0)
-    if end != _MAGIC:
-        raise EOFError
 
 
-def _open_csv(source: Source, header: Header, kind: str, given: Given) -> Table:
-    pl = _polars(source)
-    columns = find_columns(header.names, kind, given, source=source.name)
-    with _said_of(source):
-        cells = pl.read_csv(
-            _content(source), separator=header.separator, infer_schema_length=0, glob=False,
-            columns=used_columns(columns, kind),
-        )  # fmt: skip
-        is_empty = cells.select(pl.all_horizontal(pl.all().is_null())).to_series()
-        table = _finished(cells.filter(~is_empty), source, kind, given)
-    rows = (~is_empty).arg_true()  # empty lines are passed over
-    return Table(table.frame, table.columns, table.name, lambda row: _line_of(source, header, rows[row]))
+def _open_csv(files: TableFiles, header: Header, source: Source, kind: str, given: Given) -> Table:
+    """Take the cells of CSV files as one table of texts."""
+    pl = _polars(files.name)
+    used = used_columns(find_columns([*header.names, *files.keys], kind, given, source=files.name), kind)
+    sources = [source] if files.folder is None else [Source(path) for path in files.paths]
+    parts, rows = [], []
+    for each in sources:
+        cells, kept = _cells(each, header, [name for name in used if name in header.names])
+        values = files.partition(each.path) if files.folder is not None else {}
+        missing = {key: pl.lit(values.get(key), pl.String) for key in used if key not in header.names}
+        parts.append(cells.with_columns(**missing).select(used))
+        rows.append(kept)
+    table = open_frame(pl.concat(parts), kind, given, name=files.name)
+
+    def place(row: int) -> tuple[str, int]:
+        part = 0
+        while row >= len(rows[part]):
+            row, part = row - len(rows[part]), part + 1
+        return sources[part].name, line_of(sources[part], header, rows[part][row])
+
+    return Table(table.frame, table.columns, table.name, place)
 
 
-def _line_of(source: Source, header: Header, row: int) -> int:
-    """Return the line on which a row begins; a cell may hold line ends."""
-    with source.open() as stream, io.TextIOWrapper(stream, newline="") as text:
-        reader = csv.reader(text, delimiter=header.separator)
-        for _ in range(row + 1):  # the header is no row
-            next(reader)
-        return reader.line_num + 1
-
-
-def _finished(frame: Frame, source: Source, kind: str, given: Given) -> Table:
-    table = open_frame(frame, kind, given, name=source.name)
-    if source.advance is not None and not source.is_packed:
-        source.advance(source.size)
-    return table
+def _cells(source: Source, header: Header, used: list[str]) -> tuple[Any, Any]:
+    """Return the columns that are used, without blanks around cells; and which rows they are, empty ones left out."""
+    pl = _polars(source.name)
+    check_quotes(source, header)
+    places = sorted({*(header.names.index(name) for name in used), len(header.names) - 1})
+    try:
+        with _said_of(source.name):
+            cells = pl.read_csv(
+                _content(source), separator=header.separator, infer_schema_length=0, glob=False, columns=places,
+                eol_char=header.line_end,
+            )  # fmt: skip
+    except FormatError:
+        check_rows(source, header)  # knows the line
+        raise
+    cells.columns = [str(place) for place in places]
+    nothing = pl.all_horizontal(pl.all().is_null())
+    if cells.filter(~nothing)[:, -1].null_count():  # the last cell of a row is empty, or it is not there
+        check_rows(source, header)
+    chosen = cells.select(
+        pl.col(str(header.names.index(name))).str.strip_chars(BLANKS).replace("", None).alias(name) for name in used
+    )
+    is_kept = ~chosen.select(nothing).to_series()
+    return chosen.filter(is_kept), is_kept.arg_true()
 
 
 def _content(source: Source) -> Any:
@@ -182,26 +223,24 @@ def _content(source: Source) -> Any:
         return io.BytesIO(stream.read())
 
 
-def _polars(source: Source) -> Any:
+def _polars(name: str) -> Any:
     try:
         import polars as pl
     except ModuleNotFoundError:
-        problem = f"{source.name}: polars is not installed, which reads Parquet and CSV files"
+        problem = f"{name}: polars is not installed, which reads Parquet and CSV files"
         raise UsageError(problem, remedy="pip install 'lexirecall[frames]'") from None
     return pl
 
 
 @contextlib.contextmanager
-def _said_of(source: Source) -> Iterator[None]:
+def _said_of(name: str) -> Iterator[None]:
     """Turn what polars raises while it reads a file into an error about that file."""
     try:
         yield
-    except EOFError:
-        raise FormatError(source.name, None, "the Parquet file is truncated", remedy="copy it again") from None
     except (FormatError, UsageError):
         raise
     except (KeyboardInterrupt, SystemExit, MemoryError):
         raise
     except BaseException as error:  # where a file is damaged polars may also panic, which is no Exception
         reason = str(error).split("\n", 1)[0][:200]
-        raise FormatError(source.name, None, f"the table cannot be read: {reason}", remedy="is it damaged?") from None
+        raise FormatError(name, None, f"the table cannot be read: {reason}", remedy="is it damaged?") from None

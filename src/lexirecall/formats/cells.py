@@ -1,0 +1,170 @@
+"""Cells: how a CSV file is divided into rows and cells, as every engine must understand it.
+
+Belongs here: the header of CSV, and finding the line that is wrong. Not here: reading large files, which libraries do
+faster (tablefiles, engines). Imports errors and this package's columns, source and values.
+
+The rules: one separator (tab, comma or semicolon) and one line end (LF, CRLF or CR) for the whole file, both taken from
+the first line; a quotation mark encloses a whole cell, in which it is doubled; every row has as many cells as the
+header; empty lines are passed over; blanks around a cell do not count, not even within quotation marks, since not every
+library tells those apart. What breaks a rule is refused, because libraries would differ on it.
+"""
+
+import io
+import re
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import islice
+
+from lexirecall.errors import FormatError, counted, shown
+from lexirecall.formats.columns import Columns, Given, find_columns, has_usual_columns
+from lexirecall.formats.source import BYTE_ORDER_MARK, SUFFIXES, Source
+from lexirecall.formats.values import BLANKS
+
+LONGEST_HEADER = 1 << 16
+_SEPARATORS = "\t,;"
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The first line of a CSV file: the names of its columns, and how the rows below it are written."""
+
+    separator: str
+    names: tuple[str, ...]
+    line_end: str = "\n"
+    r"""What ends a line: "\r", or "\n", before which there may be a "\r" as well."""
+
+    def find_columns(self, kind: str, given: Given, *, source: str) -> Columns:
+        """Find the columns of a `run`, of `qrels` or of `providers`."""
+        return find_columns(self.names, kind, given, source=source)
+
+
+def csv_header(head: bytes, source: Source, kind: str, given: Given) -> Header | None:
+    """Return the header of a file that begins so: a first line with usual names of columns, or with those given."""
+    headers = possible_headers(head)
+    for header in headers:
+        if has_usual_columns(header.names) or (given and _has_given(header, kind, given)):
+            return header
+    name = source.path
+    for suffix in SUFFIXES:
+        name = name.removesuffix(suffix)
+    if headers and name.lower().endswith(".csv") and not head.lstrip().startswith((b"{", b"[")):
+        headers[0].find_columns(kind, given, source=source.name)  # says what is missing
+    return None
+
+
+def possible_headers(head: bytes) -> list[Header]:
+    r"""Split the first line at each of the separators that it has.
+
+    >>> possible_headers(b'qid;"doc, no" ;score\r007;a;1\r')
+    []
+    >>> possible_headers(b'qid; "doc;no"\r')
+    []
+    >>> possible_headers(b'qid ;"doc;no"\r')
+    [Header(separator=';', names=('qid', 'doc;no'), line_end='\r')]
+    """
+    try:
+        line, line_end = _first_line(head.removeprefix(BYTE_ORDER_MARK))
+    except UnicodeDecodeError:
+        return []
+    if "\0" in line:
+        return []
+    found = ((each, _split(line, each)) for each in _SEPARATORS if each in line)
+    return [
+        Header(separator, tuple(name.strip(BLANKS) for name in cells), line_end)
+        for separator, cells in found
+        if cells is not None
+    ]
+
+
+def _first_line(text: bytes) -> tuple[str, str]:
+    """Return the first line, in which a quoted name may hold line ends, and what ends it."""
+    for end in re.finditer(rb"\r?\n|\r", text):
+        if text.count(b'"', 0, end.start()) % 2 == 0:
+            return text[: end.start()].decode(), "\r" if end[0] == b"\r" else "\n"
+    return text.decode(), "\n"
+
+
+def _has_given(header: Header, kind: str, given: Given) -> bool:
+    try:
+        header.find_columns(kind, given, source="")
+    except FormatError:
+        return False
+    return True
+
+
+def _split(row: str, separator: str) -> list[str] | None:
+    """Return the cells of a row, or None if a quotation mark stands where it does not enclose a cell."""
+    if '"' not in row:
+        return row.split(separator)
+    cell = rf'"(?:[^"]|"")*+"|[^"{separator}]*+'
+    if not re.fullmatch(rf"(?:{cell})(?:{separator}(?:{cell}))*+", row):
+        return None
+    cells = re.findall(rf"(?:^|{separator})({cell})", row)
+    return [each[1:-1].replace('""', '"') if each.startswith('"') else each for each in cells]
+
+
+def rows(source: Source, header: Header) -> Generator[tuple[int, str], None, None]:
+    """Give all rows but the header, empty ones too, as they are written, and the line on which each begins."""
+    with (
+        source.open() as stream,
+        io.TextIOWrapper(stream, "utf-8-sig", errors="surrogateescape", newline=header.line_end) as text,
+    ):
+        parts: list[str] = []
+        start, is_open, is_header = 1, False, True
+        for number, line in enumerate(_lines(text, source), 1):
+            start = start if is_open else number
+            is_open ^= line.count('"') % 2 == 1
+            parts.append(line)
+            if is_open:
+                continue
+            row = "".join(parts).rstrip("\r\n")
+            parts = []
+            if not is_header:
+                yield start, row
+            is_header = False
+    if is_open:
+        problem = f"a quotation mark is never closed: {shown(parts[0])}"
+        raise FormatError(source.name, start, problem, remedy="close it; within a quoted cell, write it twice")
+
+
+def _lines(text: io.TextIOWrapper, source: Source) -> Iterator[str]:
+    for number, line in enumerate(text, 1):
+        try:
+            line.encode()
+        except UnicodeEncodeError:
+            problem = f"not UTF-8 text: {line.rstrip(BLANKS).encode(errors='surrogateescape')[:80]!r}"
+            raise FormatError(source.name, number, problem, remedy="convert it to UTF-8") from None
+        yield line
+
+
+def check_rows(source: Source, header: Header) -> None:
+    """Raise if a row breaks a rule of CSV, and say on which line."""
+    for line, row in rows(source, header):
+        if not row:
+            continue
+        cells = _split(row, header.separator)
+        if cells is None:
+            problem = f"a quotation mark stands within a cell: {shown(row)}"
+            remedy = "enclose the whole cell, blanks too, and double the marks in it"
+            raise FormatError(source.name, line, problem, remedy=remedy)
+        if len(cells) != len(header.names):
+            found, expected = counted(len(cells), "cell"), len(header.names)
+            problem = f"the row has {found}, but the header has {expected:,}: {shown(row)}"
+            raise FormatError(source.name, line, problem, remedy="a cell that holds the separator is quoted")
+
+
+def check_quotes(source: Source, header: Header) -> None:
+    """Raise if a row breaks a rule of CSV, in a file in which something is quoted: there libraries differ most."""
+    with source.open() as stream:
+        is_quoted = any(b'"' in block for block in iter(lambda: stream.read(_BLOCK), b""))
+    if is_quoted:
+        check_rows(source, header)
+
+
+def line_of(source: Source, header: Header, row: int) -> int:
+    """Return the line on which a row begins, of which the first is 0; a cell may hold line ends."""
+    with closing(rows(source, header)) as given:
+        line, _ = next(islice(given, row, None))
+    return line

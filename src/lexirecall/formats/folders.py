@@ -1,0 +1,93 @@
+"""Folders: which files a folder holds that is one table.
+
+Belongs here: the one rule by which frames, DuckDB and Spark choose the files of a folder. Not here: reading them
+(tablefiles, engines). Imports errors only.
+
+A folder holds Parquet files or CSV files, also in folders within it. What cannot be read, is empty or is of another
+kind is an error, since nobody could tell what was lost. Passed over are names that begin with `.` or `_`, as
+`_SUCCESS`, checksums, and files that only speak about the others: README, LICENSE and Markdown.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
+
+from lexirecall.errors import FormatError
+
+PARQUET = b"PAR1\x15"  # the fifth byte begins the first page, or the footer; a request may be called PAR1
+_MAGIC = b"PAR1"
+_LEAST = 12  # bytes: twice the magic, and the length of the footer
+_PARQUET_NAMES = (".parquet", ".parq", ".pq")
+_CSV_NAMES = tuple(f"{kind}{packing}" for kind in (".csv", ".tsv") for packing in ("", ".gz", ".zst", ".bz2", ".xz"))
+_ABOUT = ("readme", "license", "licence")
+_REMEDY = "mend or remove it; names that begin with . or _ are passed over"
+
+
+def files_of(folder: str) -> list[str]:
+    """Return the files of a folder that is one table: all Parquet, or all CSV.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "_SUCCESS").write_bytes(b"")
+    ...     _ = Path(folder, "part-0.csv").write_bytes(b"qid,docno,score")
+    ...     [Path(file).name for file in files_of(folder)]
+    ['part-0.csv']
+    """
+    files = sorted(_found(folder))
+    if not files:
+        remedy = "name a file, or a folder of Parquet or CSV files"
+        raise FormatError(folder, None, "is a directory, without Parquet or CSV files", remedy=remedy)
+    are_parquet = [is_parquet(file) for file in files]
+    if any(are_parquet) and not all(are_parquet):
+        other = files[are_parquet.index(False)]
+        remedy = "a folder is one table, of Parquet files only or of CSV files only; move the others"
+        raise FormatError(str(other), None, "is CSV in a folder of Parquet files", remedy=remedy)
+    return [str(file) for file in files]
+
+
+def _found(folder: str) -> Iterator[Path]:
+    for here, folders, names in os.walk(folder, onerror=_refuse, followlinks=True):
+        folders[:] = sorted(name for name in folders if not _is_hidden(name))
+        yield from (Path(here, name) for name in names if not _is_hidden(name) and not _is_about(name))
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".") or (name.startswith("_") and "=" not in name)  # _day=1 is a partition
+
+
+def _is_about(name: str) -> bool:
+    return name.lower().startswith(_ABOUT) or name.lower().endswith((".md", ".crc"))
+
+
+def is_parquet(file: Path) -> bool:
+    """Tell Parquet from CSV; raise if a file is damaged, or neither of the two."""
+    try:
+        with file.open("rb") as opened:
+            size = opened.seek(0, os.SEEK_END)
+            opened.seek(0)
+            head = opened.read(len(PARQUET))
+            opened.seek(max(size - len(_MAGIC), 0))
+            end = opened.read()
+    except OSError as error:
+        _refuse(error, file)
+    if not size:
+        raise FormatError(str(file), None, "the file is empty (0 bytes)", remedy=_REMEDY)
+    if head == PARQUET:
+        check_end(str(file), size, end)
+        return True
+    if file.name.lower().endswith(_CSV_NAMES):
+        return False
+    what = "not a Parquet file" if file.name.lower().endswith(_PARQUET_NAMES) else "neither a Parquet nor a CSV file"
+    raise FormatError(str(file), None, f"is {what}: it begins with {head!r}", remedy=_REMEDY)
+
+
+def check_end(name: str, size: int, end: bytes) -> None:
+    """Raise unless Parquet ends as it begins."""
+    if size < _LEAST or end != _MAGIC:
+        raise FormatError(name, None, "the Parquet file is truncated", remedy="copy it again")
+
+
+def _refuse(error: OSError, file: Path | None = None) -> NoReturn:
+    name = str(file or error.filename)
+    raise FormatError(name, None, str(error.strerror).lower(), remedy=_REMEDY) from None
