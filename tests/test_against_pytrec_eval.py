@@ -9,7 +9,7 @@ What the oracle does otherwise, by design, and the tests therefore leave to it:
 * it reads beyond its buffers, and crashes or hangs, where all grades of a request are negative or no item is left to
   rank: it is not asked about such requests, and a test of their own says what they are worth to us;
 * it prints a recall of iprec_at_recall with two digits, and so names 0.125 and 0.13 alike: two digits are asked for.
-Values, interpolated precision among them, are held in double precision: all agree within 1e-9.
+All values are equal to the last bit, and so is what is printed of them: we add and divide in the same order.
 """
 
 import random
@@ -75,7 +75,7 @@ def _differing(
     scores = measure.scores(positions.at_level(measure.level(level)))[0]
     for request, values in theirs.items():
         ours = scores[positions.requests.index(request)]
-        if ours != pytest.approx(values[name], rel=1e-9, abs=1e-9):
+        if ours != values[name] or f"{ours:6.4f}" != f"{values[name]:6.4f}":
             yield f"{measure} of request {request}: {ours}, but {name} is {values[name]}"
 
 
@@ -115,6 +115,17 @@ def test_a_large_collection_equals_pytrec_eval(level: int, judged_only: bool) ->
     qrels, run = large_collection(seed=20250214 + level)
     names = names_asked(cutoffs=(1, 5, 10, 15, 20, 30, 100, 200, 500, 1000))
     assert not list(differences(qrels, run, names, level, judged_only=judged_only))
+
+
+@pytest.mark.parametrize(("found", "m"), [(75, 160), (1, 160), (3, 32), (13, 160), (621, 2000), (7, 7), (49, 49)])
+def test_half_way_between_two_printed_digits_is_what_pytrec_eval_has(found: int, m: int) -> None:
+    """75/160 is 0.46875, which prints as 0.4688; a sum of 75 times 1/160 lies below it, and printed as 0.4687."""
+    qrels: Qrels = {"q": {f"r{number}": 1.0 for number in range(m)}}
+    ranked = [f"r{number}" for number in range(found)] + [f"x{number}" for number in range(m)]
+    run: Run = {"q": {item: -float(place) for place, item in enumerate(ranked)}}
+    names = ["Rprec", f"P_{m}", f"recall_{m}", "map", "set_recall", "set_P", "ndcg", "bpref"]
+    assert not list(differences(qrels, run, names, 1, judged_only=False))
+    assert parse_measure("Rprec").of(range(1, found + 1), m) == found / m
 
 
 def test_large_collections_have_ties_and_grades_below_zero_and_are_evaluated_whole() -> None:

@@ -168,11 +168,15 @@ def test_the_mean_of_a_count_over_all_orders_is_one_quotient(
         return
     tied = project({"q": judged}, {"q": run}, ties="expected", depth=depth)
     orders = [[p for p in order if p <= (depth or p)] for order in orders_of(blocks)]
+    shown = min(len(items), depth or len(items))
     counts = {
         f"R@{k}": [Fraction(sum(p <= k for p in order), m) for order in orders],
         f"P@{k}": [Fraction(sum(p <= k for p in order), k) for order in orders],
         "Rprec": [Fraction(sum(p <= m for p in order), m) for order in orders],
         f"Success@{k}": [Fraction(any(p <= k for p in order)) for order in orders],
+        "SetR": [Fraction(len(order), m) for order in orders],
+        "SetP": [Fraction(len(order), max(shown, 1)) for order in orders],
+        "NumRelRet": [Fraction(len(order)) for order in orders],
     }
     for name, of_orders in counts.items():
         assert values(name, tied) == [float(sum(of_orders) / len(orders))], name

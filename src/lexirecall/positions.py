@@ -62,7 +62,7 @@ class Segments:
         return Segments(offsets_of(mask.astype(np.int64))[self.offsets])
 
 
-def sums_of(values: FloatArray, owners: IntArray, num_owners: int) -> FloatArray:
+def sums_of(values: FloatArray | IntArray | BoolArray, owners: IntArray, num_owners: int) -> FloatArray:
     """Add up the values of each owner in the order in which they come, so that the sums are those of a plain loop."""
     return np.asarray(np.bincount(owners, values, num_owners), float)
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from lexirecall.judgments import BoolArray, FloatArray, IntArray, offsets_of
-from lexirecall.measures.ratio import product
+from lexirecall.measures.ratio import Ratio, product
 from lexirecall.positions import Projection, Segments, Tracks, sums_of
 
 
@@ -39,11 +39,22 @@ def place_probabilities(size: int, relevant: int, which: int) -> FloatArray:
     return probabilities
 
 
-def within(tracks: Tracks, depth: int | IntArray) -> FloatArray:
-    """Return, for each item, the probability that it is among the first `depth`."""
+def count_within(tracks: Tracks, depth: IntArray) -> Ratio:
+    """Count the items of each ranking down to its `depth`, [S, Q], in the mean over all orders of tied items.
+
+    At most one block lies across the depth: c of its b items, with j places above the depth, count c j/b.
+    """
+    owners = tracks.segments.owners
+    deepest = depth.ravel()[owners]
     if tracks.block_starts is None or tracks.block_sizes is None:
-        return (tracks.positions <= depth).astype(float)
-    return np.clip((depth - tracks.block_starts) / tracks.block_sizes, 0.0, 1.0)
+        return Ratio(sums_of(tracks.positions <= deepest, owners, depth.size).reshape(depth.shape), 1)
+    starts, sizes = tracks.block_starts, tracks.block_sizes
+    across = (starts < deepest) & (deepest < starts + sizes)
+    size = np.ones(depth.size)
+    size[owners[across]] = sizes[across]
+    whole = sums_of(starts + sizes <= deepest, owners, depth.size)
+    part = sums_of(across * (deepest - starts), owners, depth.size)
+    return Ratio((whole * size + part).reshape(depth.shape), size.reshape(depth.shape))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from lexirecall.errors import UsageError
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
-from lexirecall.measures.expected import within
+from lexirecall.measures.expected import count_within
 from lexirecall.measures.measure import Measure
 from lexirecall.measures.parameter import Parameter
 from lexirecall.positions import Projection, Tracks
@@ -62,8 +62,8 @@ def _inf_ap(projection: Projection) -> FloatArray:
     nonrelevant = _nonrelevant_above(projection)
     in_pool = (relevant + nonrelevant + unjudged) / above
     precision = (relevant + epsilon) / (relevant + nonrelevant + 2 * epsilon)
-    # expected precision at this position: itself, and what stands above it
-    terms = np.where(above > 0, (1 + above * in_pool * precision) / (above + 1), 1.0)
+    # expected precision at this position: itself, and what stands above it; in the order in which trec_eval computes
+    terms = np.where(above > 0, 1 / (above + 1) + above / (above + 1) * in_pool * precision, 1.0)
     return np.where(projection.num_relevant > 0, projection.sum(terms) / projection.num_relevant, 0.0)
 
 
@@ -72,11 +72,9 @@ def _judged(projection: Projection, cutoff: int) -> FloatArray:
     nonrelevant = others.filter(source.judgments.grades[others.items] >= 0)
     # never more than the list holds, since what is imputed was not shown
     shown = np.minimum(cutoff, source.num_retrieved)
-    count = sum(
-        tracks.segments.sum(within(tracks, np.repeat(shown.ravel(), tracks.segments.sizes)))
-        for tracks in (source.found, nonrelevant)
-    )
-    return np.reshape(count, source.shape) / np.where(shown > 0, shown, np.nan)
+    x, y = (count_within(tracks, shown) for tracks in (source.found, nonrelevant))
+    whole = x.under * y.under * np.where(shown > 0, shown, np.nan)
+    return np.asarray((x.over * y.under + y.over * x.under) / whole)
 
 
 def _iprec(projection: Projection, recall: float) -> FloatArray:

@@ -1,12 +1,13 @@
 """Counts and measures of sets: what was retrieved, whatever its order.
 
-Belongs here: one row for each such measure, in trec_eval's definition. Imports numpy and `measure`.
+Belongs here: one row for each such measure, in trec_eval's definition. Imports numpy, positions, `expected`
+and `measure`.
 """
 
 import numpy as np
 
 from lexirecall.judgments import FloatArray
-from lexirecall.measures.expected import within
+from lexirecall.measures.expected import count_within
 from lexirecall.measures.measure import Measure
 from lexirecall.measures.parameter import Parameter
 from lexirecall.positions import Projection
@@ -21,25 +22,26 @@ def _num_rel(projection: Projection) -> FloatArray:
 
 
 def _num_rel_ret(projection: Projection) -> FloatArray:
-    """Count the relevant items within the list; imputed positions lie below it, tied ones may be cut off."""
-    lengths = projection.per_item(projection.source.num_retrieved.ravel())
-    return projection.sum(within(projection.found, lengths))
+    return _share(projection, np.ones(projection.source.shape))
 
 
 def _set_p(projection: Projection) -> FloatArray:
-    return _ratio(_num_rel_ret(projection), _num_ret(projection))
+    return _share(projection, _num_ret(projection))
 
 
 def _set_r(projection: Projection) -> FloatArray:
-    return _ratio(_num_rel_ret(projection), _num_rel(projection))
+    return _share(projection, _num_rel(projection))
 
 
 def _set_f(projection: Projection, beta: float) -> FloatArray:
-    return _ratio((1 + beta) * _num_rel_ret(projection), _num_ret(projection) + beta * _num_rel(projection))
+    p, r = _set_p(projection), _set_r(projection)
+    return np.where(r > 0, (beta + 1) * p * r / (beta * p + r), 0.0)  # in the order in which trec_eval computes it
 
 
-def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
-    return np.where(whole > 0, part / whole, 0.0)
+def _share(projection: Projection, whole: FloatArray) -> FloatArray:
+    """Divide the number of relevant items in the list; imputed positions lie below it, tied ones may be cut off."""
+    part = count_within(projection.found, projection.source.num_retrieved)
+    return np.where(whole > 0, part.over / (part.under * whole), 0.0)
 
 
 NUM_RET = Measure(
