@@ -516,13 +516,15 @@ def provider_shares(
     shown: list[str], judged: Mapping[str, float], owners: Mapping[str, list[str]], level: float,
     e: Callable[[float], float], n: int | None = None,
 ) -> dict[str, float]:  # fmt: skip
-    """The exposure of each provider with a relevant item; what is missing stands at the very bottom, or nowhere."""
+    """The exposure of each provider with a relevant item; what is missing shares the last places, or has none."""
+    relevant = [item for item, grade in judged.items() if grade >= level]
+    missing = len(set(relevant) - set(shown))
+    last = [] if n is None else [e(place) for place in range(n - missing + 1, n + 1)]
     shares: dict[str, float] = {}
-    for item, grade in judged.items():
-        if grade >= level:
-            place = shown.index(item) + 1 if item in shown else n
-            for owner in set(owners.get(item, [])):
-                shares[owner] = shares.get(owner, 0.0) + (0.0 if place is None else e(place))
+    for item in relevant:
+        seen = e(shown.index(item) + 1) if item in shown else fmean(last or [0.0])
+        for owner in set(owners.get(item, [])):
+            shares[owner] = shares.get(owner, 0.0) + seen
     return shares
 
 

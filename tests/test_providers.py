@@ -20,6 +20,8 @@ import naive
 from command import Command
 from lexirecall import DataError, FormatError, Positions, UsageError, evaluate, project, provider_exposure, score
 from lexirecall.measures import TSE, WORST_PROVIDER, WORST_PROVIDER_OVERALL
+from lexirecall.measures.providers import shares_of_providers
+from lexirecall.population import provider_utilities
 from lexirecall.providers import Providers
 from strategies import DOCUMENTS, LEVELS, Collection, Ordering, collections, orderings, quick
 
@@ -295,6 +297,33 @@ def test_with_optimistic_imputation_missing_items_stand_right_below_the_list(
 # What follows from the definition
 
 
+@pytest.mark.parametrize(
+    ("e", "expected"), [("ap", 1 / 2 + 1 / 3 + 1 / 8 + 1 / 18 + 1 / 19 + 1 / 20), ("linear", 6 - (2 + 3 + 8 + 57) / 20)]
+)
+def test_one_provider_of_all_items_has_the_exposure_of_all_imputed_positions(e: str, expected: float) -> None:
+    """Positions 2, 3 and 8 of six items in a corpus of 20: the missing three are at 18, 19 and 20."""
+    judged = dict.fromkeys("abcdef", 1)
+    positions = project({"q": judged}, {"q": [*"xabuvwyc"]}, providers=dict.fromkeys(judged, "only"), corpus_size=20)
+    assert WORST_PROVIDER(e=e).scores(positions.at_level(1)) == pytest.approx(expected, rel=1e-14)
+    assert provider_utilities(e, [2, 3, 8], 6, corpus_size=20).best.utility == pytest.approx(expected, rel=1e-14)
+
+
+@quick(100)
+@given(collections(with_size=True), st.sampled_from(LEVELS), st.sampled_from(list(EXPOSURES)))
+def test_where_each_item_has_one_provider_their_exposures_add_up_to_that_of_all_imputed_positions(
+    collection: Collection, level: float, e: str
+) -> None:
+    owners = {item: [str(number % 3)] for number, item in enumerate(DOCUMENTS)}
+    if (positions := projected(collection, owners)) is None:
+        return
+    projection, n = positions.at_level(level), collection.corpus_size
+    shares = shares_of_providers(projection, e, 0.5)
+    for s, q in np.ndindex(*positions.shape):
+        placed = projection.vector(s, q, imputed=True)
+        total = math.fsum(shares.exposures[s, shares.requests == q])
+        assert total == pytest.approx(sum(EXPOSURES[e](place, n) for place in placed.tolist()), rel=1e-12)
+
+
 @quick(100)
 @given(collections(max_systems=2), OWNERS, st.sampled_from(LEVELS), st.sampled_from(["ap", "dcg", "rbp"]))
 def test_no_provider_of_a_map_is_worse_off_than_the_worst_off_of_all_possible_ones(
@@ -313,23 +342,33 @@ def test_no_provider_of_a_map_is_worse_off_than_the_worst_off_of_all_possible_on
 def test_where_every_item_has_its_own_provider_the_worst_off_has_the_exposure_of_the_last_item(
     collection: Collection, level: float, e: str
 ) -> None:
+    """Where several are missing, none of them is known to be the last: each has the mean of their places."""
     positions = projected(collection, {item: [item] for item in DOCUMENTS})
     assert positions is not None
     projection = positions.at_level(level)
-    np.testing.assert_allclose(WORST_PROVIDER(e=e).scores(projection), TSE(e=e).scores(projection), rtol=1e-12, atol=0)
+    worst, last = (row(e=e).scores(projection).tolist() for row in (WORST_PROVIDER, TSE))
+    for s, q in np.ndindex(*positions.shape):
+        placed = projection.vector(s, q, imputed=True)
+        missing = placed[np.isinf(projection.vector(s, q))].tolist()
+        if len(missing) > 1 and collection.corpus_size:
+            expected = sum(TSE(e=e).of([int(place)]) for place in missing) / len(missing)
+            assert close(worst[s][q], expected)
+            assert worst[s][q] > last[s][q]
+        else:
+            assert close(worst[s][q], last[s][q])
 
 
 @pytest.mark.parametrize("n", [None, 10])
-def test_a_missing_item_has_the_exposure_of_the_very_last_position_whichever_it_is(n: int | None) -> None:
-    """Two are missing: with n = 10 each is credited 1/10, and their common provider twice that."""
+def test_missing_items_have_the_mean_exposure_of_the_last_places(n: int | None) -> None:
+    """Two are missing: with n = 10 they share 1/9 and 1/10, and their common provider has both."""
     positions = project(
         {"q": {"a": 1, "b": 1, "c": 1}},
         {"q": ["x", "a"]},
         corpus_size=n,
-        providers=dict.fromkeys("bc", "B") | {"a": "A"},
+        providers={"a": "A", "b": "B", "c": ["B", "C"]},
     )
-    missing = 0.1 if n else 0.0
-    assert provider_exposure(positions).to_dict() == {"run": {"B": 2 * missing, "A": 0.5}}
+    both = 1 / 9 + 1 / 10 if n else 0.0
+    assert provider_exposure(positions).to_dict() == {"run": {"C": both / 2, "B": both, "A": 0.5}}
 
 
 # Worked by hand

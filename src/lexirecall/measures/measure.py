@@ -2,7 +2,7 @@
 
 Belongs here: the record, and how a formula runs over all rankings at once. Not here: its name and settings (row), the
 formulas themselves (the other modules of this package, one row each) and the reading of names (lexirecall.names).
-Imports numpy, errors, judgments, positions and this package's `expected`, `ratio` and `row`.
+Imports numpy, errors, judgments, positions and this package's `bottom`, `expected`, `ratio` and `row`.
 
 Most rows are recall-level measures, sum_i e(p_i) z(i, m): give `exposure` e and `weight` z. The first argument of each
 is the position, or the recall level; anything else is asked for by the name of the argument: `m` (relevant items),
@@ -22,11 +22,12 @@ from typing import Any, Literal
 import numpy as np
 
 from lexirecall.errors import UsageError
-from lexirecall.judgments import BoolArray, FloatArray, IntArray, offsets_of
+from lexirecall.judgments import BoolArray, FloatArray, IntArray
+from lexirecall.measures.bottom import corpus_size_of, sum_over_missing
 from lexirecall.measures.expected import Expected
 from lexirecall.measures.ratio import Ratio, product
 from lexirecall.measures.row import Row
-from lexirecall.positions import Projection, Segments
+from lexirecall.positions import Projection
 
 Formula = Callable[..., Any]
 
@@ -102,7 +103,7 @@ class Measure(Row):
 
     def _sum_over_recall_levels(self, projection: Projection) -> FloatArray:
         """Compute sum_i e(p_i) z(i, m), over what was retrieved and what was not, and divide once."""
-        n = _corpus_size(projection)
+        n = corpus_size_of(projection)
         m_of_item, levels = projection.num_relevant_of_item, projection.recall_levels
         n_of_item = np.nan if projection.source.corpus_size is None else projection.per_item_of_request(n)
         weights, divisor = self._weights(levels, m_of_item, n_of_item)
@@ -115,7 +116,7 @@ class Measure(Row):
         else:
             terms = product(self._exposures(projection.positions, m_of_item, n_of_item), weights)
         retrieved = projection.sum(terms)
-        return (retrieved if self.corpus == "ignored" else retrieved + self._tail(projection, n)) / divisors
+        return (retrieved if self.corpus == "ignored" else retrieved + self._tail(projection)) / divisors
 
     def _exposures(self, positions: FloatArray, m: Any, n: Any) -> Any:
         """Return e of each position, numbers or a Ratio."""
@@ -140,17 +141,12 @@ class Measure(Row):
         position = np.inf if np.isnan(n) else n - m + level
         return float(np.asarray(self._exposures(np.array([position]), m, np.array([n])))[0])
 
-    def _tail(self, projection: Projection, n: FloatArray) -> FloatArray:
+    def _tail(self, projection: Projection) -> FloatArray:
         """Add up what the missing items contribute from the bottom of the corpus, [S, Q], before the division."""
-        requests = Segments(offsets_of(projection.num_relevant))
-        levels, owners = requests.ordinals, requests.owners
-        m, n = projection.num_relevant[owners], n[owners]
-        positions = np.where(np.isnan(n), np.inf, n - m + levels)
-        terms = product(self._exposures(positions, m, n), self._weights(levels, m, n)[0])
-        counts = terms != 0  # of most measures that use n a single level of each request
-        requests, levels, owners, terms = requests.filter(counts), levels[counts], owners[counts], terms[counts]
-        num_found = projection.found.segments.sizes.reshape(projection.source.shape)
-        return np.array([requests.sum(np.where(levels > found[owners], terms, 0.0)) for found in num_found])
+        return sum_over_missing(
+            projection,
+            lambda places, levels, m, n: product(self._exposures(places, m, n), self._weights(levels, m, n)[0]),
+        )
 
     def of(
         self, positions: Sequence[int] | IntArray, num_relevant: int | None = None, *, corpus_size: int | None = None
@@ -187,12 +183,6 @@ def _asked(function: Formula) -> tuple[str, ...]:
         return tuple(inspect.signature(function).parameters)[1:]
     except ValueError:  # numpy's compiled functions have no signature
         return ()
-
-
-def _corpus_size(projection: Projection) -> FloatArray:
-    """Return n of each request, nan where it is unknown."""
-    n = projection.source.corpus_size
-    return np.full(len(projection.num_relevant), np.nan) if n is None else n.astype(float)
 
 
 def _one_by_one(function: Callable[[FloatArray], float], projection: Projection) -> FloatArray:

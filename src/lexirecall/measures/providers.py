@@ -2,11 +2,11 @@
 
 Belongs here: η of known providers, the rows that look for the worst-off of them, and the audit of them all. Not here:
 the map of items to providers (lexirecall.providers), possible providers (population). Imports numpy, errors, exposure,
-judgments, manifest, positions, providers and this package's `measure`, `parameter` and `recall_level`.
+judgments, manifest, positions, providers and this package's `bottom`, `measure`, `parameter` and `recall_level`.
 
 η(π, R, R') = sum_i e(p_i) [item_i in R'], where R' are the relevant items of one provider. An item of several providers
-counts in full for each. An item that was not retrieved has the exposure of the very last position, e(n), whichever of
-the missing ones it is; where n is unknown, none.
+counts in full for each. The missing items stand at the last places of the corpus, n-(m-r)+1 … n. Which of them has
+which is unknown, so that each has the mean exposure of these places; where n is unknown, none.
 """
 
 from collections.abc import Iterator
@@ -19,6 +19,7 @@ from lexirecall.errors import UsageError, choice
 from lexirecall.exposure import EXPOSURES
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.manifest import REQUEST_POLICIES
+from lexirecall.measures.bottom import num_missing, sum_over_missing
 from lexirecall.measures.measure import Measure, ask, is_equal
 from lexirecall.measures.parameter import Parameter
 from lexirecall.measures.recall_level import PATIENCE
@@ -83,8 +84,9 @@ def _exposures(
     if n is None:
         return exposures
     num_found = np.bincount(keys, minlength=num_systems * len(num_items)).reshape(shape)
-    bottom = n[requests].astype(float)
-    return exposures + (num_items - num_found) * _exposure(bottom, bottom, **settings)
+    at_bottom = sum_over_missing(projection, lambda places, levels, m, n: _exposure(places, n, **settings))
+    mean = at_bottom / np.maximum(num_missing(projection), 1)
+    return exposures + (num_items - num_found) * mean[:, requests]
 
 
 def _exposure(positions: FloatArray, n: Any, e: str, p: float) -> FloatArray:
