@@ -50,7 +50,7 @@ def measures_page() -> str:
 
 def _measure_section(row: Row) -> str:
     at = {"cutoff": "a cut-off, `@k`", "recall": "a recall, `@r`", "": ""}[row.at]
-    settings = [f"`{name}={parameter.default!r}`" for name, parameter in row.parameters.items()]
+    settings = [f"`{name}`" if p.default is None else f"`{name}={p.default!r}`" for name, p in row.parameters.items()]
     settings += [] if row.graded else ["`rel` (the level)"]
     facts = {
         "Formula": f"`{row.formula}`",

@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import chain, combinations, permutations, product
 from statistics import fmean
+from typing import Any
 
 Grade = float | None
 """The grade of an item, None if it has no judgment."""
@@ -203,14 +204,31 @@ def wss(case: Case, recall: float) -> float:
 # Measures of grades
 
 
-def dcg(grades: list[float], gain: str, cutoff: float) -> float:
-    gains = [2**grade - 1 if gain == "exp-log2" else grade for grade in grades]
+def discounted(gains: list[float], cutoff: float) -> float:
     return sum(g / math.log2(p + 1) for p, g in enumerate(gains, 1) if p <= cutoff)
 
 
-def ndcg(case: Case, dcg_: str = "log2", cutoff: float = math.inf) -> float:
-    best = sorted((max(grade, 0) for grade in case.judged.values()), reverse=True)
-    return ratio(dcg([max(grade or 0, 0) for grade in case.listed], dcg_, cutoff), dcg(best, dcg_, cutoff))
+def gain_of(grade: Grade, dcg: str, gains: Mapping[float, float] | None, level: float | None) -> float:
+    """The gain of a grade: 1 from the level on; what the map says; 2^grade - 1; or the grade."""
+    if grade is None or grade <= 0:
+        return 0.0
+    if level is not None:
+        return float(grade >= level)
+    return (gains or {}).get(grade, grade) if dcg == "log2" else 2**grade - 1
+
+
+def ndcg(
+    case: Case, dcg: str = "log2", gains: Mapping[float, float] | None = None, rel: float | str | None = None,
+    cutoff: float = math.inf,
+) -> float:  # fmt: skip
+    """The discounted gains over those of the best order; undefined where nothing that is relevant has a gain."""
+    level = None if rel is None else case.level
+    ours, best = (
+        [gain_of(grade, dcg, gains, level) for grade in grades] for grades in (case.listed, case.judged.values())
+    )
+    if case.m and not any(best):
+        return math.nan
+    return ratio(discounted(ours, cutoff), discounted(sorted(best, reverse=True), cutoff))
 
 
 def err(case: Case, max_grade: int = 4, cutoff: float = math.inf) -> float:
@@ -269,16 +287,16 @@ def inf_ap(case: Case, epsilon: float = 0.00001) -> float:
 TWINS: dict[str, Callable[..., float]] = {
     "AP": ap, "RR": rr, "RBP": rbp, "R": recall, "P": precision, "Success": success, "Rprec": r_precision,
     "TSE": tse, "SL1": sl1, "SL3": sl3, "LastRel": last_rel, "RE": recall_error, "Depth": depth_at_recall, "WSS": wss,
-    "nDCG": lambda case, dcg="log2", cutoff=math.inf: ndcg(case, dcg, cutoff), "ERR": err,
+    "nDCG": ndcg, "ERR": err,
     "NumRet": num_ret, "NumRel": lambda case: case.m, "NumRelRet": lambda case: case.num_found,
     "SetP": set_p, "SetR": set_r, "SetF": set_f,
     "Bpref": bpref, "infAP": inf_ap, "Judged": judged_at, "IPrec": iprec,
 }  # fmt: skip
 
 
-def value(name: str, settings: Mapping[str, float | str], case: Case) -> float:
+def value(name: str, settings: Mapping[str, Any], case: Case) -> float:
     """Return the value of a measure; its relevance level is the one of the case."""
-    return TWINS[name](case, **{key: setting for key, setting in settings.items() if key != "rel"})
+    return TWINS[name](case, **{key: setting for key, setting in settings.items() if key != "rel" or name == "nDCG"})
 
 
 # All orders of the tied items

@@ -139,7 +139,7 @@ SHARED = [
     *(AP, AP @ 3, AP(rel=2), RR, RR(rel=2), nDCG, nDCG @ 3, P @ 3, P(rel=2) @ 5, R @ 3, R(rel=2) @ 5),
     *(parse("Rprec"), parse("Rprec(rel=2)"), parse("Success@2"), parse("SetP"), parse("SetR(rel=2)"), parse("SetF")),
     *(parse("SetF(beta=2.0)"), Bpref, Bpref(rel=2), parse("infAP"), parse("infAP(rel=2)"), NumRet, NumRet(rel=2)),
-    *(IPrec @ 0.5, IPrec @ 0.0, NumRel),
+    *(IPrec @ 0.5, IPrec @ 0.0, NumRel, nDCG(gains={0: 0, 1: 1, 2: 3}), nDCG(gains={1: 0, 2: 7}) @ 2),
 ]
 JUDGED_ONLY = [measure(judged_only=True) for measure in SHARED if "judged_only" in measure.SUPPORTED_PARAMS]
 
@@ -226,11 +226,24 @@ def test_what_no_other_provider_computes_is_computed() -> None:
     assert list(values.values()) == expected
 
 
-@pytest.mark.parametrize("name", ["RBP", "nDCG(gains={2:5})", "SetRelP", "NumQ", "SetAP", "alpha_nDCG@10"])
+@pytest.mark.parametrize("name", ["RBP", "SetRelP", "NumQ", "SetAP", "alpha_nDCG@10"])
 def test_what_is_not_ours_is_refused_by_the_provider(name: str) -> None:
     assert not adapter.provider.supports(parse(name))
     with pytest.raises(UsageError, match=": not served, with these settings"):
         adapter.provider.calc_aggregate([parse(name)], QRELS, RUN)
+
+
+@pytest.mark.parametrize(
+    ("measure", "reason"),
+    [
+        (nDCG(gains={0: 1}), "only grades above 0 have a gain"),
+        (nDCG(gains={1: 2}, dcg="exp-log2"), "exclude each other"),
+    ],
+)
+def test_gains_that_we_do_not_compute_are_left_to_other_providers(measure: Any, reason: str) -> None:
+    assert not adapter.provider.supports(measure)
+    with pytest.raises(UsageError, match=reason):
+        adapter.provider.calc_aggregate([measure], QRELS, RUN)
 
 
 def test_the_row_of_a_measure_that_is_not_ours_is_an_error() -> None:

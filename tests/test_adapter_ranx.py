@@ -192,7 +192,7 @@ def test_metrics_of_ranx_are_read(metric: str, name: str) -> None:
 
 
 def test_no_level_goes_with_gains_and_one_metric_is_one() -> None:
-    with pytest.raises(UsageError, match="nDCG has no setting 'rel'"):
+    with pytest.raises(UsageError, match="nDCG-l2 would keep the grades from 2 on"):
         read_metric("ndcg@10-l2")
     with pytest.raises(UsageError, match="names 2 metrics"):
         read_metric("P.5,10")

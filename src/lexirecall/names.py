@@ -2,9 +2,11 @@
 
 Belongs here: parsing, aliases and suggestions. Not here: the rows. Imports errors, measures and preferences.
 
-    name  =  NAME [ "(" setting "=" value { "," … } ")" ] [ "@" value ]
+    name   =  NAME [ "(" setting "=" value { "," … } ")" ] [ "@" value ]
+    value  =  number | word | "{" number ":" number { "," … } "}"
 
-as in ir_measures: `nDCG@10`, `RBP(p=0.5)`, `AP(rel=2)@100`. Case does not matter. trec_eval's spellings (`map`,
+as in ir_measures: `nDCG@10`, `RBP(p=0.5)`, `AP(rel=2)@100`, `nDCG(gains={1:0,2:3})`. Case does not matter. trec_eval's
+spellings (`map`,
 `ndcg_cut_10`, `P.5,10`), ranx's (`mrr`, `recall@100`, `rbp.95`, `precision-l2@5`) and pref_eval's (`dcgrpp`) are read
 too. `str(measure)` prints the canonical name, and reading that gives the same measure again.
 """
@@ -27,6 +29,7 @@ _NAME = re.compile(
     r"(?P<name>[A-Za-z][\w-]*?)(?:-l(?P<level>\d+))?\s*(?:\((?P<inside>.*)\))?\s*(?:@\s*(?P<at>[^@()]+))?"
 )
 _TREC_AT = re.compile(r"(?P<name>[A-Za-z]\w*?)[._](?P<at>\d[\d.]*(?:,\d[\d.]*)*)")
+_COMMA = re.compile(r",(?![^{]*\})")  # that is not inside braces
 _RANX_RBP = re.compile(r"rbp\.(?P<digits>\d+)", re.IGNORECASE)
 
 
@@ -175,7 +178,7 @@ def _read(word: str | Evaluable) -> list[Evaluable]:
     if (row := spellings.get(match["name"].lower())) is None:
         raise UnknownMeasure(f"unknown measure {word!r}: {_suggestion(match['name'], word)}")
     settings = [*_settings(match["inside"] or "", word)]
-    settings += [("rel", int(match["level"]))] if match["level"] else []
+    settings += [("rel", at_level(row, int(match["level"])))] if match["level"] else []
     if match["at"]:
         at = row @ _value(match["at"].strip())  # which raises where there is nothing to set
         settings.append((at.at, at.settings.get(at.at)))
@@ -184,6 +187,17 @@ def _read(word: str | Evaluable) -> list[Evaluable]:
         raise UsageError(f"{word!r} sets {', '.join(sorted(twice))} twice")
     offered = {name.lower(): name for name in row.offered}
     return [row(**{offered.get(name.lower(), name): value for name, value in settings})]
+
+
+def at_level(row: Evaluable, level: int) -> int:
+    """Return the level of a name of ranx, `mrr-l2`, or raise where our `rel` would mean something else."""
+    if row.graded:
+        remedy = f"`-l2` is {row.name}(gains={{1:0}}) here; {row.name}(rel=2) has the gain 1 from grade 2 on"
+        raise UsageError(
+            f"{row.name}-l{level} would keep the grades from {level} on as gains, and `rel` does not mean that",
+            remedy=remedy if "gains" in row.parameters else f"leave -l{level} out",
+        )
+    return level
 
 
 def _spellings() -> dict[str, Evaluable]:
@@ -202,13 +216,26 @@ def _spellings() -> dict[str, Evaluable]:
 
 
 def _settings(inside: str, word: str) -> Iterator[tuple[str, Any]]:
-    for part in filter(None, map(str.strip, inside.split(","))):
+    for part in filter(None, map(str.strip, re.split(_COMMA, inside))):
         name, equals, value = part.partition("=")
         if not equals:
             raise UsageError(
                 f"cannot read {part!r} in the measure {word!r}", remedy="settings are written as name=value"
             )
-        yield name.strip(), _value(value.strip())
+        is_map = value.strip().startswith("{")
+        yield name.strip(), _map(value.strip(), word) if is_map else _value(value.strip())
+
+
+def _map(text: str, word: str) -> dict[Any, Any]:
+    """Read {number:number,…}."""
+    pairs = [part.partition(":") for part in text[1:-1].split(",") if part.strip()]
+    if not text.endswith("}") or not all(colon for _, colon, _ in pairs):
+        problem = f"cannot read {text!r} in the measure {word!r}"
+        raise UsageError(problem, remedy="a map is written as {grade:gain,…}, such as {1:0,2:3}")
+    read = {_value(key.strip()): _value(value.strip()) for key, _, value in pairs}
+    if len(read) < len(pairs):
+        raise UsageError(f"{text!r} in the measure {word!r} has a grade twice")
+    return read
 
 
 def _value(text: str) -> Any:

@@ -208,8 +208,8 @@ def _served(row: Measure, measure: ir_measures.Measure) -> ir_measures.Measure:
 def row_of(measure: ir_measures.Measure) -> Measure:
     """Return the row of our table, with its settings, that a measure of ir_measures means.
 
-    >>> row_of(ir_measures.AP(rel=2) @ 10), row_of(ir_measures.NumRet(rel=1)), row_of(ir_measures.SetF)
-    (AP(rel=2)@10, NumRelRet(rel=1), SetF)
+    >>> row_of(ir_measures.AP(rel=2) @ 10), row_of(ir_measures.NumRet(rel=1)), row_of(ir_measures.nDCG(gains={1: 0}))
+    (AP(rel=2)@10, NumRelRet(rel=1), nDCG(gains={1:0}))
     """
     name = str(measure.NAME)
     if name == "NumRet" and measure["rel"] is not NOT_PROVIDED:
@@ -221,6 +221,14 @@ def row_of(measure: ir_measures.Measure) -> Measure:
     if name == "Judged":
         settings = {"cutoff": _WHOLE_LIST, **settings}
     return row(**settings)
+
+
+def _is_read(measure: ir_measures.Measure) -> bool:
+    """Tell whether our row takes these settings, which may exclude each other there."""
+    try:
+        return bool(row_of(measure))
+    except UsageError:
+        return False
 
 
 # The provider
@@ -331,11 +339,13 @@ class LexirecallProvider(ir_measures.Provider):
 
     def supports(self, measure: ir_measures.Measure) -> bool:
         """Tell whether a measure, with its settings, is served."""
-        return _is_against(measure) or bool(super().supports(measure))
+        return _is_against(measure) or (bool(super().supports(measure)) and _is_read(measure))
 
     def _evaluator(self, measures: Iterable[ir_measures.Measure], qrels: Any) -> LexirecallEvaluator:
         asked = list(measures)
         if wrong := [str(measure) for measure in asked if not self.supports(measure)]:
+            for measure in filter(super().supports, asked):
+                row_of(measure)  # which raises with the reason, where there is a better one
             remedy = f"{NAME} serves {listed(_SERVED, 99)}"
             raise UsageError(f"{listed(wrong)}: not served, with these settings", remedy=remedy)
         return LexirecallEvaluator(asked, qrels, self.conventions)

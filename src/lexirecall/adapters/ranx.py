@@ -26,7 +26,7 @@ from lexirecall.formats import Reading, load_judgments
 from lexirecall.formats.memory import RUN_SHAPE, rankings_from_mapping
 from lexirecall.formats.naming import check_names
 from lexirecall.measures import Measure
-from lexirecall.names import Evaluable, parse_names
+from lexirecall.names import Evaluable, at_level, parse_names
 from lexirecall.text import to_text
 from lexirecall.verbs.compare import compare as compare_runs
 from lexirecall.verbs.comparison import Comparison
@@ -274,7 +274,7 @@ def read_metric(name: str) -> Evaluable:
     rows = parse_names(_WHOLE_LIST.get(base, base))
     if len(rows) != 1:
         raise UsageError(f"{name!r} names {len(rows)} metrics where one is asked for")
-    return rows[0](rel=int(leveled["level"])) if leveled else rows[0]
+    return rows[0](rel=at_level(rows[0], int(leveled["level"]))) if leveled else rows[0]
 
 
 def _names(metrics: str | Sequence[str]) -> list[str]:

@@ -47,7 +47,7 @@ def _row(row: Any) -> dict[str, str]:
 def _explained(row: Any) -> str:
     from lexirecall.measures.references import REFERENCES
 
-    settings = [f"{key} = {parameter.default}" for key, parameter in row.parameters.items()]
+    settings = [key if each.default is None else f"{key} = {each.default}" for key, each in row.parameters.items()]
     settings += [] if row.graded else ["rel = --level"]
     lines = {
         "formula": row.formula,

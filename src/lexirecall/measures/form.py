@@ -36,6 +36,8 @@ def recall_level_form(measure: Measure, corpus_size: int | None) -> Measure:
         raise UsageError(
             f"{measure} has no exposure e and weight z, and is not of the form sum_i e(p_i) z(i, m)", remedy=remedy
         )
+    if measure.values["gains"] and not measure.values["gains"].get(1, 1):
+        raise UsageError(f"{measure} gives grade 1 no gain, and here every relevant item has grade 1")
     # if every grade is 1, nDCG is a recall-level measure
     return replace(measure, function=None, expected=None, exposure=dcg, weight=_share_of_ideal)
 

@@ -1,10 +1,12 @@
-"""Measures of grades: nDCG and ERR. They use the grades as gains, so that the relevance level does not apply.
+"""Measures of grades: nDCG and ERR. They use the grades as gains and ignore the level, unless nDCG is given one.
 
 Belongs here: one row for each such measure. Imports numpy, errors, positions, `expected` and `measure`.
 """
 
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -12,27 +14,50 @@ from lexirecall.errors import DataError
 from lexirecall.judgments import FloatArray
 from lexirecall.measures.expected import mean_at_places
 from lexirecall.measures.measure import Measure
-from lexirecall.measures.parameter import Parameter
+from lexirecall.measures.parameter import OWN_LEVEL, GainMap, Gains, Parameter
 from lexirecall.positions import Projection, Segments, sums_of
 
-GAINS: dict[str, Callable[[FloatArray], FloatArray]] = {
+Gain = Callable[[FloatArray], FloatArray]
+GAINS: dict[str, Gain] = {
     "log2": lambda grade: grade,
     "exp-log2": lambda grade: 2**grade - 1,
 }
 
 
-def _ndcg(projection: Projection, dcg: str, cutoff: int | None) -> FloatArray:
-    gains = GAINS[dcg](projection.source.judgments.grades[projection.found.items])
-    return _normalized(projection, projection.sum(_discounted(gains, projection.positions, cutoff)), dcg, cutoff)
+def _ndcg(projection: Projection, dcg: str, gains: Gains | None, rel: Any, cutoff: int | None) -> FloatArray:
+    gain = _gain(projection, dcg, gains, rel)
+    terms = _discounted(gain(_grades(projection)), projection.positions, cutoff)
+    return _normalized(projection, projection.sum(terms), gain, cutoff)
 
 
-def _expected_ndcg(projection: Projection, dcg: str, cutoff: int | None) -> FloatArray:
+def _expected_ndcg(projection: Projection, dcg: str, gains: Gains | None, rel: Any, cutoff: int | None) -> FloatArray:
     """Let every place of a block of tied items hold the mean gain of the block."""
     depth = min(cutoff or np.inf, projection.source.conventions.depth or np.inf)
-    gains = GAINS[dcg](projection.source.judgments.grades[projection.found.items])
-    places, rankings, means = mean_at_places(gains, projection.found, depth)
+    gain = _gain(projection, dcg, gains, rel)
+    places, rankings, means = mean_at_places(gain(_grades(projection)), projection.found, depth)
     gained = sums_of(_discounted(means, places, cutoff), rankings, len(projection.found.segments.sizes))
-    return _normalized(projection, gained.reshape(projection.source.shape), dcg, cutoff)
+    return _normalized(projection, gained.reshape(projection.source.shape), gain, cutoff)
+
+
+def _grades(projection: Projection) -> FloatArray:
+    return projection.source.judgments.grades[projection.found.items]
+
+
+def _gain(projection: Projection, dcg: str, gains: Gains | None, rel: Any) -> Gain:
+    """Return how grades become gains: one of the three settings says it, or they are gains themselves."""
+    if rel is not None:
+        return lambda grades: (grades >= projection.level).astype(float)  # the level is that of `rel`
+    return GAINS[dcg] if gains is None else partial(_mapped, gains)
+
+
+def _mapped(gains: Gains, grades: FloatArray) -> FloatArray:
+    """Return the gains of grades; one that is not in the map keeps itself.
+
+    >>> _mapped(Gains({1: 0, 2: 3}), np.array([2.0, 1.0, 4.0])).tolist()
+    [3.0, 0.0, 4.0]
+    """
+    different, where = np.unique(grades, return_inverse=True)
+    return np.array([gains.get(grade, grade) for grade in different.tolist()], float)[where]
 
 
 def _discounted(gains: FloatArray, positions: FloatArray, cutoff: int | None) -> FloatArray:
@@ -44,20 +69,23 @@ def _discounted(gains: FloatArray, positions: FloatArray, cutoff: int | None) ->
     return discounted
 
 
-def _normalized(projection: Projection, gained: FloatArray, dcg: str, cutoff: int | None) -> FloatArray:
-    """Divide what was gained by what the best order of all judged items gains."""
-    relevant, grades = _best_order(projection)
-    ideal = relevant.sum(_discounted(GAINS[dcg](grades), relevant.ordinals.astype(float), cutoff))
-    return np.where(ideal > 0, gained / ideal, 0.0)
+def _normalized(projection: Projection, gained: FloatArray, gain: Gain, cutoff: int | None) -> FloatArray:
+    """Divide what was gained by what the best order of all relevant items gains.
+
+    It is undefined where a map of gains leaves nothing to gain, though there are relevant items.
+    """
+    relevant, gains = _best_order(projection, gain)
+    ideal = relevant.sum(_discounted(gains, relevant.ordinals.astype(float), cutoff))
+    return np.where(ideal > 0, gained / ideal, np.where(projection.num_relevant > 0, np.nan, 0.0))
 
 
-def _best_order(projection: Projection) -> tuple[Segments, FloatArray]:
-    """Return the positive grades of each request, highest first."""
+def _best_order(projection: Projection, gain: Gain) -> tuple[Segments, FloatArray]:
+    """Return the gains of the relevant items of each request, highest first."""
     judgments = projection.source.judgments
     judged = Segments(judgments.offsets)
-    positive = judgments.grades > 0
-    grades = judgments.grades[positive]
-    return judged.filter(positive), grades[np.lexsort((-grades, judged.owners[positive]))]
+    relevant = judgments.grades >= projection.level
+    gains = gain(judgments.grades[relevant])
+    return judged.filter(relevant), gains[np.lexsort((-gains, judged.owners[relevant]))]
 
 
 NDCG = Measure(
@@ -65,10 +93,12 @@ NDCG = Measure(
     "normalized discounted cumulative gain",
     function=_ndcg,
     expected=_expected_ndcg,
-    formula="sum_i g_i/log2(p_i + 1) over the same sum of the best order; dcg='exp-log2' takes 2^g - 1 for g",
+    formula="sum_i g_i/log2(p_i + 1) over the same sum of the best order; the gain g_i is the grade, for "
+    "dcg='exp-log2' 2^grade - 1, for rel=r 1 from grade r on, for gains={2:3} 3 if the grade is 2",
     reference="JarvelinK02",
     at="cutoff",
-    parameters={"dcg": Parameter("log2", options=tuple(GAINS))},
+    parameters={"dcg": Parameter("log2", options=tuple(GAINS)), "gains": GainMap(), "rel": OWN_LEVEL},
+    exclusive={("dcg", "gains", "rel"): "each of them says what the gains are"},
     graded=True,
     trec=("ndcg", "ndcg_cut"),
 )

@@ -1,8 +1,9 @@
 """Settings of measures: their defaults and what is allowed.
 
-Belongs here: checking one value. Imports numpy and errors.
+Belongs here: checking one value, and a map of grades to gains. Imports numpy and errors.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,8 @@ class Parameter:
     high: float = np.inf
     below: float = np.inf
     options: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    """What may stand for a number."""
 
     def check(self, name: str, value: Any) -> Any:
         """Return the value in its proper type, or raise with what is allowed."""
@@ -33,11 +36,13 @@ class Parameter:
             if str(value).lower() in ("true", "false"):
                 return str(value).lower() == "true"
             raise UsageError(f"{name} is {value!r}, but must be True or False")
-        if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-            raise UsageError(f"{name} is {value!r}, but must be a number")
+        if str(value).lower() in self.words:
+            return str(value).lower()
+        if not _is_number(value):
+            raise UsageError(f"{name} is {value!r}, but must be {' or '.join(['a number', *map(repr, self.words)])}")
         if not (self.low <= value <= self.high and self.above < value < self.below) or value != self.kind(value):
             raise UsageError(f"{name} is {value!r}, but must be {self._range()}")
-        return int(value) if float(value).is_integer() else float(value)
+        return _plain(value)
 
     def _range(self) -> str:
         noun = "a whole number" if self.kind is int else "a number"
@@ -46,6 +51,61 @@ class Parameter:
         return f"{noun} {' and '.join(words)}".strip()
 
 
+class Gains(dict[float, float]):
+    """A map of grades to gains, which is printed without blanks and in the order of the grades.
+
+    >>> Gains({2: 3, 1: 0.5})
+    {1:0.5,2:3}
+    """
+
+    def __repr__(self) -> str:
+        return "{" + ",".join(f"{grade!r}:{gain!r}" for grade, gain in sorted(self.items())) + "}"
+
+
+@dataclass(frozen=True, slots=True)
+class GainMap(Parameter):
+    """A setting that maps grades to gains; a grade that is not in it keeps itself as its gain."""
+
+    def check(self, name: str, value: Any) -> Gains | None:
+        """Return the map without what changes nothing, None if nothing is left; or raise with what is allowed.
+
+        >>> GainMap().check("gains", {0: 0, 1: 1.0, 2: 3})
+        {2:3}
+        """
+        if value is None:
+            return None
+        if not isinstance(value, Mapping):
+            remedy = "write it as {grade:gain,…}, such as {1:0,2:3}"
+            raise UsageError(f"{name} is {value!r}, but must be a map of grades to gains", remedy=remedy)
+        for grade, gain in value.items():
+            _check_gain(f"{name}: the gain of grade {grade!r}", grade, gain)
+        changed = {_plain(grade): _plain(gain) for grade, gain in value.items() if gain != max(grade, 0)}
+        return Gains(changed) or None
+
+
+def _check_gain(what: str, grade: Any, gain: Any) -> None:
+    if not (_is_number(grade) and abs(grade) < np.inf):
+        raise UsageError(f"{what} is given, but a grade must be a number")
+    if not (_is_number(gain) and 0 <= gain < np.inf):
+        raise UsageError(f"{what} is {gain!r}, but must be a number, 0 or more")
+    if grade <= 0 < gain:
+        remedy = (
+            "a grade of 0 means not relevant, and a negative one not judged: raise the grades of the judgments by 1"
+        )
+        raise UsageError(f"{what} is {gain!r}, but only grades above 0 have a gain", remedy=remedy)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def _plain(value: float) -> float:
+    """Return a number as an int, if it is a whole one, or a float."""
+    return int(value) if float(value).is_integer() else float(value)
+
+
 CUTOFF = Parameter(kind=int, low=1, below=2**62)
 RECALL = Parameter(above=0, high=1)
 LEVEL = Parameter(above=0, high=1e15)
+OWN_LEVEL = Parameter(above=0, high=1e15, words=("level",))
+"""For rows that use the grades themselves unless told otherwise: a grade, or `level` for the level in force."""

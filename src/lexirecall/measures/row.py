@@ -36,7 +36,7 @@ class Row:
     at_range: Parameter | None = field(default=None, kw_only=True)
     parameters: Mapping[str, Parameter] = field(default_factory=dict, kw_only=True)
     graded: bool = field(default=False, kw_only=True)
-    """Uses the grades themselves, so that the relevance level does not apply."""
+    """Uses the grades themselves, so that the relevance level does not apply, unless `rel` is among its settings."""
     needs_judged: bool = field(default=False, kw_only=True)
     """Needs the judged non-relevant items beside the relevant ones."""
     needs_providers: bool = field(default=False, kw_only=True)
@@ -51,6 +51,8 @@ class Row:
     trec_parameter: str = field(default="", kw_only=True)
     """The setting that a number after trec_eval's name means, where it is no cut-off."""
     aliases: tuple[str, ...] = field(default=(), kw_only=True)
+    exclusive: Mapping[tuple[str, ...], str] = field(default_factory=dict, kw_only=True)
+    """Settings of which one at most can be given, and the reason."""
     settings: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -74,6 +76,9 @@ class Row:
         checked = {name: offered[name].check(f"{self.name}: {name}", value) for name, value in settings.items()}
         merged = {**self.settings, **checked}
         kept = {name: merged[name] for name in offered if name in merged and merged[name] != offered[name].default}
+        for names, reason in self.exclusive.items():
+            if len(given := [f"{name}={kept[name]!r}" for name in names if name in kept]) > 1:
+                raise UsageError(f"{self.name}: {' and '.join(given)} exclude each other, as {reason}")
         return replace(self, settings=kept)
 
     def __matmul__(self, value: float) -> Self:
@@ -105,10 +110,15 @@ class Row:
         return {name: self.settings.get(name, parameter.default) for name, parameter in self.offered.items()}
 
     @property
+    def uses_grades(self) -> bool:
+        """Whether it uses the grades themselves, with these settings, whatever the level."""
+        return self.graded and "rel" not in self.settings
+
+    @property
     def needs(self) -> tuple[str, ...]:
         """What it is computed from, beyond the positions of the relevant items."""
         facts = {
-            "grades": self.graded and not self.needs_judged,
+            "grades": self.uses_grades and not self.needs_judged,
             "judged non-relevant items": self.needs_judged,
             "providers": self.needs_providers,
             f"n ({self.corpus})": self.corpus != "ignored",
@@ -117,7 +127,10 @@ class Row:
 
     def level(self, default: float) -> float:
         """Return the grade from which an item is relevant to this row."""
-        return SMALLEST_GRADE if self.graded else self.settings.get("rel", default)
+        if self.uses_grades:
+            return SMALLEST_GRADE
+        level = self.settings.get("rel", "level")
+        return default if level == "level" else float(level)
 
     def due(self, positions: Positions, level: float) -> BoolArray:
         """Tell which requests should have a value, [Q]: those with a relevant item, of a provider if it needs them."""

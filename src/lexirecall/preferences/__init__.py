@@ -50,5 +50,6 @@ RPP = Preference(
     reference="DiazF22",
     sized=True,
     parameters={"weight": Parameter("uniform", options=tuple(WEIGHTS)), "graded": Parameter(default=False, kind=bool)},
+    exclusive={("graded", "rel"): "every grade is a level then"},
 )
 PREFERENCES: dict[str, Preference] = {row.name: row for row in (LEXI_RECALL, LEXI_PRECISION, RPP)}

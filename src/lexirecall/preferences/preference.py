@@ -8,7 +8,6 @@ Positive means that the first ranking is preferred; every preference p obeys p(x
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
 
 import numpy as np
 
@@ -48,13 +47,6 @@ class Preference(Row):
         super().__post_init__()
         if (self.blocks is None) == (self.measure is None):
             raise UsageError(f"{self.name}: give blocks, or a measure")
-
-    def __call__(self, **settings: Any) -> Self:
-        """Return the preference with these settings."""
-        chosen = super().__call__(**settings)
-        if chosen.settings.get("graded") and "rel" in chosen.settings:
-            raise UsageError(f"{self.name}: rel and graded=True exclude each other, as graded uses every threshold")
-        return chosen
 
     @property
     def formulas(self) -> tuple[object, ...]:

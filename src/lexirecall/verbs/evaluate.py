@@ -187,7 +187,7 @@ def _check_relevant(positions: Positions, measures: Sequence[Evaluable], level: 
 
 def deciding_levels(measures: Sequence[Evaluable], level: float) -> set[float]:
     """Return the levels at which something must be relevant: those of the measures that look at the level."""
-    return {row.level(level) for row in [row for row in measures if not row.graded] or measures}
+    return {row.level(level) for row in [row for row in measures if not row.uses_grades] or measures}
 
 
 def nothing_relevant(name: str, highest_grade: float, level: float) -> DataError:
