@@ -15,12 +15,17 @@ from lexirecall import (
     Measure,
     UnknownMeasure,
     UsageError,
+    compare,
     evaluate,
+    parse_measure,
     project,
+    rank_systems,
     register,
+    run_study,
     score,
 )
 from lexirecall.errors import FormatError
+from lexirecall.page import report_positions
 
 QRELS = {"q1": {"a": 1, "b": 2, "x": 0}, "q2": {"c": 1}, "q3": {"d": 0}, "q4": {"e": 1}}
 EARLY = {"q1": {"a": 3.0, "y": 2.0, "b": 1.0}, "q2": {"c": 1.0}, "q3": {"d": 1.0}, "q9": {"a": 1.0}}
@@ -34,6 +39,69 @@ def values(qrels: Any, run: Any, *measures: str, **conventions: Any) -> dict[str
     means = evaluate(qrels, {"run": run}, measures, **conventions).to_dict()["run"]
     assert isinstance(means, dict)
     return means
+
+
+# Grades and the level
+
+STARS = {"u1": {"a": 5, "b": 4, "c": 1, "d": 2}, "u2": {"a": 1, "e": 4}}
+RANKED = {"best": {"u1": ["a", "b", "x", "c"], "u2": ["e", "a"]}, "other": {"u1": ["c", "b", "a"], "u2": ["a", "e"]}}
+
+
+@pytest.mark.parametrize(
+    "measure", ["nDCG(rel=4)", "nDCG(rel=level)", "nDCG(rel=4)@1", "nDCG(gains={1:0,2:0,4:1,5:1})"]
+)
+def test_a_binary_ndcg_is_1_where_all_relevant_items_come_first(measure: str) -> None:
+    assert evaluate(STARS, RANKED, ["nDCG", measure], level=4).to_dict()["best"][str(parse_measure(measure))] == 1
+    assert evaluate(STARS, RANKED, ["nDCG"], level=4).to_dict()["best"]["nDCG"] < 1
+
+
+def test_the_gain_of_an_item_below_the_level_counts_in_plain_ndcg_only() -> None:
+    without = {user: {item: grade for item, grade in rated.items() if grade >= 4} for user, rated in STARS.items()}
+    for run in RANKED.values():
+        assert values(STARS, run, "nDCG(rel=4)") == values(without, run, "nDCG(rel=4)")
+        assert values(STARS, run, "nDCG") != values(without, run, "nDCG")
+
+
+def test_at_level_1_and_with_grades_of_1_both_are_the_same() -> None:
+    means = values(
+        {"q": {"a": 1, "b": 1, "x": 0}}, {"q": ["x", "b", "y", "a"]}, "nDCG", "nDCG(rel=1)", "nDCG(rel=level)"
+    )
+    assert len(set(means.values())) == 1
+
+
+def test_gains_that_leave_nothing_to_gain_have_no_value() -> None:
+    scores = evaluate({"q1": {"a": 1}, "q2": {"b": 2, "c": 1}}, {"q1": ["a"], "q2": ["b"]}, ["nDCG(gains={1:0})"])
+    assert scores.to_dict() == {"run": {"nDCG(gains={1:0})": 1.0}}
+    assert "undefined values, left out of the means: nDCG(gains={1:0}) (1 of 2)" in scores.notes[0].text
+
+
+def noted(notes: Any) -> list[str]:
+    return [note.text for note in notes if note.kind == "level"]
+
+
+def test_a_note_says_which_measures_ignore_the_level() -> None:
+    names = ["nDCG", "AP", "nDCG@10", "ERR(max_grade=5)", "nDCG(rel=4)", "RPP(graded=True)"]
+    assert noted(evaluate(STARS, RANKED, names, level=4).notes) == [
+        "computed from the grades, whatever the level: nDCG, nDCG@10, ERR(max_grade=5), RPP(graded=True) "
+        "(in nDCG(rel=4) every grade of 4 or more has the gain 1)"
+    ]
+    assert noted(evaluate(STARS, RANKED, ["ERR(max_grade=5)"], level=4.5).notes) == [
+        "computed from the grades, whatever the level: ERR(max_grade=5)"
+    ]
+    for level, measures in ((1, names), (0.5, names), (4, ["AP", "nDCG(rel=level)", "LexiRecall"])):
+        assert not noted(evaluate(STARS, RANKED, measures, level=level).notes)
+
+
+def test_every_verb_notes_that_a_measure_ignores_the_level() -> None:
+    positions = project(STARS, RANKED)
+    results: list[Any] = [
+        compare(STARS, RANKED, ["nDCG"], level=4),
+        rank_systems(STARS, RANKED, "nDCG", level=4),
+        run_study({"stars": positions}, ["nDCG"], level=4, num_samples=1),
+        report_positions(positions, ["nDCG"], level=4),
+    ]
+    for result in results:
+        assert any("nDCG(rel=4)" in text for text in noted(result.notes)), type(result)
 
 
 # Requests that are missing, or have nothing to find

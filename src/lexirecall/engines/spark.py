@@ -32,7 +32,14 @@ from lexirecall.verbs.evaluate import (
     measure_record,
     nothing_relevant,
 )
-from lexirecall.verbs.notes import RequestCounts, notes_on_counts, undefined_note, warn_of_optimism, without_grades
+from lexirecall.verbs.notes import (
+    RequestCounts,
+    ignored_level,
+    notes_on_counts,
+    undefined_note,
+    warn_of_optimism,
+    without_grades,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -282,6 +289,7 @@ def _notes(tally: Tally, task: Task, tables: Tables) -> Iterator[Note]:
         rule=tables.plan.conventions.duplicates,
         num_repeated=tables.num_repeated,
     )
+    yield from ignored_level(task.measures, task.level)
     yield from notes_on_counts(counts, queries=task.queries, no_relevant=task.no_relevant)
     if not tables.has_grades:
         yield without_grades("qrels", num_judged)

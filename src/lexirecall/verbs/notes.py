@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lexirecall.errors import counted, listed, shown
+from lexirecall.errors import counted, listed, plain, shown
 from lexirecall.formats import Reading
 from lexirecall.judgments import FloatArray
 from lexirecall.manifest import Note
 from lexirecall.measures.providers import WORST_PROVIDER_OVERALL, ProviderExposure, provider_exposure
+from lexirecall.measures.row import SMALLEST_GRADE
 from lexirecall.names import Evaluable
 from lexirecall.positions import Positions
 from lexirecall.tables import number
@@ -35,6 +36,7 @@ def notes_on(
     no_relevant: str,
 ) -> Iterator[Note]:
     """Give the notes that a reader of these values needs."""
+    yield from ignored_level(measures, level)
     levels = sorted({measure.level(level) for measure in measures})
     yield from notes_on_requests(positions, levels, queries=queries, no_relevant=no_relevant)
     yield from _called_all(positions)
@@ -51,6 +53,17 @@ def _called_all(positions: Positions) -> Iterator[Note]:
             "frames per query hold no means"
         )
         yield Note("query called all", text, 1)
+
+
+def ignored_level(measures: Sequence[Evaluable], level: float) -> Iterator[Note]:
+    """Say which measures use the grades themselves though a level is given, and how to have the level applied."""
+    ignoring = [measure for measure in measures if measure.level(level) == SMALLEST_GRADE]
+    if level <= 1 or not ignoring:
+        return
+    text = f"computed from the grades, whatever the level: {listed(map(str, ignoring), most=9)}"
+    binary = {f"{measure.name}(rel={plain(level)})" for measure in ignoring if "rel" in measure.parameters}
+    remedy = f" (in {listed(binary)} every grade of {plain(level)} or more has the gain 1)" if binary else ""
+    yield Note("level", text + remedy, len(ignoring))
 
 
 def notes_on_requests(
