@@ -126,7 +126,7 @@ def naive_sign(name: str, x: naive.Case, y: naive.Case) -> int:
 
 def naive_decided(name: str, drawn: Drawn, level: float) -> naive.Decided:
     """Compare every two systems on every request that has something relevant."""
-    level = 5e-324 if name.startswith("nDCG") else level
+    level = 5e-324 if name == "nDCG" else level
     decided = {}
     for request, judged in drawn.qrels.items():
         cases = {run: case_of(judged, lines, request, level) for run, lines in drawn.runs.items()}
@@ -152,7 +152,8 @@ def is_share(value: float | None, expected: Fraction | None) -> bool:
     return value is None if expected is None else value == pytest.approx(float(expected), rel=1e-12)
 
 
-TWINNED = ["LexiRecall", "LexiPrecision", "RPP", "AP", "nDCG", "RR", "R@2", "Rprec", "TSE"]
+BINARY, BINARY_10 = "nDCG(rel='level')", "nDCG(rel='level')@10"
+TWINNED = ["LexiRecall", "LexiPrecision", "RPP", "AP", "nDCG", BINARY, "RR", "R@2", "Rprec", "TSE"]
 
 
 @given(
@@ -417,15 +418,30 @@ def test_without_removal_every_decision_stays() -> None:
 def test_of_systems_that_differ_in_the_tail_only_measures_of_the_tail_know() -> None:
     study = run_study({"tail": tail()}, num_samples=2)
     ties = column(study, "ties", "ties")
-    assert {name for name, share in ties.items() if share == 0} == {"LexiRecall", "TSE", "AP", "nDCG"}
-    assert {name for name, share in ties.items() if share == 1} == {"R@1000", "Rprec", "RR", "nDCG@10"}
+    assert {name for name, share in ties.items() if share == 0} == {"LexiRecall", "TSE", "AP", BINARY}
+    assert {name for name, share in ties.items() if share == 1} == {"R@1000", "Rprec", "RR", BINARY_10}
     sides = column(study, "agreement", "agreement")
-    assert sides == {"TSE": 1, "AP": 1, "nDCG": 1, "R@1000": None, "Rprec": None, "RR": None, "nDCG@10": None}
+    assert sides == {"TSE": 1, "AP": 1, BINARY: 1, "R@1000": None, "Rprec": None, "RR": None, BINARY_10: None}
     for test in ("paired", "hsd", "t", "sign"):
         power = column(study, "sensitivity", test)
-        assert {name for name, share in power.items() if share == 1} == {"LexiRecall", "TSE", "AP", "nDCG"}
-        assert {name for name, share in power.items() if share == 0} == {"R@1000", "Rprec", "RR", "nDCG@10"}
+        assert {name for name, share in power.items() if share == 1} == {"LexiRecall", "TSE", "AP", BINARY}
+        assert {name for name, share in power.items() if share == 0} == {"R@1000", "Rprec", "RR", BINARY_10}
     assert column(study, "sensitivity", "test") == {**dict.fromkeys(MEASURES, "t"), "LexiRecall": "sign"}
+
+
+@given(drawn=collections(grades=(1.0, 2.0, 3.0, 4.0, 4.0, 5.0, 5.0), max_systems=4, with_size=False))
+@quick(20)
+def test_a_study_of_ratings_is_that_of_the_binary_labels_at_its_level(drawn: Drawn) -> None:
+    """What is below the level has no gain, and a label that is removed takes its own away."""
+    if len(drawn.runs) < 2 or not any(grade >= 4 for judged in drawn.qrels.values() for grade in judged.values()):
+        return
+    binary = {q: {item: float(grade >= 4) for item, grade in judged.items()} for q, judged in drawn.qrels.items()}
+    rated, labelled = (
+        run_study({"stars": project(qrels, drawn.runs)}, level=level, num_samples=1)
+        for qrels, level in ((drawn.qrels, 4), (binary, 1))
+    )
+    assert rated.tables == labelled.tables
+    assert not any(note.kind == "level" for note in rated.notes)
 
 
 def test_a_measure_that_contradicts_has_no_agreement() -> None:
@@ -688,10 +704,10 @@ def test_a_share_is_never_rounded_to_nothing_or_everything() -> None:
 def test_the_summary_says_what_the_tail_shows() -> None:
     text = " ".join(run_study({"tail": tail()}, num_samples=2).summary().split())
     assert "tail: 3 runs on 8 requests with 3.0 relevant documents each" in text
-    assert "that are tied: nDCG 0 %, AP 0 %, TSE 0 %, LexiRecall 0 %, nDCG@10 100 %" in text
-    assert "Do not rely on R@1000, Rprec, RR or nDCG@10 alone" in text
-    assert "TSE (100 %), AP (100 %) and nDCG (100 %) take its side where they decide." in text
-    assert "By HSD LexiRecall tells most pairs of runs apart (100 %), nDCG@10 fewest (0 %)." in text
+    assert "that are tied: nDCG(rel='level') 0 %, AP 0 %, TSE 0 %, LexiRecall 0 %, nDCG(rel='level')@10 100 %" in text
+    assert "Do not rely on R@1000, Rprec, RR or nDCG(rel='level')@10 alone" in text
+    assert "TSE (100 %), AP (100 %) and nDCG(rel='level') (100 %) take its side where they decide." in text
+    assert "By HSD LexiRecall tells most pairs of runs apart (100 %), nDCG(rel='level')@10 fewest (0 %)." in text
     assert "LexiRecall tells apart 100 % by the t test (best other: TSE 100 %)" in text
     assert "Shallow (up to 100 documents per request)" in text
 

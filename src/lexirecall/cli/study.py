@@ -42,8 +42,9 @@ def command(
     """Find out which measures separate your systems, agree with finding everything, and survive missing labels.
 
     Prints a page of words, and writes it to a folder with the tables and figures behind it. Without -m: LexiRecall,
-    TSE, R@1000, Rprec, AP, nDCG, RR and nDCG@10. Each collection in the file has a name, qrels and runs (paths and
-    patterns, relative to the file), and may set the options of reading for itself, such as level or corpus_size.
+    TSE, R@1000, Rprec, AP, nDCG, RR and nDCG@10, where nDCG has the gain 1 from the level on. Each collection in the
+    file has a name, qrels and runs (paths and patterns, relative to the file), and may set the options of reading for
+    itself, such as level or corpus_size.
 
     \b
     Examples:

@@ -25,7 +25,8 @@ from lexirecall.verbs.evaluate import check_policies, score
 
 __all__ = ["Collection", "CollectionFiles", "Policies", "Study", "from_files", "read_collections", "run_study"]
 
-MEASURES = ("LexiRecall", "TSE", "R@1000", "Rprec", "AP", "nDCG", "RR", "nDCG@10")
+MEASURES = ("LexiRecall", "TSE", "R@1000", "Rprec", "AP", "nDCG(rel='level')", "RR", "nDCG(rel='level')@10")
+"""nDCG is binary at the level of the collection, as in the paper: a label that goes takes its gain with it."""
 TABLES = {
     "data": data.COLUMNS,
     "agreement": agreement.COLUMNS,
