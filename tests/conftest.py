@@ -10,6 +10,8 @@ from hypothesis import settings
 from command import Command, Outcome
 from lexirecall.cli import main
 
+pytest_plugins = ["time_limit"]
+
 settings.register_profile("unhurried", deadline=None)  # machines are shared, and the first example pays for imports
 settings.load_profile("unhurried")
 
