@@ -1,10 +1,13 @@
 """DuckDB gives the same positions, to the last one, as reading the same data any other way."""
 
-import _thread
+import concurrent.futures
 import csv
 import gzip
 import json
 import math
+import signal
+import subprocess
+import sys
 import threading
 import warnings
 from collections.abc import Iterator
@@ -546,20 +549,85 @@ def test_too_little_memory_is_said(tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == ["large.parquet"]
 
 
+LONG = "SELECT count(*) AS num_rows FROM range(10000000000) AS t(i) WHERE i % 7 = 3"
+INTERRUPTED = f"""
+import concurrent.futures, faulthandler, signal, sys, threading
+faulthandler.dump_traceback_later(100, exit=True)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started us may ignore it, as background jobs do
+import duckdb
+from lexirecall.engines import duckdb as engine, duckdb_session
+from lexirecall.engines.plan import Plan
+
+def fetch(self, query, plain=duckdb_session.Session._fetch):
+    if query == {LONG!r}:
+        has_begun.set()
+    try:
+        return plain(self, query)
+    except duckdb.InterruptException:
+        print("stopped")
+        raise
+
+def wait(futures, timeout):
+    if has_begun.is_set() and not is_said.is_set():
+        is_said.set()
+        print("runs", flush=True)
+    return concurrent.futures.wait(futures, timeout)
+
+has_begun, is_said = threading.Event(), threading.Event()
+duckdb_session.Session._fetch, duckdb_session.wait, Plan.problems = fetch, wait, lambda _plan: {LONG!r}
+runs, folder, is_own = sys.argv[1:]
+try:
+    with duckdb.connect() as lent:
+        options = dict(temp_directory=folder) if is_own == "True" else dict(connection=lent)
+        engine.project({QRELS!r}, runs, **options)
+except KeyboardInterrupt:
+    print("interrupted", *(thread.name for thread in threading.enumerate()))
+"""
+
+
+@pytest.mark.time_limit(120)
 @pytest.mark.parametrize("is_own", [True, False])
-def test_an_interruption_stops_the_query(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_own: bool) -> None:
-    endless = "SELECT count(*) AS num_rows FROM range(100000000000) AS t(i) WHERE i % 7 = 3"
-    monkeypatch.setattr("lexirecall.engines.plan.Plan.problems", lambda _plan: endless)
+def test_an_interruption_stops_the_query(tmp_path: Path, is_own: bool) -> None:
     path = written(tmp_path, "runs", rows_of(RUNS))
     folder = tmp_path / "spill"
     folder.mkdir()
-    timer = threading.Timer(0.5, _thread.interrupt_main)
-    timer.start()
-    with pytest.raises(KeyboardInterrupt), duckdb.connect() as lent:
-        engine.project(QRELS, path, **({"temp_directory": folder} if is_own else {"connection": lent}))
-    timer.join()
+    words = [sys.executable, "-c", INTERRUPTED, str(path), str(folder), str(is_own)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as program:
+        assert program.stdout
+        assert program.stdout.readline() == "runs\n"
+        program.send_signal(signal.SIGINT)
+        out, _ = program.communicate(timeout=100)
+    assert out.splitlines() == ["stopped", "interrupted MainThread"]
     assert list(folder.iterdir()) == []
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("ThreadPoolExecutor")]
+
+
+def test_an_interruption_is_not_lost_on_a_query_that_has_yet_to_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, stopped = threading.Event(), threading.Event()
+
+    class Late:
+        def __init__(self, connection: Any) -> None:
+            self.connection = connection
+
+        def execute(self, query: str) -> Any:
+            asked.wait(60)
+            try:
+                return self.connection.execute(query)
+            except duckdb.InterruptException:
+                stopped.set()
+                raise
+
+        def interrupt(self) -> None:
+            self.connection.interrupt()
+            asked.set()
+
+    def interrupted(futures: list[Any], timeout: float) -> Any:
+        monkeypatch.setattr("lexirecall.engines.duckdb_session.wait", concurrent.futures.wait)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("lexirecall.engines.duckdb_session.wait", interrupted)
+    with duckdb.connect() as opened, pytest.raises(KeyboardInterrupt):
+        Session(Late(opened)).answer("counting", LONG, source="numbers")
+    assert stopped.is_set()
 
 
 def test_progress_follows_the_queries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

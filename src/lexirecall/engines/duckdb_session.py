@@ -68,8 +68,10 @@ class Session:
                     now = int(self.connection.query_progress() * _STEPS / 100)  # below 0 if it is not known
                     progress.advance(max(now - done, 0))
                     done = max(now, done)
-            except BaseException:  # the user's interruption
-                self.connection.interrupt()
+            except BaseException:  # the user's interruption; once is not enough if the query has yet to begin
+                while not running.done():
+                    self.connection.interrupt()
+                    wait([running], timeout=_PAUSE)
                 raise
             return self._result(running, source)
 
