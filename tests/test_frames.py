@@ -484,6 +484,8 @@ def one(column: str, value: Any, *, row: int = 1) -> Columns:
             r"cannot use the column 'docno' as document ids: it holds truth values",
         ),
         ({**one("qid", ""), "score": ["1", "2", "3,5"]}, r"row 2: the score is not a number: '3,5'\n.*3\.5"),
+        ({**one("qid", ""), "score": ["1", "-0,5", "3"]}, r"row 1: .*: '-0,5'\n.*the decimal point as in -0\.5"),
+        ({**one("qid", ""), "score": ["1", "1,000,5", "3"]}, r"row 1: .*: '1,000,5'\n.*write a plain number"),
         ({**one("qid", ""), "score": ["1", "high", "3"]}, r"row 1: the score is not a number: 'high'"),
         (
             one("docno", "a", row=2),

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexirecall import MEASURES, DataError, FormatError, Positions, UsageError, parse_measure, parse_measures, project
+from lexirecall.positions import Projection
 from strategies import DOCUMENTS, LEVELS, Collection, Ordering, collections, orderings, quick
 
 SIX = dict.fromkeys(["a", "b", "c", "d", "e", "f"], 1)
@@ -86,6 +87,13 @@ def test_a_corpus_without_documents_is_refused(size: int) -> None:
 def test_positions_that_no_ranking_has_are_refused(positions: list[Any]) -> None:
     with pytest.raises(UsageError):
         MEASURES["AP"].of(positions)
+
+
+def test_positions_that_are_given_reach_down_to_the_last_of_them() -> None:
+    projection = Projection.of_vectors([[], [2, 7]], num_relevant=3)
+    assert projection.source.num_retrieved.tolist() == [[0], [7]]
+    for name, values in {"NumRet": [0, 7], "SetF": [0, 2 * 2 / (7 + 3)]}.items():
+        assert parse_measure(name).scores(projection).ravel().tolist() == values
 
 
 def test_fewer_relevant_items_than_positions_are_refused() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import optimize, stats
 
 import naive
 from lexirecall import UsageError
@@ -83,6 +83,14 @@ def test_one_request_less_would_not_do(alpha: float, effect: float) -> None:
     size = int(requests_needed(of_effects(effect), alpha=alpha, power=0.75)[0])
     assert power_of_t(effect, size, alpha) >= 0.75
     assert size == 2 or power_of_t(effect, size - 1, alpha) < 0.75
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.3])
+@pytest.mark.parametrize("size", [2, 3, 5, 12, 60])
+def test_the_number_needed_changes_exactly_where_the_power_is_reached(alpha: float, size: int) -> None:
+    effect = optimize.brentq(lambda each: power_of_t(each, size, alpha) - 0.75, 1e-3, 100, xtol=1e-13)
+    needed = requests_needed(of_effects(effect * (1 + 1e-7), effect * (1 - 1e-7)), alpha=alpha, power=0.75)
+    assert needed.tolist() == [size, size + 1]
 
 
 @pytest.mark.parametrize(("alpha", "power"), [(0.05, 0.8), (0.001, 0.95), (0.1, 0.3), (0.5, 0.6)])

@@ -366,6 +366,12 @@ def test_a_preference_is_no_measure() -> None:
         parse_measure("LexiRecall")
 
 
+def test_a_preference_is_made_of_blocks_or_of_a_measure() -> None:
+    for parts in ({}, {"blocks": signs_of_ranks, "measure": AP}):
+        with pytest.raises(UsageError, match="Own: give blocks, or a measure"):
+            Preference("Own", "of nothing, or of two things", **parts)
+
+
 def test_a_preference_of_ones_own_is_used_by_name_once_it_is_registered() -> None:
     own = Preference(
         "Own", "more is better", blocks=lambda projection: signs_of_ranks(-projection.sum(projection.positions > 0))
