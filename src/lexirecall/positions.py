@@ -11,6 +11,7 @@ unknown it stands at infinity. Nothing downstream ever sees a list of documents 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -49,13 +50,28 @@ class Segments:
         """
         return np.arange(1, self.offsets[-1] + 1) - np.repeat(self.offsets[:-1], self.sizes)
 
-    def sum(self, values: FloatArray) -> FloatArray:
+    def sum(self, values: FloatArray | BoolArray) -> FloatArray:
         """Add up the values of each segment, one after the other as a loop would; an empty one gives 0.
 
         >>> Segments(np.array([0, 2, 2, 5])).sum(np.array([1.0, 2, 3, 4, 5])).tolist()
         [3.0, 0.0, 12.0]
         """
         return sums_of(values, self.owners, len(self.offsets) - 1)
+
+    def accumulate(self, operation: np.ufunc, values: FloatArray) -> FloatArray:
+        """Return, for each value, what the operation makes of those of its segment down to it, one after the other.
+
+        >>> Segments(np.array([0, 3, 4])).accumulate(np.add, np.array([1.0, 2, 3, 4])).tolist()
+        [1.0, 3.0, 6.0, 4.0]
+        """
+        ordinals = self.ordinals
+        by_ordinal = np.argsort(ordinals, kind="stable")
+        borders = np.searchsorted(ordinals[by_ordinal], np.arange(2, ordinals.max(initial=0) + 2))
+        results = values.copy()
+        for start, stop in pairwise(borders):
+            at = by_ordinal[start:stop]
+            results[at] = operation(results[at - 1], values[at])
+        return results
 
     def filter(self, mask: BoolArray) -> "Segments":
         """Return the segments that remain when only the values under the mask are kept."""
@@ -336,7 +352,7 @@ class Projection:
         """Repeat a value of each request for each relevant item retrieved for it, in every system."""
         return self.per_item(np.tile(per_request, self.source.shape[0]))
 
-    def sum(self, values: FloatArray) -> FloatArray:
+    def sum(self, values: FloatArray | BoolArray) -> FloatArray:
         """Add up, for each ranking, the values of its retrieved relevant items, [S, Q]."""
         return sums_of(values, self._owners, len(self.found.segments.sizes)).reshape(self.source.shape)
 

@@ -19,7 +19,7 @@ from lexirecall.formats.memory import is_json
 from lexirecall.formats.source import Source
 from lexirecall.formats.tablefiles import may_hold_table
 from lexirecall.formats.trec import lines as lines_of
-from lexirecall.judgments import BoolArray, FloatArray
+from lexirecall.judgments import FloatArray
 from lexirecall.manifest import Note
 from lexirecall.positions import Positions, Tracks
 from lexirecall.text import to_bytes, to_text
@@ -76,41 +76,42 @@ def evaluate(
             f"{listed(positions.systems)} are {len(positions.systems)} runs", remedy="lexirecall eval takes several"
         )
     found = values(positions, asked, level)
-    answered = positions.answered[0]
-    lines = list(_topic_lines(positions, asked, found)) if per_topic else []
+    topics = _topics(positions)
+    lines = list(_topic_lines(positions, topics, asked, found)) if per_topic else []
     if summary:
-        lines += _summary_lines(asked, _counting(asked, found, answered, complete=complete), tag_of(run, positions))
+        missing = found[~positions.answered[0]] if complete else found[:0]
+        lines += _summary_lines(asked, found[topics], missing, tag_of(run, positions))
     return Output(tuple(lines), () if complete else _notes(positions))
 
 
-def _topic_lines(positions: Positions, asked: Sequence[Column], found: FloatArray) -> Iterator[str]:
+def _topics(positions: Positions) -> list[int]:
+    """Return the topics that the run answers, in the order of their bytes."""
+    return sorted(np.flatnonzero(positions.answered[0]).tolist(), key=lambda q: to_bytes(positions.requests[q]))
+
+
+def _topic_lines(
+    positions: Positions, topics: Sequence[int], asked: Sequence[Column], found: FloatArray
+) -> Iterator[str]:
     requests = positions.requests
     printed = [(c, column) for c, column in enumerate(asked) if column.family.shown != "summary"]
-    for q in sorted(np.flatnonzero(positions.answered[0]), key=lambda q: to_bytes(requests[q])):
+    for q in topics:
         for c, column in printed:
             if column.family.name == "relstring":
-                text = f"'{relevance_string(positions, int(q), int(column.parameters[0]))}'"
+                text = f"'{relevance_string(positions, q, int(column.parameters[0]))}'"
             else:
                 text = _number(column, found[q, c])
             yield _line(column.name, requests[q], text)
 
 
-def _counting(asked: Sequence[Column], found: FloatArray, answered: BoolArray, *, complete: bool) -> FloatArray:
-    """Return the rows that enter the averages, [topics, columns]."""
-    if not complete:
-        return found[answered]
-    rows = found.copy()
-    means = np.array([column.family.total == "mean" for column in asked], bool)
-    rows[np.ix_(~answered, means)] = 0  # utility too, which gives a list that is empty another value
-    return rows
-
-
-def _summary_lines(asked: Sequence[Column], rows: FloatArray, tag: str) -> Iterator[str]:
+def _summary_lines(asked: Sequence[Column], rows: FloatArray, missing: FloatArray, tag: str) -> Iterator[str]:
+    """Average the rows, [topics, columns]; a missing topic has counts, such as num_rel, and counts as 0 in a mean."""
     for c, column in enumerate(asked):
+        total, numbers = column.family.total, rows[:, c].tolist()
         if column.family.name == "runid":
             yield _line("runid", "all", tag)
         elif column.family.shown != "topics":
-            yield _line(column.name, "all", _number(column, aggregate(column.family.total, rows[:, c].tolist())))
+            value = aggregate(total, numbers, len(missing)) + (missing[:, c].sum() if total == "sum" else 0)
+            yield _line(column.name, "all", _number(column, value))
 
 
 def _line(name: str, topic: str, text: str) -> str:

@@ -1,7 +1,7 @@
 """What trec_eval measures and the table of measures lacks, each built on the table and on positions.
 
 Belongs here: such measures, in trec_eval 9's definition. Not here: their names and cut-offs (trec_names). Imports
-numpy, exposure, judgments, measures and positions.
+numpy, judgments, measures and positions.
 
 A request without relevant items is worth 0 under all of them; the logarithms of `gm_map` and `gm_bpref` have a floor.
 """
@@ -10,9 +10,9 @@ import math
 
 import numpy as np
 
-from lexirecall.exposure import dcg as discount
 from lexirecall.judgments import FloatArray, IntArray
-from lexirecall.measures import AP, BPREF, IPREC, NUM_REL, NUM_REL_RET, NUM_RET, SET_P, SET_R, Measure, P
+from lexirecall.measures import AP, BPREF, IPREC, NUM_REL, NUM_REL_RET, NUM_RET, Measure
+from lexirecall.measures.graded import discounted
 from lexirecall.measures.row import SMALLEST_GRADE
 from lexirecall.positions import Projection, Segments
 
@@ -48,7 +48,8 @@ def _num_nonrel_judged_ret(projection: Projection) -> FloatArray:
 
 
 def _set_map(projection: Projection) -> FloatArray:
-    return SET_P.scores(projection) * SET_R.scores(projection)
+    k, m, r = (row.scores(projection) for row in (NUM_RET, NUM_REL, NUM_REL_RET))
+    return _ratio(r * r, k * m)
 
 
 def _set_relative_p(projection: Projection) -> FloatArray:
@@ -74,7 +75,7 @@ def relative_p(cutoff: int) -> Measure:
     """
 
     def relative(projection: Projection) -> FloatArray:
-        found = (P @ cutoff).scores(projection) * cutoff
+        found = projection.sum(projection.positions <= cutoff)
         return _ratio(found, np.minimum(cutoff, projection.num_relevant))
 
     return Measure("RelativeP", "precision at k over the best possible", function=relative)
@@ -89,7 +90,7 @@ def rprec_mult(multiple: float) -> Measure:
 
     def at_multiple(projection: Projection) -> FloatArray:
         cutoff = (multiple * projection.num_relevant + 0.9).astype(np.int64)
-        found = projection.sum((projection.positions <= projection.per_item_of_request(cutoff)).astype(float))
+        found = projection.sum(projection.positions <= projection.per_item_of_request(cutoff))
         return _ratio(found, cutoff)
 
     return Measure("RprecMult", "precision at a multiple of m", function=at_multiple)
@@ -103,7 +104,8 @@ def mean_interpolated_precision(*recalls: float) -> Measure:
     """
 
     def mean(projection: Projection) -> FloatArray:
-        return np.asarray(np.mean([(IPREC @ recall).scores(projection) for recall in recalls], axis=0))
+        # from the highest recall down, as trec_eval goes through a list from its end
+        return np.asarray(sum((IPREC @ recall).scores(projection) for recall in sorted(recalls)[::-1]) / len(recalls))
 
     return Measure("MeanIPrec", "mean interpolated precision", function=mean)
 
@@ -147,23 +149,7 @@ class _Ideal:
         request = projection.per_item(requests)
         start = self.segments.offsets[request]
         depth = np.minimum(projection.found.positions, self.segments.sizes[request])
-        sums = _sums_before(values)
-        return (sums[start + depth] - sums[start]).astype(float)
-
-
-def _sums_before(values: FloatArray) -> np.ndarray[tuple[int], np.dtype[np.longdouble]]:
-    """Return the sum of the values before each place, and of all; in more digits, since such sums are subtracted."""
-    return np.concatenate([[np.longdouble(0)], np.cumsum(values, dtype=np.longdouble)])
-
-
-def _running_sum(values: FloatArray, segments: Segments) -> FloatArray:
-    """Add up each value and those before it in its segment.
-
-    >>> _running_sum(np.array([1.0, 2, 3, 4]), Segments(np.array([0, 3, 4]))).tolist()
-    [1.0, 3.0, 6.0, 4.0]
-    """
-    sums = _sums_before(values)
-    return (sums[1:] - np.repeat(sums[segments.offsets[:-1]], segments.sizes)).astype(float)
+        return self.segments.accumulate(np.add, values)[start + depth - 1]
 
 
 def _gains(projection: Projection) -> FloatArray:
@@ -175,36 +161,36 @@ def _g(projection: Projection) -> FloatArray:
     ideal, gains, positions = _Ideal(projection), _gains(projection), projection.positions
     sizes = projection.per_item_of_request(ideal.segments.sizes)
     cost = ideal.sum_to(np.maximum(ideal.grades, 1), projection) + np.maximum(positions - sizes, 0)
-    gained = _running_sum(gains, projection.found.segments)
+    gained = projection.found.segments.accumulate(np.add, gains)
     return _ratio(projection.sum(gains / np.log2(2 + cost - gained)), ideal.sum(ideal.grades))
 
 
 def _ndcg_rel(projection: Projection) -> FloatArray:
     """Average nDCG over the relevant items, at the position of each, and at the end of the list for the missing."""
     ideal, found = _Ideal(projection), projection.found
-    terms = _gains(projection) * discount(projection.positions)
-    best = ideal.grades * discount(ideal.places.astype(float))
-    at_each = projection.sum(_running_sum(terms, found.segments) / ideal.sum_to(best, projection))
+    terms = discounted(_gains(projection), projection.positions)
+    best = discounted(ideal.grades, ideal.places.astype(float))
+    at_each = projection.sum(found.segments.accumulate(np.add, terms) / ideal.sum_to(best, projection))
     num_missing = ideal.segments.sizes - found.segments.sizes.reshape(projection.source.shape)
-    at_the_end = _ratio(projection.sum(terms), ideal.sum(best))
-    return _ratio(at_each + num_missing * at_the_end, ideal.segments.sizes)
+    at_the_end = _ratio(num_missing * projection.sum(terms), ideal.sum(best))
+    return _ratio(at_each + at_the_end, ideal.segments.sizes)
 
 
 def _rndcg(projection: Projection) -> FloatArray:
     """Average nDCG over the depths at which the best order turns to a lower grade, and the end of a longer list."""
     graded = projection.source.at_level(SMALLEST_GRADE)
     ideal = _Ideal(graded)
-    terms = _gains(graded) * discount(graded.positions)
-    best = ideal.grades * discount(ideal.places.astype(float))
+    terms = discounted(_gains(graded), graded.positions)
+    best = discounted(ideal.grades, ideal.places.astype(float))
     sizes = ideal.segments.sizes
     num_retrieved = projection.source.num_retrieved
     is_longer = num_retrieved > sizes + 1  # trec_eval takes no notice of a single item more
-    total = np.where(is_longer, _ratio(graded.sum(terms), ideal.sum(best)), 0.0)
-    count = is_longer.astype(float)
+    total, count = np.zeros(num_retrieved.shape), is_longer.astype(float)
     for depth in _turns(ideal):
         gained = graded.sum(np.where(graded.positions <= graded.per_item_of_request(depth), terms, 0.0))
         total += _ratio(gained, ideal.sum(np.where(ideal.places <= np.repeat(depth, sizes), best, 0.0)))
         count += depth > 0
+    total += np.where(is_longer, _ratio(graded.sum(terms), ideal.sum(best)), 0.0)
     return np.where(projection.num_relevant > 0, _ratio(total, count), 0.0)
 
 

@@ -38,7 +38,6 @@ from lexirecall.measures import (
 )
 from lexirecall.names import parse_measure
 from lexirecall.positions import Positions
-from lexirecall.verbs.averages import mean_of
 from lexirecall.verbs.evaluate import values_of
 
 Total = Literal["mean", "sum", "geometric"]
@@ -179,14 +178,22 @@ def needs_judged(asked: Iterable[Column]) -> bool:
     return any(column.measure.needs_judged or column.family.name == "relstring" for column in asked)
 
 
-def aggregate(total: Total, numbers: Sequence[float]) -> float:
+def aggregate(total: Total, numbers: Sequence[float], num_missing: int = 0) -> float:
     """Put the values of requests together: their mean, their sum, or exp of the mean of logarithms; nan for none.
+
+    They are added one after the other, as trec_eval does: an exact sum can print another last digit. `num_missing`
+    more requests count as nothing in a mean.
 
     >>> aggregate("mean", [1, 0]), aggregate("sum", [1, 2]), round(aggregate("geometric", [more.LOG_FLOOR, 0]), 6)
     (0.5, 3.0, 0.003162)
     """
-    mean = mean_of(numbers, len(numbers), "sum" if total == "sum" else "mean")
-    return math.exp(mean) if total == "geometric" else mean
+    added = 0.0
+    for number in numbers:
+        added += number
+    count = len(numbers) + num_missing
+    if total == "sum" or not count:
+        return added if count else math.nan
+    return math.exp((added + num_missing * more.LOG_FLOOR) / count) if total == "geometric" else added / count
 
 
 def _columns_of(family: Family, asked: list[Named]) -> list[Column]:

@@ -5,7 +5,6 @@ Belongs here: one row for each such measure. Imports numpy, errors, positions, `
 
 from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ GAINS: dict[str, Gain] = {
 
 def _ndcg(projection: Projection, dcg: str, gains: Gains | None, rel: Any, cutoff: int | None) -> FloatArray:
     gain = _gain(projection, dcg, gains, rel)
-    terms = _discounted(gain(_grades(projection)), projection.positions, cutoff)
+    terms = discounted(gain(_grades(projection)), projection.positions, cutoff)
     return _normalized(projection, projection.sum(terms), gain, cutoff)
 
 
@@ -35,7 +34,7 @@ def _expected_ndcg(projection: Projection, dcg: str, gains: Gains | None, rel: A
     depth = min(cutoff or np.inf, projection.source.conventions.depth or np.inf)
     gain = _gain(projection, dcg, gains, rel)
     places, rankings, means = mean_at_places(gain(_grades(projection)), projection.found, depth)
-    gained = sums_of(_discounted(means, places, cutoff), rankings, len(projection.found.segments.sizes))
+    gained = sums_of(discounted(means, places, cutoff), rankings, len(projection.found.segments.sizes))
     return _normalized(projection, gained.reshape(projection.source.shape), gain, cutoff)
 
 
@@ -60,13 +59,17 @@ def _mapped(gains: Gains, grades: FloatArray) -> FloatArray:
     return np.array([gains.get(grade, grade) for grade in different.tolist()], float)[where]
 
 
-def _discounted(gains: FloatArray, positions: FloatArray, cutoff: int | None) -> FloatArray:
-    """Divide gains by log2(p + 1): one quotient each, as trec_eval has it."""
-    discounted = positions + 1
-    np.divide(gains, np.log2(discounted, out=discounted), out=discounted)
+def discounted(gains: FloatArray, positions: FloatArray, cutoff: int | None = None) -> FloatArray:
+    """Divide each gain by log2(p + 1), as trec_eval does; beyond a cut-off it is 0.
+
+    >>> discounted(np.array([1.0, 3]), np.array([1.0, 7])).tolist()
+    [1.0, 1.0]
+    """
+    quotients = positions + 1
+    np.divide(gains, np.log2(quotients, out=quotients), out=quotients)
     if cutoff is not None:
-        discounted[positions > cutoff] = 0.0
-    return discounted
+        quotients[positions > cutoff] = 0.0
+    return quotients
 
 
 def _normalized(projection: Projection, gained: FloatArray, gain: Gain, cutoff: int | None) -> FloatArray:
@@ -75,7 +78,7 @@ def _normalized(projection: Projection, gained: FloatArray, gain: Gain, cutoff: 
     It is undefined where a map of gains leaves nothing to gain, though there are relevant items.
     """
     relevant, gains = _best_order(projection, gain)
-    ideal = relevant.sum(_discounted(gains, relevant.ordinals.astype(float), cutoff))
+    ideal = relevant.sum(discounted(gains, relevant.ordinals.astype(float), cutoff))
     return np.where(ideal > 0, gained / ideal, np.where(projection.num_relevant > 0, np.nan, 0.0))
 
 
@@ -113,25 +116,10 @@ def _err(projection: Projection, max_grade: int, cutoff: int | None) -> FloatArr
         )
     found = projection.found
     stops = (2 ** grades[found.items] - 1) / 2**max_grade  # the probability that the user is satisfied here
-    reaches = _running_product(1 - stops, found.segments)
+    goes_on = found.segments.accumulate(np.multiply, 1 - stops)
+    reaches = np.where(projection.recall_levels == 1, 1.0, np.concatenate([[1.0], goes_on[:-1]]))
     seen = found.positions <= (cutoff or np.inf)
     return projection.sum(np.where(seen, stops * reaches / found.positions, 0.0))
-
-
-def _running_product(values: FloatArray, segments: Segments) -> FloatArray:
-    """Return, for each value, the product of those before it in its segment.
-
-    >>> _running_product(np.array([0.5, 0.5, 0.5, 0.1]), Segments(np.array([0, 3, 4]))).tolist()
-    [1.0, 0.5, 0.25, 1.0]
-    """
-    ordinals = segments.ordinals
-    by_ordinal = np.argsort(ordinals, kind="stable")
-    borders = np.searchsorted(ordinals[by_ordinal], np.arange(2, ordinals.max(initial=0) + 2))
-    products = np.ones(len(values))
-    for start, stop in pairwise(borders):
-        at = by_ordinal[start:stop]
-        products[at] = products[at - 1] * values[at - 1]
-    return products
 
 
 ERR = Measure(
