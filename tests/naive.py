@@ -889,3 +889,26 @@ def steps_down(levels: tuple[int, ...], m: int, kind: str) -> list[tuple[int, ..
 def all_below(levels: tuple[int, ...], m: int, kind: str) -> set[tuple[int, ...]]:
     """A set itself and all that steps down lead to."""
     return {levels}.union(*(all_below(below, m, kind) for below in steps_down(levels, m, kind)))
+
+
+# The paper's metric lexirecall, and the mean of linear exposure
+
+
+def yager_weights(m: int, n: int, epsilon: Fraction) -> list[Fraction]:
+    """w_1 … w_m as the paper writes them."""
+    d = 1 / (n + epsilon)
+    return [d ** (m - 1) / (1 + d) ** (m - 1), *(d ** (m - i) / (1 + d) ** (m + 1 - i) for i in range(2, m + 1))]
+
+
+def metric_lexirecall(case: Case, epsilon: float = 0.5) -> float:
+    n = case.corpus_size or 0
+    weights = yager_weights(case.m, n, Fraction(str(epsilon))) if case.m else []
+    return float(sum((w * Fraction(n - int(p), n) for w, p in zip(weights, case.positions, strict=True)), Fraction()))
+
+
+def linear_exposure(case: Case) -> float:
+    n = math.nan if case.corpus_size is None else case.corpus_size
+    return ratio(sum(1 - p / n for p in case.positions), case.m)
+
+
+TWINS |= {"MetricLexiRecall": metric_lexirecall, "Linear": linear_exposure}

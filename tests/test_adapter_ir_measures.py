@@ -32,7 +32,10 @@ from lexirecall.adapters import ir_measures as adapter  # noqa: E402
 Grades = dict[str, dict[str, int]]
 Run = dict[str, dict[str, float]]
 
-OURS = ("TSE", "SL1", "SL3", "LastRel", "RE", "Depth", "WSS", "LexiRecallPercentile", "LexiRecallBits")
+OURS = (
+    "TSE", "SL1", "SL3", "LastRel", "RE", "Depth", "WSS", "LexiRecallPercentile", "LexiRecallBits", "Linear",
+    "MetricLexiRecall",
+)  # fmt: skip
 
 QRELS: Grades = {"q1": {"a": 1, "b": 2, "x": 0}, "q2": {"c": 1}, "q3": {"x": 0}, "q4": {"d": 1}}
 RUN: Run = {"q1": {"a": 3.0, "x": 2.0, "b": 1.0}, "q2": {"c": 1.0}, "q3": {"a": 1.0}, "stranger": {"a": 1.0}}

@@ -53,6 +53,7 @@ LOOKS: dict[str, Look] = {
     "LexiPrecision": lambda positions: positions,
     "LexiRecallPercentile": lambda positions: positions,
     "LexiRecallBits": lambda positions: positions,
+    "MetricLexiRecall": lambda positions: positions,
 }  # fmt: skip
 
 

@@ -25,9 +25,10 @@ SETTINGS = parse_measures([
 # These cannot be computed where n is unknown
 NEED_SIZE = parse_measures([
     "TSE(e=linear) TSE(e=linear)@3 WSS@0.5 WSS@0.95 WSS(rel=2)@1",
-    "LexiRecallPercentile LexiRecallPercentile(rel=2) LexiRecallBits",
+    "LexiRecallPercentile LexiRecallPercentile(rel=2) LexiRecallBits Linear Linear(rel=2)",
+    "MetricLexiRecall MetricLexiRecall(epsilon=0.1) MetricLexiRecall(epsilon=0.999,rel=2)",
 ])  # fmt: skip
-WITHOUT_CLOSED_FORM = {"ERR", "Bpref", "infAP", "IPrec", "LexiRecallPercentile", "LexiRecallBits"}
+WITHOUT_CLOSED_FORM = {"ERR", "Bpref", "infAP", "IPrec", "LexiRecallPercentile", "LexiRecallBits", "MetricLexiRecall"}
 ROWS = [row for row in MEASURES.values() if not row.needs_providers]  # whose twins know the items by name
 Twin = Callable[[naive.Lines, dict[str, float], Measure], float]
 

@@ -33,7 +33,7 @@ WITHOUT_N = [measure for measure in ROWS if measure.corpus != "required" and mea
 COUNT_THE_LIST = {"SetP", "SetF", "NumRet", "Judged"}
 CHANGE_WITH_N = {
     "TSE", "SL1", "SL3", "LastRel", "RE", "Depth", "WSS", "LexiRecallPercentile", "LexiRecallBits", "WorstProvider",
-    "WorstProviderOverall",
+    "WorstProviderOverall", "Linear", "MetricLexiRecall",
 }  # fmt: skip
 Grades = list[float | None]
 
@@ -178,6 +178,8 @@ def test_the_corpus_size_changes_only_measures_of_the_missing_items(shown: Grade
         ("WSS@0.5", 0),
         ("LexiRecallPercentile", 1),
         ("LexiRecallBits", 0),
+        ("Linear", 0),
+        ("MetricLexiRecall", 0),
         ("WorstProvider", 1),
         ("WorstProviderOverall", 1),
     ],
@@ -244,6 +246,9 @@ WITH_1000 = {
     "WSS@0.5": 992 / 1000 - (1 - 0.5),
     "WSS@0.95": 0 - (1 - 0.95),
     "LexiRecallPercentile": WORSE / (PLACEMENTS - 1),
+    "Linear": 1 - (2 + 3 + 8 + 998 + 999 + 1000) / 6 / 1000,
+    "MetricLexiRecall": (1000.5 * (1 + 2 / 1001.5 + 992 / 1001.5**2 + 997 / 1001.5**3) + 998 / 1001.5**3)
+    / (1000 * 1001.5**2),
     "LexiRecallBits": math.log1p(WORSE / (PLACEMENTS - WORSE)) / math.log(2),
 }
 
@@ -282,7 +287,9 @@ def test_without_a_corpus_size_a_found_position_is_defined_even_if_others_are_mi
 
 
 @pytest.mark.parametrize("positions", [[1, 2], [1], []])
-@pytest.mark.parametrize("name", ["TSE(e='linear')", "WSS@0.95", "LexiRecallPercentile", "LexiRecallBits"])
+@pytest.mark.parametrize(
+    "name", ["TSE(e='linear')", "WSS@0.95", "LexiRecallPercentile", "LexiRecallBits", "Linear", "MetricLexiRecall"]
+)
 def test_without_a_corpus_size_what_is_a_share_of_it_is_refused(name: str, positions: list[int]) -> None:
     with pytest.raises(UsageError, match="needs the corpus size"):
         parse_measure(name).of(positions, num_relevant=2)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import naive
 from lexirecall import MEASURES, PREFERENCES, Measure, Preference, Projection, parse_preference
 from lexirecall.judgments import FloatArray
-from lexirecall.measures import AP, NDCG, RBP, RR, TSE
+from lexirecall.measures import AP, LINEAR, NDCG, RBP, RR, TSE
 from lexirecall.population import (
     is_top_heavy,
     leximin,
@@ -80,7 +80,6 @@ EXACT = {
     "linear": Exact(lambda p: 1 - Fraction(p, SMALL), lambda _, m: Fraction(1, m)),
     "TSE": Exact(reciprocal, lambda i, m: Fraction(i == m)),
 }
-LINEAR = Measure("Linear", "mean exposure", lambda i, n: 1 - i / n, lambda _, m: 1 / m, corpus="required")
 EXPOSURE_OF = ((AP, "ap"), (RR, "ap"), (NDCG, "dcg"), (RBP, "rbp"), (LINEAR, "linear"), (TSE, "ap"))
 every_exact = pytest.mark.parametrize("name", EXACT)
 positions = st.sets(st.integers(1, 60), min_size=1, max_size=7).map(sorted)

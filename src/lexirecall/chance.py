@@ -34,7 +34,7 @@ from lexirecall.names import parse_preference
 from lexirecall.orientation import is_row, placed, values_of_complete
 from lexirecall.preferences import Preference
 
-TOTAL_ORDERS = ("LexiRecall", "LexiPrecision", "LexiRecallPercentile", "LexiRecallBits")
+TOTAL_ORDERS = ("LexiRecall", "LexiPrecision", "LexiRecallPercentile", "LexiRecallBits", "MetricLexiRecall")
 """Preferences and measures that tie equal placements only."""
 MOST_POSITIONS = 2_000_000
 """How many positions are held at once, and so up to where all placements are enumerated."""

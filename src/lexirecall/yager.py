@@ -84,9 +84,30 @@ def yager_lexirecall_exact(
     Reference: DiazEM25, recovering an evaluation metric.
     """
     found, m = checked(positions, num_relevant, corpus_size)
-    n = int(corpus_size)
-    weights = yager_weights(m, n, Fraction(epsilon))
-    return sum((w * Fraction(n - p, n) for w, p in zip(weights, _all(found, m, n), strict=True)), Fraction(0))
+    _check_epsilon(epsilon)
+    return Fraction(*yager_ratio(found, m, int(corpus_size), epsilon)) if m else Fraction(0)
+
+
+def yager_ratio(found: list[int], m: int, n: int, epsilon: Fraction | float) -> tuple[int, int]:
+    """Return metric lexirecall as two whole numbers, of which the second depends on m, n and ε only; m is above 0.
+
+    With N = n + ε = a/b and N + 1 = c/b the weights are w_1 = (b/c)^(m-1) and w_i = a/b (b/c)^(m+1-i). So the sum of
+    w_i x_i, x_i = n - p_i, is that of a x_i b^(m-i) c^(i-2) over c^(m-1), and x_1 b^(m-1); by Horner's rule in c.
+    Positions are in order, as `checked` gives them; a decimal ε is meant as it is written.
+
+    >>> yager_ratio([2, 3, 8], 3, 10, 0.5)
+    (1292, 5290)
+    """
+    exact = epsilon if isinstance(epsilon, Fraction) else Fraction(str(epsilon))
+    b = exact.denominator
+    a = n * b + exact.numerator
+    c = a + b
+    placed = _all(found, m, n)
+    total, power = 0, 1
+    for p in placed[:0:-1]:  # from the last to the second
+        total = total * c + a * (n - p) * power
+        power *= b
+    return total + (n - placed[0]) * power, c ** (m - 1) * n
 
 
 def _all(found: list[int], m: int, n: int) -> list[int]:

@@ -7,21 +7,37 @@ Belongs here: the table. A new measure is one row in one of the modules of this 
 """
 
 from lexirecall.measures import exact, graded, judged, providers, recall_level, sets
-from lexirecall.measures.exact import LEXIRECALL_BITS, LEXIRECALL_PERCENTILE
+from lexirecall.measures.exact import LEXIRECALL_BITS, LEXIRECALL_PERCENTILE, METRIC_LEXIRECALL
 from lexirecall.measures.graded import ERR, NDCG
 from lexirecall.measures.judged import BPREF, INF_AP, IPREC, JUDGED
 from lexirecall.measures.measure import Measure
 from lexirecall.measures.parameter import Parameter
 from lexirecall.measures.providers import WORST_PROVIDER, WORST_PROVIDER_OVERALL
 from lexirecall.measures.ratio import Ratio
-from lexirecall.measures.recall_level import AP, DEPTH, LAST_REL, RBP, RE, RPREC, RR, SL1, SL3, SUCCESS, TSE, WSS, P, R
+from lexirecall.measures.recall_level import (
+    AP,
+    DEPTH,
+    LAST_REL,
+    LINEAR,
+    RBP,
+    RE,
+    RPREC,
+    RR,
+    SL1,
+    SL3,
+    SUCCESS,
+    TSE,
+    WSS,
+    P,
+    R,
+)
 from lexirecall.measures.sets import NUM_REL, NUM_REL_RET, NUM_RET, SET_F, SET_P, SET_R
 
 __all__ = [
     "AP", "BPREF", "DEPTH", "ERR", "INF_AP", "IPREC", "JUDGED", "LAST_REL", "LEXIRECALL_BITS",
-    "LEXIRECALL_PERCENTILE", "MEASURES", "NDCG", "NUM_REL", "NUM_REL_RET", "NUM_RET", "RBP", "RE", "RPREC", "RR",
-    "SET_F", "SET_P", "SET_R", "SL1", "SL3", "SUCCESS", "TSE", "WORST_PROVIDER", "WORST_PROVIDER_OVERALL",
-    "WSS", "Measure", "P", "Parameter", "R", "Ratio",
+    "LEXIRECALL_PERCENTILE", "LINEAR", "MEASURES", "METRIC_LEXIRECALL", "NDCG", "NUM_REL", "NUM_REL_RET", "NUM_RET",
+    "RBP", "RE", "RPREC", "RR", "SET_F", "SET_P", "SET_R", "SL1", "SL3", "SUCCESS", "TSE", "WORST_PROVIDER",
+    "WORST_PROVIDER_OVERALL", "WSS", "Measure", "P", "Parameter", "R", "Ratio",
 ]  # fmt: skip
 
 MEASURES: dict[str, Measure] = {

@@ -1,7 +1,7 @@
 """Exact metric lexirecall: a ranking's place among all the placements that its relevant items could have.
 
-Belongs here: the two rows, each a way to write that place as a float. Imports numpy, `measure` and, when a value is
-asked for, colex.
+Belongs here: the rows that write LexiRecall as a float, each computed in whole numbers and rounded once. Imports numpy,
+`measure`, `parameter` and, when a value is asked for, colex or yager.
 """
 
 from itertools import pairwise
@@ -11,28 +11,35 @@ import numpy as np
 
 from lexirecall.judgments import FloatArray
 from lexirecall.measures.measure import Measure
+from lexirecall.measures.parameter import Parameter
 from lexirecall.positions import Projection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from lexirecall.colex import Place
+
+
+def _rankings(projection: Projection) -> "Iterator[tuple[int, list[int], int, int]]":
+    """Give every ranking of a request with relevant items: its number, the positions found, m and n."""
+    sizes = projection.source.corpus_size
+    assert sizes is not None  # noqa: S101 - the rows require it
+    found, offsets = projection.found.positions.tolist(), projection.found.segments.offsets.tolist()
+    requests = list(zip(projection.num_relevant.tolist(), sizes.tolist(), strict=True))
+    for ranking, (start, stop) in enumerate(pairwise(offsets)):
+        m, n = requests[ranking % len(requests)]
+        if m:
+            yield ranking, found[start:stop], m, n
 
 
 def _of_places(projection: Projection, number: "Callable[[Place], float]") -> FloatArray:
     """Return a number of the place of every ranking, [S, Q]."""
     from lexirecall.colex import place_of
 
-    sizes = projection.source.corpus_size
-    assert sizes is not None  # noqa: S101 - the rows require it
-    found, offsets = projection.found.positions.tolist(), projection.found.segments.offsets.tolist()
-    requests = list(zip(projection.num_relevant.tolist(), sizes.tolist(), strict=True))
-    values = np.zeros(len(offsets) - 1)
-    for ranking, (start, stop) in enumerate(pairwise(offsets)):
-        m, n = requests[ranking % len(requests)]
-        if m:
-            values[ranking] = number(place_of(found[start:stop], m, n))
-    return values.reshape(projection.source.shape)
+    values = np.zeros(projection.source.shape)
+    for ranking, found, m, n in _rankings(projection):
+        values.flat[ranking] = number(place_of(found, m, n))
+    return values
 
 
 def _percentile(projection: Projection) -> FloatArray:
@@ -41,6 +48,17 @@ def _percentile(projection: Projection) -> FloatArray:
 
 def _bits(projection: Projection) -> FloatArray:
     return _of_places(projection, lambda place: place.bits)
+
+
+def _weighted(projection: Projection, epsilon: float) -> FloatArray:
+    """Divide whole numbers, which Python rounds correctly, however large they are."""
+    from lexirecall.yager import yager_ratio
+
+    values = np.zeros(projection.source.shape)
+    for ranking, found, m, n in _rankings(projection):
+        over, under = yager_ratio(found, m, n, epsilon)
+        values.flat[ranking] = over / under
+    return values
 
 
 LEXIRECALL_PERCENTILE = Measure(
@@ -60,4 +78,13 @@ LEXIRECALL_BITS = Measure(
     corpus="required",
     decimals=1,
 )
-ROWS = (LEXIRECALL_PERCENTILE, LEXIRECALL_BITS)
+METRIC_LEXIRECALL = Measure(
+    "MetricLexiRecall",
+    "the paper's metric of LexiRecall: linear exposure, weighted so steeply that the last relevant item decides",
+    function=_weighted,
+    formula="sum_i w_i (n - p_i)/n, w_i = D^(m-i)/(1+D)^(m+1-i), w_1 = D^(m-1)/(1+D)^(m-1), D = 1/(n + epsilon)",
+    reference="DiazEM25",
+    corpus="required",
+    parameters={"epsilon": Parameter(0.5, above=0, below=1)},
+)
+ROWS = (LEXIRECALL_PERCENTILE, LEXIRECALL_BITS, METRIC_LEXIRECALL)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lexirecall.exposure import EXPOSURES, ap, rbp
+from lexirecall.exposure import EXPOSURES, ap, linear, rbp
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.measures.measure import Measure, ask
 from lexirecall.measures.parameter import Parameter
@@ -103,6 +103,17 @@ RPREC = Measure(
     reference="BuckleyV05",
     trec=("Rprec",),
     aliases=("r-precision", "r_precision"),
+)
+
+
+LINEAR = Measure(
+    "Linear",
+    "mean exposure of the relevant items if exposure falls evenly to the end of the corpus",
+    exposure=linear,  # e(i) = 1 - i/n
+    weight=lambda i, m: Ratio(1, m),
+    formula="(1/m) sum_i (1 - p_i/n)",
+    reference="DiazEM25",
+    corpus="required",
 )
 
 
@@ -207,4 +218,4 @@ WSS = Measure(
     at="recall",
     needs_at=True,
 )
-ROWS = (AP, RR, RBP, R, P, SUCCESS, RPREC, TSE, SL1, SL3, LAST_REL, RE, DEPTH, WSS)
+ROWS = (AP, RR, RBP, LINEAR, R, P, SUCCESS, RPREC, TSE, SL1, SL3, LAST_REL, RE, DEPTH, WSS)
