@@ -35,8 +35,9 @@ from lexirecall.adapters.lenskit import (
     positions,
     rank_runs,
 )
+from pages import DOCS, run_page
 
-ROOT = Path(__file__).parent.parent
+ROOT = DOCS.parent
 MEASURES = [
     "TSE",
     "R@5",
@@ -453,12 +454,9 @@ def test_examples_in_docstrings_print_what_they_say() -> None:
 
 
 def test_the_code_of_the_page_runs_and_says_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
-    page = (ROOT / "docs/lenskit.md").read_text()
-    names: dict[str, Any] = {}
-    for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
-        exec(block, names)  # noqa: S102 - our own page
+    run_page(DOCS / "lenskit.md", {})
     printed = capsys.readouterr().out
-    for shown in re.findall(r"```text\n(.*?)```", page, re.DOTALL):
+    for shown in re.findall(r"```text\n(.*?)```", (DOCS / "lenskit.md").read_text(), re.DOTALL):
         for line in shown.splitlines():
             pattern = r"\s+".join(re.escape(word) for word in line.split()).replace(re.escape("..."), ".*")
             assert re.search(pattern, printed), line

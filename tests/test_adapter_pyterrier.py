@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import ir_measures
@@ -20,6 +21,7 @@ from lexirecall import DataError, UsageError
 from lexirecall.adapters import pyterrier as adapter
 from lexirecall.adapters.ir_measures import LexiRecallAgainst
 from lexirecall.adapters.pyterrier import TSE, LastRel, compare, randomization, sign_test
+from pages import DOCS, run_page
 
 NUM_QUERIES = 12
 
@@ -231,3 +233,13 @@ def test_topics_that_nobody_judged_are_an_error() -> None:
 def test_a_name_that_is_no_measure_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match=r"'lexirecall.adapters.pyterrier' has no attribute 'TSEE'"):
         adapter.TSEE  # noqa: B018
+
+
+@pytest.mark.filterwarnings("ignore:LastRel.* has no value on 1 of 12 queries")
+def test_the_code_of_the_page_runs(pt: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    topics, qrels, runs = make_frames(3)
+    systems = dict(zip(("BM25", "DPH", "splade"), map(pt.Transformer.from_df, runs), strict=True))
+    monkeypatch.setattr(pt, "terrier", SimpleNamespace(Retriever=lambda _index, wmodel: systems[wmodel]))
+    names = {"index": None, "topics": topics, "qrels": qrels, "splade": systems["splade"]}
+    run_page(DOCS / "pyterrier.md", names)
+    assert names["comparison"].systems == ("bm25", "dph", "splade")

@@ -11,7 +11,6 @@ import pytest
 
 README = Path(__file__).parents[1] / "README.md"
 CONSOLE = re.compile(r"```console\n\$ (?P<command>.+)\n(?P<output>(?:(?!```).*\n)+)```")
-PAGES = sorted((README.parent / "docs").glob("*.md"))
 
 
 @pytest.fixture(scope="module")
@@ -44,10 +43,3 @@ def test_the_readme_opens_with_the_two_commands() -> None:
     text = README.read_text()
     assert "\npip install '.[report]' && lexirecall demo\n" in text
     assert "\npip install '.[test]' && pytest\n" in text
-
-
-@pytest.mark.parametrize("page", [page for page in PAGES if ">>> " in page.read_text()], ids=lambda page: page.stem)
-def test_examples_of_the_documentation_print_what_it_shows(page: Path) -> None:
-    outcome = doctest.testfile(str(page), module_relative=False)
-    assert outcome.failed == 0
-    assert outcome.attempted > 0

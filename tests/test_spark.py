@@ -1,5 +1,6 @@
 """Spark gives the numbers of every other way, bit for bit; a real session on two cores."""
 
+import contextlib
 import math
 import os
 import random
@@ -19,6 +20,7 @@ from lexirecall.engines import spark_session
 from lexirecall.engines.spark_files import evaluate_files
 from lexirecall.errors import DataError, FormatError, LexirecallError, UsageError
 from lexirecall.verbs.rank import compared_pairs
+from pages import DOCS, run_page
 
 pyspark_sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed: pip install 'lexirecall[spark]'")
 pytestmark = [
@@ -39,7 +41,13 @@ Runs = Any
 
 
 @pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where Spark stands: relative paths begin there, wherever Python is."""
+    return tmp_path_factory.mktemp("spark")
+
+
+@pytest.fixture(scope="module")
+def spark(folder: Path) -> Iterator[Any]:
     try:
         spark_session.check_java()
     except UsageError as error:
@@ -52,7 +60,8 @@ def spark() -> Iterator[Any]:
         "spark.sql.codegen.wholeStage": "false",  # compiling would take longer than the few rows do
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     }
-    session = engine.session("local[2]", **small)
+    with contextlib.chdir(folder):
+        session = engine.session("local[2]", **small)
     yield session
     session.stop()
 
@@ -375,6 +384,17 @@ def test_a_session_that_is_there_is_taken_and_its_workers_run_this_python(
     monkeypatch.setattr(spark.sparkContext, "pythonExec", "python3")
     spark_session.match_python(spark)
     assert spark.sparkContext.pythonExec == sys.executable
+
+
+def test_the_code_of_the_page_runs(spark: Any, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    columns = {"run": "system", "qid": "user_id", "docno": "item_id", "relevance": "rating"}
+    qrels, runs = collection(5)
+    ratings = {q: {i: 2 * grade for i, grade in grades.items()} for q, grades in qrels.items()}
+    for name, frame in zip(("recommendations", "ratings"), as_frames(spark, ratings, runs), strict=True):
+        frame.withColumnsRenamed(columns).write.parquet(name)
+    run_page(DOCS / "spark.md", {})
+    assert "dense" in capsys.readouterr().out
+    assert [*(folder / "values").glob("*.parquet")]
 
 
 def test_a_missing_or_old_java_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

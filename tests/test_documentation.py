@@ -1,0 +1,82 @@
+"""The documentation says what is true: the Python of every page runs, and prints what the page shows."""
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lexirecall import MEASURES
+from pages import DOCS, blocks, run_page
+
+PAGES = [page for page in sorted(DOCS.glob("*.md")) if any(blocks(page))]
+ELSEWHERE = {"lenskit": "test_adapter_lenskit", "pyterrier": "test_adapter_pyterrier", "spark": "test_spark"}
+"""Pages that need more than files, and the tests that run them."""
+NEEDS = {
+    "engines": "duckdb",
+    "ir_datasets": "ir_datasets",
+    "ir_measures": "ir_measures",
+    "ranx": "ranx",
+    "report": "vl_convert",
+    "tables": "polars",
+}
+"""The packages that pages are about; a page about one that is not installed is not run."""
+QUERIES = [f"q{number}" for number in range(6)]
+QRELS = "".join(f"{query} 0 a 1\n{query} 0 b 2\n" for query in QUERIES).encode()
+RUN = "".join(f"{query} Q0 a 1 3 t\n{query} Q0 x 2 2 t\n{query} Q0 b 3 1 t\n" for query in QUERIES).encode()
+OTHER = RUN.replace(b" a ", b" y ")
+FILES = {
+    "qrels.txt": QRELS,
+    "bm25.run": RUN,
+    "dense.run": OTHER,
+    "dense.run.gz": gzip.compress(OTHER),
+    "tests/qrels.txt": QRELS,
+    "tests/required.txt": QRELS,
+    "tests/accepted.run": RUN,
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Stand in a folder that holds the files that pages speak of, and forget the measures that they register."""
+    for name, content in FILES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    monkeypatch.chdir(tmp_path)
+    known = [*MEASURES]
+    yield tmp_path
+    for name in {*MEASURES} - {*known}:
+        del MEASURES[name]
+
+
+def taken_for_granted(page: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Return the names that a page uses and leaves to the reader."""
+    if page == "gate":
+        rankings = {query: ["a", "b"] for query in QUERIES}
+        return {"QUESTIONS": QUERIES, "search_all": lambda _: rankings, "mean_recall": lambda _: 1.0}
+    if page == "ir_datasets":
+        import ir_datasets
+
+        (folder / "docs.tsv").write_text("a\tone\n")
+        files = {"docs_tsv": str(folder / "docs.tsv"), "qrels_trec": str(folder / "qrels.txt")}
+        name = "msmarco-passage/trec-dl-2019/judged"  # which would be downloaded
+        monkeypatch.setitem(ir_datasets.registry._registered, name, ir_datasets.create_dataset(**files))
+    return {}
+
+
+def test_there_are_pages_to_look_at() -> None:
+    assert {*ELSEWHERE, *NEEDS} < {page.stem for page in PAGES}
+
+
+@pytest.mark.filterwarnings("ignore:unsafe cast from uint64 to int64")  # of ranx, by numba
+@pytest.mark.parametrize("page", [page for page in PAGES if page.stem not in ELSEWHERE], ids=lambda page: page.stem)
+def test_the_python_of_a_page_runs(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if page.stem in NEEDS:
+        pytest.importorskip(NEEDS[page.stem], reason=f"the page is about {NEEDS[page.stem]}")
+    run_page(page, taken_for_granted(page.stem, folder, monkeypatch))
+
+
+@pytest.mark.parametrize(("page", "module"), ELSEWHERE.items())
+def test_a_page_that_is_not_run_here_is_run_elsewhere(page: str, module: str) -> None:
+    assert f'run_page(DOCS / "{page}.md"' in Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8")
