@@ -65,9 +65,19 @@ def _measure_section(row: Row) -> str:
     return "\n".join([f"### `{row.name}`", "", row.title[0].upper() + row.title[1:] + ".", "", *lines])
 
 
+EVERY_COMMAND = """\
+Results go to stdout or to the file of `-o`; notes, warnings and progress to stderr. The exit code is 0 if all went
+well, 1 for bad data and 2 for bad usage, 130 if you interrupt. An error that nobody foresaw is 1 too, and a bug:
+`LEXIRECALL_TRACEBACK=1` in the environment shows its traceback.
+
+A file is written whole or not at all. An output that is also an input, lies in a folder of input, or is another
+output, is refused before anything is read, whatever it is called: by a relative path, through a link, as stdout.
+Devices such as `/dev/null` may be written more than once."""
+
+
 def command_line_page() -> str:
     """Return the page of the command line: what each command does, its examples and its options."""
-    parts = ["# Command line", "What `--help` says of each command. This page is generated."]
+    parts = ["# Command line", "What `--help` says of each command. This page is generated.", EVERY_COMMAND]
     for name in COMMANDS:
         command = group.get_command(click.Context(group), name)
         if command is None:

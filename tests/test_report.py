@@ -697,7 +697,7 @@ def test_charts_are_written_in_every_format(quick_command: Command, tmp_path: Pa
         (("qrels.txt", *RUNS, "--level", "9"), 1, "level is 9"),
         (("qrels.txt", *RUNS, "-o", "."), 2, "is a folder"),
         (("qrels.txt", *RUNS, "-o", "no/such/page.html"), 1, "cannot be written"),
-        (("qrels.txt", *RUNS, "--plots", "qrels.txt"), 2, "is no folder"),
+        (("qrels.txt", *RUNS, "--plots", "qrels.txt"), 2, "exists and is not a directory"),
         (("qrels.txt", "deep.run", "--plots", "qrels.txt/figures"), 1, "cannot be made"),
     ],
 )

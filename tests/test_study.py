@@ -987,7 +987,7 @@ def test_the_conventions_reach_the_study(command: Command, tmp_path: Path) -> No
         (("qrels", "early", "late", "--samples", "0"), 2, "--samples"),
         (("qrels", "early", "late", "--alpha", "2"), 2, "alpha is 2"),
         (("qrels", "early", "late", "--ties", "expected"), 2, "no closed form"),
-        (("qrels", "early", "late", "-o", "early"), 2, "'early' is there and is no folder"),
+        (("qrels", "early", "late", "-o", "early"), 2, "'early' exists and is not a directory"),
         (("qrels", "-", "-"), 2, "only one file can be read from stdin"),
         (("qrels", "early", "gone"), 1, "gone: no such file"),
         (("qrels", "early", "late", "--level", "3"), 1, "no request has a relevant item"),

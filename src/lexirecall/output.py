@@ -1,31 +1,124 @@
-"""Output: results written whole or not at all.
+"""Output: results written whole or not at all, and never over what they are made from.
 
-Belongs here: stdout and files. Imports errors only.
+Belongs here: stdout and files, and the check that no output is an input or another output. Not here: what is written.
 """
 
 import contextlib
+import errno
 import os
+import re
+import secrets
+import stat
 import sys
-import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import TypeGuard
 
-from lexirecall.errors import LexirecallError
+from lexirecall.errors import LexirecallError, UsageError
+from lexirecall.formats.naming import matching
+
+FilePath = str | os.PathLike[str]
+Identity = tuple[int, int, str]
+"""Device and inode of a file, or of the folder that it would be in and its name there."""
+_DESCRIPTOR = re.compile(r"/dev/(?:fd/(\d+)|std(?:in|out|err))|/proc/self/fd/(\d+)")
 
 
-def write(text: str, path: str | None) -> None:
-    """Write text to a file, or to stdout."""
-    write_all({path: text})
+# Where output may go
 
 
-def write_all(texts: Mapping[str | None, str]) -> None:
-    """Write texts to files, or to stdout for None; if one file cannot be written, none is."""
-    files = {Path(path): _encoded(text) for path, text in texts.items() if path is not None and path != "-"}
-    write_files(files)
-    for path, text in texts.items():
-        if path in (None, "-"):
+def check_outputs(outputs: Iterable[tuple[str, FilePath | None]], inputs: Iterable[object]) -> None:
+    """Raise before anything is read if an output is also an input, lies in a folder of input, or is another output.
+
+    `outputs` are options with the files that they name, None or `-` for stdout. Of the inputs those that are paths
+    count, in lists and as values of mappings too; patterns stand for the files that match. A file is the same by any
+    name: relative, through links, as a hard link. What is no plain file, such as /dev/null, may be written twice.
+
+    >>> check_outputs([("-o", "out/result.txt"), ("--manifest", "./out/../out/result.txt")], ["qrels.txt", "bm25.run"])
+    Traceback (most recent call last):
+    lexirecall.errors.UsageError: --manifest './out/../out/result.txt' is the same file as -o 'out/result.txt'
+      name another file
+    """
+    given = list(_paths_of(inputs))
+    files = {identity: path for path in given if (identity := _identity(path)) is not None}
+    folders = {os.path.realpath(path): path for path in given if os.path.isdir(path)}  # noqa: PTH112 - never raises
+    seen: dict[Identity, str] = {}
+    for option, path in outputs:
+        if (identity := _identity(path, is_output=True)) is None:
+            continue
+        name = f"{option} {os.fspath(path)!r}".lstrip() if _is_path(path) else "standard output"
+        if identity in files:
+            raise UsageError(f"{name} is also an input: {files[identity]!r}", remedy="name another file")
+        if (folder := _folder_around(path, folders)) is not None:
+            raise UsageError(f"{name} is in a folder of input: {folder!r}", remedy="name a file outside of it")
+        if seen.get(identity, name) != name or (identity in seen and _is_path(path)):
+            raise UsageError(f"{name} is the same file as {seen[identity]}", remedy="name another file")
+        seen[identity] = name
+
+
+def _is_path(path: FilePath | None) -> TypeGuard[FilePath]:
+    """Tell whether output goes to a file, and not to stdout."""
+    return path not in (None, "-", "/dev/stdout")
+
+
+def _paths_of(values: Iterable[object]) -> Iterator[str]:
+    """Give the paths among values; a mapping of names to runs may hold some, and so may a list of runs."""
+    for value in values:
+        if isinstance(value, (str, os.PathLike)):
+            yield from matching(value)
+        elif isinstance(value, Mapping):
+            yield from _paths_of(each for each in value.values() if isinstance(each, (str, os.PathLike)))
+        elif isinstance(value, (list, tuple)):
+            yield from _paths_of(each for each in value if isinstance(each, (str, os.PathLike, Mapping)))
+
+
+def _identity(path: FilePath | None, *, is_output: bool = False) -> Identity | None:
+    """Return what makes a file itself; None for what is no plain file, and for an input that is not there."""
+    try:
+        if path == "-" or not _is_path(path):
+            status = os.fstat((sys.stdout if is_output else sys.stdin).fileno())
+        else:
+            status = Path(path).stat()
+    except FileNotFoundError:
+        return _future_identity(path) if is_output and _is_path(path) else None
+    except (OSError, ValueError, AttributeError):  # without a right to look, or not a file, as in tests
+        return None
+    return (status.st_dev, status.st_ino, "") if stat.S_ISREG(status.st_mode) else None
+
+
+def _future_identity(path: FilePath) -> Identity | None:
+    """Return what a file will be that is not there yet: a name in a folder; a folder that is not there has a path."""
+    target = Path(os.path.realpath(path))
+    try:
+        folder = target.parent.stat()
+    except OSError:
+        return (0, 0, str(target))
+    return (folder.st_dev, folder.st_ino, target.name)
+
+
+def _folder_around(path: FilePath | None, folders: Mapping[str, str]) -> str | None:
+    """Return the folder of input that an output would be in, as it was given."""
+    if not _is_path(path):
+        return None
+    parents = Path(os.path.realpath(path)).parents
+    return next((folders[str(parent)] for parent in parents if str(parent) in folders), None)
+
+
+# Writing
+
+
+def write(text: str, path: FilePath | None) -> None:
+    """Write text to a file, or to stdout for None and `-`."""
+    write_all([(path, text)])
+
+
+def write_all(texts: Iterable[tuple[FilePath | None, str]]) -> None:
+    """Write texts to files, or to stdout for None and `-`; if one file cannot be written, none is."""
+    pairs = [(path, _encoded(text)) for path, text in texts]
+    write_files({Path(path): data for path, data in pairs if _is_path(path)})
+    for path, data in pairs:
+        if not _is_path(path):
             sys.stdout.flush()
-            sys.stdout.buffer.write(_encoded(text))
+            sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
 
 
@@ -35,22 +128,23 @@ def _encoded(text: str) -> bytes:
 
 
 def write_files(contents: Mapping[Path, bytes]) -> None:
-    """Write beside the files, then rename, so that no half of any is ever seen.
+    """Write beside the files, then rename, so that no half of any is ever seen, and nothing stays if one fails.
 
     A device or a pipe is written to, and a link stays a link.
     """
-    staged: dict[Path, Path] = {}
+    check_outputs((("", path) for path in contents), ())
+    staged = {path: _beside(path) for path in contents if not _is_special(path)}
     try:
+        for path, beside in staged.items():
+            with _named(path):
+                _stage(beside, path, contents[path])
         for path, data in contents.items():
             with _named(path):
-                if not _is_special(path):
-                    staged[path] = _stage(path.resolve(), data)
-        for path, data in contents.items():
-            with _named(path):
-                staged[path].replace(path.resolve()) if path in staged else path.write_bytes(data)
+                staged[path].replace(os.path.realpath(path)) if path in staged else _pour(path, data)
     finally:
         for beside in staged.values():
-            beside.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # what kept it from being written was said
+                beside.unlink()
 
 
 def write_folder(folder: Path, contents: Mapping[str, bytes]) -> None:
@@ -63,24 +157,51 @@ def write_folder(folder: Path, contents: Mapping[str, bytes]) -> None:
 
 
 def _is_special(path: Path) -> bool:
-    """Tell whether a path is there and is no plain file, so that nothing may be renamed over it."""
-    return path.exists() and not path.is_file()
+    """Tell whether a path is there and is no plain file, or is open already: nothing may be renamed over it."""
+    is_open = _DESCRIPTOR.fullmatch(str(path)) is not None
+    return is_open or (os.path.exists(path) and not os.path.isfile(path))  # noqa: PTH110, PTH113 - never raise
+
+
+def _beside(path: Path) -> Path:
+    """Return a name that nobody has, in the folder of a file: known before it is there, so that it never stays."""
+    return Path(os.path.realpath(path)).with_name(f".lexirecall-{secrets.token_hex(8)}")
+
+
+def _stage(beside: Path, path: Path, data: bytes) -> None:
+    with beside.open("xb") as file:
+        file.write(data)
+    if path.exists():
+        beside.chmod(stat.S_IMODE(path.stat().st_mode))
+
+
+def _pour(path: Path, data: bytes) -> None:
+    """Write to a device or a pipe; a file that is open already is gone on with, not begun again."""
+    match = _DESCRIPTOR.fullmatch(str(path))
+    named = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
+    opened: str | int = str(path)
+    if match:
+        opened = named[str(path)] if str(path) in named else int(match[1] or match[2])
+    with open(opened, "wb", closefd=not isinstance(opened, int)) as file:
+        file.write(data)
+
+
+def stdout_problem(error: OSError) -> LexirecallError:
+    """Return what failed while standard output was written, as an error that says so."""
+    return _problem("standard output", error, "let it go to a file, or to a program that reads it")
+
+
+def _problem(name: object, error: OSError, remedy: str) -> LexirecallError:
+    reason = "it is closed" if error.errno == errno.EBADF else (error.strerror or str(error)).lower()
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        remedy = "make room, or name a file on another disk"
+    return LexirecallError(f"{name}: cannot be written: {reason}", remedy=remedy)
 
 
 @contextlib.contextmanager
 def _named(path: Path) -> Iterator[None]:
     try:
         yield
+    except BrokenPipeError:
+        raise
     except OSError as error:
-        problem = f"{path}: cannot be written: {(error.strerror or str(error)).lower()}"
-        raise LexirecallError(problem, remedy="name a file in a folder that can be written") from None
-
-
-def _stage(path: Path, data: bytes) -> Path:
-    descriptor, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
-    mask = os.umask(0)
-    os.umask(mask)
-    Path(beside).chmod(path.stat().st_mode if path.exists() else 0o666 & ~mask)
-    return Path(beside)
+        raise _problem(path, error, "name a file in a folder that can be written") from None

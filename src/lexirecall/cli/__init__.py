@@ -1,19 +1,27 @@
 """The command line: one module for each command, a thin shell on one verb.
 
 Belongs here: the group of commands, and what happens to errors. Results go to stdout, notes and progress to stderr;
-the exit code is 0 if all went well, 1 for bad data and 2 for bad usage.
+the exit code is 0 if all went well, 1 for bad data and 2 for bad usage. What nobody foresaw is 1 too: there is no
+result, and another command line would not help.
 """
 
+import contextlib
 import os
 import signal
 import sys
+import threading
+import traceback
 from importlib import import_module
+from typing import NoReturn
 
 import click
 
 from lexirecall.errors import LexirecallError
 from lexirecall.text import visible
 
+TRACEBACK = "LEXIRECALL_TRACEBACK"
+"""The environment variable that asks for the traceback of an error that nobody foresaw."""
+_LONGEST = 500  # characters of such an error that a message repeats
 COMMANDS = {
     "compare": "compare",
     "demo": "demo",
@@ -72,20 +80,80 @@ def run() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    threading.excepthook = _report_thread
     main()
 
 
 def main() -> None:
     """Run the command line; errors become a message and an exit code, never a traceback."""
+    _open_streams()
     try:
         code = group.main(prog_name="lexirecall", standalone_mode=False)
+        sys.stdout.flush()
     except LexirecallError as error:
-        click.echo("\n".join(map(visible, str(error).split("\n"))), err=True)
-        sys.exit(error.exit_code)
+        _leave(str(error), error.exit_code)
     except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
+        with contextlib.suppress(OSError):
+            error.show()
+        _leave("", error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
-        sys.exit(130)
-    sys.exit(code if isinstance(code, int) else 0)
+        _leave("interrupted", 130)
+    except BrokenPipeError:  # where there is no SIGPIPE; the number is what a shell says of one
+        _leave("", 141)
+    except SystemExit:
+        raise
+    except BaseException as error:  # a panic of polars is no Exception
+        _leave(_unforeseen(error), 1)
+    _leave("", code if isinstance(code, int) else 0)
+
+
+def _open_streams() -> None:
+    """Open the streams that the caller has closed: the next file would take their numbers, and be written into.
+
+    Writing to stdout fails then, and says so; what goes to stderr is lost.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            flags = os.O_WRONLY if name == "stderr" else os.O_RDONLY
+            setattr(sys, name, os.fdopen(os.open(os.devnull, flags), mode, encoding="utf-8"))
+
+
+def _leave(message: str, code: int) -> NoReturn:
+    """Say why, if there is a reason, and end; streams that cannot be written to are not asked again."""
+    if message:
+        _say(message)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:  # the interpreter would try again at its end, and complain
+            with contextlib.suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    sys.exit(code)
+
+
+def _say(message: str) -> None:
+    with contextlib.suppress(OSError):  # then nobody listens
+        click.echo("\n".join(map(visible, message.split("\n"))), err=True)
+
+
+def _unforeseen(error: BaseException) -> str:
+    """Say that something failed that should not, or show all of it to those who ask."""
+    if os.environ.get(TRACEBACK):
+        return "".join(traceback.format_exception(error)).rstrip()
+    if isinstance(error, OSError) and error.filename is None:  # files have names, so that it is a stream
+        from lexirecall.output import stdout_problem
+
+        return str(stdout_problem(error))
+    command = next((f" {word}" for word in sys.argv[1:] if word in COMMANDS), "")
+    if isinstance(error, MemoryError):
+        remedy = "give fewer runs or measures, or evaluate tables with --engine duckdb"
+        return f"lexirecall{command}: there is not enough memory\n  {remedy}"
+    reason = str(error).strip().split("\n", 1)[0][:_LONGEST]
+    what = type(error).__name__ + (f": {reason}" if reason else "")
+    return f"lexirecall{command}: {what}\n  this is a bug in lexirecall; {TRACEBACK}=1 lexirecall ... shows where"
+
+
+def _report_thread(failed: threading.ExceptHookArgs) -> None:
+    """Say what fails in a thread that nobody waits for, as what fails in the command itself is said."""
+    if failed.exc_value is not None:
+        _say(_unforeseen(failed.exc_value))

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from lexirecall.cli.options import (
-    check_stdin,
+    check_files,
     is_bold,
     measures_option,
     output_options,
@@ -50,7 +50,7 @@ def command(
       lexirecall compare qrels.txt runs/*.run --test randomized-hsd --seed 7 -f jsonl -o pairs.jsonl
       lexirecall compare qrels.txt runs/*.run --show power
     """
-    check_stdin(qrels, *runs, options["corpus_size"], options["providers"])
+    check_files([qrels, *runs, options["corpus_size"], options["providers"]], ("-o", output))
     from lexirecall.output import write
 
     with shown_warnings():

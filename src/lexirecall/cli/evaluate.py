@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lexirecall.cli.options import (
-    check_stdin,
+    check_files,
     is_bold,
     measures_option,
     output_options,
@@ -59,7 +59,8 @@ def command(
       lexirecall eval ratings.parquet knn.parquet --level 4 --columns item=movie,grade=stars
       lexirecall eval qrels.parquet recommendations/ --engine duckdb
     """
-    check_stdin(qrels, *runs, conventions["corpus_size"], conventions["providers"])
+    inputs = [qrels, *runs, conventions["corpus_size"], conventions["providers"]]
+    check_files(inputs, ("-o", output), *([("--manifest", manifest)] if manifest is not None else []))
     _check_engine(engine, master, form, per_query=per_query)
     from lexirecall.output import write_all
 
@@ -75,7 +76,7 @@ def command(
             scores = _evaluate(engine)(qrels, list(runs), measures or None, show_progress=None, **conventions)
             result, record = scores.render(form, per_request=per_query, bold=is_bold(output)), scores.manifest
     show_notes(record.notes)
-    write_all({output: result} if manifest is None else {output: result, manifest: record.to_json()})
+    write_all([(output, result), *([(manifest, record.to_json())] if manifest is not None else [])])
 
 
 def _evaluate(engine: str | None) -> "Callable[..., Scores]":

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from lexirecall.cli.options import check_stdin, convention_options, is_bold, output_options, show_notes
+from lexirecall.cli.options import check_files, convention_options, is_bold, output_options, show_notes
 
 
 @click.command("explain")
@@ -43,7 +43,7 @@ def command(
     from lexirecall.output import write
     from lexirecall.verbs.explain import explain
 
-    check_stdin(qrels, run_a, run_b, conventions["corpus_size"])
+    check_files([qrels, run_a, run_b, conventions["corpus_size"]], ("-o", output))
     explanation = explain(qrels, run_a, run_b, show_progress=None, **conventions)
     show_notes(explanation.notes)
     bold = is_bold(output)

@@ -198,10 +198,14 @@ def testing_options(command: Command) -> Command:
     return command
 
 
-def check_stdin(*files: object) -> None:
-    """Raise if more than one file is to be read from stdin."""
+def check_files(inputs: Iterable[object], *outputs: tuple[str, str | None]) -> None:
+    """Raise if more than one file is to be read from stdin, or an output is an input or another output."""
+    from lexirecall.output import check_outputs
+
+    files = list(inputs)
     if files.count("-") > 1:
         raise UsageError("only one file can be read from stdin", remedy="give the others by name")
+    check_outputs(outputs, files)
 
 
 def is_bold(output: str | None) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from lexirecall.cli.options import (
-    check_stdin,
+    check_files,
     is_bold,
     output_options,
     reading_options,
@@ -46,7 +46,7 @@ def command(
       lexirecall rank qrels.txt runs/*.run --method mc4 -f jsonl
       lexirecall rank qrels.txt bm25.run dense.run fused.run -m RPP --method kemeny
     """
-    check_stdin(qrels, *runs, options["corpus_size"], options["providers"])
+    check_files([qrels, *runs, options["corpus_size"], options["providers"]], ("-o", output))
     from lexirecall.output import write
     from lexirecall.verbs.rank import rank_systems
 

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from lexirecall.cli.options import (
-    check_stdin,
+    check_files,
     measures_option,
     reading_options,
     show_notes,
@@ -45,7 +45,7 @@ def command(
       lexirecall report qrels.txt runs/*.run --baseline bm25.run -m LexiRecall -m nDCG@10 -o r04.html
       lexirecall report qrels.txt runs/*.run --title 'Robust 2004' --plots figures
     """
-    check_stdin(qrels, *runs, options["corpus_size"], options["providers"])
+    check_files([qrels, *runs, options["corpus_size"], options["providers"]], ("-o", output))
     from lexirecall.output import write
     from lexirecall.page import report
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from lexirecall.cli.options import check_stdin, convention_options, measures_option, show_notes, shown_warnings
+from lexirecall.cli.options import check_files, convention_options, measures_option, show_notes, shown_warnings
 from lexirecall.errors import UsageError
 
 _TWO_WAYS = "give QRELS and two or more RUN, or a table of several, or --collections FILE.toml"
@@ -52,14 +52,16 @@ def command(
       lexirecall study qrels.txt runs/*.run -o study --seed 7 -m R@100 -m AP
       lexirecall study --collections collections.toml
     """
-    _check_files(files, collections, folder)
-    check_stdin(*files, conventions["corpus_size"], conventions["providers"])
+    _check_usage(files, collections, folder)
     from lexirecall.output import write, write_folder
     from lexirecall.plots import is_available
-    from lexirecall.study import from_files, read_collections, run_study
+    from lexirecall.study import FILES, from_files, read_collections, run_study
     from lexirecall.text import visible
 
+    written = [("-o", str(Path(folder, name))) for name in FILES]
+    check_files([*files, collections, conventions["corpus_size"], conventions["providers"]], ("", None), *written)
     chosen = read_collections(collections, conventions) if collections else [from_files(files, conventions)]
+    check_files([file for each in chosen for file in each.files], ("", None), *written)
     with shown_warnings():
         study = run_study(chosen, measures or None, alpha=alpha, num_samples=num_samples, seed=seed, show_progress=None)
     show_notes(study.notes)
@@ -72,11 +74,11 @@ def command(
         click.echo("note: figures need altair and vl-convert: pip install 'lexirecall[report]'", err=True)
 
 
-def _check_files(files: tuple[str, ...], collections: str | None, folder: str) -> None:
+def _check_usage(files: tuple[str, ...], collections: str | None, folder: str) -> None:
     """Raise before any work if it could not be done, or its result not be kept."""
     if collections and files:
         raise UsageError(f"both --collections and files are given: {files[0]!r}", remedy=_TWO_WAYS)
     if not collections and len(files) < 2:
         raise UsageError("there are no runs" if files else "nothing to study is given", remedy=_TWO_WAYS)
     if Path(folder).exists() and not Path(folder).is_dir():
-        raise UsageError(f"{folder!r} is there and is no folder", remedy="name a folder with -o DIR")
+        raise UsageError(f"{folder!r} exists and is not a directory", remedy="name a folder with -o DIR")

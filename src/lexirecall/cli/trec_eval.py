@@ -2,7 +2,7 @@
 
 import click
 
-from lexirecall.cli.options import check_stdin, show_notes
+from lexirecall.cli.options import check_files, show_notes
 from lexirecall.errors import UsageError
 from lexirecall.manifest import SCORE_DTYPES
 
@@ -81,7 +81,7 @@ def command(
       lexirecall trec_eval -q -c -m map -m P.5,10 -m ndcg_cut.10 qrels.txt bm25.run
       lexirecall trec_eval -m all_trec -l2 -M1000 --score-dtype float32 qrels.txt bm25.run.gz
     """
-    check_stdin(qrels, run)
+    check_files([qrels, run], ("", None))
     from lexirecall.adapters.trec_eval import evaluate
     from lexirecall.output import write
 

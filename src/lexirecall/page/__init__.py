@@ -15,7 +15,7 @@ from lexirecall.errors import LexirecallError, UsageError, counted
 from lexirecall.formats import Qrels, Reading, Runs, project
 from lexirecall.manifest import Note
 from lexirecall.names import Names
-from lexirecall.output import write_files
+from lexirecall.output import check_outputs, write_files
 from lexirecall.page.bundle import javascript_bundle, vl_convert
 from lexirecall.page.findings import Findings
 from lexirecall.page.html import fill
@@ -69,6 +69,9 @@ def report(
     (['new', 'old'], 'Old and new')
     """
     _check_extra(output, plots)
+    charts = None if plots is None else Path(plots, "leaderboard.svg")
+    kept = [(option, path) for option, path in (("-o", output), ("--plots", charts)) if path is not None]
+    check_outputs(kept, [qrels, runs, reading.get("corpus_size"), reading.get("providers")])
     check_policies(level, queries, no_relevant)
     check_single_order(reading)
     rows = asked_measures(measures, has_providers=reading.get("providers") is not None)
@@ -121,7 +124,7 @@ def _check_extra(output: FilePath | None, plots: FilePath | None) -> None:
     if output is not None and Path(output).is_dir():
         raise UsageError(f"{os.fspath(output)!r} is a folder", remedy="name a file, such as report.html")
     if plots is not None and Path(plots).exists() and not Path(plots).is_dir():
-        raise UsageError(f"{os.fspath(plots)!r} is there and is no folder", remedy="name a folder for the charts")
+        raise UsageError(f"{os.fspath(plots)!r} exists and is not a directory", remedy="name a folder for the charts")
 
 
 def _make(folder: Path) -> None:

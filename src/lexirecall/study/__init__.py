@@ -35,6 +35,8 @@ TABLES = {
     "degradation": degradation.COLUMNS,
 }
 """The columns of each table."""
+FILES = (*(f"{name}.tsv" for name in TABLES), "summary.txt", "manifest.json")
+"""What a study writes, beside its figures."""
 Collections = Mapping[str, Positions] | Iterable[Collection | CollectionFiles]
 Rows = dict[str, list[dict[str, Any]]]
 

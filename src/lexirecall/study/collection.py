@@ -80,6 +80,11 @@ class CollectionFiles:
         check_policies(policies.level, policies.queries, policies.no_relevant)
         check_ties(Conventions(**self._chosen(_RULES)).ties)
 
+    @property
+    def files(self) -> list[object]:
+        """What it is read from: judgments, runs, and the files that options name."""
+        return [self.qrels, self.runs, self.options.get("corpus_size"), self.options.get("providers")]
+
     def _chosen(self, names: Sequence[str]) -> dict[str, Any]:
         return {name: self.options[name] for name in names if name in self.options}
 
