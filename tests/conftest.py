@@ -13,6 +13,7 @@ from lexirecall.cli import main
 pytest_plugins = ["time_limit"]
 
 settings.register_profile("unhurried", deadline=None)  # machines are shared, and the first example pays for imports
+settings.register_profile("mutants", deadline=None, derandomize=True, max_examples=25, database=None)
 settings.load_profile("unhurried")
 
 

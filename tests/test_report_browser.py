@@ -26,6 +26,21 @@ if not is_available():
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 SECTIONS = ("evaluated", "leaderboard", "pairs", "pair", "request", "worst", "recall", "measures")
 COMPLETE = "html[data-state=complete]"
+# Resolves when everything is drawn and nothing is put off: a filter waits until nobody types any more.
+AT_REST = """
+    const due = new Set(), { setTimeout: later, clearTimeout: never } = window;
+    window.setTimeout = (work, ...rest) => {
+      const id = later((...given) => { due.delete(id); work(...given); }, ...rest);
+      due.add(id);
+      return id;
+    };
+    window.clearTimeout = (id) => { due.delete(id); never(id); };
+    const isAtRest = () => !due.size && document.documentElement.dataset.state === "complete";
+    window.atRest = () => new Promise((done) => {
+      const look = () => isAtRest() ? done() : later(look, 5);
+      requestAnimationFrame(() => later(look)); // after the events that are on their way
+    });
+"""
 COMPARISON = compare(DEMO.qrels, DEMO.runs)
 ORDER = ("deep.run", "precise.run", "shallow.run", "random.run")
 
@@ -122,9 +137,8 @@ class Opened:
         assert self.requests[0].startswith("file:")
 
     def wait(self) -> None:
-        """Wait until everything is drawn; what was asked for last may take a moment to begin."""
-        self.page.wait_for_timeout(80)
-        self.page.wait_for_selector(COMPLETE)
+        """Wait until everything that was asked for is drawn."""
+        self.page.evaluate("atRest()")
 
     def go(self, fragment: str) -> None:
         """Write into the address bar."""
@@ -158,6 +172,7 @@ def launch(browser: Any, files: Callable[[str], Path]) -> Open:
 
     def open_page(kind: str = "demo", fragment: str = "", width: int = 1400, **options: Any) -> Opened:
         page = browser.new_page(viewport={"width": width, "height": 900}, **options)
+        page.add_init_script(f"{{{AT_REST}}}")
         opened = Opened(page)
         page.on("console", lambda message: opened.complaints.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: opened.complaints.append(str(error)))
