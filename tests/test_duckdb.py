@@ -30,6 +30,7 @@ from lexirecall.formats import NamedRun
 from lexirecall.positions import Positions, Tracks
 from lexirecall.progress import Progress
 from strategies import Collection, Ordering, Run, collections, orderings, quick
+from test_table_files import every_odd_file, folder_with
 
 duckdb = pytest.importorskip("duckdb")
 
@@ -323,6 +324,14 @@ def test_a_folder_is_one_table_and_its_partitions_are_text(tmp_path: Path, kind:
     assert_same(engine.project(QRELS, tmp_path / "runs"), expected)
 
 
+@every_odd_file
+def test_a_file_of_a_folder_that_cannot_be_read_is_named(tmp_path: Path, odd: str) -> None:
+    folder, said = folder_with(tmp_path, odd)
+    said = said.replace("the table cannot be read", "DuckDB cannot read it")
+    with pytest.raises(FormatError, match=said):
+        engine.project({"007": {"a": 1}}, folder)
+
+
 def test_signs_of_patterns_in_the_name_of_a_file_mean_themselves(tmp_path: Path) -> None:
     written(tmp_path, "[a]*?'.parquet", rows_of({"x": RUNS["x"]}))
     written(tmp_path, "a.parquet", rows_of({"y": RUNS["y"]}))
@@ -369,16 +378,23 @@ def spoiled(**changes: Any) -> dict[str, list[Any]]:
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (spoiled(score=["1", "NaN", "-nan"]), "2 rows of 3 the score is NaN.*system 'x', request 'q1', item 'b'"),
-        (spoiled(score=["1", "1e400", "high"]), "1 row of 3 the score is missing or no number.*request 'q2'"),
-        (spoiled(docno=["a", None, "d"]), "1 row of 3 the item is missing.*item missing"),
-        (spoiled(qid=["q1", None, "d"]), "1 row of 3 the request is missing"),
-        (spoiled(system=["x", None, "x"]), "1 row of 3 the system is missing"),
-        (spoiled(docno=[1.0, 2.5, 3.0]), "1 row of 3 the item is missing, or no whole number"),
-        (spoiled(docno=[1.0, math.inf, math.nan]), "2 rows of 3 the item is missing, or no whole number"),
+        (
+            spoiled(score=["1", "NaN", "-nan"]),
+            "2 rows of 3, such as run 'x', query 'q1', document 'b': the score is missing or NaN",
+        ),
+        (spoiled(score=[1.0, math.nan, 2.0]), "1 row of 3, .*document 'b': the score is missing or NaN"),
+        (
+            spoiled(score=["1", "1e400", "high"]),
+            "1 row of 3, .*query 'q2', document 'd': the score is not a number: 'high'",
+        ),
+        (spoiled(docno=["a", None, "d"]), "1 row of 3, such as run 'x', query 'q1': the document id is missing"),
+        (spoiled(qid=["q1", None, "d"]), "1 row of 3, such as run 'x', document 'b': the query id is missing"),
+        (spoiled(system=["x", None, "x"]), "1 row of 3, such as query 'q1', document 'b': the run name is missing"),
+        (spoiled(docno=[1.0, 2.5, 3.0]), "1 row of 3, .*: the document id is not a whole number: 2.5"),
+        (spoiled(docno=[1.0, math.inf, math.nan]), "2 rows of 3, .*: the document id is not a whole number: inf"),
         (spoiled(docno=["a", "a", "d"]), "document 'a' of request 'q1' is listed 2 times by 'x'"),
         (spoiled(qid=["7", "8", "9"]), "no request in common with the judgments: x"),
-        (spoiled(docno=[True, False, True]), "the column 'docno' has the type BOOLEAN"),
+        (spoiled(docno=[True, False, True]), "cannot use the column 'docno' as document ids: it holds truth values"),
         ({"qid": ["q1"], "score": [1.0]}, "there is no column of item among qid, score"),
         ({"qid": ["q1"], "docno": ["a"]}, "there is no column of score or rank"),
     ],

@@ -2,12 +2,14 @@
 
 import pytest
 
-from lexirecall.engines.plan import DUCKDB, JUDGMENTS, PROBLEMS, RUNS, SPARK, Dialect, Plan, literal, text_of
+from lexirecall.engines.casts import DUCKDB, SPARK, Column, Dialect, literal
+from lexirecall.engines.plan import JUDGMENTS, PROBLEMS, RUNS, Plan
 from lexirecall.errors import UsageError
 from lexirecall.formats.columns import Columns
 from lexirecall.manifest import Conventions
 
 COLUMNS = Columns(request="user", item='the "item"', score="the `score`", system="run")
+KINDS = {"user": "text", 'the "item"': "integer", "the `score`": "float64", "run": "text"}
 every_dialect = pytest.mark.parametrize("dialect", [DUCKDB, SPARK], ids=["duckdb", "spark"])
 
 
@@ -24,30 +26,34 @@ def test_there_is_no_sort_key_where_there_is_no_single_position(rule: dict[str, 
 
 
 def test_names_are_quoted_in_the_way_of_each_dialect() -> None:
-    rows = Plan(Conventions(), DUCKDB).rows("runs", COLUMNS, frozenset())
+    rows = Plan(Conventions(), DUCKDB).rows("runs", COLUMNS, KINDS)
     assert 'CAST("the ""item""" AS STRING) AS item' in rows
     assert '"the `score`"' in rows
-    rows = Plan(Conventions(), SPARK).rows("runs", COLUMNS, frozenset())
+    rows = Plan(Conventions(), SPARK).rows("runs", COLUMNS, KINDS)
     assert 'CAST(`the "item"` AS STRING) AS item' in rows
     assert "`the ``score```" in rows
 
 
 @every_dialect
 def test_a_system_that_is_named_by_its_file_is_a_text(dialect: Dialect) -> None:
-    rows = Plan(Conventions(), dialect).rows("runs", COLUMNS, frozenset(), "O'Neil's run")
-    assert rows.startswith("SELECT 'O''Neil''s run' AS system, ")
-    assert "AS STRING) AS system" not in rows
+    rows = Plan(Conventions(), dialect).rows("runs", COLUMNS, KINDS, "O'Neil's run")
+    assert "'O''Neil''s run' AS system, " in rows
+    assert "AS STRING) AS system," not in rows
 
 
 def test_only_columns_of_floats_are_looked_at_for_fractions() -> None:
-    rows = Plan(Conventions(), DUCKDB).rows("runs", COLUMNS, frozenset({"user"}))
-    assert f"{text_of(DUCKDB.name('user'), is_float=True)} AS request" in rows
-    assert f"{text_of(DUCKDB.name(COLUMNS.item), is_float=False)} AS item" in rows
+    rows = Plan(Conventions(), DUCKDB).rows("runs", COLUMNS, {**KINDS, "user": "float32"})
+    assert f"{Column(DUCKDB.name('user'), 'float32').id(DUCKDB)} AS request" in rows
+    assert f"CAST({DUCKDB.name(COLUMNS.item)} AS STRING) AS item" in rows
+    assert " % 1 = 0" in Column("user", "float32").id(SPARK)
+    assert " % 1 = 0" not in Column("user", "integer").id(SPARK)
 
 
 def test_a_rank_is_a_score_upside_down() -> None:
-    rows = Plan(Conventions(), DUCKDB).rows("runs", Columns(request="q", item="d", rank="rank"), frozenset(), "x")
-    assert '-TRY_CAST("rank" AS DOUBLE)' in rows
+    rows = Plan(Conventions(), DUCKDB).rows(
+        "runs", Columns(request="q", item="d", rank="rank"), {"q": "text", "d": "text", "rank": "integer"}, "x"
+    )
+    assert '-(CAST("rank" AS DOUBLE))' in rows
 
 
 @every_dialect
@@ -66,7 +72,7 @@ def test_both_dialects_ask_the_same_but_for_joined_texts_and_hashes(dialect: Dia
 def test_queries_read_nothing_but_the_two_views(dialect: Dialect, ties: str) -> None:
     plan = Plan(Conventions(ties=ties), dialect)
     queries = [plan.problems(), plan.duplicates(), plan.repeated(), plan.lengths(), plan.unjudged(), plan.positions()]
-    queries += [plan.examples(problem) for problem in PROBLEMS]
+    queries += [plan.example(problem) for problem in PROBLEMS]
     for query in queries:
         sources = [after.split()[0].strip("()") for after in query.split("FROM ")[1:] if not after.startswith("(")]
         assert set(sources) <= {RUNS, JUDGMENTS}

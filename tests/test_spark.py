@@ -250,14 +250,14 @@ def test_repeated_rows_are_counted_and_the_best_is_kept(spark: Any) -> None:
 RUN = [("s", "q", "a", 1.0)]
 QRELS = [("q", "a", 1.0)]
 BAD: dict[str, tuple[Any, Any, dict[str, Any], type[Exception], str]] = {
-    "null request": ([("s", None, "a", 1.0)], QRELS, {}, FormatError, "1 row: the request is missing.*, as system 's'"),
-    "NaN score": ([*RUN, ("s", "q", "b", math.nan)], QRELS, {}, FormatError, "score is NaN.*request 'q', item 'b'"),
-    "null score": ([("s", "q", "b", None)], QRELS, {}, FormatError, "the score is missing"),
-    "null item": (RUN, [("q", None, 1.0)], {}, FormatError, "qrels: 1 row: the item is missing.*, as request"),
-    "infinite grade": (RUN, [("q", "a", math.inf)], {}, FormatError, "grade is not finite, as request 'q', item 'a'"),
+    "null request": ([("s", None, "a", 1.0)], QRELS, {}, FormatError, "run 's', document 'a': the query id is missing"),
+    "NaN score": ([*RUN, ("s", "q", "b", math.nan)], QRELS, {}, FormatError, "'b': the score is missing or NaN"),
+    "null score": ([("s", "q", "b", None)], QRELS, {}, FormatError, "document 'b': the score is missing or NaN"),
+    "null item": (RUN, [("q", None, 1.0)], {}, FormatError, "qrels: in 1 row of 1, .*: the document id is missing"),
+    "infinite grade": (RUN, [("q", "a", math.inf)], {}, FormatError, "document 'a': the grade is not finite: inf"),
     "two grades": (RUN, [*QRELS, ("q", "a", 2.0)], {}, FormatError, "'a' is judged twice, with the grades 1 and 2"),
-    "no judgments": (RUN, [], {}, FormatError, "there are no judgments"),
-    "no rows": ([], QRELS, {}, FormatError, "there are no rows"),
+    "no judgments": (RUN, [], {}, FormatError, "qrels: the table has no rows"),
+    "no rows": ([], QRELS, {}, FormatError, "run: the table has no rows"),
     "strangers": ([("s", "z", "a", 1.0)], QRELS, {}, DataError, "no request in common with the judgments: s\n.*'q'"),
     "nothing relevant": (RUN, [("q", "a", 0.5)], {}, DataError, "the highest grade is 0.5 and the level is 1"),
     "small corpus": (RUN, [*QRELS, ("q", "b", 1.0)], {"corpus_size": 1}, DataError, "corpus size 1 is too small.*'q'"),
@@ -345,7 +345,7 @@ def test_files_that_are_no_tables_are_refused(spark: Any, tmp_path: Path) -> Non
     given = {name: str(tmp_path / name) for name in ("runs", "qrels", "bm25.run", "empty", "none.parquet")}
     for (judgments, *ranked), message in (
         (("qrels", "bm25.run"), "neither Parquet nor CSV"),
-        (("qrels", "empty"), "without files"),
+        (("qrels", "empty"), "without Parquet or CSV files"),
         (("none.parquet", "runs"), "none.parquet: Spark cannot read it"),
         (("qrels", "runs", "runs"), "two runs have the same name"),
     ):

@@ -16,9 +16,10 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from lexirecall.engines.casts import DUCKDB, row_error
 from lexirecall.engines.duckdb_session import Session, duckdb_library, session
 from lexirecall.engines.duckdb_tables import Table, hand_over, open_table
-from lexirecall.engines.plan import DUCKDB, JUDGMENTS, PROBLEMS, RUNS, Plan
+from lexirecall.engines.plan import IDS_AND_SCORE, JUDGMENTS, PROBLEMS, RUNS, Plan
 from lexirecall.errors import FormatError, counted, shown
 from lexirecall.formats import (
     Given,
@@ -180,11 +181,11 @@ def _tables(
     _hand_over(opened, judgments, wants_all=plan.keeps_others or plan.conventions.judged_only)
     found: list[tuple[str, str]] = []
     for table in tables:
-        query, column = table.rows(opened, plan, columns)
-        query = query if table.is_cheap else _staged(opened, table, query)
+        given, column = table.rows(opened, plan, columns)
+        query = given if table.is_cheap else _staged(opened, table, given)
         opened.view(RUNS, query)
         opened.view(JUDGMENTS, f"SELECT request FROM {_REQUESTS} WHERE request IS NOT NULL")
-        _check_rows(opened, table, plan)
+        _check_rows(opened, table, plan, given)
         systems = _systems(opened, table, column)
         found += [(system, shown(table.label)) for system in systems]
         check_names(found)
@@ -226,29 +227,24 @@ def _text(identifier: bytes) -> str | None:
 def _staged(opened: Session, table: Table, query: str) -> str:
     """Keep the rows of a table that is costly to read, on disk if they are many."""
     opened.table(_ROWS, "system VARCHAR, request VARCHAR, item VARCHAR, score DOUBLE")
-    opened.answer(f"reading {table.label}", f"INSERT INTO {_ROWS} {query}", source=table.label)
+    with table.explained(opened):
+        rows = f"INSERT INTO {_ROWS} SELECT {IDS_AND_SCORE} FROM ({query}) AS given"
+        opened.answer(f"reading {table.label}", rows, source=table.label)
     return f"SELECT * FROM {_ROWS}"
 
 
-def _check_rows(opened: Session, table: Table, plan: Plan) -> None:
-    counts = opened.answer(f"checking {table.label}", plan.problems(), source=table.label)
+def _check_rows(opened: Session, table: Table, plan: Plan, given: str) -> None:
+    """Raise if rows lack something; `given` is the query for the rows as they came in, which knows why."""
+    with table.explained(opened):
+        counts = opened.answer(f"checking {table.label}", plan.problems(), source=table.label)
     num_rows = int(counts["num_rows"][0])
     if num_rows == 0:
         raise FormatError(table.label, None, "the table has no rows", remedy="is it the right one?")
-    for problem, (_, words) in PROBLEMS.items():
+    for problem, (role, _) in PROBLEMS.items():
         if number := int(counts[problem][0]):
-            rows = opened.answer("looking for examples", plan.examples(problem), source=table.label)
-            example = ", ".join(f"{role} {_quoted(values[0])}" for role, values in rows.items())
-            raise FormatError(
-                table.label,
-                None,
-                f"in {counted(number, 'row')} of {num_rows:,} {words}: {example}",
-                remedy="ids are text or whole numbers, scores are numbers; leave such rows out, or mend them",
-            )
-
-
-def _quoted(value: object) -> str:
-    return shown(value) if isinstance(value, str) else "missing"
+            opened.view(RUNS, given)
+            example = opened.answer("looking for an example", plan.example(problem), source=table.label)["example"][0]
+            raise row_error(role, number, num_rows, [*example])
 
 
 def _systems(opened: Session, table: Table, column: str | None) -> list[str]:

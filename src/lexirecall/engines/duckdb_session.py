@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lexirecall.engines.plan import literal
+from lexirecall.engines.casts import literal
 from lexirecall.errors import DataError, FormatError, UsageError
 from lexirecall.progress import Progress
 

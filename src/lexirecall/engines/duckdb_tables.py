@@ -1,29 +1,28 @@
 """Tables that DuckDB reads: Parquet and CSV, files and folders, relations and frames.
 
 Belongs here: what SQL reads them, and which columns they have. Not here: the plan, and who runs it. Imports errors,
-formats and this package's plan and duckdb_session.
+formats and this package's casts, plan and duckdb_session.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lexirecall.engines.casts import DUCKDB, literal
 from lexirecall.engines.duckdb_session import Session
-from lexirecall.engines.plan import Plan, literal
+from lexirecall.engines.plan import Plan
 from lexirecall.errors import FormatError, UsageError
-from lexirecall.formats.cells import csv_header
+from lexirecall.formats.cells import Header, check_quotes, check_rows
 from lexirecall.formats.columns import Given, find_columns
-from lexirecall.formats.folders import PARQUET
 from lexirecall.formats.naming import NamedRun
 from lexirecall.formats.source import Source
+from lexirecall.formats.tablefiles import TableFiles, table_files
+from lexirecall.formats.values import check_kind, kind_of
 
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
-_CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
-_FLOATS = ("FLOAT", "DOUBLE", "DECIMAL")
-_IDS = ("VARCHAR", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER",
-        "UBIGINT", "UHUGEINT", "ENUM", "UUID", *_FLOATS)  # fmt: skip
 _STREAMING = "text and JSON are read line by line anyway, in little memory: leave out the engine"
 
 
@@ -41,20 +40,44 @@ class Table:
     """Whether the name was given with the table, and so goes before what the table says."""
     is_cheap: bool = False
     """Whether it may be read again and again: Parquet gives only the columns that are asked for."""
+    files: TableFiles | None = None
+
+    @property
+    def header(self) -> Header | None:
+        """The header, if it is CSV."""
+        return None if self.files is None else self.files.header
 
     def rows(self, session: Session, plan: Plan, given: Given) -> tuple[str, str | None]:
         """Return the query for its rows, and the column of systems if there is one."""
-        with session.explained(self.label):
+        with self.explained(session):
             described = session.connection.execute(f"DESCRIBE SELECT * FROM {self.source}").fetchall()
-        types = {str(name): str(kind).upper() for name, kind, *_ in described}
-        columns = find_columns(list(types), "run", given, source=self.label)
-        for column in filter(None, (columns.request, columns.item, columns.system)):
-            if not types[column].startswith(_IDS) or types[column].endswith("]"):
-                problem = f"the column {column!r} has the type {types[column]}, of which there are no ids"
-                raise FormatError(self.label, None, problem, remedy="ids are text or whole numbers; convert it first")
-        floats = frozenset(name for name, kind in types.items() if kind.startswith(_FLOATS))
+        kinds = {str(name): kind_of(str(kind)) for name, kind, *_ in described}
+        columns = find_columns(list(kinds), "run", given, source=self.label)
+        roles = {"system": columns.system, "request": columns.request, "item": columns.item}
+        roles["score" if columns.score else "rank"] = columns.order
+        for role, column in roles.items():
+            if column is not None:
+                check_kind(kinds[column], role, column, self.label)
         name = None if columns.system and not self.is_given else self.name
-        return plan.rows(self.source, columns, floats, name), columns.system
+        are_cells = self.header is not None
+        query = plan.rows(self.source, columns, kinds, name, label=literal(self.label), are_cells=are_cells)
+        return query, columns.system
+
+    @contextmanager
+    def explained(self, session: Session) -> Iterator[None]:
+        """Turn errors of DuckDB into ours; the line of CSV, and the file of a folder, are looked for."""
+        try:
+            with session.explained(self.label):
+                yield
+        except FormatError:
+            for path in self.files.paths if self.files is not None else ():
+                if self.header is not None:
+                    check_rows(Source(path), self.header)
+                else:
+                    with session.explained(path):
+                        read = f"SELECT max(hash(t)) FROM read_parquet({literal(_escaped(path))}) AS t"
+                        session.connection.execute(read).fetchall()
+            raise
 
 
 def open_table(session: Session, named: NamedRun, given: Given) -> Table:
@@ -62,23 +85,56 @@ def open_table(session: Session, named: NamedRun, given: Given) -> Table:
     if isinstance(named.run, Mapping):
         raise UsageError(f"run {named.name!r} is a mapping, which is in memory", remedy="leave out the engine")
     if not isinstance(named.run, (str, os.PathLike)):
-        return _of_object(session, named)
-    path = os.fspath(named.run)
-    if Path(path).is_dir():
-        files, options = _files_of(path), ", hive_partitioning = true, hive_types_autocast = false"
-    else:
-        files, options = [path], ""
-    with Source(files[0]).open() as stream:
-        head = stream.read(1 << 16)
-    names = f"[{', '.join(literal(_escaped(file)) for file in files)}]{options}"
-    if head.startswith(PARQUET):
-        source = f"read_parquet({names}, binary_as_string = true)"
-        return Table(named.label, source, named.name, is_given=named.is_given, is_cheap=True)
-    return Table(named.label, f"read_csv({names}, {_csv_options(head, files[0], given)})", named.name, named.is_given)
+        return _of_object(session, named, given)
+    source = Source(named.run)
+    files = table_files(source, "run", given)
+    if files is None:
+        problem = "is neither Parquet nor CSV with a first line that names columns of requests and items"
+        raise FormatError(source.path, None, problem, remedy=_STREAMING)
+    read = _parquet(files) if files.header is None else _csv(files, files.header)
+    return Table(named.label, read, named.name, named.is_given, files.header is None, files)
 
 
-def _of_object(session: Session, named: NamedRun) -> Table:
+def _parquet(files: TableFiles) -> str:
+    """Return what reads Parquet."""
+    return f"read_parquet({_names(files, files.paths)})"
+
+
+def _csv(files: TableFiles, header: Header) -> str:
+    """Return what reads CSV: cells as they are, since DuckDB would guess and go on where a row is odd."""
+    for path in files.paths:
+        check_quotes(Source(path), header)
+    columns = ", ".join(f"'c{place}': 'VARCHAR'" for place in range(len(header.names)))
+    options = (
+        f"auto_detect = false, columns = {{{columns}}}, header = true, delim = {literal(header.separator)}, "
+        "quote = '\"', escape = '\"'"
+    )
+    names = [f"c{place} AS {DUCKDB.name(name)}" for place, name in _unique(header.names)]
+    names += [DUCKDB.name(key) for key in files.keys]
+    parts = {packing: [path for path in files.paths if _packing(path) == packing] for packing in _packings(files)}
+    reads = (
+        f"SELECT {', '.join(names)} FROM read_csv({_names(files, paths)}, {options}, compression = '{packing}')"
+        for packing, paths in parts.items()
+    )
+    return f"({' UNION ALL '.join(reads)})"
+
+
+def _unique(names: Sequence[str]) -> list[tuple[int, str]]:
+    """Return the columns that have a name of their own; of others nobody knows which is meant."""
+    lower = [name.lower() for name in names]
+    return [(place, name) for place, name in enumerate(names) if name and lower.count(name.lower()) == 1]
+
+
+def _names(files: TableFiles, paths: Sequence[str]) -> str:
+    options = "" if files.folder is None else ", hive_partitioning = true, hive_types_autocast = false"
+    return f"[{', '.join(literal(_escaped(path)) for path in paths)}]{options}"
+
+
+def _of_object(session: Session, named: NamedRun, given: Given) -> Table:
     """Let DuckDB scan a relation or a frame where it is."""
+    names = getattr(named.run, "column_names", getattr(named.run, "columns", ()))
+    if len({str(name).lower() for name in names}) < len(names):  # DuckDB gives them other names
+        find_columns([str(name) for name in names], "run", given, source=named.label)
     view = f"lexirecall_source_{len(session.registered)}"
     try:
         session.register(view, named.run)
@@ -90,18 +146,6 @@ def _of_object(session: Session, named: NamedRun) -> Table:
             f"run {named.name!r} is a relation of another connection", remedy="give that connection too: connection=..."
         ) from None
     return Table(named.label, view, named.name, named.is_given)
-
-
-def _files_of(folder: str) -> list[str]:
-    """Return the files that a folder has of one kind; those whose names begin with . or _ are not part of a table."""
-    found = [path for path in sorted(Path(folder).rglob("*")) if path.is_file() and path.name[0] not in "._"]
-    files = [path for path in found if _begins(path, PARQUET)]
-    for suffix in _CSV:
-        files = files or [path for path in found if path.name.endswith(suffix)]
-    if not files:
-        problem = "is a directory, without Parquet or CSV files"
-        raise FormatError(folder, None, problem, remedy="name a file, or a folder of Parquet files")
-    return [str(path) for path in files]
 
 
 def _begins(path: Path, magic: bytes) -> bool:
@@ -118,16 +162,8 @@ def _escaped(path: str) -> str:
     return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in path)
 
 
-def _csv_options(head: bytes, path: str, given: Given) -> str:
-    """Return how DuckDB is to read a CSV file, or raise if the first line is no header."""
-    header = csv_header(head, Source(path), "run", given)
-    if header is None:
-        problem = "is neither Parquet nor CSV with a first line that names columns of requests and items"
-        raise FormatError(path, None, problem, remedy=_STREAMING)
-    return (
-        f"all_varchar = true, header = true, delim = {literal(header.separator)}, quote = '\"', escape = '\"', "
-        f"compression = {literal(_packing(path))}"
-    )
+def _packings(files: TableFiles) -> list[str]:
+    return sorted({_packing(path) for path in files.paths})
 
 
 def _packing(path: str) -> str:

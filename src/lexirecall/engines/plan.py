@@ -1,6 +1,7 @@
 """The plan: from rows of runs to the positions of judged items, in SQL that DuckDB and Spark both understand.
 
-Belongs here: queries as text. Not here: running them (duckdb, spark). Imports errors, columns and manifest.
+Belongs here: queries as text. Not here: running them (duckdb, spark). Imports errors, columns, manifest and
+this package's casts.
 
 It is written over two views, RUNS (system, request, item, score) and JUDGMENTS (request, item, grade, place), in which
 ids are text and `place` tells the judged items of a request apart. The position of an item is the number of rows at or
@@ -9,8 +10,10 @@ never come to that window. A judged request of which no item is handed over has 
 systems and requests are numbers in both views, the same queries answer in numbers, and sort faster.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from lexirecall.engines.casts import Column, Dialect, literal
 from lexirecall.errors import UsageError
 from lexirecall.formats.columns import Columns
 from lexirecall.manifest import Conventions
@@ -24,59 +27,14 @@ _ORDERS = {
 }
 _BEYOND_FLOAT32 = "3.4028235677973366e38"  # from here on rounding gives infinity
 PROBLEMS = {
-    "no_system": ("system IS NULL", "the system is missing, or no whole number"),
-    "no_request": ("request IS NULL", "the request is missing, or no whole number"),
-    "no_item": ("item IS NULL", "the item is missing, or no whole number"),
-    "no_score": ("score IS NULL", "the score is missing or no number"),
-    "nan_score": ("isnan(score)", "the score is NaN, which has no place in an order"),
+    "no_system": ("system", "system IS NULL"),
+    "no_request": ("request", "request IS NULL"),
+    "no_item": ("item", "item IS NULL"),
+    "no_score": ("score", "score IS NULL OR isnan(score)"),
 }
-"""What a row of a run can lack: the condition, and how to say it."""
+"""What a row of a run can lack: the role, and the condition."""
 
-
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    """Where the two engines differ."""
-
-    quotes: str
-    """What stands around a name."""
-    joined: str
-    """An aggregate that joins the texts {text} in descending order of {order}."""
-    hashed: str
-    """A hash of 64 bits of the columns {columns}."""
-
-    def name(self, column: str) -> str:
-        """Return a name as SQL wants it.
-
-        >>> DUCKDB.name('my "own" column')
-        '"my ""own"" column"'
-        """
-        return f"{self.quotes}{column.replace(self.quotes, 2 * self.quotes)}{self.quotes}"
-
-
-DUCKDB = Dialect('"', "string_agg({text}, '' ORDER BY {order} DESC)", "hash({columns})")
-SPARK = Dialect("`", "string_agg({text}, '') WITHIN GROUP (ORDER BY {order} DESC)", "xxhash64({columns})")
-
-
-def text_of(value: str, *, is_float: bool) -> str:
-    """Return an id as text; of numbers that are stored as floats, as pandas does beside a gap, 7.0 is 7.
-
-    A fraction, infinity, and what goes beyond 64 bits, are no ids and give NULL.
-
-    >>> text_of("user", is_float=False)
-    'CAST(user AS STRING)'
-    """
-    if not is_float:
-        return f"CAST({value} AS STRING)"
-    return f"CASE WHEN {value} = floor({value}) THEN CAST(TRY_CAST({value} AS BIGINT) AS STRING) END"
-
-
-def literal(text: str) -> str:
-    """Return text as SQL writes it.
-
-    >>> literal("Reilly's")
-    "'Reilly''s'"
-    """
-    return "'" + text.replace("'", "''") + "'"
+IDS_AND_SCORE = "system, request, item, score"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,20 +54,42 @@ class Plan:
                     remedy="choose another rule, or read it without an engine",
                 )
 
-    def rows(self, source: str, columns: Columns, floats: frozenset[str], system: str | None = None) -> str:
-        """Select the rows of one table of runs; `floats` are the columns stored as floats, `system` names them all."""
-        system_text = literal(system) if system is not None else self._id(columns.system or "", floats)
+    def rows(
+        self, source: str, columns: Columns, kinds: Mapping[str, str], system: str | None = None, *,
+        label: str = "'run'", are_cells: bool = False,
+    ) -> str:  # fmt: skip
+        """Select the rows of one table of runs, and what is wrong with each; `system` names them all.
+
+        `kinds` are those of its columns, `label` is SQL for what messages call it, `are_cells` says that it is CSV.
+        """
+
+        def column(name: str | None) -> Column:
+            return Column(self.dialect.name(name or ""), kinds[name or ""], are_cells)
+
+        roles = {"request": column(columns.request), "item": column(columns.item)}
+        if system is None:
+            roles["system"] = column(columns.system)
+        selected = {role: each.id(self.dialect) for role, each in roles.items()}
+        selected["score"] = self._score(column(columns.order), is_rank=not columns.score)
+        faults = {f"{role}_fault": each.fault(self.dialect) for role, each in roles.items()}
+        faults["score_fault"] = column(columns.order).fault(self.dialect)
+        if system is not None:
+            selected["system"], faults["system_fault"] = literal(system), "CAST(NULL AS STRING)"
+        order = literal("score" if columns.score else "rank")
+        everything = {**selected, **faults, "source": label, "order_role": order}
+        wanted = f" WHERE coalesce({', '.join(self._cells(roles, column(columns.order)))}) IS NOT NULL"
         return (
-            f"SELECT {system_text} AS system, {self._id(columns.request, floats)} AS request, "
-            f"{self._id(columns.item, floats)} AS item, {self._score(columns)} AS score FROM {source}"
+            f"SELECT {', '.join(f'{sql} AS {name}' for name, sql in everything.items())} FROM {source}"
+            f"{wanted if are_cells else ''}"
         )
 
-    def _id(self, column: str, floats: frozenset[str]) -> str:
-        return text_of(self.dialect.name(column), is_float=column in floats)
+    def _cells(self, roles: Mapping[str, Column], order: Column) -> list[str]:
+        """Return the texts of all cells; a row in which all are missing is an empty line."""
+        return [each.text(self.dialect) for each in (*roles.values(), order)]
 
-    def _score(self, columns: Columns) -> str:
-        score = f"TRY_CAST({self.dialect.name(columns.order)} AS DOUBLE)"
-        score = score if columns.score else f"-{score}"  # the first rank is the highest score
+    def _score(self, column: Column, *, is_rank: bool) -> str:
+        score = column.number(self.dialect)
+        score = f"-({score})" if is_rank else f"({score})"  # the first rank is the highest score
         if self.conventions.score_dtype == "float32":
             score = (
                 f"CASE WHEN abs({score}) >= {_BEYOND_FLOAT32} THEN sign({score}) * CAST('Infinity' AS DOUBLE) "
@@ -119,12 +99,17 @@ class Plan:
 
     def problems(self) -> str:
         """Count the rows, and those that lack something: one row, with the columns num_rows and those of PROBLEMS."""
-        counts = (f"count(*) FILTER (WHERE {condition}) AS {name}" for name, (condition, _) in PROBLEMS.items())
+        counts = (f"count(*) FILTER (WHERE {condition}) AS {name}" for name, (_, condition) in PROBLEMS.items())
         return f"SELECT count(*) AS num_rows, {', '.join(counts)} FROM {RUNS}"
 
-    def examples(self, problem: str) -> str:
-        """Select a few of the rows that lack something."""
-        return f"SELECT system, request, item FROM {RUNS} WHERE {PROBLEMS[problem][0]} LIMIT 3"
+    def example(self, problem: str) -> str:
+        """Select one of the rows that lack something, the same whenever it is asked for; see `casts.row_error`.
+
+        The condition is not in a WHERE: DuckDB takes from the statistics of Parquet that no row is NaN.
+        """
+        role, condition = PROBLEMS[problem]
+        packed = self.dialect.packed.format(columns=f"source, system, request, item, order_role, {role}_fault")
+        return f"SELECT min({packed}) FILTER (WHERE {condition}) AS example FROM {RUNS}"
 
     def duplicates(self) -> str:
         """Select a few of the items that a system returned twice for a judged request."""

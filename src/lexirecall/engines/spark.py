@@ -13,9 +13,10 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from lexirecall.engines.batches import Layout
+from lexirecall.engines.casts import SPARK
 from lexirecall.engines.kernels import ROWS, STATE, Kernel, PairKernel, Sum, total_of
-from lexirecall.engines.plan import SPARK, Plan
-from lexirecall.engines.spark_session import check_libraries, match_python, pyspark, session
+from lexirecall.engines.plan import Plan
+from lexirecall.engines.spark_session import check_libraries, explained, match_python, pyspark, session
 from lexirecall.engines.spark_tables import Tables, Workspace, no_common_request, prepare
 from lexirecall.engines.tallies import PairTally, Tally, Task
 from lexirecall.errors import DataError, UsageError, counted
@@ -176,9 +177,10 @@ def sort_keys(
     )
     workspace, plan = Workspace(spark), Plan(conventions, SPARK)
     try:
-        tables = prepare(workspace, runs_df, qrels_df, columns, plan)
-        query = f"CAST(request AS {tables.request_type}) AS query"
-        return tables.query(f"SELECT system AS run, {query}, sort_key FROM ({plan.sort_keys(level)}) AS keys")
+        with explained():
+            tables = prepare(workspace, runs_df, qrels_df, columns, plan)
+            query = f"CAST(request AS {tables.request_type}) AS query"
+            return tables.query(f"SELECT system AS run, {query}, sort_key FROM ({plan.sort_keys(level)}) AS keys")
     finally:
         workspace.release()
 
@@ -214,9 +216,10 @@ def _gathering(
     match_python(spark)
     workspace, gathered = Workspace(spark), None
     try:
-        tables = prepare(workspace, runs, qrels, columns, plan)
-        gathered = tables.gathered().persist(pyspark("storagelevel").StorageLevel.MEMORY_AND_DISK)
-        yield tables, gathered
+        with explained():
+            tables = prepare(workspace, runs, qrels, columns, plan)
+            gathered = tables.gathered().persist(pyspark("storagelevel").StorageLevel.MEMORY_AND_DISK)
+            yield tables, gathered
     except BaseException:
         if gathered is not None:
             gathered.unpersist()

@@ -1,27 +1,30 @@
 """Files for Spark: what the command line gives it, by path, pattern, folder or URL.
 
 Belongs here: which files Spark reads and how, and which runs are in them. Not here: what is computed (spark). Imports
-errors, formats, manifest, names, verbs and this package's plan, spark, spark_session and spark_tables.
+errors, formats, manifest, names, verbs and this package's casts, plan, spark, spark_session and spark_tables.
 
 Where a path is on this machine, its content says what it is, as everywhere; elsewhere (`hdfs://…`, `s3a://…`) its name.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lexirecall.engines.plan import SPARK, Plan
+from lexirecall.engines.casts import SPARK
+from lexirecall.engines.plan import Plan
 from lexirecall.engines.spark import evaluate
-from lexirecall.engines.spark_session import pyspark, session
-from lexirecall.engines.spark_tables import Workspace, rows_of_frame
-from lexirecall.errors import DataError, FormatError, UsageError
+from lexirecall.engines.spark_session import explained, pyspark, session
+from lexirecall.engines.spark_tables import RunRows, Workspace, rows_of_frame
+from lexirecall.errors import DataError, FormatError, UsageError, shown
 from lexirecall.formats import load_judgments
-from lexirecall.formats.cells import csv_header
+from lexirecall.formats.cells import Header, check_rows
 from lexirecall.formats.columns import Given, check_given, find_columns
-from lexirecall.formats.folders import PARQUET
+from lexirecall.formats.folders import empty_file, is_part
 from lexirecall.formats.naming import check_names, matching
 from lexirecall.formats.source import Source
+from lexirecall.formats.tablefiles import TableFiles, table_files
+from lexirecall.formats.values import BLANKS
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions
 from lexirecall.names import Names
@@ -32,8 +35,8 @@ from lexirecall.verbs.averages import Averages
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_PARQUET = ""
-"""Stands, where a separator of CSV might stand, for Parquet."""
+_BROKEN = "lexirecall broken row"  # where Spark puts the text of a row that has too many or too few cells
+_INFERENCE = "spark.sql.sources.partitionColumnTypeInference.enabled"  # takes the partition system=007 for 7
 _STREAMING = "text and JSON are read line by line anyway, in little memory: leave out --engine"
 
 
@@ -61,13 +64,13 @@ def evaluate_files(
     if corpus_size is not None and not isinstance(corpus_size, int):
         raise UsageError(f"the corpus size is {corpus_size!r}, but for Spark must be one number for all requests")
     paths = [path for given in runs for path in _expanded(given)]
-    separators = [_separator(path, "run", columns) for path in paths]
+    found = [_table_files(path, "run", columns) for path in paths]
     is_ours = pyspark("sql").SparkSession.getActiveSession() is None
     spark = session(master)
     workspace = Workspace(spark)
     try:
-        frames = [(path, _read(spark, path, each)) for path, each in zip(paths, separators, strict=True)]
-        table = _one_table(workspace, frames, columns)
+        with explained():
+            table = _one_table(workspace, zip(paths, found, strict=True), columns)
         judged, named = _judgments(spark, qrels, columns)
         with evaluate(spark, table, judged, measures, columns=named, corpus_size=corpus_size, **keywords) as scores:
             return scores.averages
@@ -86,54 +89,96 @@ def _expanded(path: str) -> list[str]:
     return [path] if "://" in path else matching(path)
 
 
-def _separator(path: str, kind: str, columns: Given) -> str:
-    """Return what separates the columns of CSV, or _PARQUET."""
+def _table_files(path: str, kind: str, columns: Given) -> TableFiles | None:
+    """Return the files of a table on this machine; None for one elsewhere, of which only the name is known."""
     if not _is_here(path):
-        suffixes = Path(path).suffixes
-        return "\t" if ".tsv" in suffixes else "," if ".csv" in suffixes else _PARQUET
-    source = Source(_first_file(path))
-    with source.open() as stream:
-        head = stream.read(1 << 16)
-    if head.startswith(PARQUET):
-        return _PARQUET
-    header = csv_header(head, source, kind, columns)
-    if header is None:
+        return None
+    files = table_files(Source(path), kind, columns)
+    if files is None:
         problem = "is neither Parquet nor CSV with a first line that names columns of requests and items"
         raise FormatError(path, None, problem, remedy=_STREAMING)
-    return header.separator
+    return files
 
 
-def _first_file(path: str) -> str:
-    """Return a file of a folder, all of whose files are of one kind, or the file itself."""
-    if not Path(path).is_dir():
-        return path
-    files = sorted(file for file in Path(path).rglob("*") if file.is_file() and file.name[0] not in "._")
-    if not files:
-        raise FormatError(path, None, "is a directory, without files", remedy="name a file, or a folder of Parquet")
-    return str(files[0])
-
-
-def _read(spark: "SparkSession", path: str, separator: str) -> "DataFrame":
-    """Read a table; nothing but its columns is looked at yet."""
+def _read(spark: "SparkSession", path: str, files: TableFiles | None) -> "tuple[DataFrame, bool]":
+    """Read a table, and tell whether it is CSV; of Parquet nothing but its columns is looked at yet."""
+    infers = spark.conf.get(_INFERENCE) or "true"
+    spark.conf.set(_INFERENCE, "false")
     try:
-        if separator == _PARQUET:
-            return spark.read.parquet(path)
-        return spark.read.csv(path, header=True, sep=separator, quote='"', escape='"', multiLine=True)
+        with explained():
+            if files is None:
+                return _elsewhere(spark, path)
+            if files.header is None:
+                reader = spark.read if files.folder is None else spark.read.option("basePath", files.folder)
+                return reader.parquet(*files.paths), False
+            for each in files.paths:
+                check_rows(Source(each), files.header)  # on which line it is Spark does not know
+            return _csv(spark, files, files.header), True
     except pyspark("errors").PySparkException as error:
         reason = str(error).strip().splitlines()[0]
         raise DataError(f"{path}: Spark cannot read it: {reason}", remedy="check the path") from None
+    finally:
+        spark.conf.set(_INFERENCE, infers)
 
 
-def _one_table(workspace: Workspace, frames: "Sequence[tuple[str, DataFrame]]", columns: Given) -> "DataFrame":
+def _csv(spark: "SparkSession", files: TableFiles, header: Header) -> "DataFrame":
+    """Read CSV: cells as they are, since Spark would fill up and cut off odd rows."""
+    schema = ", ".join(f"c{place} STRING" for place in range(len(header.names)))
+    reader = spark.read if files.folder is None else spark.read.option("basePath", files.folder)
+    frame = reader.csv(
+        list(files.paths), schema=f"{schema}, `{_BROKEN}` STRING", header=True, sep=header.separator, quote='"',
+        escape='"', multiLine=True, columnNameOfCorruptRecord=_BROKEN,
+    )  # fmt: skip
+    broken = frame.where(f"`{_BROKEN}` IS NOT NULL OR {_is_garbled(header)}").first()
+    if broken is not None:
+        text = broken[_BROKEN] or header.separator.join(cell or "" for cell in broken[: len(header.names)])
+        problem = f"a row is not UTF-8 text, or has not the {len(header.names):,} cells of the header: {shown(text)}"
+        raise FormatError(files.name, None, problem, remedy="mend the row; a cell that holds the separator is quoted")
+    return frame.drop(_BROKEN).toDF(*header.names, *files.keys)
+
+
+def _is_garbled(header: Header) -> str:
+    """Return the condition for cells with the sign that Spark puts where bytes are not UTF-8."""
+    return " OR ".join(f"contains(c{place}, chr(65533))" for place in range(len(header.names)))
+
+
+def _elsewhere(spark: "SparkSession", path: str) -> "tuple[DataFrame, bool]":
+    """Read a table that only Spark can see; CSV by its name, with the columns that Spark finds."""
+    _check_sizes(spark, path)
+    suffixes = Path(path).suffixes
+    if not {".csv", ".tsv"} & {*suffixes}:
+        return spark.read.parquet(path), False
+    separator = "\t" if ".tsv" in suffixes else ","
+    names = spark.read.csv(path, header=True, sep=separator, quote='"', escape='"', multiLine=True).columns
+    header = Header(separator, tuple(name.strip(BLANKS) for name in names))
+    return _csv(spark, TableFiles(path, (path,), header), header), True
+
+
+def _check_sizes(spark: "SparkSession", path: str) -> None:
+    """Raise if a file of a folder is empty: Spark would pass it over."""
+    given = spark._jvm.org.apache.hadoop.fs.Path(path)  # type: ignore[union-attr]
+    system = given.getFileSystem(spark._jsc.hadoopConfiguration())
+    for status in system.globStatus(given) or ():
+        root = str(status.getPath())
+        files = system.listFiles(status.getPath(), True)
+        while files.hasNext():
+            file = files.next()
+            name = str(file.getPath())
+            if not file.getLen() and is_part(name.removeprefix(root)):
+                raise empty_file(name)
+
+
+def _one_table(workspace: Workspace, tables: "Iterable[tuple[str, TableFiles | None]]", columns: Given) -> RunRows:
     """Put the tables together, with a column of systems."""
-    plan, tables, names = Plan(Conventions(), SPARK), [], []
-    for path, frame in frames:
+    plan, parts, names = Plan(Conventions(), SPARK), [], []
+    for path, files in tables:
+        frame, are_cells = _read(workspace.spark, path, files)
         name = Source(path.rstrip("/")).run_name
-        rows = rows_of_frame(workspace, frame, columns, plan, name)
+        rows = rows_of_frame(workspace, frame, columns, plan, name, label=path, are_cells=are_cells)
         names += [(each, path) for each in _systems(rows, frame, columns, path, name)]
-        tables.append(rows)
+        parts.append(rows)
     check_names(names)
-    return reduce(lambda x, y: x.unionAll(y), tables)
+    return RunRows(reduce(lambda x, y: x.unionAll(y), parts))
 
 
 def _systems(rows: "DataFrame", frame: "DataFrame", columns: Given, path: str, name: str) -> Iterator[str]:
@@ -141,16 +186,18 @@ def _systems(rows: "DataFrame", frame: "DataFrame", columns: Given, path: str, n
     if find_columns(frame.columns, "run", columns, source=path).system is None:
         yield name
     else:
-        yield from (str(row.system) for row in rows.select("system").distinct().collect())
+        named = rows.select("system").distinct().where("system IS NOT NULL")
+        yield from (str(row.system) for row in named.collect())
 
 
 def _judgments(spark: "SparkSession", qrels: str, columns: Given) -> "tuple[DataFrame, Given]":
     """Read judgments where they are if they are a table, or else here; return also what is said of their columns."""
-    try:
-        separator = _separator(qrels, "qrels", columns)
-    except FormatError:
+    if not _is_here(qrels):
+        return _read(spark, qrels, None)[0], _of_judgments(columns)
+    files = table_files(Source(qrels), "qrels", columns)
+    if files is None or files.header is not None:  # cells of CSV are stripped here as everywhere
         return _handed_over(spark, load_judgments(qrels, columns)), None
-    return _read(spark, qrels, separator), _of_judgments(columns)
+    return _read(spark, qrels, files)[0], _of_judgments(columns)
 
 
 def _handed_over(spark: "SparkSession", judgments: Judgments) -> "DataFrame":

@@ -14,8 +14,9 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
-from lexirecall.errors import UsageError
+from lexirecall.errors import FormatError, UsageError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -50,6 +51,19 @@ def session(master: str | None = None, **config: Any) -> "SparkSession":
         spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return spark  # type: ignore[no-any-return]
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turn what Spark raises about a file that it cannot read into an error that names the file."""
+    try:
+        yield
+    except Exception as error:
+        found = re.search(r"FAILED_READ_FILE.*?while reading file (.+?)[.] ", str(error), re.DOTALL)
+        if found is None:
+            raise
+        name = re.sub("^file:/+", "/", unquote(found[1]))
+        raise FormatError(name, None, "Spark cannot read it", remedy="is it damaged, or of another kind?") from None
 
 
 def pyspark(part: str) -> Any:

@@ -9,29 +9,39 @@ Only counts, names of systems and examples for messages come to the driver.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import uuid4
 
-from lexirecall.engines.plan import JUDGMENTS, PROBLEMS, RUNS, SPARK, Plan, text_of
+from lexirecall.engines.casts import SPARK, Column, row_error
+from lexirecall.engines.plan import JUDGMENTS, PROBLEMS, RUNS, Plan
 from lexirecall.engines.spark_session import pyspark
-from lexirecall.errors import DataError, FormatError, UsageError, counted, listed, shown
-from lexirecall.formats.columns import NO_GRADES, NO_GRADES_REMEDY, Given, find_columns
+from lexirecall.errors import DataError, FormatError, UsageError, listed, shown
+from lexirecall.formats.columns import NO_GRADES, NO_GRADES_REMEDY, Columns, Given, find_columns
+from lexirecall.formats.values import NUMBER_REMEDY, check_kind, kind_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    Frames = DataFrame | Mapping[str, DataFrame]
+    Frames: TypeAlias = "DataFrame | Mapping[str, DataFrame] | RunRows"
 
-_NAME = "lexirecall name"  # a column that is added to the frames that come in
+_NAME, _LABEL = "lexirecall name", "lexirecall label"  # columns that are added to the frames that come in
+_FRAME = "lexirecall_frame"  # stands in SQL for such a frame
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double")
 _FEW = 500_000  # judgments that every executor is sent, some 50 MB, so that the runs need not be shuffled to them
 _GRADE_PROBLEMS = {
-    "no_request": ("request IS NULL", "the request is missing, or a fraction"),
-    "no_item": ("item IS NULL", "the item is missing, or a fraction"),
-    "no_grade": ("grade IS NULL", "the grade is missing, or no number"),
-    "not_finite": ("isnan(grade) OR abs(grade) = CAST('Infinity' AS DOUBLE)", "the grade is not finite"),
-    "not_whole": ("must_be_whole AND grade <> floor(grade)", NO_GRADES),
+    "no_request": ("request", "request IS NULL"),
+    "no_item": ("item", "item IS NULL"),
+    "no_grade": ("grade", "grade IS NULL OR isnan(grade)"),
+    "not_finite": ("grade", "abs(grade) = CAST('Infinity' AS DOUBLE)"),
+    "not_whole": ("grade", "must_be_whole AND grade <> floor(grade)"),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class RunRows:
+    """The rows of runs in the form that the plan wants, of which the tables name the systems."""
+
+    frame: "DataFrame"
 
 
 class Workspace:
@@ -122,11 +132,11 @@ def _query(workspace: Workspace, text: str, runs: "DataFrame", judgments: "DataF
 def prepare(workspace: Workspace, runs: "Frames", qrels: "DataFrame", columns: Given, plan: Plan) -> Tables:
     """Bring the user's frames into the form that the plan wants, and check them."""
     rows, names = _rows(workspace, runs, columns, plan)
-    pairs, has_grades = _grades(workspace, qrels, columns)
-    judgments, num_repeated = _judgments(workspace, workspace.hold(pairs))
+    graded, has_grades = _grades(workspace, qrels, columns)
+    judgments, num_repeated = _judgments(workspace, graded)
     census = workspace.hold(_census(workspace, rows))
-    systems = _systems(census, names)
     _check_runs(workspace, plan, rows, judgments, census)
+    systems = _systems(census, names)
     lengths, num_unjudged = _lengths(workspace, plan, rows, judgments, census)
     num_duplicates = _num_duplicates(workspace, plan, lengths)
     return Tables(
@@ -148,6 +158,8 @@ def _rows(
     workspace: Workspace, runs: "Frames", columns: Given, plan: Plan
 ) -> "tuple[DataFrame, tuple[str, ...] | None]":
     """Return the rows of all systems, and their names if they were given."""
+    if isinstance(runs, RunRows):
+        return runs.frame, None
     if not isinstance(runs, Mapping):
         return rows_of_frame(workspace, runs, columns, plan, "run"), None
     if not runs:
@@ -165,27 +177,44 @@ def rows_of_frame(
     plan: Plan,
     name: str,
     *,
+    label: str = "",
     ignores_systems: bool = False,
+    are_cells: bool = False,
 ) -> "DataFrame":
-    """Return system, request, item and score of all rows; `name` is for a frame without a column of systems."""
+    """Return system, request, item and score of all rows, and their faults; `name` is for a frame that names none."""
     check_frame(frame, f"the run {name!r}")
-    found = find_columns(frame.columns, "run", columns, source=name)
-    if found.system is None or ignores_systems:
-        found = replace(found, system=_NAME)
-    return _select(workspace, plan.rows("", found, _floats(frame)), frame, name)
+    label = label or name
+    found = find_columns(frame.columns, "run", columns, source=label)
+    roles = {"system": None if ignores_systems else found.system, "request": found.request, "item": found.item}
+    roles["score" if found.score else "rank"] = found.order
+    own, kinds, places = _numbered(frame, roles, name, label)
+    placed = replace(Columns(system=_NAME), **places)  # type: ignore[arg-type]
+    return _select(workspace, plan.rows(_FRAME, placed, kinds, label=SPARK.name(_LABEL), are_cells=are_cells), own)
 
 
-def _select(workspace: Workspace, selection: str, frame: "DataFrame", name: str) -> "DataFrame":
-    """Run a selection that ends with FROM; the user's names in it may hold braces.
+def _numbered(
+    frame: "DataFrame", roles: Mapping[str, str | None], name: str, label: str
+) -> "tuple[DataFrame, dict[str, str], dict[str, str]]":
+    """Return the frame with columns that are called by their places, what each of them holds, and which is which.
 
-    A column is added, if only so that the view is not of the user's own frame, which would be uncached with the view.
+    Spark takes names for the same that differ in case only; and the view of a frame of the user's own would, when it
+    goes, take with it what is cached of that frame.
     """
-    own = frame.withColumn(_NAME, pyspark("sql.functions").lit(name))
-    return workspace.sql(selection.replace("{", "{{").replace("}", "}}") + " {frame}", frame=own)
+    kinds = [kind_of(kind) for _, kind in frame.dtypes]
+    places = {role: frame.columns.index(column) for role, column in roles.items() if column}
+    for role, place in places.items():
+        check_kind(kinds[place], role, frame.columns[place], label)
+    lit = pyspark("sql.functions").lit
+    own = frame.toDF(*(f"c{place}" for place in range(len(kinds))))
+    own = own.withColumn(_NAME, lit(name)).withColumn(_LABEL, lit(label))
+    by_place = {**{f"c{place}": kind for place, kind in enumerate(kinds)}, _NAME: "text"}
+    return own, by_place, {role: f"c{place}" for role, place in places.items()}
 
 
-def _floats(frame: "DataFrame") -> frozenset[str]:
-    return frozenset(name for name, kind in frame.dtypes if kind in ("float", "double"))
+def _select(workspace: Workspace, selection: str, frame: "DataFrame") -> "DataFrame":
+    """Run a selection from _FRAME on a frame; the user's names in it may hold braces."""
+    text = selection.replace("{", "{{").replace("}", "}}")
+    return workspace.sql(text.replace(_FRAME, "{frame}"), frame=frame)
 
 
 def _request_type(qrels: "DataFrame", columns: Given) -> str:
@@ -203,42 +232,40 @@ def check_frame(frame: Any, what: str) -> None:
 
 
 def _grades(workspace: Workspace, qrels: "DataFrame", columns: Given) -> "tuple[DataFrame, bool]":
-    """Return request, item, lowest and highest grade and how often they are judged, and whether there are grades."""
+    """Return request, item and grade of all rows, and their faults, and whether there are grades."""
     check_frame(qrels, "the frame of judgments")
     found = find_columns(qrels.columns, "qrels", columns, source="qrels")
-    floats = _floats(qrels)
-    ids = {
-        role: text_of(SPARK.name(name), is_float=name in floats)
-        for role, name in (("request", found.request), ("item", found.item))
-    }
-    grade = f"TRY_CAST({SPARK.name(found.grade)} AS DOUBLE)" if found.grade else "CAST(1 AS DOUBLE)"
+    roles = {"request": found.request, "item": found.item, "grade": found.grade}
+    own, kinds, places = _numbered(qrels, roles, "qrels", "qrels")
+    given = {role: Column(name, kinds[name]) for role, name in places.items()}
+    grade = given["grade"].number(SPARK) if "grade" in given else "CAST(1 AS DOUBLE)"
+    faults = ", ".join(f"{column.fault(SPARK)} AS {role}_fault" for role, column in given.items())
     rows = (
-        f"SELECT {ids['request']} AS request, {ids['item']} AS item, {grade} AS grade, "
-        f"{str(found.is_score_graded).lower()} AS must_be_whole FROM"
+        f"SELECT {given['request'].id(SPARK)} AS request, {given['item'].id(SPARK)} AS item, {grade} AS grade, "
+        f"{str(found.is_score_graded).lower()} AS must_be_whole, {faults} FROM {_FRAME}"
     )
-    frame = _select(workspace, rows, qrels, "qrels")
-    counts = ", ".join(f"count_if({condition}) AS {name}" for name, (condition, _) in _GRADE_PROBLEMS.items())
-    pairs = (
-        f"SELECT request, item, min(grade) AS grade, max(grade) AS highest, count(*) AS times, {counts} "
-        "FROM {frame} GROUP BY request, item"
-    )
-    return workspace.sql(pairs, frame=frame), found.grade is not None
+    return _select(workspace, rows, own), found.grade is not None
 
 
-def _judgments(workspace: Workspace, pairs: "DataFrame") -> "tuple[DataFrame, int]":
+def _judgments(workspace: Workspace, graded: "DataFrame") -> "tuple[DataFrame, int]":
     """Return request, item, grade and place, and how many judgments are repeated."""
+    counts = ", ".join(f"count_if({condition}) AS {name}" for name, (_, condition) in _GRADE_PROBLEMS.items())
+    pairs = workspace.hold(
+        workspace.sql(
+            f"SELECT request, item, min(grade) AS grade, max(grade) AS highest, count(*) AS times, {counts} "
+            "FROM {graded} GROUP BY request, item",
+            graded=graded,
+        )
+    )
     sums = ", ".join(f"sum({name}) AS {name}" for name in _GRADE_PROBLEMS)
-    counts = workspace.sql(
+    total = workspace.sql(
         f"SELECT count(*) AS pairs, sum(times) AS num_rows, {sums} FROM {{pairs}}", pairs=pairs
     ).collect()[0]
-    if not counts["pairs"]:
-        raise FormatError("qrels", None, "there are no judgments")
-    for name, (_, problem) in _GRADE_PROBLEMS.items():
-        if counts[name]:
-            example = pairs.where(f"{name} > 0").first()
-            remedy = NO_GRADES_REMEDY if problem == NO_GRADES else ""
-            what = f"{counted(counts[name], 'row')}: {problem}, as {_named(example)}"
-            raise FormatError("qrels", None, what, remedy=remedy)
+    if not total["pairs"]:
+        raise FormatError("qrels", None, "the table has no rows", remedy="is it the right one?")
+    for name in _GRADE_PROBLEMS:
+        if total[name]:
+            raise _bad_judgments(workspace, graded, name, total)
     if (pair := pairs.where("grade <> highest").first()) is not None:
         problem = f"{_named(pair)} is judged twice, with the grades {pair.grade:g} and {pair.highest:g}"
         raise FormatError("qrels", None, problem, remedy="keep one of them")
@@ -248,14 +275,27 @@ def _judgments(workspace: Workspace, pairs: "DataFrame") -> "tuple[DataFrame, in
         "row_number() OVER (PARTITION BY request ORDER BY grade > 0 DESC, item) AS place FROM {pairs}"
     )
     judgments = workspace.hold(workspace.sql(placed, pairs=pairs))
-    if counts["pairs"] <= _FEW:
+    if total["pairs"] <= _FEW:
         judgments = judgments.hint("broadcast")
-    return judgments, counts["num_rows"] - counts["pairs"]
+    return judgments, total["num_rows"] - total["pairs"]
+
+
+def _bad_judgments(workspace: Workspace, graded: "DataFrame", name: str, counts: Any) -> FormatError:
+    """Return the error about rows of judgments that lack something."""
+    role, condition = _GRADE_PROBLEMS[name]
+    packed = f"struct('qrels', CAST(NULL AS STRING), request, item, 'grade', {role}_fault, grade)"
+    text = f"SELECT min({packed}) FILTER (WHERE {condition}) AS example FROM {{graded}}"
+    *example, grade = workspace.sql(text, graded=graded).collect()[0].example
+    said = {
+        "not_finite": (f"the grade is not finite: {grade}", NUMBER_REMEDY),
+        "not_whole": (f"{NO_GRADES}: {grade}", NO_GRADES_REMEDY),
+    }
+    return row_error(role, counts[name], counts["num_rows"], example, said.get(name))
 
 
 def _census(workspace: Workspace, rows: "DataFrame") -> "DataFrame":
     """Count, for each system and request, the rows, and those that lack something: all in one reading."""
-    counts = ", ".join(f"count_if({condition}) AS {name}" for name, (condition, _) in PROBLEMS.items())
+    counts = ", ".join(f"count_if({condition}) AS {name}" for name, (_, condition) in PROBLEMS.items())
     text = f"SELECT system, request, count(*) AS num_rows, {counts} FROM {{rows}} GROUP BY system, request"
     return workspace.sql(text, rows=rows)
 
@@ -264,21 +304,20 @@ def _systems(census: "DataFrame", names: tuple[str, ...] | None) -> tuple[str, .
     """Return the systems in the order given, or by name, since a table has no order."""
     if names is not None:
         return names
-    systems = sorted(row.system for row in census.select("system").distinct().collect() if row.system is not None)
-    if not systems:
-        raise FormatError("runs", None, "there are no rows")
-    return tuple(systems)
+    return tuple(sorted(row.system for row in census.select("system").distinct().collect()))
 
 
 def _check_runs(
     workspace: Workspace, plan: Plan, rows: "DataFrame", judgments: "DataFrame", census: "DataFrame"
 ) -> None:
-    sums = ", ".join(f"sum({name}) AS {name}" for name in PROBLEMS)
+    sums = ", ".join(f"sum({name}) AS {name}" for name in ("num_rows", *PROBLEMS))
     counts = workspace.sql(f"SELECT {sums} FROM {{census}}", census=census).collect()[0]
-    for name, (_, problem) in PROBLEMS.items():
+    if not counts.num_rows:
+        raise FormatError("run", None, "the table has no rows", remedy="is it the right one?")
+    for name, (role, _) in PROBLEMS.items():
         if counts[name]:
-            example = _query(workspace, plan.examples(name), rows, judgments).first()
-            raise FormatError("runs", None, f"{counted(counts[name], 'row')}: {problem}, as {_named(example)}")
+            example = _query(workspace, plan.example(name), rows, judgments).collect()[0].example
+            raise row_error(role, counts[name], counts.num_rows, example)
     if plan.conventions.duplicates == "error" and _may_repeat(workspace, plan, rows, judgments):
         repeated = _query(workspace, plan.duplicates(), rows, judgments).collect()
         if repeated:

@@ -20,7 +20,7 @@ _MAGIC = b"PAR1"
 _LEAST = 12  # bytes: twice the magic, and the length of the footer
 _PARQUET_NAMES = (".parquet", ".parq", ".pq")
 _CSV_NAMES = tuple(f"{kind}{packing}" for kind in (".csv", ".tsv") for packing in ("", ".gz", ".zst", ".bz2", ".xz"))
-_ABOUT = ("readme", "license", "licence")
+_ABOUT, _BESIDE = ("readme", "license", "licence"), (".md", ".crc")
 _REMEDY = "mend or remove it; names that begin with . or _ are passed over"
 
 
@@ -49,15 +49,21 @@ def files_of(folder: str) -> list[str]:
 def _found(folder: str) -> Iterator[Path]:
     for here, folders, names in os.walk(folder, onerror=_refuse, followlinks=True):
         folders[:] = sorted(name for name in folders if not _is_hidden(name))
-        yield from (Path(here, name) for name in names if not _is_hidden(name) and not _is_about(name))
+        yield from (Path(here, name) for name in names if is_part(name))
+
+
+def is_part(path: str) -> bool:
+    """Tell whether a file, by its path within a folder, is part of the table.
+
+    >>> is_part("system=bm25/part-0.parquet"), is_part("_temporary/0/part-0.parquet"), is_part("README.md")
+    (True, False, False)
+    """
+    name = Path(path).name.lower()
+    return not any(map(_is_hidden, Path(path).parts)) and not name.startswith(_ABOUT) and not name.endswith(_BESIDE)
 
 
 def _is_hidden(name: str) -> bool:
     return name.startswith(".") or (name.startswith("_") and "=" not in name)  # _day=1 is a partition
-
-
-def _is_about(name: str) -> bool:
-    return name.lower().startswith(_ABOUT) or name.lower().endswith((".md", ".crc"))
 
 
 def is_parquet(file: Path) -> bool:
@@ -72,7 +78,7 @@ def is_parquet(file: Path) -> bool:
     except OSError as error:
         _refuse(error, file)
     if not size:
-        raise FormatError(str(file), None, "the file is empty (0 bytes)", remedy=_REMEDY)
+        raise empty_file(str(file))
     if head == PARQUET:
         check_end(str(file), size, end)
         return True
@@ -80,6 +86,11 @@ def is_parquet(file: Path) -> bool:
         return False
     what = "not a Parquet file" if file.name.lower().endswith(_PARQUET_NAMES) else "neither a Parquet nor a CSV file"
     raise FormatError(str(file), None, f"is {what}: it begins with {head!r}", remedy=_REMEDY)
+
+
+def empty_file(name: str) -> FormatError:
+    """Return the error about a file without content."""
+    return FormatError(name, None, "the file is empty (0 bytes)", remedy=_REMEDY)
 
 
 def check_end(name: str, size: int, end: bytes) -> None:

@@ -21,7 +21,18 @@ import numpy as np
 from lexirecall.errors import FormatError, UsageError
 from lexirecall.formats.columns import Columns, Given, find_columns
 from lexirecall.formats.ids import Ids, as_text, is_polars, number_integers, number_values, series_of
-from lexirecall.formats.values import BLANKS, ID_REMEDY, LARGEST, WORDS, check_kind, fault, is_number, kind_of, missing
+from lexirecall.formats.values import (
+    BLANKS,
+    ID_REMEDY,
+    LARGEST,
+    MISSING_REMEDY,
+    WORDS,
+    check_kind,
+    fault,
+    is_number,
+    kind_of,
+    missing,
+)
 from lexirecall.judgments import FloatArray, IntArray
 
 _ONE_AT_A_TIME = threading.Lock()  # relations of one database cannot be asked at once
@@ -117,8 +128,7 @@ class Table:
         return series
 
     def _missing(self, row: int, role: str) -> FormatError:
-        remedy = f"leave the row out, or fill the column {getattr(self.columns, role)!r}"
-        return self.error(row, missing(role), remedy=remedy)
+        return self.error(row, missing(role), remedy=MISSING_REMEDY)
 
     def _fault(self, row: int, role: str, kind: str, value: Any) -> FormatError:
         problem, remedy = fault(role, kind, str(value))

@@ -35,6 +35,7 @@ WORDS = {
 
 IDS = ("request", "item", "system", "provider")
 ID_REMEDY = "ids are text or whole numbers; convert the column, or leave such rows out"
+MISSING_REMEDY = "leave such rows out, or fill them in"
 NUMBER_REMEDY = "write a plain number, as in 12.5 or 1e-3; leave out rows without one"
 _KINDS = (
     ("durations", r"interval|duration"),
@@ -107,6 +108,8 @@ def fault(role: str, kind: str, value: str) -> tuple[str, str]:
     ("the score is not a number: '3,5'", 'write the decimal point as in 3.5')
     """
     word = WORDS[role]
+    if role not in IDS and value.strip(BLANKS).lower().lstrip("+-") == "nan":
+        return missing(role), MISSING_REMEDY
     if role not in IDS:
         is_decimal = value.strip(BLANKS).replace(",", "", 1).lstrip("+-").isdigit()
         remedy = (
