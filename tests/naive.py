@@ -99,7 +99,7 @@ class Case:
     @property
     def listed(self) -> list[Grade]:
         """The grades shown; an optimist lets those that are missing follow at once, the highest first."""
-        if self.imputation == "pessimistic":
+        if self.imputation != "optimistic":
             return self.shown
         missing = Counter(grade for grade in self.judged.values() if grade > 0)
         missing -= Counter(grade for grade in self.shown if grade is not None)
@@ -912,3 +912,24 @@ def linear_exposure(case: Case) -> float:
 
 
 TWINS |= {"MetricLexiRecall": metric_lexirecall, "Linear": linear_exposure}
+
+
+# Imputation as in the paper: the whole corpus is ranked, what is missing at its end, in any order
+
+NOT_OF_POSITIONS = {"NumRet", "NumRel", "NumRelRet", "SetP", "SetR", "SetF", "Bpref", "infAP", "Judged"}
+
+
+def completed(case: Case) -> list[Case]:
+    """The rankings of the whole corpus that a list may be the top of, if what is relevant and missing comes last."""
+    missing = Counter(grade for grade in case.judged.values() if grade >= case.level)
+    missing -= Counter(grade for grade in case.shown if grade is not None)
+    tails = sorted(set(permutations(missing.elements())))
+    gap: list[Grade] = [None] * ((case.corpus_size or 0) - len(case.shown) - len(tails[0]))
+    return [replace(case, shown=[*case.shown, *gap, *tail], imputation="pessimistic") for tail in tails]
+
+
+def paper_value(name: str, settings: Mapping[str, Any], case: Case) -> float:
+    """The mean over these rankings; with a cut-off, and where positions do not matter, what is missing is not there."""
+    if name in NOT_OF_POSITIONS or name == "Rprec" or "cutoff" in settings:
+        return value(name, settings, case)
+    return fmean(value(name, settings, each) for each in completed(case))

@@ -193,6 +193,31 @@ def test_a_warning_goes_to_stderr(command: Command) -> None:
     assert "warning" not in command("eval", *FILES).err
 
 
+def test_the_papers_imputation_is_an_option_that_needs_the_corpus_size(command: Command, tmp_path: Path) -> None:
+    refused = command("eval", *FILES, "--imputation", "paper")
+    assert (refused.code, refused.out) == (2, "")
+    assert "imputation='paper' needs the corpus size" in refused.err
+    assert "--corpus-size N" in refused.err
+    outcome = command(
+        "eval",
+        *FILES,
+        "--imputation",
+        "paper",
+        "--corpus-size",
+        "1000",
+        "-m",
+        "AP",
+        "-f",
+        "tsv",
+        "--manifest",
+        "m.json",
+    )
+    assert json.loads((tmp_path / "m.json").read_text())["conventions"]["imputation"] == "paper"
+    plain = command("eval", *FILES, "--corpus-size", "1000", "-m", "AP", "-f", "tsv")
+    assert outcome.code == 0
+    assert outcome.out != plain.out
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_a_result_may_go_to_a_pipe_which_stays_one(command: Command, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"

@@ -119,7 +119,7 @@ def usable(collection: Collection) -> dict[str, Run]:
     orderings(),
     st.sampled_from(["trec", "worst", "best", "expected"]),
     st.sampled_from(["error", "best"]),
-    st.sampled_from(["pessimistic", "optimistic"]),
+    st.sampled_from(["pessimistic", "optimistic", "paper"]),
     st.booleans(),
 )
 def test_positions_are_those_of_dicts(
@@ -132,7 +132,8 @@ def test_positions_are_those_of_dicts(
     needs_judged: bool,
 ) -> None:
     runs = usable(collection)
-    assume(ties != "expected" or (imputation == "pessimistic" and not (ordering.depth and ordering.judged_only)))
+    assume(ties != "expected" or (imputation != "optimistic" and not (ordering.depth and ordering.judged_only)))
+    assume(imputation != "paper" or collection.corpus_size)
     options: dict[str, Any] = {
         "ties": ties,
         "duplicates": duplicates,

@@ -65,7 +65,8 @@ def twins(collection: Collection, level: float, ordering: Ordering, ties: str, i
     def of_order(order: list[str], judged: dict[str, float], measure: Measure) -> float:
         shown = naive.grades_shown(order, judged, ordering.depth, judged_only=ordering.judged_only)
         case = naive.Case(shown, judged, measure.level(level), collection.corpus_size, imputation)
-        return naive.value(measure.name, measure.settings, case)
+        compute = naive.paper_value if imputation == "paper" else naive.value
+        return compute(measure.name, measure.settings, case)
 
     def twin(lines: naive.Lines, judged: dict[str, float], measure: Measure) -> float:
         if ties == "expected":
@@ -110,6 +111,19 @@ def test_every_measure_equals_its_twin_with_optimistic_imputation(
     assert not list(differences(collection, measures, level, twin, **conventions))
 
 
+few_documents = collections(documents=DOCUMENTS[:6], with_size=True)  # so that all orders of those missing can be tried
+
+
+@quick(80)
+@given(few_documents, orderings(), st.sampled_from(LEVELS))
+def test_every_measure_equals_its_twin_with_the_imputation_of_the_paper(
+    collection: Collection, ordering: Ordering, level: float
+) -> None:
+    twin = twins(collection, level, ordering, "trec", "paper")
+    conventions = {"imputation": "paper", **conventions_of(ordering)}
+    assert not list(differences(collection, SETTINGS + NEED_SIZE, level, twin, **conventions))
+
+
 @quick(40)
 @given(collections(), st.none() | st.integers(1, 6), st.sampled_from(LEVELS))
 def test_ranked_lists_without_scores_are_taken_in_their_order(
@@ -144,6 +158,25 @@ def test_expected_value_is_the_mean_over_all_orders_of_tied_items(
     measures = [measure for measure in measures_for(collection) if measure in CLOSED_FORM]
     twin = twins(collection, level, ordering, "expected")
     assert not list(differences(collection, measures, level, twin, ties="expected", **conventions_of(ordering)))
+
+
+tied_with_size = collections(
+    scores=(1.0, 1.0, 1.0, 0.5),
+    documents=DOCUMENTS[:5],
+    max_systems=1,
+    with_size=True,
+    grades=(0.0, 0.5, 1.0, 2.0, 3.0),
+)
+
+
+@quick(80)
+@given(tied_with_size, orderings(both=False), st.sampled_from(LEVELS))
+def test_expected_value_with_the_imputation_of_the_paper_is_the_mean_over_all_orders_of_tied_and_missing_items(
+    collection: Collection, ordering: Ordering, level: float
+) -> None:
+    twin = twins(collection, level, ordering, "expected", "paper")
+    conventions = {"imputation": "paper", "ties": "expected", **conventions_of(ordering)}
+    assert not list(differences(collection, CLOSED_FORM, level, twin, **conventions))
 
 
 def test_expected_value_is_finite_when_the_cut_never_hides_the_item_that_counts() -> None:

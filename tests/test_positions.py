@@ -64,7 +64,7 @@ def test_the_corpus_size_may_differ_from_request_to_request() -> None:
         project(qrels, {"7": []}, corpus_size={7: 10})
 
 
-@pytest.mark.parametrize("imputation", ["pessimistic", "optimistic"])
+@pytest.mark.parametrize("imputation", ["pessimistic", "optimistic", "paper"])
 def test_a_corpus_that_is_too_small_is_refused_by_run_and_request(imputation: str) -> None:
     """Ten items were retrieved and three relevant ones were not: 13 is enough, 12 is not."""
     qrels, runs = {"r0": {"z": 1}, "r1": SIX}, {"good": {"r0": ["z"], "r1": list(SIX)}, "deep": {"r1": TEN}}

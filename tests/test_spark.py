@@ -138,6 +138,12 @@ CONVENTIONS: dict[str, dict[str, Any]] = {
     "zero": {"no_relevant": "zero", "level": 2, "corpus_size": 40},
     "worst": {"ties": "worst", "queries": "intersection", "depth": 5},
     "best": {"ties": "best", "judged_only": True, "score_dtype": "float32"},
+    "paper": {
+        "imputation": "paper",
+        "corpus_size": 40,
+        "depth": 6,
+        "measures": ["AP", "nDCG", "RR", "RBP", "ERR", "R@3"],
+    },
     "expected": {"ties": "expected", "depth": 4, "measures": ["TSE", "AP", "nDCG", "R@3", "P@2", "Judged@3"]},
 }
 

@@ -12,7 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lexirecall.measures
-from lexirecall import MEASURES, DataError, Measure, Positions, Projection, UsageError, parse_measure, project
+from lexirecall import (
+    MEASURES,
+    PREFERENCES,
+    DataError,
+    Measure,
+    Positions,
+    Projection,
+    UsageError,
+    parse_measure,
+    project,
+)
 from lexirecall.judgments import FloatArray
 from lexirecall.measures import Parameter
 from lexirecall.measures.recall_level import needed_for_recall
@@ -263,6 +273,55 @@ def test_the_papers_example_whatever_the_corpus_size(name: str, corpus_size: int
 @pytest.mark.parametrize("name", WITH_1000)
 def test_the_papers_example_in_a_corpus_of_1000(name: str) -> None:
     assert parse_measure(name).of([2, 3, 8], 6, corpus_size=1000) == pytest.approx(WITH_1000[name], rel=1e-12)
+
+
+DISCOUNTS = sum(1 / math.log2(p + 1) for p in (2, 3, 8, 998, 999, 1000))
+AS_IN_THE_PAPER = {
+    "AP": (1 / 2 + 2 / 3 + 3 / 8 + 4 / 998 + 5 / 999 + 6 / 1000) / 6,
+    "RR": 1 / 2,
+    "RBP": 0.2 * (0.8 + 0.8**2 + 0.8**7 + 0.8**997 + 0.8**998 + 0.8**999),
+    "nDCG": DISCOUNTS / IDEAL,
+    "nDCG(rel=1)": DISCOUNTS / IDEAL,
+    "ERR": sum((15 / 16) ** i / 16 / p for i, p in enumerate((2, 3, 8, 998, 999, 1000))),
+    "IPrec@1": 6 / 1000,
+    **{
+        name: EXAMPLE[name]
+        for name in ("AP@5", "nDCG@3", "R@3", "P@5", "Rprec", "Success@2", "SetR", "Bpref", "NumRelRet")
+    },
+    **{name: WITH_1000[name] for name in ("TSE", "SL3", "LastRel", "RE", "Linear", "LexiRecallBits")},
+}
+
+
+@pytest.mark.parametrize("name", AS_IN_THE_PAPER)
+def test_the_papers_example_with_its_imputation_for_every_measure(name: str) -> None:
+    ranking = ranking_of([None, 1, 1, None, None, None, None, 1], [1, 1, 1], 1000, imputation="paper")
+    assert value(parse_measure(name), ranking) == pytest.approx(AS_IN_THE_PAPER[name], rel=1e-12)
+
+
+def test_the_places_of_missing_items_of_different_grades_are_averaged_over() -> None:
+    """Grades 1 and 3 are missing, at 9 and 10 in either order: 2/log2(10) + 2/log2(11), over the best 3, 2 and 1."""
+    ranking = ranking_of([2], [1, 3], 10, imputation="paper")
+    ideal = 3 + 2 / math.log2(3) + 1 / 2
+    gained = 2 + 2 / math.log2(10) + 2 / math.log2(11)
+    assert value(MEASURES["nDCG"], ranking) == pytest.approx(gained / ideal, rel=1e-14)
+
+
+@pytest.mark.parametrize("n", [3, 10])
+def test_with_the_papers_imputation_what_was_not_retrieved_is_not_in_the_top(n: int) -> None:
+    """All three are missing; in a corpus of three they stand at 1, 2 and 3, and yet were not found."""
+    ranking = ranking_of([], [1, 1, 1], n, imputation="paper")
+    for name in ("R@10", "P@10", "Success@10", "Rprec", "AP@10", "nDCG@10", "RR@10", "ERR@10", "RBP@10", "SetR"):
+        assert value(parse_measure(name), ranking) == 0
+    assert value(MEASURES["AP"], ranking) > 0
+    runs = {"one": {"q": ["a"]}, "none": {"q": []}}
+    both = project({"q": dict.fromkeys("abc", 1)}, runs, corpus_size=n, imputation="paper").at_level(1)
+    assert PREFERENCES["LexiRecall"].pairs(both).values[0, 1].tolist() == [1]
+
+
+def test_the_papers_imputation_needs_a_corpus_size() -> None:
+    with pytest.raises(UsageError, match="imputation='paper' needs the corpus size") as caught:
+        ranking_of([1], [1], imputation="paper")
+    assert "--corpus-size" in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["TSE", "TSE(e='dcg')", "TSE(e='rbp')", "TSE@1000"])

@@ -14,7 +14,7 @@ from lexirecall.reader import reader_in_use
 from lexirecall.version import VERSION
 
 TIE_RULES = ("trec", "input", "worst", "best", "expected")
-IMPUTATIONS = ("pessimistic", "optimistic")
+IMPUTATIONS = ("pessimistic", "optimistic", "paper")
 DUPLICATE_RULES = ("error", "first", "best")
 SCORE_DTYPES = ("float64", "float32")
 REQUEST_POLICIES = ("all", "intersection")
@@ -42,7 +42,8 @@ class Conventions:
     duplicates: str = "error"
     """An item twice in one ranking: refuse it, keep the `first` line, or keep the `best` score."""
     imputation: str = "pessimistic"
-    """Where relevant items that were not retrieved are: at the very bottom, or right after the last retrieved one."""
+    """Where relevant items that were not retrieved are: at the very bottom, or right after the last retrieved one.
+    `paper` is the bottom too, where AP, nDCG, RR and all others without a cut-off then see them."""
 
     def __post_init__(self) -> None:
         choice("ties", self.ties, TIE_RULES)
@@ -56,6 +57,20 @@ class Conventions:
         if self.ties == "expected" and self.judged_only and self.depth is not None:
             raise UsageError(
                 "ties='expected' has no closed form with both a depth and judged items only; leave one out"
+            )
+
+    def require_corpus_size(self, corpus_size: object) -> None:
+        """Raise if the imputation needs a corpus size and there is none.
+
+        >>> Conventions(imputation="paper").require_corpus_size(None)
+        Traceback (most recent call last):
+        lexirecall.errors.UsageError: imputation='paper' needs the corpus size, to place what is missing
+          give --corpus-size N or FILE, or corpus_size= in Python
+        """
+        if self.imputation == "paper" and corpus_size is None:
+            raise UsageError(
+                "imputation='paper' needs the corpus size, to place what is missing",
+                remedy="give --corpus-size N or FILE, or corpus_size= in Python",
             )
 
 

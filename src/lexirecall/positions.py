@@ -324,6 +324,11 @@ class Projection:
         sizes = None if corpus_size is None else np.array([corpus_size])
         return Positions.stack(judgments, systems, Conventions(), sizes).at_level(level)
 
+    @property
+    def sees_bottom(self) -> bool:
+        """Whether every measure without a cut-off sees the missing items at the bottom of the corpus."""
+        return self.source.conventions.imputation == "paper"
+
     @cached_property
     def recall_levels(self) -> IntArray:
         """For each retrieved relevant item, which one it is from the top: i of p_i."""

@@ -99,7 +99,8 @@ _READING = (
         type=click.Choice(IMPUTATIONS),
         default="pessimistic",
         show_default=True,
-        help="Where relevant documents that were not retrieved stand: at the bottom, or (study) right after the list.",
+        help="Where relevant documents that were not retrieved stand: at the bottom, for measures that use the corpus "
+        "size; (for study) right after the list; at the bottom for all measures without a cut-off, as in the paper.",
     ),
     click.option(
         "--columns",

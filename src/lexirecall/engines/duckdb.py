@@ -77,6 +77,7 @@ def project(
     [2, 3]
     """
     plan = Plan(_conventions(reading), DUCKDB, keeps_others=needs_judged)
+    plan.conventions.require_corpus_size(reading.get("corpus_size"))
     columns = reading.get("columns")
     named = name_runs(runs)
     judgments = load_judgments(qrels, columns)

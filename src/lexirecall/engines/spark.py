@@ -194,7 +194,9 @@ def _checked(
     ):
         raise UsageError(f"the corpus size is {corpus_size!r}, but must be one whole number above 0")
     warn_of_optimism({"imputation": rules.get("imputation", "")})
-    return Conventions(**rules)
+    conventions = Conventions(**rules)
+    conventions.require_corpus_size(corpus_size)
+    return conventions
 
 
 def _layout(tables: Tables, rows: Sequence[Evaluable], corpus_size: int | None) -> Layout:

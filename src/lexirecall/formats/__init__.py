@@ -120,6 +120,7 @@ def project(
     [2, 3]
     """
     conventions = Conventions(ties, score_dtype, depth, judged_only, duplicates, imputation)
+    conventions.require_corpus_size(corpus_size)
     check_given(columns)
     judgments = load_judgments(qrels, columns)
     sizes = corpus_sizes(corpus_size, judgments)

@@ -5,13 +5,15 @@ Belongs here: one row for each such measure. Imports numpy, errors, positions, `
 
 from collections.abc import Callable
 from functools import partial
+from math import comb
 from typing import Any
 
 import numpy as np
 
 from lexirecall.errors import DataError
 from lexirecall.judgments import FloatArray
-from lexirecall.measures.expected import mean_at_places
+from lexirecall.measures.bottom import corpus_size_of, num_missing, sum_over_missing
+from lexirecall.measures.expected import mean_at_places, tied_blocks
 from lexirecall.measures.measure import Measure
 from lexirecall.measures.parameter import OWN_LEVEL, GainMap, Gains, Parameter
 from lexirecall.positions import Projection, Segments, sums_of
@@ -26,7 +28,10 @@ GAINS: dict[str, Gain] = {
 def _ndcg(projection: Projection, dcg: str, gains: Gains | None, rel: Any, cutoff: int | None) -> FloatArray:
     gain = _gain(projection, dcg, gains, rel)
     terms = discounted(gain(_grades(projection)), projection.positions, cutoff)
-    return _normalized(projection, projection.sum(terms), gain, cutoff)
+    gained = projection.sum(terms)
+    if projection.sees_bottom and cutoff is None:
+        gained += _gained_at_bottom(projection, gain)
+    return _normalized(projection, gained, gain, cutoff)
 
 
 def _expected_ndcg(projection: Projection, dcg: str, gains: Gains | None, rel: Any, cutoff: int | None) -> FloatArray:
@@ -34,8 +39,51 @@ def _expected_ndcg(projection: Projection, dcg: str, gains: Gains | None, rel: A
     depth = min(cutoff or np.inf, projection.source.conventions.depth or np.inf)
     gain = _gain(projection, dcg, gains, rel)
     places, rankings, means = mean_at_places(gain(_grades(projection)), projection.found, depth)
-    gained = sums_of(discounted(means, places, cutoff), rankings, len(projection.found.segments.sizes))
-    return _normalized(projection, gained.reshape(projection.source.shape), gain, cutoff)
+    sums = sums_of(discounted(means, places, cutoff), rankings, len(projection.found.segments.sizes))
+    gained = sums.reshape(projection.source.shape)
+    if projection.sees_bottom and cutoff is None:
+        gained += _expected_at_bottom(projection, gain)
+    return _normalized(projection, gained, gain, cutoff)
+
+
+def _gained_at_bottom(projection: Projection, gain: Gain) -> FloatArray:
+    """Return what the missing items gain at the bottom of the corpus, [S, Q], as a mean over their orders.
+
+    Which of them has which place is unknown: every place has their mean gain.
+    """
+    discounts = sum_over_missing(projection, lambda places, levels, m, n: discounted(np.ones(len(places)), places))
+    return _missing_gains(projection, gain) / np.maximum(num_missing(projection), 1) * discounts
+
+
+def _missing_gains(projection: Projection, gain: Gain) -> FloatArray:
+    """Add up the gains of the missing items, [S, Q]."""
+    relevant, gains = _best_order(projection, gain)
+    return np.asarray(relevant.sum(gains) - projection.sum(gain(_grades(projection))))
+
+
+def _expected_at_bottom(projection: Projection, gain: Gain) -> FloatArray:
+    """Return the mean of `_gained_at_bottom` over all orders of tied items, some of which the depth may cut off.
+
+    Of a block of b items, c of them relevant, t places are shown. How many of the c are among them is hypergeometric,
+    and of those that are not each is as likely as any other.
+    """
+    gained = _gained_at_bottom(projection, gain)
+    depth, n = projection.source.conventions.depth or np.inf, corpus_size_of(projection)
+    gains, missing, hidden = gain(_grades(projection)), num_missing(projection), _missing_gains(projection, gain)
+    for block in tied_blocks(projection.found):
+        b, c, t = len(block.places), len(block.items), int((block.places <= depth).sum())
+        if t == b:
+            continue
+        s, q = np.unravel_index(block.ranking, gained.shape)
+        k, own = int(missing[s, q]), gains[block.items].sum()
+        bottom = np.cumsum(discounted(np.ones(k + c), n[q] - np.arange(k + c)))  # of the last 1, 2, … places
+        gained[s, q] = 0.0
+        for shown in range(max(0, t - (b - c)), min(c, t) + 1):
+            if (lacking := k + c - shown) > 0:
+                chance = comb(c, shown) * comb(b - c, t - shown) / comb(b, t)
+                mean = (hidden[s, q] + own * (c - shown) / c) / lacking
+                gained[s, q] += chance * mean * bottom[lacking - 1]
+    return gained
 
 
 def _grades(projection: Projection) -> FloatArray:
@@ -115,11 +163,42 @@ def _err(projection: Projection, max_grade: int, cutoff: int | None) -> FloatArr
             remedy=f"name the highest grade of the scale: ERR(max_grade={int(np.ceil(grades.max()))})",
         )
     found = projection.found
-    stops = (2 ** grades[found.items] - 1) / 2**max_grade  # the probability that the user is satisfied here
+    stops = _stops(grades[found.items], max_grade)
     goes_on = found.segments.accumulate(np.multiply, 1 - stops)
     reaches = np.where(projection.recall_levels == 1, 1.0, np.concatenate([[1.0], goes_on[:-1]]))
     seen = found.positions <= (cutoff or np.inf)
-    return projection.sum(np.where(seen, stops * reaches / found.positions, 0.0))
+    values = projection.sum(np.where(seen, stops * reaches / found.positions, 0.0))
+    if projection.sees_bottom and cutoff is None:
+        values += _satisfied_at_bottom(projection, max_grade)
+    return values
+
+
+def _stops(grades: FloatArray, max_grade: int) -> FloatArray:
+    """Return the probability that an item of this grade satisfies the user."""
+    return np.asarray((2**grades - 1) / 2**max_grade)
+
+
+def _satisfied_at_bottom(projection: Projection, max_grade: int) -> FloatArray:
+    """Return what the missing items add to ERR at the bottom of the corpus, [S, Q], as a mean over their orders.
+
+    The j-th of k satisfies a user whom the j-1 above it did not: E_(j-1) - E_j, where E_j is the mean, over all sets of
+    j missing items, of the product of 1 - s. It follows item by item, as the coefficients of a polynomial do.
+    """
+    grades, found = projection.source.judgments.grades, projection.found
+    offsets, n = projection.source.judgments.offsets, corpus_size_of(projection)
+    values = np.zeros(projection.source.shape)
+    for s, q in np.argwhere(num_missing(projection) > 0).tolist():
+        start, stop = found.segments.offsets[s * len(n) + q :][:2]
+        relevant = np.flatnonzero(grades[offsets[q] : offsets[q + 1]] >= projection.level) + offsets[q]
+        goes_on = 1 - _stops(grades[np.setdiff1d(relevant, found.items[start:stop])], max_grade)
+        reaches = np.prod(1 - _stops(grades[found.items[start:stop]], max_grade))
+        k = len(goes_on)
+        means = np.append(1.0, np.zeros(k))
+        for size, each in enumerate(goes_on.tolist(), 1):
+            share = np.arange(1, size + 1) / size  # of the sets of j that hold this one
+            means[1 : size + 1] = share * each * means[:size] + (1 - share) * means[1 : size + 1]
+        values[s, q] = reaches * ((means[:-1] - means[1:]) / (n[q] - k + np.arange(1, k + 1))).sum()
+    return values
 
 
 ERR = Measure(

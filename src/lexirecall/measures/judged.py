@@ -11,6 +11,7 @@ import numpy as np
 
 from lexirecall.errors import UsageError
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
+from lexirecall.measures.bottom import corpus_size_of, num_missing
 from lexirecall.measures.expected import count_within
 from lexirecall.measures.measure import Measure
 from lexirecall.measures.parameter import Parameter
@@ -85,7 +86,12 @@ def _iprec(projection: Projection, recall: float) -> FloatArray:
     reached = projection.recall_levels >= projection.per_item_of_request(needed)
     highest = np.zeros(len(found.segments.sizes))
     np.maximum.at(highest, found.segments.owners[reached], precision[reached])
-    return highest.reshape(projection.source.shape)
+    precisions: FloatArray = highest.reshape(projection.source.shape)
+    if not projection.sees_bottom:
+        return precisions
+    # of what is missing the last item has the highest precision: i/(n - m + i) grows with i
+    at_end = projection.num_relevant / corpus_size_of(projection)
+    return np.where(num_missing(projection) > 0, np.maximum(precisions, at_end), precisions)
 
 
 BPREF = Measure(

@@ -108,15 +108,16 @@ class Measure(Row):
         n_of_item = np.nan if projection.source.corpus_size is None else projection.per_item_of_request(n)
         weights, divisor = self._weights(levels, m_of_item, n_of_item)
         divisors = np.maximum(projection.num_relevant, 1) if divisor is m_of_item else divisor
+        sees_missing = self.corpus != "ignored" or (projection.sees_bottom and not self.is_cut)
         if projection.source.conventions.ties == "expected":
             expected = Expected(projection, n, self._exposures, weights)
-            if self.corpus == "ignored" and expected.are_counts:
+            if not sees_missing and expected.are_counts:
                 return expected.quotients(divisors)
-            terms = expected.terms(self._bottom)
+            terms = expected.terms(self._bottom if sees_missing else lambda level, m, n: 0.0)
         else:
             terms = product(self._exposures(projection.positions, m_of_item, n_of_item), weights)
         retrieved = projection.sum(terms)
-        return (retrieved if self.corpus == "ignored" else retrieved + self._tail(projection)) / divisors
+        return (retrieved + self._tail(projection) if sees_missing else retrieved) / divisors
 
     def _exposures(self, positions: FloatArray, m: Any, n: Any) -> Any:
         """Return e of each position, numbers or a Ratio."""
@@ -136,8 +137,6 @@ class Measure(Row):
 
     def _bottom(self, level: int, m: int, n: float) -> float:
         """Exposure of the i-th relevant item if it was not retrieved."""
-        if self.corpus == "ignored":
-            return 0.0
         position = np.inf if np.isnan(n) else n - m + level
         return float(np.asarray(self._exposures(np.array([position]), m, np.array([n])))[0])
 

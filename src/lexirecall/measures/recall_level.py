@@ -102,6 +102,7 @@ RPREC = Measure(
     formula="#{i : p_i <= m} / m",
     reference="BuckleyV05",
     trec=("Rprec",),
+    cuts=True,
     aliases=("r-precision", "r_precision"),
 )
 

@@ -33,6 +33,8 @@ class Row:
     at: Literal["", "cutoff", "recall"] = field(default="", kw_only=True)
     """What `@` sets."""
     needs_at: bool = field(default=False, kw_only=True)
+    cuts: bool = field(default=False, kw_only=True)
+    """Has a cut-off of its own, as Rprec has m, so that it never sees what was not retrieved."""
     at_range: Parameter | None = field(default=None, kw_only=True)
     parameters: Mapping[str, Parameter] = field(default_factory=dict, kw_only=True)
     graded: bool = field(default=False, kw_only=True)
@@ -108,6 +110,11 @@ class Row:
     def values(self) -> dict[str, Any]:
         """The settings in force: those given, and the defaults of the others."""
         return {name: self.settings.get(name, parameter.default) for name, parameter in self.offered.items()}
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether it looks at the top of a list only; an item that was not retrieved is never there."""
+        return self.cuts or "cutoff" in self.settings
 
     @property
     def uses_grades(self) -> bool:
