@@ -14,7 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import naive
-from lexirecall import MEASURES, PREFERENCES, Measure, Preference, Projection, parse_preference
+from lexirecall import MEASURES, PREFERENCES, Measure, Preference, Projection, parse_preference, project
 from lexirecall.judgments import FloatArray
 from lexirecall.measures import AP, LINEAR, NDCG, RBP, RR, TSE
 from lexirecall.population import (
@@ -122,6 +122,31 @@ def test_worst_case_over_users_equals_total_search_efficiency(measure: Measure, 
     assert worst.utility == pytest.approx(TSE(e=exposure).of(p, corpus_size=n), abs=1e-15)
     assert worst_case_user(measure, p, corpus_size=n) == pytest.approx(worst.utility, abs=1e-15)
     assert worst.levels[-1] == len(p)
+
+
+@pytest.mark.parametrize(("measure", "exposure"), EXPOSURE_OF, ids=str)
+@given(p=st.sets(st.integers(1, 60), max_size=5).map(sorted), missing=st.integers(1, 3))
+@quick(40)
+def test_with_the_papers_imputation_the_worst_case_is_total_search_efficiency_also_where_items_were_missed(
+    measure: Measure, exposure: str, p: list[int], missing: int
+) -> None:
+    """min over non-empty u of R of μ(u) = e(n), each user being someone with judgments of their own."""
+    n, m = 80, len(p) + missing
+    items = {place: f"d{place}" for place in (*p, *range(n - missing + 1, n + 1))}
+    ranking = {"q": [items.get(place, f"x{place}") for place in range(1, 61)]}
+    needs = [dict.fromkeys(wanted, 1) for size in range(1, m + 1) for wanted in combinations(items.values(), size)]
+    users = project(
+        {f"u{number}": need for number, need in enumerate(needs)},
+        {f"u{number}": ranking["q"] for number in range(len(needs))},
+        corpus_size=n,
+        imputation="paper",
+    )
+    efficiency = TSE(e=exposure).of(p, m, corpus_size=n)
+    assert measure.scores(users.at_level(1)).min() == pytest.approx(efficiency, rel=1e-12, abs=1e-15)
+    enumerated = user_utilities(measure, p, m, corpus_size=n, imputation="paper").worst.utility
+    assert enumerated == pytest.approx(efficiency, rel=1e-12, abs=1e-15)
+    closed = worst_case_user(measure, p, m, corpus_size=n, imputation="paper")
+    assert closed == pytest.approx(efficiency, rel=1e-12, abs=1e-15)
 
 
 @every_exact

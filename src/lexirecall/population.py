@@ -2,13 +2,13 @@
 
 Belongs here: utilities of all non-empty sets of the relevant items, by enumeration; the worst case in closed form. Not
 here: for which measures that holds (topheavy), providers known by name (measures.providers). Imports numpy, errors,
-exposure, judgments, measures, names and topheavy.
+exposure, judgments, manifest, measures, names and topheavy.
 
 Each of the 2^m - 1 non-empty sets of relevant items is a possible user, to whom only these are relevant, in the
 unchanged ranking; and a possible provider, who gains their exposure. What was not retrieved is placed once for all: at
 the bottom of the corpus if its size n is given and the measure uses n (TSE), else at infinity, where AP, nDCG, RR and
-RBP see nothing, whatever n. Providers have no such tradition to keep: with n the missing items are exposed at the
-bottom, without n not at all.
+RBP see nothing, whatever n, unless imputation="paper" lets them see the bottom too. Providers have no such tradition to
+keep: with n the missing items are exposed at the bottom, without n not at all.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,6 +20,7 @@ import numpy as np
 from lexirecall.errors import UsageError, choice
 from lexirecall.exposure import EXPOSURES
 from lexirecall.judgments import FloatArray, IntArray
+from lexirecall.manifest import Conventions
 from lexirecall.measures import TSE, Measure
 from lexirecall.measures.form import exposures_at, recall_level_form, weights_of
 from lexirecall.names import parse_measure
@@ -93,7 +94,12 @@ class Population:
 
 
 def user_utilities(
-    measure: Measure | str, positions: Where, num_relevant: int | None = None, *, corpus_size: int | None = None
+    measure: Measure | str,
+    positions: Where,
+    num_relevant: int | None = None,
+    *,
+    corpus_size: int | None = None,
+    imputation: str = "pessimistic",
 ) -> Population:
     """Return the utilities of all possible users of a ranking: μ(π, u) for every non-empty u ⊆ R.
 
@@ -108,7 +114,7 @@ def user_utilities(
     measure = parse_measure(measure)
     if not (is_function := measure.of_positions is not None):
         measure = recall_level_form(measure, corpus_size)
-    at_bottom = is_function or measure.corpus != "ignored"
+    at_bottom = is_function or _sees_bottom(measure, corpus_size, imputation)
     placed = _placed(positions, num_relevant, corpus_size, at_bottom=at_bottom)
     utilities = np.empty(2 ** _enumerable(len(placed)) - 1)
     for where, members in _sets_by_size(len(placed)):
@@ -137,17 +143,24 @@ def provider_utilities(
 
 
 def worst_case_user(
-    measure: Measure | str, positions: Where, num_relevant: int | None = None, *, corpus_size: int | None = None
+    measure: Measure | str,
+    positions: Where,
+    num_relevant: int | None = None,
+    *,
+    corpus_size: int | None = None,
+    imputation: str = "pessimistic",
 ) -> float:
     """Return the utility of the worst-off possible user in closed form: e(p_m), which is TSE with the measure's e.
 
     That is the minimum over all users if the measure is top-heavy with z(1, 1) = 1; any other is refused, and left to
     `user_utilities(…).worst`. Where an item was not retrieved the worst case of AP, nDCG, RR and RBP is 0, whatever n;
-    that of TSE is e(n) if n is given.
+    that of TSE is e(n) if n is given, and with imputation="paper" so is that of the others.
 
     >>> worst_case_user("AP", [2, 3, 8]), worst_case_user("AP", [2, 3, 8], num_relevant=6, corpus_size=1000)
     (0.125, 0.0)
     >>> worst_case_user("TSE", [2, 3, 8], num_relevant=6, corpus_size=1000)
+    0.001
+    >>> worst_case_user("AP", [2, 3, 8], num_relevant=6, corpus_size=1000, imputation="paper")
     0.001
     >>> worst_case_user("Rprec", [1, 2])
     Traceback (most recent call last):
@@ -160,7 +173,8 @@ def worst_case_user(
     if problem := closed_form_problem(measure):
         remedy = f"user_utilities(…).worst finds the worst case, for up to {MAX_ENUMERATED} relevant items"
         raise UsageError(f"the closed form e(p_m) does not hold for {measure}: {problem}", remedy=remedy)
-    placed = _placed(positions, num_relevant, corpus_size, at_bottom=measure.corpus != "ignored")
+    at_bottom = _sees_bottom(measure, corpus_size, imputation)
+    placed = _placed(positions, num_relevant, corpus_size, at_bottom=at_bottom)
     return float(exposures_at(measure, placed[-1:], 1, corpus_size)[0])
 
 
@@ -203,6 +217,13 @@ def leximin(x: Iterable[Any], y: Iterable[Any], *, tolerance: float = 0) -> int:
         if a != b and abs(a - b) > tolerance:
             return 1 if a > b else -1
     return 0
+
+
+def _sees_bottom(measure: Measure, corpus_size: int | None, imputation: str) -> bool:
+    """Tell whether the measure sees what was not retrieved at the bottom of the corpus."""
+    choice("imputation", imputation, ("pessimistic", "paper"))
+    Conventions(imputation=imputation).require_corpus_size(corpus_size)
+    return measure.corpus != "ignored" or (imputation == "paper" and not measure.is_cut)
 
 
 def _exposure(exposure: Exposure, corpus_size: int | None) -> Measure:
