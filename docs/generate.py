@@ -72,7 +72,12 @@ well, 1 for bad data and 2 for bad usage, 130 if you interrupt. An error that no
 
 A file is written whole or not at all. An output that is also an input, lies in a folder of input, or is another
 output, is refused before anything is read, whatever it is called: by a relative path, through a link, as stdout.
-Devices such as `/dev/null` may be written more than once."""
+Devices such as `/dev/null` may be written more than once.
+
+In tsv and csv, text that a spreadsheet would run as a formula (an id that begins with `=`, `+`, `-`, `@`, a tab or a
+carriage return, and goes on) has an apostrophe before it, and a note counts such cells. `--raw` writes them as they
+are; numbers and the other formats never change. An apostrophe before such a text gets another one, so that taking one
+away from every such cell gives the ids back."""
 
 
 def command_line_page() -> str:

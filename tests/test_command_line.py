@@ -96,6 +96,27 @@ def test_every_format_says_what_the_library_says(command: Command, form: str, pe
     }
 
 
+@pytest.mark.parametrize(
+    "words", [["eval", "-q"], ["compare"], ["rank"], ["explain"], ["explain", "--query", "=q"]], ids=" ".join
+)
+@pytest.mark.parametrize("form", ["tsv", "csv"])
+def test_ids_that_a_spreadsheet_would_run_are_text_unless_they_are_wanted_raw(
+    command: Command, words: list[str], form: str
+) -> None:
+    files = {"q": b"=q 0 -d 1\n=q 0 e 1\n", "@a.run": b"=q Q0 -d 1 1 t\n", "+b.run": b"=q Q0 x 1 2 t\n=q Q0 e 2 1 t\n"}
+    arguments = [words[0], "q", "@a.run", "+b.run", *words[1:], "-f", form]
+    guarded, raw = command(*arguments, **files), command(*arguments, "--raw", **files)
+    count = guarded.out.count("'")
+    assert count > 0
+    assert guarded.out.replace("'", "") == raw.out
+    told = (
+        f"note: {count} cells that a spreadsheet would run are written with a leading apostrophe (--raw writes them as"
+    )
+    assert told in guarded.err
+    assert "apostrophe" not in raw.err
+    assert "apostrophe" not in command(*arguments[:-1], "jsonl", **files).err
+
+
 def trec_lines(scores: Scores, query: str) -> list[str]:
     names = {
         "AP": "map",

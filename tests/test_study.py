@@ -1005,3 +1005,16 @@ def test_bad_usage_is_an_error_without_a_result(
     assert message in outcome.err
     assert "Traceback" not in outcome.err
     assert {path.name for path in tmp_path.iterdir()} == set(GOOD)
+
+
+def test_the_name_of_a_collection_is_no_formula_in_a_table(command: Command, tmp_path: Path) -> None:
+    listed = b'[[collection]]\nname = "=c"\nqrels = "qrels"\nruns = ["early", "late"]\n'
+    arguments = ("study", "--collections", "list.toml", "--samples", "1", "-m", "AP", "-o")
+    guarded = command(*arguments, "guarded", **{"list.toml": listed})
+    raw = command(*arguments, "raw", "--raw", **{"list.toml": listed})
+    assert (guarded.code, raw.code) == (0, 0)
+    tables = {folder: (tmp_path / folder / "ties.tsv").read_text() for folder in ("guarded", "raw")}
+    assert "\n'=c\t" in tables["guarded"]
+    assert tables["raw"] == tables["guarded"].replace("'", "")
+    assert "cells that a spreadsheet would run are written with a leading apostrophe" in guarded.err
+    assert "apostrophe" not in raw.err

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from lexirecall import evaluate
 from lexirecall.errors import UsageError
-from lexirecall.tables import FORMATS, Table, number, render, to_delimited, to_jsonl
+from lexirecall.tables import FORMATS, Table, num_apostrophes, number, render, to_delimited, to_jsonl
 from lexirecall.text import visible
 
 ODD = [
@@ -144,9 +144,54 @@ TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size
 @given(st.lists(TEXT, min_size=1, max_size=5), st.sampled_from(",\t"))
 def test_delimited_text_can_be_read_back(ids: list[str], delimiter: str) -> None:
     rows = [{"run": text, "query": text, "value": None} for text in ids]
-    text = to_delimited(rows, ("run", "query", "value"), delimiter)
+    text = to_delimited(rows, ("run", "query", "value"), delimiter, raw=True)
     read = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
     assert read == [["run", "query", "value"], *([text, text, ""] for text in ids)]
+
+
+SIGNS = "=+-@\t\r"
+FORMULAS = st.builds("{}{}{}".format, st.sampled_from(["", "'", "''"]), st.sampled_from([*SIGNS, ""]), TEXT)
+
+
+@given(st.lists(FORMULAS, min_size=1, max_size=5), st.sampled_from(["csv", "tsv"]))
+def test_no_spreadsheet_runs_an_id_and_nothing_else_changes(ids: list[str], form: str) -> None:
+    delimiter = {"csv": ",", "tsv": "\t"}[form]
+    text = to_delimited([{"run": each, "value": -0.5} for each in ids], ("run", "value"), delimiter)
+    (_, *cells) = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    changed = 0
+    for before, (after, value) in zip(ids, cells, strict=True):
+        assert value == "-0.5"
+        assert len(after) < 2 or after[0] not in SIGNS
+        if before != after:
+            assert after == f"'{before}"
+            assert before.lstrip("'")[0] in SIGNS + "\n＝＋－＠"
+            changed += 1
+    assert len(set(ids)) == len({after for after, _ in cells})
+    assert num_apostrophes(text, form) == changed
+
+
+@pytest.mark.parametrize("text", ["=1", "+1", "-1", "@a", "\ta", "\ra", "=cmd|' /C calc'!A0", "-2+3+cmd", "＝1+1"])
+def test_a_text_that_a_spreadsheet_would_run_gets_an_apostrophe(text: str) -> None:
+    (_, (cell,)) = csv.reader(io.StringIO(to_delimited([{"run": text}], ("run",), ",")))
+    assert cell == f"'{text}"
+    assert num_apostrophes(to_delimited([{"run": text}], ("run",), "\t"), "tsv") == 1
+
+
+@pytest.mark.parametrize("value", ["-", "=", "a=b", "1-2", " =1", "'a", "'", "", -0.05, -1, True, None, 1e-9])
+def test_whatever_else_is_written_as_it_is(value: Any) -> None:
+    assert to_delimited([{"x": value}], ("x",), ",") == to_delimited([{"x": value}], ("x",), ",", raw=True)
+
+
+def test_a_long_cell_is_counted_too() -> None:
+    text = to_delimited([{"x": "=" + '"' * 200_000}, {"x": "a\n'=b"}], ("x",), ",")
+    assert num_apostrophes(text, "csv") == 1
+
+
+@pytest.mark.parametrize("form", ["table", "jsonl", "markdown", "latex", "html"])
+def test_only_what_spreadsheets_open_is_changed(form: str) -> None:
+    scores = evaluate({"=q": {"a": 1}}, {"=r": {"=q": ["a"]}}, ["AP"])
+    assert scores.render(form, per_request=True) == scores.render(form, per_request=True, raw=True)
+    assert "'=" not in scores.render(form, per_request=True)
 
 
 @given(st.lists(TEXT, min_size=1, max_size=5))

@@ -24,6 +24,7 @@ dense & \textbf{0.3000} \\
 import html
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,6 +33,11 @@ from lexirecall.errors import choice
 from lexirecall.text import visible
 
 FORMATS = ("table", "tsv", "csv", "jsonl", "markdown", "latex", "html")
+DELIMITERS = {"tsv": "\t", "csv": ","}
+# What a spreadsheet takes for a formula; a sign alone is none, and `-` is what a run from stdin is called. An
+# apostrophe before it makes it text. Some spreadsheets take the wide forms of the signs too.
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20](?s:.)")
+_CELL = '(?:\\A|[{0}\n])"?((?<=")(?:[^"]+|"")*|[^{0}\n]*)'
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
@@ -142,18 +148,39 @@ def _latex(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in visible(text))
 
 
-def to_delimited(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], delimiter: str) -> str:
+def to_delimited(
+    rows: Iterable[Mapping[str, Any]], columns: Sequence[str], delimiter: str, *, raw: bool = False
+) -> str:
     r"""Return rows as delimited text with a header; None is an empty field.
 
-    >>> to_delimited([{"run": "a,b", "value": None}], ("run", "value"), ",")
-    'run,value\n"a,b",'
+    Text that a spreadsheet would run as a formula has an apostrophe before it, unless it is wanted `raw`; numbers are
+    as they are. An apostrophe before such a text gets another one, so that no two cells become the same.
+
+    >>> print(to_delimited([{"run": "a,b", "value": None}, {"run": "=1+1", "value": -0.5}], ("run", "value"), ","))
+    run,value
+    "a,b",
+    '=1+1,-0.5
     """
     lines = [columns, *([row[column] for column in columns] for row in rows)]
-    return "\n".join(delimiter.join(_field(value, delimiter) for value in line) for line in lines)
+    return "\n".join(delimiter.join(_field(value, delimiter, raw=raw) for value in line) for line in lines)
 
 
-def _field(value: Any, delimiter: str) -> str:
+def num_apostrophes(text: str, form: str) -> int:
+    r"""Count the cells of a tsv or csv that have an apostrophe before them, so that no spreadsheet runs them.
+
+    >>> num_apostrophes("run,value\n'=1+1,-0.5", "csv")
+    1
+    """
+    if form not in DELIMITERS or "'" not in text:
+        return 0
+    cells = re.finditer(_CELL.format(DELIMITERS[form]), text)
+    return sum(cell[1].startswith("'") and _FORMULA.match(cell[1]) is not None for cell in cells)
+
+
+def _field(value: Any, delimiter: str, *, raw: bool) -> str:
     text = "" if value is None else str(value)
+    if not raw and isinstance(value, str) and _FORMULA.match(text):
+        text = f"'{text}"
     if any(character in text for character in (delimiter, '"', "\r", "\n")):
         return '"' + text.replace('"', '""') + '"'
     return text
@@ -169,14 +196,23 @@ def to_jsonl(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def render(
-    form: str, table: Table, rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, bold: bool = False
+    form: str,
+    table: Table,
+    rows: Iterable[Mapping[str, Any]],
+    columns: Sequence[str],
+    *,
+    bold: bool = False,
+    raw: bool = False,
 ) -> str:
-    """Return a result in one of FORMATS: the table for people, the rows for programs."""
+    """Return a result in one of FORMATS: the table for people, the rows for programs.
+
+    `raw` writes text into tsv and csv as it is, even where a spreadsheet would run it.
+    """
     choice("format", form, FORMATS)
     if form == "jsonl":
         return to_jsonl(rows)
-    if form in ("tsv", "csv"):
-        return to_delimited(rows, columns, "\t" if form == "tsv" else ",")
+    if form in DELIMITERS:
+        return to_delimited(rows, columns, DELIMITERS[form], raw=raw)
     if form == "table":
         return table.to_text(bold=bold)
     return {"markdown": table.to_markdown, "latex": table.to_latex, "html": table.to_html}[form]()

@@ -10,6 +10,7 @@ from lexirecall.cli.options import (
     measures_option,
     output_options,
     reading_options,
+    show_apostrophes,
     show_notes,
     shown_warnings,
     testing_options,
@@ -35,6 +36,7 @@ def command(
     view: str,
     form: str,
     output: str | None,
+    raw: bool,
     **options: Any,
 ) -> None:
     """Compare every two runs, or all with a baseline: differences, tests, corrections.
@@ -65,8 +67,9 @@ def command(
             from lexirecall.verbs.compare import compare
 
             comparison = compare(qrels, list(runs), measures or None, show_progress=None, **options)
-            notes, result = comparison.notes, comparison.render(form, view=view, bold=is_bold(output))
+            notes, result = comparison.notes, comparison.render(form, view=view, bold=is_bold(output), raw=raw)
     show_notes(notes)
+    show_apostrophes([result], form, raw=raw)
     write(result, output)
 
 

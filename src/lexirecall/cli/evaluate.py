@@ -11,6 +11,7 @@ from lexirecall.cli.options import (
     measures_option,
     output_options,
     reading_options,
+    show_apostrophes,
     show_notes,
     shown_warnings,
 )
@@ -43,6 +44,7 @@ def command(
     master: str | None,
     form: str,
     output: str | None,
+    raw: bool,
     **conventions: Any,
 ) -> None:
     """Score runs against judgments.
@@ -71,11 +73,13 @@ def command(
             # said of pandas, which nothing here uses
             warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
             averages = evaluate_files(qrels, list(runs), measures or None, master=master, **conventions)
-            result, record = averages.render(form, bold=is_bold(output)), averages.manifest
+            result, record = averages.render(form, bold=is_bold(output), raw=raw), averages.manifest
         else:
             scores = _evaluate(engine)(qrels, list(runs), measures or None, show_progress=None, **conventions)
-            result, record = scores.render(form, per_request=per_query, bold=is_bold(output)), scores.manifest
+            result = scores.render(form, per_request=per_query, bold=is_bold(output), raw=raw)
+            record = scores.manifest
     show_notes(record.notes)
+    show_apostrophes([result], form, raw=raw)
     write_all([(output, result), *([(manifest, record.to_json())] if manifest is not None else [])])
 
 

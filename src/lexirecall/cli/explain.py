@@ -5,7 +5,14 @@ from typing import Any
 
 import click
 
-from lexirecall.cli.options import check_files, convention_options, is_bold, output_options, show_notes
+from lexirecall.cli.options import (
+    check_files,
+    convention_options,
+    is_bold,
+    output_options,
+    show_apostrophes,
+    show_notes,
+)
 
 
 @click.command("explain")
@@ -27,6 +34,7 @@ def command(
     limit: int,
     form: str,
     output: str | None,
+    raw: bool,
     **conventions: Any,
 ) -> None:
     """Say why one of two runs is preferred, and what each of them overlooks.
@@ -48,7 +56,9 @@ def command(
     show_notes(explanation.notes)
     bold = is_bold(output)
     if query is None:
-        write(explanation.render(form, limit=limit, bold=bold), output)
-        return
-    width = shutil.get_terminal_size((80, 24)).columns if bold else 80
-    write(explanation.request(query).render(form, width=width, limit=limit, bold=bold), output)
+        result = explanation.render(form, limit=limit, bold=bold, raw=raw)
+    else:
+        width = shutil.get_terminal_size((80, 24)).columns if bold else 80
+        result = explanation.request(query).render(form, width=width, limit=limit, bold=bold, raw=raw)
+    show_apostrophes([result], form, raw=raw)
+    write(result, output)

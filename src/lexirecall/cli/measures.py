@@ -12,7 +12,7 @@ _COLUMNS = ("measure", "better", "needs", "reference", "title")
 @click.command("measures")
 @click.argument("name", required=False)
 @output_options()
-def command(name: str | None, form: str, output: str | None) -> None:
+def command(name: str | None, form: str, output: str | None, raw: bool) -> None:
     """List the measures, or explain one: formula, settings, reference.
 
     \b
@@ -30,7 +30,7 @@ def command(name: str | None, form: str, output: str | None) -> None:
     shown = [_row(row) for row in ([find_row(name)] if name else rows().values())]
     cells = tuple(tuple(row[column] for column in _COLUMNS) for row in shown)
     table = Table(_COLUMNS, cells, numbers_from=len(_COLUMNS))
-    write(render(form, table, shown, _COLUMNS, bold=is_bold(output)), output)
+    write(render(form, table, shown, _COLUMNS, bold=is_bold(output), raw=raw), output)
 
 
 def _row(row: Any) -> dict[str, str]:

@@ -22,7 +22,7 @@ from lexirecall.manifest import (
     TIE_RULES,
     Note,
 )
-from lexirecall.tables import FORMATS
+from lexirecall.tables import FORMATS, num_apostrophes
 from lexirecall.text import visible
 
 Command = Callable[..., Any]
@@ -133,10 +133,16 @@ def reading_options(command: Command) -> Command:
     return click.argument("qrels", metavar="QRELS")(command)
 
 
+raw_option = click.option(
+    "--raw", is_flag=True, help="Write ids into tsv and csv as they are, even if a spreadsheet would run them."
+)
+
+
 def output_options(*more_formats: str) -> Callable[[Command], Command]:
-    """Add --format and --output."""
+    """Add --format, --output and --raw."""
 
     def decorate(command: Command) -> Command:
+        command = raw_option(command)
         command = click.option("-o", "--output", metavar="FILE", help="Write the result to a file instead of stdout.")(
             command
         )
@@ -222,6 +228,15 @@ def shown_warnings() -> Iterator[None]:
         yield
     for warning in caught:
         click.echo(f"warning: {warning.message}", err=True)
+
+
+def show_apostrophes(texts: Iterable[str], form: str, *, raw: bool) -> None:
+    """Say on stderr how many cells of tsv or csv were changed so that no spreadsheet runs them."""
+    count = 0 if raw else sum(num_apostrophes(text, form) for text in texts)
+    if count:
+        cells, are, them = ("cell", "is", "it is") if count == 1 else ("cells", "are", "they are")
+        changed = f"{count:,} {cells} that a spreadsheet would run {are} written with a leading apostrophe"
+        click.echo(f"note: {changed} (--raw writes {'it' if count == 1 else 'them'} as {them})", err=True)
 
 
 def show_notes(notes: Iterable[Note]) -> None:

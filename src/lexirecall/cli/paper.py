@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lexirecall.cli.options import is_bold
+from lexirecall.cli.options import is_bold, raw_option
 from lexirecall.tables import FORMATS
 
 if TYPE_CHECKING:
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     "-f", "--format", "form", type=click.Choice(FORMATS), default="table", show_default=True,
     help="How to print the result.",
 )  # fmt: skip
+@raw_option
 @click.option("--seed", type=click.IntRange(min=0), default=2025, show_default=True, help="Of what is sampled.")
-def command(names: tuple[str, ...], folder: str | None, form: str, seed: int) -> None:
+def command(names: tuple[str, ...], folder: str | None, form: str, raw: bool, seed: int) -> None:
     """Reproduce the paper: its tables and figures, beside what it prints; without a name, list them.
 
     The empirical figures (agreement, ties, sensitivity, missing labels) come from `lexirecall study` on your data.
@@ -55,4 +56,4 @@ def command(names: tuple[str, ...], folder: str | None, form: str, seed: int) ->
             progress.advance(1)
     if folder is not None:
         write_folder(Path(folder), files)
-    write("\n\n".join(exhibit.render(form, bold=is_bold(None)) for exhibit in exhibits), None)
+    write("\n\n".join(exhibit.render(form, bold=is_bold(None), raw=raw) for exhibit in exhibits), None)

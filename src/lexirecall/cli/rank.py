@@ -9,6 +9,7 @@ from lexirecall.cli.options import (
     is_bold,
     output_options,
     reading_options,
+    show_apostrophes,
     show_notes,
     shown_warnings,
 )
@@ -34,6 +35,7 @@ def command(
     preferences: tuple[str, ...],
     form: str,
     output: str | None,
+    raw: bool,
     **options: Any,
 ) -> None:
     """Put runs in one order, from a preference between every two of them on every request.
@@ -54,4 +56,6 @@ def command(
     with shown_warnings():
         ranking = rank_systems(qrels, list(runs), preference, show_progress=None, **options)
     show_notes(ranking.notes)
-    write(ranking.render(form, bold=is_bold(output)), output)
+    result = ranking.render(form, bold=is_bold(output), raw=raw)
+    show_apostrophes([result], form, raw=raw)
+    write(result, output)

@@ -5,7 +5,15 @@ from typing import Any
 
 import click
 
-from lexirecall.cli.options import check_files, convention_options, measures_option, show_notes, shown_warnings
+from lexirecall.cli.options import (
+    check_files,
+    convention_options,
+    measures_option,
+    raw_option,
+    show_apostrophes,
+    show_notes,
+    shown_warnings,
+)
 from lexirecall.errors import UsageError
 
 _TWO_WAYS = "give QRELS and two or more RUN, or a table of several, or --collections FILE.toml"
@@ -29,6 +37,7 @@ _TWO_WAYS = "give QRELS and two or more RUN, or a table of several, or --collect
     "-o", "--output", "folder", metavar="DIR", default="lexirecall-study", show_default=True,
     help="Folder for tables, figures (SVG, PDF, PNG) and summary.",
 )  # fmt: skip
+@raw_option
 def command(
     files: tuple[str, ...],
     collections: str | None,
@@ -37,6 +46,7 @@ def command(
     num_samples: int,
     alpha: float,
     seed: int,
+    raw: bool,
     **conventions: Any,
 ) -> None:
     """Find out which measures separate your systems, agree with finding everything, and survive missing labels.
@@ -66,7 +76,8 @@ def command(
         study = run_study(chosen, measures or None, alpha=alpha, num_samples=num_samples, seed=seed, show_progress=None)
     show_notes(study.notes)
     has_figures = is_available()
-    write_folder(Path(folder), study.files(figures=has_figures))
+    show_apostrophes(map(study.to_tsv, study.tables), "tsv", raw=raw)
+    write_folder(Path(folder), study.files(figures=has_figures, raw=raw))
     write(study.summary(), None)
     what = "tables, figures and this summary" if has_figures else "tables and this summary"
     click.echo(f"note: {what} are in {visible(folder)}", err=True)

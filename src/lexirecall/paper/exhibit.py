@@ -54,14 +54,14 @@ class Exhibit:
     remarks: tuple[str, ...] = ()
     """What the reader should know: what differs from the paper and why, what is an argument and not a computation."""
 
-    def render(self, form: str = "table", *, bold: bool = False) -> str:
+    def render(self, form: str = "table", *, bold: bool = False, raw: bool = False) -> str:
         """Return the exhibit in one of the formats of the command line."""
         table = self.table or Table(
             self.columns,
             tuple(tuple("-" if row[c] is None else str(row[c]) for c in self.columns) for row in self.rows),
         )
         if form != "table":
-            return render(form, table, self.rows, self.columns)
+            return render(form, table, self.rows, self.columns, raw=raw)
         drawn = ", ".join(f"{name}.svg" for name in self.charts)
         parts = [
             f"{self.name}: {self.title}",

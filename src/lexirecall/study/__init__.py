@@ -205,9 +205,12 @@ class Study:
         """What a reader should know about the data."""
         return self.manifest.notes
 
-    def to_tsv(self, table: str) -> str:
-        """Return one of the tables as tab-separated text with a header; what is not defined is an empty field."""
-        return to_delimited(self.tables[table], TABLES[table], "\t") + "\n"
+    def to_tsv(self, table: str, *, raw: bool = False) -> str:
+        """Return one of the tables as tab-separated text with a header; what is not defined is an empty field.
+
+        Names that a spreadsheet would run have an apostrophe before them, unless they are wanted `raw`.
+        """
+        return to_delimited(self.tables[table], TABLES[table], "\t", raw=raw) + "\n"
 
     def summary(self) -> str:
         """Return what the numbers say, on a page."""
@@ -216,9 +219,9 @@ class Study:
     def __str__(self) -> str:
         return self.summary()
 
-    def files(self, *, figures: bool = True) -> dict[str, bytes]:
+    def files(self, *, figures: bool = True, raw: bool = False) -> dict[str, bytes]:
         """Return what belongs in a folder: tables, summary, manifest and, if wanted, figures in every format."""
-        texts = {f"{name}.tsv": self.to_tsv(name) for name in TABLES}
+        texts = {f"{name}.tsv": self.to_tsv(name, raw=raw) for name in TABLES}
         texts |= {"summary.txt": self.summary(), "manifest.json": self.manifest.to_json()}
         files = {name: text.encode(errors="surrogateescape") for name, text in texts.items()}
         if not figures:

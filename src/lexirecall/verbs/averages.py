@@ -93,9 +93,9 @@ class Averages:
             if column.min() < column.max():
                 yield from ((int(s), c) for s in np.flatnonzero(column >= column.max() - 1e-12))
 
-    def render(self, form: str = "table", *, bold: bool = False) -> str:
+    def render(self, form: str = "table", *, bold: bool = False, raw: bool = False) -> str:
         """Return the means in one of the formats of the command line."""
-        return render(form, self.table(), self.rows(), COLUMNS, bold=bold)
+        return render(form, self.table(), self.rows(), COLUMNS, bold=bold, raw=raw)
 
     def __str__(self) -> str:
         return "\n".join([self.table().to_text(), *(f"note: {note.text}" for note in self.notes)])

@@ -202,15 +202,15 @@ class Comparison(Convertible):
         note = f"share of the pairs with p < {self.alpha:g}; requests needed: the median over pairs, for 80 % power"
         return Table(header, rows, numbers_from=3, footnote=note)
 
-    def render(self, form: str = "table", *, view: str = "systems", bold: bool = False) -> str:
+    def render(self, form: str = "table", *, view: str = "systems", bold: bool = False, raw: bool = False) -> str:
         """Return one of VIEWS in one of the formats of the command line; for programs, always rows."""
         choice("view", view, VIEWS)
         if view == "power":
-            return render(form, self.power_table(), self.power_rows(), _POWER_COLUMNS, bold=bold)
+            return render(form, self.power_table(), self.power_rows(), _POWER_COLUMNS, bold=bold, raw=raw)
         tables: Sequence[Table] = [self.table()] if view == "systems" else [self.pairs_table()]
         if view == "matrix" and form not in ("jsonl", "tsv", "csv"):
             tables = [self.matrix_table(compared) for compared in self.measures]
-        return "\n\n".join(render(form, table, self.rows(), _COLUMNS, bold=bold) for table in tables)
+        return "\n\n".join(render(form, table, self.rows(), _COLUMNS, bold=bold, raw=raw) for table in tables)
 
     def __str__(self) -> str:
         return self.table().to_text()

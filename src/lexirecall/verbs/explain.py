@@ -232,12 +232,12 @@ class Explanation:
         missing = sum(len(request.found_by_neither) for request in self.requests)
         return f"Neither finds {missing:,} of the {counted(total, 'relevant document')}."
 
-    def render(self, form: str = "table", *, limit: int = 20, bold: bool = False) -> str:
+    def render(self, form: str = "table", *, limit: int = 20, bold: bool = False, raw: bool = False) -> str:
         """Return the page in one of the formats of the command line; all but the table hold every request."""
         if form == "table":
             return self.to_text(limit=limit, bold=bold)
         rows = self.rows() if form == "jsonl" else map(_joined, self.rows())
-        return render(form, self.table(), rows, _COLUMNS)
+        return render(form, self.table(), rows, _COLUMNS, raw=raw)
 
     def __str__(self) -> str:
         return self.to_text()

@@ -202,11 +202,13 @@ class RequestExplanation:
         if self.found_by_neither:
             yield visible(f"neither finds: {listed(self.found_by_neither, most)}")
 
-    def render(self, form: str = "table", *, width: int = 72, limit: int = 20, bold: bool = False) -> str:
+    def render(
+        self, form: str = "table", *, width: int = 72, limit: int = 20, bold: bool = False, raw: bool = False
+    ) -> str:
         """Return the explanation in one of the formats of the command line."""
         if form == "table":
             return self.to_text(width=width, limit=limit, bold=bold)
-        return render(form, self.table(), self.rows(), _LEVEL_COLUMNS)
+        return render(form, self.table(), self.rows(), _LEVEL_COLUMNS, raw=raw)
 
     def __str__(self) -> str:
         return self.to_text()

@@ -186,9 +186,9 @@ class Ranking(Convertible):
         best = frozenset((r, 2) for r, row in enumerate(rows) if row["rank"] == 1 and rows[-1]["rank"] > 1)
         return Table(("run", "rank", shown.title), cells, best=best)
 
-    def render(self, form: str = "table", *, bold: bool = False) -> str:
+    def render(self, form: str = "table", *, bold: bool = False, raw: bool = False) -> str:
         """Return the order in one of the formats of the command line."""
-        return render(form, self.table(), self.rows(), _COLUMNS, bold=bold)
+        return render(form, self.table(), self.rows(), _COLUMNS, bold=bold, raw=raw)
 
     def __str__(self) -> str:
         return "\n".join([self.table().to_text(), *(f"note: {visible(note.text)}" for note in self.notes)])

@@ -145,11 +145,12 @@ class Scores:
         ]
         return Table(("run", "query", *map(str, self.measures)), tuple(rows), numbers_from=2)
 
-    def render(self, form: str = "table", *, per_request: bool = False, bold: bool = False) -> str:
+    def render(self, form: str = "table", *, per_request: bool = False, bold: bool = False, raw: bool = False) -> str:
         """Return the result in one of the formats of the command line."""
         if form == "trec":
             return self.to_trec(per_request=per_request)
-        return render(form, self.table(per_request=per_request), self.rows(per_request=per_request), COLUMNS, bold=bold)
+        table, rows = self.table(per_request=per_request), self.rows(per_request=per_request)
+        return render(form, table, rows, COLUMNS, bold=bold, raw=raw)
 
     def to_trec(self, *, per_request: bool = False) -> str:
         """Return lines as trec_eval prints them: name, request, value; with its names where it has them."""
