@@ -12,8 +12,11 @@ from lexirecall.cli import main
 
 pytest_plugins = ["time_limit"]
 
-settings.register_profile("unhurried", deadline=None)  # machines are shared, and the first example pays for imports
-settings.register_profile("mutants", deadline=None, derandomize=True, max_examples=25, database=None)
+settings.register_profile(
+    "unhurried", deadline=None, max_examples=100
+)  # machines are shared, and the first example pays for imports
+# many faulty copies of the package are tested, each by the same examples; mutants/run.py
+settings.register_profile("mutants", deadline=None, derandomize=True, max_examples=20, database=None)
 settings.load_profile("unhurried")
 
 

@@ -22,8 +22,12 @@ LEVELS = (1, 2, 0.5)
 
 
 def quick(examples: int) -> settings:
-    """Return settings for a property that is cheap to try: no deadline, since the first example pays for imports."""
-    return settings(max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    """Return settings for a property that is cheap to try: no deadline, since the first example pays for imports.
+
+    The number of examples is for a profile of 100; one with fewer, or more, has fewer or more of all.
+    """
+    scaled = max(1, examples * settings().max_examples // 100)
+    return settings(max_examples=scaled, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ def test_one_request_less_would_not_do(alpha: float, effect: float) -> None:
     assert size == 2 or power_of_t(effect, size - 1, alpha) < 0.75
 
 
-@pytest.mark.parametrize("alpha", [0.05, 0.3])
+@pytest.mark.parametrize("alpha", [0.05, 0.5])
 @pytest.mark.parametrize("size", [2, 3, 5, 12, 60])
 def test_the_number_needed_changes_exactly_where_the_power_is_reached(alpha: float, size: int) -> None:
     effect = optimize.brentq(lambda each: power_of_t(each, size, alpha) - 0.75, 1e-3, 100, xtol=1e-13)
