@@ -1,7 +1,7 @@
 # The workflow, in one place. PYTHON may name any interpreter whose environment has the extras test, lint and docs.
 PYTHON ?= python3
 
-.PHONY: install test spark-test adapters-test coverage test-oldest lint docs bench fuzz sanitize
+.PHONY: install test spark-test adapters-test coverage test-oldest lint docs bench fuzz sanitize mutants
 
 install:            ## everything a developer needs, into the current environment
 	$(PYTHON) -m pip install -e '.[test,lint,docs]'
@@ -63,6 +63,14 @@ fuzz-%: fuzz/fuzz_%.c
 corpus-%: fuzz/fuzz_%.c fuzz/standalone.c
 	$(CC) $(SANITIZED) $^ $(READER) -lm -o build/fuzz/corpus_$*
 	build/fuzz/corpus_$* fuzz/corpus/$*/*
+
+SEED ?= 1
+
+mutants:            ## which of some 350 small faults in the code the tests notice; takes an hour, and goes on where it was stopped
+	$(PYTHON) -m venv build/mutants/tools
+	build/mutants/tools/bin/pip install -q 'cosmic-ray>=8.7,<9' 'universalmutator>=1.14,<2'
+	build/mutants/tools/bin/python mutants/generate.py --seed $(SEED) build/mutants/mutants.jsonl
+	$(PYTHON) mutants/run.py build/mutants/mutants.jsonl $(FILES)
 
 sanitize:           ## tests of reading with the module itself built to notice misuse of memory; needs gcc
 	rm -rf build/sanitize && mkdir -p build/sanitize && cp -r src/lexirecall build/sanitize

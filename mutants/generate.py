@@ -1,0 +1,173 @@
+"""Make mutants: copies of a source file with one small fault each, sampled from all places where a fault is possible.
+
+    python mutants/generate.py --python 260 --c 80 --seed 1 build/mutants/mutants.jsonl
+
+Belongs here: which files, which faults, and the sample. Not here: testing mutants (run.py). cosmic-ray makes the faults
+of Python (it also reaches the formulas of rows, which stand outside of functions), universalmutator those of C. Each
+file has its share of the sample by the number of its places, and a place has one fault at most. Faults of C that do
+not compile, or compile to the same code, are left out.
+"""
+
+import argparse
+import ast
+import json
+import random
+import re
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+PACKAGE = Path("src/lexirecall")
+PYTHON = [
+    *(PACKAGE / "colex.py", PACKAGE / "positions.py"),
+    *sorted(
+        path for name in ("measures", "preferences", "statistics", "formats") for path in (PACKAGE / name).glob("*.py")
+    ),
+]
+C = sorted(Path("native").glob("*.c"))
+# Faults that no slip of the hand would make, or that mean nothing here: the last two want names of variables.
+LEFT_OUT = re.compile(r"_(Is|IsNot|[RL]Shift|BitXor)$|(?<!BitAnd)_BitOr$|(?<!BitOr)_BitAnd$|Decorator|Variable")
+
+IDLE_C = re.compile(r"\s*(/\*|\*/|\* |[{}]?\s*$|#|.*_doc,|\s*\")")  # lines of C without code: comments, braces, texts
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A file with one fault."""
+
+    path: str
+    line: int
+    fault: str
+    """The line as it was, and as it is."""
+    text: str
+    """The whole file with the fault."""
+
+
+def of_python(path: Path, count: int, rng: random.Random) -> Iterator[Mutant]:
+    """Give mutants of a Python file, each of another place."""
+    from cosmic_ray.mutating import mutate_code
+    from cosmic_ray.plugins import get_operator
+
+    source = path.read_text(encoding="utf-8")
+    places = python_places(source)
+    for place in rng.sample(sorted(places), min(count, len(places))):
+        name, occurrence = rng.choice(places[place])
+        yield mutant(path, source, mutate_code(source, get_operator(name)(), occurrence))
+
+
+def python_places(source: str) -> dict[tuple[int, int], list[tuple[str, int]]]:
+    """Return where faults are possible: for each place the operators, and which of their occurrences it is."""
+    from cosmic_ray.ast import ast_nodes, get_ast
+    from cosmic_ray.plugins import get_operator, operator_names
+
+    idle = set(idle_lines(source))
+    places = defaultdict(list)
+    nodes = list(ast_nodes(get_ast(source)))
+    for name in operator_names():
+        if LEFT_OUT.search(name):
+            continue
+        operator = get_operator(name)()
+        positions = (position for node in nodes for position in operator.mutation_positions(node))
+        for occurrence, (start, _end) in enumerate(positions):
+            if start[0] not in idle:
+                places[start].append((name, occurrence))
+    return places
+
+
+def idle_lines(source: str) -> Iterator[int]:
+    """Give the lines whose faults change no number: annotations, decorators, assertions for the type checker."""
+    for node in ast.walk(ast.parse(source)):
+        parts = [node] if isinstance(node, ast.Assert) else getattr(node, "decorator_list", [])
+        for part in [*parts, getattr(node, "annotation", None), getattr(node, "returns", None)]:
+            if part is not None:
+                yield from range(part.lineno, part.end_lineno + 1)
+
+
+def of_c(path: Path, count: int, rng: random.Random) -> Iterator[Mutant]:
+    """Give mutants of a C file, each of another line, that compile to something else."""
+    source = path.read_text(encoding="utf-8")
+    places = c_places(path, source)
+    original = compiled(path, source)
+    for place in rng.sample(sorted(places), len(places)):
+        if count == 0:
+            return
+        text = rng.choice(places[place])
+        if compiled(path, text) not in (None, original):
+            count -= 1
+            yield mutant(path, source, text)
+
+
+def c_places(path: Path, source: str) -> dict[int, list[str]]:
+    """Return the faulty texts of each line."""
+    places = defaultdict(list)
+    with tempfile.TemporaryDirectory() as folder:
+        code = "import sys; from universalmutator.genmutants import main; sys.exit(main())"
+        words = [sys.executable, "-c", code, str(path), "c", "--noCheck", "--mutantDir", folder]
+        subprocess.run(words, check=True, capture_output=True)
+        for each in sorted(Path(folder).iterdir()):
+            text = each.read_text(encoding="utf-8")
+            line = first_difference(source, text)
+            if line and not IDLE_C.match(source.splitlines()[line - 1]):
+                places[line].append(text)
+    return places
+
+
+def compiled(path: Path, text: str) -> bytes | None:
+    """Return the code that a text of C becomes, or None if it does not compile."""
+    include = sysconfig.get_path("include")
+    words = ["gcc", "-O1", "-w", "-fPIC", "-DPy_LIMITED_API=0x030B0000", f"-I{include}", f"-I{path.parent}", "-x", "c"]
+    with tempfile.NamedTemporaryFile(suffix=".o") as file:
+        done = subprocess.run(
+            [*words, "-c", "-", "-o", file.name], input=text.encode(), capture_output=True, check=False
+        )
+        return Path(file.name).read_bytes() if done.returncode == 0 else None
+
+
+def first_difference(source: str, text: str) -> int:
+    """Return the number of the first line that is another, 0 if none is."""
+    before, after = source.splitlines(), text.splitlines()
+    differing = (number for number, pair in enumerate(zip(before, after, strict=False), 1) if pair[0] != pair[1])
+    return next(differing, 0)
+
+
+def mutant(path: Path, source: str, text: str) -> Mutant:
+    """Put together what there is to know of a faulty text."""
+    line = first_difference(source, text)
+    before, after = source.splitlines()[line - 1].strip(), text.splitlines()[line - 1].strip()
+    return Mutant(str(path), line, f"{before}  =>  {after}", text)
+
+
+def shares(sizes: dict[Path, int], count: int) -> dict[Path, int]:
+    """Share a sample out among files by size, each at least one."""
+    return {path: max(1, round(count * size / sum(sizes.values()))) for path, size in sizes.items() if size}
+
+
+def main() -> None:
+    """Write the sample, a mutant in each line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--python", type=int, default=260, help="how many mutants of Python")
+    parser.add_argument("--c", type=int, default=80, help="how many mutants of C")
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("output", type=Path)
+    options = parser.parse_args()
+    sizes = {path: len(python_places(path.read_text(encoding="utf-8"))) for path in PYTHON}
+    lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in C}
+    sample: list[Mutant] = []
+    for path, count in shares(sizes, options.python).items():
+        sample += of_python(path, count, random.Random(f"{options.seed}:{path}"))
+    for path, count in shares(lines, options.c).items():
+        sample += of_c(path, count, random.Random(f"{options.seed}:{path}"))
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    options.output.write_text("".join(json.dumps(asdict(each)) + "\n" for each in sample))
+    print(
+        f"{len(sample)} mutants of {len({each.path for each in sample})} files, {sum(sizes.values())} places in Python"
+    )
+
+
+if __name__ == "__main__":
+    main()

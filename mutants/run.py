@@ -1,0 +1,201 @@
+"""Test mutants: put each into a copy of the tree, run the tests of its file, and tell which ones no test notices.
+
+    python mutants/run.py build/mutants/mutants.jsonl [FILE...]
+
+Belongs here: which tests are for which file, running them, and the account. Not here: making mutants (generate.py).
+All it writes is in the folder of the mutants: the copy, and results.jsonl, where a run that was stopped goes on.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import time
+from collections import Counter
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import hypothesis  # noqa: F401 - once for all mutants, as the other large ones
+import numpy as np  # noqa: F401
+import pytest
+import scipy.special
+import scipy.stats  # noqa: F401
+
+MOST_SECONDS = 150  # for all tests of a mutant; one that takes longer has been noticed
+EXTENSION = "src/lexirecall/_native.abi3.so"
+FOLDERS = ("src", "native", "tests", "docs", "examples")
+# The tests that are run for a file, the likeliest first; for a folder, those of its files that are not named.
+TESTS = {
+    "src/lexirecall/colex.py": "colex",
+    "src/lexirecall/positions.py": "positions measures_against_naive evaluate",
+    "src/lexirecall/measures/parameter.py": "names table_of_measures evaluate",
+    "src/lexirecall/measures/row.py": "names table_of_measures evaluate adapter_ir_measures",
+    "src/lexirecall/measures/providers.py": "providers",
+    "src/lexirecall/measures": "measures_against_naive table_of_measures evaluate names against_pytrec_eval theorems",
+    "src/lexirecall/preferences": "preferences compare batches names evaluate theorems",
+    "src/lexirecall/statistics/aggregate.py": "aggregate rank",
+    "src/lexirecall/statistics/corrections.py": "corrections compare",
+    "src/lexirecall/statistics/differences.py": "paired compare",
+    "src/lexirecall/statistics/hsd.py": "hsd compare",
+    "src/lexirecall/statistics/paired.py": "paired compare gate",
+    "src/lexirecall/statistics/power.py": "power compare",
+    "src/lexirecall/statistics/studentized_range.py": "studentized_range hsd",
+    "src/lexirecall/formats/catalogue.py": "ir_datasets",
+    "src/lexirecall/formats/labels.py": "providers",
+    "src/lexirecall/formats/native.py": "two_readers reading",
+    "src/lexirecall/formats/source.py": "reading hostile bad_input",
+    "src/lexirecall/formats/trec.py": "reading two_readers bad_input evaluate",
+    "src/lexirecall/formats": "frames reading table_files bad_input two_readers evaluate",
+    "native": "two_readers reading hostile",
+}
+
+
+def tests_of(path: str) -> list[str]:
+    """Return the tests of a file, its doctests included."""
+    names = TESTS.get(path) or TESTS[str(Path(path).parent)]
+    files = [f"tests/test_{name}.py" for name in names.split()]
+    if not path.endswith(".py"):
+        return files
+    module = ".".join(Path(path).with_suffix("").parts[1:]).removesuffix(".__init__")
+    return [f"tests/test_doctests.py::test_examples_print_what_they_say[{module}]", *files]
+
+
+def copied(folder: Path) -> Path:
+    """Copy what the tests need, without what was built, to a folder of its own."""
+    tree = folder / "tree"
+    shutil.rmtree(tree, ignore_errors=True)
+    unwanted = shutil.ignore_patterns("__pycache__", "*.so", "*.egg-info")
+    for name in FOLDERS:
+        shutil.copytree(name, tree / name, ignore=unwanted)
+    for name in ("pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
+        shutil.copy(name, tree)
+    build(tree)
+    return tree
+
+
+def build(tree: Path) -> None:
+    """Compile the reader of a tree."""
+    sources = [str(path.relative_to(tree)) for path in sorted((tree / "native").glob("*.c"))]
+    words = [
+        "gcc",
+        "-O1",
+        "-w",
+        "-shared",
+        "-fPIC",
+        "-DPy_LIMITED_API=0x030B0000",
+        f"-I{sysconfig.get_path('include')}",
+    ]
+    subprocess.run([*words, *sources, "-o", EXTENSION], cwd=tree, check=True)
+
+
+def outcome(tree: Path, tests: list[str], seconds: float = MOST_SECONDS) -> tuple[str, str]:
+    """Run tests up to the first that fails; return what became of the mutant, and who noticed.
+
+    In a fork of this process, which has imported what is large and has no faults.
+    """
+    said = tree / "said.txt"
+    running = get_context("fork").Process(target=_run, args=(tree, said.resolve(), tests))
+    running.start()
+    running.join(seconds)
+    if running.exitcode is None:
+        running.kill()
+        running.join()
+        return "killed", "by the time limit"
+    lines = said.read_text(errors="replace").splitlines()
+    noticed = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
+    return "killed" if running.exitcode else "survived", (noticed or [f"exit code {running.exitcode}"])[0]
+
+
+def _run(tree: Path, said: Path, tests: list[str]) -> None:
+    os.nice(10)
+    os.chdir(tree)
+    os.environ["PYTHONPATH"] = str(Path("src").resolve())  # for the programs that tests start
+    sys.path.insert(0, os.environ["PYTHONPATH"])
+    with said.open("wb") as file:
+        for stream in (1, 2):
+            os.dup2(file.fileno(), stream)
+    options = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-profile=mutants", "--tb=no", "--time-limit=100"]
+    options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # a plugin that this process has imported
+    os._exit(pytest.main([*options, *tests]))  # without what else there is to clean up
+
+
+def tested(tree: Path, mutant: dict[str, Any]) -> dict[str, Any]:
+    """Put a mutant into the tree, test it, and put back what was there."""
+    target, is_python = tree / mutant["path"], mutant["path"].endswith(".py")
+    shutil.copy2(target, tree / "original")
+    target.write_text(mutant["text"], encoding="utf-8")
+    start = time.monotonic()
+    try:
+        if not is_python:
+            build(tree)
+        state, by = outcome(tree, tests_of(mutant["path"]))
+    finally:
+        shutil.copy2(tree / "original", target)  # with its time, so that what was compiled from it holds again
+        if not is_python:
+            build(tree)
+    return {**mutant, "outcome": state, "by": by, "seconds": round(time.monotonic() - start, 1)}
+
+
+def check_tree(tree: Path, paths: set[str]) -> None:
+    """Stop unless the tests of these files pass without a fault."""
+    needed = sorted({test for path in paths for test in tests_of(path)})
+    state, by = outcome(tree, needed, MOST_SECONDS * len(needed))
+    if state != "survived":
+        sys.exit(f"the tests fail without a fault: {by}")
+
+
+def equivalent() -> dict[tuple[str, str], str]:
+    """Return the faults that change nothing, by file and fault, with the reason."""
+    lines = Path(__file__).with_name("equivalent.tsv").read_text(encoding="utf-8").splitlines()
+    rows = (line.split("\t") for line in lines[1:])
+    return {(path, fault): reason for path, fault, reason in rows}
+
+
+def account(results: list[dict[str, Any]]) -> str:
+    """Return how many mutants of each file were noticed, and the faults that were not, though they change something."""
+    harmless = equivalent()
+    lived = [each for each in results if each["outcome"] == "survived"]
+    unnoticed = [each for each in lived if (each["path"], each["fault"]) not in harmless]
+    made, missed, idle = (Counter(each["path"] for each in group) for group in (results, unnoticed, lived))
+    idle -= missed
+    lines = [
+        f"{made[path]:4} mutants, {idle[path]:3} equivalent, {missed[path]:3} unnoticed  {path}"
+        for path in sorted(made)
+    ]
+    lines.append(f"{made.total():4} mutants, {idle.total():3} equivalent, {missed.total():3} unnoticed  in all")
+    return "\n".join([*lines, *(f"{each['path']}:{each['line']}  {each['fault']}" for each in unnoticed)])
+
+
+def main() -> None:
+    """Test the mutants that have no result yet, and print the account."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("mutants", type=Path)
+    parser.add_argument("files", nargs="*", help="only mutants of files whose path begins so")
+    options = parser.parse_args()
+    mutants = [json.loads(line) for line in options.mutants.read_text().splitlines()]
+    chosen = [each for each in mutants if each["path"].startswith(tuple(options.files) or "")]
+    kept = options.mutants.with_name("results.jsonl")
+    results = [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
+    done = {(each["path"], each["text"]) for each in results}
+    left = [each for each in chosen if (each["path"], each["text"]) not in done]
+    tree = copied(options.mutants.parent)
+    check_tree(tree, {each["path"] for each in left})
+    sys.dont_write_bytecode = True  # from here on: two mutants may be of one size and one second
+    for number, each in enumerate(left, 1):
+        result = tested(tree, each)
+        with kept.open("a") as file:
+            file.write(json.dumps(result) + "\n")
+        results.append(result)
+        print(
+            f"{number}/{len(left)} {result['outcome']} in {result['seconds']} s: {each['path']}:{each['line']}",
+            flush=True,
+        )
+    print(account(results))
+
+
+if __name__ == "__main__":
+    main()
