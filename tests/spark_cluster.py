@@ -5,6 +5,7 @@ Run as `python tests/spark_cluster.py [ROWS]`; it leaves with 1 if anything diff
 
 # ruff: noqa: T201 - what it saw is for who ran it
 
+import faulthandler
 import os
 import shutil
 import signal
@@ -27,6 +28,7 @@ from lexirecall.engines import spark as engine
 MASTER = "local-cluster[2,1,1024]"
 MEASURES = ["LexiRecall", "TSE", "R@1000", "Rprec", "AP", "nDCG", "RR", "Bpref"]
 SYSTEMS = ("bm25", "dense", "fused")
+MOST_SECONDS = 1800
 HEAVY_ROWS, MANY_RELEVANT = 1_000_000, 10_000
 
 
@@ -112,7 +114,7 @@ class Killer(threading.Thread):
                     self.killed = max(executors())
                     os.kill(self.killed, signal.SIGKILL)
                     break
-            time.sleep(0.02)
+            self.over.wait(0.02)
 
 
 def num_lost(spark: Any) -> int:
@@ -137,6 +139,7 @@ def is_same(scores: engine.SparkScores, expected: lexirecall.Scores) -> bool:
 
 
 def main(num_rows: int) -> int:
+    faulthandler.dump_traceback_later(MOST_SECONDS, exit=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         runs, qrels = simulated(num_rows)
