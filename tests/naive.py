@@ -331,6 +331,12 @@ def lexiprecision(x: list[float], y: list[float]) -> int:
     return 0
 
 
+def by_last_position(x: list[float], y: list[float], cutoff: float = math.inf) -> int:
+    """How total search efficiency orders rankings, whatever its exposure: beyond the cut-off all are equal."""
+    p, q = (vector[-1] if vector[-1] <= cutoff else math.inf for vector in (x, y))
+    return (p < q) - (p > q)
+
+
 def sized_lexiprecision(x: list[float], y: list[float]) -> float:
     for p, q in zip(x, y, strict=True):
         if p != q:

@@ -14,6 +14,7 @@ from lexirecall import (
     MEASURES,
     PREFERENCES,
     Preference,
+    Projection,
     UsageError,
     evaluate,
     parse_measure,
@@ -26,6 +27,7 @@ from lexirecall.measures import AP, TSE
 from lexirecall.measures.references import REFERENCES
 from lexirecall.preferences import by_level, deciding_level, preference_of
 from lexirecall.preferences.preference import signs_of_ranks
+from lexirecall.study.decisions import Policies, decide
 from strategies import LEVELS, Collection, collections, quick
 
 NAMES = [*naive.PREFERENCES]
@@ -196,6 +198,59 @@ def test_a_metric_preference_sees_one_position_however_deep() -> None:
     deep = 10**8
     assert parse_preference("TSE").of([deep], [deep + 1]) == pytest.approx(1e-16)
     assert parse_preference("RE").of([deep, deep + 2], [deep + 1, deep + 3], corpus_size=10**9) > 0
+
+
+@st.composite
+def deep_rankings(draw: st.DrawFn) -> list[int]:
+    """At most three positions of relevant items, where exposures that fall fast are 0 in floats."""
+    return sorted(draw(st.sets(st.sampled_from([1, 2, 3, 1074, 1075, 1076, 1200, 1201, 2000, 100_000]), max_size=3)))
+
+
+@pytest.mark.parametrize("cutoff", ["", "@2", "@1200"])
+@pytest.mark.parametrize("e", ["ap", "dcg", "rbp", "rbp,p=0.5", "rbp,p=0.01", "linear"])
+@pytest.mark.parametrize("corpus_size", [None, 200_000])
+@given(vectors=st.lists(deep_rankings(), min_size=2, max_size=5), data=st.data())
+@quick(25)
+def test_total_search_efficiency_compares_by_the_last_position_whatever_its_exposure(
+    e: str, cutoff: str, corpus_size: int | None, vectors: list[list[int]], data: st.DataObject
+) -> None:
+    if e == "linear" and corpus_size is None:
+        return
+    name, m = f"TSE(e={e}){cutoff}", data.draw(st.integers(3, 4))
+    projection = Projection.of_vectors(vectors, m, corpus_size=corpus_size)
+    pairs, decisions = (
+        parse_preference(name).pairs(projection),
+        decide(parse_measure(name), projection.source, Policies()),
+    )
+    values = parse_measure(name).scores(projection)[:, 0]
+    at = [projection.vector(s, 0, imputed=True).tolist() for s in range(len(vectors))]
+    for s, t in combinations(range(len(vectors)), 2):
+        sign = naive.by_last_position(at[s], at[t], float(cutoff[1:] or "inf"))
+        assert pairs.signs[s, t, 0] == decisions.against_later(s)[t - s - 1, 0] == sign
+        assert pairs.values[t, s, 0] == -pairs.values[s, t, 0]
+        assert abs(pairs.values[s, t, 0]) == max(abs(values[s] - values[t]), 5e-324 * abs(sign))
+
+
+def test_a_difference_below_every_float_counts_as_a_win_and_moves_no_mean() -> None:
+    qrels = {"deep": {"a": 1}, "top": {"a": 1}}
+    nothing = [f"x{place}" for place in range(2000)]
+    runs: dict[str, Any] = {
+        "x": {"deep": [*nothing[:1199], "a"], "top": ["a"]},
+        "y": {"deep": [*nothing[:1999], "a"], "top": ["x0", "a"]},
+    }
+    preference = parse_preference("TSE(e=rbp,p=0.5)")
+    pairs = preference.pairs(project(qrels, runs).at_level(1))
+    assert (pairs.wins[0, 1], pairs.ties[0, 1], pairs.losses[0, 1]) == (2, 0, 0)
+    assert pairs.values[0, 1].tolist() == [5e-324, 0.25]
+    assert pairs.values[0, 1].mean() == 0.125
+    assert preference.scores(project(qrels, runs).at_level(1)).tolist() == [[1, 1], [0, 0]]
+
+
+def test_over_all_orders_of_tied_items_the_mean_exposure_is_compared() -> None:
+    """First, second or third, against second: the mean position is the same, that of 1/p is 11/18."""
+    runs: dict[str, Any] = {"x": {"q": {"a": 1.0, "b": 1.0, "c": 1.0}}, "y": {"q": {"b": 3.0, "a": 2.0}}}
+    projection = project({"q": {"a": 1}}, runs, ties="expected").at_level(1)
+    assert parse_preference("TSE").pairs(projection).values[0, 1, 0] == pytest.approx(11 / 18 - 1 / 2)
 
 
 def test_where_lower_is_better_the_lower_value_is_preferred() -> None:

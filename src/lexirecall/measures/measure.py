@@ -56,6 +56,10 @@ class Measure(Row):
     expected: Formula | Literal["same"] | None = field(default=None, kw_only=True)
     """For `function`: the mean over all orders of tied items, where it has a closed form."""
 
+    compared_by: Formula | None = field(default=None, kw_only=True)
+    """From a projection to finite numbers, [S, Q], the higher the better, that order the rankings of a request. For
+    measures whose values can be too small to tell apart what the measure does."""
+
     def __post_init__(self) -> None:
         super().__post_init__()
         formulas = (self.exposure and self.weight, self.function, self.of_positions)
@@ -65,7 +69,7 @@ class Measure(Row):
     @property
     def formulas(self) -> tuple[object, ...]:
         """The functions that compute it."""
-        return self.exposure, self.weight, self.function, self.of_positions
+        return self.exposure, self.weight, self.function, self.of_positions, self.compared_by
 
     @property
     def has_closed_form(self) -> bool:
@@ -100,6 +104,15 @@ class Measure(Row):
         function = self.expected if has_ties and callable(self.expected) else self.function
         assert function is not None  # noqa: S101 - __post_init__ has seen to it
         return np.asarray(ask(function, projection, {"among": among, **self.values}), dtype=float)
+
+    def order(self, projection: Projection) -> FloatArray | None:
+        """Return what orders the rankings where it is not their values, [S, Q], the higher the better.
+
+        Over all orders of tied items a mean is compared, and that is the value.
+        """
+        if self.compared_by is None or projection.source.conventions.ties == "expected":
+            return None
+        return np.asarray(ask(self.compared_by, projection, self.values), dtype=float)
 
     def _sum_over_recall_levels(self, projection: Projection) -> FloatArray:
         """Compute sum_i e(p_i) z(i, m), over what was retrieved and what was not, and divide once."""

@@ -1,7 +1,7 @@
 """Recall-level measures: sum over the relevant items of exposure times weight, sum_i e(p_i) z(i, m).
 
 Belongs here: one row for each measure of this form, as the paper writes it; `Ratio(i, m)` is i/m. Imports numpy,
-exposure, `measure`, `parameter` and `ratio`.
+exposure, positions, `measure`, `parameter` and `ratio`.
 """
 
 from fractions import Fraction
@@ -14,6 +14,7 @@ from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.measures.measure import Measure, ask
 from lexirecall.measures.parameter import Parameter
 from lexirecall.measures.ratio import Ratio
+from lexirecall.positions import Projection
 
 PATIENCE = Parameter(0.8, above=0, below=1)
 
@@ -122,11 +123,23 @@ def _exposure_of_name(i: FloatArray, e: str, p: float, n: FloatArray) -> Any:
     return ask(EXPOSURES[e], i, {"p": p, "n": n})
 
 
+def _by_last_position(projection: Projection, cutoff: int | None) -> FloatArray:
+    """Order by p_m, whatever e is: e falls strictly, but in floats it reaches 0. Beyond the cut-off all are equal."""
+    size, found = projection.source.corpus_size, projection.found
+    beyond = float(np.iinfo(np.int64).max)
+    last = np.empty(projection.source.shape)
+    last[:] = beyond if size is None else size
+    has_all = (found.segments.sizes > 0) & (found.segments.sizes == np.tile(projection.num_relevant, len(last)))
+    last.ravel()[has_all] = found.positions[found.segments.offsets[1:][has_all] - 1]
+    return -(last if cutoff is None else np.where(last <= cutoff, last, beyond))
+
+
 TSE = Measure(
     "TSE",
     "total search efficiency: the exposure of the last relevant item, and so the utility of the worst-off user",
     exposure=_exposure_of_name,
     weight=_last,
+    compared_by=_by_last_position,
     formula="e(p_m), e(i) = 1/i by default, 1/log2(i+1) for e='dcg', (1-p) p^(i-1) for 'rbp', 1 - i/n for 'linear'",
     reference="DiazEM25",
     corpus="optional",

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from lexirecall.errors import UsageError
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
@@ -18,9 +19,12 @@ from lexirecall.measures.measure import ask, is_equal
 from lexirecall.measures.row import SMALLEST_GRADE, Row
 from lexirecall.positions import Projection
 from lexirecall.preferences.by_level import Block, blocks_of_requests
-from lexirecall.preferences.pairs import Pairs, win_rates
+from lexirecall.preferences.pairs import Pairs, SignArray, win_rates
 
 Blocks = Iterator[Block]
+
+SMALLEST = 5e-324
+"""The smallest positive float: the size of a difference that is not 0 and smaller than any float."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,7 +79,7 @@ class Preference(Row):
         if self.measure is not None:
             values = self.measure.direction * self.measure.scores(projection, among)
             defined = np.isfinite(values)
-            return _differences(np.where(defined, values, 0.0)), defined & everyone
+            return _differences(np.where(defined, values, 0.0), self.measure.order(projection)), defined & everyone
         if projection.source.conventions.ties == "expected":
             self.require_closed_form()
         return ask(self.blocks, projection, self.values), everyone
@@ -120,10 +124,11 @@ class Preference(Row):
 
 
 def preference_of(measure: Measure) -> Preference:
-    """Return the preference that a measure induces: direction · (μ(x) - μ(y)).
+    """Return the preference that a measure induces: direction · (μ(x) - μ(y)), in the order of `compared_by` if given.
 
     Values count as equal if they differ by no more than 1e-12 of the larger one: many position vectors have exactly
-    equal values whose floats differ in the last digit.
+    equal values whose floats differ in the last digit. A difference that the order decides, and that is too small for a
+    float, has the smallest one as its size.
 
     >>> from lexirecall.measures import AP
     >>> AP.of([1, 2, 4, 12]) - AP.of([1, 3, 4, 6]), preference_of(AP).of([1, 2, 4, 12], [1, 3, 4, 6])
@@ -143,19 +148,34 @@ def preference_of(measure: Measure) -> Preference:
     )
 
 
-def _differences(values: FloatArray) -> Blocks:
+def _differences(values: FloatArray, order: FloatArray | None) -> Blocks:
     num_systems, num_requests = values.shape
+    finer = np.zeros(num_requests, bool) if order is None else _num_different(order) > _num_different(values)
     for requests in blocks_of_requests(num_systems, np.ones(num_requests, np.int64)):
         x, y = values[:, None, requests], values[None, :, requests]
         differences = x - y
         differences[is_equal(x, y)] = 0
+        if order is not None and finer[requests].any():
+            signs = _signs(order[:, requests])
+            np.copyto(differences, np.copysign(SMALLEST, signs), where=(differences == 0) & (signs != 0))
         yield requests, differences
+
+
+def _num_different(values: FloatArray) -> IntArray:
+    """Count the different values of each request, [Q]; those that count as equal are one."""
+    ascending = np.sort(values, axis=0)
+    return np.asarray(np.count_nonzero(~is_equal(ascending[1:], ascending[:-1]), axis=0))
 
 
 def signs_of_ranks(ranks: IntArray) -> Blocks:
     """Give the preferences that follow from a total order, the smaller rank being the better."""
     num_systems, num_requests = ranks.shape
-    small = ranks.astype(np.int32)
+    worth = -ranks.astype(np.int32)
     for requests in blocks_of_requests(num_systems, np.ones(num_requests, np.int64)):
-        x, y = small[:, None, requests], small[None, :, requests]
-        yield requests, np.less(x, y).view(np.int8) - np.greater(x, y).view(np.int8)
+        yield requests, _signs(worth[:, requests])
+
+
+def _signs(worth: FloatArray | npt.NDArray[np.int32]) -> SignArray:
+    """Compare every two systems, [S, S, requests], by what they are worth, [S, requests]."""
+    x, y = worth[:, None], worth[None, :]
+    return np.asarray(np.greater(x, y).view(np.int8) - np.less(x, y).view(np.int8))

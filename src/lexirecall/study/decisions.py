@@ -162,7 +162,8 @@ def _decide(row: Evaluable, projection: Projection, policies: Policies) -> Decis
     if isinstance(row, Measure):
         values = row.direction * row.scores(projection, among)
         defined = np.isfinite(values)
-        return Decisions(taking_part & defined, ranks=dense_ranks(np.where(defined, values, 0.0)))
+        keys = row.order(projection)
+        return Decisions(taking_part & defined, dense_ranks(np.where(defined, values if keys is None else keys, 0.0)))
     if order := _ORDERS.get(row.formulas):
         return Decisions(taking_part, ranks=_small(order(projection)))
     return Decisions(taking_part, signs=row.pairs(projection, among).signs)
