@@ -9,6 +9,7 @@ All it writes is in the folder of the mutants: the copy, and results.jsonl, wher
 import argparse
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -26,12 +27,13 @@ import scipy.special
 import scipy.stats  # noqa: F401
 
 MOST_SECONDS = 150  # for all tests of a mutant; one that takes longer has been noticed
+MOST_MEMORY = 8 << 30  # a faulty loop may ask for all there is
 EXTENSION = "src/lexirecall/_native.abi3.so"
 FOLDERS = ("src", "native", "tests", "docs", "examples")
 # The tests that are run for a file, the likeliest first; for a folder, those of its files that are not named.
 TESTS = {
     "src/lexirecall/colex.py": "colex",
-    "src/lexirecall/positions.py": "positions measures_against_naive evaluate",
+    "src/lexirecall/positions.py": "positions measures_against_naive evaluate study",
     "src/lexirecall/measures/parameter.py": "names table_of_measures evaluate",
     "src/lexirecall/measures/row.py": "names table_of_measures evaluate adapter_ir_measures",
     "src/lexirecall/measures/providers.py": "providers",
@@ -112,6 +114,7 @@ def outcome(tree: Path, tests: list[str], seconds: float = MOST_SECONDS) -> tupl
 
 def _run(tree: Path, said: Path, tests: list[str]) -> None:
     os.nice(10)
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     os.chdir(tree)
     os.environ["PYTHONPATH"] = str(Path("src").resolve())  # for the programs that tests start
     sys.path.insert(0, os.environ["PYTHONPATH"])
@@ -175,26 +178,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("mutants", type=Path)
     parser.add_argument("files", nargs="*", help="only mutants of files whose path begins so")
+    parser.add_argument("--again", action="store_true", help="test those again that no test has noticed")
     options = parser.parse_args()
     mutants = [json.loads(line) for line in options.mutants.read_text().splitlines()]
-    chosen = [each for each in mutants if each["path"].startswith(tuple(options.files) or "")]
     kept = options.mutants.with_name("results.jsonl")
-    results = [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
-    done = {(each["path"], each["text"]) for each in results}
+    known = map(json.loads, kept.read_text().splitlines() if kept.exists() else [])
+    results = {(each["path"], each["text"]): each for each in known}
+    done = {key for key, each in results.items() if each["outcome"] == "killed" or not options.again}
+    chosen = [each for each in mutants if each["path"].startswith(tuple(options.files) or "")]
     left = [each for each in chosen if (each["path"], each["text"]) not in done]
-    tree = copied(options.mutants.parent)
-    check_tree(tree, {each["path"] for each in left})
-    sys.dont_write_bytecode = True  # from here on: two mutants may be of one size and one second
-    for number, each in enumerate(left, 1):
-        result = tested(tree, each)
-        with kept.open("a") as file:
-            file.write(json.dumps(result) + "\n")
-        results.append(result)
-        print(
-            f"{number}/{len(left)} {result['outcome']} in {result['seconds']} s: {each['path']}:{each['line']}",
-            flush=True,
-        )
-    print(account(results))
+    if left:
+        tree = copied(options.mutants.parent)
+        check_tree(tree, {each["path"] for each in left})
+        sys.dont_write_bytecode = True  # from here on: two mutants may be of one size and one second
+        for number, each in enumerate(left, 1):
+            result = results[each["path"], each["text"]] = tested(tree, each)
+            with kept.open("a") as file:
+                file.write(json.dumps(result) + "\n")
+            told = f"{result['outcome']} in {result['seconds']} s: {each['path']}:{each['line']}"
+            print(f"{number}/{len(left)} {told}", flush=True)
+    print(account([results[key] for each in chosen if (key := (each["path"], each["text"])) in results]))
 
 
 if __name__ == "__main__":
