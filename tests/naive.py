@@ -877,6 +877,20 @@ def chance_of_sample(weights: list[int], sample: Iterable[int]) -> Fraction:
     return chance
 
 
+# Ids that never meet
+
+
+def mismatch(
+    name: str, run: Mapping[str, Mapping[str, float]], judged: Mapping[str, Mapping[str, float]]
+) -> tuple[str, str, tuple[str, ...], tuple[str, ...]] | None:
+    """Examples of a run that retrieves no judged document: three ids of each side, for the first query with both."""
+    both = [query for query in judged if judged[query] and run.get(query)]
+    if not both or any(document in judged[query] for query in both for document in run[query]):
+        return None
+    retrieved, known = (sorted(side[both[0]], key=str.encode)[:3] for side in (run, judged))
+    return name, both[0], tuple(retrieved), tuple(known)
+
+
 # Who is never worse off than whom: what single steps down reach
 
 

@@ -212,7 +212,7 @@ def test_a_long_cycle_is_told_in_short() -> None:
 
 def test_what_is_undefined_is_told_and_counts_as_tied() -> None:
     runs = {"none": {"q": ["x"]}, "late": {"q": ["x", "a"]}, "early": {"q": ["a"]}}
-    ranking = rank_systems({"q": {"a": 1}}, runs, "LastRel")
+    ranking = rank_systems({"q": {"a": 1, "x": 0}}, runs, "LastRel")
     assert [note.kind for note in ranking.notes] == ["undefined", "not compared"]
     assert "LastRel (1 of 3)" in ranking.notes[0].text
     assert ranking.to_dict() == {

@@ -162,6 +162,24 @@ def test_integer_ids_are_their_text_even_if_stored_as_floats(spark: Any) -> None
     check_same(spark, qrels, runs, (as_floats, frames[1]), measures=["AP", "LexiRecall"])
 
 
+@pytest.mark.parametrize("keywords", [{}, {"depth": 1}])
+def test_runs_without_judged_documents_are_pointed_out(spark: Any, keywords: dict[str, Any]) -> None:
+    qrels = {"q1": {"D4": 1, "D2": 0, "D3": 1, "D1": -1}, "q2": {"D1": 1}}
+    runs = {
+        "lower": {"q2": {"d1": 1.0}, "q1": {"d9": 4.0, "d1": 3.0, "d3": 2.0, "d2": 1.0}},
+        "none relevant": {"q1": {"x": 2.0, "D2": 1.0}},
+        "prefixed": {"q2": {"doc:D1": 1.0}, "q7": {"D1": 1.0}},
+        "good": {"q1": {"D4": 1.0}},
+    }
+    expected = lexirecall.evaluate(qrels, runs, ["AP"], **keywords).notes[0]
+    assert "'d1', 'd2', 'd3' for query 'q1', the judgments have 'D1', 'D2', 'D3'" in expected.text
+    with engine.evaluate(spark, *as_frames(spark, qrels, runs), ["AP"], **keywords) as scores:
+        found = scores.averages.notes[0]
+    assert (found.kind, found.count) == (expected.kind, expected.count) == ("no judged document", 2)
+    assert sorted(found.text.split(" retrieve ")[0].split(", ")) == ["lower", "prefixed"]
+    assert found.text == expected.text
+
+
 def test_optimism_is_warned_of_and_the_same(spark: Any) -> None:
     qrels, runs = collection(seed=8)
     frames = as_frames(spark, qrels, runs)

@@ -119,6 +119,16 @@ class Tracks:
 
 
 @dataclass(frozen=True, slots=True)
+class Mismatch:
+    """Ids of one request, for a system that retrieves no judged item of any request."""
+
+    system: str
+    request: str
+    retrieved: tuple[str, ...]
+    judged: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SystemPositions:
     """One system's rankings of the judged requests, as a reader hands them over."""
 
@@ -133,6 +143,8 @@ class SystemPositions:
     """Requests of the run for which there are no judgments."""
     num_duplicates: int = 0
     """Lines left out because they repeat an item."""
+    mismatch: Mismatch | None = None
+    """Where no judged item was retrieved, at whatever depth: examples of ids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +164,8 @@ class Positions:
     num_duplicates: tuple[int, ...] = ()
     providers: Providers | None = None
     """Whose the judged items are, where a map says so."""
+    mismatches: tuple[Mismatch, ...] = ()
+    """Of the systems that retrieve no judged item."""
     frame_library: str = ""
     """What came in as frames, if frames came in: pandas, polars, pyarrow, duckdb, …"""
 
@@ -178,6 +192,7 @@ class Positions:
             num_unjudged=tuple(system.num_unjudged for system in systems),
             num_duplicates=tuple(system.num_duplicates for system in systems),
             providers=providers,
+            mismatches=tuple(system.mismatch for system in systems if system.mismatch is not None),
         )
         if corpus_size is not None:
             positions.check_corpus_size(corpus_size)

@@ -35,6 +35,7 @@ from lexirecall.formats import (
     origin_of,
 )
 from lexirecall.formats.assembly import assemble
+from lexirecall.formats.mismatch import EXAMPLES, finds_judged, mismatch_of
 from lexirecall.formats.naming import check_names
 from lexirecall.judgments import IntArray, Judgments, offsets_of
 from lexirecall.manifest import Conventions
@@ -44,7 +45,10 @@ from lexirecall.verbs.evaluate import score_by
 from lexirecall.verbs.notes import warn_of_optimism
 from lexirecall.verbs.scores import Scores
 
-_REQUESTS, _SYSTEMS, _JUDGED, _ROWS = (f"lexirecall_{name}" for name in ("requests", "systems", "judged", "rows"))
+_REQUESTS, _SYSTEMS, _JUDGED, _EVERY, _ROWS = (
+    f"lexirecall_{name}" for name in ("requests", "systems", "judged", "every_judged", "rows")
+)
+_JUDGED_COLUMNS = "request INTEGER, item VARCHAR, grade DOUBLE, place BIGINT"
 _TYPES = {
     "int8": "TINYINT", "int16": "SMALLINT", "int32": "INTEGER", "int64": "BIGINT", "uint8": "UTINYINT",
     "uint16": "USMALLINT", "uint32": "UINTEGER", "uint64": "UBIGINT", "float32": "REAL", "float64": "DOUBLE",
@@ -203,9 +207,13 @@ def _hand_over(opened: Session, judgments: Judgments, *, wants_all: bool) -> Non
     opened.table(_REQUESTS, "request VARCHAR, number INTEGER")
     names = np.array([_text(request) for request in judgments.request_ids], object)
     hand_over(opened, _REQUESTS, {"request": names, "number": np.arange(len(names))})
-    opened.table(_JUDGED, "request INTEGER, item VARCHAR, grade DOUBLE, place BIGINT")
+    opened.table(_JUDGED, _JUDGED_COLUMNS)
     # each request has a row without an item, so that it is known even if none of its items is wanted
     hand_over(opened, _JUDGED, {"request": np.arange(len(names))})
+    _hand_over_items(opened, _JUDGED, judgments, wants_all=wants_all)
+
+
+def _hand_over_items(opened: Session, table: str, judgments: Judgments, *, wants_all: bool) -> None:
     owners = Segments(judgments.offsets).owners
     for start in range(0, len(owners), _BLOCK):
         stop = min(start + _BLOCK, len(owners))
@@ -215,7 +223,7 @@ def _hand_over(opened: Session, judgments: Judgments, *, wants_all: bool) -> Non
             places = np.arange(start, stop)[wanted]
             grades = judgments.grades[places]
             columns = {"request": owners[places], "item": texts[wanted], "grade": grades, "place": places}
-            hand_over(opened, _JUDGED, columns)
+            hand_over(opened, table, columns)
 
 
 def _text(identifier: bytes) -> str | None:
@@ -295,9 +303,9 @@ class NumberedTable:
         if self.plan.conventions.duplicates != "error":
             return
         what = f"looking for duplicates in {self.label}"
-        if not len(self.session.answer(what, self.plan.repeated(), source=self.label)["key"]):
+        if not len(self._answer(what, self.plan.repeated())["key"]):
             return
-        twice = self.session.answer(what, self.plan.duplicates(), source=self.label)
+        twice = self._answer(what, self.plan.duplicates())
         if len(twice["item"]):
             request, system = self.judgments.requests[twice["request"][0]], self.systems[twice["system"][0]]
             raise FormatError(
@@ -321,13 +329,13 @@ class NumberedTable:
         has_blocks = self.plan.conventions.ties == "expected"
         names = ("system", "place", "position", *(("block_start", "block_size") if has_blocks else ()))
         query = f"SELECT {', '.join(names)} FROM ({self.plan.positions()}) AS positions"
-        found = self.session.answer(f"finding positions in {self.label}", query, source=self.label)
+        found = self._answer(f"finding positions in {self.label}", query)
         columns = [found[name].astype(np.int64, copy=False) for name in names]
         requests = np.searchsorted(self.judgments.offsets, columns[1], side="right") - 1
         order = np.lexsort((columns[2], requests, columns[0]))
         systems, items, positions, *blocks = (column[order] for column in columns)
         borders = np.searchsorted(systems, np.arange(len(self.systems) + 1))
-        return [
+        assembled = [
             assemble(
                 name,
                 self.judgments,
@@ -340,6 +348,29 @@ class NumberedTable:
             )
             for s, (name, start, stop) in enumerate(zip(self.systems, borders[:-1], borders[1:], strict=True))
         ]
+        return assembled if all(map(finds_judged, assembled)) else self._marked(assembled, lengths)
+
+    def _marked(self, systems: list[SystemPositions], lengths: IntArray) -> list[SystemPositions]:
+        """Mark the systems that retrieve no judged item, of whatever grade and at whatever depth."""
+        self.session.table(_EVERY, _JUDGED_COLUMNS)
+        _hand_over_items(self.session, _EVERY, self.judgments, wants_all=True)
+        matched = self._answer(f"looking for judged items in {self.label}", self.plan.matched(_EVERY))["system"]
+        self.session.drop(_EVERY)
+        return [
+            system
+            if s in matched
+            else replace(system, mismatch=mismatch_of(system.name, lengths[s], self.judgments, partial(self._items, s)))
+            for s, system in enumerate(systems)
+        ]
+
+    def _items(self, system: int, request: int) -> list[bytes]:
+        query = (
+            f"SELECT item FROM {RUNS} WHERE system = {system} AND request = {request} ORDER BY item LIMIT {EXAMPLES}"
+        )
+        return [item.encode() for item in self._answer("looking for examples", query)["item"]]
+
+    def _answer(self, label: str, query: str) -> dict[str, Any]:
+        return self.session.answer(label, query, source=self.label)
 
     def _tracks(self, requests: IntArray, *parts: IntArray) -> Tracks:
         sizes = np.bincount(requests, minlength=len(self.judgments.requests))
@@ -347,7 +378,7 @@ class NumberedTable:
 
     def _lengths(self) -> tuple[IntArray, IntArray]:
         """Return the length of each ranking, [S, Q], -1 if there is none; and the rows left out of each system's."""
-        counts = self.session.answer(f"counting items of {self.label}", self.plan.lengths(), source=self.label)
+        counts = self._answer(f"counting items of {self.label}", self.plan.lengths())
         lengths = np.full((len(self.systems), len(self.judgments.requests)), -1, np.int64)
         lengths[counts["system"], counts["request"]] = counts["num_retrieved"]
         repeated = np.bincount(counts["system"], counts["num_repeated"], len(self.systems))

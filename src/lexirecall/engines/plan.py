@@ -140,6 +140,13 @@ class Plan:
         """Count the requests of each system for which there are no judgments."""
         return f"SELECT system, count(DISTINCT request) AS num_unjudged FROM {RUNS} WHERE NOT {_JUDGED} GROUP BY system"
 
+    def matched(self, judgments: str = JUDGMENTS) -> str:
+        """Select the systems that retrieve any judged item, at whatever depth."""
+        return (
+            f"SELECT DISTINCT r.system FROM {RUNS} AS r "
+            f"JOIN {judgments} AS j ON r.request = j.request AND r.item = j.item"
+        )
+
     def positions(self) -> str:
         """Select where each judged item stands: system, request, place, grade, position; and its block of ties.
 

@@ -16,6 +16,7 @@ from lexirecall.engines.batches import Layout
 from lexirecall.engines.casts import SPARK
 from lexirecall.engines.kernels import ROWS, STATE, Kernel, PairKernel, Sum, total_of
 from lexirecall.engines.plan import Plan
+from lexirecall.engines.spark_mismatch import mismatches
 from lexirecall.engines.spark_session import check_libraries, explained, match_python, pyspark, session
 from lexirecall.engines.spark_tables import Tables, Workspace, no_common_request, prepare
 from lexirecall.engines.tallies import PairTally, Tally, Task
@@ -110,9 +111,8 @@ def evaluate(
         tally = _total(gathered, kernel.tallies, Tally())
         _check(tally, task, tables, corpus_size)
         numbers = tally.numbers["counts"], tally.numbers["num_due"]
-        averages = Averages(
-            tables.systems, rows, tally.means(rows), *numbers, _manifest(tally, task, tables, corpus_size, left_out)
-        )
+        manifest = _manifest(tally, task, tables, corpus_size, left_out)
+        averages = Averages(tables.systems, rows, tally.means(rows), *numbers, manifest)
         values = gathered.mapInArrow(kernel.rows, ROWS)
         return SparkScores(averages, values.withColumn("query", values["query"].cast(tables.request_type)), gathered)
 
@@ -284,6 +284,7 @@ def _manifest(tally: Tally, task: Task, tables: Tables, corpus_size: int | None,
 
 def _notes(tally: Tally, task: Task, tables: Tables) -> Iterator[Note]:
     num_requests, num_judged, _ = tally.numbers["qrels"].tolist()
+    *_, num_found = tally.numbers["runs"].T.tolist()
     counts = RequestCounts(
         systems=tables.systems,
         num_requests=num_requests,
@@ -293,6 +294,9 @@ def _notes(tally: Tally, task: Task, tables: Tables) -> Iterator[Note]:
         duplicates=tables.num_duplicates,
         rule=tables.plan.conventions.duplicates,
         num_repeated=tables.num_repeated,
+        mismatches=mismatches(
+            tables, [name for name, found in zip(tables.systems, num_found, strict=True) if not found]
+        ),
     )
     yield from ignored_level(task.measures, task.level)
     yield from notes_on_counts(counts, queries=task.queries, no_relevant=task.no_relevant)

@@ -12,10 +12,11 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from lexirecall.errors import DataError, FormatError, UsageError, listed, shown
+from lexirecall.errors import DataError, UsageError, listed
 from lexirecall.formats.catalogue import is_catalogued, judgments_from_catalogue
 from lexirecall.formats.columns import Given, check_given
-from lexirecall.formats.frames import Frame, Table, is_frame, library_of, open_frame
+from lexirecall.formats.forms import Form, MappingRun, TableRun, TextRun, read_form
+from lexirecall.formats.frames import Frame, is_frame, library_of, open_frame
 from lexirecall.formats.labels import judgments_from_table, pairs_from_table
 from lexirecall.formats.memory import (
     PROVIDERS_SHAPE,
@@ -25,15 +26,12 @@ from lexirecall.formats.memory import (
     judgments_from_mapping,
     load_json,
     pairs_from_mapping,
-    rankings_from_mapping,
 )
 from lexirecall.formats.naming import NamedRun, Run, Runs, check_names, count_runs, name_runs, single
-from lexirecall.formats.native import project_native, read_qrels_native
-from lexirecall.formats.ranking import DuplicateItem, project_rankings
-from lexirecall.formats.rows import project_table
+from lexirecall.formats.native import read_qrels_native
 from lexirecall.formats.source import Source
 from lexirecall.formats.tablefiles import open_table_file
-from lexirecall.formats.trec import MOST_ITEMS, project_text, read_providers, read_qrels, read_sizes
+from lexirecall.formats.trec import MOST_ITEMS, read_providers, read_qrels, read_sizes
 from lexirecall.judgments import IntArray, Judgments
 from lexirecall.manifest import Conventions
 from lexirecall.positions import Positions, SystemPositions
@@ -213,25 +211,20 @@ def _read_run(
 ) -> list[SystemPositions]:
     content, name = named.run, named.name
 
-    def of_table(table: Table) -> list[SystemPositions]:
-        return project_table(table, name, judgments, conventions, needs_judged=needs_judged, is_given=named.is_given)
+    def read(form: Form) -> list[SystemPositions]:
+        return read_form(form, judgments, conventions, needs_judged=needs_judged)
 
     if is_frame(content):
-        return of_table(open_frame(content, "run", columns, name=named.label))
-    if not isinstance(content, Mapping):
-        with _source(content, "a run", advance) as source:
-            if (found := open_table_file(source, "run", columns)) is not None:
-                return of_table(found)
-            if not is_json(source):
-                read_text = project_native if reader_in_use() == "native" else project_text
-                return [read_text(source, name, judgments, conventions, needs_judged=needs_judged)]
-            content, name = load_json(source, RUN_SHAPE), source.name
-    try:
-        rankings = rankings_from_mapping(content, name)
-        return [project_rankings(named.name, rankings, judgments, conventions, needs_judged=needs_judged)]
-    except DuplicateItem as error:
-        problem = f"document {shown(error.item)} of request {shown(error.request)} is listed twice"
-        raise FormatError(name, None, problem, remedy="remove one of them, or go on with duplicates='first'") from None
+        return read(TableRun(open_frame(content, "run", columns, name=named.label), name, named.is_given))
+    if isinstance(content, Mapping):
+        return read(MappingRun(content, name, name))
+    with _source(content, "a run", advance) as source:
+        if (table := open_table_file(source, "run", columns)) is not None:
+            return read(TableRun(table, name, named.is_given))
+        if not is_json(source):
+            return read(TextRun(source, name))
+        content = load_json(source, RUN_SHAPE)
+    return read(MappingRun(content, name, source.name))
 
 
 def _side_by_side(

@@ -16,7 +16,7 @@ from lexirecall.manifest import Note
 from lexirecall.measures.providers import WORST_PROVIDER_OVERALL, ProviderExposure, provider_exposure
 from lexirecall.measures.row import SMALLEST_GRADE
 from lexirecall.names import Evaluable
-from lexirecall.positions import Positions
+from lexirecall.positions import Mismatch, Positions
 from lexirecall.tables import number
 
 
@@ -96,6 +96,8 @@ class RequestCounts:
     """Which of these lines is kept."""
     num_repeated: int
     """Repeated judgments."""
+    mismatches: tuple[Mismatch, ...] = ()
+    """Of the runs that retrieve no judged item."""
 
     @classmethod
     def of(cls, positions: Positions, levels: Sequence[float]) -> "RequestCounts":
@@ -112,6 +114,7 @@ class RequestCounts:
             duplicates=positions.num_duplicates,
             rule=positions.conventions.duplicates,
             num_repeated=judgments.num_repeated,
+            mismatches=positions.mismatches,
         )
 
     def per_run(self, counts: Iterable[int], most: int = 4) -> str:
@@ -121,10 +124,26 @@ class RequestCounts:
 
 def notes_on_counts(counts: RequestCounts, *, queries: str, no_relevant: str) -> Iterator[Note]:
     """Give the notes on requests and lines that were left out or imputed."""
+    yield from mismatch_note(counts.mismatches)
     yield from _unanswered(counts, queries)
     yield from _without_judgments(counts)
     yield from _without_relevant(counts, no_relevant)
     yield from _repeats(counts)
+
+
+def mismatch_note(mismatches: Sequence[Mismatch]) -> Iterator[Note]:
+    """Say which runs retrieve no judged document, with ids of both sides, which may be written in different ways."""
+    if mismatches:
+        first, several = mismatches[0], len(mismatches) > 1
+        runs = listed((each.system for each in mismatches), most=4)
+        whose = first.system if several else "it"
+        theirs, ours = (listed(map(shown, ids), most=9) for ids in (first.retrieved, first.judged))
+        text = (
+            f"{runs} {'retrieve' if several else 'retrieves'} no judged document: "
+            f"{whose} has documents such as {theirs} for query {shown(first.request)}, "
+            f"the judgments have {ours}; are the ids written the same way?"
+        )
+        yield Note("no judged document", text, len(mismatches))
 
 
 def _unanswered(counts: RequestCounts, queries: str) -> Iterator[Note]:

@@ -1,0 +1,127 @@
+"""Forms: a run as text, as a mapping or as a table, each of which can be read more than once.
+
+Belongs here: the forms of a run, and reading one. Not here: which form a run has (formats itself), what its lines, keys
+and rows mean (trec, memory, rows). Imports what stands above this package, and the rest of it.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from lexirecall.errors import FormatError, shown
+from lexirecall.formats.frames import Table
+from lexirecall.formats.memory import rankings_from_mapping
+from lexirecall.formats.mismatch import finds_judged, mismatch_of
+from lexirecall.formats.native import project_native
+from lexirecall.formats.ranking import DuplicateItem, project_rankings
+from lexirecall.formats.rows import project_table
+from lexirecall.formats.source import Source
+from lexirecall.formats.trec import project_text, run_lines
+from lexirecall.judgments import Judgments
+from lexirecall.manifest import Conventions
+from lexirecall.positions import SystemPositions
+from lexirecall.reader import reader_in_use
+
+
+class Form(Protocol):
+    """A run that can be read, and of which single rankings can be looked at."""
+
+    def systems(self, judgments: Judgments, conventions: Conventions, *, needs_judged: bool) -> list[SystemPositions]:
+        """Find where the judged items stand in the rankings of each system."""
+
+    def items(self, system: str, request: bytes) -> Iterable[bytes]:
+        """Give what a system retrieves for a request, in any order."""
+
+
+def read_form(
+    form: Form, judgments: Judgments, conventions: Conventions, *, needs_judged: bool
+) -> list[SystemPositions]:
+    """Read a run; a system for which nothing was found is looked at again, for any judged item at any depth."""
+    systems = form.systems(judgments, conventions, needs_judged=needs_judged)
+    if all(map(finds_judged, systems)):
+        return systems
+    uncut = replace(conventions, depth=None, judged_only=False, imputation="pessimistic")
+    whole = form.systems(judgments, uncut, needs_judged=True)
+    return [
+        system if finds_judged(system) or finds_judged(each) else _marked(form, system, each, judgments)
+        for system, each in zip(systems, whole, strict=True)
+    ]
+
+
+def _marked(form: Form, system: SystemPositions, whole: SystemPositions, judgments: Judgments) -> SystemPositions:
+    def items_of(request: int) -> Iterable[bytes]:
+        return form.items(system.name, judgments.request_ids[request])
+
+    return replace(system, mismatch=mismatch_of(system.name, whole.num_retrieved, judgments, items_of))
+
+
+@dataclass(frozen=True, slots=True)
+class TextRun:
+    """The lines of a file."""
+
+    source: Source
+    name: str
+
+    def systems(self, judgments: Judgments, conventions: Conventions, *, needs_judged: bool) -> list[SystemPositions]:
+        """Read the lines with the reader in use."""
+        read = project_native if reader_in_use() == "native" else project_text
+        return [read(self.source, self.name, judgments, conventions, needs_judged=needs_judged)]
+
+    def items(self, _system: str, request: bytes) -> Iterable[bytes]:
+        """Give the items on the lines of a request."""
+        return (item for of, item, _ in run_lines(self.source) if of == request)
+
+
+@dataclass(frozen=True, slots=True)
+class MappingRun:
+    """{request: {item: score}} or {request: [item, …]}."""
+
+    content: Mapping[Any, Any]
+    name: str
+    label: str
+    """What messages call it."""
+
+    def systems(self, judgments: Judgments, conventions: Conventions, *, needs_judged: bool) -> list[SystemPositions]:
+        """Read all rankings."""
+        rankings = rankings_from_mapping(self.content, self.label)
+        try:
+            return [project_rankings(self.name, rankings, judgments, conventions, needs_judged=needs_judged)]
+        except DuplicateItem as error:
+            problem = f"document {shown(error.item)} of request {shown(error.request)} is listed twice"
+            remedy = "remove one of them, or go on with duplicates='first'"
+            raise FormatError(self.label, None, problem, remedy=remedy) from None
+
+    def items(self, _system: str, request: bytes) -> Iterable[bytes]:
+        """Give the items of one ranking."""
+        rankings = rankings_from_mapping(self.content, self.label)
+        return next((ranking.items for ranking in rankings if ranking.request == request), ())
+
+
+@dataclass(frozen=True, slots=True)
+class TableRun:
+    """Rows of one system or of many."""
+
+    table: Table
+    name: str
+    """For a table that names no systems."""
+    is_given: bool
+    """Whether that name goes before what the table says."""
+
+    def systems(self, judgments: Judgments, conventions: Conventions, *, needs_judged: bool) -> list[SystemPositions]:
+        """Read all rows."""
+        return project_table(
+            self.table, self.name, judgments, conventions, needs_judged=needs_judged, is_given=self.is_given
+        )
+
+    def items(self, system: str, request: bytes) -> Iterable[bytes]:
+        """Give the items in the rows of one system and request."""
+        wanted = {"request": request.decode()}
+        if self.table.columns.system is not None and not self.is_given:
+            wanted["system"] = system
+        columns = {role: self.table.ids(role) for role in wanted}
+        are_wanted = [ids.codes == ids.find([wanted[role]]) for role, ids in columns.items()]
+        items = self.table.ids("item", np.flatnonzero(np.logical_and.reduce(are_wanted)))
+        texts = items.texts()
+        return (texts[code].encode() for code in np.unique(items.codes).tolist())
