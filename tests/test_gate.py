@@ -112,7 +112,7 @@ def test_other_preferences_and_lower_is_better_are_gates_too() -> None:
 
 
 def test_the_level_of_a_measure_decides_which_documents_are_lost() -> None:
-    graded = {request: {"a": 1, "b": 2} for request in QRELS}
+    graded = {request: {"a": 1, "b": 2, "x": 0} for request in QRELS}
     message = failure(graded, run(*[["x"]] * 10), run(*[BOTH] * 10), "LexiRecall(rel=2)")
     assert "lost: b (was at 2)" in message
     assert "a (was at" not in message
@@ -152,7 +152,7 @@ def test_how_runs_are_read_can_be_said() -> None:
 
 
 def test_ids_cannot_draw_on_the_terminal() -> None:
-    qrels = {f"q{i}\x1b[31m": {"a\x1b": 1} for i in range(6)}
+    qrels = {f"q{i}\x1b[31m": {"a\x1b": 1, "x": 0} for i in range(6)}
     assert "\x1b" not in failure(qrels, {q: ["x"] for q in qrels}, {q: ["a\x1b"] for q in qrels})
 
 

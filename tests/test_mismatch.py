@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import naive
 from command import Command
 from lexirecall import compare, evaluate, explain, project, rank_systems, report, run_study
+from lexirecall.adapters.gate import assert_all_found, assert_no_worse, assert_nothing_lost
 from lexirecall.positions import Mismatch
 from lexirecall.reader import VARIABLE, is_built
 from strategies import Collection, collections, quick
@@ -233,6 +234,22 @@ def test_the_command_line_says_it(command: Command, verb: str) -> None:
 def test_a_pipe_is_looked_at_again(command: Command, content: str) -> None:
     outcome = command("eval", "qrels", "-", "-m", "AP", stdin=content.encode())
     assert f"note: {SAID.format('-')}" in outcome.err
+
+
+def test_a_gate_warns_of_it() -> None:
+    """Without a word a baseline of foreign ids would let any run pass."""
+    for check in (assert_no_worse, assert_nothing_lost):
+        with pytest.warns(UserWarning, match="baseline retrieves no judged document: .*'d1', 'd2', 'd3'") as caught:
+            check({**QRELS, **{f"q{i}": {"D1": 1} for i in range(20, 27)}}, new=OTHER, baseline=RUN)
+        assert caught[0].filename == __file__
+    with pytest.warns(UserWarning, match="new retrieves no judged document"), pytest.raises(AssertionError):
+        assert_all_found(QRELS, RUN)
+
+
+def test_trec_eval_says_it(command: Command) -> None:
+    for options in ((), ("-c",)):
+        outcome = command("trec_eval", *options, "qrels", "x")
+        assert f"note: {SAID.format('x')}" in outcome.err
 
 
 # The engines

@@ -20,6 +20,7 @@ from lexirecall.verbs.compare import Plan, compare_positions
 from lexirecall.verbs.comparison import MeasureComparison
 from lexirecall.verbs.explain import check_single_order, explain_positions
 from lexirecall.verbs.explanation import RequestExplanation
+from lexirecall.verbs.notes import warn_of_mismatches
 from lexirecall.verbs.rank import compared_pairs
 
 _NEW, _BASELINE = 0, 1
@@ -64,6 +65,7 @@ def assert_no_worse(
     row = _single(preference)
     runs = {"new": new, "baseline": baseline}
     positions = project(qrels, runs, needs_judged=row.needs_judged, **reading)
+    warn_of_mismatches(positions)
     policies: dict[str, Any] = {"level": level, "queries": queries, "no_relevant": no_relevant}
     comparison = compare_positions(positions, [row], Plan(correction="none", alpha=alpha), **policies)
     compared = comparison.measures[0]
@@ -95,7 +97,9 @@ def assert_nothing_lost(
     __tracebackhide__ = True
     check_single_order(cast("Reading", reading))
     runs = {"new": new, "baseline": baseline}
-    explained = explain_positions(project(qrels, runs, depth=depth, **reading), level=level)
+    positions = project(qrels, runs, depth=depth, **reading)
+    warn_of_mismatches(positions)
+    explained = explain_positions(positions, level=level)
     lost = {request.request: request.only_b for request in explained.requests if request.only_b}
     if lost:
         total = counted(sum(map(len, lost.values())), "relevant document")
@@ -123,7 +127,9 @@ def assert_all_found(
     """
     __tracebackhide__ = True
     check_single_order(cast("Reading", reading))
-    explained = explain_positions(project(qrels, {"new": run}, depth=depth, **reading), 0, 0, level=level)
+    positions = project(qrels, {"new": run}, depth=depth, **reading)
+    warn_of_mismatches(positions)
+    explained = explain_positions(positions, 0, 0, level=level)
     missing = {
         request.request: dict.fromkeys(request.a.missing, 0) for request in explained.requests if request.a.missing
     }

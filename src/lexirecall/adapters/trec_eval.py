@@ -1,7 +1,7 @@
 """trec_eval's output: the lines that it prints for judgments and a run.
 
 Belongs here: which topics count, the lines and their order. Not here: the measures (trec_names), the options (cli).
-Imports numpy, errors, formats, judgments, manifest, positions and trec_names.
+Imports numpy, errors, formats, judgments, manifest, positions, text, verbs and trec_names.
 """
 
 import os
@@ -23,6 +23,7 @@ from lexirecall.judgments import FloatArray
 from lexirecall.manifest import Note
 from lexirecall.positions import Positions, Tracks
 from lexirecall.text import to_bytes, to_text
+from lexirecall.verbs.notes import mismatch_note
 
 DEFAULT = ("official",)
 
@@ -81,7 +82,8 @@ def evaluate(
     if summary:
         missing = found[~positions.answered[0]] if complete else found[:0]
         lines += _summary_lines(asked, found[topics], missing, tag_of(run, positions))
-    return Output(tuple(lines), () if complete else _notes(positions))
+    unanswered = () if complete else _notes(positions)
+    return Output(tuple(lines), (*mismatch_note(positions.mismatches), *unanswered))
 
 
 def _topics(positions: Positions) -> list[int]:

@@ -18,12 +18,19 @@ from lexirecall.measures.row import SMALLEST_GRADE
 from lexirecall.names import Evaluable
 from lexirecall.positions import Mismatch, Positions
 from lexirecall.tables import number
+from lexirecall.text import visible
 
 
 def warn_of_optimism(reading: Reading) -> None:
     """Warn if missing items are placed where they flatter the run."""
     if reading.get("imputation") == "optimistic":
         warnings.warn("optimistic imputation rewards returning nothing; use it for study only", stacklevel=3)
+
+
+def warn_of_mismatches(positions: Positions) -> None:
+    """Warn of runs that retrieve no judged document, where there is no place for a note."""
+    for note in mismatch_note(positions.mismatches):
+        warnings.warn(visible(note.text), stacklevel=3)
 
 
 def notes_on(
