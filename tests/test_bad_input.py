@@ -22,6 +22,7 @@ GOOD = {
     "good.run": b"q1 Q0 a 1 3 t\nq1 Q0 b 2 2 t\nq2 Q0 x 1 1 t\nq2 Q0 c 2 0.5 t\n",
 }
 LONG_RUN = b"".join(b"q%d Q0 d%d 1 %d t\n" % (i % 7, i, random.Random(i).randrange(10**6)) for i in range(500))  # noqa: S311
+LONG_PATH = "x" * 5000
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "gz": gzip.compress,
     "bz2": bz2.compress,
@@ -169,6 +170,29 @@ def test_a_folder_is_refused(command: Command, tmp_path: Path) -> None:
 def test_a_file_without_permission_is_refused(command: Command, tmp_path: Path) -> None:
     (tmp_path / "secret.run").touch(mode=0o000)
     assert_refused(command("eval", "qrels.txt", "secret.run"), r"^secret\.run: permission denied")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("eval", LONG_PATH, "good.run"),
+        ("eval", "qrels.txt", LONG_PATH),
+        ("eval", "qrels.txt", LONG_PATH + "*"),
+        ("eval", "qrels.txt", "good.run", "--corpus-size", LONG_PATH),
+        ("eval", "qrels.txt", "good.run", "--providers", LONG_PATH),
+        ("eval", "qrels.txt", "good.run", "-o", LONG_PATH),
+        ("eval", "qrels.txt", "good.run", "--manifest", LONG_PATH),
+        ("trec_eval", "qrels.txt", LONG_PATH),
+        ("report", "qrels.txt", "good.run", "-o", LONG_PATH),
+        ("study", "qrels.txt", "good.run", "other.run", "-o", LONG_PATH),
+        ("study", "--collections", LONG_PATH),
+        ("demo", "-o", LONG_PATH),
+    ],
+)
+def test_a_path_that_is_too_long_is_refused(command: Command, arguments: tuple[str, ...]) -> None:
+    outcome = command(*arguments, **{"other.run": GOOD["good.run"]})
+    assert (outcome.code, "Traceback" in outcome.err) == (1, False)
+    assert re.search(r"x\*?: .*(file name too long|no file matches)", outcome.err), outcome.err[-300:]
 
 
 # Judgments and runs that do not fit together

@@ -8,7 +8,6 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from lexirecall.adapters.trec_names import Column, aggregate, columns, needs_jud
 from lexirecall.errors import UsageError, counted, listed
 from lexirecall.formats import Qrels, Run, project
 from lexirecall.formats.memory import is_json
-from lexirecall.formats.source import Source
+from lexirecall.formats.source import Source, is_file
 from lexirecall.formats.tablefiles import may_hold_table
 from lexirecall.formats.trec import lines as lines_of
 from lexirecall.judgments import FloatArray
@@ -169,7 +168,7 @@ def tag_of(run: Run, positions: Positions) -> str:
     'run'
     """
     name = positions.systems[0]
-    if not isinstance(run, (str, os.PathLike)) or not Path(run).is_file():
+    if not isinstance(run, (str, os.PathLike)) or not is_file(run):
         return name
     with Source(run) as source:
         if may_hold_table(run) or is_json(source):

@@ -91,5 +91,7 @@ def _check_usage(files: tuple[str, ...], collections: str | None, folder: str) -
         raise UsageError(f"both --collections and files are given: {files[0]!r}", remedy=_TWO_WAYS)
     if not collections and len(files) < 2:
         raise UsageError("there are no runs" if files else "nothing to study is given", remedy=_TWO_WAYS)
-    if Path(folder).exists() and not Path(folder).is_dir():
+    from lexirecall.formats.source import exists, is_folder
+
+    if exists(folder) and not is_folder(folder):
         raise UsageError(f"{folder!r} exists and is not a directory", remedy="name a folder with -o DIR")

@@ -8,14 +8,14 @@ A table, in memory or in a file, may hold several systems and name them itself; 
 
 import glob
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from lexirecall.errors import FormatError, UsageError, shown
 from lexirecall.formats.frames import Frame, is_frame
-from lexirecall.formats.source import Source
+from lexirecall.formats.source import Source, exists, is_file
 from lexirecall.formats.tablefiles import may_hold_table
 
 Run = str | os.PathLike[str] | Mapping[Any, Any] | Frame
@@ -53,9 +53,8 @@ def name_runs(runs: Runs) -> list[NamedRun]:
     named = _named(runs)
     if not named:
         raise UsageError("there are no runs to evaluate")
-    names = [run.name for run in named]
-    twice = {name for name in names if names.count(name) > 1}
-    known = [run for run in named if run.name in twice and not (run.is_given or may_hold_table(run.run))]
+    times = Counter(run.name for run in named)
+    known = [run for run in named if times[run.name] > 1 and not (run.is_given or may_hold_table(run.run))]
     check_names([(run.name, _shown(run.run)) for run in known])
     return named
 
@@ -85,12 +84,12 @@ def count_runs(runs: Runs) -> int | None:
 def matching(pattern: str | os.PathLike[str]) -> list[str]:
     """Return the files, or else the folders, that a pattern such as `runs/*.run` stands for; a path is itself."""
     path = os.fspath(pattern)
-    if not glob.has_magic(path) or Path(path).exists():
+    if not glob.has_magic(path) or exists(path):
         return [path]
     found = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - Path.glob takes no pattern that begins with /
     if not found:
         raise FormatError(path, None, "no file matches this pattern", remedy="check the path")
-    return [each for each in found if Path(each).is_file()] or found
+    return [each for each in found if is_file(each)] or found
 
 
 def single(path: str | os.PathLike[str], what: str) -> str:

@@ -30,6 +30,21 @@ _REFUSED = {
 }
 
 
+def is_file(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a path is that of a file; what is too long to be looked at is not, and opening it says why."""
+    return os.path.isfile(path)  # noqa: PTH113 - Path.is_file raises what it does not know
+
+
+def is_folder(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a path is that of a folder."""
+    return os.path.isdir(path)  # noqa: PTH112
+
+
+def exists(path: str | os.PathLike[str]) -> bool:
+    """Tell whether there is anything at a path."""
+    return os.path.exists(path)  # noqa: PTH110
+
+
 class Source:
     """A file, or standard input for `-`; it can be opened more than once."""
 
@@ -69,7 +84,7 @@ class Source:
         """Bytes on disk, 0 if that is not known."""
         try:
             return Path(self.path).stat().st_size if self.path != "-" else 0
-        except OSError:
+        except (OSError, ValueError):  # whoever opens it will say what is wrong
             return 0
 
     @contextlib.contextmanager

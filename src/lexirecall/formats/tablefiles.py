@@ -33,7 +33,7 @@ from lexirecall.formats.cells import (
 from lexirecall.formats.columns import Given, find_columns, has_usual_columns
 from lexirecall.formats.folders import PARQUET, check_end, files_of
 from lexirecall.formats.frames import Frame, Table, is_frame, open_frame, used_columns
-from lexirecall.formats.source import Source
+from lexirecall.formats.source import Source, is_file, is_folder
 from lexirecall.formats.values import BLANKS
 
 
@@ -61,7 +61,7 @@ class TableFiles:
 
 def table_files(source: Source, kind: str, given: Given = None) -> TableFiles | None:
     """Return the files of a table of a `run`, `qrels` or `providers`; None if what is there is something else."""
-    if Path(source.path).is_dir():
+    if is_folder(source.path):
         paths = tuple(files_of(source.path))
         header = _common_header(paths, kind, given)
         return TableFiles(source.name, paths, header, source.path)
@@ -217,7 +217,7 @@ def _cells(source: Source, header: Header, used: list[str]) -> tuple[Any, Any]:
 
 def _content(source: Source) -> Any:
     """Return the path of a plain file, which need not be held in memory, or what is unpacked or piped in."""
-    if not source.is_packed and source.path != "-" and Path(source.path).is_file():
+    if not source.is_packed and source.path != "-" and is_file(source.path):
         return source.path
     with source.open() as stream:
         return io.BytesIO(stream.read())

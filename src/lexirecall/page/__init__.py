@@ -13,6 +13,7 @@ from typing import Any, Unpack
 
 from lexirecall.errors import LexirecallError, UsageError, counted
 from lexirecall.formats import Qrels, Reading, Runs, project
+from lexirecall.formats.source import exists, is_folder
 from lexirecall.manifest import Note
 from lexirecall.names import Names
 from lexirecall.output import check_outputs, write_files
@@ -121,9 +122,9 @@ def _check_extra(output: FilePath | None, plots: FilePath | None) -> None:
     vl_convert()
     if plots is not None:
         altair()
-    if output is not None and Path(output).is_dir():
+    if output is not None and is_folder(output):
         raise UsageError(f"{os.fspath(output)!r} is a folder", remedy="name a file, such as report.html")
-    if plots is not None and Path(plots).exists() and not Path(plots).is_dir():
+    if plots is not None and exists(plots) and not is_folder(plots):
         raise UsageError(f"{os.fspath(plots)!r} exists and is not a directory", remedy="name a folder for the charts")
 
 

@@ -23,7 +23,7 @@ from typing import Any
 
 from lexirecall.errors import FormatError, UsageError
 from lexirecall.formats import Qrels, Runs, project
-from lexirecall.formats.source import Source
+from lexirecall.formats.source import Source, exists, is_file, is_folder
 from lexirecall.formats.tablefiles import may_hold_table
 from lexirecall.manifest import Conventions
 from lexirecall.positions import Positions
@@ -199,7 +199,7 @@ class _TableReader:
 
     def file(self, key: str) -> str:
         path = self.path.parent / self.text(key)
-        if not path.exists():
+        if not exists(path):
             raise self.error(f"{key}: there is no file {str(path)!r}", f"paths are relative to {self.path.name}")
         return str(path)
 
@@ -216,7 +216,8 @@ class _TableReader:
         return iter(files)
 
     def _matching(self, pattern: str) -> list[str]:
-        if (path := self.path.parent / pattern).is_file() or path.is_dir():
+        path = self.path.parent / pattern
+        if is_file(path) or is_folder(path):
             return [str(path)]
         root = Path(path.anchor) if path.is_absolute() else Path()
         try:
