@@ -175,7 +175,7 @@ def test_at_least_one_measure_is_asked_for() -> None:
         (QRELS, {"q1": {"a": math.nan}}, "run: request 'q1', document 'a': the score is NaN"),
         (QRELS, {"q1": "a b c"}, "no ranking|no such file"),
         (QRELS, {"q1": ["a"], "q2": 3}, "run: request 'q2' has no ranking: .*3"),
-        (QRELS, {"q1": [("a", 1.0)]}, "run: request 'q1': .* is no document id"),
+        (QRELS, {"q1": [("a", 1.0)]}, "run: query 'q1': .* is not a document id"),
         (QRELS, {"q1": {"a", "b"}}, "q1.*(order|no ranking)"),
         (QRELS, {"q9": ["a"]}, "no request in common with the judgments: run"),
         (QRELS, [], "there are no runs"),

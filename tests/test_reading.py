@@ -11,10 +11,13 @@ import sys
 import threading
 import tracemalloc
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 import zstandard
 from hypothesis import HealthCheck, given, settings
@@ -222,6 +225,28 @@ def test_an_integer_id_is_its_text(request_id: Any, ranking: Any) -> None:
     assert read({"7": {12: 1}}, {request_id: ranking})["7"][2] == {b"12": (1, 1.0)}
 
 
+@pytest.mark.parametrize("seven", [7.0, np.float64(7), np.float32(7), Decimal("7.0"), Fraction(7)])
+def test_a_whole_number_is_an_id_whatever_its_type(seven: Any) -> None:
+    runs: list[Any] = [{"q": {seven: 1.0}}, {"q": [seven]}, {"q": np.array([seven])}]
+    for run in runs:
+        assert read({"q": {seven: 1}}, run)["q"][2] == {b"7": (1, 1.0)}
+
+
+NO_IDS = [None, True, False, 1.5, float("nan"), float("inf"), 1e300, np.bool_(True), Decimal("1.5"), (1, 2), object()]
+
+
+@pytest.mark.parametrize("value", NO_IDS, ids=repr)
+def test_what_is_neither_text_nor_a_whole_number_is_not_an_id(value: Any) -> None:
+    document = r"query 'q': .* is not a document id\n  (ids are text or whole numbers|a run is)"
+    good: Any = {"q": {"a": 1}}
+    for qrels, run in [({"q": {value: 1}}, good), (good, {"q": {value: 1.0}}), (good, {"q": ["a", value]})]:
+        with pytest.raises(FormatError, match=document):
+            project(qrels, run)
+    for qrels, run in [({value: {"a": 1}}, good), (good, {"q": ["a"], value: ["a"]})]:
+        with pytest.raises(FormatError, match=r"is not a query id\n  (ids are text or whole numbers|a run is)"):
+            project(qrels, run)
+
+
 def test_integer_ids_are_tied_in_the_order_of_their_text() -> None:
     assert read({1: {9: 1}}, {1: {9: 0.5, 10: 0.5}})["1"][2] == {b"9": (1, 1.0)}
 
@@ -237,6 +262,13 @@ def test_dicts_of_scores_are_a_run() -> None:
 def test_a_ranked_list_needs_no_scores(kind: Callable[[list[str]], Any]) -> None:
     ranked = {request: kind(list(scores)) for request, scores in RUN.items()}
     assert read(QRELS, ranked) == EXPECTED
+
+
+def test_true_and_false_are_1_and_0_as_in_a_table() -> None:
+    judged: dict[str, list[Any]] = {"query_id": ["q", "q"], "doc_id": ["a", "b"], "relevance": [True, False]}
+    run = {"q": {"a": False, "b": True}}
+    expected = {b"a": (2, 1.0), b"b": (1, 0.0)}
+    assert read({"q": {"a": True, "b": False}}, run)["q"][2] == read(pl.DataFrame(judged), run)["q"][2] == expected
 
 
 def test_numbers_of_numpy_are_numbers() -> None:

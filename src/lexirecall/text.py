@@ -1,9 +1,12 @@
-"""Text: ids as bytes, and bytes as something that can be shown.
+"""Text: ids as bytes, numbers as files write them, and bytes as something that can be shown.
 
-Belongs here: the way from an id to bytes and back, and to a reader's eyes. Imports nothing of the package.
+Belongs here: the way from an id to bytes and back, what a number is, and what a reader sees. Imports nothing of the
+package.
 """
 
 import unicodedata
+from decimal import Decimal
+from numbers import Integral, Real
 
 _HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # control, direction and line marks
 
@@ -15,6 +18,58 @@ def to_bytes(identifier: object) -> bytes:
     (b'FR94-1', b'17')
     """
     return identifier if isinstance(identifier, bytes) else str(identifier).encode(errors="surrogateescape")
+
+
+def id_of(value: object) -> bytes:
+    """Return the bytes of something that may be an id: text, or a whole number, also one as a float (7.0 is 7).
+
+    Raise TypeError for all else: None, true and 1.5 have a text too, but stand for no document.
+
+    >>> id_of("FR94-1"), id_of(17), id_of(7.0)
+    (b'FR94-1', b'17', b'7')
+    >>> id_of(True)
+    Traceback (most recent call last):
+    TypeError: not an id: True
+    """
+    if isinstance(value, (str, bytes)):
+        return to_bytes(value)
+    is_number = isinstance(value, (Integral, Real, Decimal)) and not isinstance(value, bool)
+    if is_number and (isinstance(value, Integral) or (-(2**63) < value < 2**63 and value % 1 == 0)):  # type: ignore[operator]
+        return to_bytes(int(value))  # type: ignore[call-overload]
+    raise TypeError(f"not an id: {value!r}")
+
+
+def number_of(text: bytes | str) -> float:
+    """Return the number that a file, an option or a name writes; raise ValueError if it is none.
+
+    That is a decimal in ASCII digits, as in 12, -0.5 and 1e-3, or inf or nan. What only Python takes for a number is
+    none: 1_0 may be a slip or an id, and is never 10.
+
+    >>> number_of(b"1e-3"), number_of("-inf")
+    (0.001, -inf)
+    >>> number_of("1_0")
+    Traceback (most recent call last):
+    ValueError: not a number: '1_0'
+    """
+    if isinstance(text, str):
+        text = text.encode(errors="replace")  # of bytes, float() takes ASCII only
+    if b"_" in text:
+        raise ValueError(f"not a number: {text.decode(errors='replace')!r}")
+    return float(text)
+
+
+def whole_number_of(text: str) -> int:
+    """Return the whole number that an option or a name writes; raise ValueError if it is none.
+
+    >>> whole_number_of("+12")
+    12
+    >>> whole_number_of("1_000")
+    Traceback (most recent call last):
+    ValueError: not a whole number: '1_000'
+    """
+    if not (text.isascii() and text.strip().lstrip("+-").isdigit()):
+        raise ValueError(f"not a whole number: {text!r}")
+    return int(text)
 
 
 def to_text(identifier: bytes) -> str:

@@ -4,7 +4,8 @@ Belongs here: {request: {item: value}}, {request: [item, …]} and {item: provid
 (ranking).
 Imports errors, judgments and this package's idtypes, ranking and source.
 
-Ids are taken as their text, so that 7 and "7" are the same request.
+Ids are text or whole numbers, which are taken as their text, so that 7 and "7" are the same request. A grade or a score
+is any real number; true and false are 1 and 0, as in a table.
 """
 
 import json
@@ -18,10 +19,11 @@ from lexirecall.formats.idtypes import type_of_keys
 from lexirecall.formats.ranking import Ranking
 from lexirecall.formats.source import BYTE_ORDER_MARK, Source
 from lexirecall.judgments import Judgments
-from lexirecall.text import to_bytes
+from lexirecall.text import id_of
 
 QRELS_SHAPE = "judgments are {request: {document: grade}}"
 PROVIDERS_SHAPE = "a map of providers is {document: name} or {document: [name, ...]}"
+ID_SHAPE = 'ids are text or whole numbers, such as "FR94-1" or 17'
 RUN_SHAPE = "a run is {request: {document: score}} or, without scores, {request: [document, ...]}"
 
 
@@ -36,30 +38,29 @@ def is_json(source: Source) -> bool:
 
 def load_json(source: Source, shape: str) -> Mapping[str, Any]:
     """Read a JSON object; a key that is given twice is refused, not silently overwritten."""
-    with source.open() as stream:
-        try:
-            content = json.loads(
-                stream.read().removeprefix(BYTE_ORDER_MARK), object_pairs_hook=lambda pairs: _unique(pairs, source)
-            )
-        except json.JSONDecodeError as error:
-            raise FormatError(source.name, error.lineno, f"not valid JSON: {error.msg}", remedy=shape) from None
-        except UnicodeDecodeError as error:
-            problem = f"not UTF-8 text: {error.reason}"
-            raise FormatError(source.name, None, problem, remedy="convert it to UTF-8") from None
-        except (ValueError, RecursionError) as error:  # a number with thousands of digits, or brackets in brackets
-            raise FormatError(source.name, None, f"not valid JSON: {error}", remedy=shape) from None
+    text = source.read_whole().removeprefix(BYTE_ORDER_MARK)
+    try:
+        content = json.loads(text, object_pairs_hook=lambda pairs: _unique(pairs, source))
+    except json.JSONDecodeError as error:
+        raise FormatError(source.name, error.lineno, f"not valid JSON: {error.msg}", remedy=shape) from None
+    except UnicodeDecodeError as error:
+        problem = f"not UTF-8 text: {error.reason}"
+        raise FormatError(source.name, None, problem, remedy="convert it to UTF-8") from None
+    except (ValueError, RecursionError) as error:  # a number with thousands of digits, or brackets in brackets
+        raise FormatError(source.name, None, f"not valid JSON: {error}", remedy=shape) from None
     if not isinstance(content, Mapping):
-        raise FormatError(source.name, None, "the JSON is no object", remedy=shape)
+        found = "a list" if isinstance(content, list) else f"a {type(content).__name__}"
+        raise FormatError(source.name, None, f"expected a JSON object, found {found}", remedy=shape)
     return content
 
 
 def _unique(pairs: list[tuple[str, Any]], source: Source) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for i, key in enumerate(keys) if key in keys[:i])
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
         raise FormatError(
-            source.name, None, f"the key {shown(twice)} stands twice in one object", remedy="keep one of them"
+            source.name, None, f"the key {shown(twice)} is twice in one object", remedy="keep one of them"
         )
     return content
 
@@ -80,7 +81,7 @@ def judgments_from_mapping(grades: Mapping[Any, Any], name: str) -> Judgments:
             raise FormatError(
                 name, None, f"two requests have the text {str(request)!r}", remedy="ids are compared as text"
             )
-        pairs = {_id(item, name): _grade(grade, request, item, name) for item, grade in judged.items()}
+        pairs = {_id(item, name, request): _grade(grade, request, item, name) for item, grade in judged.items()}
         if len(pairs) < len(judged):
             raise FormatError(
                 name, None, f"two documents of request {request!r} have the same text", remedy=QRELS_SHAPE
@@ -102,9 +103,10 @@ def rankings_from_mapping(run: Mapping[Any, Any], name: str) -> Iterator[Ranking
         seen.add(_id(request, name))
         if isinstance(listed, Mapping):
             scores = [_score(score, request, item, name) for item, score in listed.items()]
-            yield Ranking(_id(request, name), [_id(item, name) for item in listed], scores)
+            yield Ranking(_id(request, name), [_id(item, name, request) for item in listed], scores)
         elif isinstance(listed, Iterable) and not isinstance(listed, (str, bytes, Set)):  # a set has no order
-            yield Ranking(_id(request, name), [_id(item, name) for item in _items(listed, request, name)], None)
+            items = listed.tolist() if hasattr(listed, "tolist") else listed
+            yield Ranking(_id(request, name), [_id(item, name, request) for item in items], None)
         else:
             raise FormatError(
                 name, None, f"request {request!r} has no ranking: {shown(repr(listed))}", remedy=RUN_SHAPE
@@ -122,30 +124,27 @@ def pairs_from_mapping(providers: Mapping[Any, Any], name: str) -> Iterator[tupl
         for owner in (owners,) if is_single else owners:
             is_name = isinstance(owner, (str, bytes, Integral)) and not isinstance(owner, bool)
             if not is_name or not _id(owner, name).strip():
-                problem = f"document {item!r}: {shown(repr(owner))} is no name of a provider"
+                problem = f"document {item!r}: {shown(repr(owner))} is not the name of a provider"
                 raise FormatError(name, None, problem, remedy=f"{PROVIDERS_SHAPE}; leave out what has none")
             yield _id(item, name), _id(owner, name)
 
 
-def _id(identifier: Any, name: str) -> bytes:
+def _id(identifier: Any, name: str, request: Any = None) -> bytes:
+    """Return the bytes of an id: that of an item of this request, or of a request itself."""
     if type(identifier) is str and identifier.isascii():  # nearly all, and soon done
         return identifier.encode()
     try:
-        return to_bytes(identifier)
+        return id_of(identifier)
+    except TypeError:
+        what, where = ("document", f"query {request!r}: ") if request is not None else ("query", "")
+        problem = f"{where}{shown(repr(identifier))} is not a {what} id"
+        remedy = RUN_SHAPE if isinstance(identifier, (Mapping, Sequence)) else ID_SHAPE
+        raise FormatError(name, None, problem, remedy=remedy) from None
     except UnicodeEncodeError:
         problem = f"the id {shown(ascii(identifier))} is not valid Unicode"
         raise FormatError(name, None, problem, remedy="ids are text; a lone surrogate stands for nothing") from None
-
-
-def _items(listed: Iterable[Any], request: Any, name: str) -> list[Any]:
-    """Check that a ranked list holds ids, not pairs of ids and scores."""
-    items = listed.tolist() if hasattr(listed, "tolist") else list(listed)
-    for item in items:
-        if isinstance(item, (Mapping, Sequence)) and not isinstance(item, (str, bytes)):
-            raise FormatError(
-                name, None, f"request {request!r}: {shown(repr(item))} is no document id", remedy=RUN_SHAPE
-            )
-    return list(items)
+    except ValueError as error:  # a whole number with thousands of digits
+        raise FormatError(name, None, f"an id cannot be written: {error}", remedy=ID_SHAPE) from None
 
 
 def _grade(value: Any, request: Any, item: Any, name: str) -> float:

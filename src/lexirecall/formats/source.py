@@ -23,6 +23,8 @@ from lexirecall.errors import FormatError
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # says nothing in UTF-8
 SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 _BLOCK = 1 << 18
+_ROOM = 1 << 26
+_MOST_UNPACKED = 1000  # times its packed size; text that says something comes to a tenth of that
 _REFUSED = {
     b"PK\x03\x04": ("is a zip archive", "unpack it first; gz, bz2, xz and zst are read as they are"),
     b"\xff\xfe": ("is UTF-16 text", "convert it: iconv -f UTF-16 -t UTF-8 IN > OUT"),
@@ -54,6 +56,7 @@ class Source:
         self.is_packed = False
         """Whether it is compressed, known once it has been opened."""
         self._kept: BinaryIO | None = None
+        self._num_read = 0
 
     def __enter__(self) -> "Source":
         return self
@@ -92,7 +95,8 @@ class Source:
         """Give the decompressed bytes; whatever fails while they are read becomes a FormatError."""
         try:
             with contextlib.ExitStack() as stack:
-                packed = io.BufferedReader(_Counted(stack.enter_context(self._raw()), self.advance), _BLOCK)
+                self._num_read = 0
+                packed = io.BufferedReader(_Counted(stack.enter_context(self._raw()), self._count), _BLOCK)
                 unpacked = stack.enter_context(_unpacker(packed))
                 self.is_packed = unpacked is not packed
                 yield stack.enter_context(_checked(unpacked, self.name))
@@ -107,11 +111,29 @@ class Source:
                 self.name, None, f"the compressed data is corrupt ({error})", remedy="copy it again"
             ) from None
 
+    def read_whole(self) -> bytes:
+        """Return all the bytes at once; refuse what unpacks to far more than any text does."""
+        blocks, size = [], 0
+        with self.open() as stream:
+            while block := stream.read(_BLOCK):
+                blocks.append(block)
+                size += len(block)
+                if self.is_packed and size > max(_ROOM, _MOST_UNPACKED * self._num_read):
+                    problem = f"the compressed data unpacks to more than {_MOST_UNPACKED:,} times its size"
+                    raise FormatError(self.name, None, problem, remedy="unpack it first, if it is what it should be")
+        return b"".join(blocks)
+
     def check_intact(self) -> None:
         """Raise if the file cannot be unpacked to its end: what looks like bad lines may be damage."""
         with self.open() as stream:
             while stream.read(_BLOCK):
                 pass
+
+    def _count(self, number: int) -> None:
+        """Take note of bytes that were read, as they are packed."""
+        self._num_read += number
+        if self.advance is not None:
+            self.advance(number)
 
     @contextlib.contextmanager
     def _raw(self) -> Iterator[BinaryIO]:
@@ -149,7 +171,7 @@ def _remedy(error: Exception) -> str:
 class _Counted(io.RawIOBase):
     """Tells how many bytes have been read."""
 
-    def __init__(self, raw: BinaryIO, advance: Callable[[int], None] | None) -> None:
+    def __init__(self, raw: BinaryIO, advance: Callable[[int], None]) -> None:
         self._raw, self._advance = raw, advance
 
     def readable(self) -> bool:
@@ -157,8 +179,7 @@ class _Counted(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         count = self._raw.readinto(buffer)  # type: ignore[attr-defined] # every binary file has it
-        if self._advance is not None:
-            self._advance(count)
+        self._advance(count)
         return int(count)
 
 

@@ -219,8 +219,7 @@ def _content(source: Source) -> Any:
     """Return the path of a plain file, which need not be held in memory, or what is unpacked or piped in."""
     if not source.is_packed and source.path != "-" and is_file(source.path):
         return source.path
-    with source.open() as stream:
-        return io.BytesIO(stream.read())
+    return io.BytesIO(source.read_whole())
 
 
 def _polars(name: str) -> Any:
