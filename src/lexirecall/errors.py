@@ -6,20 +6,64 @@ Every error that a user can cause derives from `LexirecallError`. The command li
 a traceback and leaves with its `exit_code`: 1 for bad data, 2 for bad usage.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 _SHOWN = 80  # characters of offending text that a message repeats
 
 
+@dataclass(frozen=True, slots=True)
+class WayOn:
+    """An option with which one could go on all the same, and what each of its values does.
+
+    >>> way = WayOn("duplicates", {"first": "the first line", "best": "the highest score"})
+    >>> print(way.in_python())
+    duplicates='first' (the first line) or 'best' (the highest score)
+    >>> print(way.on_command_line())
+    --duplicates first (the first line) or best (the highest score)
+    """
+
+    option: str
+    values: Mapping[str, str]
+
+    def in_python(self) -> str:
+        """Say it as a keyword."""
+        return f"{self.option}={' or '.join(f'{value!r} ({what})' for value, what in self.values.items())}"
+
+    def on_command_line(self) -> str:
+        """Say it as an option."""
+        values = " or ".join(f"{value} ({what})" for value, what in self.values.items())
+        return f"--{self.option.replace('_', '-')} {values}"
+
+
 class LexirecallError(Exception):
-    """Something is wrong with the input; the text says what, where and how to mend it."""
+    """Something is wrong with the input; the text says what, where and how to mend it.
+
+    Who raises it knows which option would help, but not whether its caller has that option, and how it is written
+    there: so `way_on` is kept apart, and said as Python says it unless the caller chooses otherwise with `offer`.
+    """
 
     exit_code = 1
 
-    def __init__(self, problem: str, *, remedy: str = "") -> None:
-        super().__init__(f"{problem}\n  {remedy}" if remedy else problem)
+    def __init__(self, problem: str, *, remedy: str = "", way_on: WayOn | None = None) -> None:
+        super().__init__(problem)
         self.problem = problem
-        self.remedy = remedy
+        self.way_on = way_on
+        self._remedy = remedy
+        self._way_on_text = way_on.in_python() if way_on else ""
+
+    @property
+    def remedy(self) -> str:
+        """What the reader can do."""
+        return f"{self._remedy}, or go on with {self._way_on_text}" if self._way_on_text else self._remedy
+
+    def offer(self, options: Iterable[str]) -> None:
+        """Say the way on as the command line does, if these options are there; otherwise not at all."""
+        if self.way_on is not None:
+            self._way_on_text = self.way_on.on_command_line() if self.way_on.option in options else ""
+
+    def __str__(self) -> str:
+        return f"{self.problem}\n  {self.remedy}" if self.remedy else self.problem
 
 
 class DataError(LexirecallError):
@@ -34,8 +78,12 @@ class FormatError(LexirecallError):
       write it as 12.5 or 1e-3
     """
 
-    def __init__(self, source: str, line: int | None, problem: str, *, remedy: str = "") -> None:
-        super().__init__(f"{source}:{line}: {problem}" if line else f"{source}: {problem}", remedy=remedy)
+    def __init__(
+        self, source: str, line: int | None, problem: str, *, remedy: str = "", way_on: WayOn | None = None
+    ) -> None:
+        super().__init__(
+            f"{source}:{line}: {problem}" if line else f"{source}: {problem}", remedy=remedy, way_on=way_on
+        )
         self.source = source
         self.line = line
 

@@ -12,7 +12,7 @@ from itertools import islice
 import numpy as np
 
 from lexirecall.adapters.trec_names import Column, aggregate, columns, needs_judged, values
-from lexirecall.errors import UsageError, counted, listed
+from lexirecall.errors import LexirecallError, UsageError, counted, listed
 from lexirecall.formats import Qrels, Run, project
 from lexirecall.formats.memory import is_json
 from lexirecall.formats.source import Source, is_file
@@ -62,15 +62,19 @@ def evaluate(
     [['num_ret', 'all', '2'], ['map', 'all', '0.2500'], ['P_5', 'all', '0.2000']]
     """
     asked = columns(list(measures), keep_defaults=False)
-    positions = project(
-        qrels,
-        run,
-        score_dtype=score_dtype,
-        depth=depth,
-        judged_only=judged_only,
-        corpus_size=num_documents,
-        needs_judged=needs_judged(asked),
-    )
+    try:
+        positions = project(
+            qrels,
+            run,
+            score_dtype=score_dtype,
+            depth=depth,
+            judged_only=judged_only,
+            corpus_size=num_documents,
+            needs_judged=needs_judged(asked),
+        )
+    except LexirecallError as error:
+        error.offer(())  # as trec_eval, this has no way on where something is wrong
+        raise
     if len(positions.systems) != 1:
         raise UsageError(
             f"{listed(positions.systems)} are {len(positions.systems)} runs", remedy="lexirecall eval takes several"

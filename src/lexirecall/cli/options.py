@@ -3,16 +3,17 @@
 Belongs here: click decorators. Imports click, and the names that options may take from manifest and tables.
 """
 
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from functools import wraps
 from typing import Any
 
 import click
 
-from lexirecall.errors import UsageError
+from lexirecall.errors import LexirecallError, UsageError
 from lexirecall.manifest import (
     DUPLICATE_RULES,
     IMPUTATIONS,
@@ -33,7 +34,7 @@ def _number_or_file(_context: click.Context, _parameter: click.Parameter, value:
         return None if value is None else int(value)
     except ValueError:
         looks_like_a_number = value != "-" and not str(value).strip("0123456789.,_e+-")
-        if looks_like_a_number and not Path(str(value)).exists():
+        if looks_like_a_number and not os.path.exists(str(value)):  # noqa: PTH110 - Path.exists raises for long paths
             raise click.BadParameter(f"{value!r}: write a whole number such as 1000000, or name a file") from None
         return value
 
@@ -120,10 +121,20 @@ _PROVIDERS = click.option(
 
 
 def convention_options(command: Command) -> Command:
-    """Add the options that say how to read judgments and runs."""
+    """Add the options that say how to read judgments and runs; an error names them as they are written here."""
+
+    @wraps(command)
+    def offering(*arguments: Any, **keywords: Any) -> Any:
+        try:
+            return command(*arguments, **keywords)
+        except LexirecallError as error:
+            error.offer(keywords)
+            raise
+
+    decorated: Command = offering
     for option in reversed(_READING):
-        command = option(command)
-    return command
+        decorated = option(decorated)
+    return decorated
 
 
 def reading_options(command: Command) -> Command:

@@ -20,7 +20,7 @@ from lexirecall.engines.casts import DUCKDB, row_error
 from lexirecall.engines.duckdb_session import Session, duckdb_library, session
 from lexirecall.engines.duckdb_tables import Table, hand_over, open_table
 from lexirecall.engines.plan import IDS_AND_SCORE, JUDGMENTS, PROBLEMS, RUNS, Plan
-from lexirecall.errors import FormatError, counted, shown
+from lexirecall.errors import FormatError, WayOn, counted, shown
 from lexirecall.formats import (
     Given,
     NamedRun,
@@ -313,7 +313,8 @@ class NumberedTable:
                 None,
                 f"document {shown(twice['item'][0])} of request {shown(request)} is listed "
                 f"{counted(int(twice['times'][0]), 'time')} by {shown(system)}",
-                remedy="remove all but one, or go on with duplicates='best' (the highest score)",
+                remedy="remove all but one",
+                way_on=WayOn("duplicates", {"best": "the highest score"}),
             )
 
     def check_common(self) -> None:

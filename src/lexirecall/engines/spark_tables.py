@@ -15,7 +15,7 @@ from uuid import uuid4
 from lexirecall.engines.casts import SPARK, Column, row_error
 from lexirecall.engines.plan import JUDGMENTS, PROBLEMS, RUNS, Plan
 from lexirecall.engines.spark_session import pyspark
-from lexirecall.errors import DataError, FormatError, UsageError, listed, shown
+from lexirecall.errors import DataError, FormatError, UsageError, WayOn, listed, shown
 from lexirecall.formats.columns import NO_GRADES, NO_GRADES_REMEDY, Columns, Given, find_columns
 from lexirecall.formats.values import NUMBER_REMEDY, check_kind, kind_of
 
@@ -325,7 +325,8 @@ def _check_runs(
                 repeated[0].system,
                 None,
                 f"document {shown(repeated[0].item)} of request {shown(repeated[0].request)} is listed twice",
-                remedy="remove one of them, or go on with duplicates='best'",
+                remedy="remove one of them",
+                way_on=WayOn("duplicates", {"best": "the highest score"}),
             )
 
 

@@ -15,7 +15,7 @@ from lexirecall.formats.frames import Table
 from lexirecall.formats.memory import rankings_from_mapping
 from lexirecall.formats.mismatch import finds_judged, mismatch_of
 from lexirecall.formats.native import project_native
-from lexirecall.formats.ranking import DuplicateItem, project_rankings
+from lexirecall.formats.ranking import LEAVE_ONE, DuplicateItem, project_rankings
 from lexirecall.formats.rows import project_table
 from lexirecall.formats.source import Source
 from lexirecall.formats.trec import project_text, run_lines
@@ -90,8 +90,7 @@ class MappingRun:
             return [project_rankings(self.name, rankings, judgments, conventions, needs_judged=needs_judged)]
         except DuplicateItem as error:
             problem = f"document {shown(error.item)} of request {shown(error.request)} is listed twice"
-            remedy = "remove one of them, or go on with duplicates='first'"
-            raise FormatError(self.label, None, problem, remedy=remedy) from None
+            raise FormatError(self.label, None, problem, remedy="remove one of them", way_on=LEAVE_ONE) from None
 
     def items(self, _system: str, request: bytes) -> Iterable[bytes]:
         """Give the items of one ranking."""

@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 
-from lexirecall.errors import FormatError, UsageError
+from lexirecall.errors import FormatError, UsageError, WayOn
 from lexirecall.formats.columns import Columns, Given, find_columns
 from lexirecall.formats.ids import Ids, as_text, is_polars, number_integers, number_values, series_of
 from lexirecall.formats.values import (
@@ -89,11 +89,11 @@ class Table:
     place_of: Callable[[int], tuple[str, int]] | None = None
     """The file and the line where a row is; rows of frames are counted from 0."""
 
-    def error(self, row: int, problem: str, *, remedy: str = "") -> FormatError:
+    def error(self, row: int, problem: str, *, remedy: str = "", way_on: WayOn | None = None) -> FormatError:
         """Return an error about one row."""
         if self.place_of is not None:
-            return FormatError(*self.place_of(row), problem, remedy=remedy)
-        return FormatError(self.name, None, f"row {row:,}: {problem}", remedy=remedy)
+            return FormatError(*self.place_of(row), problem, remedy=remedy, way_on=way_on)
+        return FormatError(self.name, None, f"row {row:,}: {problem}", remedy=remedy, way_on=way_on)
 
     def place(self, row: int) -> str:
         """Say where a row is."""

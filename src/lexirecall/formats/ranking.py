@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from lexirecall.errors import WayOn
 from lexirecall.formats.assembly import assemble
 from lexirecall.judgments import FloatArray, IntArray, Judgments, offsets_of
 from lexirecall.manifest import Conventions
@@ -47,6 +48,8 @@ class Placed:
     block_sizes: IntArray
 
 
+LEAVE_ONE = WayOn("duplicates", {"first": "the first line", "best": "the highest score"})
+"""What can be done about an item that is listed twice, beside removing it."""
 _NONE = np.zeros(0, np.int64)
 _NOTHING = Placed(-1, _NONE, _NONE, _NONE, _NONE)
 

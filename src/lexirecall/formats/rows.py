@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lexirecall.errors import FormatError, shown
+from lexirecall.errors import FormatError, WayOn, shown
 from lexirecall.formats.assembly import assemble
 from lexirecall.formats.frames import Table
 from lexirecall.formats.ids import Ids, by_appearance, changes, first_rows
@@ -20,7 +20,7 @@ from lexirecall.manifest import Conventions
 from lexirecall.positions import Segments, SystemPositions, Tracks
 from lexirecall.providers import members
 
-_TWICE = "remove one of them, or go on with duplicates='first' (the first row) or 'best' (the highest score)"
+_LEAVE_ONE = WayOn("duplicates", {"first": "the first row", "best": "the highest score"})
 
 
 def project_table(
@@ -99,7 +99,12 @@ class Rows:
         request = self.judgments.requests[self.groups[row] % len(self.judgments.requests)]
         what = f"document {shown(self.items.text(row))} of request {shown(request)}"
         earlier = self.table.place(int(self.rows[first[row]]))
-        return self.table.error(int(self.rows[row]), f"{what} is listed twice, first {earlier}", remedy=_TWICE)
+        return self.table.error(
+            int(self.rows[row]),
+            f"{what} is listed twice, first {earlier}",
+            remedy="remove one of them",
+            way_on=_LEAVE_ONE,
+        )
 
     def tracks(self, conventions: Conventions, num_systems: int, *, wants_all: bool) -> Tracks:
         """Find where the judged items stand, those with a positive grade or all, in every ranking of every system."""
