@@ -13,6 +13,7 @@ from lexirecall.errors import UsageError, choice
 from lexirecall.reader import reader_in_use
 from lexirecall.version import VERSION
 
+MOST_ITEMS = 2**53  # positions are computed with as floats, and every one of them must be exact
 TIE_RULES = ("trec", "input", "worst", "best", "expected")
 IMPUTATIONS = ("pessimistic", "optimistic", "paper")
 DUPLICATE_RULES = ("error", "first", "best")
@@ -50,8 +51,8 @@ class Conventions:
         choice("score_dtype", self.score_dtype, SCORE_DTYPES)
         choice("duplicates", self.duplicates, DUPLICATE_RULES)
         choice("imputation", self.imputation, IMPUTATIONS)
-        if self.depth is not None and not (self.depth >= 1 and float(self.depth).is_integer()):
-            raise UsageError(f"depth is {self.depth}, but must be a whole number, 1 or more")
+        if self.depth is not None and not (1 <= self.depth <= MOST_ITEMS and self.depth % 1 == 0):
+            raise UsageError(f"depth is {self.depth}, but must be a whole number from 1 to {MOST_ITEMS}")
         if self.ties == "expected" and self.imputation == "optimistic":
             raise UsageError("ties='expected' has no closed form with optimistic imputation; choose one of the two")
         if self.ties == "expected" and self.judged_only and self.depth is not None:

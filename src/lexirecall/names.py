@@ -1,6 +1,6 @@
 """The names of measures and preferences: one grammar to read them, one canonical spelling to print them.
 
-Belongs here: parsing, aliases and suggestions. Not here: the rows. Imports errors, measures and preferences.
+Belongs here: parsing, aliases and suggestions. Not here: the rows. Imports errors, measures, preferences and text.
 
     name   =  NAME [ "(" setting "=" value { "," … } ")" ] [ "@" value ]
     value  =  number | word | "{" number ":" number { "," … } "}"
@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 from lexirecall.errors import UnknownMeasure, UsageError
 from lexirecall.measures import MEASURES, Measure
 from lexirecall.preferences import PREFERENCES, Preference, preference_of
+from lexirecall.text import number_of, whole_number_of
 
 Evaluable = Measure | Preference
 """What a name in `eval` may stand for: a measure gives each ranking a value, a preference a win rate."""
@@ -240,9 +241,9 @@ def _map(text: str, word: str) -> dict[Any, Any]:
 
 def _value(text: str) -> Any:
     """Read a number, or a word with or without quotes."""
-    for kind in (int, float):
+    for read in (whole_number_of, number_of):
         try:
-            return kind(text)
+            return read(text)
         except ValueError:
             continue
     return text.strip("'\"")

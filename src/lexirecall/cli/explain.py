@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from lexirecall.cli.options import (
+    WholeNumber,
     check_files,
     convention_options,
     is_bold,
@@ -22,7 +23,7 @@ from lexirecall.cli.options import (
 @convention_options
 @click.option("--query", metavar="Q", help="Explain this request alone, level by level.")
 @click.option(
-    "--limit", type=click.IntRange(min=0), default=20, show_default=True, metavar="N",
+    "--limit", type=WholeNumber(0), default=20, show_default=True, metavar="N",
     help="Most rows of each list in a table; 0 for all.",
 )  # fmt: skip
 @output_options()

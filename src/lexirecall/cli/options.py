@@ -1,6 +1,7 @@
 """Options that several commands share: how to read QRELS and RUN, and how to write results.
 
-Belongs here: click decorators. Imports click, and the names that options may take from manifest and tables.
+Belongs here: click decorators, and the types of numbers. Imports click, errors, text, and the names that options may
+take from manifest and tables.
 """
 
 import os
@@ -17,6 +18,7 @@ from lexirecall.errors import LexirecallError, UsageError
 from lexirecall.manifest import (
     DUPLICATE_RULES,
     IMPUTATIONS,
+    MOST_ITEMS,
     NO_RELEVANT_POLICIES,
     REQUEST_POLICIES,
     SCORE_DTYPES,
@@ -24,14 +26,41 @@ from lexirecall.manifest import (
     Note,
 )
 from lexirecall.tables import FORMATS, num_apostrophes
-from lexirecall.text import visible
+from lexirecall.text import number_of, visible, whole_number_of
 
 Command = Callable[..., Any]
+MOST_RESAMPLES = 10**8  # more would take days, or more memory than there is
+
+
+class WholeNumber(click.IntRange):
+    """A whole number as files write it, within limits; positions are exact up to the largest."""
+
+    def __init__(self, least: int, most: int = MOST_ITEMS) -> None:
+        super().__init__(least, most)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read it, or say what is allowed."""
+        try:
+            number = value if isinstance(value, int) else whole_number_of(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a whole number; write one such as 1000", param, ctx)
+        return super().convert(number, param, ctx)
+
+
+class Number(click.types.FloatParamType):
+    """A number as files write it."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read it, or say what is allowed."""
+        try:
+            return value if isinstance(value, (int, float)) else number_of(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a number; write one such as 0.05", param, ctx)
 
 
 def _number_or_file(_context: click.Context, _parameter: click.Parameter, value: str | None) -> int | str | None:
     try:
-        return None if value is None else int(value)
+        return None if value is None else whole_number_of(value)
     except ValueError:
         looks_like_a_number = value != "-" and not str(value).strip("0123456789.,_e+-")
         if looks_like_a_number and not os.path.exists(str(value)):  # noqa: PTH110 - Path.exists raises for long paths
@@ -49,10 +78,8 @@ def _columns(_context: click.Context, _parameter: click.Parameter, values: tuple
 
 
 _READING = (
-    click.option("--level", type=float, default=1, show_default=True, help="Lowest grade that counts as relevant."),
-    click.option(
-        "--depth", type=click.IntRange(min=1), metavar="K", help="Only the first K documents of each ranking count."
-    ),
+    click.option("--level", type=Number(), default=1, show_default=True, help="Lowest grade that counts as relevant."),
+    click.option("--depth", type=WholeNumber(1), metavar="K", help="Only the first K documents of each ranking count."),
     click.option(
         "--corpus-size",
         metavar="N|FILE",
@@ -189,12 +216,12 @@ _TESTING = (
         show_default=True,
         help="For the many pairs of one measure; hsd needs none.",
     ),
-    click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of significance."),
-    click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the random resamples."),
+    click.option("--alpha", type=Number(), default=0.05, show_default=True, help="Level of significance."),
+    click.option("--seed", type=WholeNumber(0), default=0, show_default=True, help="Of the random resamples."),
     click.option(
         "--resamples",
         "num_resamples",
-        type=click.IntRange(min=1),
+        type=WholeNumber(1, MOST_RESAMPLES),
         default=10_000,
         show_default=True,
         help="How many, for randomization and randomized-hsd.",

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lexirecall.cli.options import is_bold, raw_option
+from lexirecall.cli.options import WholeNumber, is_bold, raw_option
 from lexirecall.tables import FORMATS
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     help="How to print the result.",
 )  # fmt: skip
 @raw_option
-@click.option("--seed", type=click.IntRange(min=0), default=2025, show_default=True, help="Of what is sampled.")
+@click.option("--seed", type=WholeNumber(0), default=2025, show_default=True, help="Of what is sampled.")
 def command(names: tuple[str, ...], folder: str | None, form: str, raw: bool, seed: int) -> None:
     """Reproduce the paper: its tables and figures, beside what it prints; without a name, list them.
 

@@ -6,6 +6,9 @@ from typing import Any
 import click
 
 from lexirecall.cli.options import (
+    MOST_RESAMPLES,
+    Number,
+    WholeNumber,
     check_files,
     convention_options,
     measures_option,
@@ -26,13 +29,11 @@ _TWO_WAYS = "give QRELS and two or more RUN, or a table of several, or --collect
 @click.option("--providers", metavar="FILE", help="Whose the documents are: a file of lines `document provider`.")
 @measures_option
 @click.option(
-    "--samples", "num_samples", type=click.IntRange(min=1), default=10, show_default=True,
+    "--samples", "num_samples", type=WholeNumber(1, MOST_RESAMPLES), default=10, show_default=True,
     help="How often labels are removed at random.",
 )  # fmt: skip
-@click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of significance.")
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the labels that are removed."
-)
+@click.option("--alpha", type=Number(), default=0.05, show_default=True, help="Level of significance.")
+@click.option("--seed", type=WholeNumber(0), default=0, show_default=True, help="Of the labels that are removed.")
 @click.option(
     "-o", "--output", "folder", metavar="DIR", default="lexirecall-study", show_default=True,
     help="Folder for tables, figures (SVG, PDF, PNG) and summary.",

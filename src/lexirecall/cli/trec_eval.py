@@ -2,9 +2,9 @@
 
 import click
 
-from lexirecall.cli.options import check_files, show_notes
+from lexirecall.cli.options import Number, WholeNumber, check_files, show_notes
 from lexirecall.errors import UsageError
-from lexirecall.manifest import SCORE_DTYPES
+from lexirecall.manifest import MOST_ITEMS, SCORE_DTYPES
 
 
 def _version(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
@@ -35,18 +35,18 @@ def _format(_context: click.Context, parameter: click.Parameter, value: str) -> 
 )  # fmt: skip
 @click.option("-n", "--nosummary", is_flag=True, help="Print no averages.")
 @click.option(
-    "-l", "--level_for_rel", "level", type=float, default=1, show_default=True, metavar="NUM",
+    "-l", "--level_for_rel", "level", type=Number(), default=1, show_default=True, metavar="NUM",
     help="Lowest grade that counts as relevant.",
 )  # fmt: skip
 @click.option(
-    "-M", "--Max_retrieved_per_topic", "depth", type=click.IntRange(min=1), metavar="NUM",
+    "-M", "--Max_retrieved_per_topic", "depth", type=WholeNumber(1), metavar="NUM",
     help="Only the first NUM documents of each topic count.",
 )  # fmt: skip
 @click.option(
     "-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Take documents without a judgment out of the run."
 )
 @click.option(
-    "-N", "--Number_docs_in_coll", "num_documents", type=click.IntRange(min=1), metavar="NUM",
+    "-N", "--Number_docs_in_coll", "num_documents", type=WholeNumber(1, MOST_ITEMS - 1), metavar="NUM",
     help="Number of documents in the collection, for utility.",
 )  # fmt: skip
 @click.option(

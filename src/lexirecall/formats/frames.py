@@ -34,6 +34,7 @@ from lexirecall.formats.values import (
     missing,
 )
 from lexirecall.judgments import FloatArray, IntArray
+from lexirecall.text import number_of
 
 _ONE_AT_A_TIME = threading.Lock()  # relations of one database cannot be asked at once
 
@@ -163,7 +164,7 @@ class Table:
         if isinstance(value, str) and not is_number(value):
             raise self._fault(row, role, "text", value)
         try:
-            return float(value)
+            return number_of(value) if isinstance(value, (str, bytes)) else float(value)
         except OverflowError:  # as in text, where 1e400 is infinite
             return float("inf") if value > 0 else float("-inf")
         except (TypeError, ValueError):
