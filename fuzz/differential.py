@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from lexirecall.errors import LexirecallError
-from lexirecall.formats import native
+from lexirecall.formats import lines, native
 from lexirecall.formats.source import Source
 from lexirecall.formats.trec import project_text, read_qrels
 from lexirecall.judgments import Judgments
@@ -30,11 +30,13 @@ from lexirecall.manifest import DUPLICATE_RULES, SCORE_DTYPES, TIE_RULES, Conven
 from lexirecall.positions import SystemPositions, Tracks
 
 CRASH = "crash"
+LONGEST = lines.LONGEST_LINE
 KEPT = Path("build/fuzz/difference")
 BLANKS = (b" ", b"\t", b"\x0b", b"\x0c", b"\r", b"  ", b" \t ", b"\r\r")
 ODD_BLANKS = (b"\x1c", b"\x1f", b"\x85", b"\xc2\xa0", b"\xe2\x80\xa8", b"\0")  # blanks of text, but not of bytes
 ODD_LINES = (
     b"", b" ", b"\t \r", b"#", b"# a comment", b" # q Q0 d 1 1 t", b"#\0", b"q Q0 d", b"q 0 d 1", b"q Q0 d 1 1 t u",
+    b"q Q0 d 7 1 1 t", b"q Q0 d e 1 1 t",
     b"a,b,c,d,e,f", b"\xef\xbb\xbf", b"\xef\xbb\xbfq Q0 d 1 1 t", b"\0", b"q\0 Q0 d 1 1 t", b"\x01\x02 \x03",
     b"query iter doc rank score tag", b"q Q0 d 1 0,5 t", b"x" * 400, b"y " * 400, b"\0" * 90, b"\xff\xfe\xfd",
 )  # fmt: skip
@@ -56,6 +58,7 @@ class Case:
     conventions: Conventions
     needs_judged: bool
     block: int
+    longest: int = LONGEST
 
 
 # Making files
@@ -125,7 +128,7 @@ def run_rows(rng: random.Random, requests: list[bytes], oddness: float) -> list[
         if items and rng.random() < oddness:
             items.insert(rng.randrange(len(items) + 1), rng.choice(items))
         scores = ranked_scores(rng, len(items), oddness / 20)
-        tags = [] if rng.random() < 0.2 else [b"tag"]
+        tags = rng.choice([[], [b"tag"], [b"tag"], [b"tag", b"and", b"more"]])
         rows += [
             [request, b"Q0", item, b"%d" % n, score, *tags]
             for n, (item, score) in enumerate(zip(items, scores, strict=True))
@@ -150,12 +153,12 @@ def qrels_rows(rng: random.Random, requests: list[bytes], oddness: float) -> lis
 def text_of(rng: random.Random, rows: list[list[bytes]], oddness: float) -> bytes:
     """Write rows as a file, with lines between them that mean nothing or should not be there."""
     is_odd = rng.random() < oddness
-    lines = [line_of(rng, fields, is_odd=is_odd) for fields in rows]
+    written = [line_of(rng, fields, is_odd=is_odd) for fields in rows]
     for _ in range(rng.randrange(4) if rng.random() < oddness else 0):
         harmless = ODD_LINES[:6] if rng.random() < 0.7 else ODD_LINES
-        lines.insert(rng.randrange(len(lines) + 1), rng.choice(harmless))
+        written.insert(rng.randrange(len(written) + 1), rng.choice(harmless))
     newline = rng.choice([b"\n", b"\n", b"\r\n"])
-    text = newline.join(lines) + (newline if rng.random() < 0.8 else b"")
+    text = newline.join(written) + (newline if rng.random() < 0.8 else b"")
     return b"\xef\xbb\xbf" + text if rng.random() < oddness / 3 else text
 
 
@@ -180,6 +183,7 @@ def conventions_of(rng: random.Random) -> Conventions:
         judged_only=ties != "expected" and rng.random() < 0.3,
         duplicates=rng.choice(DUPLICATE_RULES),
         imputation="optimistic" if ties != "expected" and rng.random() < 0.2 else "pessimistic",
+        strict=rng.random() < 0.2,
     )
 
 
@@ -197,7 +201,8 @@ def make_case(rng: random.Random) -> Case:
     if rng.random() < 0.05:
         run = gzip.compress(run, 1, mtime=0)[: None if rng.random() < 0.7 else -rng.randrange(1, 12)]
     block = rng.choice([1, 2, 7, 64, 1 << 20, rng.randrange(1, len(run) + 2)])
-    return Case(qrels, run, conventions_of(rng), rng.random() < 0.5, block)
+    longest = rng.choice([LONGEST] * 9 + [50])
+    return Case(qrels, run, conventions_of(rng), rng.random() < 0.5, block, longest)
 
 
 # Comparing
@@ -216,7 +221,13 @@ def plain(read: SystemPositions | Judgments) -> Any:
     if isinstance(read, Judgments):
         arrays = [array.tolist() for array in (read.offsets, read.grades, read.num_positive)]
         return [read.requests, list(read.request_ids), list(read.items), *arrays, read.name, read.num_repeated]
-    counts = [read.answered.tolist(), read.num_retrieved.tolist(), read.num_unjudged, read.num_duplicates]
+    counts = [
+        read.answered.tolist(),
+        read.num_retrieved.tolist(),
+        read.num_unjudged,
+        read.num_duplicates,
+        read.num_extra,
+    ]
     return [read.name, *counts, plain_tracks(read.found), plain_tracks(read.others)]
 
 
@@ -235,6 +246,7 @@ def both(case: Case, folder: Path) -> Iterator[tuple[str, Any, Any]]:
     (folder / "qrels").write_bytes(case.qrels)
     (folder / "run").write_bytes(case.run)
     native._BLOCK = case.block
+    lines.LONGEST_LINE, lines._BLOCK = case.longest, min(case.block, case.longest)
     qrels = Source(folder / "qrels")
     yield "qrels", outcome(lambda: read_qrels(qrels)), outcome(lambda: native.read_qrels_native(qrels))
     try:
@@ -268,6 +280,7 @@ def keep(case: Case, folder: Path) -> None:
     (folder / "qrels").write_bytes(case.qrels)
     (folder / "run").write_bytes(case.run)
     settings = {"conventions": asdict(case.conventions), "needs_judged": case.needs_judged, "block": case.block}
+    settings["longest"] = case.longest
     (folder / "settings.json").write_text(json.dumps(settings, indent=2) + "\n")
 
 

@@ -38,6 +38,8 @@ static Input input_of(const char *data, size_t size)
     input.settings = (Settings){
         .ties = (TieRule)(bits & 3),
         .float32 = bits >> 2 & 1,
+        .strict = !(bits >> 6 & 1),
+        .longest_line = bits >> 7 & 1 ? 30 : 1 << 26,
         .key = bits & 8 ? 0x0123456789ABCDEFu : 0,
         .powers = powers_of_ten(),
         .slow_number = slow_number,
@@ -153,7 +155,7 @@ static Judged read_judgments(const Input *input)
     const Judgments none = {0}, *result = status == READ_ON ? judgments_result(whole) : &none;
     Judged judged = judged_of(result);
     if (input->judgments.length <= MOST_FOR_TWIN)
-        check_judgments(input->judgments, status, &judged, result->num_repeated);
+        check_judgments(input->judgments, &input->settings, status, &judged, result->num_repeated);
     judgments_free(whole);
     judgments_free(cut);
     int64_t *num_tracked = (int64_t *)(uintptr_t)judged.num_tracked;
@@ -168,7 +170,7 @@ static void check_same_results(const Result *a, const Result *b)
 {
     expect(same_buffer(&a->found, &b->found) && same_buffer(&a->num_retrieved, &b->num_retrieved) &&
                same_buffer(&a->line, &b->line) && a->num_unjudged == b->num_unjudged && a->number == b->number &&
-               a->num_lines == b->num_lines && a->request == b->request,
+               a->num_lines == b->num_lines && a->num_extra == b->num_extra && a->request == b->request,
            "what is found does not depend on where blocks end");
 }
 

@@ -49,9 +49,10 @@ static inline int slow_number(void *context, const char *text, size_t length, do
 typedef struct {
     Text request, item;
     double number;
+    int has_more; /* fields than a line needs */
 } Row;
 
-typedef enum { NOTHING, A_ROW, NONSENSE } Meaning;
+typedef enum { NOTHING, A_ROW, NONSENSE, TOO_LONG } Meaning;
 typedef enum { OF_JUDGMENTS, OF_A_RUN } Kind;
 
 static inline int is_blank(char byte)
@@ -70,19 +71,40 @@ static inline Text next_field(Text *line)
     return field;
 }
 
-static inline Meaning meaning_of(Text line, Kind kind, int float32, Row *row)
+/* Whether a field is digits, perhaps behind one sign. */
+static inline int is_rank(Text field)
 {
-    Text fields[5] = {{NULL, 0}}, field;
+    size_t digits = 0, signs = strchr("+-", *field.start) != NULL;
+    for (size_t i = signs; i < field.length; i++)
+        digits += strchr("0123456789", field.start[i]) != NULL;
+    return digits > 0 && digits + signs == field.length;
+}
+
+/* Whether so many fields, of which the first six are here, are a line; more than six are none if an id may hold a blank. */
+static inline int are_fields(const Text *fields, size_t count, Kind kind, int strict)
+{
+    double number;
+    if (kind == OF_JUDGMENTS)
+        return count == 4;
+    if (count == 5 || count == 6)
+        return 1;
+    return count > 6 && !strict && is_rank(fields[3]) && !slow_number(NULL, fields[5].start, fields[5].length, &number);
+}
+
+static inline Meaning meaning_of(Text line, Kind kind, const Settings *settings, Row *row)
+{
+    Text fields[6] = {{NULL, 0}}, field;
     size_t count = 0;
     if (line.length && memchr(line.start, 0, line.length))
         return NONSENSE;
     for (; (field = next_field(&line)).length; count++)
-        if (count < 5)
+        if (count < 6)
             fields[count] = field;
     if (count == 0 || *fields[0].start == '#')
         return NOTHING;
-    if (kind == OF_A_RUN ? count != 5 && count != 6 : count != 4)
+    if (!are_fields(fields, count, kind, settings->strict))
         return NONSENSE;
+    row->has_more = count > 6;
     row->request = fields[0];
     row->item = fields[2];
     field = fields[kind == OF_A_RUN ? 4 : 3];
@@ -90,7 +112,7 @@ static inline Meaning meaning_of(Text line, Kind kind, int float32, Row *row)
         return NONSENSE;
     if (kind == OF_JUDGMENTS)
         return isfinite(row->number) ? A_ROW : NONSENSE;
-    row->number = float32 ? (double)(float)row->number : row->number;
+    row->number = settings->float32 ? (double)(float)row->number : row->number;
     return A_ROW;
 }
 
@@ -107,23 +129,27 @@ static inline Text next_line(Text *text, int is_first)
     return line;
 }
 
-/* All rows up to the first line that is nonsense. */
+/* All rows up to the first line that is nonsense, or too long to be a line. */
 typedef struct {
     Row *rows;
     size_t count;
     int64_t num_lines, nonsense; /* the number of that line, or 0 */
+    Status refusal;              /* what it makes of the file */
     Text line;
 } Rows;
 
-static inline Rows rows_of(Text text, Kind kind, int float32)
+static inline Rows rows_of(Text text, Kind kind, const Settings *settings)
 {
     Rows all = {.rows = malloc((text.length / 8 + 1) * sizeof(Row))}; /* no row is shorter, its newline included */
     expect(all.rows != NULL, "there is memory");
     while (text.length && !all.nonsense) {
+        const char *start = text.start;
         all.line = next_line(&text, all.num_lines++ == 0);
-        Meaning meaning = meaning_of(all.line, kind, float32, &all.rows[all.count]);
+        int is_long = (size_t)(all.line.start + all.line.length - start) > settings->longest_line;
+        Meaning meaning = is_long ? TOO_LONG : meaning_of(all.line, kind, settings, &all.rows[all.count]);
         all.count += meaning == A_ROW;
-        all.nonsense = meaning == NONSENSE ? all.num_lines : 0;
+        all.nonsense = meaning == NONSENSE || meaning == TOO_LONG ? all.num_lines : 0;
+        all.refusal = meaning == TOO_LONG ? READ_LONG_LINE : READ_BAD_LINE;
     }
     return all;
 }
@@ -170,7 +196,7 @@ static inline Status status_of_judgments(const Rows *all)
     for (size_t i = 0; i <= all->count; i++) {
         int is_end = i == all->count;
         if (is_end && all->nonsense)
-            return READ_BAD_LINE;
+            return all->refusal;
         if (!is_end && i > 0 && same(rows[i].request, rows[i - 1].request))
             continue;
         for (size_t j = start; j < i; j++)
@@ -185,9 +211,10 @@ static inline Status status_of_judgments(const Rows *all)
 }
 
 /* Judgments hold the items of each row once, in the order of the file, those with positive grades before the others. */
-static inline void check_judgments(Text text, Status status, const Judged *judged, int64_t num_repeated)
+static inline void check_judgments(
+    Text text, const Settings *settings, Status status, const Judged *judged, int64_t num_repeated)
 {
-    Rows all = rows_of(text, OF_JUDGMENTS, 0);
+    Rows all = rows_of(text, OF_JUDGMENTS, settings);
     int64_t repeated = 0, item = 0;
     for (size_t i = 0; i < all.count; i++)
         repeated += first_such(all.rows, i) != i;
@@ -247,7 +274,7 @@ static inline Outcome outcome_of(const Rows *all, const Judged *judged)
     for (size_t i = 0; i <= all->count; i++) {
         int is_end = i == all->count;
         if (is_end && all->nonsense)
-            return (Outcome){READ_BAD_LINE, i};
+            return (Outcome){all->refusal, i};
         if (!is_end && i > 0 && same(all->rows[i].request, all->rows[i - 1].request))
             continue;
         for (size_t j = start; j < i && request_at(judged, all->rows[start].request) >= 0; j++)
@@ -299,12 +326,14 @@ static inline size_t num_unjudged_of(const Rows *all, const Judged *judged)
 /* Everything that a result says. */
 static inline void check_run(Text text, const Judged *judged, const Settings *settings, Status status, const Result *result)
 {
-    Rows all = rows_of(text, OF_A_RUN, settings->float32);
+    Rows all = rows_of(text, OF_A_RUN, settings);
     Outcome outcome = outcome_of(&all, judged);
     Text line = {result->line.data, result->line.used};
     expect(status == outcome.status, "the run is read or refused as it should be");
     if (status == READ_BAD_LINE)
         expect(result->number == all.nonsense && same(line, all.line), "the line that means nothing is handed back");
+    if (status == READ_LONG_LINE)
+        expect(result->number == all.nonsense, "the line that is too long is named");
     if (status == READ_DUPLICATE)
         expect(result->request == request_at(judged, all.rows[outcome.row].request) && same(line, all.rows[outcome.row].item),
                "the first item that is listed twice is handed back");
@@ -326,6 +355,10 @@ static inline void check_run(Text text, const Judged *judged, const Settings *se
         expect(num_found == num_tracked, "every tracked item of the run is found");
         expect(result->num_unjudged == num_unjudged_of(&all, judged), "requests without judgments are counted");
         expect(result->number == all.num_lines, "lines are counted");
+        int64_t num_extra = 0;
+        for (size_t i = 0; i < all.count; i++)
+            num_extra += all.rows[i].has_more;
+        expect(result->num_extra == num_extra, "lines with more fields are counted");
     }
     free(all.rows);
 }

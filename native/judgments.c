@@ -14,12 +14,11 @@ struct JudgmentReader {
     Settings settings;
     Judgments result;
     Status status;
-    int64_t number;
-    Buffer unfinished;
+    Lines lines;
     IdSet requests;  /* all so far; the last of them is the current one */
     IdSet items;     /* of the current request, once its lines end */
     Buffer item_ids; /* bytes, in the order of lines */
-    Buffer lines;    /* Line */
+    Buffer judged;   /* Line */
     Buffer first;    /* size_t for each item: its line */
 };
 
@@ -30,7 +29,7 @@ static Status stop(JudgmentReader *reader, Status status)
 
 static const Line *lines_of(const JudgmentReader *reader)
 {
-    return (const Line *)(const void *)reader->lines.data;
+    return (const Line *)(const void *)reader->judged.data;
 }
 
 static const char *item_of(const JudgmentReader *reader, size_t line, size_t *length)
@@ -53,7 +52,7 @@ static int emit(Judgments *result, const char *item, size_t length, double grade
 static Status tell_apart(JudgmentReader *reader)
 {
     const Line *lines = lines_of(reader);
-    size_t num_lines = reader->lines.used / sizeof *lines, length;
+    size_t num_lines = reader->judged.used / sizeof *lines, length;
     reader->first.used = 0;
     if (!ids_clear(&reader->items, num_lines))
         return READ_NO_MEMORY;
@@ -96,7 +95,7 @@ static Status close_request(JudgmentReader *reader)
     if (!buffer_append(&result->offsets, &end, sizeof end) ||
         !buffer_append(&result->num_positive, &num_positive, sizeof num_positive))
         status = READ_NO_MEMORY;
-    reader->lines.used = reader->item_ids.used = 0;
+    reader->judged.used = reader->item_ids.used = 0;
     return status;
 }
 
@@ -127,7 +126,7 @@ static Status read_line(void *context, const char *line, size_t length, const ch
 {
     JudgmentReader *reader = context;
     Field fields[MOST_FIELDS];
-    skip_byte_order_mark(++reader->number, &line, &length);
+    skip_byte_order_mark(reader->lines.number, &line, &length);
     int count = split(line, length, readable, fields);
     if (count == 0 || (count > 0 && fields[0].start[0] == '#'))
         return READ_ON;
@@ -143,20 +142,21 @@ static Status read_line(void *context, const char *line, size_t length, const ch
     if (!buffer_append(&reader->item_ids, fields[2].start, fields[2].length))
         return stop(reader, READ_NO_MEMORY);
     judged.end = reader->item_ids.used;
-    return buffer_append(&reader->lines, &judged, sizeof judged) ? READ_ON : stop(reader, READ_NO_MEMORY);
+    return buffer_append(&reader->judged, &judged, sizeof judged) ? READ_ON : stop(reader, READ_NO_MEMORY);
 }
 
 Status judgments_feed(JudgmentReader *reader, const char *block, size_t length)
 {
-    if (reader->status == READ_ON && !each_line(&reader->unfinished, block, length, read_line, reader))
-        stop(reader, READ_NO_MEMORY);
+    if (reader->status == READ_ON)
+        stop(reader, each_line(&reader->lines, block, length, read_line, reader));
     return reader->status;
 }
 
 Status judgments_finish(JudgmentReader *reader)
 {
     if (reader->status == READ_ON)
-        last_line(&reader->unfinished, read_line, reader);
+        stop(reader, last_line(&reader->lines, read_line, reader));
+    reader->result.number = reader->lines.number;
     if (reader->status == READ_ON && reader->requests.count)
         stop(reader, close_request(reader));
     return reader->status;
@@ -175,6 +175,7 @@ JudgmentReader *judgments_new(const Settings *settings)
     const int64_t zero = 0;
     Judgments *result = &reader->result;
     reader->settings = *settings;
+    reader->lines.longest = settings->longest_line;
     reader->requests.key = reader->items.key = settings->key;
     if (ids_clear(&reader->requests, 64) && buffer_append(&result->offsets, &zero, sizeof zero) &&
         buffer_append(&result->item_borders, &zero, sizeof zero) &&
@@ -189,7 +190,7 @@ void judgments_free(JudgmentReader *reader)
     Judgments *result = &reader->result;
     Buffer *buffers[] = {&result->request_ids,  &result->request_borders, &result->offsets,  &result->num_positive,
                          &result->item_ids,     &result->item_borders,    &result->grades,   &reader->item_ids,
-                         &reader->lines,        &reader->first,           &reader->unfinished};
+                         &reader->judged,       &reader->first,           &reader->lines.unfinished};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         buffer_free(buffers[i]);
     ids_free(&reader->requests);

@@ -88,8 +88,10 @@ int split(const char *line, size_t length, const char *readable, Field *fields)
 
 int number_of(const Settings *settings, Field field, double *value)
 {
-    return decimal_number(field.start, field.length, settings->powers, value) ||
-           settings->slow_number(settings->context, field.start, field.length, value);
+    if (decimal_number(field.start, field.length, settings->powers, value))
+        return 1;
+    int may_be = field.start[0] != 0 && strchr("+-.0123456789iInN", field.start[0]) != NULL; /* asking Python takes long */
+    return may_be && settings->slow_number(settings->context, field.start, field.length, value);
 }
 
 void skip_byte_order_mark(int64_t number, const char **line, size_t *length)
@@ -100,28 +102,59 @@ void skip_byte_order_mark(int64_t number, const char **line, size_t *length)
     }
 }
 
-int each_line(Buffer *unfinished, const char *block, size_t length, ReadLine read, void *context)
+static int is_blank(char byte)
+{
+    return byte == ' ' || (unsigned char)(byte - '\t') <= '\r' - '\t';
+}
+
+/* Counts the blank lines at the beginning of a block; returns where the next line begins. */
+static const char *skip_blank_lines(Lines *lines, const char *block, const char *end)
+{
+    const char *line = block;
+    for (; block < end && is_blank(*block); block++)
+        if (*block == '\n') {
+            lines->number++;
+            line = block + 1;
+        }
+    return line;
+}
+
+Status each_line(Lines *lines, const char *block, size_t length, ReadLine read, void *context)
 {
     const char *end = block + length;
+    Buffer *unfinished = &lines->unfinished;
     Status status = READ_ON;
-    while (block < end && status == READ_ON) {
+    while (status == READ_ON) {
+        if (unfinished->used == 0)
+            block = skip_blank_lines(lines, block, end);
+        if (block == end)
+            break;
         const char *newline = memchr(block, '\n', (size_t)(end - block));
+        size_t more = (size_t)((newline ? newline : end) - block);
+        if (newline || more > lines->longest - unfinished->used)
+            lines->number++;
+        if (more > lines->longest - unfinished->used)
+            return READ_LONG_LINE;
         if (newline && unfinished->used == 0) {
-            status = read(context, block, (size_t)(newline - block), end);
-        } else if (!buffer_append(unfinished, block, (size_t)((newline ? newline : end) - block))) {
-            return 0;
+            status = read(context, block, more, end);
+        } else if (!buffer_append(unfinished, block, more)) {
+            return READ_NO_MEMORY;
         } else if (newline) {
             status = read(context, unfinished->data, unfinished->used, unfinished->data + unfinished->used);
             unfinished->used = 0;
         }
         block = newline ? newline + 1 : end;
     }
-    return 1;
+    return status;
 }
 
-void last_line(Buffer *unfinished, ReadLine read, void *context)
+Status last_line(Lines *lines, ReadLine read, void *context)
 {
-    if (unfinished->used)
-        read(context, unfinished->data, unfinished->used, unfinished->data + unfinished->used);
+    Buffer *unfinished = &lines->unfinished;
+    if (unfinished->used == 0)
+        return READ_ON;
+    lines->number++;
+    Status status = read(context, unfinished->data, unfinished->used, unfinished->data + unfinished->used);
     unfinished->used = 0;
+    return status;
 }

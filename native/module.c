@@ -33,10 +33,12 @@ static void handle_free(PyObject *capsule)
     free(handle);
 }
 
-/* A number as float() reads it: hexadecimal digits, underscores, inf and the rare decimals that need many digits. */
+/* A number as text.number_of reads it: inf, and the rare decimals that need many digits; no underscores. */
 static int python_number(void *context, const char *text, size_t length, double *value)
 {
     Handle *handle = context;
+    if (memchr(text, '_', length))
+        return 0;
     PyEval_RestoreThread(handle->thread);
     PyObject *bytes = PyBytes_FromStringAndSize(text, (Py_ssize_t)length);
     PyObject *number = bytes ? PyFloat_FromString(bytes) : NULL;
@@ -98,7 +100,7 @@ static PyObject *made(PyObject *capsule, int is_made)
 }
 
 PyDoc_STRVAR(new_run_doc, "new_run(request_ids, request_borders, offsets, num_tracked, item_ids, item_borders, grades,\n"
-                          "    powers, key, ties, float32)\n\nReturn a reader of one run.");
+                          "    powers, key, ties, float32, strict, longest_line)\n\nReturn a reader of one run.");
 
 static PyObject *native_new_run(PyObject *module, PyObject *arguments)
 {
@@ -108,8 +110,10 @@ static PyObject *native_new_run(PyObject *module, PyObject *arguments)
     Settings settings = {.slow_number = python_number};
     unsigned long long key;
     int ties;
-    if (!PyArg_ParseTuple(arguments, "OOOOOOOOKip", &sources[0], &sources[1], &sources[2], &sources[3], &sources[4],
-                          &sources[5], &sources[6], &sources[7], &key, &ties, &settings.float32))
+    Py_ssize_t longest_line;
+    if (!PyArg_ParseTuple(arguments, "OOOOOOOOKippn", &sources[0], &sources[1], &sources[2], &sources[3], &sources[4],
+                          &sources[5], &sources[6], &sources[7], &key, &ties, &settings.float32, &settings.strict,
+                          &longest_line))
         return NULL;
     Handle *handle;
     PyObject *capsule = handle_new(&handle);
@@ -117,13 +121,14 @@ static PyObject *native_new_run(PyObject *module, PyObject *arguments)
         return NULL;
     settings.key = key;
     settings.ties = (TieRule)ties;
+    settings.longest_line = (size_t)longest_line;
     settings.context = handle;
     if (look_at(handle, sources, &judged, &settings))
         handle->reader = reader_new(&judged, &settings);
     return made(capsule, handle->reader != NULL);
 }
 
-PyDoc_STRVAR(new_judgments_doc, "new_judgments(powers, key)\n\nReturn a reader of judgments.");
+PyDoc_STRVAR(new_judgments_doc, "new_judgments(powers, key, longest_line)\n\nReturn a reader of judgments.");
 
 static PyObject *native_new_judgments(PyObject *module, PyObject *arguments)
 {
@@ -131,13 +136,15 @@ static PyObject *native_new_judgments(PyObject *module, PyObject *arguments)
     PyObject *powers;
     Settings settings = {.slow_number = python_number};
     unsigned long long key;
-    if (!PyArg_ParseTuple(arguments, "OK", &powers, &key))
+    Py_ssize_t longest_line;
+    if (!PyArg_ParseTuple(arguments, "OKn", &powers, &key, &longest_line))
         return NULL;
     Handle *handle;
     PyObject *capsule = handle_new(&handle);
     if (!capsule)
         return NULL;
     settings.key = key;
+    settings.longest_line = (size_t)longest_line;
     settings.context = handle;
     if ((settings.powers = view(handle, powers)))
         handle->judgments = judgments_new(&settings);
@@ -200,7 +207,8 @@ static Handle *handle_of(PyObject *capsule, int reads_run)
     return NULL;
 }
 
-PyDoc_STRVAR(run_doc, "run(reader)\n\nReturn (found, num_retrieved, num_unjudged, number, num_lines, line, request).");
+PyDoc_STRVAR(run_doc, "run(reader)\n\nReturn (found, num_retrieved, num_unjudged, num_extra, number, num_lines, line,\n"
+                      "request).");
 
 static PyObject *native_run(PyObject *module, PyObject *capsule)
 {
@@ -209,9 +217,9 @@ static PyObject *native_run(PyObject *module, PyObject *capsule)
     if (!handle)
         return NULL;
     const Result *result = reader_result(handle->reader);
-    return Py_BuildValue("NNnLLNL", bytes_of(&result->found), bytes_of(&result->num_retrieved),
-                         (Py_ssize_t)result->num_unjudged, (long long)result->number, (long long)result->num_lines,
-                         bytes_of(&result->line), (long long)result->request);
+    return Py_BuildValue("NNnLLLNL", bytes_of(&result->found), bytes_of(&result->num_retrieved),
+                         (Py_ssize_t)result->num_unjudged, (long long)result->num_extra, (long long)result->number,
+                         (long long)result->num_lines, bytes_of(&result->line), (long long)result->request);
 }
 
 /* The same, and the buffer is gone: memory is not needed twice. */
@@ -224,7 +232,7 @@ static PyObject *taken(Buffer *buffer)
 }
 
 PyDoc_STRVAR(judgments_doc, "judgments(reader)\n\nReturn (request_ids, request_borders, offsets, num_positive, item_ids,\n"
-                            "item_borders, grades, num_repeated).");
+                            "item_borders, grades, num_repeated, number).");
 
 static PyObject *native_judgments(PyObject *module, PyObject *capsule)
 {
@@ -233,9 +241,10 @@ static PyObject *native_judgments(PyObject *module, PyObject *capsule)
     if (!handle)
         return NULL;
     Judgments *result = judgments_result(handle->judgments);
-    return Py_BuildValue("NNNNNNNL", taken(&result->request_ids), taken(&result->request_borders),
+    return Py_BuildValue("NNNNNNNLL", taken(&result->request_ids), taken(&result->request_borders),
                          taken(&result->offsets), taken(&result->num_positive), taken(&result->item_ids),
-                         taken(&result->item_borders), taken(&result->grades), (long long)result->num_repeated);
+                         taken(&result->item_borders), taken(&result->grades), (long long)result->num_repeated,
+                         (long long)result->number);
 }
 
 PyDoc_STRVAR(decimal_doc, "decimal(text, powers)\n\nRead a plain decimal number; return None if it needs more care.");

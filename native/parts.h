@@ -94,10 +94,18 @@ int number_of(const Settings *settings, Field field, double *value);
 /* Takes a byte order mark, which says nothing in UTF-8, off the first line. */
 void skip_byte_order_mark(int64_t number, const char **line, size_t *length);
 
-/* Gives each line of a block to `read` until that returns another status than READ_ON; what the block breaks off is kept
- * for the next one, and at the end given by last_line. Return 0 without memory. */
+/* Where a text is cut into lines. */
+typedef struct {
+    Buffer unfinished; /* the line that the last block broke off */
+    int64_t number;    /* of the line last looked at */
+    size_t longest;    /* bytes that a line may have */
+} Lines;
+
+/* Gives each line of a block to `read` until that returns another status than READ_ON, and returns that; blank lines are
+ * only counted where that is cheaper. What the block breaks off is kept for the next one, and at the end given by
+ * last_line. */
 typedef Status (*ReadLine)(void *context, const char *line, size_t length, const char *readable);
-int each_line(Buffer *unfinished, const char *block, size_t length, ReadLine read, void *context);
-void last_line(Buffer *unfinished, ReadLine read, void *context);
+Status each_line(Lines *lines, const char *block, size_t length, ReadLine read, void *context);
+Status last_line(Lines *lines, ReadLine read, void *context);
 
 #endif

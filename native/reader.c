@@ -13,7 +13,7 @@ struct Reader {
     Status status;
     IdSet requests;    /* those judged first, then the others */
     Buffer closed;     /* a byte for each judged request: its lines have ended */
-    Buffer unfinished; /* the line that the last block broke off */
+    Lines lines;
     int64_t request;   /* the current one, -1 before the first */
     Buffer request_id;
     Ranking ranking;
@@ -88,18 +88,38 @@ static int score_of(const Settings *settings, Field field, double *score)
     return *score == *score; /* NaN has no place in an order */
 }
 
+static int is_whole_number(Field field)
+{
+    size_t at = field.start[0] == '+' || field.start[0] == '-';
+    size_t first = at;
+    while (at < field.length && (unsigned char)(field.start[at] - '0') < 10)
+        at++;
+    return at == field.length && at > first;
+}
+
+/* Whether a line has the fields of a run. Those behind the tag are ignored, unless they may be there because an id holds
+ * a blank: then the rank is no number, or what should be the tag is one, the score. */
+static int has_fields(const Settings *settings, const Field *fields, int count)
+{
+    double score;
+    if (count <= 6)
+        return count >= 5;
+    return !settings->strict && is_whole_number(fields[3]) && !number_of(settings, fields[5], &score);
+}
+
 static Status read_line(void *context, const char *line, size_t length, const char *readable)
 {
     Reader *reader = context;
     Field fields[MOST_FIELDS];
     double score;
-    skip_byte_order_mark(++reader->result.number, &line, &length);
+    skip_byte_order_mark(reader->lines.number, &line, &length);
     int count = split(line, length, readable, fields);
     if (count == 0 || (count > 0 && fields[0].start[0] == '#'))
         return READ_ON;
     reader->result.num_lines++;
-    if ((count != 5 && count != 6) || !score_of(&reader->settings, fields[4], &score))
+    if (!has_fields(&reader->settings, fields, count) || !score_of(&reader->settings, fields[4], &score))
         return stop_with(reader, READ_BAD_LINE, line, length);
+    reader->result.num_extra += count > 6;
     if (reader->request < 0 || fields[0].length != reader->request_id.used ||
         memcmp(fields[0].start, reader->request_id.data, fields[0].length) != 0)
         if (close_request(reader) != READ_ON || open_request(reader, fields[0].start, fields[0].length) != READ_ON)
@@ -114,15 +134,17 @@ static Status read_line(void *context, const char *line, size_t length, const ch
 
 Status reader_feed(Reader *reader, const char *block, size_t length)
 {
-    if (reader->status == READ_ON && !each_line(&reader->unfinished, block, length, read_line, reader))
-        stop(reader, READ_NO_MEMORY);
+    if (reader->status == READ_ON)
+        stop(reader, each_line(&reader->lines, block, length, read_line, reader));
+    reader->result.number = reader->lines.number;
     return reader->status;
 }
 
 Status reader_finish(Reader *reader)
 {
     if (reader->status == READ_ON)
-        last_line(&reader->unfinished, read_line, reader);
+        stop(reader, last_line(&reader->lines, read_line, reader));
+    reader->result.number = reader->lines.number;
     if (reader->status == READ_ON)
         close_request(reader);
     reader->request = -1;
@@ -143,6 +165,7 @@ Reader *reader_new(const Judged *judged, const Settings *settings)
         return NULL;
     reader->judged = *judged;
     reader->settings = *settings;
+    reader->lines.longest = settings->longest_line;
     reader->requests.key = reader->ranking.items.key = settings->key;
     reader->request = -1;
     reader->ranking.ties = settings->ties;
@@ -164,7 +187,7 @@ Reader *reader_new(const Judged *judged, const Settings *settings)
 void reader_free(Reader *reader)
 {
     Buffer *buffers[] = {&reader->result.found, &reader->result.num_retrieved, &reader->result.line,
-                         &reader->closed,       &reader->unfinished,           &reader->request_id};
+                         &reader->closed,       &reader->lines.unfinished,     &reader->request_id};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         buffer_free(buffers[i]);
     ids_free(&reader->requests);

@@ -30,6 +30,8 @@ typedef int (*SlowNumber)(void *context, const char *text, size_t length, double
 typedef struct {
     TieRule ties;
     int float32;               /* round scores to float32 first */
+    int strict;                /* refuse fields after the tag of a run */
+    size_t longest_line;       /* bytes, without the newline */
     uint64_t key;              /* secret of the hash, so that nobody can choose ids that collide */
     const uint64_t *powers;    /* of ten, from POWER_MIN to POWER_MAX: 128 bits each, high word first */
     SlowNumber slow_number;
@@ -43,6 +45,7 @@ typedef enum {
     READ_BAD_LINE,     /* `line` means nothing; it is line number `number` */
     READ_DUPLICATE,    /* `line` is an item that request `request` of the judgments lists twice */
     READ_INTERLEAVED,  /* the lines of a request do not stand together */
+    READ_LONG_LINE,    /* line number `number` is longer than a line may be */
     READ_NO_MEMORY
 } Status;
 
@@ -69,6 +72,7 @@ typedef struct {
     size_t num_unjudged;  /* requests without judgments */
     int64_t number;       /* the line last looked at */
     int64_t num_lines;    /* lines that are neither empty nor comments */
+    int64_t num_extra;    /* lines with fields after the tag */
     Buffer line;          /* what the status speaks of */
     int64_t request;
 } Result;
@@ -80,6 +84,7 @@ const Result *reader_result(const Reader *reader);
 typedef struct {
     Buffer request_ids, request_borders, offsets, num_positive, item_ids, item_borders, grades;
     int64_t num_repeated; /* lines that repeat an earlier one */
+    int64_t number;       /* the line last looked at */
 } Judgments;
 
 typedef struct JudgmentReader JudgmentReader;

@@ -52,6 +52,7 @@ def assert_refused(outcome: Outcome, *said: str, code: int = 1) -> None:
         (b"q1 0 a 1\n\n# x\nq1 0 b\n", r"^bad:4: a qrels line has 4 fields.*found 3: 'q1 0 b'"),
         (b"q1 0 a 1\nq1 0 the title 1\n", r"^bad:2: .*found 5: 'q1 0 the title 1'"),
         (b"q1 0 a b c d 1\n", r"^bad:1: .*found 7: 'q1 0 a b c d 1'"),
+        (b"q1 0 a 1_0\n", r"^bad:1: the grade is not a number: '1_0'"),
         (b"q1 0 a 1\nq1 0 b yes\n", r"^bad:2: the grade is not a number: .*yes"),
         (b"q1 0 a 1\nq1 0 b nan\n", r"^bad:2: the grade is not finite: .*nan"),
         (b"q1 0 a -inf\n", r"^bad:1: the grade is not finite: .*inf"),
@@ -83,6 +84,8 @@ def test_judgments_that_mean_nothing_are_refused(command: Command, content: byte
         (b"q1 Q0 a 1 2 t\nq1 Q0 the title 1 2 t\n", r"^bad:2: .*found 7: 'q1 Q0 the title 1 2 t'"),
         (b"q1 Q0 a 1 2 t\nq1 Q0 b 2 high t\n", r"^bad:2: the score is not a number: .*high"),
         (b"q1 Q0 a 1 0x10 t\n", r"^bad:1: the score is not a number: .*0x10"),
+        (b"q1 Q0 a 1 1_0 t\n", r"^bad:1: the score is not a number: '1_0'\n  write it without underscores, as in 10"),
+        ("q1 Q0 a 1 \uff11 t\n".encode(), r"^bad:1: the score is not a number: '\uff11'"),
         (b"q1 Q0 a 1 2 t\nq1 Q0 b 2 NaN t\n", r"^bad:2: the score is NaN: 'q1 Q0 b 2 NaN t'"),
         (
             b"q1 Q0 a 1 2 t\nq2 Q0 b 1 1 t\nq1 Q0 a 3 1 t\n",
@@ -111,7 +114,7 @@ def test_a_run_that_means_nothing_is_refused(command: Command, content: bytes, s
 
 
 def test_swapped_judgments_and_runs_are_recognized(command: Command) -> None:
-    order = r"\n.*order is: lexirecall eval QRELS RUN"
+    order = r"\n.*Judgments come first, then runs: QRELS RUN"
     assert_refused(command("eval", "good.run", "qrels.txt"), r"^good\.run:1: .*'q1 Q0 a 1 3 t'" + order)
     assert_refused(command("eval", "qrels.txt", "qrels.txt"), r"^qrels\.txt:1: .*'q1 0 a 1'" + order)
 
@@ -227,6 +230,8 @@ def test_two_runs_of_one_name_are_refused(command: Command, tmp_path: Path) -> N
         (b"q1 10\nq2 9\nq1 11\n", r"^sizes:3: .*'q1'.* line 1"),
         (b"q1 10\nq2 1\n", r"too small for request 'q2'(.|\n)*\b2\b"),
         (b"q1 10\nq2 99999999999999999999\n", r"^sizes:2: .*99999999999999999999"),
+        (b"q1 10\nq2 " + b"9" * 9000 + b"\n", r"^sizes:2: the corpus size is not a whole number"),
+        (b"q1 10\nq2 1_0\n", r"^sizes:2: .*1_0"),
         (b"", r"^sizes: the file is empty"),
     ],
 )

@@ -1,18 +1,25 @@
 """Hostile input: files whose reading takes forever if anything in it is quadratic.
 
-None of this is timed: a reader that is quadratic here would not come back. The Python reader, which means the same, is
-given smaller files.
+Hardly any of this is timed: a reader that is quadratic here would not come back. The Python reader, which means the
+same, is given smaller files.
 """
 
+import bz2
+import gzip
+import lzma
+import time
+import tracemalloc
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
+import zstandard
 
 from lexirecall import FormatError, Judgments
-from lexirecall.formats import native
+from lexirecall.formats import lines, native
+from lexirecall.formats.memory import load_json
 from lexirecall.formats.native import project_native, read_qrels_native
 from lexirecall.formats.source import Source
 from lexirecall.formats.trec import project_text, read_qrels
@@ -45,8 +52,8 @@ both_readers = pytest.mark.parametrize(
 )
 
 
-def write(path: Path, lines: Iterable[bytes]) -> Path:
-    path.write_bytes(b"".join(lines))
+def write(path: Path, parts: Iterable[bytes]) -> Path:
+    path.write_bytes(b"".join(parts))
     return path
 
 
@@ -118,8 +125,8 @@ def test_a_line_of_20_megabytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     """It may be an id or a comment; the lines around it are read."""
     monkeypatch.setattr(native, "_BLOCK", block)
     long = b"x" * (20_000_000 // reader.ease)
-    lines = [b"q Q0 a 1 3 t\n", b"#" + long + b"\n", b"q Q0 " + long + b" 2 2 t\n", b"q Q0 b 3 1 " + long]
-    system = reader.read(write(tmp_path / "run", lines), judging([b"a", long, b"b"]))
+    text = [b"q Q0 a 1 3 t\n", b"#" + long + b"\n", b"q Q0 " + long + b" 2 2 t\n", b"q Q0 b 3 1 " + long]
+    system = reader.read(write(tmp_path / "run", text), judging([b"a", long, b"b"]))
     assert system.found.positions.tolist() == [1, 2, 3]
 
 
@@ -141,6 +148,107 @@ def test_a_score_of_a_million_digits(tmp_path: Path, reader: Reader, digits: byt
     system = reader.read(path, judging(scores))
     assert system.found.items.tolist() == [3, 2, 1, 0]
     assert system.found.positions.tolist() == [1, 2, 3, 4]
+
+
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "plain": bytes,
+    "gz": lambda data: gzip.compress(data, 1),
+    "bz2": lambda data: bz2.compress(data, 1),
+    "xz": lambda data: lzma.compress(data, preset=0),
+    "zst": zstandard.compress,
+}
+
+
+@both_readers
+@pytest.mark.parametrize("packing", PACKERS)
+def test_a_line_without_an_end_is_refused_in_bounded_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reader: Reader, packing: str
+) -> None:
+    monkeypatch.setattr(lines, "LONGEST_LINE", 1 << 20)
+    path = write(tmp_path / "run", [PACKERS[packing](b"q Q0 a 1 3 t\n" + b"x" * (64 << 20))])
+    judgments = judging([b"a"])
+    for read in (lambda: reader.read(path, judgments), lambda: reader.judge(Source(path))):
+        tracemalloc.start()
+        try:
+            with pytest.raises(FormatError, match=r"run:(2: line 2 is longer than 1 MiB|1: a qrels line)\b"):
+                read()
+            assert tracemalloc.get_traced_memory()[1] < 40 << 20
+        finally:
+            tracemalloc.stop()
+
+
+@both_readers
+def test_a_line_may_be_as_long_as_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reader: Reader) -> None:
+    monkeypatch.setattr(lines, "LONGEST_LINE", 1 << 20)
+    long = b"x" * ((1 << 20) - len(b"q Q0  1 3 t"))
+    judgments = judging([long])
+    path = write(tmp_path / "run", [b"q Q0 %s 1 3 t\n" % long])
+    assert reader.read(path, judgments).found.positions.tolist() == [1]
+    with pytest.raises(FormatError, match=r"run:1: line 1 is longer than 1 MiB\n  "):
+        reader.read(write(path, [b"q Q0 %sx 1 3 t\n" % long]), judgments)
+
+
+# Blank lines
+
+
+def seconds(call: Callable[[], object]) -> float:
+    start = time.process_time()
+    call()
+    return time.process_time() - start
+
+
+@both_readers
+@pytest.mark.parametrize("blank", [b"\n", b" \n", b"\r\n"])
+def test_blank_lines_cost_less_than_counting_them_in_python(tmp_path: Path, reader: Reader, blank: bytes) -> None:
+    count = 10_000_000
+    path = write(tmp_path / "run", [lzma.compress(blank * count, preset=0)])
+
+    def read() -> None:
+        with pytest.raises(FormatError, match="run: the file has no lines but empty ones and comments"):
+            reader.read(path, judging([b"a"]))
+
+    def count_all() -> None:
+        for _ in range(count):
+            pass
+
+    assert seconds(read) < 3 * seconds(count_all)
+
+
+@both_readers
+@pytest.mark.parametrize("blank", [b"\n", b" \n", b"\r\n", b" \t\x0b\n\n"])
+def test_blank_lines_are_counted(tmp_path: Path, reader: Reader, blank: bytes) -> None:
+    """Between lines, and across blocks."""
+    number = 1_000_000 * blank.count(b"\n")
+    path = write(tmp_path / "run", [blank * 1_000_000, b"q Q0 a 1 3 t\n", blank * 1_000_000, b"  bad"])
+    with pytest.raises(FormatError, match=rf"run:{2 * number + 2}: a run line has 6 fields"):
+        reader.read(path, judging([b"a"]))
+
+
+# Packed data
+
+
+def test_zst_is_unpacked_into_whole_blocks(tmp_path: Path) -> None:
+    text = b"".join(b"q Q0 d%d 1 %d t\n" % (i, i) for i in range(100_000))
+    block, sizes = bytearray(1 << 16), []
+    with Source(write(tmp_path / "run.zst", [zstandard.compress(text)])).open() as stream:
+        while size := stream.readinto(block):  # type: ignore[attr-defined]
+            sizes.append(size)
+    assert sum(sizes) == len(text)
+    assert set(sizes[:-1]) == {1 << 16}
+
+
+@pytest.mark.parametrize("packing", ["xz", "zst"])
+def test_json_that_unpacks_to_far_more_than_text_does_is_refused(tmp_path: Path, packing: str) -> None:
+    path = write(tmp_path / "run", [PACKERS[packing](b'{"q": ["a"' + b" " * (80 << 20) + b"]}")])
+    with pytest.raises(FormatError, match="run: the compressed data unpacks to more than 1,000 times its size"):
+        load_json(Source(path), "a shape")
+
+
+def test_a_key_that_is_there_twice_among_many(tmp_path: Path) -> None:
+    keys = ",".join(f'"d{i}": 1' for i in range(300_000))
+    path = write(tmp_path / "qrels", [f'{{"q": {{{keys}, "d299999": 1}}}}'.encode()])
+    with pytest.raises(FormatError, match="the key 'd299999' is twice in one object"):
+        load_json(Source(path), "a shape")
 
 
 # Hashes
@@ -211,10 +319,10 @@ def test_judged_requests_whose_lines_alternate(tmp_path: Path, reader: Reader) -
 @both_readers
 def test_a_large_request_makes_the_small_ones_after_it_no_slower(tmp_path: Path, reader: Reader) -> None:
     large, small = 500_000 // reader.ease, 20_000 // reader.ease
-    lines = [b"q0 Q0 d%d 0 %d t\n" % (i, -i) for i in range(large)]
-    lines += [b"q%d Q0 a 0 1 t\n" % i for i in range(1, small)]
+    text = [b"q0 Q0 d%d 0 %d t\n" % (i, -i) for i in range(large)]
+    text += [b"q%d Q0 a 0 1 t\n" % i for i in range(1, small)]
     judgments = Judgments.from_grades({b"q%d" % i: {b"a": 1.0, b"d7": 1.0} for i in range(small)})
-    system = reader.read(write(tmp_path / "run", lines), judgments)
+    system = reader.read(write(tmp_path / "run", text), judgments)
     assert system.found.positions.tolist() == [8] + [1] * (small - 1)
 
 
@@ -226,8 +334,8 @@ def test_a_large_request_makes_the_small_ones_after_it_no_slower(tmp_path: Path,
 def test_many_judgments(tmp_path: Path, reader: Reader, num_requests: int) -> None:
     """Those of one request, of two that alternate, and one for each request; each stands there twice."""
     count = 400_000 // reader.ease
-    lines = [b"q%d 0 d%d %d\n" % (i % num_requests, i, i % 2) for i in range(count)]
-    judgments = reader.judge(Source(write(tmp_path / "qrels", lines * 2)))
+    text = [b"q%d 0 d%d %d\n" % (i % num_requests, i, i % 2) for i in range(count)]
+    judgments = reader.judge(Source(write(tmp_path / "qrels", text * 2)))
     assert len(judgments.requests) == min(num_requests, count)
     assert judgments.num_repeated == count
     assert sorted(judgments.items) == sorted(b"d%d" % i for i in range(count))

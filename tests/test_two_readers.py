@@ -4,7 +4,8 @@ import dataclasses
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lexirecall import FormatError, Judgments, LexirecallError, UsageError, evaluate, project
-from lexirecall.formats import native
+from lexirecall.formats import lines, native
 from lexirecall.formats.source import Source
 from lexirecall.formats.trec import project_text, read_qrels
 from lexirecall.manifest import Conventions
@@ -38,27 +39,49 @@ NUMBERS = (
     st.floats(allow_nan=False).map(repr)
     | st.integers(-3, 3).map(str)
     | st.from_regex(r"[+-]?[0-9]{1,25}(\.[0-9]{0,25})?([eE][+-]?[0-9]{1,3})?", fullmatch=True)
-    | st.sampled_from(["0.5", "0.50", ".5", "5.", "-0.0", "inf", "-Infinity", "1_000", "1e400", "1e-400"])
+    | st.sampled_from(["0.5", "0.50", ".5", "5.", "-0.0", "inf", "-Infinity", "1e400", "1e-400"])
 )
-NO_NUMBERS = st.sampled_from(["nan", "NaN", "", "1__0", "0x10", "1e", "--1", "1,5", "abc", ".", "e5", "½", "1 2", "\0"])
+NO_NUMBERS = st.sampled_from(
+    [
+        "nan",
+        "NaN",
+        "",
+        "1__0",
+        "1_0",
+        "1_000.5",
+        "_1",
+        "\uff11",
+        "0x10",
+        "1e",
+        "--1",
+        "1,5",
+        "abc",
+        ".",
+        "e5",
+        "½",
+        "1 2",
+    ]
+)
+RANKS = st.sampled_from([b"1", b"1", b"-12", b"+0", b"+-1", b"-", b"1.0", b"1e3", b"word", b"inf", b"1_0", b"\0"])
 BLANKS = st.sampled_from([b" ", b"\t", b"  ", b" \t ", b"\v", b"\f", b"\r", b" \x1c"])
 ENDS = st.sampled_from([b"\n", b"\n", b"\n", b"\r\n", b" \n", b"\n\n", b"\n# a comment\n", b"\n \t\n", b"\n  #\n"])
 
 
 @st.composite
 def regular_lines(draw: st.DrawFn) -> bytes:
-    fields = [draw(REQUESTS), b"Q0", draw(ITEMS), b"1", draw(NUMBERS).encode(), b"tag"]
+    fields = [draw(REQUESTS), b"Q0", draw(ITEMS), b"1", draw(NUMBERS).encode(), b"tag", b"more", b"1", b"fields"]
     blank = draw(BLANKS)
     return (
         draw(st.sampled_from([b"", b"", blank]))
-        + blank.join(fields[: draw(st.sampled_from([6, 6, 6, 5]))])
+        + blank.join(fields[: draw(st.sampled_from([6, 6, 6, 5, 7, 9]))])
         + draw(ENDS)
     )
 
 
 @st.composite
 def bad_lines(draw: st.DrawFn) -> bytes:
-    fields = [draw(REQUESTS), b"Q0", draw(ITEMS), b"1", draw(NUMBERS | NO_NUMBERS).encode(), b"tag", b"more", b"fields"]
+    rank, tag = draw(RANKS), draw(st.just(b"tag") | (NUMBERS | NO_NUMBERS).map(str.encode))
+    fields = [draw(REQUESTS), b"Q0", draw(ITEMS), rank, draw(NUMBERS | NO_NUMBERS).encode(), tag, b"more", b"fields"]
     return b" ".join(fields[: draw(st.integers(1, 8))]) + draw(ENDS)
 
 
@@ -82,7 +105,9 @@ CONVENTIONS = st.builds(
     score_dtype=st.sampled_from(["float64", "float32"]),
     depth=st.none() | st.integers(1, 8),
     duplicates=st.sampled_from(["error", "error", "first", "best"]),
+    strict=st.sampled_from([False, False, True]),
 )
+LIMITS = st.sampled_from([1 << 26, 1 << 26, 40, 25])  # of the length of a line
 
 
 @pytest.fixture(scope="module")
@@ -105,19 +130,30 @@ def plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
+@contextmanager
+def cut_otherwise(block: int, longest: int) -> Iterator[None]:
+    """Let both readers read blocks of this size, and refuse lines that are longer than this."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lines, "LONGEST_LINE", longest)
+        patch.setattr(lines, "_BLOCK", min(block, longest))
+        patch.setattr(native, "_BLOCK", block)
+        yield
+
+
 @settings(max_examples=400, deadline=None)
-@given(runs(), CONVENTIONS, st.booleans(), st.sampled_from([1, 7, 64, 1 << 20]))
-@example(b"q1 Q0 a 1 1 t\nq1 Q0 b 1 nan t\n", Conventions(), False, 1)
-@example(b"q1 Q0 a 1 1 t\nq2 Q0 a 1 1 t\nq1 Q0 b 1 1 t", Conventions(), True, 3)
-@example(b"q1 Q0 a 1 1 t\nq1 Q0 a 1 1 t\nq1 Q0 b 1\n", Conventions(), False, 5)
+@given(runs(), CONVENTIONS, st.booleans(), st.sampled_from([1, 7, 64, 1 << 20]), LIMITS)
+@example(b"q1 Q0 a 1 1 t\nq1 Q0 b 1 nan t\n", Conventions(), False, 1, 99)
+@example(b"q1 Q0 a 1 1 t\nq2 Q0 a 1 1 t\nq1 Q0 b 1 1 t", Conventions(), True, 3, 99)
+@example(b"q1 Q0 a 1 1 t\nq1 Q0 a 1 1 t\nq1 Q0 b 1\n", Conventions(), False, 5, 99)
+@example(b"\n \n\n\r\nq1 Q0 a 1 1 t and more\n\n\n\nq1 Q0 b c 1 1 t\n", Conventions(), False, 5, 99)
+@example(b"q1 Q0 a 1 1 t\n" + b" " * 13 + b"\n" + b"#" * 14 + b"\n", Conventions(), False, 5, 13)
 def test_both_readers_find_the_same_in_a_run(
-    folder: Path, text: bytes, conventions: Conventions, needs_judged: bool, block: int
+    folder: Path, text: bytes, conventions: Conventions, needs_judged: bool, block: int, longest: int
 ) -> None:
     path = folder / "run"
     path.write_bytes(text)
-    readable = outcome(lambda: project_text(Source(path), "r", JUDGMENTS, conventions, needs_judged=needs_judged))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(native, "_BLOCK", block)
+    with cut_otherwise(block, longest):
+        readable = outcome(lambda: project_text(Source(path), "r", JUDGMENTS, conventions, needs_judged=needs_judged))
         compiled = outcome(
             lambda: native.project_native(Source(path), "r", JUDGMENTS, conventions, needs_judged=needs_judged)
         )
@@ -135,15 +171,15 @@ def qrels(draw: st.DrawFn) -> bytes:
 
 
 @settings(max_examples=400, deadline=None)
-@given(qrels(), st.sampled_from([1, 7, 64, 1 << 20]))
-@example(b"q 0 a 1\nr 0 a 1\nq 0 a 1\nq 0 b -1\nq 0 c 2.5\n", 5)
-@example(b"q 0 a 1\nq 0 a 2\n", 64)
-def test_both_readers_find_the_same_in_judgments(folder: Path, text: bytes, block: int) -> None:
+@given(qrels(), st.sampled_from([1, 7, 64, 1 << 20]), LIMITS)
+@example(b"q 0 a 1\nr 0 a 1\nq 0 a 1\nq 0 b -1\nq 0 c 2.5\n", 5, 99)
+@example(b"q 0 a 1\nq 0 a 2\n", 64, 99)
+@example(b"\n\n # x\n\n", 64, 99)
+def test_both_readers_find_the_same_in_judgments(folder: Path, text: bytes, block: int, longest: int) -> None:
     path = folder / "qrels"
     path.write_bytes(text)
-    readable = outcome(lambda: read_qrels(Source(path)))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(native, "_BLOCK", block)
+    with cut_otherwise(block, longest):
+        readable = outcome(lambda: read_qrels(Source(path)))
         compiled = outcome(lambda: native.read_qrels_native(Source(path)))
     assert compiled == readable
 

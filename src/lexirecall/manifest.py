@@ -45,6 +45,8 @@ class Conventions:
     imputation: str = "pessimistic"
     """Where relevant items that were not retrieved are: at the very bottom, or right after the last retrieved one.
     `paper` is the bottom too, where AP, nDCG, RR and all others without a cut-off then see them."""
+    strict: bool = False
+    """Fields after the tag of a run are refused; otherwise they are ignored and counted, as trec_eval's format says."""
 
     def __post_init__(self) -> None:
         choice("ties", self.ties, TIE_RULES)

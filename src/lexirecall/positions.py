@@ -143,6 +143,8 @@ class SystemPositions:
     """Requests of the run for which there are no judgments."""
     num_duplicates: int = 0
     """Lines left out because they repeat an item."""
+    num_extra: int = 0
+    """Lines with fields after the tag, which are ignored."""
     mismatch: Mismatch | None = None
     """Where no judged item was retrieved, at whatever depth: examples of ids."""
 
@@ -162,6 +164,7 @@ class Positions:
     """n of each request, [Q]."""
     num_unjudged: tuple[int, ...] = ()
     num_duplicates: tuple[int, ...] = ()
+    num_extra: tuple[int, ...] = ()
     providers: Providers | None = None
     """Whose the judged items are, where a map says so."""
     mismatches: tuple[Mismatch, ...] = ()
@@ -191,6 +194,7 @@ class Positions:
             corpus_size=corpus_size,
             num_unjudged=tuple(system.num_unjudged for system in systems),
             num_duplicates=tuple(system.num_duplicates for system in systems),
+            num_extra=tuple(system.num_extra for system in systems),
             providers=providers,
             mismatches=tuple(system.mismatch for system in systems if system.mismatch is not None),
         )

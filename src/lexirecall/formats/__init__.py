@@ -31,9 +31,9 @@ from lexirecall.formats.naming import NamedRun, Run, Runs, check_names, count_ru
 from lexirecall.formats.native import read_qrels_native
 from lexirecall.formats.source import Source
 from lexirecall.formats.tablefiles import open_table_file
-from lexirecall.formats.trec import MOST_ITEMS, read_providers, read_qrels, read_sizes
+from lexirecall.formats.trec import read_providers, read_qrels, read_sizes
 from lexirecall.judgments import IntArray, Judgments
-from lexirecall.manifest import Conventions
+from lexirecall.manifest import MOST_ITEMS, Conventions
 from lexirecall.positions import Positions, SystemPositions
 from lexirecall.progress import Progress
 from lexirecall.providers import Providers
@@ -75,6 +75,7 @@ class Rules(TypedDict, total=False):
     judged_only: bool
     duplicates: str
     imputation: str
+    strict: bool
 
 
 class Reading(Rules, total=False):
@@ -97,6 +98,7 @@ def project(
     judged_only: bool = False,
     duplicates: str = "error",
     imputation: str = "pessimistic",
+    strict: bool = False,
     providers: ProviderMap = None,
     columns: Given = None,
     needs_judged: bool = False,
@@ -117,7 +119,7 @@ def project(
     >>> positions.found.positions.tolist()
     [2, 3]
     """
-    conventions = Conventions(ties, score_dtype, depth, judged_only, duplicates, imputation)
+    conventions = Conventions(ties, score_dtype, depth, judged_only, duplicates, imputation, strict)
     conventions.require_corpus_size(corpus_size)
     check_given(columns)
     judgments = load_judgments(qrels, columns)

@@ -25,6 +25,7 @@ def assemble(
     needs_judged: bool,
     num_unjudged: int,
     num_duplicates: int = 0,
+    num_extra: int = 0,
 ) -> SystemPositions:
     """Apply the conventions to one system's rankings, given where their judged items stand and how long they are.
 
@@ -50,6 +51,7 @@ def assemble(
         others=judged.filter(~is_positive) if needs_judged else None,
         num_unjudged=num_unjudged,
         num_duplicates=num_duplicates,
+        num_extra=num_extra,
     )
 
 

@@ -1,10 +1,10 @@
 """The compiled reader: judgments and runs in text, block by block, straight to arrays.
 
 Belongs here: handing judgments and blocks to lexirecall._native and taking arrays back. Not here: what lines mean
-(trec). Imports numpy, judgments, manifest, positions and this package's assembly, ranking, source and trec.
+(trec). Imports numpy, judgments, manifest, positions and this package's assembly, lines, ranking, source and trec.
 
 It means what the Python reader means. Where a line means nothing, that reader says why; and what is rare (requests
-whose lines are scattered, duplicates to be left out, an empty file) it reads itself.
+whose lines are scattered, duplicates to be left out) it reads itself.
 """
 
 import os
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from lexirecall.formats import lines
 from lexirecall.formats.assembly import assemble
 from lexirecall.formats.ranking import DuplicateItem
 from lexirecall.formats.source import Source
@@ -25,7 +26,7 @@ from lexirecall.positions import Segments, SystemPositions, Tracks
 from lexirecall.text import to_text
 
 _BLOCK = 1 << 18
-_READ_ON, _BAD_LINE, _DUPLICATE = 0, 1, 2  # as in reader.h; the rest is read in Python
+_READ_ON, _BAD_LINE, _DUPLICATE, _LONG_LINE = 0, 1, 2, 4  # as in reader.h; the rest is read in Python
 _TIES = {"trec": 0, "expected": 0, "input": 1, "worst": 2, "best": 3}  # the mean over orders needs the blocks only
 _POWERS = range(-342, 309)
 
@@ -34,15 +35,15 @@ def read_qrels_native(source: Source) -> Judgments:
     """Read judgments, as `read_qrels` does; that reader also says what is wrong with them."""
     from lexirecall import _native
 
-    reader = _native.new_judgments(powers_of_ten(), _secret())
+    reader = _native.new_judgments(powers_of_ten(), _secret(), lines.LONGEST_LINE)
     if _feed(_native, reader, source) != _READ_ON:
         return read_qrels(source)
-    request_ids, request_borders, offsets, num_positive, items, borders, grades, num_repeated = _native.judgments(
-        reader
+    request_ids, request_borders, offsets, num_positive, items, borders, grades, num_repeated, number = (
+        _native.judgments(reader)
     )
     packed = PackedIds(request_ids, np.frombuffer(request_borders, np.int64))
     if not len(packed):
-        return read_qrels(source)
+        raise lines.nothing_in(source, number)
     return Judgments(
         requests=tuple(map(to_text, packed)),
         request_ids=packed,
@@ -66,12 +67,16 @@ def project_native(
     with damage_first(source):
         reader = _new_run(_native, judgments, num_tracked, conventions)
         status = _feed(_native, reader, source)
-        found, num_retrieved, num_unjudged, number, num_lines, line, request = _native.run(reader)
+        found, num_retrieved, num_unjudged, num_extra, number, num_lines, line, request = _native.run(reader)
+        if status == _LONG_LINE:
+            raise lines.too_long(source, number)
+        if status == _READ_ON and num_lines == 0:
+            raise lines.nothing_in(source, number)
         if status == _BAD_LINE:
-            check_run_line(source, number, line)
+            check_run_line(source, number, line, strict=conventions.strict)
         if status == _DUPLICATE and conventions.duplicates == "error":
             raise listed_twice(source, DuplicateItem(judgments.request_ids[request], line))
-    if status != _READ_ON or num_lines == 0:
+    if status != _READ_ON:
         return project_text(source, name, judgments, conventions, needs_judged=needs_judged)
     return assemble(
         name,
@@ -81,6 +86,7 @@ def project_native(
         np.frombuffer(num_retrieved, np.int64),
         needs_judged=needs_judged,
         num_unjudged=num_unjudged,
+        num_extra=num_extra,
     )
 
 
@@ -97,6 +103,8 @@ def _new_run(native: Any, judgments: Judgments, num_tracked: IntArray, conventio
         _secret(),
         _TIES[conventions.ties],
         conventions.score_dtype == "float32",
+        conventions.strict,
+        lines.LONGEST_LINE,
     )
 
 

@@ -19,13 +19,15 @@ from lexirecall.manifest import Conventions
 from lexirecall.positions import Segments, SystemPositions, Tracks
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Ranking:
     """What a system returned for one request; without scores, the order given is the order meant."""
 
     request: bytes
     items: list[bytes]
     scores: list[float] | None
+    num_extra: int = 0
+    """Lines with more fields than a line has."""
 
 
 class DuplicateItem(Exception):  # noqa: N818 - the reader that catches it knows file and lines, and raises the error
@@ -61,8 +63,9 @@ def project_rankings(
     index = judgments.index
     placed: list[Placed] = [_NOTHING] * len(index)
     unjudged: set[bytes] = set()
-    num_duplicates = 0
+    num_duplicates = num_extra = 0
     for ranking in rankings:
+        num_extra += ranking.num_extra
         request = index.get(ranking.request)
         if request is None:
             unjudged.add(ranking.request)
@@ -79,6 +82,7 @@ def project_rankings(
         needs_judged=needs_judged,
         num_unjudged=len(unjudged),
         num_duplicates=num_duplicates,
+        num_extra=num_extra,
     )
 
 
@@ -86,7 +90,7 @@ def without_duplicates(ranking: Ranking, rule: str) -> Ranking:
     """Keep the first line of each item, or the one with the best score, or refuse.
 
     >>> without_duplicates(Ranking(b"q", [b"a", b"b", b"a"], [1.0, 2.0, 3.0]), "best")
-    Ranking(request=b'q', items=[b'b', b'a'], scores=[2.0, 3.0])
+    Ranking(request=b'q', items=[b'b', b'a'], scores=[2.0, 3.0], num_extra=0)
     """
     items = ranking.items
     if len(set(items)) == len(items):

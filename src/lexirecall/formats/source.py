@@ -235,11 +235,13 @@ class _Zstandard(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        while not len(self._unpacked) and self._unpack():
-            pass
-        data, self._unpacked = self._unpacked[: len(buffer)], self._unpacked[len(buffer) :]
-        buffer[: len(data)] = data
-        return len(data)
+        """Fill the buffer: whoever reads in blocks should get whole ones, not what little each step unpacks."""
+        filled = 0
+        while filled < len(buffer) and (len(self._unpacked) or self._unpack()):
+            data, self._unpacked = self._unpacked[: len(buffer) - filled], self._unpacked[len(buffer) - filled :]
+            buffer[filled : filled + len(data)] = data
+            filled += len(data)
+        return filled
 
     def _unpack(self) -> bool:
         """Unpack one block, or return False at the end."""

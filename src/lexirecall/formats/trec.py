@@ -3,54 +3,56 @@
 Belongs here: what the lines of a file mean, and what is wrong with those that mean nothing. Not here: opening and
 unpacking (source), ordering a ranking (ranking). Imports errors, judgments, manifest, positions and those two.
 
-    qrels  request  ignored  item  grade              run  request  ignored  item  ignored  score  [tag]
+    qrels  request  ignored  item  grade              run  request  ignored  item  ignored  score  [tag  [ignored …]]
     corpus sizes  request  size                       providers  item  name, which may hold blanks
 
 Fields are separated by any blanks; empty lines and lines that begin with # are passed over. This is the readable
 reader: it defines what a file means, and holds one request at a time.
+
+What follows the tag of a run is ignored and counted, as trec_eval's format has it, unless it may be there because an id
+holds a blank: then the rank is no number, or what should be the tag is one, the score.
 """
 
 import contextlib
 from collections.abc import Iterator
 from itertools import islice
-from math import isfinite
+from math import isfinite, isnan, nan
 
 from lexirecall.errors import FormatError, plain, shown
-from lexirecall.formats.ranking import DuplicateItem, Ranking, project_rankings
+from lexirecall.formats.lines import NoLines, groups_of_lines, nothing_in
+from lexirecall.formats.ranking import LEAVE_ONE, DuplicateItem, Ranking, project_rankings
 from lexirecall.formats.source import BYTE_ORDER_MARK, Source
 from lexirecall.judgments import Judgments
-from lexirecall.manifest import Conventions
+from lexirecall.manifest import MOST_ITEMS, Conventions
 from lexirecall.positions import SystemPositions
-from lexirecall.text import to_text
+from lexirecall.text import number_of, to_text
 
 _NEWLINES = b"\r\n"
-_MOST_FIELDS = 7  # one more than any line has
-MOST_ITEMS = 2**53  # positions are computed with as floats, and every one of them must be exact
-_ORDER = "The order is: lexirecall eval QRELS RUN..."
-_DUPLICATES = "remove one of them, or go on with --duplicates first (the first line) or best (the highest score)"
+_MOST_FIELDS = 7  # one more than any line needs
+_MOST_DIGITS = 1000  # of a whole number; Python refuses to read more than a few thousand
+_ORDER = "Judgments come first, then runs: QRELS RUN..."
 
 
 def lines(source: Source, most: int = _MOST_FIELDS) -> Iterator[tuple[int, list[bytes]]]:
     """Give the number and the fields of each line that has any; what follows the first `most` is one field."""
     number, empty = 0, True
-    with source.open() as stream:
-        for number, line in enumerate(stream, 1):
-            fields = _fields(source, number, line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line, most)
-            if fields:
+    for first, together in groups_of_lines(source):
+        if first == 1:
+            together[0] = together[0].removeprefix(BYTE_ORDER_MARK)
+        for number, line in enumerate(together, first):
+            if b"\0" in line:
+                raise _nul_byte(source, number, line)
+            fields = line.split(None, most)  # the last may hold many
+            if fields and not fields[0].startswith(b"#"):
                 empty = False
                 yield number, fields
     if empty:
-        problem = "the file has no lines but empty ones and comments" if number else "the file is empty"
-        raise FormatError(source.name, None, problem, remedy="was it written to the end?")
+        raise nothing_in(source, number)
 
 
-def _fields(source: Source, number: int, line: bytes, most: int = _MOST_FIELDS) -> list[bytes]:
-    """Split a line; an empty one and a comment have no fields."""
-    if b"\0" in line:
-        remedy = "is this a binary file, or UTF-16 text?"
-        raise FormatError(source.name, number, f"a NUL byte: {shown(line.rstrip(_NEWLINES))}", remedy=remedy)
-    fields = line.split(None, most)  # the last may hold many
-    return [] if fields and fields[0].startswith(b"#") else fields
+def _nul_byte(source: Source, number: int, line: bytes) -> FormatError:
+    remedy = "is this a binary file, or UTF-16 text?"
+    return FormatError(source.name, number, f"a NUL byte: {shown(line.rstrip(_NEWLINES))}", remedy=remedy)
 
 
 def read_qrels(source: Source) -> Judgments:
@@ -64,6 +66,8 @@ def damage_first(source: Source) -> Iterator[None]:
     """Where a line makes no sense, say first if the file is damaged."""
     try:
         yield
+    except NoLines:
+        raise
     except FormatError:
         source.check_intact()
         raise
@@ -96,12 +100,13 @@ def read_sizes(source: Source) -> dict[bytes, int]:
         if len(fields) != 2:
             raise _wrong_fields(source, number, "corpus size", 2, "request size", fields, "one line for each request")
         request, text = fields
-        if not text.isdigit() or not 0 < int(text) < MOST_ITEMS:
+        size = int(text) if text.isdigit() and len(text) <= _MOST_DIGITS else 0
+        if not 0 < size < MOST_ITEMS:
             problem = f"the corpus size is not a whole number above 0: {shown(text)}"
             raise FormatError(source.name, number, problem, remedy="write how many documents there are, as in 528155")
-        if sizes.setdefault(request, int(text)) != int(text):
+        if sizes.setdefault(request, size) != size:
             earlier = next(n for n, others in lines(source) if others[0] == request)
-            problem = f"request {shown(request)} has size {int(text)} here and {sizes[request]} on line {earlier}"
+            problem = f"request {shown(request)} has size {size} here and {sizes[request]} on line {earlier}"
             raise FormatError(source.name, number, problem, remedy="keep one of the two lines")
     return sizes
 
@@ -126,9 +131,9 @@ def project_text(
     with damage_first(source):
         try:
             try:
-                return project_from(_by_group(source, judgments))
+                return project_from(_by_group(source, judgments, strict=conventions.strict))
             except _Interleaved:
-                return project_from(_gathered(source))
+                return project_from(_gathered(source, strict=conventions.strict))
         except DuplicateItem as error:
             raise listed_twice(source, error) from None
 
@@ -137,38 +142,62 @@ class _Interleaved(Exception):  # noqa: N818 - a turn of the road, not an error
     """The lines of a request do not stand together."""
 
 
-def run_lines(source: Source) -> Iterator[tuple[bytes, bytes, float]]:
-    """Give request, item and score of each line of a run."""
+_RunLine = tuple[bytes, bytes, float, bool]
+"""Request, item and score, and whether more fields follow the tag."""
+
+
+def _run_lines(source: Source, *, strict: bool) -> Iterator[_RunLine]:
     for number, fields in lines(source):
-        yield _run_line(source, number, fields)
+        try:
+            request, _, item, _, text, _ = fields  # as nearly every line is
+            score = number_of(text)
+        except ValueError:
+            score = nan
+        yield _run_line(source, number, fields, strict) if isnan(score) else (request, item, score, False)
 
 
-def _run_line(source: Source, number: int, fields: list[bytes]) -> tuple[bytes, bytes, float]:
-    if len(fields) not in (5, 6):
+def _run_line(source: Source, number: int, fields: list[bytes], strict: bool) -> _RunLine:
+    has_more = len(fields) > 6
+    if has_more or len(fields) < 5:
         remedy = f"is this a qrels file? {_ORDER}" if len(fields) == 4 else ""
-        raise _wrong_fields(source, number, "run", 6, "request Q0 document rank score tag", fields, remedy)
+        if has_more and not strict:
+            remedy = _blank_inside(fields)
+        if remedy or strict or not has_more:
+            raise _wrong_fields(source, number, "run", 6, "request Q0 document rank score tag", fields, remedy)
     try:
-        score = float(fields[4])
+        score = number_of(fields[4])
     except ValueError:
         score = _number(fields[4], source, number, "score")
     if score != score:  # noqa: PLR0124 - only NaN differs from itself
         problem = f"the score is NaN: {shown(b' '.join(fields))}"
         raise FormatError(source.name, number, problem, remedy="NaN has no place in an order")
-    return fields[0], fields[2], score
+    return fields[0], fields[2], score, has_more
 
 
-def check_run_line(source: Source, number: int, line: bytes) -> None:
+def _blank_inside(fields: list[bytes]) -> str:
+    """Say why a line with more fields than it needs may owe them to a blank inside an id, or nothing if it does not."""
+    if not fields[3][fields[3].startswith((b"+", b"-")) :].isdigit():
+        return f"is there a blank inside an id? {shown(fields[3])} is where the rank should be"
+    try:
+        number_of(fields[5])
+    except ValueError:
+        return ""
+    return f"is there a blank inside an id? {shown(fields[5])} is where the run tag should be"
+
+
+def check_run_line(source: Source, number: int, line: bytes, *, strict: bool) -> None:
     """Raise what is wrong with a line that another reader could not make sense of."""
-    if fields := _fields(source, number, line):
-        _run_line(source, number, fields)
+    if b"\0" in line:
+        raise _nul_byte(source, number, line)
+    _run_line(source, number, line.split(None, _MOST_FIELDS), strict)
 
 
-def _by_group(source: Source, judgments: Judgments) -> Iterator[Ranking]:
+def _by_group(source: Source, judgments: Judgments, *, strict: bool) -> Iterator[Ranking]:
     """Give each request when its lines end; raise if a judged one goes on later."""
     closed: set[bytes] = set()
     judged = judgments.index
     ranking = Ranking(b"", [], [])
-    for request, item, score in run_lines(source):
+    for request, item, score, has_more in _run_lines(source, strict=strict):
         if request != ranking.request:
             if ranking.items:
                 closed.add(ranking.request)
@@ -178,28 +207,34 @@ def _by_group(source: Source, judgments: Judgments) -> Iterator[Ranking]:
             ranking = Ranking(request, [], [])
         ranking.items.append(item)
         ranking.scores.append(score)  # type: ignore[union-attr] # a run file always has scores
+        if has_more:
+            ranking.num_extra += 1
     yield ranking
 
 
-def _gathered(source: Source) -> Iterator[Ranking]:
+def _gathered(source: Source, *, strict: bool) -> Iterator[Ranking]:
     """Give each request once the whole file is read."""
     rankings: dict[bytes, Ranking] = {}
-    for request, item, score in run_lines(source):
+    for request, item, score, has_more in _run_lines(source, strict=strict):
         ranking = rankings.setdefault(request, Ranking(request, [], []))
         ranking.items.append(item)
         ranking.scores.append(score)  # type: ignore[union-attr]
+        if has_more:
+            ranking.num_extra += 1
     yield from rankings.values()
 
 
 def _number(text: bytes, source: Source, number: int, what: str) -> float:
     """Read a finite number; scores may be infinite and do not come here when they can be read."""
     try:
-        value = float(text)
+        value = number_of(text)
     except ValueError:
         remedy = "is this another kind of file, or is a column missing?"
         if number == 1:
             remedy = "is this a header? Remove it, or begin it with #"
-        if text.replace(b",", b".", 1).replace(b".", b"", 1).lstrip(b"+-").isdigit():
+        if text.replace(b"_", b"").isdigit():
+            remedy = f"write it without underscores, as in {text.replace(b'_', b'').decode()}"
+        elif text.replace(b",", b".", 1).replace(b".", b"", 1).lstrip(b"+-").isdigit():
             remedy = f"write the decimal point as in {text.replace(b',', b'.').decode()}"
         raise FormatError(source.name, number, f"the {what} is not a number: {shown(text)}", remedy=remedy) from None
     if not isfinite(value):
@@ -241,5 +276,6 @@ def listed_twice(source: Source, error: DuplicateItem) -> FormatError:
         source.name,
         second,
         f"document {shown(error.item)} of request {to_text(error.request)!r} is listed twice, first on line {first}",
-        remedy=_DUPLICATES,
+        remedy="remove one of them",
+        way_on=LEAVE_ONE,
     )

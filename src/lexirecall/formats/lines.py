@@ -1,0 +1,64 @@
+"""Lines: a text cut into its numbered lines, in bounded memory.
+
+Belongs here: where lines begin and end, and how long one may be. Not here: what a line means (trec). Imports errors and
+this package's source.
+
+A line has a limit, so that no file, however well it is packed, takes more memory than that; and blank lines cost no
+more than reading them does.
+"""
+
+import re
+from collections.abc import Generator, Iterator
+
+from lexirecall.errors import FormatError
+from lexirecall.formats.source import Source
+
+LONGEST_LINE = 1 << 26  # bytes, without the newline
+_BLOCK = 1 << 18  # never more than the longest line, so that only a line that blocks break off can be too long
+_GAP = re.compile(rb"\n\s*\n")
+
+
+class NoLines(FormatError):  # noqa: N818 - the name says what the text has not
+    """A text has no lines that say anything, or one without an end; no damage needs to be looked for."""
+
+
+def groups_of_lines(source: Source) -> Iterator[tuple[int, list[bytes]]]:
+    """Give the lines, without their ends, in groups with the number of the first; blank lines between are left out."""
+    number, begun = 1, bytearray()
+    with source.open() as stream:
+        while block := stream.read(_BLOCK):
+            begun += block
+            end = begun.rfind(b"\n", len(begun) - len(block))
+            if (len(begun) if end < 0 else begun.find(b"\n")) > LONGEST_LINE:
+                raise too_long(source, number)
+            if end >= 0:
+                number = yield from _groups(bytes(begun[:end]), number)
+                del begun[: end + 1]
+        if begun:
+            yield from _groups(bytes(begun), number)
+
+
+def _groups(text: bytes, number: int) -> Generator[tuple[int, list[bytes]], None, int]:
+    """Cut a text that begins on this line; return the number of the line after it."""
+    start = 0
+    for gap in _GAP.finditer(text):
+        group = text[start : gap.start()].split(b"\n")
+        yield number, group
+        number += len(group) + text.count(b"\n", gap.start() + 1, gap.end())
+        start = gap.end()
+    group = text[start:].split(b"\n")
+    yield number, group
+    return number + len(group)
+
+
+def too_long(source: Source, number: int) -> NoLines:
+    """Return the error about a line that is too long to be one."""
+    size = f"{LONGEST_LINE >> 20} MiB" if LONGEST_LINE >> 20 else f"{LONGEST_LINE} bytes"
+    problem = f"line {number:,} is longer than {size}"
+    return NoLines(source.name, number, problem, remedy="is this text with line ends?")
+
+
+def nothing_in(source: Source, num_lines: int) -> NoLines:
+    """Return the error about a file that says nothing."""
+    problem = "the file has no lines but empty ones and comments" if num_lines else "the file is empty"
+    return NoLines(source.name, None, problem, remedy="was it written to the end?")
