@@ -11,12 +11,14 @@ import math
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from command import Command
 from lexirecall.adapters.trec_eval import evaluate
-from lexirecall.errors import UsageError
+from lexirecall.errors import FormatError, UsageError
+from lexirecall.formats import project
 
 pytrec_eval = pytest.importorskip("pytrec_eval", reason="package pytrec-eval-terrier")
 
@@ -197,6 +199,39 @@ def test_errors_are_clear_and_leave_with_our_codes(
     outcome = command("trec_eval", *arguments)
     assert (outcome.code, outcome.out) == (code, "")
     assert message in outcome.err
+
+
+def test_a_score_with_underscores_is_no_number_of_trec_eval(command: Command) -> None:
+    outcome = command("trec_eval", "-m", "map", *FILES, **{"bm25.run": RUN.replace(b" 3 bm25", b" 1_0 bm25")})
+    assert (outcome.code, outcome.out) == (1, "")
+    assert "bm25.run:2: the score is not a number: '1_0'" in outcome.err
+
+
+def test_what_follows_the_tag_is_skipped_as_trec_eval_does_with_a_note(command: Command) -> None:
+    files = {"bm25.run": RUN.replace(b" bm25\n", b" bm25 and more\n", 2)}
+    plain, more = command("trec_eval", "-q", *FILES), command("trec_eval", "-q", *FILES, **files)
+    assert (more.code, more.out) == (0, plain.out)
+    assert more.err == plain.err + "note: 2 lines have fields after the run tag, which are ignored\n"
+    assert command("trec_eval", "-c", *FILES, **files).err == more.err.removeprefix(plain.err)
+
+
+def test_duplicates_are_refused_without_the_name_of_an_option_that_is_not_there(command: Command) -> None:
+    """As in Python; where there is such an option, it is named as it is written there."""
+    twice = RUN + b"1 Q0 a 9 0 bm25\n"
+    outcome = command("trec_eval", *FILES, **{"bm25.run": twice})
+    problem = "bm25.run:7: document 'a' of request '1' is listed twice, first on line 2\n  remove one of them"
+    assert (outcome.code, outcome.err) == (1, f"{problem}\n")
+    given: list[Any] = [("qrels.txt", "bm25.run"), ({"1": {"a": 1}}, {"1": ["a", "a"]})]
+    for qrels, run in given:
+        with pytest.raises(FormatError) as raised:
+            evaluate(qrels, run)
+        assert str(raised.value).endswith("\n  remove one of them")
+    values = "(the first line) or {} (the highest score)"
+    outcome = command("eval", *FILES, **{"bm25.run": twice})
+    assert outcome.err == f"{problem}, or go on with --duplicates first {values.format('best')}\n"
+    with pytest.raises(FormatError) as raised:
+        project("qrels.txt", "bm25.run")
+    assert str(raised.value) == f"{problem}, or go on with duplicates='first' {values.format(repr('best'))}"
 
 
 def test_the_version_says_whose_measures_these_are(command: Command) -> None:

@@ -23,7 +23,7 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lexirecall import DataError, FormatError, Positions, project
+from lexirecall import DataError, FormatError, Positions, evaluate, project
 
 Nested = dict[str, dict[str, float]]
 
@@ -154,6 +154,42 @@ def test_a_run_may_come_from_a_named_pipe_even_if_it_must_be_read_twice(tmp_path
 )
 def test_a_run_in_odd_layout_means_the_same(tmp_path: Path, text: bytes) -> None:
     assert read_text(tmp_path, text) == EXPECTED
+
+
+def test_fields_after_the_tag_are_ignored_and_counted(tmp_path: Path) -> None:
+    run = write(tmp_path / "a.run", RUN_TEXT.replace(b" tag\n", b" tag more 1 2.5\n", 3))
+    positions = project(QRELS, run, needs_judged=True)
+    assert (placed(positions), positions.num_extra) == (EXPECTED, (3,))
+    (note,) = [note for note in evaluate(QRELS, run).notes if note.kind == "extra fields"]
+    assert note.text == "3 lines (a.run 3) have fields after the run tag, which are ignored; --strict refuses them"
+    assert evaluate(QRELS, run).manifest.runs[0]["lines_with_extra_fields"] == 3
+
+
+def test_fields_after_the_tag_count_also_where_requests_are_interleaved_or_not_judged(tmp_path: Path) -> None:
+    text = b"q1 Q0 a 1 2 t u\nq9 Q0 a 1 2 t u\nq1 Q0 b 2 1 t\nq2 Q0 d 1 1 t\nq1 Q0 c 3 0 t u v\n"
+    assert project(QRELS, write(tmp_path / "a.run", text)).num_extra == (3,)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (b"q1 Q0 the title 1 0.5 tag", "'title' is where the rank should be"),
+        (b"q1 Q0 doc 12 1 0.5 tag", "'0.5' is where the run tag should be"),
+        (b"q1 Q0 volume 3 12 1 0.5 tag", "'1' is where the run tag should be"),
+    ],
+)
+def test_a_blank_inside_an_id_is_not_taken_for_a_field_after_the_tag(tmp_path: Path, line: bytes, said: str) -> None:
+    with pytest.raises(
+        FormatError, match=rf"a\.run:8: a run line has 6 fields .*\n  is there a blank inside an id\? {said}"
+    ):
+        read_text(tmp_path, RUN_TEXT + line)
+
+
+def test_a_strict_reader_refuses_fields_after_the_tag(tmp_path: Path) -> None:
+    run = write(tmp_path / "a.run", RUN_TEXT + b"q9 Q0 x 1 0.5 tag more\n")
+    assert project(QRELS, run).num_extra == (1,)
+    with pytest.raises(FormatError, match=r"a\.run:8: a run line has 6 fields .*, found 7: 'q9 Q0 x 1 0\.5 tag more'"):
+        project(QRELS, run, strict=True)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from lexirecall.judgments import FloatArray
 from lexirecall.manifest import Note
 from lexirecall.positions import Positions, Tracks
 from lexirecall.text import to_bytes, to_text
-from lexirecall.verbs.notes import mismatch_note
+from lexirecall.verbs.notes import extra_fields, mismatch_note
 
 DEFAULT = ("official",)
 
@@ -85,8 +85,7 @@ def evaluate(
     if summary:
         missing = found[~positions.answered[0]] if complete else found[:0]
         lines += _summary_lines(asked, found[topics], missing, tag_of(run, positions))
-    unanswered = () if complete else _notes(positions)
-    return Output(tuple(lines), (*mismatch_note(positions.mismatches), *unanswered))
+    return Output(tuple(lines), tuple(_notes(positions, complete=complete)))
 
 
 def _topics(positions: Positions) -> list[int]:
@@ -127,12 +126,16 @@ def _number(column: Column, value: float) -> str:
     return str(int(value)) if column.family.is_count else f"{value:6.4f}"
 
 
-def _notes(positions: Positions) -> tuple[Note, ...]:
+def _notes(positions: Positions, *, complete: bool) -> Iterator[Note]:
+    yield from mismatch_note(positions.mismatches)
     missing = [positions.requests[q] for q in np.flatnonzero(~positions.answered[0])]
-    if not missing:
-        return ()
-    text = f"{counted(len(missing), 'judged topic')} not in the run: left out ({listed(missing)}); -c counts them as 0"
-    return (Note("unanswered", text, len(missing)),)
+    if missing and not complete:
+        number = counted(len(missing), "judged topic")
+        yield Note(
+            "unanswered", f"{number} not in the run: left out ({listed(missing)}); -c counts them as 0", len(missing)
+        )
+    if num_extra := sum(positions.num_extra):
+        yield extra_fields(num_extra)
 
 
 def relevance_string(positions: Positions, request: int, length: int) -> str:

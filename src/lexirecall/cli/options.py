@@ -108,6 +108,7 @@ _READING = (
         help="Order of equal scores: by document id, as in the file, relevant last or first, or the mean over all.",
     ),
     click.option("--judged-only", is_flag=True, help="Take documents without a judgment out of the rankings."),
+    click.option("--strict", is_flag=True, help="Refuse lines of a run with fields after the run tag."),
     click.option(
         "--score-dtype",
         type=click.Choice(SCORE_DTYPES),

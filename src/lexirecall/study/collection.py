@@ -32,12 +32,13 @@ from lexirecall.verbs.evaluate import check_policies
 from lexirecall.verbs.notes import warn_of_optimism
 
 _POLICIES = ("level", "queries", "no_relevant")
-_RULES = ("ties", "score_dtype", "depth", "judged_only", "duplicates", "imputation")
+_RULES = ("ties", "score_dtype", "depth", "judged_only", "duplicates", "imputation", "strict")
 _KINDS: dict[str, tuple[type, ...]] = {
     "level": (int, float),
     "depth": (int,),
     "corpus_size": (int, str),
     "judged_only": (bool,),
+    "strict": (bool,),
     "columns": (dict,),
     **dict.fromkeys(("queries", "no_relevant", "ties", "score_dtype", "duplicates", "imputation", "providers"), (str,)),
 }

@@ -229,6 +229,7 @@ def _manifest(
                 "unanswered": int((~positions.answered[s]).sum()),
                 "without_judgments": positions.num_unjudged[s],
                 "duplicates_left_out": positions.num_duplicates[s],
+                "lines_with_extra_fields": positions.num_extra[s],
                 "retrieved": int(positions.num_retrieved[s].sum()),
                 "positive_retrieved": int(found[s].sum()),
                 "positive_imputed": int((judgments.num_positive - found[s]).sum()),

@@ -105,6 +105,8 @@ class RequestCounts:
     """Repeated judgments."""
     mismatches: tuple[Mismatch, ...] = ()
     """Of the runs that retrieve no judged item."""
+    extra: Sequence[int] = ()
+    """Of each run, the lines with fields after the tag."""
 
     @classmethod
     def of(cls, positions: Positions, levels: Sequence[float]) -> "RequestCounts":
@@ -122,6 +124,7 @@ class RequestCounts:
             rule=positions.conventions.duplicates,
             num_repeated=judgments.num_repeated,
             mismatches=positions.mismatches,
+            extra=positions.num_extra,
         )
 
     def per_run(self, counts: Iterable[int], most: int = 4) -> str:
@@ -136,6 +139,8 @@ def notes_on_counts(counts: RequestCounts, *, queries: str, no_relevant: str) ->
     yield from _without_judgments(counts)
     yield from _without_relevant(counts, no_relevant)
     yield from _repeats(counts)
+    if total := sum(counts.extra):
+        yield extra_fields(total, f" ({counts.per_run(counts.extra)})", "; --strict refuses them")
 
 
 def mismatch_note(mismatches: Sequence[Mismatch]) -> Iterator[Note]:
@@ -187,6 +192,13 @@ def _without_relevant(counts: RequestCounts, no_relevant: str) -> Iterator[Note]
     )
     if parts:
         yield Note("no relevant item", f"{', '.join(parts)}: {policy}", max(distinct))
+
+
+def extra_fields(number: int, where: str = "", remedy: str = "") -> Note:
+    """Say that lines of runs have fields that are not looked at."""
+    have = "has" if number == 1 else "have"
+    text = f"{counted(number, 'line')}{where} {have} fields after the run tag, which are ignored{remedy}"
+    return Note("extra fields", text, number)
 
 
 def without_grades(name: str, num_judged: int) -> Note:
