@@ -1,6 +1,7 @@
 """Frames: whatever library a table is of, it means what dicts of its rows mean."""
 
 import dataclasses
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,7 +18,9 @@ from hypothesis import strategies as st
 from lexirecall import DataError, FormatError, LexirecallError, Positions, UsageError, evaluate, project
 from lexirecall.formats import count_runs, load_judgments
 from lexirecall.formats.frames import is_frame
+from lexirecall.formats.values import BLANKS, NUMBER
 from lexirecall.manifest import DUPLICATE_RULES, TIE_RULES
+from lexirecall.text import number_of
 from strategies import GRADES, REQUESTS, SCORES, UNJUDGED_REQUESTS, quick
 
 Columns = dict[str, list[Any]]
@@ -598,3 +601,15 @@ def test_whoever_has_text_and_dicts_does_not_wait_for_narwhals(tmp_path: Path) -
         "assert 'narwhals' not in sys.modules"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+@given(st.from_regex(NUMBER, fullmatch=True) | st.text("0123456789.eE+-infatyINFATY_xd "))
+@quick(300)
+def test_the_pattern_of_engines_says_what_a_number_is_as_files_do(text: str) -> None:
+    try:
+        number_of(text)
+    except ValueError:
+        is_number = False
+    else:
+        is_number = True
+    assert (re.fullmatch(NUMBER, text.strip(BLANKS)) is not None) == is_number

@@ -422,7 +422,8 @@ def test_a_preference_is_no_measure() -> None:
 
 
 def test_a_preference_is_made_of_blocks_or_of_a_measure() -> None:
-    for parts in ({}, {"blocks": signs_of_ranks, "measure": AP}):
+    both: dict[str, Any] = {"blocks": signs_of_ranks, "measure": AP}
+    for parts in ({}, both):
         with pytest.raises(UsageError, match="Own: give blocks, or a measure"):
             Preference("Own", "of nothing, or of two things", **parts)
 

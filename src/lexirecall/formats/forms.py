@@ -71,7 +71,7 @@ class TextRun:
 
     def items(self, _system: str, request: bytes) -> Iterable[bytes]:
         """Give the items on the lines of a request."""
-        return (item for of, item, _ in run_lines(self.source) if of == request)
+        return (item for of, item, *_ in run_lines(self.source) if of == request)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,6 @@ from lexirecall.formats.values import (
     WORDS,
     check_kind,
     fault,
-    is_number,
     kind_of,
     missing,
 )
@@ -161,14 +160,13 @@ class Table:
     def _number(self, value: Any, row: int, role: str) -> float:
         if isinstance(value, bytes):
             value = value.decode(errors="replace")
-        if isinstance(value, str) and not is_number(value):
-            raise self._fault(row, role, "text", value)
         try:
-            return number_of(value) if isinstance(value, (str, bytes)) else float(value)
+            return number_of(value) if isinstance(value, str) else float(value)
         except OverflowError:  # as in text, where 1e400 is infinite
             return float("inf") if value > 0 else float("-inf")
         except (TypeError, ValueError):
-            check_kind(_kind_of_object(value), role, getattr(self.columns, role), self.name)
+            if not isinstance(value, str):
+                check_kind(_kind_of_object(value), role, getattr(self.columns, role), self.name)
             raise self._fault(row, role, "text", value) from None
 
     def _encoded(self, series: Any, role: str) -> Ids:

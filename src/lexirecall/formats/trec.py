@@ -142,11 +142,12 @@ class _Interleaved(Exception):  # noqa: N818 - a turn of the road, not an error
     """The lines of a request do not stand together."""
 
 
-_RunLine = tuple[bytes, bytes, float, bool]
+RunLine = tuple[bytes, bytes, float, bool]
 """Request, item and score, and whether more fields follow the tag."""
 
 
-def _run_lines(source: Source, *, strict: bool) -> Iterator[_RunLine]:
+def run_lines(source: Source, *, strict: bool = False) -> Iterator[RunLine]:
+    """Give what each line of a run says."""
     for number, fields in lines(source):
         try:
             request, _, item, _, text, _ = fields  # as nearly every line is
@@ -156,7 +157,7 @@ def _run_lines(source: Source, *, strict: bool) -> Iterator[_RunLine]:
         yield _run_line(source, number, fields, strict) if isnan(score) else (request, item, score, False)
 
 
-def _run_line(source: Source, number: int, fields: list[bytes], strict: bool) -> _RunLine:
+def _run_line(source: Source, number: int, fields: list[bytes], strict: bool) -> RunLine:
     has_more = len(fields) > 6
     if has_more or len(fields) < 5:
         remedy = f"is this a qrels file? {_ORDER}" if len(fields) == 4 else ""
@@ -197,7 +198,7 @@ def _by_group(source: Source, judgments: Judgments, *, strict: bool) -> Iterator
     closed: set[bytes] = set()
     judged = judgments.index
     ranking = Ranking(b"", [], [])
-    for request, item, score, has_more in _run_lines(source, strict=strict):
+    for request, item, score, has_more in run_lines(source, strict=strict):
         if request != ranking.request:
             if ranking.items:
                 closed.add(ranking.request)
@@ -215,7 +216,7 @@ def _by_group(source: Source, judgments: Judgments, *, strict: bool) -> Iterator
 def _gathered(source: Source, *, strict: bool) -> Iterator[Ranking]:
     """Give each request once the whole file is read."""
     rankings: dict[bytes, Ranking] = {}
-    for request, item, score, has_more in _run_lines(source, strict=strict):
+    for request, item, score, has_more in run_lines(source, strict=strict):
         ranking = rankings.setdefault(request, Ranking(request, [], []))
         ranking.items.append(item)
         ranking.scores.append(score)  # type: ignore[union-attr]

@@ -16,9 +16,8 @@ BLANKS = " \t\r\n\v\f"
 """What is stripped from both ends of a cell of CSV."""
 
 NUMBER = r"[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?|[+-]?([iI][nN][fF]([iI][nN][iI][tT][yY])?|[nN][aA][nN])"
-"""Text that is a number, in a notation that every engine reads; without it some read 1_0, 1d or 0x1p3 as well."""
+"""What `text.number_of` takes for a number, as a pattern for engines, some of which read 1_0, 1d or 0x1p3 as well."""
 
-_IS_NUMBER = re.compile(NUMBER)
 LARGEST = {"float16": 2**11, "float32": 2**24, "float64": 2**53}
 """From here on a float stands for several whole numbers."""
 
@@ -83,15 +82,6 @@ def check_kind(kind: str, role: str, column: str, source: str) -> None:
         return
     problem = f"cannot use the column {column!r} as {WORDS[role]}s: it holds {kind}"
     raise FormatError(source, None, problem, remedy=ID_REMEDY if role in IDS else NUMBER_REMEDY)
-
-
-def is_number(text: str) -> bool:
-    """Tell whether text is a number; blanks around it do not count.
-
-    >>> is_number(" 1e-3"), is_number("-inf"), is_number("1_0"), is_number("1,5")
-    (True, True, False, False)
-    """
-    return _IS_NUMBER.fullmatch(text.strip(BLANKS)) is not None
 
 
 def missing(role: str) -> str:
