@@ -21,9 +21,12 @@ _WIDEST = ("int64", "uint64")
 def type_of_keys(keys: Iterable[Any]) -> str:
     """Return the type of ids that are Python objects.
 
-    >>> type_of_keys([7, 8]), type_of_keys([7, "8"]), type_of_keys([2**63]), type_of_keys([-1, 2**63])
-    ('int64', 'text', 'uint64', 'text')
+    >>> type_of_keys([7, 8]), type_of_keys([7.0]), type_of_keys([7, "8"]), type_of_keys([2**63])
+    ('int64', 'float64', 'text', 'uint64')
     """
+    keys = list(keys)
+    if keys and all(isinstance(key, float) for key in keys):
+        return "float64"
     least, greatest, empty = 0, 0, True
     for key in keys:
         if type(key) is not int and not isinstance(key, np.integer):  # a subclass may have a text of its own
