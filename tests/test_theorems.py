@@ -297,6 +297,24 @@ def test_lexicographic_preferences_tie_exactly_where_all_positions_are_equal(
     assert PREFERENCES[name].of(x, x, m) == 0
 
 
+@pytest.mark.parametrize(
+    "name", ["MetricLexiRecall", "MetricLexiRecall(epsilon=0.9)", "LexiRecallPercentile", "LexiRecallBits"]
+)
+@given(pair=two_rankings(), n=st.sampled_from([32, 10**4, 10**7]))
+@quick(60)
+def test_exact_metrics_order_rankings_as_lexirecall_does_where_floats_cannot(
+    name: str, pair: tuple[list[int], list[int], int], n: int
+) -> None:
+    x, y, m = pair
+    assert np.sign(parse_preference(name).of(x, y, m, corpus_size=n)) == LEXI_RECALL.of(x, y, m)
+
+
+def test_exact_metrics_tie_an_item_at_the_very_bottom_with_one_that_is_missing() -> None:
+    """Their placements are the same, and so are their values; LexiRecall prefers what was found."""
+    assert parse_preference("MetricLexiRecall").of([1, 9], [1], 2, corpus_size=9) == 0
+    assert LEXI_RECALL.of([1, 9], [1], 2) == 1
+
+
 def signs(preference: Preference, places: list[Placement]) -> Any:
     """The signs of all pairs."""
     projection = Projection.of_vectors(places, level=preference.level(1), corpus_size=SMALL)

@@ -61,10 +61,29 @@ def _weighted(projection: Projection, epsilon: float) -> FloatArray:
     return values
 
 
+def _order(projection: Projection) -> FloatArray:
+    """Return numbers that order the systems on each request, [S, Q], the higher the better, where floats cannot.
+
+    All three rows order placements as LexiRecall does, from the last position up.
+    """
+    placed: dict[int, dict[int, list[int]]] = {}
+    num_systems, num_requests = projection.source.shape
+    for ranking, found, m, n in _rankings(projection):
+        system, request = divmod(ranking, num_requests)
+        placed.setdefault(request, {})[system] = [*range(n, n - m + len(found), -1), *reversed(found)]
+    order = np.zeros((num_systems, num_requests))
+    for request, vectors in placed.items():
+        ranks = {tuple(vector): rank for rank, vector in enumerate(sorted(vectors.values(), reverse=True))}
+        for system, vector in vectors.items():
+            order[system, request] = ranks[tuple(vector)]
+    return order
+
+
 LEXIRECALL_PERCENTILE = Measure(
     "LexiRecallPercentile",
     "share of the other possible placements of the relevant items that LexiRecall finds worse",
     function=_percentile,
+    compared_by=_order,
     formula="1 - (sum_i C(p_i - 1, i)) / (C(n, m) - 1); 1 if n = m",
     reference="DiazEM25",
     corpus="required",
@@ -73,6 +92,7 @@ LEXIRECALL_BITS = Measure(
     "LexiRecallBits",
     "bits of luck it would take to place the relevant items as well at random, by LexiRecall",
     function=_bits,
+    compared_by=_order,
     formula="log2(C(n, m) / (1 + sum_i C(p_i - 1, i)))",
     reference="DiazEM25",
     corpus="required",
@@ -82,6 +102,7 @@ METRIC_LEXIRECALL = Measure(
     "MetricLexiRecall",
     "the paper's metric of LexiRecall: linear exposure, weighted so steeply that the last relevant item decides",
     function=_weighted,
+    compared_by=_order,
     formula="sum_i w_i (n - p_i)/n, w_i = D^(m-i)/(1+D)^(m+1-i), w_1 = D^(m-1)/(1+D)^(m-1), D = 1/(n + epsilon)",
     reference="DiazEM25",
     corpus="required",
