@@ -117,7 +117,8 @@ class Column:
         """Return its kind and value, for those who ask why it is no id or no number; NULL if nothing is there."""
         value = f"CAST({self.sql} AS STRING)"
         if self.kind in LARGEST:
-            value = f"CASE WHEN NOT isnan({self.sql}) THEN CAST(CAST({self.sql} AS DOUBLE) AS STRING) END"
+            text = f"CAST(CAST({self.sql} AS DOUBLE) AS STRING)"
+            value = f"CASE WHEN lower({text}) <> 'nan' THEN {text} END"
         elif self.kind in ("text", "bytes"):
             whole = "''" if self.kind == "bytes" else "NULL"
             value = f"CASE WHEN {self.sql} IS NOT NULL THEN coalesce({self.text(dialect)}, {whole}) END"

@@ -91,6 +91,8 @@ def open_table(session: Session, named: NamedRun, given: Given) -> Table:
     if files is None:
         problem = "is neither Parquet nor CSV with a first line that names columns of requests and items"
         raise FormatError(source.path, None, problem, remedy=_STREAMING)
+    if files.header is not None:
+        find_columns([*files.header.names, *files.keys], "run", given, source=named.label)  # of one name are none
     read = _parquet(files) if files.header is None else _csv(files, files.header)
     return Table(named.label, read, named.name, named.is_given, files.header is None, files)
 

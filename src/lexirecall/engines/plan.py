@@ -34,6 +34,8 @@ PROBLEMS = {
 }
 """What a row of a run can lack: the role, and the condition."""
 
+CONSTANT = "constant"
+"""The kind of a column that a table does not have itself, and that has one text in all rows."""
 IDS_AND_SCORE = "system, request, item, score"
 
 
@@ -85,7 +87,7 @@ class Plan:
 
     def _cells(self, roles: Mapping[str, Column], order: Column) -> list[str]:
         """Return the texts of all cells; a row in which all are missing is an empty line."""
-        return [each.text(self.dialect) for each in (*roles.values(), order)]
+        return [each.text(self.dialect) for each in (*roles.values(), order) if each.kind != CONSTANT]
 
     def _score(self, column: Column, *, is_rank: bool) -> str:
         score = column.number(self.dialect)

@@ -64,7 +64,7 @@ def evaluate_files(
     if corpus_size is not None and not isinstance(corpus_size, int):
         raise UsageError(f"the corpus size is {corpus_size!r}, but for Spark must be one number for all requests")
     paths = [path for given in runs for path in _expanded(given)]
-    found = [_table_files(path, "run", columns) for path in paths]
+    found = [_table_files(path, "run", columns) for path in paths]  # before Spark starts
     is_ours = pyspark("sql").SparkSession.getActiveSession() is None
     spark = session(master)
     workspace = Workspace(spark)
@@ -98,6 +98,11 @@ def _table_files(path: str, kind: str, columns: Given) -> TableFiles | None:
         problem = "is neither Parquet nor CSV with a first line that names columns of requests and items"
         raise FormatError(path, None, problem, remedy=_STREAMING)
     return files
+
+
+def read_table(spark: "SparkSession", path: str, kind: str, columns: Given) -> "tuple[DataFrame, bool]":
+    """Read a table of a `run` or of `qrels`, and tell whether it is CSV."""
+    return _read(spark, path, _table_files(path, kind, columns))
 
 
 def _read(spark: "SparkSession", path: str, files: TableFiles | None) -> "tuple[DataFrame, bool]":

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import uuid4
 
 from lexirecall.engines.casts import SPARK, Column, row_error
-from lexirecall.engines.plan import JUDGMENTS, PROBLEMS, RUNS, Plan
+from lexirecall.engines.plan import CONSTANT, JUDGMENTS, PROBLEMS, RUNS, Plan
 from lexirecall.engines.spark_session import pyspark
 from lexirecall.errors import DataError, FormatError, UsageError, WayOn, listed, shown
 from lexirecall.formats.columns import NO_GRADES, NO_GRADES_REMEDY, Columns, Given, find_columns
@@ -207,7 +207,7 @@ def _numbered(
     lit = pyspark("sql.functions").lit
     own = frame.toDF(*(f"c{place}" for place in range(len(kinds))))
     own = own.withColumn(_NAME, lit(name)).withColumn(_LABEL, lit(label))
-    by_place = {**{f"c{place}": kind for place, kind in enumerate(kinds)}, _NAME: "text"}
+    by_place = {**{f"c{place}": kind for place, kind in enumerate(kinds)}, _NAME: CONSTANT}
     return own, by_place, {role: f"c{place}" for role, place in places.items()}
 
 

@@ -121,9 +121,13 @@ class Table:
 
     def present(self, role: str) -> Any:
         """Return the column of a role, in which nothing may be missing and which must be able to serve in it."""
+        import narwhals as nw
+
         series = self.frame.get_column(getattr(self.columns, role))
         check_kind(_kind(series), role, series.name, self.name)
         if series.null_count():
+            if series.dtype == nw.Object and len(there := series.drop_nulls()):
+                check_kind(_kind_of_object(there[0]), role, series.name, self.name)
             raise self._missing(int(np.argmax(series.is_null().to_numpy())), role)
         return series
 
@@ -142,6 +146,8 @@ class Table:
             return self._parsed(series, role)
         if kind in ("objects", "bytes"):
             return np.array([self._number(value, row, role) for row, value in enumerate(series.to_list())], np.float64)
+        if kind == "integer":
+            return np.asarray(series.to_numpy(), np.float64)  # pyarrow casts none that a float does not hold exactly
         return np.asarray(series.cast(nw.Float64).to_numpy(), np.float64)
 
     def _parsed(self, series: Any, role: str) -> FloatArray:
@@ -208,9 +214,16 @@ class Table:
                 problem = f"the {WORDS[role]} is not valid Unicode: {value!a}"
                 raise self.error(row, problem, remedy=ID_REMEDY) from None
         check_kind(kind := _kind_of_object(value), role, getattr(self.columns, role), self.name)
-        if value % 1 != 0 or (kind in LARGEST and abs(value) >= LARGEST[kind]):
+        if not _is_whole(value) or (kind in LARGEST and abs(value) >= LARGEST[kind]):
             raise self._fault(row, role, kind, value)
         return str(int(value))
+
+
+def _is_whole(value: Any) -> bool:
+    """Tell whether a number is whole, however many digits it has."""
+    if isinstance(value, Decimal):
+        return value.is_finite() and value == value.to_integral_value()
+    return bool(value % 1 == 0)
 
 
 def _kind(series: Any) -> str:
@@ -236,6 +249,8 @@ def _kind_of_object(value: object) -> str:
         (date, "dates"),
         (time, "times of day"),
         (timedelta, "durations"),
+        (str, "text"),
+        (bytes, "bytes"),
         ((list, tuple, np.ndarray), "lists"),
         (dict, "structs"),
     )
