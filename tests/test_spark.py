@@ -21,6 +21,7 @@ from lexirecall.engines.spark_files import evaluate_files
 from lexirecall.errors import DataError, FormatError, LexirecallError, UsageError
 from lexirecall.verbs.rank import compared_pairs
 from pages import DOCS, run_page
+from test_table_files import every_odd_file, folder_with
 
 pyspark_sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed: pip install 'lexirecall[spark]'")
 pytestmark = [
@@ -379,6 +380,40 @@ def test_files_that_are_no_tables_are_refused(spark: Any, tmp_path: Path) -> Non
         evaluate_files(given["qrels"], [given["runs"]], providers="p.tsv")
     with pytest.raises(UsageError, match="must be one number for all requests"):
         evaluate_files(given["qrels"], [given["runs"]], corpus_size="n.txt")
+
+
+@every_odd_file
+def test_a_file_of_a_folder_that_cannot_be_read_is_named(spark: Any, tmp_path: Path, odd: str) -> None:
+    folder, said = folder_with(tmp_path, odd)
+    said = said.replace("the table cannot be read: ", "Spark cannot read it")
+    (tmp_path / "qrels.txt").write_text("007 0 b 1\n")
+    with pytest.raises(FormatError, match=said):
+        evaluate_files(str(tmp_path / "qrels.txt"), [str(folder)], ["AP"])
+
+
+def test_what_only_spark_sees_is_checked_too(spark: Any, tmp_path: Path) -> None:
+    """A path with a scheme may be anywhere, so that Spark lists the files; it would pass over those without content."""
+    folder, _ = folder_with(tmp_path, "zero bytes")
+    (folder / "_SUCCESS").write_bytes(b"")
+    (tmp_path / "qrels.txt").write_text("007 0 b 1\n")
+    with pytest.raises(FormatError, match=r"system=y/2\.parquet: the file is empty"):
+        evaluate_files(str(tmp_path / "qrels.txt"), [f"file://{folder}"], ["AP"])
+    (folder / "system=y" / "2.parquet").write_bytes(b"garbage")
+    with pytest.raises(FormatError, match=r"system=y/2\.parquet: Spark cannot read it"):
+        evaluate_files(str(tmp_path / "qrels.txt"), [f"file://{folder}"], ["AP"])
+    (tmp_path / "run.csv").write_bytes(b"qid,docno,score\n007,b\n")
+    with pytest.raises(FormatError, match=r"run\.csv: a row is not UTF-8 text, or has not the 3 cells .*: '007,b'"):
+        evaluate_files(str(tmp_path / "qrels.txt"), [f"file://{tmp_path}/run.csv"], ["AP"])
+
+
+def test_partitions_are_texts(spark: Any, tmp_path: Path) -> None:
+    folder, _ = folder_with(tmp_path, "garbage")
+    (folder / "system=y" / "2.parquet").unlink()
+    (folder / "system=y").rmdir()
+    (folder / "system=x").rename(folder / "system=007")
+    (tmp_path / "qrels.txt").write_text("007 0 b 1\n")
+    averages = evaluate_files(str(tmp_path / "qrels.txt"), [str(folder)], ["AP"])
+    assert averages.to_dict() == {"007": {"AP": 0.5}}
 
 
 def test_the_examples_of_the_page_run(spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

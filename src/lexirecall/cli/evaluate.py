@@ -50,7 +50,7 @@ def command(
     """Score runs against judgments.
 
     QRELS and RUN are TREC text, JSON, CSV with a header or Parquet, plain or compressed (gz, bz2, xz, zst), `-` for
-    stdin, a folder of Parquet, or a pattern. A table with a column of systems holds many runs.
+    stdin, a folder of Parquet or CSV, or a pattern. A table with a column of systems holds many runs.
 
     \b
     Examples:
