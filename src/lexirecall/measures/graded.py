@@ -190,7 +190,8 @@ def _satisfied_at_bottom(projection: Projection, max_grade: int) -> FloatArray:
     for s, q in np.argwhere(num_missing(projection) > 0).tolist():
         start, stop = found.segments.offsets[s * len(n) + q :][:2]
         relevant = np.flatnonzero(grades[offsets[q] : offsets[q + 1]] >= projection.level) + offsets[q]
-        goes_on = 1 - _stops(grades[np.setdiff1d(relevant, found.items[start:stop])], max_grade)
+        # in order, so that the order of the judgments does not show in the last digit
+        goes_on = np.sort(1 - _stops(grades[np.setdiff1d(relevant, found.items[start:stop])], max_grade))
         reaches = np.prod(1 - _stops(grades[found.items[start:stop]], max_grade))
         k = len(goes_on)
         means = np.append(1.0, np.zeros(k))
