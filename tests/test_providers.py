@@ -137,9 +137,9 @@ def test_a_depth_cut_keeps_the_providers() -> None:
         (b"", r"^map: the file is empty"),
         (b"# item provider\n", r"^map: the file has no lines but"),
         (gzip.compress(MAP_TEXT * 99)[:-20], r"^map: the compressed data is truncated"),
-        (b'{"a": {"name": "Ada"}}', r"^map: document 'a': .*Ada.* is no name of a provider\n  a map of providers is"),
-        (b'{"a": null}', r"^map: document 'a': 'None' is no name"),
-        (b'{"a": "Ada", "a": "Ben"}', r"^map: the key 'a' stands twice"),
+        (b'{"a": {"name": "Ada"}}', r"^map: document 'a': .*Ada.* is not the name of a provider\n  a map of"),
+        (b'{"a": null}', r"^map: document 'a': 'None' is not the name"),
+        (b'{"a": "Ada", "a": "Ben"}', r"^map: the key 'a' is twice"),
         (b"{}", r"^map: the map is empty"),
         (b"A Ada\nB Ada\n", r"^map: .*none of the relevant documents: .*'A', 'B'.*'a', 'b', 'c'\n.*the same way"),
     ],
@@ -152,7 +152,7 @@ def test_a_map_that_means_nothing_is_refused(command: Command, content: bytes, s
 
 @pytest.mark.parametrize("owner", [None, math.nan, 1.5, True, "", " ", b"", ["Ada", None], {"Ada": 1}])
 def test_a_mapping_that_names_no_provider_is_refused(owner: Any) -> None:
-    with pytest.raises(FormatError, match=r"providers: document 'a': .* is no name of a provider"):
+    with pytest.raises(FormatError, match=r"providers: document 'a': .* is not the name of a provider"):
         project(QRELS, RUN, providers={"b": "Ben", "a": owner})
 
 

@@ -63,7 +63,7 @@ def pairs_from_table(table: Table) -> Iterator[tuple[bytes, bytes]]:
     texts, names = ([text.encode() for text in ids.texts()] for ids in (items, providers))
     for blank in (code for code, name in enumerate(names) if not name.strip()):
         row = int(np.argmax(providers.codes == blank))
-        raise table.error(row, f"{shown(names[blank])} is no name of a provider", remedy="leave out what has none")
+        raise table.error(row, f"{shown(names[blank])} is not the name of a provider", remedy="leave out what has none")
     return ((texts[i], names[p]) for i, p in zip(items.codes.tolist(), providers.codes.tolist(), strict=True))
 
 

@@ -246,7 +246,7 @@ class _Zstandard(io.RawIOBase):
     def _unpack(self) -> bool:
         """Unpack one block, or return False at the end."""
         rest = self._frame.unused_data if self._frame is not None and self._frame.eof else b""
-        block = rest or self._packed.read(1 << 10)  # little, since it may unpack to very much
+        block = rest or self._packed.read(1 << 10)  # little, since it may unpack to 32 MiB
         if not block:
             if self._frame is not None and not self._frame.eof:
                 raise EOFError
