@@ -296,6 +296,7 @@ TWINS: dict[str, Callable[..., float]] = {
 
 def value(name: str, settings: Mapping[str, Any], case: Case) -> float:
     """Return the value of a measure; its relevance level is the one of the case."""
+    assert name in TWINS, f"{name} has no twin: add one to TWINS in tests/naive.py"
     return TWINS[name](case, **{key: setting for key, setting in settings.items() if key != "rel" or name == "nDCG"})
 
 
@@ -353,21 +354,27 @@ def rpp(x: list[float], y: list[float], weight: str = "uniform") -> float:
 
 PREFERENCES: dict[str, Callable[..., float]] = {
     "LexiRecall": lexirecall,
-    "LexiPrecision": lexiprecision,
-    "LexiPrecision(size='rr')": sized_lexiprecision,
+    "LexiPrecision": lambda x, y, size="sign": sized_lexiprecision(x, y) if size == "rr" else lexiprecision(x, y),
     "RPP": rpp,
-    "RPP(weight='inverse')": lambda x, y: rpp(x, y, "inverse"),
-    "RPP(weight='dcg')": lambda x, y: rpp(x, y, "dcg"),
 }
 
 
-def graded_rpp(x: Case, y: Case) -> float:
+def preference(name: str, settings: Mapping[str, float | str], x: Case, y: Case) -> float:
+    """Compare two rankings of a request that has relevant items; the relevance level is the one of the cases."""
+    assert name in PREFERENCES, f"{name} has no twin: add one to PREFERENCES in tests/naive.py"
+    chosen = {key: setting for key, setting in settings.items() if key != "rel"}
+    if chosen.pop("graded", False):
+        return graded_rpp(x, y, str(chosen.get("weight", "uniform")))
+    return PREFERENCES[name](x.positions, y.positions, **chosen)
+
+
+def graded_rpp(x: Case, y: Case, weight: str = "uniform") -> float:
     """The mean over the grades of the request, each as a level, weighted by how many items reach it."""
     levels = {grade for grade in x.judged.values() if grade > 0}
     total = value = 0.0
     for level in levels:
         at = [replace(case, level=level) for case in (x, y)]
-        value += at[0].m * rpp(at[0].positions, at[1].positions)
+        value += at[0].m * rpp(at[0].positions, at[1].positions, weight)
         total += at[0].m
     return ratio(value, total)
 

@@ -114,8 +114,9 @@ def case_of(judged: dict[str, float], run: dict[str, dict[str, float]], request:
 
 
 def naive_sign(name: str, x: naive.Case, y: naive.Case) -> int:
-    if name in naive.PREFERENCES:
-        difference = naive.PREFERENCES[name](x.positions, y.positions)
+    row = row_of(name)
+    if isinstance(row, Preference):
+        difference = naive.preference(row.name, row.settings, x, y)
         return (difference > 1e-12) - (difference < -1e-12)
     (measure,) = parse_measures(name)
     mine, theirs = (naive.value(measure.name, measure.settings, case) for case in (x, y))

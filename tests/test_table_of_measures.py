@@ -29,27 +29,9 @@ from lexirecall.measures.recall_level import needed_for_recall
 from lexirecall.measures.references import REFERENCES
 from lexirecall.names import rows
 from strategies import quick
+from table import all_measures, needs_size, variants
 
-
-def variants(row: Measure) -> list[Measure]:
-    """Return a row with values of `@` that matter in the short lists below, and with each of its options."""
-    at = {"cutoff": (1, 3), "recall": (0.5, 1), "": ()}[row.at]
-    options = [(name, option) for name, parameter in row.parameters.items() for option in parameter.options]
-    return [*([] if row.needs_at else [row]), *(row @ place for place in at), *(row(**{n: o}) for n, o in options)]
-
-
-ROWS = list(dict.fromkeys(measure for row in MEASURES.values() for measure in variants(row)))
-WITHOUT_N = [measure for measure in ROWS if measure.corpus != "required" and measure.settings.get("e") != "linear"]
-COUNT_THE_LIST = {"SetP", "SetF", "NumRet", "Judged"}
-CHANGE_WITH_N = {
-    "TSE", "SL1", "SL3", "LastRel", "RE", "Depth", "WSS", "LexiRecallPercentile", "LexiRecallBits", "WorstProvider",
-    "WorstProviderOverall", "Linear", "MetricLexiRecall",
-}  # fmt: skip
 Grades = list[float | None]
-
-
-def names(measures: list[Measure], but: set[str]) -> list[Measure]:
-    return [measure for measure in measures if measure.name not in but]
 
 
 def ranking_of(
@@ -110,7 +92,7 @@ def test_every_row_says_what_it_is(row: Measure) -> None:
     assert row.formula
     assert row.reference in REFERENCES
     assert row.direction in (1, -1)
-    assert row.direction == (-1 if row.name in {"SL1", "SL3", "LastRel", "RE", "Depth"} else 1)
+    assert row.limits[0] < row.limits[1]
 
 
 def test_every_reference_is_used() -> None:
@@ -131,9 +113,11 @@ def test_no_two_rows_share_a_spelling() -> None:
 def test_moving_a_relevant_item_up_never_hurts(
     corpus_size: int | None, swap: tuple[Grades, Grades], missing: list[float]
 ) -> None:
-    """infAP is the exception: above a relevant item, what was in the pool and not judged counts as half relevant."""
+    """Where the row does not say otherwise; a row with the wrong direction fails too."""
     before, after = (ranking_of(shown, missing, corpus_size) for shown in swap)
-    for measure in names(ROWS if corpus_size else WITHOUT_N, but={"infAP"}):
+    for measure in all_measures():
+        if not measure.rewards_moving_up or (needs_size(measure) and not corpus_size):
+            continue
         worse, better = value(measure, before), value(measure, after)
         if math.isfinite(worse) or math.isfinite(better):
             assert measure.direction * (better - worse) >= -1e-12, measure
@@ -150,14 +134,15 @@ def test_moving_a_relevant_item_up_can_hurt_inferred_average_precision() -> None
 @given(shown=shown_grades, missing=missing_grades)
 def test_appending_an_unjudged_item_changes_only_what_counts_the_list(shown: Grades, missing: list[float]) -> None:
     before, after = (ranking_of(listed, missing, 30) for listed in (shown, [*shown, None]))
-    for measure in names(ROWS, but=COUNT_THE_LIST):
-        assert value(measure, after) == pytest.approx(value(measure, before), abs=1e-12), measure
+    for measure in all_measures():
+        if not measure.counts_list:
+            assert value(measure, after) == pytest.approx(value(measure, before), abs=1e-12), measure
 
 
-@pytest.mark.parametrize("name", ["SetP", "SetF", "NumRet", "Judged@3"])
-def test_appending_an_unjudged_item_changes_what_counts_the_list(name: str) -> None:
-    measure = parse_measure(name)
-    assert value(measure, ranking_of([1, None], [1])) != value(measure, ranking_of([1, None, None], [1]))
+@pytest.mark.parametrize("row", [row for row in MEASURES.values() if row.counts_list], ids=str)
+def test_appending_an_unjudged_item_changes_what_counts_the_list(row: Measure) -> None:
+    before, after = (ranking_of(shown, [1]) for shown in ([1, None], [1, None, None]))
+    assert any(value(measure, before) != value(measure, after) for measure in variants(row))
 
 
 def test_with_optimistic_imputation_returning_nothing_pays() -> None:
@@ -171,7 +156,9 @@ def test_with_optimistic_imputation_returning_nothing_pays() -> None:
 @given(shown=shown_grades, missing=missing_grades)
 def test_the_corpus_size_changes_only_measures_of_the_missing_items(shown: Grades, missing: list[float]) -> None:
     rankings = [ranking_of(shown, missing, size) for size in (None, 30, 40)]
-    for measure in names(ROWS, but=CHANGE_WITH_N):
+    for measure in all_measures():
+        if measure.corpus != "ignored":
+            continue
         unknown, *known = (value(measure, ranking) for ranking in rankings)
         assert known == pytest.approx([unknown, unknown], abs=0, nan_ok=True), measure
 
@@ -196,7 +183,7 @@ def test_the_corpus_size_changes_only_measures_of_the_missing_items(shown: Grade
 )
 def test_the_corpus_size_changes_measures_of_the_missing_items(name: str, missing: int) -> None:
     measure = parse_measure(name)
-    assert measure.name in CHANGE_WITH_N
+    assert measure.corpus != "ignored"
     shown: Grades = [None] * missing + [1] * (2 - missing)
     in_30, in_40 = (value(measure, ranking_of(shown, [1] * missing, size)) for size in (30, 40))
     assert in_30 != in_40
@@ -204,12 +191,11 @@ def test_the_corpus_size_changes_measures_of_the_missing_items(name: str, missin
 
 @quick(60)
 @given(shown=shown_grades, missing=missing_grades)
-def test_values_of_higher_is_better_measures_lie_between_0_and_1(shown: Grades, missing: list[float]) -> None:
-    """But for counts, bits, and work saved over sampling, which is negative where random order would be better."""
+def test_values_lie_within_the_limits_that_a_row_gives(shown: Grades, missing: list[float]) -> None:
     ranking = ranking_of(shown, missing, 30)
-    for measure in names(ROWS, but={"NumRet", "NumRel", "NumRelRet", "WSS", "LexiRecallBits"}):
-        if measure.direction == 1:
-            assert 0 <= value(measure, ranking) <= 1 + 1e-12, measure
+    for measure in all_measures():
+        low, high = measure.limits
+        assert math.isnan(value(measure, ranking)) or low - 1e-12 <= value(measure, ranking) <= high + 1e-12, measure
 
 
 # Worked by hand: positions 2, 3 and 8 of six relevant items, as in the paper's example of imputation

@@ -95,6 +95,7 @@ LEXIRECALL_BITS = Measure(
     compared_by=_order,
     formula="log2(C(n, m) / (1 + sum_i C(p_i - 1, i)))",
     reference="DiazEM25",
+    limits=(0, np.inf),
     corpus="required",
     decimals=1,
 )

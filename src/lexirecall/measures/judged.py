@@ -109,6 +109,7 @@ INF_AP = Measure(
     function=_inf_ap,
     formula="(1/m) sum_i 1/p_i + (p_i - 1)/p_i · (share in the pool above p_i) · (share relevant of those judged)",
     reference="YilmazA06",
+    rewards_moving_up=False,  # what was in the pool and not judged counts as half relevant to what is below it
     needs_judged=True,
     trec=("infAP",),
 )
@@ -117,6 +118,7 @@ JUDGED = Measure(
     "share of the top k, or of a shorter list, that has a judgment; undefined for an empty list",
     function=_judged,
     expected="same",
+    counts_list=True,
     formula="#judged in the top k / min(k, retrieved)",
     reference="MacAvaneyMO22",
     at="cutoff",

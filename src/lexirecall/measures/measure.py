@@ -56,6 +56,12 @@ class Measure(Row):
     expected: Formula | Literal["same"] | None = field(default=None, kw_only=True)
     """For `function`: the mean over all orders of tied items, where it has a closed form."""
 
+    limits: tuple[float, float] = field(default=(0, 1), kw_only=True)
+    """The lowest and the highest value that there can be."""
+    rewards_moving_up: bool = field(default=True, kw_only=True)
+    """Whether no value gets worse when a relevant item changes places with a non-relevant one above it."""
+    counts_list: bool = field(default=False, kw_only=True)
+    """Whether the length of the list matters: elsewhere an unjudged item at its end changes nothing."""
     compared_by: Formula | None = field(default=None, kw_only=True)
     """From a projection to finite numbers, [S, Q], the higher the better, that order the rankings of a request. For
     measures whose values can be too small to tell apart what the measure does."""

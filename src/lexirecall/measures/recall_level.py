@@ -154,6 +154,7 @@ SL1 = Measure(
     formula="p_1 - 1",
     reference="Cooper68",
     direction=-1,
+    limits=(0, np.inf),
     corpus="if missing",
     decimals=1,
 )
@@ -165,6 +166,7 @@ SL3 = Measure(
     formula="p_m - m",
     reference="Cooper68",
     direction=-1,
+    limits=(0, np.inf),
     corpus="if missing",
     decimals=1,
 )
@@ -176,6 +178,7 @@ LAST_REL = Measure(
     formula="p_m",
     reference="ZouLK18",
     direction=-1,
+    limits=(0, np.inf),
     corpus="if missing",
     decimals=1,
 )
@@ -187,6 +190,7 @@ RE = Measure(
     formula="mean(p) - (m+1)/2",
     reference="Rocchio64",
     direction=-1,
+    limits=(0, np.inf),
     corpus="if missing",
     decimals=1,
 )
@@ -216,6 +220,7 @@ DEPTH = Measure(
     formula="p_c, c = ceil(r m)",
     reference="CormackG14",
     direction=-1,
+    limits=(0, np.inf),
     corpus="if missing",
     decimals=1,
     at="recall",
@@ -228,6 +233,7 @@ WSS = Measure(
     weight=_at_recall,
     formula="(n - p_c)/n - (1 - r), c = ceil(r m)",
     reference="CohenHPY06",
+    limits=(-1, 1),
     corpus="required",
     at="recall",
     needs_at=True,

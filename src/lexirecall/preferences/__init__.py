@@ -49,6 +49,7 @@ RPP = Preference(
     formula="sum_i w_i sign(q_i - p_i), sum_i w_i = 1; w_i = 1/m, or ~ 1/i for 'inverse', ~ 1/log2(i+1) for 'dcg'",
     reference="DiazF22",
     sized=True,
+    transitive=False,
     parameters={"weight": Parameter("uniform", options=tuple(WEIGHTS)), "graded": Parameter(default=False, kind=bool)},
     exclusive={("graded", "rel"): "every grade is a level then"},
 )

@@ -44,6 +44,8 @@ class Preference(Row):
     """From a projection to all pairs of systems, in blocks of requests; a request in no block is tied by all."""
     sized: bool = field(default=False, kw_only=True)
     """Whether its values have a size beside their sign."""
+    transitive: bool = field(default=True, kw_only=True)
+    """Whether it orders any number of rankings: what is preferred to the preferred is preferred."""
     measure: Measure | None = field(default=None, kw_only=True)
     """The measure that this preference is made of, instead of blocks."""
 
