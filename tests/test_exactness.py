@@ -12,7 +12,8 @@ from lexirecall import Judgments, Measure, Positions, Projection, parse_measure,
 from lexirecall.judgments import FloatArray, IntArray, PackedIds, offsets_of
 from lexirecall.manifest import Conventions
 from lexirecall.measures.ratio import Ratio
-from lexirecall.positions import Segments, Tracks
+from lexirecall.positions import Tracks
+from lexirecall.segments import Segments
 from strategies import quick
 
 UP_TO_2000 = np.arange(1, 2001)

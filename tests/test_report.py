@@ -30,7 +30,8 @@ from lexirecall.page.charts.systems import difference_rows, matrix_rows
 from lexirecall.page.limits import Limits, select
 from lexirecall.page.recall import RECALLS
 from lexirecall.plots import FORMATS, to_files
-from lexirecall.positions import Positions, Segments, SystemPositions, Tracks
+from lexirecall.positions import Positions, SystemPositions, Tracks
+from lexirecall.segments import Segments
 from lexirecall.verbs.compare import Plan, compare_positions
 from lexirecall.verbs.explain import explain_positions
 from report_fixture import INHERITED, inherited_report

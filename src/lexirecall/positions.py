@@ -1,7 +1,7 @@
 """Positions: where the relevant items of every request stand in every system's ranking.
 
 Belongs here: the one data type that lies between files and measures, its imputation and its cuts.
-Not here: reading (formats), formulas (measures). Imports numpy, errors, manifest, judgments and providers.
+Not here: reading (formats), formulas (measures). Imports numpy, errors, manifest, judgments, providers and segments.
 
 A ranking is the sorted positions of its relevant items, counted from 1. A relevant item that was not retrieved is at
 the very bottom: with m relevant items in a corpus of n, the i-th one, if missing, stands at n - m + i; where n is
@@ -11,7 +11,6 @@ unknown it stands at infinity. Nothing downstream ever sees a list of documents 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -21,66 +20,9 @@ from lexirecall.errors import DataError, UsageError, counted, listed
 from lexirecall.judgments import BoolArray, FloatArray, IntArray, Judgments, offsets_of
 from lexirecall.manifest import Conventions
 from lexirecall.providers import Providers
+from lexirecall.segments import Segments, sums_of
 
 Number = TypeVar("Number", np.int64, np.float64)
-
-
-@dataclass(frozen=True, slots=True)
-class Segments:
-    """Values laid one segment behind the other; segment k lies at offsets[k]:offsets[k + 1]."""
-
-    offsets: IntArray
-
-    @property
-    def sizes(self) -> IntArray:
-        """How many values each segment has."""
-        return np.diff(self.offsets)
-
-    @property
-    def owners(self) -> IntArray:
-        """For each value, the segment it belongs to."""
-        return np.repeat(np.arange(len(self.offsets) - 1), self.sizes)
-
-    @property
-    def ordinals(self) -> IntArray:
-        """For each value, its place 1, 2, … within its segment.
-
-        >>> Segments(np.array([0, 2, 2, 5])).ordinals.tolist()
-        [1, 2, 1, 2, 3]
-        """
-        return np.arange(1, self.offsets[-1] + 1) - np.repeat(self.offsets[:-1], self.sizes)
-
-    def sum(self, values: FloatArray | BoolArray) -> FloatArray:
-        """Add up the values of each segment, one after the other as a loop would; an empty one gives 0.
-
-        >>> Segments(np.array([0, 2, 2, 5])).sum(np.array([1.0, 2, 3, 4, 5])).tolist()
-        [3.0, 0.0, 12.0]
-        """
-        return sums_of(values, self.owners, len(self.offsets) - 1)
-
-    def accumulate(self, operation: np.ufunc, values: FloatArray) -> FloatArray:
-        """Return, for each value, what the operation makes of those of its segment down to it, one after the other.
-
-        >>> Segments(np.array([0, 3, 4])).accumulate(np.add, np.array([1.0, 2, 3, 4])).tolist()
-        [1.0, 3.0, 6.0, 4.0]
-        """
-        ordinals = self.ordinals
-        by_ordinal = np.argsort(ordinals, kind="stable")
-        borders = np.searchsorted(ordinals[by_ordinal], np.arange(2, ordinals.max(initial=0) + 2))
-        results = values.copy()
-        for start, stop in pairwise(borders):
-            at = by_ordinal[start:stop]
-            results[at] = operation(results[at - 1], values[at])
-        return results
-
-    def filter(self, mask: BoolArray) -> "Segments":
-        """Return the segments that remain when only the values under the mask are kept."""
-        return Segments(offsets_of(mask.astype(np.int64))[self.offsets])
-
-
-def sums_of(values: FloatArray | IntArray | BoolArray, owners: IntArray, num_owners: int) -> FloatArray:
-    """Add up the values of each owner in the order in which they come, so that the sums are those of a plain loop."""
-    return np.asarray(np.bincount(owners, values, num_owners), float)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.measures import AP, BPREF, IPREC, NUM_REL, NUM_REL_RET, NUM_RET, Measure
 from lexirecall.measures.graded import discounted
 from lexirecall.measures.row import SMALLEST_GRADE
-from lexirecall.positions import Projection, Segments
+from lexirecall.positions import Projection
+from lexirecall.segments import Segments
 
 FLOOR = 0.00001
 """The smallest value that enters a geometric mean, which a single 0 would make 0."""

@@ -17,8 +17,9 @@ import numpy as np
 from lexirecall.formats.assembly import assemble
 from lexirecall.judgments import FloatArray, IntArray, Judgments, PackedIds, offsets_of
 from lexirecall.manifest import Conventions
-from lexirecall.positions import Positions, Segments, SystemPositions, Tracks
+from lexirecall.positions import Positions, SystemPositions, Tracks
 from lexirecall.providers import members
+from lexirecall.segments import Segments
 from lexirecall.text import to_bytes
 
 BUDGET = 2**20

@@ -40,7 +40,8 @@ from lexirecall.formats.naming import check_names
 from lexirecall.judgments import IntArray, Judgments, offsets_of
 from lexirecall.manifest import Conventions
 from lexirecall.names import Names
-from lexirecall.positions import Positions, Segments, SystemPositions, Tracks
+from lexirecall.positions import Positions, SystemPositions, Tracks
+from lexirecall.segments import Segments
 from lexirecall.verbs.evaluate import score_by
 from lexirecall.verbs.notes import warn_of_optimism
 from lexirecall.verbs.scores import Scores

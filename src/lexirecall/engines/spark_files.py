@@ -28,7 +28,7 @@ from lexirecall.formats.values import BLANKS
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions
 from lexirecall.names import Names
-from lexirecall.positions import Segments
+from lexirecall.segments import Segments
 from lexirecall.text import to_text
 from lexirecall.verbs.averages import Averages
 

@@ -22,7 +22,8 @@ from lexirecall.formats.source import Source
 from lexirecall.formats.trec import check_run_line, damage_first, listed_twice, project_text, read_qrels
 from lexirecall.judgments import IntArray, Judgments, PackedIds, offsets_of
 from lexirecall.manifest import Conventions
-from lexirecall.positions import Segments, SystemPositions, Tracks
+from lexirecall.positions import SystemPositions, Tracks
+from lexirecall.segments import Segments
 from lexirecall.text import to_text
 
 _BLOCK = 1 << 18

@@ -16,7 +16,8 @@ from lexirecall.errors import WayOn
 from lexirecall.formats.assembly import assemble
 from lexirecall.judgments import FloatArray, IntArray, Judgments, offsets_of
 from lexirecall.manifest import Conventions
-from lexirecall.positions import Segments, SystemPositions, Tracks
+from lexirecall.positions import SystemPositions, Tracks
+from lexirecall.segments import Segments
 
 
 @dataclass(slots=True)

@@ -17,8 +17,9 @@ from lexirecall.formats.frames import Table
 from lexirecall.formats.ids import Ids, by_appearance, changes, first_rows
 from lexirecall.judgments import FloatArray, IntArray, Judgments, offsets_of
 from lexirecall.manifest import Conventions
-from lexirecall.positions import Segments, SystemPositions, Tracks
+from lexirecall.positions import SystemPositions, Tracks
 from lexirecall.providers import members
+from lexirecall.segments import Segments
 
 _LEAVE_ONE = WayOn("duplicates", {"first": "the first row", "best": "the highest score"})
 

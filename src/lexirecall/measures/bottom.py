@@ -10,7 +10,8 @@ from collections.abc import Callable
 import numpy as np
 
 from lexirecall.judgments import FloatArray, IntArray, offsets_of
-from lexirecall.positions import Projection, Segments
+from lexirecall.positions import Projection
+from lexirecall.segments import Segments
 
 Terms = Callable[[FloatArray, IntArray, IntArray, FloatArray], FloatArray]
 """From places, recall levels, m and n, of all relevant items of all requests, to what each contributes if missing."""

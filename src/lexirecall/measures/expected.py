@@ -20,7 +20,8 @@ import numpy as np
 
 from lexirecall.judgments import BoolArray, FloatArray, IntArray, offsets_of
 from lexirecall.measures.ratio import Ratio, product
-from lexirecall.positions import Projection, Segments, Tracks, sums_of
+from lexirecall.positions import Projection, Tracks
+from lexirecall.segments import Segments, sums_of
 
 
 def place_probabilities(size: int, relevant: int, which: int) -> FloatArray:

@@ -16,7 +16,8 @@ from lexirecall.measures.bottom import corpus_size_of, num_missing, sum_over_mis
 from lexirecall.measures.expected import mean_at_places, tied_blocks
 from lexirecall.measures.measure import Measure
 from lexirecall.measures.parameter import OWN_LEVEL, GainMap, Gains, Parameter
-from lexirecall.positions import Projection, Segments, sums_of
+from lexirecall.positions import Projection
+from lexirecall.segments import Segments, sums_of
 
 Gain = Callable[[FloatArray], FloatArray]
 GAINS: dict[str, Gain] = {

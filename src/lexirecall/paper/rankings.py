@@ -8,7 +8,8 @@ import numpy as np
 
 from lexirecall.judgments import IntArray, Judgments, offsets_of
 from lexirecall.manifest import Conventions
-from lexirecall.positions import Positions, Segments, Tracks
+from lexirecall.positions import Positions, Tracks
+from lexirecall.segments import Segments
 
 
 def random_placements(rng: np.random.Generator, num_rankings: int, num_relevant: int, corpus_size: int) -> IntArray:
