@@ -24,6 +24,7 @@ from lexirecall.formats.values import BLANKS
 LONGEST_HEADER = 1 << 16
 _SEPARATORS = "\t,;"
 _BLOCK = 1 << 20
+_CELL = r'"(?:[^"]++|"")*+"|[^"{separator}]*+'
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ def _split(row: str, separator: str) -> list[str] | None:
     """Return the cells of a row, or None if a quotation mark stands where it does not enclose a cell."""
     if '"' not in row:
         return row.split(separator)
-    cell = rf'"(?:[^"]|"")*+"|[^"{separator}]*+'
+    cell = _CELL.format(separator=separator)
     if not re.fullmatch(rf"(?:{cell})(?:{separator}(?:{cell}))*+", row):
         return None
     cells = re.findall(rf"(?:^|{separator})({cell})", row)
@@ -132,7 +133,7 @@ def rows(source: Source, header: Header) -> Generator[tuple[int, str], None, Non
 def _lines(text: io.TextIOWrapper, source: Source) -> Iterator[str]:
     for number, line in enumerate(text, 1):
         try:
-            line.encode()
+            line.isascii() or line.encode()
         except UnicodeEncodeError:
             problem = f"not UTF-8 text: {line.rstrip(BLANKS).encode(errors='surrogateescape')[:80]!r}"
             raise FormatError(source.name, number, problem, remedy="convert it to UTF-8") from None
@@ -141,18 +142,19 @@ def _lines(text: io.TextIOWrapper, source: Source) -> Iterator[str]:
 
 def check_rows(source: Source, header: Header) -> None:
     """Raise if a row breaks a rule of CSV, and say on which line."""
+    cell, separator = _CELL.format(separator=header.separator), header.separator
+    is_good = re.compile(rf"(?:{cell})(?:{separator}(?:{cell})){{{len(header.names) - 1}}}+").fullmatch
     for line, row in rows(source, header):
-        if not row:
+        if not row or is_good(row):
             continue
         cells = _split(row, header.separator)
         if cells is None:
             problem = f"a quotation mark stands within a cell: {shown(row)}"
             remedy = "enclose the whole cell, blanks too, and double the marks in it"
             raise FormatError(source.name, line, problem, remedy=remedy)
-        if len(cells) != len(header.names):
-            found, expected = counted(len(cells), "cell"), len(header.names)
-            problem = f"the row has {found}, but the header has {expected:,}: {shown(row)}"
-            raise FormatError(source.name, line, problem, remedy="a cell that holds the separator is quoted")
+        found, expected = counted(len(cells), "cell"), len(header.names)
+        problem = f"the row has {found}, but the header has {expected:,}: {shown(row)}"
+        raise FormatError(source.name, line, problem, remedy="a cell that holds the separator is quoted")
 
 
 def check_quotes(source: Source, header: Header) -> None:
