@@ -333,6 +333,18 @@ def test_a_file_of_a_folder_that_cannot_be_read_is_named(tmp_path: Path, odd: st
         engine.project({"007": {"a": 1}}, folder)
 
 
+@pytest.mark.parametrize("ids", [[8.5], ["b"], [8.0]], ids=str)
+def test_files_of_a_folder_hold_the_same_kinds_of_values(tmp_path: Path, ids: list[Any]) -> None:
+    """DuckDB takes the types of the first file, and would make 8 of 8.5 in another."""
+    for first, second in (([7], ids), (ids, [7])):
+        (tmp_path / "runs").mkdir(exist_ok=True)
+        written(tmp_path / "runs", "1.parquet", {"qid": ["q1"], "docno": first, "score": [2.0]})
+        written(tmp_path / "runs", "2.parquet", {"qid": ["q1"], "docno": second, "score": [1.0]})
+        for read in (engine.project, lexirecall.project):
+            with pytest.raises(FormatError, match=r"docno"):
+                read(QRELS, tmp_path / "runs")
+
+
 def test_signs_of_patterns_in_the_name_of_a_file_mean_themselves(tmp_path: Path) -> None:
     written(tmp_path, "[a]*?'.parquet", rows_of({"x": RUNS["x"]}))
     written(tmp_path, "a.parquet", rows_of({"y": RUNS["y"]}))

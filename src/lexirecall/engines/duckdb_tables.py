@@ -50,18 +50,29 @@ class Table:
     def rows(self, session: Session, plan: Plan, given: Given) -> tuple[str, str | None]:
         """Return the query for its rows, and the column of systems if there is one."""
         with self.explained(session):
-            described = session.connection.execute(f"DESCRIBE SELECT * FROM {self.source}").fetchall()
-        kinds = {str(name): kind_of(str(kind)) for name, kind, *_ in described}
+            kinds = _kinds(session, self.source)
         columns = find_columns(list(kinds), "run", given, source=self.label)
         roles = {"system": columns.system, "request": columns.request, "item": columns.item}
         roles["score" if columns.score else "rank"] = columns.order
         for role, column in roles.items():
             if column is not None:
                 check_kind(kinds[column], role, column, self.label)
+                self._check_same_kind(session, column, kinds[column])
         name = None if columns.system and not self.is_given else self.name
         are_cells = self.header is not None
         query = plan.rows(self.source, columns, kinds, name, label=literal(self.label), are_cells=are_cells)
         return query, columns.system
+
+    def _check_same_kind(self, session: Session, column: str, kind: str) -> None:
+        """Raise if a file of a folder has another kind of values in a column: DuckDB would cast 8.5 to 8."""
+        if self.files is None or self.header is not None or column in self.files.keys:
+            return
+        for path in self.files.paths if len(self.files.paths) > 1 else ():
+            with session.explained(path):
+                theirs = _kinds(session, f"read_parquet({literal(_escaped(path))})").get(column, kind)
+            if theirs != kind:
+                problem = f"the column {column!r} holds {theirs} values, but {kind} values in {self.files.paths[0]}"
+                raise FormatError(path, None, problem, remedy="write the files of a folder with the same types")
 
     @contextmanager
     def explained(self, session: Session) -> Iterator[None]:
@@ -78,6 +89,12 @@ class Table:
                         read = f"SELECT max(hash(t)) FROM read_parquet({literal(_escaped(path))}) AS t"
                         session.connection.execute(read).fetchall()
             raise
+
+
+def _kinds(session: Session, source: str) -> dict[str, str]:
+    """Return what each column of a source holds."""
+    described = session.connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
+    return {str(name): kind_of(str(kind)) for name, kind, *_ in described}
 
 
 def open_table(session: Session, named: NamedRun, given: Given) -> Table:
