@@ -97,7 +97,7 @@ class Plan:
                 f"CASE WHEN abs({score}) >= {_BEYOND_FLOAT32} THEN sign({score}) * CAST('Infinity' AS DOUBLE) "
                 f"ELSE CAST(CAST({score} AS FLOAT) AS DOUBLE) END"
             )
-        return f"CASE WHEN {score} = 0 THEN CAST(0 AS DOUBLE) ELSE {score} END"  # -0.0 and 0.0 are a tie
+        return f"{score} + CAST(0 AS DOUBLE)"  # so that -0.0 becomes 0.0, and they are a tie
 
     def problems(self) -> str:
         """Count the rows, and those that lack something: one row, with the columns num_rows and those of PROBLEMS."""
