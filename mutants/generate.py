@@ -65,7 +65,7 @@ def python_places(source: str) -> dict[tuple[int, int], list[tuple[str, int]]]:
     from cosmic_ray.ast import ast_nodes, get_ast
     from cosmic_ray.plugins import get_operator, operator_names
 
-    idle = set(idle_lines(source))
+    idle, lines = set(idle_lines(source)), source.splitlines()
     places = defaultdict(list)
     nodes = list(ast_nodes(get_ast(source)))
     for name in operator_names():
@@ -74,7 +74,7 @@ def python_places(source: str) -> dict[tuple[int, int], list[tuple[str, int]]]:
         operator = get_operator(name)()
         positions = (position for node in nodes for position in operator.mutation_positions(node))
         for occurrence, (start, _end) in enumerate(positions):
-            if start[0] not in idle:
+            if start[0] not in idle and not lines[start[0] - 1][: start[1]].endswith("strict="):
                 places[start].append((name, occurrence))
     return places
 

@@ -52,7 +52,9 @@ TESTS = {
     "src/lexirecall/formats/source.py": "reading hostile bad_input",
     "src/lexirecall/formats/trec.py": "reading two_readers bad_input evaluate",
     "src/lexirecall/formats": "frames reading table_files bad_input two_readers evaluate",
-    "native": "two_readers reading hostile",
+    "native/ids.c": "two_readers reading hostile",
+    "native/ranking.c": "two_readers reading hostile",
+    "native": "two_readers reading",
 }
 
 

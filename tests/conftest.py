@@ -5,18 +5,19 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 from command import Command, Outcome
 from lexirecall.cli import main
 
 pytest_plugins = ["time_limit"]
 
+# machines are shared, and the first example pays for imports
+settings.register_profile("unhurried", deadline=None, max_examples=100)
+# for mutants/run.py: many faulty copies of the package meet the same examples, and it is enough that one fails
 settings.register_profile(
-    "unhurried", deadline=None, max_examples=100
-)  # machines are shared, and the first example pays for imports
-# many faulty copies of the package are tested, each by the same examples; mutants/run.py
-settings.register_profile("mutants", deadline=None, derandomize=True, max_examples=20, database=None)
+    "mutants", deadline=None, derandomize=True, max_examples=20, database=None, phases=[Phase.explicit, Phase.generate]
+)
 settings.load_profile("unhurried")
 
 
