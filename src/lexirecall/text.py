@@ -27,16 +27,24 @@ def id_of(value: object) -> bytes:
 
     >>> id_of("FR94-1"), id_of(17), id_of(7.0)
     (b'FR94-1', b'17', b'7')
-    >>> id_of(True)
+    >>> id_of(1e16)
     Traceback (most recent call last):
-    TypeError: not an id: True
+    TypeError: not an id: 1e+16
     """
     if isinstance(value, (str, bytes)):
         return to_bytes(value)
-    is_number = isinstance(value, (Integral, Real, Decimal)) and not isinstance(value, bool)
-    if is_number and (isinstance(value, Integral) or (-(2**63) < value < 2**63 and value % 1 == 0)):  # type: ignore[operator]
-        return to_bytes(int(value))  # type: ignore[call-overload]
+    if isinstance(value, (Integral, Real, Decimal)) and not isinstance(value, bool) and _is_whole(value):
+        return to_bytes(int(value))  # type: ignore[arg-type] # every number has __int__ or __trunc__
     raise TypeError(f"not an id: {value!r}")
+
+
+def _is_whole(value: Integral | Real | Decimal) -> bool:
+    """Tell whether a number is whole; from 2^53 on a float stands for several numbers, and digits may be lost."""
+    if isinstance(value, Integral):
+        return True
+    if isinstance(value, Decimal):
+        return value.is_finite() and value == value.to_integral_value()
+    return abs(float(value)) < 2**53 and float(value).is_integer()
 
 
 def number_of(text: bytes | str) -> float:
