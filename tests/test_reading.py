@@ -268,7 +268,10 @@ def test_a_whole_number_is_an_id_whatever_its_type(seven: Any) -> None:
         assert read({"q": {seven: 1}}, run)["q"][2] == {b"7": (1, 1.0)}
 
 
-NO_IDS = [None, True, False, 1.5, float("nan"), float("inf"), 1e300, np.bool_(True), Decimal("1.5"), (1, 2), object()]
+NO_IDS = [
+    None, True, False, 1.5, float("nan"), float("inf"), 2.0**53, 1e300, np.bool_(True), Decimal("1.5"),
+    Decimal("Infinity"), (1, 2), object(),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("value", NO_IDS, ids=repr)
