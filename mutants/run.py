@@ -37,7 +37,7 @@ TESTS = {
     "src/lexirecall/measures/parameter.py": "names table_of_measures evaluate",
     "src/lexirecall/measures/row.py": "names table_of_measures evaluate adapter_ir_measures",
     "src/lexirecall/measures/providers.py": "providers",
-    "src/lexirecall/measures": "measures_against_naive table_of_measures evaluate names against_pytrec_eval theorems",
+    "src/lexirecall/measures": "measures_against_naive table_of_measures evaluate exactness against_pytrec_eval",
     "src/lexirecall/preferences": "preferences compare batches names evaluate theorems",
     "src/lexirecall/statistics/aggregate.py": "aggregate rank",
     "src/lexirecall/statistics/corrections.py": "corrections compare",
@@ -51,7 +51,7 @@ TESTS = {
     "src/lexirecall/formats/native.py": "two_readers reading",
     "src/lexirecall/formats/source.py": "reading hostile bad_input",
     "src/lexirecall/formats/trec.py": "reading two_readers bad_input evaluate",
-    "src/lexirecall/formats": "frames reading table_files bad_input two_readers evaluate",
+    "src/lexirecall/formats": "frames reading table_files bad_input two_readers mismatch hostile evaluate",
     "native/ids.c": "two_readers reading hostile",
     "native/ranking.c": "two_readers reading hostile",
     "native": "two_readers reading",
@@ -116,7 +116,7 @@ def outcome(tree: Path, tests: list[str], seconds: float = MOST_SECONDS) -> tupl
 
 def _run(tree: Path, said: Path, tests: list[str]) -> None:
     os.nice(10)
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
     os.chdir(tree)
     os.environ["PYTHONPATH"] = str(Path("src").resolve())  # for the programs that tests start
     sys.path.insert(0, os.environ["PYTHONPATH"])
