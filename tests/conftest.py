@@ -1,8 +1,11 @@
 """Fixtures that several test modules share."""
 
+import contextlib
 import io
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import Phase, settings
@@ -44,3 +47,35 @@ def command(
         return Outcome(int(leaving.value.code or 0), out, err)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def spark_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where Spark stands: relative paths begin there, wherever Python is."""
+    return tmp_path_factory.mktemp("spark")
+
+
+@pytest.fixture(scope="session")
+def spark(spark_folder: Path) -> Iterator[Any]:
+    """One session for all tests, since it takes long to start."""
+    pytest.importorskip("pyspark.sql", reason="pyspark is not installed: pip install 'lexirecall[spark]'")
+    from lexirecall.engines import spark as engine
+    from lexirecall.engines import spark_session
+    from lexirecall.errors import UsageError
+
+    try:
+        spark_session.check_java()
+    except UsageError as error:
+        pytest.skip(str(error))
+    small = {
+        "spark.sql.shuffle.partitions": "2",
+        "spark.default.parallelism": "2",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.codegen.wholeStage": "false",  # compiling would take longer than the few rows do
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    }
+    with contextlib.chdir(spark_folder), pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        session = engine.session("local[2]", **small)
+    yield session
+    session.stop()

@@ -6,7 +6,6 @@ the ways in which it does not apply.
 
 import datetime as dt
 import math
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -18,13 +17,11 @@ from typing import Any
 import pytest
 
 from lexirecall.engines import duckdb as duckdb_engine
-from lexirecall.engines import spark as spark_engine
-from lexirecall.engines import spark_session
 from lexirecall.engines.casts import SPARK, row_error
 from lexirecall.engines.plan import Plan
 from lexirecall.engines.spark_files import evaluate_files, read_table
 from lexirecall.engines.spark_tables import Workspace, rows_of_frame
-from lexirecall.errors import LexirecallError, UsageError
+from lexirecall.errors import LexirecallError
 from lexirecall.formats import project
 from lexirecall.manifest import Conventions
 
@@ -174,25 +171,6 @@ Way = Callable[[Any, Path], Any]
 def in_parquet(table: Any, folder: Path) -> str:
     pq.write_table(table, folder / "run.parquet")
     return str(folder / "run.parquet")
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
-    try:
-        spark_session.check_java()
-    except UsageError as error:
-        pytest.skip(str(error))
-    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    small = {
-        "spark.sql.shuffle.partitions": "1",
-        "spark.default.parallelism": "1",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.sql.codegen.wholeStage": "false",  # compiling would take longer than the few rows do
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    }
-    session = spark_engine.session("local[1]", **small)
-    yield session
-    session.stop()
 
 
 @pytest.fixture(scope="module")

@@ -1,12 +1,9 @@
 """Spark gives the numbers of every other way, bit for bit; a real session on two cores."""
 
-import contextlib
 import math
-import os
 import random
 import re
 import sys
-from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -39,32 +36,6 @@ MEASURES = [
 Frame = Any
 Qrels = Any
 Runs = Any
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where Spark stands: relative paths begin there, wherever Python is."""
-    return tmp_path_factory.mktemp("spark")
-
-
-@pytest.fixture(scope="module")
-def spark(folder: Path) -> Iterator[Any]:
-    try:
-        spark_session.check_java()
-    except UsageError as error:
-        pytest.skip(str(error))
-    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    small = {
-        "spark.sql.shuffle.partitions": "2",
-        "spark.default.parallelism": "2",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.sql.codegen.wholeStage": "false",  # compiling would take longer than the few rows do
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    }
-    with contextlib.chdir(folder):
-        session = engine.session("local[2]", **small)
-    yield session
-    session.stop()
 
 
 def collection(seed: int, *, ids: type = str) -> tuple[Qrels, Runs]:
@@ -445,7 +416,7 @@ def test_a_session_that_is_there_is_taken_and_its_workers_run_this_python(
     assert spark.sparkContext.pythonExec == sys.executable
 
 
-def test_the_code_of_the_page_runs(spark: Any, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_code_of_the_page_runs(spark: Any, spark_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     columns = {"run": "system", "qid": "user_id", "docno": "item_id", "relevance": "rating"}
     qrels, runs = collection(5)
     ratings = {q: {i: 2 * grade for i, grade in grades.items()} for q, grades in qrels.items()}
@@ -453,7 +424,7 @@ def test_the_code_of_the_page_runs(spark: Any, folder: Path, capsys: pytest.Capt
         frame.withColumnsRenamed(columns).write.parquet(name)
     run_page(DOCS / "spark.md", {})
     assert "dense" in capsys.readouterr().out
-    assert [*(folder / "values").glob("*.parquet")]
+    assert [*(spark_folder / "values").glob("*.parquet")]
 
 
 def test_a_missing_or_old_java_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

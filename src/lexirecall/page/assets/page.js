@@ -612,9 +612,14 @@
     imputation: [
       "Not retrieved",
       (rule) =>
-        rule === "optimistic"
-          ? "a relevant document that a run does not return counts as found right after its last one, which flatters runs that return little"
-          : "a relevant document that a run does not return counts as found last of all, below everything it returns",
+        ({
+          optimistic:
+            "a relevant document that a run does not return counts as found right after its last one, which flatters runs that return little",
+          pessimistic:
+            "a relevant document that a run does not return counts as found last of all, below everything it returns",
+          paper:
+            "a relevant document that a run does not return is at the bottom of the corpus, for every measure without a cut-off",
+        })[rule],
     ],
     corpus_size: [
       "Corpus",
@@ -658,6 +663,10 @@
           first: "of a document named twice the first line counts",
           best: "of a document named twice the best score counts",
         })[rule],
+    ],
+    strict: [
+      "Fields after the run tag",
+      (refused) => (refused ? "are refused; there were none" : "are ignored"),
     ],
     queries: [
       "Unanswered requests",
