@@ -1,0 +1,97 @@
+"""Both readers on files without a fault, much of them judged and tied: the same rankings under every rule."""
+
+from itertools import product
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexirecall.formats import native
+from lexirecall.formats.source import Source
+from lexirecall.formats.trec import project_text, read_qrels
+from lexirecall.judgments import Judgments
+from lexirecall.manifest import DUPLICATE_RULES, SCORE_DTYPES, TIE_RULES, Conventions
+from lexirecall.reader import is_built
+from strategies import quick
+from test_two_readers import plain
+
+pytestmark = pytest.mark.skipif(not is_built(), reason="the compiled reader was not built")
+
+REQUESTS = (b"q1", b"q2", b"q3", b"unjudged")
+ITEMS = (*b"a b c d e f aa ab B".split(), "é".encode(), b"\xff", b"long" * 30)
+GRADES = dict(zip(ITEMS, (1.0, 0.0, 2.0, 1.0, -1.0, 0.5, 3.0, 1.0, 0.0), strict=False))  # the last three are not judged
+JUDGMENTS = Judgments.from_grades(dict.fromkeys(REQUESTS[:3], GRADES))
+# equal though written otherwise, equal in float32 only, and far from each other
+SCORES = (
+    b"1",
+    b"1.0",
+    b"10e-1",
+    b"0",
+    b"-0.0",
+    b"16777216",
+    b"16777217",
+    b"0.50000000001",
+    b"0.50000000002",
+    b"-3",
+    b"inf",
+)
+CONVENTIONS = [
+    Conventions(ties=ties, score_dtype=dtype, depth=depth, duplicates=duplicates)
+    for ties, dtype, depth, duplicates in product(TIE_RULES, SCORE_DTYPES, (None, 1, 4), DUPLICATE_RULES)
+]
+
+
+@st.composite
+def runs(draw: st.DrawFn, duplicates: str) -> bytes:
+    """Make a run of whole rankings, by descending score or not; an item is listed twice only where that is allowed."""
+    lines = []
+    for request in draw(st.lists(st.sampled_from(REQUESTS), min_size=1, unique=True)):
+        one = None if duplicates != "error" else lambda row: row[0]
+        rows = draw(
+            st.lists(st.tuples(st.sampled_from(ITEMS), st.sampled_from(SCORES)), unique_by=one, min_size=1, max_size=16)
+        )
+        if draw(st.booleans()):
+            rows.sort(key=lambda row: -float(row[1]))
+        lines += [b"%s Q0 %s 1 %s tag\n" % (request, item, score) for item, score in rows]
+    return b"".join(lines)
+
+
+@pytest.mark.parametrize("needs_judged", [False, True])
+@quick(300)
+@given(st.sampled_from(CONVENTIONS), st.data(), st.sampled_from([1, 7, 64, 1 << 20]))
+def test_both_readers_find_the_same_rankings(
+    tmp_path_factory: pytest.TempPathFactory,
+    needs_judged: bool,
+    conventions: Conventions,
+    data: st.DataObject,
+    block: int,
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "ranked.run"
+    path.write_bytes(data.draw(runs(conventions.duplicates)))
+    readable = project_text(Source(path), "r", JUDGMENTS, conventions, needs_judged=needs_judged)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(native, "_BLOCK", block)
+        compiled = native.project_native(Source(path), "r", JUDGMENTS, conventions, needs_judged=needs_judged)
+    assert plain(compiled) == plain(readable)
+
+
+@quick(200)
+@given(
+    st.dictionaries(
+        st.sampled_from(REQUESTS),
+        st.dictionaries(st.sampled_from(ITEMS), st.sampled_from([b"-1", b"0", b"1", b"2", b"0.5"]), min_size=1),
+        min_size=1,
+    ),
+    st.randoms(use_true_random=False),
+    st.booleans(),
+)
+def test_both_readers_find_the_same_judgments(
+    tmp_path_factory: pytest.TempPathFactory, grades: dict[bytes, dict[bytes, bytes]], random: Random, is_mixed: bool
+) -> None:
+    lines = [b"%s 0 %s %s\n" % (request, *each) for request, judged in grades.items() for each in judged.items()]
+    if is_mixed:
+        random.shuffle(lines)
+    path = tmp_path_factory.getbasetemp() / "judged.qrels"
+    path.write_bytes(b"".join(lines))
+    assert plain(native.read_qrels_native(Source(path))) == plain(read_qrels(Source(path)))
