@@ -48,13 +48,13 @@ TESTS = {
     "src/lexirecall/statistics/studentized_range.py": "studentized_range hsd",
     "src/lexirecall/formats/catalogue.py": "ir_datasets",
     "src/lexirecall/formats/labels.py": "providers",
-    "src/lexirecall/formats/native.py": "two_readers reading",
+    "src/lexirecall/formats/native.py": "two_readers_on_rankings two_readers reading",
     "src/lexirecall/formats/source.py": "reading hostile bad_input",
     "src/lexirecall/formats/trec.py": "reading two_readers bad_input evaluate",
     "src/lexirecall/formats": "frames reading table_files bad_input two_readers mismatch hostile evaluate",
-    "native/ids.c": "two_readers reading hostile",
-    "native/ranking.c": "two_readers reading hostile",
-    "native": "two_readers reading",
+    "native/ids.c": "two_readers_on_rankings two_readers reading hostile",
+    "native/ranking.c": "two_readers_on_rankings two_readers reading hostile",
+    "native": "two_readers_on_rankings two_readers reading",
 }
 
 
