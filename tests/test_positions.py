@@ -309,3 +309,16 @@ def test_two_runs_of_one_name_are_refused() -> None:
     """ranx shows one of them."""
     with pytest.raises(UsageError, match="two runs have the same name: '1'"):
         project({"q": {"a": 1}}, {1: {"q": {"a": 1.0}}, "1": {"q": {"b": 1.0}}})
+
+
+@pytest.mark.parametrize("name", ["Bpref", "infAP", "Judged@3"])
+def test_measures_of_judged_items_take_positions_alone_of_several_systems(name: str) -> None:
+    """Of vectors there is nothing that was judged and is not relevant, in any of the systems."""
+    vectors = [[1, 3], [2], [1, 2, 3]]
+    ranked = {"q": dict.fromkeys("012", 1)}
+    runs = {str(n): {"q": [*(str(vector.index(p)) if p in vector else f"x{p}" for p in range(1, vector[-1] + 1))]}
+            for n, vector in enumerate(vectors)}  # fmt: skip
+    of_vectors = Projection.of_vectors(vectors, num_relevant=3)
+    of_runs = project(ranked, runs, needs_judged=True).at_level(1)
+    measure = parse_measure(name)
+    assert measure.scores(of_vectors).tolist() == measure.scores(of_runs).tolist()
