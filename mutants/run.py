@@ -26,7 +26,7 @@ import pytest
 import scipy.special
 import scipy.stats  # noqa: F401
 
-MOST_SECONDS = 150  # for all tests of a mutant; one that takes longer has been noticed
+MOST_SECONDS = 120  # for all tests of a mutant; one that takes longer has been noticed
 MOST_MEMORY = 8 << 30  # a faulty loop may ask for all there is
 EXTENSION = "src/lexirecall/_native.abi3.so"
 FOLDERS = ("src", "native", "tests", "docs", "examples")
@@ -134,7 +134,7 @@ def _run(tree: Path, said: Path, tests: list[str]) -> None:
     with said.open("wb") as file:
         for stream in (1, 2):
             os.dup2(file.fileno(), stream)
-    options = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-profile=mutants", "--tb=no", "--time-limit=100"]
+    options = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-profile=mutants", "--tb=no", "--time-limit=40"]
     options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # a plugin that this process has imported
     os._exit(pytest.main([*options, *tests]))  # without what else there is to clean up
 
