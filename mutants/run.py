@@ -34,10 +34,12 @@ FOLDERS = ("src", "native", "tests", "docs", "examples")
 TESTS = {
     "src/lexirecall/colex.py": "colex",
     "src/lexirecall/positions.py": "positions measures_against_naive evaluate study",
+    "src/lexirecall/measures/exact.py": "theorems colex measures_against_naive",
     "src/lexirecall/measures/parameter.py": "names table_of_measures evaluate",
     "src/lexirecall/measures/row.py": "names table_of_measures evaluate adapter_ir_measures",
     "src/lexirecall/measures/providers.py": "providers",
-    "src/lexirecall/measures": "measures_against_naive table_of_measures evaluate exactness against_pytrec_eval",
+    "src/lexirecall/measures": "measures_against_naive table_of_measures evaluate exactness theorems "
+    "against_pytrec_eval",
     "src/lexirecall/preferences": "preferences compare batches names evaluate theorems",
     "src/lexirecall/statistics/aggregate.py": "aggregate rank",
     "src/lexirecall/statistics/corrections.py": "corrections compare",
