@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import lexirecall.measures
@@ -191,6 +191,7 @@ def test_the_corpus_size_changes_measures_of_the_missing_items(name: str, missin
 
 @quick(60)
 @given(shown=shown_grades, missing=missing_grades)
+@example(shown=[], missing=[1.0])
 def test_values_lie_within_the_limits_that_a_row_gives(shown: Grades, missing: list[float]) -> None:
     ranking = ranking_of(shown, missing, 30)
     for measure in all_measures():
