@@ -93,6 +93,7 @@ def test_every_row_says_what_it_is(row: Measure) -> None:
     assert row.reference in REFERENCES
     assert row.direction in (1, -1)
     assert row.limits[0] < row.limits[1]
+    assert row.decimals == 0 if row.total == "sum" else row.decimals > 0  # counts are whole numbers
 
 
 def test_every_reference_is_used() -> None:
