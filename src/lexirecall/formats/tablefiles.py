@@ -197,8 +197,11 @@ def _cells(source: Source, header: Header, used: list[str]) -> tuple[Any, Any]:
     places = sorted({*(header.names.index(name) for name in used), len(header.names) - 1})
     try:
         with _said_of(source.name):
+            content = _content(source)
+            if isinstance(content, str) and any(sign in content for sign in "*?["):  # polars 1.0 takes it for a pattern
+                content = io.BytesIO(Path(content).read_bytes())
             cells = pl.read_csv(
-                _content(source), separator=header.separator, infer_schema_length=0, glob=False, columns=places,
+                content, separator=header.separator, infer_schema_length=0, glob=False, columns=places,
                 eol_char=header.line_end,
             )  # fmt: skip
     except FormatError:
