@@ -68,7 +68,7 @@ def ignored_level(measures: Sequence[Evaluable], level: float) -> Iterator[Note]
     if level <= 1 or not ignoring:
         return
     text = f"computed from the grades, whatever the level: {listed(map(str, ignoring), most=9)}"
-    binary = {f"{measure.name}(rel={plain(level)})" for measure in ignoring if "rel" in measure.parameters}
+    binary = dict.fromkeys(f"{measure.name}(rel={plain(level)})" for measure in ignoring if "rel" in measure.parameters)
     remedy = f" (in {listed(binary)} every grade of {plain(level)} or more has the gain 1)" if binary else ""
     yield Note("level", text + remedy, len(ignoring))
 
