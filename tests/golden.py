@@ -1,0 +1,343 @@
+"""What every command prints, with every option: the cases, how they are run, and the files that hold their output.
+
+`python tests/golden.py` writes the files in tests/golden/ anew; `test_golden.py` compares. The collection is simulated,
+small, and has one of everything that a note speaks of: a query without a relevant document, one that a run does not
+answer, one that nobody judged, equal scores, grades below 0, a judgment given twice.
+"""
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+import random
+import re
+import shlex
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import click
+
+from lexirecall.cli import group, main
+
+FOLDER = Path(__file__).parent / "golden"
+THREE = "qrels.txt a.run b.run c.run"
+TWO = "qrels.txt a.run b.run"
+READING = (
+    "--level 2", "--depth 4", "--corpus-size 100", "--corpus-size sizes.txt", "--queries all", "--queries intersection",
+    "--no-relevant skip", "--no-relevant zero", "--no-relevant zero --queries intersection --level 3",
+    *(f"--ties {rule}" for rule in ("trec", "input", "worst", "best", "expected")), "--judged-only", "--strict",
+    "--judged-only --depth 5", "--score-dtype float64", "--score-dtype float32", "--duplicates error",
+    "--duplicates first", "--duplicates best", "--imputation pessimistic", "--imputation optimistic",
+    "--imputation optimistic --depth 4", "--imputation paper", "--imputation paper --corpus-size 100",
+    "--columns grade=rel", "--level 0", "--level 9", "--level x", "--depth 0", "--ties none", "--columns grade",
+)  # fmt: skip
+TESTING = (
+    "--baseline b.run", "--baseline none", *(f"--test {name}" for name in ("auto", "t", "wilcoxon", "sign", "hsd")),
+    "--test randomization --resamples 200", "--test randomized-hsd --resamples 200 --seed 3", "--correction holm",
+    "--correction bonferroni", "--correction bh", "--correction none", "--alpha 0.2", "--alpha 1", "--resamples 0",
+    "--test-ties drop", "--test-ties split", "--test nothing",
+)  # fmt: skip
+FORMATS = tuple(f"-f {form}" for form in ("table", "tsv", "csv", "jsonl", "markdown", "latex", "html"))
+AP = "-m AP -m LexiRecall -f jsonl"
+
+
+def _reading(command: str, files: str, end: str) -> list[str]:
+    """Return a call for each rule of reading, and a few on other files."""
+    other = ("qrels.txt dup.run a.run --duplicates first", "qrels.txt dup.run a.run", "qrels.txt extra.run a.run")
+    calls = [f"{command} {files} {option} {end}" for option in READING]
+    calls += [f"{command} {each} {end}" for each in other]
+    calls += [
+        f"{command} {table} {end}" for table in ("stars.csv films.csv --columns item=film,grade=stars --level 4",)
+    ]
+    return calls if command == "explain" else [*calls, f"{command} {files} --providers owners.tsv {end}"]
+
+
+CASES: dict[str, list[str]] = {
+    "eval": [
+        f"eval {THREE}",
+        *(f"eval {THREE} {form}" for form in (*FORMATS, "-f trec")),
+        *(f"eval {TWO} -q {form}" for form in (*FORMATS, "-f trec")),
+        *_reading("eval", THREE, "-q -f jsonl"),
+        f"eval {TWO} --providers owners.tsv -m WorstProvider -m TSE",
+        f"eval {TWO} -m nope -m APP -m P",
+        f"eval {TWO} -m nDCG(rel=2) -m AP(rel=3) -m Bpref -m Judged@3 -m LastRel -f tsv -o out.tsv --manifest m.json",
+        f"eval {TWO} --no-relevant zero --corpus-size 50 --manifest made.json -o out.txt",
+        "eval qrels.txt a.run --manifest made.json",
+        "eval odd.txt odd.run -q -m AP -f tsv",
+        "eval odd.txt odd.run -q -m AP -f tsv --raw",
+        "eval qrels.txt a.run a.run",
+        "eval qrels.txt",
+        "eval qrels.txt missing.run",
+        "eval a.run qrels.txt",
+        "eval qrels.txt a.run -o qrels.txt",
+        "eval qrels.txt a.run --master local",
+        "eval stars.csv films.csv --engine duckdb -q -f jsonl --level 4 --columns item=film,grade=stars",
+        *(
+            f"eval stars.csv films.csv --engine duckdb -q -f jsonl --columns item=film,grade=stars {option}"
+            for option in ("--no-relevant zero", "--queries intersection", "--ties best", "--depth 3 --judged-only",
+                           "--level 9", "--manifest made.json", "-m nope", "--corpus-size 60 -m LastRel",
+                           "--ties expected -m AP", "--imputation optimistic")
+        ),
+    ],
+    "compare": [
+        f"compare {THREE}",
+        *(f"compare {THREE} --show {view}" for view in ("systems", "pairs", "matrix", "power")),
+        *(f"compare {TWO} {AP} {form}" for form in (*FORMATS, "-f pref_eval")),
+        *_reading("compare", THREE, AP),
+        *(f"compare {THREE} {option} {AP}" for option in TESTING),
+        *(f"compare {THREE} -f pref_eval {option}" for option in ("--no-relevant zero", "--test t", "-m AP -m RPP")),
+        f"compare {TWO} {AP} -o out.jsonl",
+        "compare odd.txt odd.run even.run -m AP -f csv --raw",
+        "compare qrels.txt a.run",
+    ],
+    "rank": [
+        *(f"rank {THREE} --method {name}" for name in ("winrate", "borda", "copeland", "mc4", "kemeny")),
+        *(f"rank {THREE} {form}" for form in FORMATS),
+        *_reading("rank", THREE, "-f jsonl"),
+        f"rank {THREE} -m AP -f tsv -o out.tsv --raw",
+        f"rank {THREE} -m nope",
+        "rank qrels.txt a.run",
+    ],
+    "explain": [
+        f"explain {TWO}",
+        *(f"explain {TWO} {form}" for form in FORMATS),
+        *_reading("explain", TWO, "-f jsonl"),
+        *(f"explain {TWO} --query q3 {form}" for form in FORMATS),
+        f"explain {TWO} --query q33",
+        f"explain {TWO} --limit 2 -o out.txt",
+        "explain odd.txt odd.run even.run -f tsv --raw",
+        "explain qrels.txt a.run",
+    ],
+    "report": [
+        f"report {THREE} -o out.html --title Three",
+        f"report {TWO} -o out.html -m AP",
+        *_reading("report", TWO, "-m AP -o out.html"),
+        *(f"report {THREE} {option} -m AP -m LexiRecall -o out.html" for option in TESTING),
+        f"report {TWO} -o out.html --plots a.run",
+    ],
+    "study": [
+        f"study {THREE} --samples 2",
+        *_reading("study", THREE, "--samples 2 -m AP -m LexiRecall"),
+        "study --collections both.toml --samples 2 --alpha 0.1 --seed 5 -m AP -m R@2 -o made --raw",
+        "study --collections wrong.toml",
+        "study",
+        f"study {THREE} --collections both.toml",
+    ],
+    "trec_eval": [
+        *(f"trec_eval {flags} qrels.txt a.run" for flags in (
+            "", "-q", "-c", "-q -c -l 2", "-n -q", "-M 3", "-J", "-N 100 -m utility", "-m all_trec", "-m map -m P.5,10",
+            "-m set", "--score-dtype float32", "--score-dtype float64", "-m nope", "-R qrels -T trec_results",
+            "-R other", "-v",
+        )),
+        "trec_eval qrels.txt dup.run",
+        "trec_eval qrels.txt extra.run",
+    ],
+    "measures": ["measures", *(f"measures {form}" for form in FORMATS), "measures AP", "measures LexiRecall -o out.txt",
+                 "measures nDCG -f jsonl", "measures nope", "measures -f tsv --raw"],
+    "paper": ["paper", "paper nope", *(f"paper recsys --seed 3 {form}" for form in FORMATS),
+              "paper ties-by-corpus worst-case-agreement -f tsv --raw -o made"],
+    "demo": ["demo", "demo -o elsewhere"],
+    "help": ["", *(f"{name} --help" for name in ("", "eval", "compare", "rank", "explain", "report", "study", "paper",
+                                                  "demo", "measures", "trec_eval")), "nope", "eval --nope"],
+    "spark": [f"eval stars.csv films.csv --engine spark -f jsonl --columns item=film,grade=stars {more}" for more in (
+        "", "--level 4 --manifest made.json", "--no-relevant zero --queries intersection --depth 3 -m AP -m LexiRecall",
+        "-q", "-m nope")],
+}  # fmt: skip
+"""The calls of each file in tests/golden/."""
+
+_UNSEEN = ("--plots",)
+_LONGEST = {"help": 10_000, "study": 400, "report": 400}
+"""Characters of an output, 2,500 where it is not said; longer ones are kept as a digest, but for the first call."""
+_DRAWINGS = (".svg", ".pdf", ".png")  # are looked at by other tests
+
+
+def write_collection() -> None:
+    """Write judgments and runs into the working directory, the same ones on every machine."""
+    draw = random.Random(7)  # noqa: S311 - its numbers are the same in every Python
+    judged = {f"q{q}": {f"d{i}": draw.choice((0, 0, 1, 1, 2, 3)) for i in range(q + 4)} for q in range(1, 8)}
+    judged["q6"] = dict.fromkeys(judged["q6"], 0)
+    judged["q7"]["d0"] = -1
+    lines = [f"{query} 0 {item} {grade}" for query, grades in judged.items() for item, grade in grades.items()]
+    Path("qrels.txt").write_text("\n".join([*lines, lines[0]]) + "\n")
+    runs = {name: _rankings(draw, judged, skill) for name, skill in (("a", 0.9), ("b", 0.5), ("c", 0.1))}
+    del runs["b"]["q2"]
+    runs["c"]["q99"] = runs["c"]["q1"]
+    for name, rankings in runs.items():
+        Path(f"{name}.run").write_text("".join(_lines(rankings)))
+    first = next(_lines(runs["b"]))
+    Path("dup.run").write_text("".join(_lines(runs["b"])) + first.replace(first.split()[4], "-9"))
+    Path("extra.run").write_text("".join(line.rstrip() + " more\n" for line in _lines(runs["b"])))
+    Path("sizes.txt").write_text("".join(f"{query} {50 + len(grades)}\n" for query, grades in judged.items()))
+    Path("owners.tsv").write_text("".join(f"d{i} {('Insel', 'Knopf', 'Reclam')[i % 3]}\n" for i in range(9)))
+    Path("odd.txt").write_text("=q 0 +a 1\n=q 0 b 1\n@r 0 c 1\n")
+    Path("odd.run").write_text("=q Q0 +a 1 2 t\n=q Q0 x 1 1 t\n@r Q0 c 1 1 t\n")
+    Path("even.run").write_text("=q Q0 b 1 2 t\n=q Q0 +a 1 1 t\n@r Q0 x 1 1 t\n")
+    _write_tables(judged, runs)
+
+
+def _rankings(draw: random.Random, judged: dict[str, dict[str, int]], skill: float) -> dict[str, dict[str, str]]:
+    """Give scores that follow the grades more or less, rounded, so that some are equal."""
+    return {
+        query: {item: f"{skill * max(grades.get(item, 0), 0) + draw.random():.1f}" for item in [*grades, "x", "y", "z"]
+                if draw.random() < 0.85}
+        for query, grades in judged.items()
+    }  # fmt: skip
+
+
+def _lines(rankings: dict[str, dict[str, str]]) -> Iterator[str]:
+    for query, scores in rankings.items():
+        for rank, (item, score) in enumerate(scores.items()):
+            yield f"{query} Q0 {item} {rank} {score} t\n"
+
+
+def _write_tables(judged: dict[str, dict[str, int]], runs: dict[str, dict[str, dict[str, str]]]) -> None:
+    stars = [f"{query},{item},{grade + 2}" for query, grades in judged.items() for item, grade in grades.items()]
+    Path("stars.csv").write_text("\n".join(["query_id,film,stars", *stars]) + "\n")
+    rows = [
+        f"{name},{query},{item},{score}"
+        for name, rankings in runs.items()
+        for query, scores in rankings.items()
+        for item, score in scores.items()
+    ]
+    Path("films.csv").write_text("\n".join(["run,query_id,film,score", *rows]) + "\n")
+    one = '[[collection]]\nname = "one"\nqrels = "qrels.txt"\nruns = ["a.run", "b.run", "c.run"]\n'
+    two = (
+        '[[collection]]\nname = "two"\nqrels = "stars.csv"\nruns = ["films.csv"]\nlevel = 4\nno_relevant = "zero"\n'
+        'queries = "intersection"\ndepth = 5\ncolumns = { item = "film", grade = "stars" }\n'
+    )
+    Path("both.toml").write_text(one + two)
+    Path("wrong.toml").write_text(one + 'level = "two"\nno_relevant = 3\n')
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What one call left with, printed, said and wrote."""
+
+    call: str
+    parts: dict[str, str]
+
+    def __str__(self) -> str:
+        return "".join(f"--- {name}\n{_ended(text)}" for name, text in self.parts.items() if text)
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith("\n") else text + "\n"
+
+
+def record(call: str, longest: int) -> Recorded:
+    """Run one call in the working directory, which is emptied first; longer outputs become a digest."""
+    for path in sorted(Path().rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() else path.unlink()
+    write_collection()
+    given = {path: path.read_bytes() for path in Path().iterdir()}
+    code, out, err = _run(shlex.split(call.replace("(", "'('").replace(")", "')'")))
+    made = [path for path in sorted(Path().rglob("*")) if path.is_file() and given.get(path) != path.read_bytes()]
+    made = [path for path in made if path.suffix not in _DRAWINGS]
+    parts = {f"exit {code}, stdout": out or "(nothing)", "stderr": err, **{str(path): _content(path) for path in made}}
+    return Recorded(call, {name: text if len(text) <= longest else _digest(text) for name, text in parts.items()})
+
+
+def _digest(text: str) -> str:
+    return f"sha256 {hashlib.sha256(text.encode()).hexdigest()} of {len(text):,} characters"
+
+
+def _run(arguments: list[str]) -> tuple[int, str, str]:
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    with contextlib.ExitStack() as stack:
+        for name, value in (
+            ("argv", ["lexirecall", *arguments]),
+            ("stdin", io.StringIO()),
+            ("stdout", out),
+            ("stderr", err),
+        ):
+            stack.enter_context(patch.object(sys, name, value))
+        stack.enter_context(patch.dict(os.environ, {"COLUMNS": "100", "NO_COLOR": "1"}))
+        if arguments[:1] in (["study"], ["demo"]):  # figures take long, and are looked at elsewhere
+            stack.enter_context(patch("lexirecall.plots.is_available", return_value=False))
+        try:
+            main()
+        except SystemExit as leaving:
+            code = int(leaving.code or 0)
+    said, reported = (stream.buffer.getvalue().decode() for stream in (out, err))
+    return code, said, re.sub(r"\(\d+(\.\d+)? [kM]B\)", "(SIZE)", reported)
+
+
+def _content(path: Path) -> str:
+    """Return what a file says, without what differs between machines and days."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".html":
+        from lexirecall.page.html import unpack
+
+        packed = re.search(r'id="payload">([^<]*)</script>', text)
+        assert packed is not None
+        return _json(unpack(packed[1]))
+    return _json(json.loads(text)) if path.suffix == ".json" else text
+
+
+def _json(content: Any) -> str:
+    """Return one line for each field, and for each field of a field."""
+    fields = {name: value for name, value in content.items() if name not in ("versions", "reader", "date", "version")}
+    manifest = fields.get("manifest")
+    if isinstance(manifest, dict):
+        fields["manifest"] = {name: value for name, value in manifest.items() if name not in ("versions", "reader")}
+    return "".join(f"{name}: {json.dumps(value)}\n" for name, value in fields.items())
+
+
+def options_of(name: str) -> Iterator[str]:
+    """Give every option of a command, with every choice it has."""
+    context = click.Context(group)
+    command = group.get_command(context, name)
+    assert command is not None
+    for parameter in command.params:
+        if isinstance(parameter, click.Option) and not parameter.hidden:
+            choices = getattr(parameter.type, "choices", [""])
+            yield from (f"{parameter.opts[0]} {choice}".strip() for choice in choices)
+
+
+def is_covered(option: str, name: str) -> bool:
+    """Tell whether a call of the command has the option, with that choice."""
+    calls = [call for calls in CASES.values() for call in calls if call.split()[:1] == [name]]
+    return option in _UNSEEN or any(f" {option} " in f"{call} " for call in calls)
+
+
+def recorded(name: str, folder: Path | None = None) -> Iterator[Recorded]:
+    """Run all calls of one file, in a folder that is emptied, or in a temporary one."""
+    with tempfile.TemporaryDirectory() as temporary, contextlib.chdir(folder or temporary):
+        for i, call in enumerate(CASES[name]):
+            yield record(call, _LONGEST.get(name, 2_500) if i else 30_000)
+
+
+def read(name: str) -> dict[str, str]:
+    """Return what the file says of each call."""
+    text = (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+    return dict(part.split("\n", 1) for part in re.split(r"^=== lexirecall ", text, flags=re.MULTILINE)[1:])
+
+
+def arithmetic() -> str:
+    """Say what the last digit of a number depends on."""
+    import numpy as np
+    import scipy
+
+    config: Any = np.show_config(mode="dicts")
+    extensions = config["SIMD Extensions"]
+    vectors = " ".join([*extensions["baseline"], *extensions.get("found", [])])
+    return f"numpy {np.__version__}, scipy {scipy.__version__}, {vectors}\n"
+
+
+def _write() -> None:
+    FOLDER.mkdir(exist_ok=True)
+    for name in sys.argv[1:] or CASES:
+        (FOLDER / f"{name}.txt").write_text(
+            "".join(f"=== lexirecall {each.call}\n{each}" for each in recorded(name)), encoding="utf-8"
+        )
+    (FOLDER / "arithmetic").write_text(arithmetic())
+
+
+if __name__ == "__main__":
+    _write()
