@@ -15,7 +15,7 @@ ORDER = (
     "_native", "version", "errors", "text", "reader", "progress", "manifest", "judgments", "providers", "segments",
     "positions", "exposure", "binomials", "colex", "yager", "formats", "measures", "preferences", "names", "topheavy",
     "population", "orientation", "chance", "stochastic", "statistics", "simulate", "tables", "strip", "plots",
-    "output", "verbs", "study", "page", "paper", "engines", "adapters", "cli",
+    "output", "verbs", "meta", "page", "paper", "engines", "adapters", "cli",
 )  # fmt: skip
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

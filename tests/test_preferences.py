@@ -25,9 +25,9 @@ from lexirecall import (
 )
 from lexirecall.measures import AP, TSE
 from lexirecall.measures.references import REFERENCES
+from lexirecall.meta.decisions import Policies, decide
 from lexirecall.preferences import by_level, deciding_level, preference_of
 from lexirecall.preferences.preference import signs_of_ranks
-from lexirecall.study.decisions import Policies, decide
 from strategies import LEVELS, Collection, collections, quick
 from table import all_preferences
 

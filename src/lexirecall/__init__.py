@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from lexirecall.judgments import Judgments
     from lexirecall.measures import MEASURES, Measure
     from lexirecall.measures.providers import ProviderExposure, provider_exposure
+    from lexirecall.meta import Study, run_study
     from lexirecall.names import parse_measure, parse_measures, parse_preference, register
     from lexirecall.orientation import precision_orientation, recall_orientation
     from lexirecall.page import Report, report
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from lexirecall.preferences import PREFERENCES, Pairs, Preference, preference_of
     from lexirecall.simulate import simulate_collection
     from lexirecall.stochastic import expected_exposure, worst_case_deterministic, worst_case_stochastic
-    from lexirecall.study import Study, run_study
     from lexirecall.topheavy import is_top_heavy
     from lexirecall.verbs.compare import compare
     from lexirecall.verbs.comparison import Comparison
@@ -49,7 +49,7 @@ _HOME = {
     "Ranking": "verbs.rank",
     "Report": "page",
     "Scores": "verbs.scores",
-    "Study": "study",
+    "Study": "meta",
     "UnknownMeasure": "errors",
     "UsageError": "errors",
     "colex_rank": "colex",
@@ -72,7 +72,7 @@ _HOME = {
     "recall_orientation": "orientation",
     "register": "names",
     "report": "page",
-    "run_study": "study",
+    "run_study": "meta",
     "score": "verbs.evaluate",
     "simulate_collection": "simulate",
     "sort_key": "colex",

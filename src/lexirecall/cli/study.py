@@ -64,9 +64,9 @@ def command(
       lexirecall study --collections collections.toml
     """
     _check_usage(files, collections, folder)
+    from lexirecall.meta import FILES, from_files, read_collections, run_study
     from lexirecall.output import write, write_folder
     from lexirecall.plots import is_available
-    from lexirecall.study import FILES, from_files, read_collections, run_study
     from lexirecall.text import visible
 
     written = [("-o", str(Path(folder, name))) for name in FILES]

@@ -15,6 +15,7 @@ from lexirecall.errors import LexirecallError, UsageError, counted
 from lexirecall.formats import Qrels, Reading, Runs, project
 from lexirecall.formats.source import exists, is_folder
 from lexirecall.manifest import Note
+from lexirecall.meta.decisions import Policies
 from lexirecall.names import Names
 from lexirecall.output import check_outputs, write_files
 from lexirecall.page.bundle import javascript_bundle, vl_convert
@@ -24,7 +25,6 @@ from lexirecall.page.limits import Limits
 from lexirecall.page.payload import build_payload
 from lexirecall.plots import altair, to_files
 from lexirecall.positions import Positions
-from lexirecall.study.decisions import Policies
 from lexirecall.tables import Table
 from lexirecall.verbs.compare import Plan
 from lexirecall.verbs.evaluate import asked_measures, check_policies

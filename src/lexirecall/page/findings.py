@@ -15,13 +15,13 @@ from lexirecall.errors import DataError, UsageError, plain
 from lexirecall.formats.source import Source
 from lexirecall.judgments import BoolArray
 from lexirecall.manifest import Note
+from lexirecall.meta.agreement import agreement
+from lexirecall.meta.decisions import Policies, decide_all
+from lexirecall.meta.ties import share_of_ties
 from lexirecall.names import Evaluable, Names
 from lexirecall.page.recall import counted_rankings
 from lexirecall.positions import Positions, Projection
 from lexirecall.preferences import LEXI_RECALL
-from lexirecall.study.agreement import agreement
-from lexirecall.study.decisions import Policies, decide_all
-from lexirecall.study.ties import share_of_ties
 from lexirecall.tables import Table
 from lexirecall.verbs.compare import Plan, compare_positions
 from lexirecall.verbs.comparison import Comparison

@@ -37,7 +37,7 @@ def build_payload(
     """Return what a page shows; the same findings and date give the same payload.
 
     >>> from lexirecall import project
-    >>> from lexirecall.study import Policies
+    >>> from lexirecall.meta import Policies
     >>> from lexirecall.verbs.compare import Plan
     >>> positions = project({"q": {"a": 1, "b": 1}}, {"x": {"q": ["z", "a"]}, "y": {"q": ["b", "z", "a"]}})
     >>> payload = build_payload(Findings.of(positions, "RR", Plan(), Policies()))

@@ -11,8 +11,8 @@ import numpy as np
 
 from lexirecall.judgments import BoolArray, FloatArray
 from lexirecall.measures.recall_level import needed_for_recall
+from lexirecall.meta.decisions import Policies
 from lexirecall.positions import Positions, Projection
-from lexirecall.study.decisions import Policies
 
 RECALLS = (0.75, 0.95, 1.0)
 """The shares of what is relevant that one may want to have found."""

@@ -28,7 +28,7 @@ def charts_of(findings: Findings) -> dict[str, Any]:
     """Return all charts by the name of their file; of all pairs and requests those that tell the two best runs apart.
 
     >>> from lexirecall import project
-    >>> from lexirecall.study import Policies
+    >>> from lexirecall.meta import Policies
     >>> from lexirecall.verbs.compare import Plan
     >>> positions = project({"q": {"a": 1, "b": 1}}, {"x": {"q": ["z", "a"]}})
     >>> list(charts_of(Findings.of(positions, "RR", Plan(), Policies())))

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from lexirecall.meta.decisions import Policies
 from lexirecall.names import Names
 from lexirecall.page.charts.requests import ROW, system_index
 from lexirecall.page.findings import agreements, with_lexirecall
 from lexirecall.page.recall import RECALLS, counted_rankings, depths_to, mean_recall, median_depths
 from lexirecall.plots import COLORS, altair, bars, data, label, lines, series_scales
 from lexirecall.positions import Positions
-from lexirecall.study.decisions import Policies
 from lexirecall.verbs.evaluate import asked_measures
 
 

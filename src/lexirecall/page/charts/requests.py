@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from lexirecall.errors import UsageError, listed, shown
+from lexirecall.meta.decisions import Policies
 from lexirecall.names import parse_preference
 from lexirecall.plots import COLORS, altair, data, label
 from lexirecall.positions import Positions
 from lexirecall.preferences import deciding_level
-from lexirecall.study.decisions import Policies
 from lexirecall.text import visible
 from lexirecall.verbs.rank import compared_pairs
 

@@ -6,7 +6,7 @@ Belongs here: the share of ties. Imports `decisions`.
 from collections.abc import Mapping
 from typing import Any
 
-from lexirecall.study.decisions import Decisions
+from lexirecall.meta.decisions import Decisions
 
 COLUMNS = ("collection", "label", "measure", "ties", "compared")
 

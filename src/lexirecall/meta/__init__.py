@@ -11,15 +11,15 @@ from typing import Any
 
 from lexirecall.errors import UsageError
 from lexirecall.manifest import Manifest, Note
+from lexirecall.meta import agreement, data, degradation, sensitivity, ties
+from lexirecall.meta.collection import Collection, CollectionFiles, from_files, read_collections
+from lexirecall.meta.decisions import Policies, decide_all
+from lexirecall.meta.summary import summarize
 from lexirecall.names import Evaluable, Names, parse_names
 from lexirecall.positions import Positions
 from lexirecall.preferences import LEXI_RECALL, Preference
 from lexirecall.progress import Progress
 from lexirecall.statistics.paired import check_chance
-from lexirecall.study import agreement, data, degradation, sensitivity, ties
-from lexirecall.study.collection import Collection, CollectionFiles, from_files, read_collections
-from lexirecall.study.decisions import Policies, decide_all
-from lexirecall.study.summary import summarize
 from lexirecall.tables import to_delimited
 from lexirecall.verbs.evaluate import check_policies, score
 
@@ -226,8 +226,8 @@ class Study:
         files = {name: text.encode(errors="surrogateescape") for name, text in texts.items()}
         if not figures:
             return files
+        from lexirecall.meta.figures import charts
         from lexirecall.plots import to_files
-        from lexirecall.study.figures import charts
 
         for name, chart in charts(self.tables).items():
             files |= to_files(chart, name)

@@ -36,15 +36,15 @@ from lexirecall import (
     score,
     simulate_collection,
 )
+from lexirecall.meta import MEASURES, TABLES, Collection, CollectionFiles, Policies, from_files, read_collections
+from lexirecall.meta.agreement import agreement
+from lexirecall.meta.data import depth_label
+from lexirecall.meta.decisions import Decisions, concordance, decide, dense_ranks
+from lexirecall.meta.degradation import TENTHS, degradation_rows, kept_labels, num_kept, random_places
+from lexirecall.meta.digest import digests, percent
+from lexirecall.meta.figures import charts
+from lexirecall.meta.ties import share_of_ties
 from lexirecall.names import Evaluable, parse_names
-from lexirecall.study import MEASURES, TABLES, Collection, CollectionFiles, Policies, from_files, read_collections
-from lexirecall.study.agreement import agreement
-from lexirecall.study.data import depth_label
-from lexirecall.study.decisions import Decisions, concordance, decide, dense_ranks
-from lexirecall.study.degradation import TENTHS, degradation_rows, kept_labels, num_kept, random_places
-from lexirecall.study.digest import digests, percent
-from lexirecall.study.figures import charts
-from lexirecall.study.ties import share_of_ties
 from lexirecall.verbs.rank import compared_pairs
 from strategies import LEVELS, collections, quick
 from strategies import Collection as Drawn

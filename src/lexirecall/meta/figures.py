@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
+from lexirecall.meta.data import LABELS
+from lexirecall.meta.degradation import REMOVALS
+from lexirecall.meta.digest import Tables
 from lexirecall.plots import COLORS, altair, bars, boxes, label, lines
-from lexirecall.study.data import LABELS
-from lexirecall.study.degradation import REMOVALS
-from lexirecall.study.digest import Tables
 
 _BARS = {
     "agreement": ("agreement", "agreement", "agreement with LexiRecall"),

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from lexirecall.meta.collection import Collection
 from lexirecall.names import Evaluable, parse_preference
 from lexirecall.statistics.power import discriminative_power
-from lexirecall.study.collection import Collection
 from lexirecall.verbs.compare import Plan, compare_positions
 
 COLUMNS = ("collection", "label", "measure", "test", "paired", "hsd", "t", "sign", "pairs")

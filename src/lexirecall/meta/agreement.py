@@ -6,7 +6,7 @@ Belongs here: agreement of LexiRecall with each measure. Imports `decisions`.
 from collections.abc import Mapping
 from typing import Any
 
-from lexirecall.study.decisions import Decisions, concordance
+from lexirecall.meta.decisions import Decisions, concordance
 
 COLUMNS = ("collection", "label", "measure", "agreement", "separated")
 

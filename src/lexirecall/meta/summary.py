@@ -9,7 +9,7 @@ from textwrap import fill
 from typing import Any
 
 from lexirecall.errors import counted, listed
-from lexirecall.study.digest import Digest, Tables, digests, percent
+from lexirecall.meta.digest import Digest, Tables, digests, percent
 from lexirecall.tables import Table
 from lexirecall.text import visible
 

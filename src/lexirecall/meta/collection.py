@@ -26,8 +26,8 @@ from lexirecall.formats import Qrels, Runs, project
 from lexirecall.formats.source import Source, exists, is_file, is_folder
 from lexirecall.formats.tablefiles import may_hold_table
 from lexirecall.manifest import Conventions
+from lexirecall.meta.decisions import Policies
 from lexirecall.positions import Positions
-from lexirecall.study.decisions import Policies
 from lexirecall.verbs.evaluate import check_policies
 from lexirecall.verbs.notes import warn_of_optimism
 

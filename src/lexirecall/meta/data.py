@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lexirecall.measures import SET_R
-from lexirecall.study.collection import Collection
+from lexirecall.meta.collection import Collection
 
 COLUMNS = ("collection", "queries", "runs", "relevant", "retrieved", "recall", "label")
 LABELS = ("deep", "standard", "shallow")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from lexirecall.study.data import LABELS
+from lexirecall.meta.data import LABELS
 
 HALF = 0.5
 ENOUGH = 0.9

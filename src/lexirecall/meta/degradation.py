@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from lexirecall.judgments import BoolArray, FloatArray, IntArray, offsets_of
+from lexirecall.meta.collection import Collection
+from lexirecall.meta.decisions import Decisions, concordance, decide_all
+from lexirecall.meta.ties import share_of_ties
 from lexirecall.names import Evaluable
 from lexirecall.positions import Positions
 from lexirecall.progress import Progress
-from lexirecall.study.collection import Collection
-from lexirecall.study.decisions import Decisions, concordance, decide_all
-from lexirecall.study.ties import share_of_ties
 
 COLUMNS = (
     "collection", "label", "removal", "removed", "measure", "ties", "agreement", "agreement_untied", "labels",
