@@ -21,7 +21,8 @@ except ModuleNotFoundError as error:
     print(f"This example needs LensKit ({error.name} is not installed): pip install lenskit", file=sys.stderr)
     sys.exit(2)
 
-from lexirecall.adapters.lenskit import TSE, LexirecallMetric, LexiRecallPercentile, RecallAtK, compare_runs, rank_runs
+from lexirecall import compare, rank
+from lexirecall.adapters.lenskit import TSE, LexirecallMetric, LexiRecallPercentile, RecallAtK, project
 
 # %% Ratings: 300 users, 200 items. Most users share the taste of a majority, every sixth has another one.
 NUM_USERS, NUM_ITEMS, DEPTH = 300, 200, 100
@@ -68,7 +69,9 @@ print("Means over the users who have a list")
 print(pd.DataFrame(means).round(3).to_string())
 
 # %% Every two of them, user by user: who finds all that a user likes sooner?
-comparison = compare_runs(outputs, split.test, ["LexiRecall", "TSE", "nDCG@10", "R@10"], level=LEVEL)
+comparison = compare(
+    project(outputs, split.test, level=LEVEL), measures=["LexiRecall", "TSE", "nDCG@10", "R@10"], level=LEVEL
+)
 print("\nEvery two recommenders")
 print(comparison)
 
@@ -77,8 +80,8 @@ minority = ItemListCollection.from_dict(
     {key: items for key, items in split.test if is_minority[key.user_id]}, UserIDKey
 )
 orders = {
-    "all users": rank_runs(outputs, split.test, level=LEVEL),
-    "minority": rank_runs(outputs, minority, level=LEVEL),
+    "all users": rank(project(outputs, split.test, level=LEVEL), level=LEVEL),
+    "minority": rank(project(outputs, minority, level=LEVEL), level=LEVEL),
 }
 for group, order in orders.items():
     print(f"\nOne order by LexiRecall: {group}")

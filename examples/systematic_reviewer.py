@@ -31,7 +31,7 @@ print("(rel=2): until the last study that survives the full text\n")
 print(scores.render(per_request=True), "\n")
 
 # %% If I stop after 1,000 abstracts, what do I miss?
-stopped = lexirecall.explain(qrels, active, plain, names=tuple(runs), depth=1000)
+stopped = lexirecall.explain(qrels, runs, depth=1000)
 for request in stopped.requests:
     print(f"{request.request}: {request.sentence()}")
 print()

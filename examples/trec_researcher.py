@@ -8,8 +8,6 @@ With files of your own, give them: `python examples/trec_researcher.py qrels.txt
 import sys
 
 import lexirecall
-from lexirecall.verbs.compare import compare_positions
-from lexirecall.verbs.explain import explain_positions
 
 if len(sys.argv) > 2:
     qrels, runs = sys.argv[1], sys.argv[2:]
@@ -19,11 +17,11 @@ else:
 
 # %% Read once; then the usual table, with LexiRecall and TSE beside what everybody reports; notes say what was left out
 positions = lexirecall.project(qrels, runs)
-scores = lexirecall.score(positions)
+scores = lexirecall.evaluate(positions)
 print(scores, "\n")
 
 # %% Which differences are real? The sign test for preferences, the paired t test for measures, Holm over all pairs
-comparison = compare_positions(positions, ["LexiRecall", "AP", "nDCG@10"])
+comparison = lexirecall.compare(positions, measures=["LexiRecall", "AP", "nDCG@10"])
 print(comparison, "\n")
 print(comparison.render("latex"), "\n")  # for the paper
 
@@ -34,9 +32,8 @@ by_lexirecall = max(means, key=lambda run: means[run]["LexiRecall"])
 print(f"best by AP: {by_ap}; best by LexiRecall: {by_lexirecall}")
 
 # %% Why? The request on which the two differ most, level by level
-best = positions.systems.index(by_lexirecall)
-other = positions.systems.index(by_ap) if by_ap != by_lexirecall else int(best == 0)
-explanation = explain_positions(positions, best, other)
+other = by_ap if by_ap != by_lexirecall else next(run for run in positions.systems if run != by_lexirecall)
+explanation = lexirecall.explain(positions, pair=(by_lexirecall, other))
 print(explanation.requests[0].to_text(limit=5), "\n")
 
 # %% What the conventions were, for the appendix

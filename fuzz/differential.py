@@ -22,11 +22,12 @@ from pathlib import Path
 from typing import Any
 
 from lexirecall.errors import LexirecallError
+from lexirecall.fields import choices_of
 from lexirecall.formats import lines, native
 from lexirecall.formats.source import Source
 from lexirecall.formats.trec import project_text, read_qrels
 from lexirecall.judgments import Judgments
-from lexirecall.manifest import DUPLICATE_RULES, SCORE_DTYPES, TIE_RULES, Conventions
+from lexirecall.manifest import Conventions
 from lexirecall.positions import SystemPositions, Tracks
 
 CRASH = "crash"
@@ -175,13 +176,13 @@ def mutated(rng: random.Random, text: bytes) -> bytes:
 
 def conventions_of(rng: random.Random) -> Conventions:
     """Choose conventions that go together."""
-    ties = rng.choice(TIE_RULES)
+    ties = rng.choice(choices_of(Conventions, "ties"))
     return Conventions(
         ties=ties,
-        score_dtype=rng.choice(SCORE_DTYPES),
+        score_dtype=rng.choice(choices_of(Conventions, "score_dtype")),
         depth=rng.choice([None, None, 1, 3, 20]),
         judged_only=ties != "expected" and rng.random() < 0.3,
-        duplicates=rng.choice(DUPLICATE_RULES),
+        duplicates=rng.choice(choices_of(Conventions, "duplicates")),
         imputation="optimistic" if ties != "expected" and rng.random() < 0.2 else "pessimistic",
         strict=rng.random() < 0.2,
     )

@@ -31,7 +31,7 @@ DEMO = simulate_collection(0)
 
 def demo_report(**options: Any) -> Report:
     """Return a page about four systems on thirty requests."""
-    return report(DEMO.qrels, DEMO.runs, None, title="Four systems", **options)
+    return report(DEMO.qrels, DEMO.runs, output=None, title="Four systems", **options)
 
 
 def hostile_report() -> Report:
@@ -44,7 +44,7 @@ def hostile_report() -> Report:
         }
         for s, name in enumerate(HOSTILE)
     }
-    return report(qrels, runs, None, title="</title><script>alert(4)</script>\u202e")
+    return report(qrels, runs, output=None, title="</title><script>alert(4)</script>\u202e")
 
 
 def inherited_report() -> Report:
@@ -57,7 +57,7 @@ def inherited_report() -> Report:
         }
         for s, name in enumerate(INHERITED)
     }
-    return report(qrels, runs, None, title="__proto__")
+    return report(qrels, runs, output=None, title="__proto__")
 
 
 def large_payload(template: dict[str, Any], num_systems: int = 110, num_requests: int = 249) -> dict[str, Any]:

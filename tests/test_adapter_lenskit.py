@@ -30,11 +30,9 @@ from lexirecall.adapters.lenskit import (
     LexirecallMetric,
     LexiRecallPercentile,
     RecallAtK,
-    compare_runs,
-    evaluate_runs,
-    positions,
-    rank_runs,
+    project,
 )
+from lexirecall.verbs.scores import Scores
 from pages import DOCS, run_page
 
 ROOT = DOCS.parent
@@ -58,6 +56,14 @@ CORPUS = 60
 
 Lists = dict[Any, ItemList]
 Dicts = dict[str, Any]
+
+
+def evaluated(
+    outputs: Any, test: Any, measures: Any = None, *, level: float = 1, queries: str = "all", **options: Any
+) -> Scores:
+    """Evaluate lists, as a user does in two steps."""
+    found = project(outputs, test, level=level, needs_judged=True, **options)
+    return lexirecall.evaluate(found, measures=measures, level=level, queries=queries)
 
 
 def collection(lists: Lists, key: Any = UserIDKey) -> ItemListCollection:
@@ -119,19 +125,20 @@ def test_runs_are_evaluated_compared_and_ranked_as_the_same_runs_in_dicts(
     both = {name: random_run(rng, kind, range(5, 40)) for name in ("x", "y", "z")}
     outputs, runs = ({name: pair[side] for name, pair in both.items()} for side in (0, 1))
     names = ["LexiRecall", "RPP", *MEASURES, *WITH_SIZE]
-    ours = evaluate_runs(outputs, test, names, level=level, corpus_size=CORPUS)
+    ours = evaluated(outputs, test, names, level=level, corpus_size=CORPUS)
     theirs = lexirecall.evaluate(qrels, runs, names, level=level, corpus_size=CORPUS)
     np.testing.assert_array_equal(ours.values, theirs.values)
     assert ours.requests == theirs.requests
     noted, expected_notes = ({note.kind: note.count for note in each.notes} for each in (ours, theirs))
     assert noted == expected_notes | ({} if rated else {"no grades": test.total_items()})
-    compared = compare_runs(outputs, test, names[:5], level=level, baseline="y", test="randomization", seed=1)
+    compared = lexirecall.compare(
+        project(outputs, test, level=level), measures=names[:5], level=level, baseline="y", test="randomization", seed=1
+    )
     expected = lexirecall.compare(qrels, runs, names[:5], level=level, baseline="y", test="randomization", seed=1)
     assert list(compared.rows()) == list(expected.rows())
-    order = rank_runs(outputs, test, method="borda", level=level, queries="intersection")
+    order = lexirecall.rank(project(outputs, test, level=level), method="borda", level=level, queries="intersection")
     assert (
-        order.to_dict()
-        == lexirecall.rank_systems(qrels, runs, method="borda", level=level, queries="intersection").to_dict()
+        order.to_dict() == lexirecall.rank(qrels, runs, method="borda", level=level, queries="intersection").to_dict()
     )
 
 
@@ -231,8 +238,8 @@ def test_an_item_that_is_listed_twice_is_an_error_and_not_a_recall_of_two() -> N
     with pytest.raises(DataError, match="item 'a' is listed twice"):
         TSE().measure_list(ItemList(["a", "x", "a"], scores=[1.0, 2.0, 3.0]), test)
     with pytest.raises(DataError, match="knn: item 'a' is listed twice in the list for '7'"):
-        compare_runs({"knn": collection({7: twice}), "pop": collection({7: ranked("a")})}, collection({7: test}))
-    scores = evaluate_runs({"knn": collection({7: twice})}, collection({7: test}), "R@5", duplicates="first")
+        project({"knn": collection({7: twice}), "pop": collection({7: ranked("a")})}, collection({7: test}))
+    scores = evaluated({"knn": collection({7: twice})}, collection({7: test}), "R@5", duplicates="first")
     assert scores.to_dict() == {"knn": {"R@5": 1.0}}
 
 
@@ -243,7 +250,7 @@ def test_users_without_a_list_count_as_worst_case_and_users_without_test_data_ar
         RunAnalysis(RecipRank()).measure(collection({1: ranked("a")}), test).list_summary().loc["RecipRank", "mean"]
         == 1
     )
-    scores = evaluate_runs({"run": output}, test, ["RR"])
+    scores = evaluated({"run": output}, test, ["RR"])
     assert scores.to_dict() == {"run": {"RR": 0.5}}
     notes = " ".join(note.text for note in scores.notes)
     assert "does not answer (of 2: run 1)" in notes
@@ -253,8 +260,8 @@ def test_users_without_a_list_count_as_worst_case_and_users_without_test_data_ar
 def test_an_empty_list_is_an_answer() -> None:
     test = collection({1: ItemList(["a"]), 2: ItemList(["a"])})
     output = collection({1: ranked("a"), 2: ItemList([], ordered=True)})
-    assert positions({"run": output}, test).answered.tolist() == [[True, True]]
-    assert evaluate_runs({"run": output}, test, ["RR"], queries="intersection").to_dict() == {"run": {"RR": 0.5}}
+    assert project({"run": output}, test).answered.tolist() == [[True, True]]
+    assert evaluated({"run": output}, test, ["RR"], queries="intersection").to_dict() == {"run": {"RR": 0.5}}
 
 
 # Lists, keys and grades
@@ -269,7 +276,7 @@ def test_the_order_of_an_ordered_list_goes_before_its_scores() -> None:
 def test_an_item_without_a_score_is_not_retrieved() -> None:
     output, test = ItemList(["a", "b", "x"], scores=[np.nan, 0.5, 0.7]), ItemList(["a", "b"])
     assert LexirecallMetric("NumRet").measure_list(output, test) == len(output.top_n())
-    vector = positions({"run": collection({1: output})}, collection({1: test})).at_level(1).vector(0, 0)
+    vector = project({"run": collection({1: output})}, collection({1: test})).at_level(1).vector(0, 0)
     assert vector.tolist() == [2, np.inf]
 
 
@@ -278,7 +285,7 @@ def test_an_unordered_list_without_scores_has_no_order() -> None:
     with pytest.raises(DataError, match="not ordered, and has no scores"):
         TSE().measure_list(ItemList(["a", "b"]), ItemList(["a"]))
     with pytest.raises(DataError, match="run: the list for 'u' is not ordered"):
-        evaluate_runs({"run": lists}, lists)
+        evaluated({"run": lists}, lists)
 
 
 def test_ranks_that_contradict_the_order_are_an_error() -> None:
@@ -290,7 +297,7 @@ def test_ranks_that_contradict_the_order_are_an_error() -> None:
 def test_keys_of_several_fields_are_matched_by_name_and_cannot_be_confused() -> None:
     test = collection({("a|b", "c"): ItemList([1]), ("a", "b|c"): ItemList([2])}, ("user_id", "seq"))
     output = collection({("c", "a|b"): ranked(1), ("b|c", "a"): ranked(9, 2)}, ("seq", "user_id"))
-    found = evaluate_runs({"run": output}, test, ["RR"])
+    found = evaluated({"run": output}, test, ["RR"])
     assert found.requests == ("a\\|b|c", "a|b\\|c")
     assert found.values[0, :, 0].tolist() == [1, 0.5]
 
@@ -299,24 +306,24 @@ def test_runs_may_have_more_key_fields_than_the_test_data_if_these_tell_lists_ap
     test = collection({1: ItemList(["a"]), 2: ItemList(["a"])})
     one = collection({("knn", 1): ranked("a"), ("knn", 2): ranked("b", "a")}, ("model", "user_id"))
     two = collection({("knn", 1): ranked("a"), ("top", 1): ranked("b", "a")}, ("model", "user_id"))
-    assert evaluate_runs({"knn": one}, test, ["RR"]).to_dict() == {"knn": {"RR": 0.75}}
+    assert evaluated({"knn": one}, test, ["RR"]).to_dict() == {"knn": {"RR": 0.75}}
     with pytest.raises(DataError, match="two has two lists for '1'"):
-        evaluate_runs({"two": two}, test, ["RR"])
+        evaluated({"two": two}, test, ["RR"])
     with pytest.raises(DataError, match=r"no field 'user_id'.*\n.*rename_key"):
-        evaluate_runs({"run": collection({1: ranked("a")}, "id")}, test)
+        evaluated({"run": collection({1: ranked("a")}, "id")}, test)
 
 
 def test_ids_of_different_types_are_compared_as_text() -> None:
     test = collection({np.int64(1): ItemList([10, 20])})
     output = collection({"1": ranked("20", "10")})
-    assert evaluate_runs({"run": output}, test, ["TSE"]).to_dict() == {"run": {"TSE": 0.5}}
+    assert evaluated({"run": output}, test, ["TSE"]).to_dict() == {"run": {"TSE": 0.5}}
     assert TSE().measure_list(ranked("20", "10"), ItemList([10, 20])) == 0.5
 
 
 def test_corpus_sizes_may_be_given_by_key() -> None:
     test = collection({1: ItemList(["a"]), 2: ItemList(["b"])})
     output = collection({1: ranked("x"), 2: ranked("x")})
-    found = evaluate_runs({"run": output}, test, ["LastRel"], corpus_size={1: 10, (2,): 20})
+    found = evaluated({"run": output}, test, ["LastRel"], corpus_size={1: 10, (2,): 20})
     assert found.values[0, :, 0].tolist() == [10, 20]
     with pytest.raises(DataError, match="too small"):
         LexirecallMetric("LastRel", corpus_size=1).measure_list(ranked("x"), ItemList(["a"]))
@@ -332,28 +339,28 @@ def test_grades_come_from_rating_or_gain_or_the_field_that_is_named() -> None:
     with pytest.raises(DataError, match="no field 'stars'"):
         TSE(field="stars").measure_list(output, ItemList(["a"]))
     with pytest.raises(DataError, match="test list for '2' has no field 'rating'"):
-        evaluate_runs({"run": collection({1: output})}, collection({1: named, 2: ItemList(["a"])}))
+        evaluated({"run": collection({1: output})}, collection({1: named, 2: ItemList(["a"])}))
 
 
 def test_without_grades_every_item_is_relevant_at_any_level() -> None:
     test = ItemList(["a", "b"])
     assert RecallAtK(1, level=4).measure_list(ranked("a"), test) == 0.5
-    found = evaluate_runs({"run": collection({1: ranked("a")})}, collection({1: test}), ["R@1"], level=4)
+    found = evaluated({"run": collection({1: ranked("a")})}, collection({1: test}), ["R@1"], level=4)
     assert found.to_dict() == {"run": {"R@1": 0.5}}
     assert "no grades" in [note.kind for note in found.notes]
 
 
 def test_an_item_may_be_in_the_test_data_twice_with_one_grade_only() -> None:
     output = {"run": collection({1: ranked("a")})}
-    found = evaluate_runs(output, collection({1: ItemList(["a", "a"], rating=[4.0, 4.0])}), ["R@1"])
+    found = evaluated(output, collection({1: ItemList(["a", "a"], rating=[4.0, 4.0])}), ["R@1"])
     assert found.to_dict() == {"run": {"R@1": 1.0}}
     assert "repeated judgments" in [note.kind for note in found.notes]
     with pytest.raises(DataError, match="item 'a' of '1' the grades 4 and 5"):
-        evaluate_runs(output, collection({1: ItemList(["a", "a"], rating=[4.0, 5.0])}))
+        evaluated(output, collection({1: ItemList(["a", "a"], rating=[4.0, 5.0])}))
 
 
 def test_results_convert_to_pandas_with_the_users_as_they_were() -> None:
-    found = evaluate_runs({"run": collection({7: ranked("a")})}, collection({7: ItemList(["a"])}), ["RR"])
+    found = evaluated({"run": collection({7: ranked("a")})}, collection({7: ItemList(["a"])}), ["RR"])
     assert (found.frame_library, found.request_type) == ("pandas", "int64")
 
 
@@ -371,21 +378,21 @@ def test_results_convert_to_pandas_with_the_users_as_they_were() -> None:
         (lambda: LexiRecallPercentile(0), UsageError, "corpus_size is 0"),
         (lambda: TSE(level=0), UsageError, "level is 0"),
         (lambda: TSE(0), UsageError, "cutoff"),
-        (lambda: evaluate_runs({}, collection({1: ItemList(["a"])})), UsageError, "runs by name"),
-        (lambda: evaluate_runs({"x": {1: ["a"]}}, collection({1: ItemList(["a"])})), UsageError, "x: a dict"),
-        (lambda: evaluate_runs({"x": {}}, {1: ["a"]}), UsageError, "test data: a dict"),
+        (lambda: evaluated({}, collection({1: ItemList(["a"])})), UsageError, "runs by name"),
+        (lambda: evaluated({"x": {1: ["a"]}}, collection({1: ItemList(["a"])})), UsageError, "x: a dict"),
+        (lambda: evaluated({"x": {}}, {1: ["a"]}), UsageError, "test data: a dict"),
         (
-            lambda: rank_runs({"x": collection({1: ranked("a")})}, collection({1: ItemList(["a"])})),
+            lambda: lexirecall.rank(project({"x": collection({1: ranked("a")})}, collection({1: ItemList(["a"])}))),
             UsageError,
             "one run",
         ),
         (
-            lambda: evaluate_runs({"x": collection({1: ItemList([])})}, collection({1: ItemList(["a"])})),
+            lambda: evaluated({"x": collection({1: ItemList([])})}, collection({1: ItemList(["a"])})),
             DataError,
             "no rec",
         ),
         (
-            lambda: evaluate_runs({"x": collection({2: ranked("a")})}, collection({1: ItemList(["a"])})),
+            lambda: evaluated({"x": collection({2: ranked("a")})}, collection({1: ItemList(["a"])})),
             DataError,
             "common",
         ),

@@ -13,7 +13,7 @@ from hypothesis import given, strategies
 import naive
 from command import Command
 from lexirecall import UsageError, evaluate, project
-from lexirecall.adapters.pref_eval import name_in_pref_eval, prefer, prefer_positions
+from lexirecall.adapters.pref_eval import name_in_pref_eval, prefer
 from lexirecall.names import parse_names
 
 QRELS = {"q1": {"a": 1, "b": 1}, "none": {"a": 0}, "q2": {"c": 2}}
@@ -136,7 +136,7 @@ def test_signs_and_means_are_those_of_the_definitions(seed: int) -> None:
     qrels, runs = judged_and_ranked(seed)
     qrels["q0"]["d0"] = 1
     found = [
-        json.loads(line) for line in prefer_positions(project(qrels, runs), ["lexirecall", "AP"]).to_text().split("\n")
+        json.loads(line) for line in prefer(project(qrels, runs), measures=["lexirecall", "AP"]).to_text().split("\n")
     ]
     signs: dict[tuple[str, str], list[int]] = {}
     for qid, grades in qrels.items():

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 from lexirecall import DataError, UsageError
-from lexirecall.adapters.ranx import Report, compare, evaluate, from_ranx, read_metric, to_ranx_qrels, to_ranx_run
+from lexirecall.adapters.ranx import RanxReport, compare, evaluate, from_ranx, read_metric, to_ranx_qrels, to_ranx_run
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*unsafe cast:Warning")  # numba's, of ranx's functions
 
@@ -227,7 +227,7 @@ def test_requests_that_do_not_match_are_an_error_if_wanted() -> None:
     assert evaluate({"q": {"a": 1}}, run, "mrr", make_comparable=False) == 1.0
 
 
-def report() -> Report:
+def report() -> RanxReport:
     qrels, runs = collection(num_requests=10)
     return compare(qrels, runs, ["map", "LexiRecall", "LastRel"], stat_test="student", correction="holm")
 

@@ -13,7 +13,7 @@ from lexirecall.engines import batches
 from lexirecall.engines.batches import Layout
 from lexirecall.engines.kernels import Kernel, PairKernel, total_of
 from lexirecall.engines.tallies import PairTally, Tally, Task
-from lexirecall.manifest import Conventions
+from lexirecall.manifest import Conventions, Policies
 from lexirecall.names import parse_names
 from lexirecall.positions import Positions, Tracks
 from lexirecall.verbs.rank import compared_pairs
@@ -111,7 +111,7 @@ def test_pairs_are_those_of_the_positions_however_they_are_cut() -> None:
     rows = list(total_of(iter(states), PairTally()).rows(SYSTEMS, preferences))
     assert len(rows) == 6
     for row in rows:
-        pairs = compared_pairs(positions, parse_preference(row["measure"]), level=1, queries="all", no_relevant="skip")
+        pairs = compared_pairs(positions, parse_preference(row["measure"]), Policies())
         a, b = SYSTEMS.index(row["a"]), SYSTEMS.index(row["b"])
         assert (row["wins"], row["losses"]) == (pairs.wins[a, b], pairs.wins[b, a])
         assert (row["ties"], row["requests"]) == (pairs.ties[a, b], pairs.num_requests[a, b])

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,8 @@ from command import Outcome
 from lexirecall import Comparison, UsageError, compare, parse_preference, project, simulate_collection
 from lexirecall.measures import LAST_REL
 from lexirecall.statistics.differences import Differences
-from lexirecall.verbs.compare import Plan, compare_positions
 from lexirecall.verbs.comparison import _labels
+from lexirecall.verbs.testing import Testing
 from strategies import Collection, collections, quick
 
 Command = Callable[..., Outcome]
@@ -41,14 +42,14 @@ def by_pair(comparison: Comparison) -> dict[tuple[str, str, str], dict[str, Any]
 
 
 def test_every_pair_of_every_measure_is_compared_once(positions: Any) -> None:
-    rows = by_pair(compare_positions(positions, MEASURES))
+    rows = by_pair(compare(positions, measures=MEASURES))
     names = positions.systems
     expected = {(a, b, m) for i, a in enumerate(names) for b in names[i + 1 :] for m in MEASURES}
     assert rows.keys() == expected
 
 
 def test_the_default_tests_are_those_of_scipy(positions: Any) -> None:
-    rows = by_pair(compare_positions(positions, ["AP", "LexiRecall", "RPP"], Plan(correction="none")))
+    rows = by_pair(compare(positions, measures=["AP", "LexiRecall", "RPP"], correction="none"))
     values = {name: parse_preference(name).pairs(positions.at_level(1)).values for name in ("AP", "LexiRecall", "RPP")}
     for i, a in enumerate(positions.systems):
         for j, b in enumerate(positions.systems[i + 1 :], i + 1):
@@ -67,7 +68,7 @@ def test_the_default_tests_are_those_of_scipy(positions: Any) -> None:
 
 
 def test_where_lower_is_better_the_lower_is_preferred(positions: Any) -> None:
-    rows = by_pair(compare_positions(positions, ["LastRel"]))
+    rows = by_pair(compare(positions, measures=["LastRel"]))
     means = LAST_REL.scores(positions.at_level(1)).mean(axis=1)
     mean = dict(zip(positions.systems, means, strict=True))
     for (a, b, _), row in rows.items():
@@ -76,12 +77,12 @@ def test_where_lower_is_better_the_lower_is_preferred(positions: Any) -> None:
 
 @pytest.mark.parametrize("test", TESTS)
 def test_the_order_of_the_runs_changes_nothing(positions: Any, test: str) -> None:
-    plan = Plan(test, num_resamples=500, seed=3)
+    plan = Testing(test, num_resamples=500, seed=3)
     names = [*SIMULATED.runs]
-    first = by_pair(compare_positions(positions, MEASURES, plan))
+    first = by_pair(compare(positions, measures=MEASURES, **asdict(plan)))
     turned = {name: SIMULATED.runs[name] for name in reversed(names)}
     other = project(SIMULATED.qrels, turned, corpus_size=SIMULATED.corpus_size)
-    for (b, a, measure), row in by_pair(compare_positions(other, MEASURES, plan)).items():
+    for (b, a, measure), row in by_pair(compare(other, measures=MEASURES, **asdict(plan))).items():
         twin = first[a, b, measure]
         assert row["mean"] == -twin["mean"]
         assert (row["wins"], row["ties"], row["losses"]) == (twin["losses"], twin["ties"], twin["wins"])
@@ -91,14 +92,16 @@ def test_the_order_of_the_runs_changes_nothing(positions: Any, test: str) -> Non
 
 @pytest.mark.parametrize("test", TESTS)
 def test_a_seed_gives_the_same_result_again(positions: Any, test: str) -> None:
-    plan = Plan(test, num_resamples=200, seed=11)
-    assert [*compare_positions(positions, ["AP"], plan).rows()] == [*compare_positions(positions, ["AP"], plan).rows()]
+    plan = Testing(test, num_resamples=200, seed=11)
+    assert [*compare(positions, measures=["AP"], **asdict(plan)).rows()] == [
+        *compare(positions, measures=["AP"], **asdict(plan)).rows()
+    ]
 
 
 def test_another_seed_gives_other_resamples(positions: Any) -> None:
     def pvalues(seed: int) -> list[float]:
-        plan = Plan("randomization", num_resamples=100, seed=seed)
-        return [row["p"] for row in compare_positions(positions, ["AP"], plan).rows()]
+        plan = Testing("randomization", num_resamples=100, seed=seed)
+        return [row["p"] for row in compare(positions, measures=["AP"], **asdict(plan)).rows()]
 
     assert pvalues(1) != pvalues(2)
 
@@ -138,9 +141,9 @@ def test_the_response_of_a_preference_may_disagree_with_the_head_to_head_mean() 
 
 
 def test_a_baseline_is_compared_with_all_and_corrected_over_those_pairs_only(positions: Any) -> None:
-    everything = by_pair(compare_positions(positions, ["AP"], Plan(correction="bonferroni")))
+    everything = by_pair(compare(positions, measures=["AP"], correction="bonferroni"))
     names = positions.systems
-    against = by_pair(compare_positions(positions, ["AP"], Plan(correction="bonferroni"), baseline=names[1]))
+    against = by_pair(compare(positions, measures=["AP"], correction="bonferroni", baseline=names[1]))
     assert {(a, b) for a, b, _ in against} == {(a, b) for a, b, _ in everything if names[1] in (a, b)}
     for key, row in against.items():
         assert row["p"] == everything[key]["p"]
@@ -149,7 +152,7 @@ def test_a_baseline_is_compared_with_all_and_corrected_over_those_pairs_only(pos
 
 def test_an_unknown_baseline_names_the_runs(positions: Any) -> None:
     with pytest.raises(UsageError, match=r"no run is called 'bm25'.*\n.*deep"):
-        compare_positions(positions, ["AP"], baseline="bm25")
+        compare(positions, measures=["AP"], baseline="bm25")
 
 
 @given(collection=collections(max_systems=4), test=st.sampled_from(TESTS))
@@ -159,7 +162,7 @@ def test_any_collection_can_be_compared(collection: Collection, test: str) -> No
     if len(positions.systems) < 2 or not positions.judgments.num_relevant(1).any():
         return
     for queries in ("all", "intersection"):
-        comparison = compare_positions(positions, MEASURES, Plan(test, num_resamples=20), queries=queries)
+        comparison = compare(positions, measures=MEASURES, test=test, num_resamples=20, queries=queries)
         for row in comparison.rows():
             assert row["wins"] + row["ties"] + row["losses"] == row["requests"]
             assert row["p"] is None or 0 <= row["p"] <= 1
@@ -214,7 +217,7 @@ def test_the_deviation_of_equal_differences_is_exactly_0() -> None:
 )
 def test_bad_settings_are_named(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        Plan(**arguments)
+        Testing(**arguments)
 
 
 def test_one_run_is_nothing_to_compare() -> None:
@@ -304,7 +307,7 @@ def test_more_than_26_runs_have_labels() -> None:
 
 
 def test_rows_become_frames(positions: Any) -> None:
-    comparison = compare_positions(positions, ["AP", "LexiRecall"])
+    comparison = compare(positions, measures=["AP", "LexiRecall"])
     frame = comparison.to_pandas()
     assert frame.shape == (12, 17)
     assert comparison.to_polars().shape == (12, 17)

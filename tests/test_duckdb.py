@@ -254,7 +254,7 @@ def test_sort_keys_of_several_tables_stand_in_one(connection: Any, tmp_path: Pat
 
 def test_scores_are_those_of_dicts(tmp_path: Path) -> None:
     path = written(tmp_path, "runs.parquet", rows_of(RUNS))
-    ours = engine.evaluate(QRELS, path, level=2)
+    ours = lexirecall.evaluate(engine.project(QRELS, path), level=2)
     theirs = lexirecall.evaluate(QRELS, RUNS, level=2)
     assert ours.to_dict(per_request=True) == theirs.to_dict(per_request=True)
     assert ours.notes == theirs.notes
@@ -263,14 +263,16 @@ def test_scores_are_those_of_dicts(tmp_path: Path) -> None:
 def test_measures_of_other_judged_items_get_them(tmp_path: Path) -> None:
     path = written(tmp_path, "runs.parquet", rows_of(RUNS))
     measures = ["Bpref", "infAP", "Judged@2"]
-    assert engine.evaluate(QRELS, path, measures).to_dict() == lexirecall.evaluate(QRELS, RUNS, measures).to_dict()
+    positions = engine.project(QRELS, path, needs_judged=True)
+    ours = lexirecall.evaluate(positions, measures=measures)
+    assert ours.to_dict() == lexirecall.evaluate(QRELS, RUNS, measures).to_dict()
 
 
 def test_optimism_is_warned_of(tmp_path: Path) -> None:
     path = written(tmp_path, "runs.parquet", rows_of(RUNS))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        engine.evaluate(QRELS, path, ["AP"], imputation="optimistic")
+        lexirecall.evaluate(engine.project(QRELS, path, imputation="optimistic"), measures=["AP"])
     assert len(caught) == 1
 
 

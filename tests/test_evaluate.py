@@ -19,13 +19,12 @@ from lexirecall import (
     evaluate,
     parse_measure,
     project,
-    rank_systems,
+    rank,
     register,
-    run_study,
-    score,
+    report,
+    study,
 )
 from lexirecall.errors import FormatError
-from lexirecall.page import report_positions
 
 QRELS = {"q1": {"a": 1, "b": 2, "x": 0}, "q2": {"c": 1}, "q3": {"d": 0}, "q4": {"e": 1}}
 EARLY = {"q1": {"a": 3.0, "y": 2.0, "b": 1.0}, "q2": {"c": 1.0}, "q3": {"d": 1.0}, "q9": {"a": 1.0}}
@@ -96,9 +95,9 @@ def test_every_verb_notes_that_a_measure_ignores_the_level() -> None:
     positions = project(STARS, RANKED)
     results: list[Any] = [
         compare(STARS, RANKED, ["nDCG"], level=4),
-        rank_systems(STARS, RANKED, "nDCG", level=4),
-        run_study({"stars": positions}, ["nDCG"], level=4, num_samples=1),
-        report_positions(positions, ["nDCG"], level=4),
+        rank(STARS, RANKED, "nDCG", level=4),
+        study({"stars": positions}, measures=["nDCG"], level=4, num_samples=1),
+        report(positions, measures=["nDCG"], output=None, level=4),
     ]
     for result in results:
         assert any("nDCG(rel=4)" in text for text in noted(result.notes)), type(result)
@@ -151,7 +150,7 @@ def test_one_projection_serves_many_levels_and_policies() -> None:
     positions = project(project(QRELS, RUNS).judgments, RUNS)
     for options in ({}, {"level": 2}, {"queries": "intersection"}, {"no_relevant": "zero"}):
         once = evaluate(QRELS, RUNS, ["AP", "AP(rel=2)"], **options)
-        np.testing.assert_equal(score(positions, ["AP", "AP(rel=2)"], **options).values, once.values)
+        np.testing.assert_equal(evaluate(positions, measures=["AP", "AP(rel=2)"], **options).values, once.values)
 
 
 def test_at_least_one_measure_is_asked_for() -> None:

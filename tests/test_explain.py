@@ -15,7 +15,6 @@ import naive
 from command import Outcome
 from lexirecall import UsageError, explain, project
 from lexirecall.strip import Strip
-from lexirecall.verbs.explain import explain_positions
 from strategies import LEVELS, Collection, collections, quick
 
 Command = Callable[..., Outcome]
@@ -39,7 +38,7 @@ OLD: dict[str, Any] = {
 
 
 def explained(**conventions: Any) -> Any:
-    return explain(QRELS, NEW, OLD, names=("new", "old"), **conventions)
+    return explain(QRELS, {"new": NEW, "old": OLD}, **conventions)
 
 
 def test_every_reason_is_told_apart_and_the_weightiest_comes_first() -> None:
@@ -67,7 +66,7 @@ def test_a_sentence_says_what_decides(request_name: str, sentence: str) -> None:
 
 
 def test_the_second_run_may_be_the_preferred_one() -> None:
-    request = explain(QRELS, OLD, NEW, names=("old", "new")).request("found")
+    request = explain(QRELS, {"old": OLD, "new": NEW}).request("found")
     assert (request.preferred, request.sign, request.only_a, request.only_b) == ("new", -1, {}, {"b": 3})
     assert request.sentence() == "new is preferred: it finds 2 of the 2 relevant documents, old 1; old lacks b."
 
@@ -78,7 +77,7 @@ def test_an_explanation_agrees_with_the_definition(collection: Collection, level
     positions = project(collection.qrels, collection.runs)
     if len(positions.systems) < 2 or not positions.judgments.num_relevant(level).any():
         return
-    for request in explain_positions(positions, level=level).requests:
+    for request in explain(positions, level=level).requests:
         judged = collection.qrels[request.request]
         vectors, found = [], []
         for side in (request.a, request.b):
@@ -102,7 +101,7 @@ def test_what_a_run_is_said_to_lack_is_what_the_other_finds(collection: Collecti
     positions = project(collection.qrels, collection.runs)
     if len(positions.systems) < 2 or not positions.judgments.num_relevant(level).any():
         return
-    for request in explain_positions(positions, level=level).requests:
+    for request in explain(positions, level=level).requests:
         if request.reason != "found":
             continue
         better, worse = (request.a, request.b) if request.sign > 0 else (request.b, request.a)
@@ -117,7 +116,7 @@ def test_what_a_run_is_said_to_lack_is_what_the_other_finds(collection: Collecti
 
 def test_documents_that_neither_run_finds_are_not_what_one_of_them_lacks() -> None:
     qrels = {"q": dict.fromkeys("abcdefgh", 1)}
-    request = explain(qrels, {"q": ["g", "h", "f"]}, {"q": ["h"]}, names=("new", "old")).request("q")
+    request = explain(qrels, {"new": {"q": ["g", "h", "f"]}, "old": {"q": ["h"]}}).request("q")
     assert request.sentence() == "new is preferred: it finds 3 of the 8 relevant documents, old 1; old lacks f, g."
 
 
@@ -136,8 +135,8 @@ def test_requests_without_relevant_documents_are_ties_if_they_count() -> None:
 
 def test_with_intersection_only_common_requests_are_explained() -> None:
     fewer = {request: ranking for request, ranking in OLD.items() if request != "found"}
-    assert "found" in [r.request for r in explain(QRELS, NEW, fewer).requests]
-    both = explain(QRELS, NEW, fewer, queries="intersection")
+    assert "found" in [r.request for r in explain(QRELS, [NEW, fewer]).requests]
+    both = explain(QRELS, [NEW, fewer], queries="intersection")
     assert "found" not in [r.request for r in both.requests]
     assert both.notes[0].kind == "unanswered"
 
@@ -265,7 +264,7 @@ def test_bad_usage_is_an_error_without_a_result(
 
 def test_an_id_cannot_draw_on_the_terminal() -> None:
     evil = "\x1b[31md"
-    explanation = explain({"q": {evil: 1}}, {"q": [evil]}, {"q": ["x"]}, names=("\x1b[2Ja", "b"))
+    explanation = explain({"q": {evil: 1}}, {"\x1b[2Ja": {"q": [evil]}, "b": {"q": ["x"]}})
     assert "\x1b" not in str(explanation) + str(explanation.request("q"))
 
 

@@ -16,10 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexirecall import DataError, FormatError, LexirecallError, Positions, UsageError, evaluate, project
+from lexirecall.fields import choices_of
 from lexirecall.formats import count_runs, load_judgments
 from lexirecall.formats.frames import is_frame
 from lexirecall.formats.values import BLANKS, NUMBER
-from lexirecall.manifest import DUPLICATE_RULES, TIE_RULES
+from lexirecall.manifest import Conventions
 from lexirecall.text import number_of
 from strategies import GRADES, REQUESTS, SCORES, UNJUDGED_REQUESTS, quick
 
@@ -117,7 +118,7 @@ def rows(draw: st.DrawFn, *, repeats: bool = False) -> Rows:
 
 
 READING = st.fixed_dictionaries(
-    {"ties": st.sampled_from(TIE_RULES), "score_dtype": st.sampled_from(["float64", "float32"])},
+    {"ties": st.sampled_from(choices_of(Conventions, "ties")), "score_dtype": st.sampled_from(["float64", "float32"])},
     optional={"depth": st.integers(1, 6), "needs_judged": st.just(True)},
 )
 
@@ -171,9 +172,9 @@ def test_a_frame_means_what_dicts_of_its_rows_mean(make: Make, some: Rows, readi
 
 
 @every_library
-@pytest.mark.parametrize("rule", DUPLICATE_RULES)
+@pytest.mark.parametrize("rule", choices_of(Conventions, "duplicates"))
 @quick(20)
-@given(some=rows(repeats=True), ties=st.sampled_from(TIE_RULES))
+@given(some=rows(repeats=True), ties=st.sampled_from(choices_of(Conventions, "ties")))
 def test_repeated_items_of_a_frame_are_treated_as_those_of_a_file(
     tmp_path_factory: pytest.TempPathFactory, make: Make, rule: str, some: Rows, ties: str
 ) -> None:

@@ -28,15 +28,16 @@ from lexirecall import (
     Study,
     UsageError,
     compare,
+    evaluate,
     parse_measures,
     parse_preference,
     preference_of,
     project,
-    run_study,
-    score,
     simulate_collection,
+    study,
 )
-from lexirecall.meta import MEASURES, TABLES, Collection, CollectionFiles, Policies, from_files, read_collections
+from lexirecall.manifest import Policies
+from lexirecall.meta import MEASURES, TABLES, Collection, CollectionFiles, from_files, read_collections
 from lexirecall.meta.agreement import agreement
 from lexirecall.meta.data import depth_label
 from lexirecall.meta.decisions import Decisions, concordance, decide, dense_ranks
@@ -100,9 +101,9 @@ def row_of(name: str) -> Evaluable:
     return parse_names(name)[0]
 
 
-def column(study: Study, table: str, name: str) -> dict[str, Any]:
+def column(made: Study, table: str, name: str) -> dict[str, Any]:
     """Return one column of a table by measure; of the last row if there are several."""
-    return {row["measure"]: row[name] for row in study.tables[table]}
+    return {row["measure"]: row[name] for row in made.tables[table]}
 
 
 # Slow twins
@@ -197,10 +198,7 @@ def test_ties_agreement_and_what_labels_change_are_their_definitions(
 @quick(250)
 def test_decisions_by_ranks_are_those_of_all_pairs(drawn: Drawn, name: str, policies: Policies) -> None:
     positions = project(drawn.qrels, drawn.runs, needs_judged=True, **drawn.given_size)
-    pairs = compared_pairs(
-        positions, parse_preference(name), level=policies.level, queries=policies.queries,
-        no_relevant=policies.no_relevant,
-    )  # fmt: skip
+    pairs = compared_pairs(positions, parse_preference(name), policies)
     decisions = decide(row_of(name), positions, policies)
     assert (decisions.taking_part == pairs.taking_part).all()
     assert (decisions.ranks is None) == name.startswith("RPP")
@@ -265,7 +263,7 @@ def test_removing_labels_is_reading_again_without_them(drawn: Drawn, choice: Any
     names = [*ALL_NAMES, *(["LexiRecall", "RPP(graded=True)"] if len(drawn.runs) > 1 else [])]
     levels = [level for level in LEVELS if read.judgments.num_relevant(level).any()]
     for level in levels:
-        values, expected = (score(each, names, level=level).values for each in (fewer, read))
+        values, expected = (evaluate(each, measures=names, level=level).values for each in (fewer, read))
         assert values == pytest.approx(expected, rel=1e-12, abs=1e-15, nan_ok=True)
 
 
@@ -274,7 +272,7 @@ def test_labels_of_expected_ties_can_go() -> None:
     positions = project({"q1": {"a": 1, "b": 1}}, runs, ties="expected")
     read = project({"q1": {"b": 1}}, runs, ties="expected")
     fewer = positions.with_labels(np.array([False, True]))
-    assert score(fewer, ["AP", "RR"]).to_dict() == score(read, ["AP", "RR"]).to_dict()
+    assert evaluate(fewer, measures=["AP", "RR"]).to_dict() == evaluate(read, measures=["AP", "RR"]).to_dict()
 
 
 def test_a_level_that_all_reach_shares_the_positions() -> None:
@@ -370,7 +368,7 @@ def test_labels_that_nobody_retrieves_change_denominators_only() -> None:
         counts = concordance(now, full)
         assert counts.num_same == counts.num_decided == full.num_compared - full.num_tied
         assert now.num_tied == full.num_tied
-    before, after = (score(each, ["AP", "R@1000"]).to_dict()["near"] for each in (positions, fewer))
+    before, after = (evaluate(each, measures=["AP", "R@1000"]).to_dict()["near"] for each in (positions, fewer))
     assert after["R@1000"] == 1
     assert before["R@1000"] == pytest.approx(3 / 7)
     assert after["AP"] == pytest.approx(before["AP"] * 7 / 3)
@@ -404,12 +402,12 @@ def test_the_rows_of_degradation_are_means_over_their_samples() -> None:
 
 
 def test_without_removal_every_decision_stays() -> None:
-    study = run_study({"tiny": tiny()}, ["AP", "TSE"], num_samples=2)
-    whole = [row for row in study.tables["degradation"] if row["removed"] == 0]
+    made = study({"tiny": tiny()}, measures=["AP", "TSE"], num_samples=2)
+    whole = [row for row in made.tables["degradation"] if row["removed"] == 0]
     assert len(whole) == 2 * 3
     for row in whole:
         assert (row["agreement"], row["agreement_untied"], row["samples"]) == (1.0, 1.0, 1)
-        assert row["ties"] == column(study, "ties", "ties")[row["measure"]]
+        assert row["ties"] == column(made, "ties", "ties")[row["measure"]]
         assert row["labels"] == 2.5
 
 
@@ -417,17 +415,17 @@ def test_without_removal_every_decision_stays() -> None:
 
 
 def test_of_systems_that_differ_in_the_tail_only_measures_of_the_tail_know() -> None:
-    study = run_study({"tail": tail()}, num_samples=2)
-    ties = column(study, "ties", "ties")
+    made = study({"tail": tail()}, num_samples=2)
+    ties = column(made, "ties", "ties")
     assert {name for name, share in ties.items() if share == 0} == {"LexiRecall", "TSE", "AP", BINARY}
     assert {name for name, share in ties.items() if share == 1} == {"R@1000", "Rprec", "RR", BINARY_10}
-    sides = column(study, "agreement", "agreement")
+    sides = column(made, "agreement", "agreement")
     assert sides == {"TSE": 1, "AP": 1, BINARY: 1, "R@1000": None, "Rprec": None, "RR": None, BINARY_10: None}
     for test in ("paired", "hsd", "t", "sign"):
-        power = column(study, "sensitivity", test)
+        power = column(made, "sensitivity", test)
         assert {name for name, share in power.items() if share == 1} == {"LexiRecall", "TSE", "AP", BINARY}
         assert {name for name, share in power.items() if share == 0} == {"R@1000", "Rprec", "RR", BINARY_10}
-    assert column(study, "sensitivity", "test") == {**dict.fromkeys(MEASURES, "t"), "LexiRecall": "sign"}
+    assert column(made, "sensitivity", "test") == {**dict.fromkeys(MEASURES, "t"), "LexiRecall": "sign"}
 
 
 @given(drawn=collections(grades=(1.0, 2.0, 3.0, 4.0, 4.0, 5.0, 5.0), max_systems=4, with_size=False))
@@ -438,7 +436,7 @@ def test_a_study_of_ratings_is_that_of_the_binary_labels_at_its_level(drawn: Dra
         return
     binary = {q: {item: float(grade >= 4) for item, grade in judged.items()} for q, judged in drawn.qrels.items()}
     rated, labelled = (
-        run_study({"stars": project(qrels, drawn.runs)}, level=level, num_samples=1)
+        study({"stars": project(qrels, drawn.runs)}, level=level, num_samples=1)
         for qrels, level in ((drawn.qrels, 4), (binary, 1))
     )
     assert rated.tables == labelled.tables
@@ -447,16 +445,16 @@ def test_a_study_of_ratings_is_that_of_the_binary_labels_at_its_level(drawn: Dra
 
 def test_a_measure_that_contradicts_has_no_agreement() -> None:
     runs = {"first": {"q": ["a", "x", "x2", "b"]}, "last": {"q": ["x", "a", "b"]}}
-    study = run_study({"two": project({"q": {"a": 1, "b": 1}}, runs)}, ["RR", "LastRel"], num_samples=1)
-    assert column(study, "agreement", "agreement") == {"RR": 0.0, "LastRel": 1.0}
+    made = study({"two": project({"q": {"a": 1, "b": 1}}, runs)}, measures=["RR", "LastRel"], num_samples=1)
+    assert column(made, "agreement", "agreement") == {"RR": 0.0, "LastRel": 1.0}
 
 
 def test_a_tie_of_lexirecall_counts_as_disagreement() -> None:
     """The grade of what is found first matters to nDCG only."""
     runs = {"x": {"q": ["a", "b"]}, "y": {"q": ["b", "a"]}}
-    study = run_study({"graded": project({"q": {"a": 2, "b": 1}}, runs)}, ["nDCG"], num_samples=1)
-    assert column(study, "agreement", "agreement") == {"nDCG": 0.0}
-    assert column(study, "ties", "ties") == {"LexiRecall": 1.0, "nDCG": 0.0}
+    made = study({"graded": project({"q": {"a": 2, "b": 1}}, runs)}, measures=["nDCG"], num_samples=1)
+    assert column(made, "agreement", "agreement") == {"nDCG": 0.0}
+    assert column(made, "ties", "ties") == {"LexiRecall": 1.0, "nDCG": 0.0}
 
 
 @given(drawn=collections(max_systems=4, with_size=False), level=st.sampled_from(LEVELS))
@@ -477,19 +475,19 @@ def test_lexirecall_never_ties_where_total_search_efficiency_separates(drawn: Dr
 
 def test_power_is_what_compare_finds() -> None:
     simulated = simulate_collection(2, num_requests=12)
-    study = run_study({"x": project(simulated.qrels, simulated.runs)}, ["AP", "RPP"], num_samples=1, alpha=0.1)
+    made = study({"x": project(simulated.qrels, simulated.runs)}, measures=["AP", "RPP"], num_samples=1, alpha=0.1)
     for name, test in (("paired", "auto"), ("hsd", "hsd"), ("t", "t"), ("sign", "sign")):
         comparison = compare(simulated.qrels, simulated.runs, ["LexiRecall", "AP", "RPP"], test=test, alpha=0.1)
         expected = {str(each.measure): np.mean(each.corrected < 0.1) for each in comparison.measures}
-        assert column(study, "sensitivity", name) == pytest.approx(expected)
+        assert column(made, "sensitivity", name) == pytest.approx(expected)
 
 
 def test_one_request_has_no_power_where_a_variance_is_needed() -> None:
-    study = run_study({"one": project({"q": {"a": 1}}, {"x": {"q": ["a"]}, "y": {"q": ["b", "a"]}})}, ["AP"])
-    (lexirecall, ap) = study.tables["sensitivity"]
+    made = study({"one": project({"q": {"a": 1}}, {"x": {"q": ["a"]}, "y": {"q": ["b", "a"]}})}, measures=["AP"])
+    (lexirecall, ap) = made.tables["sensitivity"]
     assert (ap["paired"], ap["hsd"], ap["sign"]) == (None, None, 0.0)
     assert (lexirecall["paired"], lexirecall["t"]) == (0.0, None)
-    assert "-" in study.summary()
+    assert "-" in made.summary()
 
 
 @pytest.mark.parametrize(
@@ -502,30 +500,30 @@ def test_the_depth_label_is_open_below(retrieved: float, label: str) -> None:
 
 def test_the_data_table_counts_what_is_studied() -> None:
     runs = {**TINY_RUNS, "silent": {"q1": ["a", "b"]}}
-    study = run_study({"tiny": project(TINY_QRELS, runs)}, ["AP"], num_samples=1)
-    (row,) = study.tables["data"]
+    made = study({"tiny": project(TINY_QRELS, runs)}, measures=["AP"], num_samples=1)
+    (row,) = made.tables["data"]
     assert (row["queries"], row["runs"], row["relevant"], row["label"]) == (2, 4, 2.5, "shallow")
     assert row["retrieved"] == pytest.approx((3 + 3 + 3 + 4 + 1 + 1 + 2 + 0) / 8)
     assert row["recall"] == pytest.approx((1 + 2 / 3 + 1 + 1 + 1 / 2 + 0 + 1 + 0) / 8)
-    answered = run_study({"tiny": project(TINY_QRELS, runs)}, ["AP"], num_samples=1, queries="intersection")
+    answered = study({"tiny": project(TINY_QRELS, runs)}, measures=["AP"], num_samples=1, queries="intersection")
     assert answered.tables["data"][0]["retrieved"] == pytest.approx((3 + 3 + 3 + 4 + 1 + 1 + 2) / 7)
     assert answered.tables["ties"][0]["compared"] == 6 + 3
-    assert study.tables["ties"][0]["compared"] == 6 + 6
-    zero = run_study({"tiny": project(TINY_QRELS, runs)}, ["AP"], num_samples=1, no_relevant="zero")
+    assert made.tables["ties"][0]["compared"] == 6 + 6
+    zero = study({"tiny": project(TINY_QRELS, runs)}, measures=["AP"], num_samples=1, no_relevant="zero")
     assert [row["compared"] for row in zero.tables["ties"]] == [18, 18]
 
 
 def test_the_level_says_what_is_relevant() -> None:
-    study = run_study({"tiny": tiny()}, ["AP", "nDCG"], num_samples=1, level=2)
-    assert study.tables["data"][0]["queries"] == 1
-    assert column(study, "ties", "compared") == {"LexiRecall": 3, "AP": 3, "nDCG": 6}
+    made = study({"tiny": tiny()}, measures=["AP", "nDCG"], num_samples=1, level=2)
+    assert made.tables["data"][0]["queries"] == 1
+    assert column(made, "ties", "compared") == {"LexiRecall": 3, "AP": 3, "nDCG": 6}
 
 
 # The same numbers again
 
 
 def test_the_same_seed_gives_the_same_study() -> None:
-    first, second, other = (run_study({"s": simulated()}, num_samples=2, seed=seed) for seed in (5, 5, 6))
+    first, second, other = (study({"s": simulated()}, num_samples=2, seed=seed) for seed in (5, 5, 6))
     assert first.tables == second.tables
     assert first.summary() == second.summary()
     for name in TABLES:
@@ -535,17 +533,15 @@ def test_the_same_seed_gives_the_same_study() -> None:
 def test_the_order_of_the_runs_makes_no_difference() -> None:
     collection = simulate_collection(3, num_requests=6)
     backwards = dict(reversed(collection.runs.items()))
-    one, other = (
-        run_study({"s": project(collection.qrels, runs)}, num_samples=2) for runs in (collection.runs, backwards)
-    )
+    one, other = (study({"s": project(collection.qrels, runs)}, num_samples=2) for runs in (collection.runs, backwards))
     for name in TABLES.keys() - {"data"}:
         assert one.tables[name] == other.tables[name]
     assert one.tables["data"][0] == pytest.approx(other.tables["data"][0])
 
 
 def test_a_collection_is_studied_as_if_it_were_alone() -> None:
-    both = run_study({"tail": tail(), "s": simulated()}, num_samples=2)
-    alone = run_study({"s": simulated()}, num_samples=2)
+    both = study({"tail": tail(), "s": simulated()}, num_samples=2)
+    alone = study({"s": simulated()}, num_samples=2)
     for name in TABLES:
         assert tuple(row for row in both.tables[name] if row["collection"] == "s") == alone.tables[name]
 
@@ -578,12 +574,12 @@ tiny\tshallow\tRR\tt\t0.3333333333333333\t0.0\t0.3333333333333333\t0.0\t3
 @pytest.mark.parametrize("table", GOLDEN)
 def test_tables_are_plain_tsv(table: str) -> None:
     """By hand: LexiRecall puts late before early before short on q2, and early and late share q1's last position."""
-    study = run_study({"tiny": tiny()}, ["R@1000", "RR"], num_samples=2)
-    assert study.to_tsv(table) == GOLDEN[table]
+    made = study({"tiny": tiny()}, measures=["R@1000", "RR"], num_samples=2)
+    assert made.to_tsv(table) == GOLDEN[table]
 
 
 def test_the_golden_removal_of_half_the_labels() -> None:
-    text = run_study({"tiny": tiny()}, ["RR"], num_samples=2).to_tsv("degradation")
+    text = study({"tiny": tiny()}, measures=["RR"], num_samples=2).to_tsv("degradation")
     head, *lines = text.splitlines()
     assert head == "\t".join(TABLES["degradation"])
     assert len(lines) == 2 * 10 * 2
@@ -603,9 +599,9 @@ def test_lexirecall_comes_first_and_each_measure_once() -> None:
     (rr,) = parse_measures("RR")
     asked: list[Any] = [["RR", "AP", "RR"], "RR LexiRecall AP", [preference_of(rr), "AP"]]
     for measures in asked:
-        study = run_study({"tiny": positions}, measures, num_samples=1)
-        assert list(column(study, "ties", "ties")) == ["LexiRecall", "RR", "AP"]
-    assert list(column(run_study({"tiny": positions}, num_samples=1), "ties", "ties")) == list(MEASURES)
+        made = study({"tiny": positions}, measures=measures, num_samples=1)
+        assert list(column(made, "ties", "ties")) == ["LexiRecall", "RR", "AP"]
+    assert list(column(study({"tiny": positions}, num_samples=1), "ties", "ties")) == list(MEASURES)
 
 
 def backwards(projection: Projection) -> Iterator[tuple[Any, Any]]:
@@ -616,42 +612,44 @@ def backwards(projection: Projection) -> Iterator[tuple[Any, Any]]:
 
 def test_a_preference_that_is_no_order_is_studied_too() -> None:
     own = Preference("Own", "LexiRecall the other way round", blocks=backwards)
-    study = run_study({"s": simulated()}, ["RPP", own], num_samples=1)
-    sides = column(study, "agreement", "agreement")
+    made = study({"s": simulated()}, measures=["RPP", own], num_samples=1)
+    sides = column(made, "agreement", "agreement")
     assert sides["Own"] == 0
     assert 0.5 < sides["RPP"] < 1
-    assert column(study, "sensitivity", "test")["RPP"] == "t"
-    assert all(row["agreement"] == 1 for row in study.tables["degradation"] if row["removed"] == 0)
+    assert column(made, "sensitivity", "test")["RPP"] == "t"
+    assert all(row["agreement"] == 1 for row in made.tables["degradation"] if row["removed"] == 0)
 
 
 def test_measures_get_what_they_need() -> None:
     bpref = CollectionFiles("tiny", TINY_QRELS, TINY_RUNS)
-    assert column(run_study([bpref], ["Bpref"], num_samples=1), "ties", "ties")["Bpref"] < 1
+    assert column(study([bpref], measures=["Bpref"], num_samples=1), "ties", "ties")["Bpref"] < 1
     provided = CollectionFiles("tiny", TINY_QRELS, TINY_RUNS, {"providers": {"a": "x", "b": "y", "c": "x"}})
-    assert column(run_study([provided], ["WorstProvider"], num_samples=1), "ties", "compared")["WorstProvider"] == 6
+    assert (
+        column(study([provided], measures=["WorstProvider"], num_samples=1), "ties", "compared")["WorstProvider"] == 6
+    )
     with pytest.raises(UsageError, match="needs a map of items to providers"):
-        run_study({"tiny": tiny()}, ["WorstProvider"])
+        study({"tiny": tiny()}, measures=["WorstProvider"])
     with pytest.raises(UsageError, match="needs_judged=True"):
-        run_study({"tiny": tiny()}, ["Bpref"])
+        study({"tiny": tiny()}, measures=["Bpref"])
 
 
 def test_values_that_are_not_defined_are_not_compared() -> None:
-    study = run_study({"tiny": tiny()}, ["LastRel"], num_samples=2)
-    assert column(study, "ties", "compared") == {"LexiRecall": 6, "LastRel": 1}
-    assert [note.kind for note in study.notes].count("undefined") == 1
+    made = study({"tiny": tiny()}, measures=["LastRel"], num_samples=2)
+    assert column(made, "ties", "compared") == {"LexiRecall": 6, "LastRel": 1}
+    assert [note.kind for note in made.notes].count("undefined") == 1
 
 
 @pytest.mark.parametrize(
     "conventions", [{"judged_only": True}, {"imputation": "optimistic"}, {"ties": "worst"}], ids=str
 )
 def test_where_the_order_depends_on_labels_none_are_removed_and_the_rest_is_told(conventions: dict[str, Any]) -> None:
-    study = run_study({"tiny": project(TINY_QRELS, TINY_RUNS, **conventions)})
-    assert study.tables["degradation"] == ()
-    assert len(study.tables["ties"]) == len(MEASURES)
-    assert study.notes[-1].kind == "degradation"
-    assert "missing labels" not in study.summary()
-    assert "half" not in study.summary()
-    assert not any(name.startswith("degradation") for name in charts(study.tables))
+    made = study({"tiny": project(TINY_QRELS, TINY_RUNS, **conventions)})
+    assert made.tables["degradation"] == ()
+    assert len(made.tables["ties"]) == len(MEASURES)
+    assert made.notes[-1].kind == "degradation"
+    assert "missing labels" not in made.summary()
+    assert "half" not in made.summary()
+    assert not any(name.startswith("degradation") for name in charts(made.tables))
 
 
 @pytest.mark.parametrize(
@@ -678,23 +676,23 @@ def test_what_cannot_be_studied_is_said(collections: Any, options: dict[str, Any
         "expected": lambda: {"x": project(TINY_QRELS, TINY_RUNS, ties="expected")},
     }
     with pytest.raises(UsageError, match=message):
-        run_study(made[collections]() if isinstance(collections, str) else collections, **options)
+        study(made[collections]() if isinstance(collections, str) else collections, **options)
 
 
 def test_nothing_relevant_is_an_error() -> None:
     with pytest.raises(DataError, match="no request has a relevant item"):
-        run_study({"tiny": tiny()}, level=3)
+        study({"tiny": tiny()}, level=3)
 
 
 # Words
 
 
 def test_lexirecall_alone_can_be_studied() -> None:
-    study = run_study({"tail": tail()}, "LexiRecall", num_samples=1)
-    assert study.tables["agreement"] == ()
-    assert "sides" not in study.summary().splitlines()[3]
-    assert "agreement" not in charts(study.tables)
-    assert "By HSD every measure tells 100 % of the pairs of runs apart." in " ".join(study.summary().split())
+    made = study({"tail": tail()}, measures="LexiRecall", num_samples=1)
+    assert made.tables["agreement"] == ()
+    assert "sides" not in made.summary().splitlines()[3]
+    assert "agreement" not in charts(made.tables)
+    assert "By HSD every measure tells 100 % of the pairs of runs apart." in " ".join(made.summary().split())
 
 
 def test_a_share_is_never_rounded_to_nothing_or_everything() -> None:
@@ -703,7 +701,7 @@ def test_a_share_is_never_rounded_to_nothing_or_everything() -> None:
 
 
 def test_the_summary_says_what_the_tail_shows() -> None:
-    text = " ".join(run_study({"tail": tail()}, num_samples=2).summary().split())
+    text = " ".join(study({"tail": tail()}, num_samples=2).summary().split())
     assert "tail: 3 runs on 8 requests with 3.0 relevant documents each" in text
     assert "that are tied: nDCG(rel='level') 0 %, AP 0 %, TSE 0 %, LexiRecall 0 %, nDCG(rel='level')@10 100 %" in text
     assert "Do not rely on R@1000, Rprec, RR or nDCG(rel='level')@10 alone" in text
@@ -714,16 +712,16 @@ def test_the_summary_says_what_the_tail_shows() -> None:
 
 
 def test_the_summary_fits_on_a_page_and_in_its_lines() -> None:
-    for study in (run_study({"s": simulated()}, num_samples=1), run_study({"a": tail(), "b": tiny()}, num_samples=1)):
-        lines = study.summary().splitlines()
+    for made in (study({"s": simulated()}, num_samples=1), study({"a": tail(), "b": tiny()}, num_samples=1)):
+        lines = made.summary().splitlines()
         assert len(lines) < 66
         assert max(map(len, lines)) <= 100
         assert not any(line.startswith("%") for line in lines)
-        assert str(study) == study.summary()
+        assert str(made) == made.summary()
 
 
 def test_of_several_collections_the_summary_tells_medians() -> None:
-    both = run_study({"tail": tail(), "s": simulated(), "t": tiny()}, num_samples=1)
+    both = study({"tail": tail(), "s": simulated(), "t": tiny()}, num_samples=1)
     assert {row["collection"]: row["label"] for row in both.tables["data"]} == {
         "tail": "shallow", "s": "standard", "t": "shallow"
     }  # fmt: skip
@@ -753,9 +751,9 @@ def test_a_measure_survives_up_to_the_share_before_it_first_fails() -> None:
 
 
 def test_names_cannot_draw_on_the_terminal() -> None:
-    study = run_study({"\x1b[31mred": tiny()}, ["RR"], num_samples=1)
-    assert "\x1b" not in study.summary()
-    assert study.files(figures=False)["data.tsv"].startswith(b"collection")
+    made = study({"\x1b[31mred": tiny()}, measures=["RR"], num_samples=1)
+    assert "\x1b" not in made.summary()
+    assert made.files(figures=False)["data.tsv"].startswith(b"collection")
 
 
 # Drawings
@@ -763,8 +761,8 @@ def test_names_cannot_draw_on_the_terminal() -> None:
 
 def test_one_collection_is_bars_and_several_are_boxes_by_depth() -> None:
     pytest.importorskip("altair")
-    one = run_study({"s": simulated()}, num_samples=1)
-    several = run_study({"s": simulated(), "tail": tail()}, num_samples=1)
+    one = study({"s": simulated()}, num_samples=1)
+    several = study({"s": simulated(), "tail": tail()}, num_samples=1)
     names = {
         "agreement", "ties", "sensitivity-paired", "sensitivity-hsd",
         "degradation-ties", "degradation-agreement", "degradation-agreement-untied",
@@ -781,8 +779,8 @@ def test_one_collection_is_bars_and_several_are_boxes_by_depth() -> None:
 
 def test_lines_of_more_measures_than_colours_are_those_of_the_first() -> None:
     pytest.importorskip("altair")
-    study = run_study({"t": tiny()}, [f"P@{k}" for k in range(1, 13)], num_samples=1)
-    drawn = json.dumps(charts(study.tables)["degradation-ties"].to_dict())
+    made = study({"t": tiny()}, measures=[f"P@{k}" for k in range(1, 13)], num_samples=1)
+    drawn = json.dumps(charts(made.tables)["degradation-ties"].to_dict())
     assert '{"measure": "P@9", "removed": 0.5,' in drawn
     assert "P@10" not in drawn
 
@@ -912,9 +910,9 @@ def written(folder: Path) -> dict[str, bytes]:
 @pytest.mark.usefixtures("without_figures")
 def test_the_command_prints_the_summary_and_writes_a_folder(command: Command, tmp_path: Path) -> None:
     outcome = command("study", *FILES, "--samples", "2", "--seed", "3")
-    study = run_study([from_files(["qrels", "early", "late", "short"])], num_samples=2, seed=3)
-    assert (outcome.code, outcome.out) == (0, study.summary())
-    expected = study.files(figures=False)
+    made = study([from_files(["qrels", "early", "late", "short"])], num_samples=2, seed=3)
+    assert (outcome.code, outcome.out) == (0, made.summary())
+    expected = made.files(figures=False)
     found = written(tmp_path / "lexirecall-study")
     assert found.keys() == expected.keys() == {*(f"{name}.tsv" for name in TABLES), "summary.txt", "manifest.json"}
     assert {name: text for name, text in found.items() if name != "manifest.json"} == {

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import naive
 from command import Command
-from lexirecall import compare, evaluate, explain, project, rank_systems, report, run_study
+from lexirecall import compare, evaluate, explain, project, rank, report, study
 from lexirecall.adapters.gate import assert_all_found, assert_no_worse, assert_nothing_lost
 from lexirecall.positions import Mismatch
 from lexirecall.reader import VARIABLE, is_built
@@ -216,10 +216,10 @@ def test_every_verb_says_it() -> None:
     runs = {"x": RUN, "other": OTHER}
     expected = [SAID.format("x")]
     assert said(compare(QRELS, runs, ["AP"])) == expected
-    assert said(rank_systems(QRELS, runs)) == expected
-    assert said(explain(QRELS, RUN, OTHER, names=("x", "other"))) == expected
+    assert said(rank(QRELS, runs)) == expected
+    assert said(explain(QRELS, {"x": RUN, "other": OTHER})) == expected
     positions = project(QRELS, runs)
-    assert said(run_study({"mine": positions}, ["RR"], num_samples=1)) == [f"mine: {expected[0]}"]
+    assert said(study({"mine": positions}, measures=["RR"], num_samples=1)) == [f"mine: {expected[0]}"]
     assert said(report(QRELS, runs, output=None)) == expected
 
 
@@ -263,7 +263,7 @@ def test_duckdb_says_the_same(tmp_path: Path) -> None:
     for options in ({}, {"depth": 1}, {"judged_only": True}, {"needs_judged": True}):
         assert engine.project(QRELS, path, **options).mismatches == project(QRELS, path, **options).mismatches
         assert engine.project({"q1": {"d3": 0, "a": 1}}, path, **options).mismatches == ()
-    assert said(engine.evaluate(QRELS, path, ["AP"])) == [SAID.format("x.parquet")]
+    assert said(evaluate(engine.project(QRELS, path), measures=["AP"])) == [SAID.format("x.parquet")]
 
 
 @quick(25)

@@ -95,7 +95,7 @@ def test_in_python_a_page_is_not_written_over_its_input(tmp_path: Path) -> None:
     (tmp_path / "a.run").write_bytes(GOOD["a.run"])
     for runs in (tmp_path / "a.run", [tmp_path / "a.run"], {"a": tmp_path / "a.run"}):
         with pytest.raises(UsageError, match="is also an input"):
-            report({"q1": {"a": 1}}, runs, tmp_path / "a.run")
+            report({"q1": {"a": 1}}, runs, output=tmp_path / "a.run")
     assert (tmp_path / "a.run").read_bytes() == GOOD["a.run"]
 
 

@@ -21,11 +21,11 @@ from lexirecall import (
     parse_preference,
     project,
     register,
-    score,
 )
+from lexirecall.manifest import Policies
 from lexirecall.measures import AP, TSE
 from lexirecall.measures.references import REFERENCES
-from lexirecall.meta.decisions import Policies, decide
+from lexirecall.meta.decisions import decide
 from lexirecall.preferences import by_level, deciding_level, preference_of
 from lexirecall.preferences.preference import signs_of_ranks
 from strategies import LEVELS, Collection, collections, quick
@@ -346,7 +346,7 @@ def test_a_preference_in_eval_is_the_win_rate(collection: Collection, name: str)
     num_systems = len(positions.systems)
     if num_systems < 2 or not projection.num_relevant.any():
         return
-    values = score(positions, [preference]).values[:, :, 0]
+    values = evaluate(positions, measures=[preference]).values[:, :, 0]
     signs = preference.pairs(projection).signs
     for s, q in np.ndindex(values.shape):
         if projection.num_relevant[q]:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import naive
 from command import Command
-from lexirecall import DataError, FormatError, Positions, UsageError, evaluate, project, provider_exposure, score
+from lexirecall import DataError, FormatError, Positions, UsageError, evaluate, project, provider_exposure
 from lexirecall.measures import TSE, WORST_PROVIDER, WORST_PROVIDER_OVERALL
 from lexirecall.measures.providers import shares_of_providers
 from lexirecall.population import provider_utilities
@@ -185,8 +185,8 @@ def test_the_mean_over_tied_orders_is_refused() -> None:
     with pytest.raises(UsageError, match="no closed form"):
         provider_exposure(positions)
     with pytest.raises(UsageError, match="no closed form"):
-        score(positions, "WorstProvider")
-    scores = score(positions)
+        evaluate(positions, measures="WorstProvider")
+    scores = evaluate(positions)
     assert not {"WorstProvider", "WorstProviderOverall"} & {str(row) for row in scores.measures}
     assert not [note for note in scores.notes if note.kind == "worst-off provider"]
 
@@ -397,7 +397,7 @@ def test_ties_for_the_worst_place_are_all_named_those_with_the_most_requests_fir
     judged = {"q1": {"a": 1, "b": 1}, "q2": {"b": 1, "c": 1}}
     positions = project(judged, {"q1": ["x"], "q2": ["c"]}, providers={"a": "Ada", "b": "Ben", "c": "Cy"})
     assert provider_exposure(positions).worst() == ("Ben", "Ada")
-    assert score(positions, "WorstProviderOverall").to_dict(per_request=True) == {
+    assert evaluate(positions, measures="WorstProviderOverall").to_dict(per_request=True) == {
         "run": {"q1": {"WorstProviderOverall": 0.0}, "q2": {"WorstProviderOverall": 0.0}}
     }
 
@@ -415,7 +415,7 @@ def test_the_mean_over_requests_is_the_mean_exposure_of_the_worst_off_provider()
     positions = project({**QRELS, "empty": {"x": 0.0}}, runs, providers=MAP)
     several: list[dict[str, Any]] = [{}, {"no_relevant": "zero"}, {"queries": "intersection"}]
     for policies in several:
-        scores = score(positions, ["WorstProviderOverall", "WorstProvider"], **policies)
+        scores = evaluate(positions, measures=["WorstProviderOverall", "WorstProvider"], **policies)
         audit = provider_exposure(positions, queries=policies.get("queries", "all"))
         lowest = np.nanmin(audit.exposures, axis=1)
         np.testing.assert_allclose(scores.means[:, 0], lowest)
@@ -429,7 +429,7 @@ def test_what_a_run_does_not_answer_makes_nobody_worse_off_in_the_intersection()
     runs = {"partial": {"q1": ["b", "a"]}, "full": {"q1": ["b", "a"], "q2": ["b"]}}
     positions = project(judged, runs, providers={"a": "Ada", "b": "Ben"})
     for queries, value, worst in (("all", 0.5, ("Ben", "Ada")), ("intersection", 0.5, ("Ada",))):
-        assert score(positions, "WorstProviderOverall", queries=queries).means[0] == value
+        assert evaluate(positions, measures="WorstProviderOverall", queries=queries).means[0] == value
         assert provider_exposure(positions, queries=queries).worst("partial") == worst
     assert provider_exposure(positions, queries="intersection").num_requests.tolist() == [[1, 1], [1, 2]]
 
@@ -440,7 +440,7 @@ def test_a_run_that_answers_none_of_a_providers_requests_leaves_it_undefined() -
     assert audit.to_dict() == {"run": {"Ben": 1.0, "Ada": None}}
     positions = project({"q1": {"a": 1}, "q2": {"b": 1}}, {"q2": ["b"]}, providers={"a": "Ada"})
     assert provider_exposure(positions, queries="intersection").worst() == ()
-    scores = score(positions, "WorstProviderOverall", queries="intersection")
+    scores = evaluate(positions, measures="WorstProviderOverall", queries="intersection")
     assert scores.to_dict() == {"run": {"WorstProviderOverall": None}}
     assert "worst-off provider over all requests: run none" in str(scores)
 

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 
 import naive
 from command import Outcome
-from lexirecall import UsageError, compare, evaluate, project, report, run_study, simulate_collection
+from lexirecall import UsageError, compare, evaluate, explain, project, report, simulate_collection, study
 from lexirecall import page as page_package
 from lexirecall.errors import DataError
 from lexirecall.judgments import Judgments, offsets_of
 from lexirecall.manifest import Conventions
-from lexirecall.page import Report, bundle, html, report_positions
+from lexirecall.page import Report, bundle, html
 from lexirecall.page.charts import difference_intervals, leaderboard, pair_matrix, recall_curves, request_strips
 from lexirecall.page.charts.measures import depth_rows
 from lexirecall.page.charts.requests import request_difference_rows, strip_rows
@@ -32,8 +32,6 @@ from lexirecall.page.recall import RECALLS
 from lexirecall.plots import FORMATS, to_files
 from lexirecall.positions import Positions, SystemPositions, Tracks
 from lexirecall.segments import Segments
-from lexirecall.verbs.compare import Plan, compare_positions
-from lexirecall.verbs.explain import explain_positions
 from report_fixture import INHERITED, inherited_report
 from strategies import LEVELS, Collection, collections, quick
 
@@ -57,7 +55,7 @@ HOSTILE = (
 
 @pytest.fixture(scope="module")
 def simulated() -> Report:
-    return report(SIMULATED.qrels, SIMULATED.runs, None, date=NEW_YEAR)
+    return report(SIMULATED.qrels, SIMULATED.runs, output=None, date=NEW_YEAR)
 
 
 @pytest.fixture
@@ -80,7 +78,7 @@ def data_of(text: str) -> Any:
 def reported(collection: Collection, level: float, **options: Any) -> tuple[Any, Positions]:
     positions = project(collection.qrels, collection.runs)
     assume(positions.judgments.num_relevant(level).any())
-    made = report_positions(positions, level=level, date=NEW_YEAR, **options)
+    made = report(positions, output=None, level=level, date=NEW_YEAR, **options)
     return html.unpack(html.pack(made.payload)), positions
 
 
@@ -173,7 +171,7 @@ def rows_by_pair(comparison: Any) -> dict[tuple[Any, ...], dict[str, Any]]:
 def test_pairs_marks_and_order_are_those_of_compare(collection: Collection, level: float, queries: str) -> None:
     assume(len(collection.runs) > 1)
     page, positions = reported(collection, level, queries=queries)
-    comparison = compare_positions(positions, level=level, queries=queries)
+    comparison = compare(positions, level=level, queries=queries)
     check_pairs(page, rows_by_pair(comparison))
     number = len(page["systems"])
     assert len(page["pairs"]["a"]) == number * (number - 1) // 2
@@ -214,16 +212,16 @@ def test_recall_curves_and_depths_are_those_of_the_definition(
 
 def test_agreement_and_ties_are_those_of_a_study(simulated: Report) -> None:
     names = [measure["name"] for measure in simulated.payload["measures"]]
-    study = run_study({"x": simulated.findings.positions}, names, num_samples=1)
-    tied = {row["measure"]: row["ties"] for row in study.tables["ties"]}
-    agreed: dict[str, Any] = {row["measure"]: row["agreement"] for row in study.tables["agreement"]}
+    made = study({"x": simulated.findings.positions}, measures=names, num_samples=1)
+    tied = {row["measure"]: row["ties"] for row in made.tables["ties"]}
+    agreed: dict[str, Any] = {row["measure"]: row["agreement"] for row in made.tables["agreement"]}
     assert [row["measure"] for row in simulated.payload["study"]] == names
     for row in simulated.payload["study"]:
         assert (row["tied"], row["agreement"]) == (tied[row["measure"]], agreed.get(row["measure"]))
 
 
 def test_a_baseline_is_tested_alone_but_every_pair_is_counted() -> None:
-    page = report(SIMULATED.qrels, SIMULATED.runs, None, ["AP", "LexiRecall"], baseline="deep.run").payload
+    page = report(SIMULATED.qrels, SIMULATED.runs, ["AP", "LexiRecall"], output=None, baseline="deep.run").payload
     with_baseline = compare(SIMULATED.qrels, SIMULATED.runs, ["AP", "LexiRecall"], baseline="deep.run")
     untested = check_pairs(page, rows_by_pair(with_baseline), may_be_untested=True)
     assert untested == 2 * 3
@@ -238,7 +236,7 @@ def test_a_baseline_is_tested_alone_but_every_pair_is_counted() -> None:
 
 
 def test_a_tested_difference_that_is_not_that_of_the_means_is_given_beside_it() -> None:
-    page = report(SIMULATED.qrels, SIMULATED.runs, None, ["AP", "LexiRecall"], test="hsd").payload
+    page = report(SIMULATED.qrels, SIMULATED.runs, ["AP", "LexiRecall"], output=None, test="hsd").payload
     rows = rows_by_pair(compare(SIMULATED.qrels, SIMULATED.runs, ["AP", "LexiRecall"], test="hsd"))
     of_values, of_preference = page["pairs"]["by_measure"]
     assert "tested" not in of_values
@@ -252,7 +250,7 @@ def test_a_tested_difference_that_is_not_that_of_the_means_is_given_beside_it() 
 def test_the_manifest_says_how_it_was_done_and_what_was_left_out() -> None:
     qrels = {**SIMULATED.qrels, "none": {"x": 0}}
     sizes = {request: 10_000 + place for place, request in enumerate(qrels)}
-    made = report(qrels, SIMULATED.runs, None, corpus_size=sizes, seed=3, test="randomization", num_resamples=99)
+    made = report(qrels, SIMULATED.runs, output=None, corpus_size=sizes, seed=3, test="randomization", num_resamples=99)
     page = made.payload
     conventions = page["manifest"]["conventions"]
     assert conventions["corpus_size"] == "10,000 to 10,012, one for each request"
@@ -267,20 +265,20 @@ def test_the_manifest_says_how_it_was_done_and_what_was_left_out() -> None:
 
 def test_a_request_that_only_some_measures_value_is_said_to_be_left_out() -> None:
     runs = {"x": {"q": ["a"], "r": ["b"]}, "y": {"q": ["c", "a"], "r": ["c", "b"]}}
-    page = report({"q": {"a": 2}, "r": {"b": 1}}, runs, None, ["nDCG"], level=2).payload
+    page = report({"q": {"a": 2}, "r": {"b": 1}}, runs, ["nDCG"], output=None, level=2).payload
     assert page["requests"] == ["q"]
     assert page["left_out"][0].endswith("Some measures have a value there, and count it in the mean.")
 
 
 def test_lexirecall_is_always_there_but_does_not_lead_unless_it_is_asked_to() -> None:
-    page = report(SIMULATED.qrels, SIMULATED.runs, None, "AP RR").payload
+    page = report(SIMULATED.qrels, SIMULATED.runs, "AP RR", output=None).payload
     assert [measure["name"] for measure in page["measures"]] == ["AP", "RR", "LexiRecall"]
     order = [row[0].split()[1] for row in compare(SIMULATED.qrels, SIMULATED.runs, "AP").table().rows]
     assert page["systems"] == order
 
 
 def test_a_single_run_has_a_page_without_pairs() -> None:
-    made = report(SIMULATED.qrels, SIMULATED.runs["deep.run"], None)
+    made = report(SIMULATED.qrels, SIMULATED.runs["deep.run"], output=None)
     page = made.payload
     assert (page["systems"], page["labels"], page["ranks"], page["study"]) == (["run"], ["a"], [1], [])
     assert page["pairs"]["a"] == page["pairs"]["b"] == page["pairs"]["by_measure"][0]["p"] == []
@@ -288,18 +286,18 @@ def test_a_single_run_has_a_page_without_pairs() -> None:
     assert not any(measure["is_preference"] for measure in page["measures"])
     assert list(made.charts()) == ["leaderboard", "request", "recall", "depth"]
     with pytest.raises(UsageError, match="one run only"):
-        report(SIMULATED.qrels, SIMULATED.runs["deep.run"], None, baseline="run")
+        report(SIMULATED.qrels, SIMULATED.runs["deep.run"], output=None, baseline="run")
     with pytest.raises(UsageError, match="compares runs, and there is one only"):
-        report(SIMULATED.qrels, SIMULATED.runs["deep.run"], None, "LexiRecall")
+        report(SIMULATED.qrels, SIMULATED.runs["deep.run"], "LexiRecall", output=None)
 
 
 def test_what_cannot_be_shown_is_refused() -> None:
     with pytest.raises(UsageError, match="no single order"):
-        report(SIMULATED.qrels, SIMULATED.runs, None, ties="expected")
+        report(SIMULATED.qrels, SIMULATED.runs, output=None, ties="expected")
     with pytest.raises(UsageError, match="not retrieved"):
-        report(SIMULATED.qrels, SIMULATED.runs, None, imputation="optimistic")
+        report(SIMULATED.qrels, SIMULATED.runs, output=None, imputation="optimistic")
     with pytest.raises(DataError, match="the highest grade is 2 and the level is 3"):
-        report(SIMULATED.qrels, SIMULATED.runs, None, ["AP(rel=1)"], level=3)
+        report(SIMULATED.qrels, SIMULATED.runs, ["AP(rel=1)"], output=None, level=3)
 
 
 # Hostile names
@@ -310,13 +308,13 @@ def test_what_cannot_be_shown_is_refused() -> None:
 def test_a_hostile_name_stays_text(name: str) -> None:
     judged = {name: 1, f"{name}2": 1}
     runs = {name: {name: [f"{name}2", "x", name]}, "tame": {name: ["x", name]}}
-    text = report({name: judged}, runs, None, ["RR"], title=name, date=NEW_YEAR).html()
+    text = report({name: judged}, runs, ["RR"], output=None, title=name, date=NEW_YEAR).html()
     page = data_of(text)
     assert (page["title"], page["requests"], page["relevant"]) == (name, [name], [[*judged]])
     assert page["systems"] == [name, "tame"]
     assert {run["name"] for run in page["manifest"]["runs"]} == {name, "tame"}
     tame = report(
-        {"q": {"a": 1, "b": 1}}, {"x": {"q": ["b", "x", "a"]}, "tame": {"q": ["x", "a"]}}, None, ["RR"]
+        {"q": {"a": 1, "b": 1}}, {"x": {"q": ["b", "x", "a"]}, "tame": {"q": ["x", "a"]}}, ["RR"], output=None
     ).html()
     assert text.count("<") == tame.count("<")  # no element more than without it
     assert "\u202e" not in text
@@ -327,7 +325,7 @@ def test_a_hostile_name_stays_text(name: str) -> None:
 def test_long_names_are_cut_and_counted_and_stay_different() -> None:
     long, other = "d" * 10_000, "d" * 10_001
     runs = {long: {long: [long], other: [long]}, other: {long: ["x", long], other: [long]}}
-    made = report({long: {long: 1}, other: {long: 1}}, runs, None, ["RR"])
+    made = report({long: {long: 1}, other: {long: 1}}, runs, ["RR"], output=None)
     page = made.payload
     assert page["systems"] == page["requests"] == ["d" * 200 + "…", "d" * 200 + "… (2)"]
     assert page["left_out"] == ["6 names longer than 200 characters: cut, and marked with an ellipsis."]
@@ -337,7 +335,7 @@ def test_long_names_are_cut_and_counted_and_stay_different() -> None:
 def test_names_that_are_not_unicode_are_shown_by_their_bytes(tmp_path: Path) -> None:
     (tmp_path / "qrels").write_bytes(b"q\xff 0 caf\xe9 1\n")
     (tmp_path / "run").write_bytes(b"q\xff Q0 caf\xe9 1 1 x\n")
-    page = report(tmp_path / "qrels", tmp_path / "run", None).payload
+    page = report(tmp_path / "qrels", tmp_path / "run", output=None).payload
     assert (page["requests"], page["relevant"]) == (["q\\xff"], [["caf\\xe9"]])
     assert html.unpack(html.pack(page))["requests"] == ["q\\xff"]
 
@@ -347,8 +345,8 @@ def test_names_that_are_not_unicode_are_shown_by_their_bytes(tmp_path: Path) -> 
 
 @pytest.mark.usefixtures("stand_in")
 def test_the_same_input_and_date_give_the_same_bytes(simulated: Report) -> None:
-    again = report(SIMULATED.qrels, SIMULATED.runs, None, date=NEW_YEAR)
-    other = report(SIMULATED.qrels, SIMULATED.runs, None, date=dt.date(2026, 1, 2))
+    again = report(SIMULATED.qrels, SIMULATED.runs, output=None, date=NEW_YEAR)
+    other = report(SIMULATED.qrels, SIMULATED.runs, output=None, date=dt.date(2026, 1, 2))
     assert again.html() == simulated.html() != other.html()
     assert data_of(again.html())["date"] == "2026-01-01"
 
@@ -408,7 +406,7 @@ def test_a_page_of_twenty_systems_and_250_requests_stays_below_3_megabytes(
     real_bundle: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(page_package, "javascript_bundle", lambda: real_bundle)
-    made = report_positions(large_positions(20, 250, 70))
+    made = report(large_positions(20, 250, 70), output=None)
     assert made.payload["left_out"] == []
     assert len(made.html().encode()) < 3_000_000
 
@@ -423,7 +421,7 @@ def test_the_real_libraries_are_whole(real_bundle: str) -> None:
 def test_what_does_not_fit_is_left_out_and_said() -> None:
     positions = large_positions(8, 40, 10)
     limits = Limits(positions=1000, values=2000, pair_values=250, fewest_systems=2)
-    page = report_positions(positions, ["AP"], limits=limits).payload
+    page = report(positions, measures=["AP"], output=None, limits=limits).payload
     assert [rankings is not None for rankings in page["found"]] == [True] * 2 + [False] * 6
     assert page["retrieved"][2:] == page["values"][0][2:] == [None] * 6
     assert len(page["systems"]) == len(page["means"]) == len(page["recall"]["mean"]) == 8
@@ -437,8 +435,8 @@ def test_what_does_not_fit_is_left_out_and_said() -> None:
 
 def test_requests_are_thinned_only_if_a_few_systems_do_not_fit() -> None:
     positions = large_positions(3, 40, 10)
-    everything = report_positions(positions, ["AP"]).payload
-    page = report_positions(positions, ["AP"], limits=Limits(positions=500)).payload
+    everything = report(positions, measures=["AP"], output=None).payload
+    page = report(positions, measures=["AP"], output=None, limits=Limits(positions=500)).payload
     assert page["requests"] == everything["requests"][::3]
     assert page["relevant"] == everything["relevant"][::3]
     assert page["found"][0] == everything["found"][0][::3]
@@ -566,7 +564,7 @@ def test_differences_on_requests_are_those_of_the_values(simulated: Report) -> N
 
 def test_a_strip_marks_what_decides_between_two_systems(simulated: Report) -> None:
     positions = simulated.findings.positions
-    explained = explain_positions(positions, 0, 1).requests[0]
+    explained = explain(positions).requests[0]
     names = positions.systems[:2]
     lists, items = strip_rows(positions, explained.request, names)
     assert [row["run"] for row in lists] == [*names]
@@ -603,7 +601,7 @@ def test_names_that_no_chart_knows_are_refused(simulated: Report) -> None:
 
 def test_many_systems_can_be_drawn() -> None:
     positions = large_positions(18, 12, 4)
-    made = report_positions(positions, ["AP"])
+    made = report(positions, measures=["AP"], output=None)
     assert made.findings.comparison is not None
     assert b"<svg" in to_files(pair_matrix(made.findings.comparison, "AP"), "pairs")["pairs.svg"]
     assert "recall" in made.charts()  # which shows the best ten
@@ -617,7 +615,7 @@ def test_names_that_objects_of_javascript_inherit_can_be_drawn() -> None:
 
 def test_a_baseline_and_an_intersection_can_be_drawn() -> None:
     runs = {"x": {"q": ["a"]}, "y": {"r": ["a"]}, "z": {"q": ["b", "a"], "r": ["b", "a"]}}
-    made = report({"q": {"a": 1}, "r": {"a": 1}}, runs, None, ["RR"], baseline="y", queries="intersection")
+    made = report({"q": {"a": 1}, "r": {"a": 1}}, runs, ["RR"], output=None, baseline="y", queries="intersection")
     assert made.payload["systems"][:2] == ["x", "y"]  # which have no request in common
     assert sorted(made.charts()) == [
         "depth", "differences", "intervals", "leaderboard", "measures", "pairs", "recall", "request",
@@ -723,23 +721,23 @@ def test_without_the_extra_the_command_says_what_to_install(
     monkeypatch.undo()
     monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(UsageError, match=r"pip install 'lexirecall\[report\]'"):
-        report(SIMULATED.qrels, SIMULATED.runs, None, plots="figures")
+        report(SIMULATED.qrels, SIMULATED.runs, output=None, plots="figures")
 
 
 @pytest.mark.usefixtures("stand_in")
 def test_charts_can_be_written_without_a_page(tmp_path: Path) -> None:
-    report(SIMULATED.qrels, SIMULATED.runs["deep.run"], None, ["AP"], plots=tmp_path / "figures")
+    report(SIMULATED.qrels, SIMULATED.runs["deep.run"], ["AP"], output=None, plots=tmp_path / "figures")
     assert len(list((tmp_path / "figures").iterdir())) == 4 * len(FORMATS)
 
 
 @pytest.mark.usefixtures("stand_in")
 def test_a_page_that_cannot_be_written_takes_the_charts_with_it(tmp_path: Path) -> None:
-    made = report(SIMULATED.qrels, SIMULATED.runs["deep.run"], None, ["AP"])
+    made = report(SIMULATED.qrels, SIMULATED.runs["deep.run"], ["AP"], output=None)
     with pytest.raises(Exception, match="cannot be written"):
         made.write(tmp_path / "missing/page.html", tmp_path / "figures")
     assert list((tmp_path / "figures").iterdir()) == []
 
 
 def test_the_plan_of_positions_is_the_plan_of_files(simulated: Report) -> None:
-    made = report_positions(simulated.findings.positions, plan=Plan(), date=NEW_YEAR)
+    made = report(simulated.findings.positions, output=None, date=NEW_YEAR)
     assert made.payload == simulated.payload

@@ -115,7 +115,7 @@ KINDS: dict[str, Callable[[], str]] = {
 def replace_runs(runs: dict[str, Any]) -> str:
     from lexirecall.page import report
 
-    return report(DEMO.qrels, runs, None).html()
+    return report(DEMO.qrels, runs, output=None).html()
 
 
 @dataclass
@@ -469,7 +469,7 @@ def test_a_click_on_a_request_shows_it(show: Open) -> None:
 @pytest.mark.parametrize(("a", "b"), [("deep.run", "precise.run"), ("random.run", "shallow.run")])
 def test_the_sentence_of_a_request_is_that_of_explain(show: Open, a: str, b: str) -> None:
     opened = show()
-    explanation = explain(DEMO.qrels, DEMO.runs[a], DEMO.runs[b], names=(a, b))
+    explanation = explain(DEMO.qrels, {a: DEMO.runs[a], b: DEMO.runs[b]})
     for request in explanation.requests:
         opened.page.evaluate("hash => { location.hash = hash; }", f"#a={a}&b={b}&q={request.request}")
         opened.page.wait_for_function(
@@ -480,7 +480,7 @@ def test_the_sentence_of_a_request_is_that_of_explain(show: Open, a: str, b: str
 
 def test_a_strip_has_every_position_and_marks_the_deciding_level(show: Open) -> None:
     a, b = "deep.run", "precise.run"
-    explanation = explain(DEMO.qrels, DEMO.runs[a], DEMO.runs[b], names=(a, b))
+    explanation = explain(DEMO.qrels, {a: DEMO.runs[a], b: DEMO.runs[b]})
     explained = next(each for each in explanation.requests if each.preferred == a and len(each.b.missing) == 2)
     opened = show("demo", f"#a={a}&b={b}&q={explained.request}")
     for row, side in enumerate((explained.a, explained.b)):
@@ -495,7 +495,7 @@ def test_a_strip_has_every_position_and_marks_the_deciding_level(show: Open) -> 
 
 def test_the_documents_that_a_system_misses_are_all_there(show: Open) -> None:
     opened = show("demo", "#q=1")
-    side = explain(DEMO.qrels, DEMO.runs["random.run"], DEMO.runs["deep.run"], names=("a", "b")).request("1").a
+    side = explain(DEMO.qrels, {"a": DEMO.runs["random.run"], "b": DEMO.runs["deep.run"]}).request("1").a
     row = opened.page.locator("#request .strips tbody tr", has_text="random.run")
     row.locator("summary").click()
     row.locator("details > div .id").first.wait_for()

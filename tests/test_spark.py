@@ -16,6 +16,7 @@ from lexirecall.engines import spark as engine
 from lexirecall.engines import spark_session
 from lexirecall.engines.spark_files import evaluate_files
 from lexirecall.errors import DataError, FormatError, LexirecallError, UsageError
+from lexirecall.manifest import Policies
 from lexirecall.verbs.rank import compared_pairs
 from pages import DOCS, run_page
 from test_table_files import every_odd_file, folder_with
@@ -199,7 +200,7 @@ def test_preference_counts_are_those_of_pairs(spark: Any) -> None:
     positions = project(qrels, runs, corpus_size=99)
     expected = []
     for preference in map(parse_preference, names):
-        pairs = compared_pairs(positions, preference, level=1, queries="intersection", no_relevant="skip")
+        pairs = compared_pairs(positions, preference, Policies(queries="intersection"))
         for a, b in combinations(range(3), 2):
             counts = (table[a, b] for table in (pairs.wins, pairs.ties, pairs.losses, pairs.num_requests))
             mean = math.fsum(pairs.values[a, b].tolist()) / pairs.num_requests[a, b]

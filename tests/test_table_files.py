@@ -15,12 +15,13 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexirecall import FormatError, UsageError, compare, evaluate, explain, project, rank_systems
+from lexirecall import FormatError, UsageError, compare, evaluate, explain, project, rank
+from lexirecall.fields import choices_of
 from lexirecall.formats import count_runs
 from lexirecall.formats.folders import files_of
 from lexirecall.formats.source import Source
 from lexirecall.formats.tablefiles import open_table_file
-from lexirecall.manifest import TIE_RULES
+from lexirecall.manifest import Conventions
 from strategies import quick
 from test_frames import Rows, rows, seen
 
@@ -95,7 +96,7 @@ def test_a_table_may_come_from_standard_input(monkeypatch: pytest.MonkeyPatch, p
 
 @every_writer
 @quick(15)
-@given(some=rows(), ties=st.sampled_from(TIE_RULES))
+@given(some=rows(), ties=st.sampled_from(choices_of(Conventions, "ties")))
 def test_a_table_file_means_what_text_means(
     tmp_path_factory: pytest.TempPathFactory, form: str, some: Rows, ties: str
 ) -> None:
@@ -331,8 +332,8 @@ def test_every_verb_takes_table_files(tmp_path: Path) -> None:
     files = [write(tmp_path / f"{name}.parquet", parquet(BOTH.filter(system=name))) for name in ("x", "y")]
     assert evaluate(qrels, files[0], ["AP"]).to_dict() == {"x": {"AP": 0.625}}
     assert compare(qrels, files, ["AP"]).systems == ("x", "y")
-    assert rank_systems(qrels, files).systems == ("x", "y")
-    assert len(explain(qrels, *files).requests) == 2
+    assert rank(qrels, files).systems == ("x", "y")
+    assert len(explain(qrels, files).requests) == 2
 
 
 # What is wrong

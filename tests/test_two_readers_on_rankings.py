@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lexirecall.fields import choices_of
 from lexirecall.formats import native
 from lexirecall.formats.source import Source
 from lexirecall.formats.trec import project_text, read_qrels
 from lexirecall.judgments import Judgments
-from lexirecall.manifest import DUPLICATE_RULES, SCORE_DTYPES, TIE_RULES, Conventions
+from lexirecall.manifest import Conventions
 from lexirecall.reader import is_built
 from strategies import quick
 from test_two_readers import plain
@@ -38,7 +39,12 @@ SCORES = (
 )
 CONVENTIONS = [
     Conventions(ties=ties, score_dtype=dtype, depth=depth, duplicates=duplicates)
-    for ties, dtype, depth, duplicates in product(TIE_RULES, SCORE_DTYPES, (None, 1, 4), DUPLICATE_RULES)
+    for ties, dtype, depth, duplicates in product(
+        choices_of(Conventions, "ties"),
+        choices_of(Conventions, "score_dtype"),
+        (None, 1, 4),
+        choices_of(Conventions, "duplicates"),
+    )
 ]
 
 

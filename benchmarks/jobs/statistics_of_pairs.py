@@ -3,28 +3,31 @@
 import json
 import sys
 import time
+from dataclasses import asdict
 
 from pairs import simulate
+
+from lexirecall import compare
 
 MEASURES = ("LexiRecall", "TSE", "R@1000", "Rprec", "AP", "nDCG", "RR")
 
 
 def main() -> None:
     start = time.process_time()
-    from lexirecall.verbs.compare import Plan, compare_positions
+    from lexirecall.verbs.testing import Testing
 
     imports = time.process_time() - start
     positions = simulate(*map(int, sys.argv[1:]))
     seconds = {}
     for name, plan in {
-        "t or sign, Holm": Plan("auto"),
-        "HSD": Plan("hsd"),
-        "Wilcoxon, Holm": Plan("wilcoxon"),
-        "randomization, 10,000": Plan("randomization"),
-        "randomized HSD, 10,000": Plan("randomized-hsd"),
+        "t or sign, Holm": Testing("auto"),
+        "HSD": Testing("hsd"),
+        "Wilcoxon, Holm": Testing("wilcoxon"),
+        "randomization, 10,000": Testing("randomization"),
+        "randomized HSD, 10,000": Testing("randomized-hsd"),
     }.items():
         start = time.process_time()
-        compare_positions(positions, MEASURES, plan)
+        compare(positions, measures=MEASURES, **asdict(plan))
         seconds[name] = time.process_time() - start
     seconds["t or sign, Holm"] += imports
     print(json.dumps(seconds))

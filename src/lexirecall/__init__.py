@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lexirecall.judgments import Judgments
     from lexirecall.measures import MEASURES, Measure
     from lexirecall.measures.providers import ProviderExposure, provider_exposure
-    from lexirecall.meta import Study, run_study
+    from lexirecall.meta import Study, study
     from lexirecall.names import parse_measure, parse_measures, parse_preference, register
     from lexirecall.orientation import precision_orientation, recall_orientation
     from lexirecall.page import Report, report
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from lexirecall.topheavy import is_top_heavy
     from lexirecall.verbs.compare import compare
     from lexirecall.verbs.comparison import Comparison
-    from lexirecall.verbs.evaluate import evaluate, score
+    from lexirecall.verbs.evaluate import evaluate
     from lexirecall.verbs.explain import Explanation, explain
-    from lexirecall.verbs.rank import Ranking, rank_systems
+    from lexirecall.verbs.rank import Ranking, rank
     from lexirecall.verbs.scores import Scores
 
 _HOME = {
@@ -68,14 +68,13 @@ _HOME = {
     "project": "formats",
     "provider_exposure": "measures.providers",
     "provider_utilities": "population",
-    "rank_systems": "verbs.rank",
+    "rank": "verbs.rank",
     "recall_orientation": "orientation",
     "register": "names",
     "report": "page",
-    "run_study": "meta",
-    "score": "verbs.evaluate",
     "simulate_collection": "simulate",
     "sort_key": "colex",
+    "study": "meta",
     "tie_probability": "chance",
     "user_utilities": "population",
     "worst_case_deterministic": "stochastic",
@@ -90,8 +89,8 @@ __all__ = [
     "Report", "Scores", "Study", "UnknownMeasure", "UsageError", "colex_rank", "colex_unrank", "compare",
     "evaluate", "expected_exposure", "explain", "is_top_heavy", "leximin", "parse_measure", "parse_measures",
     "parse_preference", "precision_orientation", "preference_of", "project", "provider_exposure",
-    "provider_utilities", "rank_systems", "recall_orientation", "register", "report", "run_study", "score",
-    "simulate_collection", "sort_key", "tie_probability", "user_utilities", "worst_case_deterministic",
+    "provider_utilities", "rank", "recall_orientation", "register", "report",
+    "simulate_collection", "sort_key", "study", "tie_probability", "user_utilities", "worst_case_deterministic",
     "worst_case_provider", "worst_case_stochastic", "worst_case_user",
 ]  # fmt: skip
 

@@ -1,25 +1,90 @@
-"""Under which conventions a result was computed, and what was left out or imputed on the way.
+"""How a result is computed: the records of options, and the manifest that every result carries.
 
-Belongs here: the record that is attached to every result, and its JSON. Imports errors, reader and version.
+Belongs here: each option, with its default, its help, its checks and the rule it stands for; and what was left out or
+imputed on the way, as JSON. Keywords of verbs, options of commands and pages of the documentation are made from the
+fields.
 """
 
 import json
+import os
 import sys
+import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from lexirecall.errors import UsageError, choice
+from lexirecall.errors import UsageError
+from lexirecall.fields import check_choices, option
 from lexirecall.reader import reader_in_use
 from lexirecall.version import VERSION
 
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
 MOST_ITEMS = 2**53  # positions are computed with as floats, and every one of them must be exact
-TIE_RULES = ("trec", "input", "worst", "best", "expected")
-IMPUTATIONS = ("pessimistic", "optimistic", "paper")
-DUPLICATE_RULES = ("error", "first", "best")
-SCORE_DTYPES = ("float64", "float32")
-REQUEST_POLICIES = ("all", "intersection")
-NO_RELEVANT_POLICIES = ("skip", "zero")
+
+
+class Scored(Protocol):
+    """What a measure or preference says of itself."""
+
+    @property
+    def direction(self) -> int:
+        """1 where more is better, -1 where less is."""
+
+    @property
+    def sparse(self) -> bool:
+        """Has a value on some requests only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """How requests count.
+
+    >>> Policies(level=0)
+    Traceback (most recent call last):
+    lexirecall.errors.UsageError: level is 0, but must be above 0
+      a grade of 0 means not relevant
+    """
+
+    level: float = field(default=1, metadata=option("Lowest grade that counts as relevant.", "number"))
+    queries: str = field(
+        default="all",
+        metadata=option(
+            "Judged requests that a run does not answer: worst case (all), or left out (intersection).",
+            choices=("all", "intersection"),
+        ),
+    )
+    no_relevant: str = field(
+        default="skip",
+        metadata=option(
+            "Requests without a relevant document: left out of every mean, or 0 as in trec_eval.",
+            choices=("skip", "zero"),
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        check_choices(self)
+        if not 0 < self.level < float("inf"):
+            raise UsageError(f"level is {self.level}, but must be above 0", remedy="a grade of 0 means not relevant")
+
+    @property
+    def keeps_unanswered(self) -> bool:
+        """Whether a request that a run does not answer counts, as nothing retrieved."""
+        return self.queries == "all"
+
+    @property
+    def skips_empty(self) -> bool:
+        """Whether requests without a relevant item are left out of every mean."""
+        return self.no_relevant == "skip"
+
+    def among(self, answered: "npt.NDArray[np.bool_]") -> "npt.NDArray[np.bool_]":
+        """Return which rankings count, given which were answered."""
+        return answered | self.keeps_unanswered
+
+    def counts_empty(self, row: Scored) -> bool:
+        """Tell whether a request without a relevant item counts as 0, as a tie to a preference."""
+        return not self.skips_empty and row.direction > 0 and not row.sparse
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,28 +96,48 @@ class Conventions:
     lexirecall.errors.UsageError: ties is 'alphabetical', but must be one of trec, input, worst, best, expected
     """
 
-    ties: str = "trec"
-    """Order of items with equal scores: `trec` (id descending by bytes), `input` (as given), `worst` and `best`
-    (relevant items last or first), `expected` (the mean over all orders)."""
-    score_dtype: str = "float64"
-    """`float32` rounds scores first, as trec_eval 9 and pytrec_eval do."""
-    depth: int | None = None
-    """Only the first so many items of each ranking count."""
-    judged_only: bool = False
-    """Items without a judgment are taken out of the ranking, after the depth cut."""
-    duplicates: str = "error"
-    """An item twice in one ranking: refuse it, keep the `first` line, or keep the `best` score."""
-    imputation: str = "pessimistic"
-    """Where relevant items that were not retrieved are: at the very bottom, or right after the last retrieved one.
-    `paper` is the bottom too, where AP, nDCG, RR and all others without a cut-off then see them."""
-    strict: bool = False
-    """Fields after the tag of a run are refused; otherwise they are ignored and counted, as trec_eval's format says."""
+    ties: str = field(
+        default="trec",
+        metadata=option(
+            "Order of equal scores: by document id, as in the file, relevant last or first, or the mean over all.",
+            choices=("trec", "input", "worst", "best", "expected"),
+        ),
+    )
+    """`trec`: id descending by bytes; `input`: as given; `worst`, `best`: relevant items last or first; `expected`: the
+    mean over all orders."""
+    score_dtype: str = field(
+        default="float64",
+        metadata=option("float32 ties scores as trec_eval 9 and pytrec_eval do.", choices=("float64", "float32")),
+    )
+    depth: int | None = field(
+        default=None,
+        metadata=option("Only the first K documents of each ranking count.", "whole", least=1, metavar="K"),
+    )
+    judged_only: bool = field(
+        default=False, metadata=option("Take documents without a judgment out of the rankings.", "flag")
+    )
+    """After the depth cut."""
+    duplicates: str = field(
+        default="error",
+        metadata=option(
+            "A document twice in one ranking: stop, keep the first line, or keep the best score.",
+            choices=("error", "first", "best"),
+        ),
+    )
+    imputation: str = field(
+        default="pessimistic",
+        metadata=option(
+            "Where relevant documents that were not retrieved stand: at the bottom, for measures that use the corpus "
+            "size; (for study) right after the list; at the bottom for all measures without a cut-off, as in the "
+            "paper.",
+            choices=("pessimistic", "optimistic", "paper"),
+        ),
+    )
+    strict: bool = field(default=False, metadata=option("Refuse lines of a run with fields after the run tag.", "flag"))
+    """Otherwise such fields are ignored and counted, as trec_eval's format says."""
 
     def __post_init__(self) -> None:
-        choice("ties", self.ties, TIE_RULES)
-        choice("score_dtype", self.score_dtype, SCORE_DTYPES)
-        choice("duplicates", self.duplicates, DUPLICATE_RULES)
-        choice("imputation", self.imputation, IMPUTATIONS)
+        check_choices(self)
         if self.depth is not None and not (1 <= self.depth <= MOST_ITEMS and self.depth % 1 == 0):
             raise UsageError(f"depth is {self.depth}, but must be a whole number from 1 to {MOST_ITEMS}")
         if self.ties == "expected" and self.imputation == "optimistic":
@@ -61,6 +146,11 @@ class Conventions:
             raise UsageError(
                 "ties='expected' has no closed form with both a depth and judged items only; leave one out"
             )
+
+    def warn_of_optimism(self) -> None:
+        """Warn if missing items are placed where they flatter the run."""
+        if self.imputation == "optimistic":
+            warnings.warn("optimistic imputation rewards returning nothing; use it for study only", stacklevel=3)
 
     def require_corpus_size(self, corpus_size: object) -> None:
         """Raise if the imputation needs a corpus size and there is none.
@@ -75,6 +165,39 @@ class Conventions:
                 "imputation='paper' needs the corpus size, to place what is missing",
                 remedy="give --corpus-size N or FILE, or corpus_size= in Python",
             )
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What is read beside judgments and runs, and how columns are found."""
+
+    corpus_size: int | str | os.PathLike[str] | Mapping[Any, int] | None = field(
+        default=None,
+        metadata=option("Size of the corpus: a number, or a file of lines `request size`.", "size", metavar="N|FILE"),
+    )
+    providers: Any = field(
+        default=None,
+        metadata=option(
+            "Whose the documents are, for the exposure of providers: a file of lines `document provider`.",
+            "file",
+            metavar="FILE",
+        ),
+    )
+    """A file, {document: provider}, {document: [provider, …]} or a table."""
+    columns: Mapping[str, str] | None = field(
+        default=None,
+        metadata=option(
+            "Columns of Parquet and CSV with other names than the usual: request, item, score, rank, grade, system.",
+            "columns",
+            metavar="ROLE=NAME,...",
+        ),
+    )
+    show_progress: bool | None = False
+    """None: on a terminal, if it takes longer than a second."""
+
+
+READING = (Conventions, Sources)
+"""The records whose fields say how judgments and runs are read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from lexirecall.errors import DataError, UsageError, counted, listed
 from lexirecall.judgments import BoolArray, FloatArray, IntArray, Judgments, offsets_of
-from lexirecall.manifest import Conventions
+from lexirecall.manifest import Conventions, Policies
 from lexirecall.providers import Providers
 from lexirecall.segments import Segments, sums_of
 
@@ -159,6 +159,10 @@ class Positions:
         """How many items with a positive grade were really retrieved, [S, Q]; imputed positions lie below the list."""
         retrieved = self.found.positions <= np.repeat(self.num_retrieved.ravel(), self.found.segments.sizes)
         return self.found.segments.filter(retrieved).sizes.reshape(self.shape)
+
+    def counted(self, policies: Policies) -> BoolArray:
+        """Return which rankings count, [S, Q]: of requests with a relevant item, and answered if only those are."""
+        return policies.among(self.answered) & (self.judgments.num_relevant(policies.level) > 0)
 
     def check_corpus_size(self, corpus_size: IntArray) -> None:
         """Raise where a corpus is too small for what was retrieved and what is relevant but missing."""

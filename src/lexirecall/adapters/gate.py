@@ -7,18 +7,21 @@ Imports errors, formats, measures, names, positions, text and verbs.
 
 import warnings
 from collections.abc import Iterator
-from typing import Any, Unpack, cast
+from dataclasses import asdict, replace
+from typing import Any
 
 from lexirecall.errors import UsageError, counted, listed
-from lexirecall.formats import Qrels, Reading, Run, project
+from lexirecall.fields import taken, takes
+from lexirecall.formats import Qrels, Run, Runs, project
+from lexirecall.manifest import READING, Policies
 from lexirecall.measures import Measure
 from lexirecall.names import Evaluable, parse_names, parse_preference
 from lexirecall.positions import Positions
 from lexirecall.tables import number
 from lexirecall.text import visible
-from lexirecall.verbs.compare import Plan, compare_positions
+from lexirecall.verbs.compare import compare
 from lexirecall.verbs.comparison import MeasureComparison
-from lexirecall.verbs.explain import check_single_order, explain_positions
+from lexirecall.verbs.explain import check_single_order, explain
 from lexirecall.verbs.explanation import RequestExplanation
 from lexirecall.verbs.notes import warn_of_mismatches
 from lexirecall.verbs.rank import compared_pairs
@@ -27,17 +30,14 @@ _NEW, _BASELINE = 0, 1
 _SHOWN = 5  # requests, and documents of each, that a failure names
 
 
+@takes(Policies, *READING)
 def assert_no_worse(
     qrels: Qrels,
     new: Run,
     baseline: Run,
     preference: str | Evaluable = "LexiRecall",
     alpha: float = 0.05,
-    *,
-    level: float = 1,
-    queries: str = "all",
-    no_relevant: str = "skip",
-    **reading: Unpack[Reading],
+    **options: Any,
 ) -> None:
     """Fail if the new run is significantly worse than the baseline; better, or not to be told apart, passes.
 
@@ -61,13 +61,9 @@ def assert_no_worse(
     ...
     """
     __tracebackhide__ = True
-    check_single_order(reading)
-    row = _single(preference)
-    runs = {"new": new, "baseline": baseline}
-    positions = project(qrels, runs, needs_judged=row.needs_judged, **reading)
-    warn_of_mismatches(positions)
-    policies: dict[str, Any] = {"level": level, "queries": queries, "no_relevant": no_relevant}
-    comparison = compare_positions(positions, [row], Plan(correction="none", alpha=alpha), **policies)
+    row, policies = _single(preference), taken(Policies, options)
+    positions = _read(qrels, {"new": new, "baseline": baseline}, options, needs_judged=row.needs_judged)
+    comparison = compare(positions, measures=[row], correction="none", alpha=alpha, **asdict(policies))
     compared = comparison.measures[0]
     two_sided, difference = float(compared.pvalues[0]), float(compared.responses[0])
     _warn_if_nothing_can_fail(compared, alpha)
@@ -75,6 +71,7 @@ def assert_no_worse(
         raise AssertionError(_worse(positions, compared, alpha, policies))
 
 
+@takes(*READING)
 def assert_nothing_lost(
     qrels: Qrels,
     new: Run,
@@ -82,11 +79,11 @@ def assert_nothing_lost(
     depth: int | None = None,
     *,
     level: float = 1,
-    **reading: Any,
+    **options: Any,
 ) -> None:
     """Fail if the new run lacks a relevant document that the baseline has, on any request, within the first `depth`.
 
-    No test of significance: one lost document is enough. `reading` are the keywords of `lexirecall.project`.
+    No test of significance: one lost document is enough. `options` are the keywords of `lexirecall.project`.
 
     >>> assert_nothing_lost({"q": {"a": 1}}, new={"q": ["x", "a"]}, baseline={"q": ["a"]})
     >>> assert_nothing_lost({"q": {"a": 1}}, new={"q": ["x", "a"]}, baseline={"q": ["a"]}, depth=1)
@@ -95,27 +92,25 @@ def assert_nothing_lost(
     q: a (was at 1, now at 2)
     """
     __tracebackhide__ = True
-    check_single_order(cast("Reading", reading))
-    runs = {"new": new, "baseline": baseline}
-    positions = project(qrels, runs, depth=depth, **reading)
-    warn_of_mismatches(positions)
-    explained = explain_positions(positions, level=level)
+    positions = _read(qrels, {"new": new, "baseline": baseline}, {**options, "depth": depth})
+    explained = explain(positions, level=level)
     lost = {request.request: request.only_b for request in explained.requests if request.only_b}
     if lost:
         total = counted(sum(map(len, lost.values())), "relevant document")
         where = f"{'' if depth is None else f' within the first {depth}'}, on {len(lost)} of "
         first = f"the new run loses {total} that the baseline has{where}{counted(len(explained.requests), 'request')}"
-        now = _places(qrels, new, level, reading)
+        now = _places(qrels, new, level, options)
         raise AssertionError("\n".join([first, *_listed_documents(lost, now, "was at {}, ")]))
 
 
+@takes(*READING)
 def assert_all_found(
     qrels: Qrels,
     run: Run,
     depth: int | None = None,
     *,
     level: float = 1,
-    **reading: Any,
+    **options: Any,
 ) -> None:
     """Fail if any relevant document is not within the first `depth` of its request: every required passage is there.
 
@@ -126,10 +121,8 @@ def assert_all_found(
     q: b (now at 3)
     """
     __tracebackhide__ = True
-    check_single_order(cast("Reading", reading))
-    positions = project(qrels, {"new": run}, depth=depth, **reading)
-    warn_of_mismatches(positions)
-    explained = explain_positions(positions, 0, 0, level=level)
+    positions = _read(qrels, {"new": run}, {**options, "depth": depth})
+    explained = explain(positions, pair=("new", "new"), level=level)
     missing = {
         request.request: dict.fromkeys(request.a.missing, 0) for request in explained.requests if request.a.missing
     }
@@ -138,7 +131,15 @@ def assert_all_found(
         where = "retrieved" if depth is None else f"within the first {depth}"
         requests = f"on {len(missing)} of {counted(len(explained.requests), 'request')}"
         first = f"{sum(map(len, missing.values()))} of {total} are not {where}, {requests}"
-        raise AssertionError("\n".join([first, *_listed_documents(missing, _places(qrels, run, level, reading), "")]))
+        raise AssertionError("\n".join([first, *_listed_documents(missing, _places(qrels, run, level, options), "")]))
+
+
+def _read(qrels: Qrels, runs: Runs, options: dict[str, Any], *, needs_judged: bool = False) -> Positions:
+    """Read what is to be compared, and warn where there is no place for a note."""
+    check_single_order(options)
+    positions = project(qrels, runs, needs_judged=needs_judged, **options)
+    warn_of_mismatches(positions)
+    return positions
 
 
 def _single(preference: str | Evaluable) -> Evaluable:
@@ -159,7 +160,7 @@ def _warn_if_nothing_can_fail(compared: MeasureComparison, alpha: float) -> None
         )
 
 
-def _worse(positions: Positions, compared: MeasureComparison, alpha: float, policies: dict[str, Any]) -> str:
+def _worse(positions: Positions, compared: MeasureComparison, alpha: float, policies: Policies) -> str:
     """Say that the new run is worse, by how much, and on which requests, what decides most first."""
     wins, ties, losses = (int(counts[0]) for counts in (compared.wins, compared.ties, compared.losses))
     p = f"p = {float(compared.pvalues[0]) / 2:.3g} ({compared.method}, one-sided; alpha {alpha:g})"
@@ -171,10 +172,11 @@ def _worse(positions: Positions, compared: MeasureComparison, alpha: float, poli
     return "\n".join([first, balance, "", *_worse_requests(positions, compared.measure, policies), *more])
 
 
-def _worse_requests(positions: Positions, row: Evaluable, policies: dict[str, Any]) -> Iterator[str]:
+def _worse_requests(positions: Positions, row: Evaluable, policies: Policies) -> Iterator[str]:
     """Give a few lines on each request on which the new run is worse."""
-    values = compared_pairs(positions, parse_preference(row), **policies).values[_NEW, _BASELINE]
-    explained = explain_positions(positions, _BASELINE, _NEW, **{**policies, "level": row.level(policies["level"])})
+    values = compared_pairs(positions, parse_preference(row), policies).values[_NEW, _BASELINE]
+    at_level = replace(policies, level=row.level(policies.level))
+    explained = explain(positions, pair=("baseline", "new"), **asdict(at_level))
     sizes = {request: -value for request, value in zip(positions.requests, values.tolist(), strict=True) if value < 0}
     worse = [request for request in explained.requests if request.request in sizes]
     if row.name != "LexiRecall":
@@ -192,9 +194,9 @@ def _why(request: RequestExplanation, row: Evaluable, size: float) -> str:
     return f"worse by {row}" if isinstance(size, int) else f"{row} is worse by {number(size)}"
 
 
-def _places(qrels: Qrels, run: Run, level: float, reading: dict[str, Any]) -> dict[str, dict[str, int]]:
+def _places(qrels: Qrels, run: Run, level: float, options: dict[str, Any]) -> dict[str, dict[str, int]]:
     """Return where a run has its relevant documents, at whatever depth."""
-    explained = explain_positions(project(qrels, {"new": run}, **reading), 0, 0, level=level)
+    explained = explain(project(qrels, {"new": run}, **options), pair=("new", "new"), level=level)
     return {request.request: request.a.found for request in explained.requests}
 
 

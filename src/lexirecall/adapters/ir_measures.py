@@ -28,7 +28,7 @@ import numpy as np
 from lexirecall.adapters.ir_measures_input import Content, content_of, judgments_of, project_run
 from lexirecall.errors import UsageError, listed
 from lexirecall.judgments import FloatArray, Judgments
-from lexirecall.manifest import Conventions
+from lexirecall.manifest import Conventions, Policies
 from lexirecall.measures import MEASURES, Measure, Parameter
 from lexirecall.names import Evaluable, parse_preference
 from lexirecall.positions import Positions
@@ -283,7 +283,7 @@ class LexirecallEvaluator(ir_measures.Evaluator):
 
 def _computed(rows: list[Measure], measures: list[ir_measures.Measure], positions: Positions) -> FloatArray:
     """Return the values of measures, [Q, M]; queries without relevant documents count as trec_eval counts them."""
-    values: FloatArray = values_of(positions, rows, level=1, queries="all", no_relevant="zero")[0][0]
+    values: FloatArray = values_of(positions, rows, Policies(no_relevant="zero"))[0][0]
     for c, measure in enumerate(measures):
         is_undefined = np.isnan(values[:, c])
         if not hasattr(measure, "row"):

@@ -20,11 +20,12 @@ that is twice in one list is an error.
 # mypy: disallow-subclassing-any=False
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
-from typing import Any, ClassVar, Unpack
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 
+from lexirecall import formats
 from lexirecall.adapters.lenskit_input import (
     judgments_of,
     key_fields_of,
@@ -36,16 +37,12 @@ from lexirecall.adapters.lenskit_input import (
     type_of_users,
 )
 from lexirecall.errors import FormatError, UsageError
-from lexirecall.formats import Reading, project
+from lexirecall.fields import takes
+from lexirecall.manifest import READING, Policies
 from lexirecall.measures import MEASURES, Measure
-from lexirecall.names import Evaluable, Names, parse_measure, parse_names, parse_preference
+from lexirecall.names import parse_measure
 from lexirecall.positions import Positions
-from lexirecall.verbs.compare import Plan, compare_positions
-from lexirecall.verbs.comparison import Comparison
-from lexirecall.verbs.evaluate import asked_measures, check_policies, score, values_of
-from lexirecall.verbs.notes import warn_of_optimism
-from lexirecall.verbs.rank import Ranking, rank_positions
-from lexirecall.verbs.scores import Scores
+from lexirecall.verbs.evaluate import values_of
 
 try:
     from lenskit import metrics
@@ -59,15 +56,8 @@ __all__ = [
     "LexiRecallPercentile",
     "LexirecallMetric",
     "RecallAtK",
-    "compare_runs",
-    "evaluate_runs",
-    "positions",
-    "rank_runs",
+    "project",
 ]
-
-MEASURES_OF_RUNS = ("LexiRecall", "TSE", "R@10", "AP", "nDCG", "RR")
-"""What runs are compared by if nothing else is asked for: lists of recommendations are short."""
-_PLAN = tuple(field.name for field in fields(Plan))
 
 Outputs = Mapping[str, ItemListCollection]
 """Runs by name."""
@@ -112,7 +102,7 @@ class LexirecallMetric(ListMetric):
         label: str | None = None,
     ) -> None:
         row = parse_measure(measure)
-        check_policies(level, "all", "skip")
+        Policies(level)
         if row.needs_providers:
             raise UsageError(f"{row} needs a map of items to providers", remedy="use evaluate_runs(..., providers=...)")
         if row.corpus == "required" and corpus_size is None:
@@ -139,7 +129,7 @@ class LexirecallMetric(ListMetric):
             sizes = np.array([self.corpus_size])
             found.check_corpus_size(sizes)
             found = replace(found, corpus_size=sizes)
-        values, _ = values_of(found, [self.measure], level=1, queries="all", no_relevant="skip")
+        values, _ = values_of(found, [self.measure], Policies())
         return float(values[0, 0, 0])
 
     @staticmethod
@@ -232,129 +222,44 @@ def _label(row: Measure) -> str:
 # Runs
 
 
-def compare_runs(
+@takes(*READING)
+def project(
     outputs: Outputs,
     test: ItemListCollection,
     /,
-    measures: Names = MEASURES_OF_RUNS,
     *,
-    baseline: str | None = None,
-    field: str | None = None,
     level: float = 1,
-    queries: str = "all",
-    no_relevant: str = "skip",
+    field: str | None = None,
+    needs_judged: bool = False,
     **options: Any,
-) -> Comparison:
-    """Compare every two runs, or each with a baseline, by preferences and by measures; with tests and corrections.
-
-    `outputs` are the runs by name. An item of a test list is relevant if its grade is at least `level`, as
-    LexirecallMetric has it. `options` are the other keywords of `lexirecall.compare`: correction, alpha, seed,
-    corpus_size, ties and so on, and test, the test of significance: the test data have no name here, but a place.
-
-    >>> test = ItemListCollection.from_dict({u: ItemList(["a", "b"]) for u in range(6)}, "user_id")
-    >>> knn = ItemListCollection.from_dict({u: ItemList(["a", "b", "x"], ordered=True) for u in range(6)}, "user_id")
-    >>> top = ItemListCollection.from_dict({u: ItemList(["x", "a", "b"], ordered=True) for u in range(6)}, "user_id")
-    >>> comparison = compare_runs({"knn": knn, "top": top}, test, ["LexiRecall"])
-    >>> [(row["a"], row["wins"], row["losses"], row["p"]) for row in comparison.rows()]
-    [('knn', 6, 0, 0.03125)]
-
-    Reference: DiazEM25.
-    """
-    rows = parse_names(measures)
-    plan = Plan(**{name: options.pop(name) for name in _PLAN if name in options})
-    found = positions(outputs, test, rows, level=level, field=field, **options)
-    progress = options.get("show_progress", False)
-    policies: dict[str, Any] = {"level": level, "queries": queries, "no_relevant": no_relevant}
-    return compare_positions(found, rows, plan, baseline=baseline, show_progress=progress, **policies)
-
-
-def rank_runs(
-    outputs: Outputs,
-    test: ItemListCollection,
-    /,
-    preference: str | Evaluable = "LexiRecall",
-    *,
-    method: str = "winrate",
-    field: str | None = None,
-    level: float = 1,
-    queries: str = "all",
-    no_relevant: str = "skip",
-    **reading: Unpack[Reading],
-) -> Ranking:
-    """Put runs in one order, from a preference between every two of them for every user.
-
-    `method` is winrate, borda, copeland, mc4 or, for up to eight runs, kemeny; what it cannot tell apart shares a rank.
-
-    >>> test = ItemListCollection.from_dict({7: ItemList(["a"])}, "user_id")
-    >>> runs = {name: ItemListCollection.from_dict({7: ItemList(list(name), ordered=True)}, "user_id")
-    ...     for name in ("xa", "ax", "xy")}
-    >>> [row["run"] for row in rank_runs(runs, test).rows()]
-    ['ax', 'xa', 'xy']
-    """
-    found = positions(outputs, test, parse_preference(preference), level=level, field=field, **reading)
-    policies: dict[str, Any] = {"level": level, "queries": queries, "no_relevant": no_relevant}
-    return rank_positions(found, preference, method=method, **policies)
-
-
-def evaluate_runs(
-    outputs: Outputs,
-    test: ItemListCollection,
-    /,
-    measures: Names = MEASURES_OF_RUNS,
-    *,
-    field: str | None = None,
-    level: float = 1,
-    queries: str = "all",
-    no_relevant: str = "skip",
-    **reading: Unpack[Reading],
-) -> Scores:
-    """Compute measures for every run and user, with means over all users of the test data.
-
-    >>> test = ItemListCollection.from_dict({7: ItemList(["a"]), 8: ItemList(["b"])}, "user_id")
-    >>> run = ItemListCollection.from_dict({7: ItemList(["a"], ordered=True)}, "user_id")
-    >>> evaluate_runs({"half": run}, test, ["RR"]).to_dict()  # 8 is not answered, and counts
-    {'half': {'RR': 0.5}}
-    """
-    rows = asked_measures(measures, has_providers=reading.get("providers") is not None)
-    found = positions(outputs, test, rows, level=level, field=field, **reading)
-    return score(found, rows, level=level, queries=queries, no_relevant=no_relevant)
-
-
-def positions(
-    outputs: Outputs,
-    test: ItemListCollection,
-    /,
-    measures: Names = (),
-    *,
-    level: float = 1,
-    field: str | None = None,
-    **reading: Unpack[Reading],
 ) -> Positions:
-    """Find where the items of the test data stand in every list: one projection for many calls.
+    """Find where the items of the test data stand in every list, for `evaluate`, `compare`, `rank` and the others.
 
-    Keys are matched by the fields of the test data's keys, as text; several fields are joined by `|`. What is judged
-    but not relevant is carried along if one of the `measures` needs it. `level` matters only if there are no grades:
-    then all items have this grade, or 1 if that is more.
+    `outputs` are the runs by name. Keys are matched by the fields of the test data's keys, as text; several fields are
+    joined by `|`. `needs_judged` carries along what is judged but not relevant. `level` matters only if there are no
+    grades: then all items have this grade, or 1 if that is more. `options` are those of `lexirecall.project`.
 
     >>> test = ItemListCollection.from_dict({7: ItemList(["a", "b"])}, "user_id")
     >>> run = ItemListCollection.from_dict({7: ItemList(["b", "x", "a"], scores=[0.1, 0.9, 0.5])}, "user_id")
-    >>> positions({"run": run}, test).at_level(1).vector(0, 0).tolist()
+    >>> positions = project({"run": run}, test)
+    >>> positions.at_level(1).vector(0, 0).tolist()
     [2.0, 3.0]
+    >>> from lexirecall import evaluate
+    >>> evaluate(positions, measures=["RR"]).to_dict()
+    {'run': {'RR': 0.5}}
     """
     if not isinstance(outputs, Mapping) or not outputs:
         raise UsageError("outputs must be runs by name: {name: ItemListCollection}")
-    rows = list(parse_names(measures)) if measures != () else []
-    warn_of_optimism(reading)
-    check_policies(level, "all", "skip")
+    Policies(level)
     key_fields = key_fields_of(test, "the test data")
     judgments = judgments_of(lists_of(test, key_fields, "the test data"), level, field)
     judgments = replace(judgments, request_type=type_of_users(test))
     runs = {name: table_of(lists, name, key_fields) for name, lists in outputs.items()}
-    if isinstance(sizes := reading.get("corpus_size"), Mapping):
-        reading["corpus_size"] = {text_of(key): size for key, size in sizes.items()}
-    needs_judged = any(row.needs_judged for row in rows)
+    if isinstance(sizes := options.get("corpus_size"), Mapping):
+        options["corpus_size"] = {text_of(key): size for key, size in sizes.items()}
+    tables = {name: run.table for name, run in runs.items()}
     try:
-        found = project(judgments, {n: run.table for n, run in runs.items()}, needs_judged=needs_judged, **reading)
+        found = formats.project(judgments, tables, needs_judged=needs_judged, **options)
     except FormatError:
         for name, lists in outputs.items():
             refuse_duplicates(lists, name, key_fields)

@@ -12,21 +12,22 @@ preferences, `{"qid": "all", "runi", "runj", "sample", …}`. There is one sampl
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import Any, Unpack
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from lexirecall.errors import UsageError
-from lexirecall.formats import Qrels, Reading, Runs, project
-from lexirecall.manifest import Note
+from lexirecall.fields import taken, takes
+from lexirecall.formats import Qrels, Runs
+from lexirecall.manifest import READING, Note, Policies
 from lexirecall.measures import Measure
 from lexirecall.names import Evaluable, Names, parse_preference
 from lexirecall.positions import Positions
 from lexirecall.preferences import Pairs
-from lexirecall.verbs.evaluate import project_asked, score
-from lexirecall.verbs.notes import warn_of_optimism
+from lexirecall.verbs.compare import check_number
+from lexirecall.verbs.evaluate import evaluate
+from lexirecall.verbs.given import asked_measures, has_providers, positions_of
 from lexirecall.verbs.rank import compared_pairs
 from lexirecall.verbs.scores import Scores
 
@@ -44,15 +45,9 @@ _CUT = {"AP": "ap", "RR": "rr", "nDCG": "ndcg", "P": "p", "R": "r"}
 _PERSISTENCE = 0.5  # of its rbp; ours is 0.8
 
 
+@takes(Policies, *READING)
 def prefer(
-    qrels: Qrels,
-    runs: Runs,
-    measures: Names | None = None,
-    *,
-    level: float = 1,
-    queries: str = "all",
-    no_relevant: str = "skip",
-    **reading: Unpack[Reading],
+    qrels: Qrels | Positions, runs: Runs | None = None, measures: Names | None = None, **options: Any
 ) -> "Preferences":
     """Compare every two runs on every request; the arguments are those of `lexirecall.evaluate`.
 
@@ -65,32 +60,12 @@ def prefer(
     {"qid": "q1", "run": "new", "sample": 0, "type": "metric", "rr": 0.5}
     {"qid": "all", "runi": "old", "runj": "new", "sample": 0, "lexirecall": 1.0, "rpp": 0.5, "rr": 0.5}
     """
-    warn_of_optimism(reading)
-    positions, asked = project_asked(partial(project, qrels, runs, **reading), measures, reading)
-    return prefer_positions(positions, asked, level=level, queries=queries, no_relevant=no_relevant)
-
-
-def prefer_positions(
-    positions: Positions,
-    measures: Names | None = None,
-    *,
-    level: float = 1,
-    queries: str = "all",
-    no_relevant: str = "skip",
-) -> "Preferences":
-    """Compare every two systems of positions, as `prefer` does runs; one projection serves many calls.
-
-    >>> positions = project({"q": {"a": 1}}, {"x": {"q": ["a"]}, "y": {"q": ["b", "a"]}})
-    >>> prefer_positions(positions, ["AP"]).to_text(per_request=False)
-    '{"qid": "all", "runi": "x", "runj": "y", "sample": 0, "ap": 0.5}'
-    """
-    if len(positions.systems) < 2:
-        raise UsageError("there is one run only, and nothing to compare it with", remedy="give two or more runs")
-    scores = score(positions, measures, level=level, queries=queries, no_relevant=no_relevant)
-    pairs = tuple(
-        compared_pairs(positions, parse_preference(row), level=level, queries=queries, no_relevant=no_relevant)
-        for row in scores.measures
-    )
+    policies = taken(Policies, options)
+    rows = asked_measures(measures, has_providers=has_providers(qrels, options))
+    positions = positions_of(qrels, runs, rows, options)
+    check_number(len(positions.systems))
+    scores = evaluate(positions, measures=None if measures is None else rows, **asdict(policies))
+    pairs = tuple(compared_pairs(positions, parse_preference(row), policies) for row in scores.measures)
     return Preferences(scores, pairs)
 
 

@@ -14,9 +14,10 @@ from typing import Any, TypeVar
 
 from lexirecall.adapters.trec_names import FAMILIES, NICKNAMES, Column, aggregate, columns, needs_judged, values
 from lexirecall.errors import FormatError, UsageError, choice, shown
+from lexirecall.fields import choices_of
 from lexirecall.formats import project
 from lexirecall.formats.memory import QRELS_SHAPE, RUN_SHAPE, judgments_from_mapping
-from lexirecall.manifest import SCORE_DTYPES
+from lexirecall.manifest import Conventions
 from lexirecall.text import to_bytes
 
 __all__ = [
@@ -56,7 +57,7 @@ class RelevanceEvaluator:
         *,
         score_dtype: str = "float64",
     ) -> None:
-        choice("score_dtype", score_dtype, SCORE_DTYPES)
+        choice("score_dtype", score_dtype, choices_of(Conventions, "score_dtype"))
         if not isinstance(query_relevance, Mapping):
             raise UsageError(f"query_relevance is a {type(query_relevance).__name__}", remedy=QRELS_SHAPE)
         if not relevance_level > 0:

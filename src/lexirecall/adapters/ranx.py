@@ -17,14 +17,16 @@ from dataclasses import dataclass
 from importlib import import_module
 from math import fsum
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
 from lexirecall.errors import DataError, UsageError, choice, listed
-from lexirecall.formats import Reading, load_judgments
+from lexirecall.fields import choices_of, takes
+from lexirecall.formats import load_judgments
 from lexirecall.formats.memory import RUN_SHAPE, rankings_from_mapping
 from lexirecall.formats.naming import check_names
+from lexirecall.manifest import READING, Policies
 from lexirecall.measures import Measure
 from lexirecall.names import Evaluable, at_level, parse_names
 from lexirecall.text import to_text
@@ -32,10 +34,12 @@ from lexirecall.verbs.compare import compare as compare_runs
 from lexirecall.verbs.comparison import Comparison
 from lexirecall.verbs.conversion import columns_of, to_pandas
 from lexirecall.verbs.evaluate import evaluate as evaluate_runs
+from lexirecall.verbs.testing import Testing
 
 TESTS = {"student": "auto", "fisher": "randomization", "tukey": "hsd"}
 """ranx's tests, and what they are called here; `auto` is the paired t test for all that has a size."""
-_OURS = ("t", "wilcoxon", "sign", "randomization", "hsd", "randomized-hsd")
+_OURS = choices_of(Testing, "test")
+_AS_RANX = {"no_relevant": "zero"}
 _WHOLE_LIST = {"precision": "SetP", "recall": "SetR"}
 _NOT_OFFERED = {
     "hits": "precision@k is hits@k over k",
@@ -99,6 +103,7 @@ def to_ranx_run(run: Any, name: str | None = None) -> Any:
     return _ranx().Run(_not_empty(scores, "run"), name=name)
 
 
+@takes(Policies, *READING)
 def evaluate(
     qrels: Any,
     run: Any,
@@ -109,8 +114,7 @@ def evaluate(
     save_results_in_run: bool = False,
     make_comparable: bool = True,
     threads: int = 0,  # noqa: ARG001 - there is nothing to set
-    no_relevant: str = "zero",
-    **reading: Unpack[Reading],
+    **options: Any,
 ) -> Any:
     """Evaluate a run as ranx's function of this name: a number for one metric, {metric: number} for several.
 
@@ -129,7 +133,7 @@ def evaluate(
     judged, ranked = from_ranx(qrels), from_ranx(run)
     if not make_comparable:
         _check_comparable(judged, ranked)
-    scores = evaluate_runs(judged, {"run": ranked}, rows, no_relevant=no_relevant, **reading)
+    scores = evaluate_runs(judged, {"run": ranked}, rows, **{**_AS_RANX, **options})
     columns = {name: scores.values[0, :, scores.measures.index(row)] for name, row in zip(names, rows, strict=True)}
     if save_results_in_run:
         for name, column in columns.items():
@@ -139,6 +143,7 @@ def evaluate(
     return results if len(names) > 1 else results[names[0]]
 
 
+@takes(Policies, *READING)
 def compare(
     qrels: Any,
     runs: Iterable[Any] | Mapping[str, Any],
@@ -151,9 +156,8 @@ def compare(
     make_comparable: bool = True,
     threads: int = 0,  # noqa: ARG001 - there is nothing to set
     correction: str = "none",
-    no_relevant: str = "zero",
-    **reading: Unpack[Reading],
-) -> "Report":
+    **options: Any,
+) -> "RanxReport":
     """Compare runs as ranx's function of this name; metrics may also be preferences such as LexiRecall.
 
     `stat_test` is student (the paired t test; the sign test for preferences without a size), fisher (sign-flip
@@ -186,14 +190,13 @@ def compare(
         alpha=max_p,
         seed=random_seed,
         num_resamples=n_permutations,
-        no_relevant=no_relevant,
-        **reading,
+        **{**_AS_RANX, **options},
     )
-    return Report(comparison, dict(zip(names, rows, strict=True)), stat_test, max_p)
+    return RanxReport(comparison, dict(zip(names, rows, strict=True)), stat_test, max_p)
 
 
 @dataclass(frozen=True, eq=False)
-class Report:
+class RanxReport:
     """A comparison with the methods of ranx's reports; `comparison` has the intervals, effects and notes beside."""
 
     comparison: Comparison

@@ -17,6 +17,7 @@ import numpy as np
 from lexirecall.adapters import trec_formulas as more
 from lexirecall.errors import UnknownMeasure, UsageError
 from lexirecall.judgments import FloatArray
+from lexirecall.manifest import Policies
 from lexirecall.measures import (
     AP,
     BPREF,
@@ -165,7 +166,7 @@ def values(positions: Positions, asked: Sequence[Column], level: float) -> Float
     [[0.25, 0.5], [0.0, 0.0]]
     """
     measures = [column.measure for column in asked]
-    found, _ = values_of(positions, measures, level=level, queries="all", no_relevant="zero")
+    found, _ = values_of(positions, measures, Policies(level, no_relevant="zero"))
     return np.asarray(np.nan_to_num(found[0]))
 
 

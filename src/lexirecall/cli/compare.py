@@ -16,8 +16,11 @@ from lexirecall.cli.options import (
     testing_options,
 )
 from lexirecall.errors import UsageError
+from lexirecall.fields import names_of
+from lexirecall.verbs.comparison import VIEWS
+from lexirecall.verbs.testing import Testing
 
-_TESTING = ("baseline", "test", "correction", "alpha", "seed", "num_resamples", "test_ties")
+_TESTING = ("baseline", *names_of(Testing))
 
 
 @click.command("compare")
@@ -25,7 +28,7 @@ _TESTING = ("baseline", "test", "correction", "alpha", "seed", "num_resamples", 
 @measures_option
 @testing_options
 @click.option(
-    "--show", "view", type=click.Choice(("systems", "pairs", "matrix", "power")), default="systems", show_default=True,
+    "--show", "view", type=click.Choice(VIEWS), default=VIEWS[0], show_default=True,
     help="The runs with marks of significance, every pair, a matrix for each measure, or what each can tell apart.",
 )  # fmt: skip
 @output_options("pref_eval")

@@ -29,7 +29,7 @@ def command(folder: str) -> None:
     from lexirecall.verbs.compare import compare
     from lexirecall.verbs.evaluate import evaluate
     from lexirecall.verbs.explain import explain
-    from lexirecall.verbs.rank import rank_systems
+    from lexirecall.verbs.rank import rank
 
     collection = simulate_collection(SEED)
     files = _write(Path(folder), collection)
@@ -45,9 +45,9 @@ def command(folder: str) -> None:
     click.echo(f"\n{_explanation(scores, top, total)}\n\n$ {_command(folder, 'compare')}")
     write(compare(files[0], files[1:]).render(bold=bold), None)
     click.echo(f"\n$ {_command(folder, 'rank')}")
-    write(rank_systems(files[0], files[1:]).render(bold=bold), None)
+    write(rank(files[0], files[1:]).render(bold=bold), None)
     click.echo("\nOn the request where they differ most:\n")
-    explanation = explain(files[0], *(Path(folder) / name for name in (total, top)))
+    explanation = explain(files[0], [Path(folder) / name for name in (total, top)])
     request = next(each for each in explanation.requests if each.preferred == total)
     click.echo(f"$ {_explain_command(folder, total, top)} --query {request.request} --limit 5")
     write(request.to_text(limit=5, bold=bold), None)
@@ -93,7 +93,7 @@ def _page(folder: Path, files: list[Path]) -> str:
     from lexirecall.page import report
 
     path = folder / "report.html"
-    report(files[0], files[1:], path, title="lexirecall demo")
+    report(files[0], files[1:], output=path, title="lexirecall demo")
     return f"All of it on one page, for your browser:\n  {path}"
 
 

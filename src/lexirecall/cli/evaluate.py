@@ -1,6 +1,7 @@
 """`lexirecall eval`: a thin shell on `lexirecall.evaluate`."""
 
 import warnings
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,8 +19,6 @@ from lexirecall.cli.options import (
 from lexirecall.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from lexirecall.verbs.scores import Scores
 
 
@@ -45,7 +44,7 @@ def command(
     form: str,
     output: str | None,
     raw: bool,
-    **conventions: Any,
+    **options: Any,
 ) -> None:
     """Score runs against judgments.
 
@@ -61,7 +60,7 @@ def command(
       lexirecall eval ratings.parquet knn.parquet --level 4 --columns item=movie,grade=stars
       lexirecall eval qrels.parquet recommendations/ --engine duckdb
     """
-    inputs = [qrels, *runs, conventions["corpus_size"], conventions["providers"]]
+    inputs = [qrels, *runs, options["corpus_size"], options["providers"]]
     check_files(inputs, ("-o", output), *([("--manifest", manifest)] if manifest is not None else []))
     _check_engine(engine, master, form, per_query=per_query)
     from lexirecall.output import write_all
@@ -72,10 +71,10 @@ def command(
 
             # said of pandas, which nothing here uses
             warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
-            averages = evaluate_files(qrels, list(runs), measures or None, master=master, **conventions)
+            averages = evaluate_files(qrels, list(runs), measures or None, master=master, **options)
             result, record = averages.render(form, bold=is_bold(output), raw=raw), averages.manifest
         else:
-            scores = _evaluate(engine)(qrels, list(runs), measures or None, show_progress=None, **conventions)
+            scores = _evaluate(engine, qrels, list(runs), measures or None, {**options, "show_progress": None})
             result = scores.render(form, per_request=per_query, bold=is_bold(output), raw=raw)
             record = scores.manifest
     show_notes(record.notes)
@@ -83,14 +82,22 @@ def command(
     write_all([(output, result), *([(manifest, record.to_json())] if manifest is not None else [])])
 
 
-def _evaluate(engine: str | None) -> "Callable[..., Scores]":
-    if engine == "duckdb":
-        from lexirecall.engines import duckdb
-
-        return duckdb.evaluate
+def _evaluate(
+    engine: str | None, qrels: str, runs: list[str], measures: tuple[str, ...] | None, options: dict[str, Any]
+) -> "Scores":
     from lexirecall.verbs.evaluate import evaluate
 
-    return evaluate
+    if engine != "duckdb":
+        return evaluate(qrels, runs, measures, **options)
+    from lexirecall.engines import duckdb
+    from lexirecall.fields import taken
+    from lexirecall.manifest import Policies
+    from lexirecall.verbs.given import asked_measures
+
+    policies = taken(Policies, options)
+    rows = asked_measures(measures, has_providers=options["providers"] is not None)
+    positions = duckdb.project(qrels, runs, needs_judged=any(row.needs_judged for row in rows), **options)
+    return evaluate(positions, measures=measures, **asdict(policies))
 
 
 def _check_engine(engine: str | None, master: str | None, form: str, *, per_query: bool) -> None:

@@ -1,6 +1,7 @@
 """`lexirecall explain`: a thin shell on `lexirecall.explain`."""
 
 import shutil
+from functools import partial
 from typing import Any
 
 import click
@@ -20,7 +21,7 @@ from lexirecall.cli.options import (
 @click.argument("qrels", metavar="QRELS")
 @click.argument("run_a", metavar="RUN_A")
 @click.argument("run_b", metavar="RUN_B")
-@convention_options
+@partial(convention_options, without=("providers",))
 @click.option("--query", metavar="Q", help="Explain this request alone, level by level.")
 @click.option(
     "--limit", type=WholeNumber(0), default=20, show_default=True, metavar="N",
@@ -36,7 +37,7 @@ def command(
     form: str,
     output: str | None,
     raw: bool,
-    **conventions: Any,
+    **options: Any,
 ) -> None:
     """Say why one of two runs is preferred, and what each of them overlooks.
 
@@ -52,8 +53,8 @@ def command(
     from lexirecall.output import write
     from lexirecall.verbs.explain import explain
 
-    check_files([qrels, run_a, run_b, conventions["corpus_size"]], ("-o", output))
-    explanation = explain(qrels, run_a, run_b, show_progress=None, **conventions)
+    check_files([qrels, run_a, run_b, options["corpus_size"]], ("-o", output))
+    explanation = explain(qrels, [run_a, run_b], show_progress=None, **options)
     show_notes(explanation.notes)
     bold = is_bold(output)
     if query is None:

@@ -1,7 +1,6 @@
 """Options that several commands share: how to read QRELS and RUN, and how to write results.
 
-Belongs here: click decorators, and the types of numbers. Imports click, errors, text, and the names that options may
-take from manifest and tables.
+Belongs here: click decorators, made from the fields of records, and the types of numbers.
 """
 
 import os
@@ -10,26 +9,20 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from lexirecall.errors import LexirecallError, UsageError
-from lexirecall.manifest import (
-    DUPLICATE_RULES,
-    IMPUTATIONS,
-    MOST_ITEMS,
-    NO_RELEVANT_POLICIES,
-    REQUEST_POLICIES,
-    SCORE_DTYPES,
-    TIE_RULES,
-    Note,
-)
+from lexirecall.fields import Option, offered
+from lexirecall.manifest import MOST_ITEMS, READING, Note, Policies
 from lexirecall.tables import FORMATS, num_apostrophes
 from lexirecall.text import number_of, visible, whole_number_of
 
+if TYPE_CHECKING:
+    from dataclasses import Field
+
 Command = Callable[..., Any]
-MOST_RESAMPLES = 10**8  # more would take days, or more memory than there is
 
 
 class WholeNumber(click.IntRange):
@@ -77,78 +70,36 @@ def _columns(_context: click.Context, _parameter: click.Parameter, values: tuple
     return {role.strip(): name for role, _, name in (pair.partition("=") for pair in pairs)} or None
 
 
-_READING = (
-    click.option("--level", type=Number(), default=1, show_default=True, help="Lowest grade that counts as relevant."),
-    click.option("--depth", type=WholeNumber(1), metavar="K", help="Only the first K documents of each ranking count."),
-    click.option(
-        "--corpus-size",
-        metavar="N|FILE",
-        callback=_number_or_file,
-        help="Size of the corpus: a number, or a file of lines `request size`.",
-    ),
-    click.option(
-        "--queries",
-        type=click.Choice(REQUEST_POLICIES),
-        default="all",
-        show_default=True,
-        help="Judged requests that a run does not answer: worst case (all), or left out (intersection).",
-    ),
-    click.option(
-        "--no-relevant",
-        type=click.Choice(NO_RELEVANT_POLICIES),
-        default="skip",
-        show_default=True,
-        help="Requests without a relevant document: left out of every mean, or 0 as in trec_eval.",
-    ),
-    click.option(
-        "--ties",
-        type=click.Choice(TIE_RULES),
-        default="trec",
-        show_default=True,
-        help="Order of equal scores: by document id, as in the file, relevant last or first, or the mean over all.",
-    ),
-    click.option("--judged-only", is_flag=True, help="Take documents without a judgment out of the rankings."),
-    click.option("--strict", is_flag=True, help="Refuse lines of a run with fields after the run tag."),
-    click.option(
-        "--score-dtype",
-        type=click.Choice(SCORE_DTYPES),
-        default="float64",
-        show_default=True,
-        help="float32 ties scores as trec_eval 9 and pytrec_eval do.",
-    ),
-    click.option(
-        "--duplicates",
-        type=click.Choice(DUPLICATE_RULES),
-        default="error",
-        show_default=True,
-        help="A document twice in one ranking: stop, keep the first line, or keep the best score.",
-    ),
-    click.option(
-        "--imputation",
-        type=click.Choice(IMPUTATIONS),
-        default="pessimistic",
-        show_default=True,
-        help="Where relevant documents that were not retrieved stand: at the bottom, for measures that use the corpus "
-        "size; (for study) right after the list; at the bottom for all measures without a cut-off, as in the paper.",
-    ),
-    click.option(
-        "--columns",
-        metavar="ROLE=NAME,...",
-        multiple=True,
-        callback=_columns,
-        help="Columns of Parquet and CSV with other names than the usual: request, item, score, rank, grade, system.",
-    ),
-)
+def _keywords(field: "Field[Any]", found: Option) -> dict[str, Any]:
+    """Return what click is told about an option of each kind."""
+    shown = {"default": field.default, "show_default": True}
+    kinds: dict[str, dict[str, Any]] = {
+        "choice": {"type": click.Choice(found.choices), **shown},
+        "flag": {"is_flag": True},
+        "number": {"type": Number(), **shown},
+        "whole": {"type": WholeNumber(found.least, found.most), **({} if field.default is None else shown)},
+        "size": {"callback": _number_or_file},
+        "file": {},
+        "columns": {"multiple": True, "callback": _columns},
+    }
+    return kinds[found.kind]
 
 
-_PROVIDERS = click.option(
-    "--providers",
-    metavar="FILE",
-    help="Whose the documents are, for the exposure of providers: a file of lines `document provider`.",
-)
+def record_options(*records: type, without: tuple[str, ...] = ()) -> Callable[[Command], Command]:
+    """Add an option for each field of records that is offered."""
+
+    def decorate(command: Command) -> Command:
+        for field, found in reversed(list(offered(*records))):
+            if field.name not in without:
+                name = f"--{(found.flag or field.name).replace('_', '-')}"
+                keywords = _keywords(field, found)
+                command = click.option(name, field.name, help=found.help, metavar=found.metavar, **keywords)(command)
+        return command
+
+    return decorate
 
 
-def convention_options(command: Command) -> Command:
+def convention_options(command: Command, without: tuple[str, ...] = ()) -> Command:
     """Add the options that say how to read judgments and runs; an error names them as they are written here."""
 
     @wraps(command)
@@ -159,15 +110,12 @@ def convention_options(command: Command) -> Command:
             error.offer(keywords)
             raise
 
-    decorated: Command = offering
-    for option in reversed(_READING):
-        decorated = option(decorated)
-    return decorated
+    return record_options(Policies, *READING, without=without)(offering)
 
 
 def reading_options(command: Command) -> Command:
     """Add QRELS, RUN... and the options that say how to read them."""
-    command = convention_options(_PROVIDERS(command))
+    command = convention_options(command)
     command = click.argument("runs", metavar="RUN...", nargs=-1, required=True)(command)
     return click.argument("qrels", metavar="QRELS")(command)
 
@@ -201,47 +149,14 @@ def measures_option(command: Command) -> Command:
     )(command)  # fmt: skip
 
 
-_TESTING = (
-    click.option("--baseline", metavar="RUN", help="Compare with this run only, and correct over those pairs only."),
-    click.option(
-        "--test",
-        type=click.Choice(("auto", "t", "wilcoxon", "sign", "randomization", "hsd", "randomized-hsd")),
-        default="auto",
-        show_default=True,
-        help="auto: the sign test for lexicographic preferences, the paired t test for all that has a size.",
-    ),
-    click.option(
-        "--correction",
-        type=click.Choice(("holm", "bonferroni", "bh", "none")),
-        default="holm",
-        show_default=True,
-        help="For the many pairs of one measure; hsd needs none.",
-    ),
-    click.option("--alpha", type=Number(), default=0.05, show_default=True, help="Level of significance."),
-    click.option("--seed", type=WholeNumber(0), default=0, show_default=True, help="Of the random resamples."),
-    click.option(
-        "--resamples",
-        "num_resamples",
-        type=WholeNumber(1, MOST_RESAMPLES),
-        default=10_000,
-        show_default=True,
-        help="How many, for randomization and randomized-hsd.",
-    ),
-    click.option(
-        "--test-ties",
-        type=click.Choice(("drop", "split")),
-        default="drop",
-        show_default=True,
-        help="Tied requests in the sign test: left out, or half for each side.",
-    ),
-)
-
-
 def testing_options(command: Command) -> Command:
     """Add the options that say how pairs of runs are tested."""
-    for option in reversed(_TESTING):
-        command = option(command)
-    return command
+    from lexirecall.verbs.testing import Testing  # not on top: most commands can do without the tests
+
+    baseline = click.option(
+        "--baseline", metavar="RUN", help="Compare with this run only, and correct over those pairs only."
+    )
+    return baseline(record_options(Testing)(command))
 
 
 def check_files(inputs: Iterable[object], *outputs: tuple[str, str | None]) -> None:

@@ -1,4 +1,4 @@
-"""`lexirecall rank`: a thin shell on `lexirecall.rank_systems`."""
+"""`lexirecall rank`: a thin shell on `lexirecall.rank`."""
 
 from typing import Any
 
@@ -13,8 +13,7 @@ from lexirecall.cli.options import (
     show_notes,
     shown_warnings,
 )
-
-METHODS = ("winrate", "borda", "copeland", "mc4", "kemeny")  # not from the table, which would import numpy
+from lexirecall.statistics.aggregate import METHODS
 
 
 @click.command("rank")
@@ -24,7 +23,7 @@ METHODS = ("winrate", "borda", "copeland", "mc4", "kemeny")  # not from the tabl
     help="LexiRecall (if none is given), LexiPrecision, RPP, or any measure such as AP; one only.",
 )  # fmt: skip
 @click.option(
-    "--method", type=click.Choice(METHODS), default="winrate", show_default=True,
+    "--method", type=click.Choice(tuple(METHODS)), default="winrate", show_default=True,
     help="Mean win rate, Borda points, pairs won (copeland), a Markov chain (mc4), or the order with the fewest "
     "contradictions (kemeny: at most 8 runs).",
 )  # fmt: skip
@@ -50,11 +49,11 @@ def command(
     """
     check_files([qrels, *runs, options["corpus_size"], options["providers"]], ("-o", output))
     from lexirecall.output import write
-    from lexirecall.verbs.rank import rank_systems
+    from lexirecall.verbs.rank import rank
 
     preference = " ".join(preferences) if preferences else "LexiRecall"
     with shown_warnings():
-        ranking = rank_systems(qrels, list(runs), preference, show_progress=None, **options)
+        ranking = rank(qrels, list(runs), preference, show_progress=None, **options)
     show_notes(ranking.notes)
     result = ranking.render(form, bold=is_bold(output), raw=raw)
     show_apostrophes([result], form, raw=raw)

@@ -51,7 +51,8 @@ def command(
 
     to_stdout = output == "-"
     with shown_warnings():
-        page = report(qrels, list(runs), None if to_stdout else output, measures or None, show_progress=None, **options)
+        to = None if to_stdout else output
+        page = report(qrels, list(runs), measures or None, output=to, show_progress=None, **options)
     show_notes(page.notes)
     if to_stdout:
         write(page.html(), None)

@@ -1,4 +1,4 @@
-"""`lexirecall study`: a thin shell on `lexirecall.run_study`."""
+"""`lexirecall study`: a thin shell on `lexirecall.study`."""
 
 from pathlib import Path
 from typing import Any
@@ -6,7 +6,6 @@ from typing import Any
 import click
 
 from lexirecall.cli.options import (
-    MOST_RESAMPLES,
     Number,
     WholeNumber,
     check_files,
@@ -19,6 +18,7 @@ from lexirecall.cli.options import (
 )
 from lexirecall.errors import UsageError
 
+MOST_SAMPLES = 10**8  # more would take days
 _TWO_WAYS = "give QRELS and two or more RUN, or a table of several, or --collections FILE.toml"
 
 
@@ -26,10 +26,9 @@ _TWO_WAYS = "give QRELS and two or more RUN, or a table of several, or --collect
 @click.argument("files", metavar="[QRELS RUN...]", nargs=-1)
 @click.option("--collections", metavar="FILE", help="Study several collections at once, listed in a TOML file.")
 @convention_options
-@click.option("--providers", metavar="FILE", help="Whose the documents are: a file of lines `document provider`.")
 @measures_option
 @click.option(
-    "--samples", "num_samples", type=WholeNumber(1, MOST_RESAMPLES), default=10, show_default=True,
+    "--samples", "num_samples", type=WholeNumber(1, MOST_SAMPLES), default=10, show_default=True,
     help="How often labels are removed at random.",
 )  # fmt: skip
 @click.option("--alpha", type=Number(), default=0.05, show_default=True, help="Level of significance.")
@@ -48,7 +47,7 @@ def command(
     alpha: float,
     seed: int,
     raw: bool,
-    **conventions: Any,
+    **options: Any,
 ) -> None:
     """Find out which measures separate your systems, agree with finding everything, and survive missing labels.
 
@@ -64,22 +63,24 @@ def command(
       lexirecall study --collections collections.toml
     """
     _check_usage(files, collections, folder)
-    from lexirecall.meta import FILES, from_files, read_collections, run_study
+    from lexirecall.meta import FILES, from_files, read_collections, study
     from lexirecall.output import write, write_folder
     from lexirecall.plots import is_available
     from lexirecall.text import visible
 
     written = [("-o", str(Path(folder, name))) for name in FILES]
-    check_files([*files, collections, conventions["corpus_size"], conventions["providers"]], ("", None), *written)
-    chosen = read_collections(collections, conventions) if collections else [from_files(files, conventions)]
+    check_files([*files, collections, options["corpus_size"], options["providers"]], ("", None), *written)
+    chosen = read_collections(collections, options) if collections else [from_files(files, options)]
     check_files([file for each in chosen for file in each.files], ("", None), *written)
     with shown_warnings():
-        study = run_study(chosen, measures or None, alpha=alpha, num_samples=num_samples, seed=seed, show_progress=None)
-    show_notes(study.notes)
+        made = study(
+            chosen, measures=measures or None, alpha=alpha, num_samples=num_samples, seed=seed, show_progress=None
+        )
+    show_notes(made.notes)
     has_figures = is_available()
-    show_apostrophes(map(study.to_tsv, study.tables), "tsv", raw=raw)
-    write_folder(Path(folder), study.files(figures=has_figures, raw=raw))
-    write(study.summary(), None)
+    show_apostrophes(map(made.to_tsv, made.tables), "tsv", raw=raw)
+    write_folder(Path(folder), made.files(figures=has_figures, raw=raw))
+    write(made.summary(), None)
     what = "tables, figures and this summary" if has_figures else "tables and this summary"
     click.echo(f"note: {what} are in {visible(folder)}", err=True)
     if not has_figures:

@@ -4,7 +4,8 @@ import click
 
 from lexirecall.cli.options import Number, WholeNumber, check_files, show_notes
 from lexirecall.errors import UsageError
-from lexirecall.manifest import MOST_ITEMS, SCORE_DTYPES
+from lexirecall.fields import choices_of
+from lexirecall.manifest import MOST_ITEMS, Conventions
 
 
 def _version(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
@@ -50,7 +51,7 @@ def _format(_context: click.Context, parameter: click.Parameter, value: str) -> 
     help="Number of documents in the collection, for utility.",
 )  # fmt: skip
 @click.option(
-    "--score-dtype", type=click.Choice(SCORE_DTYPES), default="float64", show_default=True,
+    "--score-dtype", type=click.Choice(choices_of(Conventions, "score_dtype")), default="float64", show_default=True,
     help="float64 as trec_eval 10; float32 ties scores as trec_eval 9 does.",
 )  # fmt: skip
 @click.option("-R", "--Rel_info_format", default="qrels", hidden=True, expose_value=False, callback=_format)

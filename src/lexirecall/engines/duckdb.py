@@ -1,6 +1,6 @@
 """DuckDB: the plan on one machine, for tables that are larger than memory.
 
-Belongs here: positions, scores and sort keys by DuckDB. Not here: the queries (plan), how they are run
+Belongs here: positions and sort keys by DuckDB. Not here: the queries (plan), how they are run
 (duckdb_session), what they read (duckdb_tables). Imports verbs and what stands above them.
 
 A table is looked at twice. First as it is: is every row complete, which systems and which requests are there? Then with
@@ -10,9 +10,9 @@ where the judged items stand; the rest is done by the same code as for files.
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
@@ -21,11 +21,11 @@ from lexirecall.engines.duckdb_session import Session, duckdb_library, session
 from lexirecall.engines.duckdb_tables import Table, hand_over, open_table
 from lexirecall.engines.plan import IDS_AND_SCORE, JUDGMENTS, PROBLEMS, RUNS, Plan
 from lexirecall.errors import FormatError, WayOn, counted, shown
+from lexirecall.fields import taken, takes
 from lexirecall.formats import (
     Given,
     NamedRun,
     Qrels,
-    Reading,
     Runs,
     check_common,
     corpus_sizes,
@@ -38,13 +38,9 @@ from lexirecall.formats.assembly import assemble
 from lexirecall.formats.mismatch import EXAMPLES, finds_judged, mismatch_of
 from lexirecall.formats.naming import check_names
 from lexirecall.judgments import IntArray, Judgments, offsets_of
-from lexirecall.manifest import Conventions
-from lexirecall.names import Names
+from lexirecall.manifest import READING, Conventions, Sources
 from lexirecall.positions import Positions, SystemPositions, Tracks
 from lexirecall.segments import Segments
-from lexirecall.verbs.evaluate import score_by
-from lexirecall.verbs.notes import warn_of_optimism
-from lexirecall.verbs.scores import Scores
 
 _REQUESTS, _SYSTEMS, _JUDGED, _EVERY, _ROWS = (
     f"lexirecall_{name}" for name in ("requests", "systems", "judged", "every_judged", "rows")
@@ -57,6 +53,7 @@ _TYPES = {
 _BLOCK = 1 << 18  # judgments that are Python objects at a time
 
 
+@takes(*READING)
 def project(
     qrels: Qrels,
     runs: Runs,
@@ -66,12 +63,12 @@ def project(
     threads: int | None = None,
     temp_directory: str | os.PathLike[str] | None = None,
     connection: Any = None,
-    **reading: Unpack[Reading],
+    **options: Any,
 ) -> Positions:
     """Find where the judged items stand in every run, as `lexirecall.project` does, in limited memory.
 
     `runs` are Parquet or CSV, by path, pattern or folder, several of them or {name: path}; or relations of DuckDB, and
-    frames. `qrels`, which are held in memory, and `reading` are those of `lexirecall.project`. DuckDB takes up to
+    frames. `qrels`, which are held in memory, and `options` are those of `lexirecall.project`. DuckDB takes up to
     `memory_limit` ("600MB" if not given), beside what the judgments and the result need, and spills to a folder in
     `temp_directory` that is removed at the end. With a `connection`, its own settings hold; relations need the one that
     they belong to, unless it is DuckDB's default one. The systems of one table are in the order of their names.
@@ -81,16 +78,18 @@ def project(
     >>> project({"q": {"a": 1, "b": 1}}, {"bm25": run}).found.positions.tolist()
     [2, 3]
     """
-    plan = Plan(_conventions(reading), DUCKDB, keeps_others=needs_judged)
-    plan.conventions.require_corpus_size(reading.get("corpus_size"))
-    columns = reading.get("columns")
+    conventions, sources = taken(Conventions, options), taken(Sources, options)
+    conventions.warn_of_optimism()
+    plan = Plan(conventions, DUCKDB, keeps_others=needs_judged)
+    plan.conventions.require_corpus_size(sources.corpus_size)
+    columns = sources.columns
     named = name_runs(runs)
     judgments = load_judgments(qrels, columns)
-    sizes = corpus_sizes(reading.get("corpus_size"), judgments)
-    owners = load_providers(reading.get("providers"), judgments, columns)
+    sizes = corpus_sizes(sources.corpus_size, judgments)
+    owners = load_providers(sources.providers, judgments, columns)
     settings: dict[str, Any] = {"memory_limit": memory_limit, "threads": threads, "temp_directory": temp_directory}
     systems: list[SystemPositions] = []
-    with session(_usable(connection, named), show_progress=reading.get("show_progress", False), **settings) as opened:
+    with session(_usable(connection, named), show_progress=sources.show_progress, **settings) as opened:
         for table in _tables(opened, named, judgments, plan, columns):
             systems += table.positions(needs_judged=needs_judged)
     check_common(judgments, systems)
@@ -98,33 +97,7 @@ def project(
     return replace(positions, frame_library=origin_of(qrels, named))
 
 
-def evaluate(
-    qrels: Qrels,
-    runs: Runs,
-    measures: Names | None = None,
-    *,
-    level: float = 1,
-    queries: str = "all",
-    no_relevant: str = "skip",
-    memory_limit: str | None = None,
-    threads: int | None = None,
-    temp_directory: str | os.PathLike[str] | None = None,
-    connection: Any = None,
-    **reading: Unpack[Reading],
-) -> Scores:
-    """Evaluate runs against judgments, as `lexirecall.evaluate` does, in limited memory; see `project`.
-
-    >>> import duckdb
-    >>> run = duckdb.sql("SELECT 'q' AS qid, unnest(['x', 'a', 'b']) AS docno, unnest([0.9, 0.7, 0.1]) AS score")
-    >>> evaluate({"q": {"a": 1, "b": 1}}, {"bm25": run}, ["AP", "TSE"]).to_dict()
-    {'bm25': {'AP': 0.5833333333333333, 'TSE': 0.3333333333333333}}
-    """
-    warn_of_optimism(reading)
-    engine: dict[str, Any] = {"memory_limit": memory_limit, "threads": threads, "temp_directory": temp_directory}
-    projected = partial(project, qrels, runs, connection=connection, **engine, **reading)
-    return score_by(projected, measures, reading, level=level, queries=queries, no_relevant=no_relevant)
-
-
+@takes(*READING)
 def sort_keys(
     connection: Any,
     qrels: Qrels,
@@ -132,7 +105,7 @@ def sort_keys(
     *,
     level: float = 1,
     name: str = "sort_keys",
-    **reading: Unpack[Reading],
+    **options: Any,
 ) -> Any:
     """Make a temporary table (run, query, sort_key) in a connection, and return it as a relation.
 
@@ -150,10 +123,11 @@ def sort_keys(
 
     Reference: DiazEM25, for the order.
     """
-    plan, columns = Plan(_conventions(reading), DUCKDB), reading.get("columns")
+    sources, plan = taken(Sources, options), Plan(taken(Conventions, options), DUCKDB)
+    columns = sources.columns
     query, target = plan.sort_keys(level), DUCKDB.name(name)
     judgments = load_judgments(qrels, columns)
-    with session(connection, show_progress=reading.get("show_progress", False)) as opened:
+    with session(connection, show_progress=sources.show_progress) as opened:
         opened.table(target, f"run VARCHAR, query {_TYPES.get(judgments.request_type, 'VARCHAR')}, sort_key BLOB")
         for table in _tables(opened, name_runs(runs), judgments, plan, columns):
             table.check_common()
@@ -165,11 +139,6 @@ def sort_keys(
             )
         opened.keep(target)
     return connection.sql(f"SELECT * FROM temp.{target}")
-
-
-def _conventions(reading: Reading) -> Conventions:
-    given: dict[str, Any] = {**reading}
-    return Conventions(**{field.name: given[field.name] for field in fields(Conventions) if field.name in given})
 
 
 def _usable(connection: Any, named: list[NamedRun]) -> Any:

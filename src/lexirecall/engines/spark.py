@@ -10,7 +10,7 @@ the same kernels as everything else, on the workers. What comes to the driver is
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self
 
 from lexirecall.engines.batches import Layout
 from lexirecall.engines.casts import SPARK
@@ -21,25 +21,23 @@ from lexirecall.engines.spark_session import check_libraries, explained, match_p
 from lexirecall.engines.spark_tables import Tables, Workspace, no_common_request, prepare
 from lexirecall.engines.tallies import PairTally, Tally, Task
 from lexirecall.errors import DataError, UsageError, counted
-from lexirecall.formats import Rules
+from lexirecall.fields import taken, takes
 from lexirecall.formats.columns import Given
-from lexirecall.manifest import Conventions, Manifest, Note, versions_in_use
+from lexirecall.manifest import Conventions, Manifest, Note, Policies, versions_in_use
 from lexirecall.names import Evaluable, Names, parse_preference
 from lexirecall.verbs.averages import Averages
 from lexirecall.verbs.evaluate import (
-    asked_measures,
-    check_policies,
     computable,
     deciding_levels,
     measure_record,
     nothing_relevant,
 )
+from lexirecall.verbs.given import asked_measures
 from lexirecall.verbs.notes import (
     RequestCounts,
     ignored_level,
     notes_on_counts,
     undefined_note,
-    warn_of_optimism,
     without_grades,
 )
 
@@ -78,6 +76,7 @@ class SparkScores:
         return str(self.averages)
 
 
+@takes(Policies, Conventions)
 def evaluate(
     spark: "SparkSession",
     runs_df: "Frames",
@@ -85,27 +84,24 @@ def evaluate(
     measures: Names | None = None,
     *,
     columns: Given = None,
-    level: float = 1,
-    queries: str = "all",
-    no_relevant: str = "skip",
     corpus_size: int | None = None,
-    **rules: Unpack[Rules],
+    **options: Any,
 ) -> SparkScores:
     """Evaluate runs against judgments, as `lexirecall.evaluate` does, where the rows are.
 
     `runs_df` has the columns of a run, found by their usual names or given as `columns`: many systems if there is a
-    column of them, or else one that is called `run`; {name: frame} names them. `rules` are `ties`, `score_dtype`,
-    `depth`, `judged_only`, `duplicates` and `imputation`. Means and values are those of every other way, bit for bit.
+    column of them, or else one that is called `run`; {name: frame} names them. `options` say how requests count and how
+    rankings become positions, as there. Means and values are those of every other way, bit for bit.
 
     >>> evaluate(spark, runs, qrels, ["LexiRecall", "AP"]).averages.to_dict()  # doctest: +SKIP
     {'early': {'LexiRecall': 0.5, 'AP': 0.875}, 'late': {'LexiRecall': 0.5, 'AP': 0.5416666666666666}}
     """
-    conventions = _checked(level, queries, no_relevant, corpus_size, rules)
+    policies, conventions = taken(Policies, options), _checked(corpus_size, options)
     asked = asked_measures(measures, has_providers=False)
     with _gathering(spark, runs_df, qrels_df, columns, conventions, asked) as (tables, gathered):
         num_systems = len(tables.systems)
         rows, left_out = computable(num_systems, conventions.ties, asked, is_default=measures is None)
-        task = Task(rows, level, queries, no_relevant)
+        task = Task(rows, policies)
         kernel = Kernel(_layout(tables, asked, corpus_size), task)
         kernel.try_out()
         tally = _total(gathered, kernel.tallies, Tally())
@@ -117,6 +113,7 @@ def evaluate(
         return SparkScores(averages, values.withColumn("query", values["query"].cast(tables.request_type)), gathered)
 
 
+@takes(Policies, Conventions)
 def preference_counts(
     spark: "SparkSession",
     runs_df: "Frames",
@@ -124,11 +121,8 @@ def preference_counts(
     preferences: str | Evaluable | Sequence[str | Evaluable] = ("LexiRecall",),
     *,
     columns: Given = None,
-    level: float = 1,
-    queries: str = "all",
-    no_relevant: str = "skip",
     corpus_size: int | None = None,
-    **rules: Unpack[Rules],
+    **options: Any,
 ) -> list[dict[str, Any]]:
     """Count wins, ties and losses of every two systems: one row for each preference and pair.
 
@@ -138,13 +132,13 @@ def preference_counts(
     >>> preference_counts(spark, runs, qrels, ["LexiRecall"])  # doctest: +SKIP
     [{'a': 'early', 'b': 'late', 'measure': 'LexiRecall', 'mean': 0.0, 'wins': 1, 'ties': 0, 'losses': 1, …}]
     """
-    conventions = _checked(level, queries, no_relevant, corpus_size, rules)
+    policies, conventions = taken(Policies, options), _checked(corpus_size, options)
     asked = [preferences] if isinstance(preferences, (str, Evaluable)) else preferences
     parsed = tuple(parse_preference(each) for each in asked)
     with _gathering(spark, runs_df, qrels_df, columns, conventions, parsed) as (tables, gathered):
         if len(tables.systems) < 2:
             raise UsageError("there is one run only, and nothing to compare it with", remedy="give two or more runs")
-        task = Task(parsed, level, queries, no_relevant)
+        task = Task(parsed, policies)
         kernel = PairKernel(_layout(tables, parsed, corpus_size), task, parsed)
         kernel.try_out()
         tally = _total(gathered, kernel.tallies, PairTally())
@@ -172,9 +166,8 @@ def sort_keys(
     """
     if ties == "expected":
         raise UsageError("a sort key has one order of tied items", remedy="choose ties trec, worst or best")
-    conventions = _checked(
-        level, "all", "skip", None, {"ties": ties, "score_dtype": score_dtype, "duplicates": duplicates}
-    )
+    Policies(level)
+    conventions = Conventions(ties=ties, score_dtype=score_dtype, duplicates=duplicates)
     workspace, plan = Workspace(spark), Plan(conventions, SPARK)
     try:
         with explained():
@@ -185,16 +178,13 @@ def sort_keys(
         workspace.release()
 
 
-def _checked(
-    level: float, queries: str, no_relevant: str, corpus_size: Any, rules: "Rules | dict[str, Any]"
-) -> Conventions:
-    check_policies(level, queries, no_relevant)
+def _checked(corpus_size: Any, options: dict[str, Any]) -> Conventions:
     if corpus_size is not None and (
         isinstance(corpus_size, bool) or not isinstance(corpus_size, int) or corpus_size < 1
     ):
         raise UsageError(f"the corpus size is {corpus_size!r}, but must be one whole number above 0")
-    warn_of_optimism({"imputation": rules.get("imputation", "")})
-    conventions = Conventions(**rules)
+    conventions = taken(Conventions, options)
+    conventions.warn_of_optimism()
     conventions.require_corpus_size(corpus_size)
     return conventions
 
@@ -247,15 +237,15 @@ def _check(tally: Tally, task: Task, tables: Tables, corpus_size: int | None) ->
             remedy=f"it needs {needed:,} or more",
         )
     num_requests = int(tally.numbers["qrels"][0])
-    if all(tally.empty[level][0] == num_requests for level in deciding_levels(task.measures, task.level)):
-        raise nothing_relevant("qrels", tally.highest_grade, min(deciding_levels(task.measures, task.level)))
+    if all(tally.empty[level][0] == num_requests for level in deciding_levels(task.measures, task.policies.level)):
+        raise nothing_relevant("qrels", tally.highest_grade, min(deciding_levels(task.measures, task.policies.level)))
 
 
 def _manifest(tally: Tally, task: Task, tables: Tables, corpus_size: int | None, left_out: Sequence[Note]) -> Manifest:
     num_requests, num_judged, num_positive = tally.numbers["qrels"].tolist()
     answered, _, retrieved, found = tally.numbers["runs"].T.tolist()
     return Manifest(
-        conventions={**asdict(tables.plan.conventions), **task.policies, "corpus_size": corpus_size},
+        conventions={**asdict(tables.plan.conventions), **asdict(task.policies), "corpus_size": corpus_size},
         measures=tuple(measure_record(measure) for measure in task.measures),
         qrels={
             "requests": num_requests,
@@ -299,8 +289,8 @@ def _notes(tally: Tally, task: Task, tables: Tables) -> Iterator[Note]:
             tables, [name for name, found in zip(tables.systems, num_found, strict=True) if not found]
         ),
     )
-    yield from ignored_level(task.measures, task.level)
-    yield from notes_on_counts(counts, queries=task.queries, no_relevant=task.no_relevant)
+    yield from ignored_level(task.measures, task.policies.level)
+    yield from notes_on_counts(counts, task.policies)
     if not tables.has_grades:
         yield without_grades("qrels", num_judged)
     undefined = zip(task.measures, tally.numbers["missing"].tolist(), tally.numbers["due"].tolist(), strict=True)

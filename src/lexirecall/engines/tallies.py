@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from lexirecall.judgments import FloatArray, IntArray
+from lexirecall.manifest import Policies
 from lexirecall.names import Evaluable
 from lexirecall.positions import Positions
 from lexirecall.preferences import Preference
@@ -27,23 +28,16 @@ class Task:
     """What is computed, and how requests count."""
 
     measures: tuple[Evaluable, ...]
-    level: float = 1
-    queries: str = "all"
-    no_relevant: str = "skip"
-
-    @property
-    def policies(self) -> dict[str, Any]:
-        """The keywords that say how requests count."""
-        return {"level": self.level, "queries": self.queries, "no_relevant": self.no_relevant}
+    policies: Policies = field(default_factory=Policies)
 
     @property
     def levels(self) -> list[float]:
         """The levels of the measures, ascending."""
-        return sorted({row.level(self.level) for row in self.measures})
+        return sorted({row.level(self.policies.level) for row in self.measures})
 
     def values(self, positions: Positions) -> tuple[FloatArray, IntArray]:
         """Return the values, [S, Q, M], and how many requests should have one, [S, M]."""
-        return values_of(positions, self.measures, **self.policies)
+        return values_of(positions, self.measures, self.policies)
 
 
 class Sums:
@@ -105,7 +99,7 @@ class Tally:
         defined = ~np.isnan(values)
         for s, c in np.ndindex(num_due.shape):
             self.sums.add((s, c), values[s, defined[s, :, c], c].tolist())
-        undefined = undefined_counts(positions, task.measures, values, task.level, task.queries)
+        undefined = undefined_counts(positions, task.measures, values, task.policies)
         self.numbers |= {
             "counts": defined.sum(axis=1),
             "num_due": num_due,
@@ -179,7 +173,7 @@ class PairTally:
     def of(cls, positions: Positions, preferences: tuple[Preference, ...], task: Task) -> "PairTally":
         """Compare all systems on some requests and add up."""
         tally = cls()
-        compared = [compared_pairs(positions, preference, **task.policies) for preference in preferences]
+        compared = [compared_pairs(positions, preference, task.policies) for preference in preferences]
         tally.numbers = {
             "wins": np.array([pairs.wins for pairs in compared]),
             "requests": np.array([pairs.num_requests for pairs in compared]),

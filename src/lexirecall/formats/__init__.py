@@ -8,11 +8,12 @@ import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 
 from lexirecall.errors import DataError, UsageError, listed
+from lexirecall.fields import taken, takes
 from lexirecall.formats.catalogue import is_catalogued, judgments_from_catalogue
 from lexirecall.formats.columns import Given, check_given
 from lexirecall.formats.forms import Form, MappingRun, TableRun, TextRun, read_form
@@ -33,7 +34,7 @@ from lexirecall.formats.source import Source
 from lexirecall.formats.tablefiles import open_table_file
 from lexirecall.formats.trec import read_providers, read_qrels, read_sizes
 from lexirecall.judgments import IntArray, Judgments
-from lexirecall.manifest import MOST_ITEMS, Conventions
+from lexirecall.manifest import MOST_ITEMS, READING, Conventions, Sources
 from lexirecall.positions import Positions, SystemPositions
 from lexirecall.progress import Progress
 from lexirecall.providers import Providers
@@ -47,8 +48,6 @@ __all__ = [
     "NamedRun",
     "ProviderMap",
     "Qrels",
-    "Reading",
-    "Rules",
     "Run",
     "Runs",
     "check_common",
@@ -66,44 +65,8 @@ CorpusSize = int | str | os.PathLike[str] | Mapping[Any, int] | None
 ProviderMap = str | os.PathLike[str] | Mapping[Any, Any] | Frame | None
 
 
-class Rules(TypedDict, total=False):
-    """How rankings become positions: the fields of `Conventions` as keywords."""
-
-    ties: str
-    score_dtype: str
-    depth: int | None
-    judged_only: bool
-    duplicates: str
-    imputation: str
-    strict: bool
-
-
-class Reading(Rules, total=False):
-    """How judgments and runs are read: the keywords of `project`, which every verb that takes files passes on."""
-
-    corpus_size: CorpusSize
-    providers: ProviderMap
-    columns: Given
-    show_progress: bool | None
-
-
-def project(
-    qrels: Qrels,
-    runs: Runs,
-    *,
-    corpus_size: CorpusSize = None,
-    ties: str = "trec",
-    score_dtype: str = "float64",
-    depth: int | None = None,
-    judged_only: bool = False,
-    duplicates: str = "error",
-    imputation: str = "pessimistic",
-    strict: bool = False,
-    providers: ProviderMap = None,
-    columns: Given = None,
-    needs_judged: bool = False,
-    show_progress: bool | None = False,
-) -> Positions:
+@takes(*READING)
+def project(qrels: Qrels, runs: Runs, *, needs_judged: bool = False, **options: Any) -> Positions:
     """Find where the judged items stand in every run: the relevance projection, for all levels at once.
 
     `qrels` is a file, {request: {document: grade}}, a data frame or `ir_datasets:NAME`. `runs` is one run, several, or
@@ -119,14 +82,16 @@ def project(
     >>> positions.found.positions.tolist()
     [2, 3]
     """
-    conventions = Conventions(ties, score_dtype, depth, judged_only, duplicates, imputation, strict)
-    conventions.require_corpus_size(corpus_size)
+    conventions, sources = taken(Conventions, options), taken(Sources, options)
+    conventions.warn_of_optimism()
+    conventions.require_corpus_size(sources.corpus_size)
+    columns = sources.columns
     check_given(columns)
     judgments = load_judgments(qrels, columns)
-    sizes = corpus_sizes(corpus_size, judgments)
-    owners = load_providers(providers, judgments, columns)
+    sizes = corpus_sizes(sources.corpus_size, judgments)
+    owners = load_providers(sources.providers, judgments, columns)
     named = name_runs(runs)
-    with Progress("reading runs", sum(run.size for run in named), shown=show_progress) as progress:
+    with Progress("reading runs", sum(run.size for run in named), shown=sources.show_progress) as progress:
 
         def read(run: NamedRun) -> list[SystemPositions]:
             return _read_run(run, judgments, conventions, columns, progress.advance, needs_judged=needs_judged)

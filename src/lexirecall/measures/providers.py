@@ -18,7 +18,7 @@ import numpy as np
 from lexirecall.errors import UsageError, choice
 from lexirecall.exposure import EXPOSURES
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
-from lexirecall.manifest import REQUEST_POLICIES
+from lexirecall.manifest import Policies
 from lexirecall.measures.bottom import num_missing, sum_over_missing
 from lexirecall.measures.measure import Measure, ask, is_equal
 from lexirecall.measures.parameter import Parameter
@@ -167,7 +167,7 @@ def provider_exposure(
 
     Reference: DiazEM25, provider utility.
     """
-    choice("queries", queries, REQUEST_POLICIES)
+    policies = Policies(level=level, queries=queries)
     choice("exposure", exposure, EXPOSURES)
     if positions.conventions.ties == "expected":
         raise UsageError(
@@ -176,7 +176,7 @@ def provider_exposure(
         )
     projection = positions.at_level(level)
     shares = shares_of_providers(projection, exposure, PATIENCE.check("p", p))
-    return _audit(positions, shares, positions.answered if queries == "intersection" else None)
+    return _audit(positions, shares, policies.among(positions.answered))
 
 
 def _audit(positions: Positions, shares: Shares, among: BoolArray | None) -> ProviderExposure:

@@ -7,13 +7,16 @@ are drawn when they are asked for.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, cast
 
 from lexirecall.errors import UsageError
-from lexirecall.manifest import Manifest, Note
+from lexirecall.fields import taken, takes
+from lexirecall.formats import Qrels, Runs
+from lexirecall.formats.source import Source
+from lexirecall.manifest import READING, Manifest, Note, Policies
 from lexirecall.meta import agreement, data, degradation, sensitivity, ties
 from lexirecall.meta.collection import Collection, CollectionFiles, from_files, read_collections
-from lexirecall.meta.decisions import Policies, decide_all
+from lexirecall.meta.decisions import decide_all
 from lexirecall.meta.summary import summarize
 from lexirecall.names import Evaluable, Names, parse_names
 from lexirecall.positions import Positions
@@ -21,9 +24,10 @@ from lexirecall.preferences import LEXI_RECALL, Preference
 from lexirecall.progress import Progress
 from lexirecall.statistics.paired import check_chance
 from lexirecall.tables import to_delimited
-from lexirecall.verbs.evaluate import check_policies, score
+from lexirecall.verbs.evaluate import evaluate
+from lexirecall.verbs.given import positions_of
 
-__all__ = ["Collection", "CollectionFiles", "Policies", "Study", "from_files", "read_collections", "run_study"]
+__all__ = ["Collection", "CollectionFiles", "Study", "from_files", "read_collections", "study"]
 
 MEASURES = ("LexiRecall", "TSE", "R@1000", "Rprec", "AP", "nDCG(rel='level')", "RR", "nDCG(rel='level')@10")
 """nDCG is binary at the level of the collection, as in the paper: a label that goes takes its gain with it."""
@@ -41,43 +45,41 @@ Collections = Mapping[str, Positions] | Iterable[Collection | CollectionFiles]
 Rows = dict[str, list[dict[str, Any]]]
 
 
-def run_study(
-    collections: Collections,
+@takes(Policies, *READING)
+def study(
+    qrels: Qrels | Positions | Collections,
+    runs: Runs | None = None,
     measures: Names | None = None,
     *,
-    level: float = 1,
-    queries: str = "all",
-    no_relevant: str = "skip",
     alpha: float = 0.05,
     num_samples: int = 10,
     seed: int = 0,
-    show_progress: bool | None = False,
+    **options: Any,
 ) -> "Study":
     """Ask which measures separate the systems, agree with finding everything, and survive missing labels.
 
-    `collections` is {name: positions}, from `project`, for which `level`, `queries` and `no_relevant` hold as in
-    `evaluate`; or collections that bring their own, such as those that `read_collections` finds in a file. They are
-    read and looked at one after the other. LexiRecall, with which measures are compared, comes first in any case.
+    The arguments are those of `evaluate`. Several collections are studied at once as {name: positions}, for which the
+    options hold, or as collections that bring their own, such as those that `read_collections` finds in a file; they
+    are read and looked at one after the other. LexiRecall, with which measures are compared, comes first in any case.
     `num_samples` is how often labels are removed at random; the same `seed` removes the same ones.
 
-    >>> from lexirecall import project, simulate_collection
+    >>> from lexirecall import simulate_collection
     >>> simulated = simulate_collection(1, num_requests=5)
-    >>> study = run_study({"simulated": project(simulated.qrels, simulated.runs)}, ["R@1000", "RR"], num_samples=2)
-    >>> [(row["measure"], round(row["ties"], 3)) for row in study.tables["ties"]]
+    >>> made = study(simulated.qrels, simulated.runs, ["R@1000", "RR"], num_samples=2)
+    >>> [(row["measure"], round(row["ties"], 3)) for row in made.tables["ties"]]
     [('LexiRecall', 0.0), ('R@1000', 0.067), ('RR', 0.5)]
 
     Reference: DiazEM25, empirical analysis.
     """
-    check_policies(level, queries, no_relevant)
     check_chance("alpha", alpha)
     _check_count("num_samples", num_samples, 1)
     _check_count("seed", seed, 0)
     rows = _asked(measures)
-    plan = _Plan(rows, alpha, num_samples, seed, show_progress)
+    plan = _Plan(rows, alpha, num_samples, seed, options.get("show_progress", False))
     tables: Rows = {name: [] for name in TABLES}
     notes: list[Note] = []
     records: dict[str, Any] = {}
-    for collection in _read(collections, Policies(level, queries, no_relevant), plan):
+    for collection in _read(qrels, runs, options, plan):
         if collection.name in records:
             raise UsageError(f"two collections are called {collection.name!r}", remedy="rename one")
         notes += plan.notes(collection)  # first, since it says what cannot be computed before the long work
@@ -101,15 +103,31 @@ def _asked(measures: Names | None) -> tuple[Evaluable, ...]:
     return tuple(dict.fromkeys([LEXI_RECALL, *rows]))
 
 
-def _read(collections: Collections, policies: Policies, plan: "_Plan") -> Iterator[Collection]:
-    if isinstance(collections, Mapping):
-        collections = [Collection(str(name), positions, policies) for name, positions in collections.items()]
+def _read(
+    qrels: Qrels | Positions | Collections, runs: Runs | None, options: dict[str, Any], plan: "_Plan"
+) -> Iterator[Collection]:
+    """Give one collection after the other: a single one, several by name, or those that are read as they come."""
     needs_judged = any(row.needs_judged for row in plan.measures)
-    for collection in collections:
+    policies = taken(Policies, options)
+    if runs is not None or isinstance(qrels, Positions):
+        positions = positions_of(cast("Qrels | Positions", qrels), runs, plan.measures, options)
+        yield Collection(Source(positions.judgments.name).run_name, positions, policies)
+        return
+    for collection in _listed(cast("Collections", qrels), policies, options):
         if isinstance(collection, Collection):
             yield collection
         else:
             yield collection.read(needs_judged=needs_judged, show_progress=plan.show_progress)
+
+
+def _listed(
+    collections: Collections, policies: Policies, options: dict[str, Any]
+) -> Iterator[Collection | CollectionFiles]:
+    if not isinstance(collections, Mapping):
+        yield from collections
+        return
+    for name, positions in collections.items():
+        yield Collection(str(name), positions_of(positions, None, (), options), policies)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +142,7 @@ class _Plan:
 
     def notes(self, collection: Collection) -> Iterator[Note]:
         """Compute all measures once, which raises where one cannot be computed, and say what was noted."""
-        policies = collection.policies
-        scores = score(
-            collection.positions,
-            self.measures,
-            level=policies.level,
-            queries=policies.queries,
-            no_relevant=policies.no_relevant,
-        )
+        scores = evaluate(collection.positions, measures=self.measures, **asdict(collection.policies))
         for note in scores.notes:
             yield Note(note.kind, f"{collection.name}: {note.text}", note.count)
         if collection.positions.follow_labels:
@@ -191,8 +202,8 @@ class Study:
 
     >>> from lexirecall import project
     >>> runs = {"x": {"q": ["a", "b"]}, "y": {"q": ["a", "z", "b"]}}
-    >>> study = run_study({"tiny": project({"q": {"a": 1, "b": 1}}, runs)}, ["RR"], num_samples=1)
-    >>> study.tables["ties"][1]
+    >>> made = study({"tiny": project({"q": {"a": 1, "b": 1}}, runs)}, measures=["RR"], num_samples=1)
+    >>> made.tables["ties"][1]
     {'collection': 'tiny', 'label': 'shallow', 'measure': 'RR', 'ties': 1.0, 'compared': 1}
     """
 

@@ -22,26 +22,24 @@ from pathlib import Path
 from typing import Any
 
 from lexirecall.errors import FormatError, UsageError
+from lexirecall.fields import among, offered, taken
 from lexirecall.formats import Qrels, Runs, project
 from lexirecall.formats.source import Source, exists, is_file, is_folder
 from lexirecall.formats.tablefiles import may_hold_table
-from lexirecall.manifest import Conventions
-from lexirecall.meta.decisions import Policies
+from lexirecall.manifest import READING, Conventions, Policies
 from lexirecall.positions import Positions
-from lexirecall.verbs.evaluate import check_policies
-from lexirecall.verbs.notes import warn_of_optimism
 
-_POLICIES = ("level", "queries", "no_relevant")
-_RULES = ("ties", "score_dtype", "depth", "judged_only", "duplicates", "imputation", "strict")
-_KINDS: dict[str, tuple[type, ...]] = {
-    "level": (int, float),
-    "depth": (int,),
-    "corpus_size": (int, str),
-    "judged_only": (bool,),
-    "strict": (bool,),
+_TYPES: dict[str, tuple[type, ...]] = {
+    "choice": (str,),
+    "flag": (bool,),
+    "number": (int, float),
+    "whole": (int,),
+    "size": (int, str),
+    "file": (str,),
     "columns": (dict,),
-    **dict.fromkeys(("queries", "no_relevant", "ties", "score_dtype", "duplicates", "imputation", "providers"), (str,)),
 }
+"""What TOML has for an option of each kind."""
+_OPTIONS = {field.name: found for field, found in offered(Policies, *READING)}
 """What may be said of a collection beside its name, qrels and runs: the options of the command line."""
 _WORDS = {
     int: "a whole number",
@@ -77,17 +75,13 @@ class CollectionFiles:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        policies = Policies(**self._chosen(_POLICIES))
-        check_policies(policies.level, policies.queries, policies.no_relevant)
-        check_ties(Conventions(**self._chosen(_RULES)).ties)
+        Policies(**among(Policies, self.options))
+        check_ties(Conventions(**among(Conventions, self.options)).ties)
 
     @property
     def files(self) -> list[object]:
         """What it is read from: judgments, runs, and the files that options name."""
         return [self.qrels, self.runs, self.options.get("corpus_size"), self.options.get("providers")]
-
-    def _chosen(self, names: Sequence[str]) -> dict[str, Any]:
-        return {name: self.options[name] for name in names if name in self.options}
 
     def read(self, *, needs_judged: bool = False, show_progress: bool | None = False) -> Collection:
         """Read judgments and runs.
@@ -96,15 +90,10 @@ class CollectionFiles:
         >>> CollectionFiles("mine", {"q": {"a": 4}}, runs, {"level": 4, "depth": 1}).read().positions.shape
         (2, 1)
         """
-        warn_of_optimism({"imputation": str(self.options.get("imputation"))})
-        positions = project(
-            self.qrels,
-            self.runs,
-            **self._chosen((*_RULES, "corpus_size", "providers", "columns")),
-            needs_judged=needs_judged,
-            show_progress=show_progress,
-        )
-        return Collection(self.name, positions, Policies(**self._chosen(_POLICIES)))
+        options = {**self.options, "show_progress": show_progress}
+        policies = taken(Policies, options)
+        positions = project(self.qrels, self.runs, needs_judged=needs_judged, **options)
+        return Collection(self.name, positions, policies)
 
 
 def check_ties(rule: str) -> None:
@@ -164,7 +153,7 @@ def _collection(table: dict[str, Any], number: int, path: Path, options: Mapping
     reader.check_keys()
     name, qrels = reader.text("name"), reader.file("qrels")
     runs = list(reader.runs())
-    own = {key: reader.option(key) for key in _KINDS if key in table}
+    own = {key: reader.option(key) for key in _OPTIONS if key in table}
     try:
         return CollectionFiles(name, qrels, runs, {**options, **own})
     except UsageError as error:
@@ -185,7 +174,7 @@ class _TableReader:
         return FormatError(str(self.path), None, f"{which}: {problem}", remedy=remedy)
 
     def check_keys(self) -> None:
-        allowed = ("name", "qrels", "runs", *_KINDS)
+        allowed = ("name", "qrels", "runs", *_OPTIONS)
         for key in self.table:
             if key not in allowed:
                 near = difflib.get_close_matches(key, allowed, n=1)
@@ -230,9 +219,10 @@ class _TableReader:
         return files
 
     def option(self, key: str) -> Any:
-        value, kinds = self.table[key], _KINDS[key]
+        value, option = self.table[key], _OPTIONS[key]
+        kinds = _TYPES[option.kind]
         if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
             words = " or ".join(_WORDS[kind] for kind in kinds if kind is not int or float not in kinds)
             raise self.error(f"{key} is {value!r}, but must be {words}", "as on the command line")
-        is_file = isinstance(value, str) and key in ("corpus_size", "providers")
+        is_file = isinstance(value, str) and option.kind in ("size", "file")
         return self.file(key) if is_file else value

@@ -42,9 +42,7 @@ def describe(collection: Collection) -> dict[str, Any]:
     positions, policies = collection.positions, collection.policies
     projection = positions.at_level(policies.level)
     has_relevant = projection.num_relevant > 0
-    counted = np.broadcast_to(has_relevant, positions.shape)
-    if policies.queries == "intersection":
-        counted = counted & positions.answered
+    counted = positions.counted(policies)
     retrieved = _mean(positions.num_retrieved[counted])
     return {
         "collection": collection.name,

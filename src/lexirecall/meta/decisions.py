@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
+from lexirecall.manifest import Policies
 from lexirecall.measures import Measure
 from lexirecall.measures.measure import is_equal
 from lexirecall.names import Evaluable
@@ -30,15 +31,6 @@ _ORDERS: dict[tuple[object, ...], Callable[[Projection], IntArray]] = {
     LEXI_RECALL.formulas: lexirecall_ranks,
     LEXI_PRECISION.formulas: lexiprecision_ranks,  # with a size too: it has the sign of the order
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Policies:
-    """Which rankings and requests are compared, as in `evaluate`."""
-
-    level: float = 1
-    queries: str = "all"
-    no_relevant: str = "skip"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,9 +147,8 @@ def decide_all(rows: Sequence[Evaluable], positions: Positions, policies: Polici
 
 
 def _decide(row: Evaluable, projection: Projection, policies: Policies) -> Decisions:
-    among = projection.source.answered if policies.queries == "intersection" else None
-    taking_part = np.ones(projection.source.shape, bool) if among is None else among
-    if not (policies.no_relevant == "zero" and row.direction > 0 and not row.sparse):
+    taking_part = among = policies.among(projection.source.answered)
+    if not policies.counts_empty(row):
         taking_part = taking_part & (projection.num_relevant > 0)
     if isinstance(row, Measure):
         values = row.direction * row.scores(projection, among)

@@ -4,6 +4,7 @@ Belongs here: discriminative power under several tests. Not here: the tests (sta
 Imports names, preferences, statistics, verbs and `collection`.
 """
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from lexirecall.meta.collection import Collection
 from lexirecall.names import Evaluable, parse_preference
 from lexirecall.statistics.power import discriminative_power
-from lexirecall.verbs.compare import Plan, compare_positions
+from lexirecall.verbs.compare import compare
 
 COLUMNS = ("collection", "label", "measure", "test", "paired", "hsd", "t", "sign", "pairs")
 
@@ -32,22 +33,15 @@ def power_row(row: Evaluable, collection: Collection, *, alpha: float = 0.05) ->
 
     Reference: DiazEM25, statistical sensitivity.
     """
-    shares = {test: _power(row, collection, Plan(test=test, alpha=alpha)) for test in ("hsd", "t", "sign")}
+    shares = {test: _power(row, collection, test, alpha) for test in ("hsd", "t", "sign")}
     test = "t" if parse_preference(row).is_sized else "sign"
     num_systems = len(collection.positions.systems)
     num_pairs = num_systems * (num_systems - 1) // 2
     return {"measure": str(row), "test": test, "paired": shares[test], **shares, "pairs": num_pairs}
 
 
-def _power(row: Evaluable, collection: Collection, plan: Plan) -> float | None:
-    policies = collection.policies
-    comparison = compare_positions(
-        collection.positions,
-        [row],
-        plan,
-        level=policies.level,
-        queries=policies.queries,
-        no_relevant=policies.no_relevant,
-    )
-    power = discriminative_power(comparison.measures[0].corrected, plan.alpha)
+def _power(row: Evaluable, collection: Collection, test: str, alpha: float) -> float | None:
+    options = asdict(collection.policies)
+    comparison = compare(collection.positions, measures=[row], test=test, alpha=alpha, **options)
+    power = discriminative_power(comparison.measures[0].corrected, alpha)
     return None if np.isnan(power) else power

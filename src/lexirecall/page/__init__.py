@@ -6,16 +6,17 @@ Belongs here: the verb and its result. Not here: what the page shows (`findings`
 
 import datetime as dt
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 from lexirecall.errors import LexirecallError, UsageError, counted
-from lexirecall.formats import Qrels, Reading, Runs, project
+from lexirecall.fields import among, taken, takes
+from lexirecall.formats import Qrels, Runs
 from lexirecall.formats.source import exists, is_folder
-from lexirecall.manifest import Note
-from lexirecall.meta.decisions import Policies
+from lexirecall.manifest import READING, Conventions, Note, Policies
 from lexirecall.names import Names
 from lexirecall.output import check_outputs, write_files
 from lexirecall.page.bundle import javascript_bundle, vl_convert
@@ -26,35 +27,28 @@ from lexirecall.page.payload import build_payload
 from lexirecall.plots import altair, to_files
 from lexirecall.positions import Positions
 from lexirecall.tables import Table
-from lexirecall.verbs.compare import Plan
-from lexirecall.verbs.evaluate import asked_measures, check_policies
 from lexirecall.verbs.explain import check_single_order
+from lexirecall.verbs.given import asked_measures, has_providers, positions_of
+from lexirecall.verbs.testing import Testing
 
-__all__ = ["Report", "report", "report_positions"]
+__all__ = ["Report", "report"]
 
 FilePath = str | os.PathLike[str]
 
 
+@takes(Testing, Policies, *READING)
 def report(
-    qrels: Qrels,
-    runs: Runs,
-    output: FilePath | None = "report.html",
+    qrels: Qrels | Positions,
+    runs: Runs | None = None,
     measures: Names | None = None,
     *,
+    output: FilePath | None = "report.html",
     plots: FilePath | None = None,
     title: str | None = None,
     date: dt.date | None = None,
     baseline: str | None = None,
-    test: str = "auto",
-    correction: str = "holm",
-    alpha: float = 0.05,
-    seed: int = 0,
-    num_resamples: int = 10_000,
-    test_ties: str = "drop",
-    level: float = 1,
-    queries: str = "all",
-    no_relevant: str = "skip",
-    **reading: Unpack[Reading],
+    limits: Limits | None = None,
+    **options: Any,
 ) -> "Report":
     """Write a page about runs: a leaderboard, every pair, every request and what decides it; and charts, to a folder.
 
@@ -69,19 +63,17 @@ def report(
     >>> page.payload["systems"], page.payload["title"]
     (['new', 'old'], 'Old and new')
     """
+    testing, policies = taken(Testing, options), taken(Policies, options)
     _check_extra(output, plots)
-    charts = None if plots is None else Path(plots, "leaderboard.svg")
-    kept = [(option, path) for option, path in (("-o", output), ("--plots", charts)) if path is not None]
-    check_outputs(kept, [qrels, runs, reading.get("corpus_size"), reading.get("providers")])
-    check_policies(level, queries, no_relevant)
-    check_single_order(reading)
-    rows = asked_measures(measures, has_providers=reading.get("providers") is not None)
-    plan = Plan(test, correction, alpha, seed, num_resamples, test_ties)
-    positions = project(qrels, runs, needs_judged=any(row.needs_judged for row in rows), **reading)
-    made = report_positions(
-        positions, rows, plan, baseline=baseline, level=level, queries=queries, no_relevant=no_relevant, title=title,
-        date=date, show_progress=reading.get("show_progress", False),
-    )  # fmt: skip
+    _check_kept(output, plots, [] if isinstance(qrels, Positions) else [qrels, runs], options)
+    check_single_order(among(Conventions, options))
+    rows = asked_measures(measures, has_providers=has_providers(qrels, options))
+    positions = positions_of(qrels, runs, rows, options)
+    findings = Findings.of(
+        positions, rows, testing, policies, baseline=baseline, show_progress=options.get("show_progress", False)
+    )
+    heading = title or f"{counted(len(positions.systems), 'run')} on {findings.name}"
+    made = Report(findings, build_payload(findings, title=heading, date=date, limits=limits))
     if output is not None:
         made.write(output, plots)
     elif plots is not None:
@@ -89,32 +81,13 @@ def report(
     return made
 
 
-def report_positions(
-    positions: Positions,
-    measures: Names | None = None,
-    plan: Plan | None = None,
-    *,
-    baseline: str | None = None,
-    level: float = 1,
-    queries: str = "all",
-    no_relevant: str = "skip",
-    title: str | None = None,
-    date: dt.date | None = None,
-    limits: Limits | None = None,
-    show_progress: bool | None = False,
-) -> "Report":
-    """Make a page from positions, as `report` does from files; nothing is written.
-
-    >>> positions = project({"q": {"a": 1}}, {"x": {"q": ["a"]}, "y": {"q": ["b", "a"]}})
-    >>> report_positions(positions, ["RR"]).payload["marks"]
-    [['', ''], ['', '']]
-    """
-    policies = Policies(level, queries, no_relevant)
-    findings = Findings.of(
-        positions, measures, plan or Plan(), policies, baseline=baseline, show_progress=show_progress
-    )
-    heading = title or f"{counted(len(positions.systems), 'run')} on {findings.name}"
-    return Report(findings, build_payload(findings, title=heading, date=date, limits=limits))
+def _check_kept(
+    output: FilePath | None, plots: FilePath | None, inputs: list[object], options: Mapping[str, Any]
+) -> None:
+    """Raise if what is written would overwrite what is read."""
+    charts = None if plots is None else Path(plots, "leaderboard.svg")
+    kept = [(option, path) for option, path in (("-o", output), ("--plots", charts)) if path is not None]
+    check_outputs(kept, [*inputs, options.get("corpus_size"), options.get("providers")])
 
 
 def _check_extra(output: FilePath | None, plots: FilePath | None) -> None:
@@ -141,7 +114,7 @@ class Report:
     """A page about the runs of one collection.
 
     >>> from lexirecall import project
-    >>> page = report_positions(project({"q": {"a": 1}}, {"q": ["a"]}), "RR")
+    >>> page = report(project({"q": {"a": 1}}, {"q": ["a"]}), measures="RR", output=None)
     >>> page.payload["means"], page.payload["requests"]
     ([[1]], ['q'])
     """

@@ -5,7 +5,7 @@ becomes of them (payload, charts, html). Imports numpy, positions, preferences, 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,20 +14,21 @@ import numpy as np
 from lexirecall.errors import DataError, UsageError, plain
 from lexirecall.formats.source import Source
 from lexirecall.judgments import BoolArray
-from lexirecall.manifest import Note
+from lexirecall.manifest import Note, Policies
 from lexirecall.meta.agreement import agreement
-from lexirecall.meta.decisions import Policies, decide_all
+from lexirecall.meta.decisions import decide_all
 from lexirecall.meta.ties import share_of_ties
 from lexirecall.names import Evaluable, Names
-from lexirecall.page.recall import counted_rankings
 from lexirecall.positions import Positions, Projection
 from lexirecall.preferences import LEXI_RECALL
 from lexirecall.tables import Table
-from lexirecall.verbs.compare import Plan, compare_positions
+from lexirecall.verbs.compare import compare
 from lexirecall.verbs.comparison import Comparison
-from lexirecall.verbs.evaluate import asked_measures, score
+from lexirecall.verbs.evaluate import evaluate
 from lexirecall.verbs.explain import check_single_order
+from lexirecall.verbs.given import asked_measures
 from lexirecall.verbs.scores import Scores
+from lexirecall.verbs.testing import Testing
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +39,7 @@ class Findings:
     scores: Scores
     comparison: Comparison | None
     """None for a single run."""
-    plan: Plan
+    testing: Testing
     policies: Policies
 
     @classmethod
@@ -46,7 +47,7 @@ class Findings:
         cls,
         positions: Positions,
         measures: Names | None,
-        plan: Plan,
+        testing: Testing,
         policies: Policies,
         *,
         baseline: str | None = None,
@@ -55,32 +56,22 @@ class Findings:
         """Score and compare.
 
         >>> from lexirecall import project
-        >>> findings = Findings.of(project({"q": {"a": 1}}, {"q": ["a"]}), "RR", Plan(), Policies())
+        >>> findings = Findings.of(project({"q": {"a": 1}}, {"q": ["a"]}), "RR", Testing(), Policies())
         >>> print(findings.leaderboard.to_text())
         run        RR
         a run  1.0000
         """
-        check_single_order({"ties": positions.conventions.ties, "imputation": positions.conventions.imputation})
+        check_single_order(asdict(positions.conventions))
         _check_relevant(positions, policies.level)
         rows = asked_measures(measures, has_providers=positions.providers is not None)
-        level, queries, no_relevant = policies.level, policies.queries, policies.no_relevant
         if len(positions.systems) == 1:
             if baseline is not None:
                 problem = f"the baseline is {baseline!r}, but there is one run only, and nothing to compare it with"
                 raise UsageError(problem, remedy="give two or more runs, or no baseline")
-            scores = score(positions, rows, level=level, queries=queries, no_relevant=no_relevant)
-            return cls(positions, scores, None, plan, policies)
-        comparison = compare_positions(
-            positions,
-            with_lexirecall(rows),
-            plan,
-            baseline=baseline,
-            level=level,
-            queries=queries,
-            no_relevant=no_relevant,
-            show_progress=show_progress,
-        )
-        return cls(positions, comparison.scores, comparison, plan, policies)
+            return cls(positions, evaluate(positions, measures=rows, **asdict(policies)), None, testing, policies)
+        options = {**asdict(testing), **asdict(policies), "show_progress": show_progress}
+        comparison = compare(positions, measures=with_lexirecall(rows), baseline=baseline, **options)
+        return cls(positions, comparison.scores, comparison, testing, policies)
 
     @property
     def name(self) -> str:
@@ -115,7 +106,7 @@ class Findings:
     @property
     def counted(self) -> BoolArray:
         """Which rankings count, [S, Q]: of requests with a relevant item, and answered if only those are asked for."""
-        return counted_rankings(self.positions, self.policies)
+        return self.positions.counted(self.policies)
 
 
 def best_first(comparison: Comparison) -> list[int]:

@@ -76,13 +76,4 @@ def _every_pair(findings: Findings, compared: MeasureComparison) -> MeasureCompa
     """Return what has means and counts of every two systems; a comparison with a baseline has only those with it."""
     if findings.comparison is None or findings.comparison.baseline is None:
         return compared
-    policies = findings.policies
-    return Differences.of(
-        compared_pairs(
-            findings.positions,
-            parse_preference(compared.measure),
-            level=policies.level,
-            queries=policies.queries,
-            no_relevant=policies.no_relevant,
-        )
-    )
+    return Differences.of(compared_pairs(findings.positions, parse_preference(compared.measure), findings.policies))

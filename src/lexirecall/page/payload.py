@@ -58,7 +58,7 @@ def build_payload(
         "lexirecall": VERSION,
         "date": (date or dt.date.today()).isoformat(),
         "manifest": _manifest(findings, systems, cut),
-        "alpha": findings.plan.alpha,
+        "alpha": findings.testing.alpha,
         "systems": systems,
         **_leaderboard(findings),
         "requests": cut.names(findings.positions.requests[q] for q in requests.tolist()),
@@ -150,11 +150,11 @@ def _curves(findings: Findings) -> dict[str, Any]:
 
 def _manifest(findings: Findings, systems: list[str], cut: Cutter) -> dict[str, Any]:
     manifest = findings.scores.manifest
-    plan = {} if findings.comparison is None else asdict(findings.plan)
+    testing = {} if findings.comparison is None else asdict(findings.testing)
     runs = [{**manifest.runs[s], "name": name} for s, name in zip(findings.places, systems, strict=True)]
     short = Cutter(NOTE_LENGTH)
     return {
-        "conventions": {**manifest.conventions, **_sizes(manifest.conventions), **plan},
+        "conventions": {**manifest.conventions, **_sizes(manifest.conventions), **testing},
         "qrels": {"name": cut(findings.name), **manifest.qrels},
         "runs": runs,
         "notes": [{"kind": note.kind, "text": short(note.text), "count": note.count} for note in findings.notes],

@@ -11,8 +11,7 @@ import numpy as np
 
 from lexirecall.judgments import BoolArray, FloatArray
 from lexirecall.measures.recall_level import needed_for_recall
-from lexirecall.meta.decisions import Policies
-from lexirecall.positions import Positions, Projection
+from lexirecall.positions import Projection
 
 RECALLS = (0.75, 0.95, 1.0)
 """The shares of what is relevant that one may want to have found."""
@@ -28,17 +27,6 @@ def depths_to(deepest: int) -> list[int]:
     while depths[-1] < deepest:
         depths.append(int(depths[-1] * next(factors)))
     return depths
-
-
-def counted_rankings(positions: Positions, policies: Policies) -> BoolArray:
-    """Tell which rankings count, [S, Q]: of requests with a relevant item, and answered if only those are asked for.
-
-    >>> from lexirecall import project
-    >>> counted_rankings(project({"q": {"a": 1}, "r": {"a": 0}}, {"q": ["a"]}), Policies()).tolist()
-    [[True, False]]
-    """
-    counted = np.broadcast_to(positions.judgments.num_relevant(policies.level) > 0, positions.shape)
-    return counted & positions.answered if policies.queries == "intersection" else counted
 
 
 def mean_recall(projection: Projection, depths: Sequence[int], counted: BoolArray) -> FloatArray:

@@ -15,7 +15,7 @@ requests, below what any measure can mean. The yardstick is the largest value an
 rounding is proportional to it: responses that cancel out have means of 0 and equal ones a spread of 0, up to rounding.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, pairwise
@@ -279,3 +279,11 @@ def _reach(ascending: FloatArray, alpha: float) -> float:
     num_resamples = len(ascending)
     num_admissible = np.count_nonzero(np.arange(1, num_resamples + 2) / (num_resamples + 1) < alpha)
     return float(ascending[-num_admissible]) if num_admissible else np.inf
+
+
+def _by_layout(responses: Sequence[FloatArray], *, alpha: float) -> list[HSD]:
+    return [tukey_hsd(each, alpha=alpha) for each in responses]
+
+
+SIMULTANEOUS: dict[str, Callable[..., list[HSD]]] = {"hsd": _by_layout, "randomized-hsd": randomized_tukey_hsd}
+"""The tests that look at all systems at once, for the responses to each of several measures."""

@@ -99,7 +99,7 @@ def sign_test(differences: Differences, *, alpha: float = 0.05, ties: str = "dro
     from scipy.special import bdtr
 
     check_chance("alpha", alpha)
-    choice("ties", ties, ("drop", "split"))
+    choice("ties", ties, SIGN_TEST_TIES)
     halves = differences.ties // 2 if ties == "split" else 0
     wins, losses = differences.wins + halves, differences.losses + halves
     pvalues = np.minimum(1.0, 2 * bdtr(np.minimum(wins, losses).astype(float), wins + losses, 0.5))
@@ -146,6 +146,7 @@ def randomization(
     return PairedTests(pvalues, *_interval_of_mean(differences, alpha), tried, f"sign-flip randomization, {way}")
 
 
+SIGN_TEST_TIES = ("drop", "split")
 TESTS: dict[str, Callable[..., PairedTests]] = {
     "t": paired_t,
     "wilcoxon": wilcoxon,

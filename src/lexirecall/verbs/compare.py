@@ -4,79 +4,44 @@ Belongs here: the verb. Not here: its result (comparison), the tests themselves 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Unpack
+from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 
-from lexirecall.errors import UsageError, choice, listed
-from lexirecall.formats import Qrels, Reading, Runs, count_runs, project
+from lexirecall.errors import UsageError, listed
+from lexirecall.fields import taken, takes
+from lexirecall.formats import Qrels, Runs
 from lexirecall.formats.source import Source
 from lexirecall.judgments import FloatArray
-from lexirecall.manifest import Note
+from lexirecall.manifest import READING, Note, Policies
 from lexirecall.measures import Measure
+from lexirecall.measures.measure import ask
 from lexirecall.names import Evaluable, Names, parse_preference
 from lexirecall.positions import Positions
 from lexirecall.preferences import Pairs
 from lexirecall.statistics.aggregate import order_systems
-from lexirecall.statistics.corrections import CORRECTIONS, correct
+from lexirecall.statistics.corrections import correct
 from lexirecall.statistics.differences import Differences
-from lexirecall.statistics.hsd import HSD, randomized_tukey_hsd, tukey_hsd
-from lexirecall.statistics.paired import TESTS, PairedTests, default_test, effect_sizes, randomization, sign_test
+from lexirecall.statistics.hsd import HSD, SIMULTANEOUS
+from lexirecall.statistics.paired import TESTS, PairedTests, default_test, effect_sizes
 from lexirecall.statistics.power import requests_needed
 from lexirecall.verbs.comparison import Comparison, MeasureComparison
-from lexirecall.verbs.evaluate import asked_measures, score
-from lexirecall.verbs.notes import warn_of_optimism
+from lexirecall.verbs.evaluate import evaluate
+from lexirecall.verbs.given import asked_measures, has_providers, num_given, positions_of
 from lexirecall.verbs.rank import compared_pairs
 from lexirecall.verbs.scores import Scores
-
-ALL_TESTS = ("auto", *TESTS, "hsd", "randomized-hsd")
-TIE_POLICIES = ("drop", "split")
+from lexirecall.verbs.testing import Testing
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """How to test."""
-
-    test: str = "auto"
-    correction: str = "holm"
-    alpha: float = 0.05
-    seed: int = 0
-    num_resamples: int = 10_000
-    test_ties: str = "drop"
-    """What the sign test does with ties: leave them out, or give each side half of them."""
-
-    def __post_init__(self) -> None:
-        choice("test", self.test, ALL_TESTS)
-        choice("correction", self.correction, CORRECTIONS)
-        choice("test_ties", self.test_ties, TIE_POLICIES)
-        if not 0 < self.alpha < 1:
-            raise UsageError(f"alpha is {self.alpha}, but must be above 0 and below 1")
-        if self.num_resamples < 1:
-            raise UsageError(f"the number of resamples is {self.num_resamples}, but must be 1 or more")
-
-    @property
-    def is_simultaneous(self) -> bool:
-        """Whether the test looks at all systems at once, and so needs no correction."""
-        return self.test in ("hsd", "randomized-hsd")
-
-
+@takes(Testing, Policies, *READING)
 def compare(
-    qrels: Qrels,
-    runs: Runs,
+    qrels: Qrels | Positions,
+    runs: Runs | None = None,
     measures: Names | None = None,
     *,
     baseline: str | None = None,
-    test: str = "auto",
-    correction: str = "holm",
-    alpha: float = 0.05,
-    seed: int = 0,
-    num_resamples: int = 10_000,
-    test_ties: str = "drop",
-    level: float = 1,
-    queries: str = "all",
-    no_relevant: str = "skip",
-    **reading: Unpack[Reading],
+    **options: Any,
 ) -> Comparison:
     """Compare every two runs, or every run with a baseline.
 
@@ -90,65 +55,30 @@ def compare(
     >>> next(comparison.rows())["p"]  # six wins of six: 2 / 2^6
     0.03125
     """
-    rows = asked_measures(measures, has_providers=reading.get("providers") is not None)
-    plan = Plan(test, correction, alpha, seed, num_resamples, test_ties)
-    if (num_runs := count_runs(runs)) is not None:
-        _check_number(num_runs)
-    warn_of_optimism(reading)
-    positions = project(qrels, runs, needs_judged=any(row.needs_judged for row in rows), **reading)
-    return compare_positions(
-        positions,
-        None if measures is None else rows,
-        plan,
-        baseline=baseline,
-        level=level,
-        queries=queries,
-        no_relevant=no_relevant,
-        show_progress=reading.get("show_progress", False),
-    )
-
-
-def compare_positions(
-    positions: Positions,
-    measures: Names | None = None,
-    plan: Plan | None = None,
-    *,
-    baseline: str | None = None,
-    level: float = 1,
-    queries: str = "all",
-    no_relevant: str = "skip",
-    show_progress: bool | None = False,
-) -> Comparison:
-    """Compare systems from positions, as `compare` does from files; one projection serves many calls.
-
-    >>> from lexirecall import project
-    >>> positions = project({"q": {"a": 1}}, {"x": {"q": ["a"]}, "y": {"q": ["b", "a"]}})
-    >>> [row["mean"] for row in compare_positions(positions, ["RR"]).rows()]
-    [0.5]
-    """
-    plan = plan or Plan()
-    _check_number(len(positions.systems))
+    testing, policies = taken(Testing, options), taken(Policies, options)
+    rows = asked_measures(measures, has_providers=has_providers(qrels, options))
+    check_number(num_given(qrels, runs))
+    positions = positions_of(qrels, runs, rows, options)
+    check_number(len(positions.systems))
     reference = None if baseline is None else _index(baseline, positions.systems)
-    scores = score(positions, measures, level=level, queries=queries, no_relevant=no_relevant)
-    pairs = [
-        compared_pairs(positions, parse_preference(row), level=level, queries=queries, no_relevant=no_relevant)
-        for row in scores.measures
-    ]
+    scores = evaluate(positions, measures=None if measures is None else rows, **asdict(policies))
+    pairs = [compared_pairs(positions, parse_preference(row), policies) for row in scores.measures]
     results: Iterable[PairedTests | HSD] = (
-        _simultaneous(scores, pairs, plan, show_progress=show_progress)
-        if plan.is_simultaneous
-        else (_tested(Differences.of(each), plan) for each in pairs)
+        _simultaneous(scores, pairs, testing, show_progress=options.get("show_progress", False))
+        if testing.is_simultaneous
+        else (_tested(Differences.of(each), testing) for each in pairs)
     )
     compared = tuple(
-        _compared(row, Differences.of(each), result, plan, reference)
+        _compared(row, Differences.of(each), result, testing, reference)
         for row, each, result in zip(scores.measures, pairs, results, strict=True)
     )
     notes = (*scores.notes, *_notes(compared))
-    return Comparison(scores, compared, order_systems(pairs[0], "winrate"), reference, plan.alpha, notes)
+    return Comparison(scores, compared, order_systems(pairs[0], "winrate"), reference, testing.alpha, notes)
 
 
-def _check_number(num_runs: int) -> None:
-    if num_runs < 2:
+def check_number(num_runs: int | None) -> None:
+    """Raise if it is known that there is one run only."""
+    if num_runs is not None and num_runs < 2:
         raise UsageError("there is one run only, and nothing to compare it with", remedy="give two or more runs")
 
 
@@ -160,30 +90,20 @@ def _index(baseline: str, systems: Sequence[str]) -> int:
     return systems.index(names[0])
 
 
-def _tested(differences: Differences, plan: Plan) -> PairedTests:
-    name = default_test(differences) if plan.test == "auto" else plan.test
-    if name == "sign":
-        return sign_test(differences, alpha=plan.alpha, ties=plan.test_ties)
-    if name == "randomization":
-        return randomization(differences, alpha=plan.alpha, num_resamples=plan.num_resamples, seed=plan.seed)
-    return TESTS[name](differences, alpha=plan.alpha)
+def _tested(differences: Differences, testing: Testing) -> PairedTests:
+    name = default_test(differences) if testing.test == "auto" else testing.test
+    result: PairedTests = ask(TESTS[name], differences, {**asdict(testing), "ties": testing.test_ties})
+    return result
 
 
-def _simultaneous(scores: Scores, pairs: Sequence[Pairs], plan: Plan, *, show_progress: bool | None) -> list[HSD]:
+def _simultaneous(scores: Scores, pairs: Sequence[Pairs], testing: Testing, *, show_progress: bool | None) -> list[HSD]:
     responses = [
         _responses(row, each, scores.values[:, :, c])
         for c, (row, each) in enumerate(zip(scores.measures, pairs, strict=True))
     ]
-    if plan.test == "hsd":
-        return [tukey_hsd(response, alpha=plan.alpha) for response in responses]
-    return randomized_tukey_hsd(
-        responses,
-        names=scores.systems,
-        num_resamples=plan.num_resamples,
-        seed=plan.seed,
-        alpha=plan.alpha,
-        show_progress=show_progress,
-    )
+    available = {**asdict(testing), "names": scores.systems, "show_progress": show_progress}
+    results: list[HSD] = ask(SIMULTANEOUS[testing.test], responses, available)
+    return results
 
 
 def _responses(row: Evaluable, pairs: Pairs, values: FloatArray) -> FloatArray:
@@ -199,15 +119,15 @@ def _responses(row: Evaluable, pairs: Pairs, values: FloatArray) -> FloatArray:
 
 
 def _compared(
-    row: Evaluable, differences: Differences, result: PairedTests | HSD, plan: Plan, reference: int | None
+    row: Evaluable, differences: Differences, result: PairedTests | HSD, testing: Testing, reference: int | None
 ) -> MeasureComparison:
     is_asked = np.ones(len(differences.a), bool)
     if reference is not None:
         is_asked = (differences.a == reference) | (differences.b == reference)
     corrected = np.full(len(is_asked), np.nan)
-    correction = "none" if plan.is_simultaneous else plan.correction
+    correction = "none" if testing.is_simultaneous else testing.correction
     corrected[is_asked] = correct(result.pvalues[is_asked], correction)
-    needed = requests_needed(differences, alpha=plan.alpha)
+    needed = requests_needed(differences, alpha=testing.alpha)
     columns = {
         "a": differences.a,
         "b": differences.b,

@@ -5,21 +5,23 @@ Belongs here: the verb and the page of all requests. Not here: one request (expl
 
 import difflib
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
 from lexirecall.errors import UsageError, counted, listed, shown
-from lexirecall.formats import Qrels, Reading, Run, Runs, project
-from lexirecall.manifest import Note
+from lexirecall.fields import among, taken, takes
+from lexirecall.formats import Qrels, Runs
+from lexirecall.manifest import READING, Conventions, Note, Policies
 from lexirecall.positions import Positions, Projection
+from lexirecall.preferences import LEXI_RECALL
 from lexirecall.tables import Table, render
 from lexirecall.text import to_text, visible
-from lexirecall.verbs.evaluate import check_policies
 from lexirecall.verbs.explanation import REASONS, RequestExplanation, Side
+from lexirecall.verbs.given import positions_of
 from lexirecall.verbs.notes import notes_on_requests
 
 _COLUMNS = (
@@ -28,76 +30,58 @@ _COLUMNS = (
 )  # fmt: skip
 
 
+@takes(Policies, *READING)
 def explain(
-    qrels: Qrels,
-    run_a: Run,
-    run_b: Run,
-    *,
-    names: tuple[str, str] | None = None,
-    level: float = 1,
-    queries: str = "all",
-    no_relevant: str = "skip",
-    **reading: Unpack[Reading],
+    qrels: Qrels | Positions, runs: Runs | None = None, *, pair: tuple[str, str] | None = None, **options: Any
 ) -> "Explanation":
     """Explain which of two runs LexiRecall prefers on each request, and why.
 
-    The arguments are those of `evaluate`; `names` are what the runs are called if they are no files.
+    The arguments are those of `evaluate`; of more than two runs, `pair` names the two.
 
     >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
     >>> old, new = {"q1": ["a", "x", "b"], "q2": ["c"]}, {"q1": ["x", "a", "b"], "q2": ["z"]}
-    >>> explanation = explain(qrels, old, new, names=("old", "new"))
+    >>> explanation = explain(qrels, {"old": old, "new": new})
     >>> for request in explanation.requests:
     ...     print(request.request, request.sentence())
     q2 old is preferred: it finds 1 of the 1 relevant document, new 0; new lacks c.
     q1 old is preferred: both find 2 of the 2 relevant documents, the last 1 at the same positions; the one before \
 stands at 1 in old (a) and at 2 in new (a).
     """
-    check_single_order(reading)
-    runs: Runs = [run_a, run_b] if names is None else dict(zip(names, (run_a, run_b), strict=True))
-    positions = project(qrels, runs, **reading)
-    if len(positions.systems) > 2:
-        raise UsageError(
-            f"the two tables hold more than two runs: {listed(positions.systems)}",
-            remedy="take the rows of one run each, or choose two with explain_positions",
-        )
-    return explain_positions(positions, level=level, queries=queries, no_relevant=no_relevant)
-
-
-def check_single_order(reading: Reading) -> None:
-    """Raise where there is no single order, or an invented one, whose positions could be shown."""
-    if reading.get("ties") == "expected":
-        raise UsageError("ties='expected' has no single order to show", remedy="choose trec, input, worst or best")
-    if reading.get("imputation") == "optimistic":
-        raise UsageError("optimistic imputation shows documents that were not retrieved", remedy="leave it out")
-
-
-def explain_positions(
-    positions: Positions,
-    a: int = 0,
-    b: int = 1,
-    *,
-    level: float = 1,
-    queries: str = "all",
-    no_relevant: str = "skip",
-) -> "Explanation":
-    """Explain two systems of positions, as `explain` does two runs.
-
-    >>> positions = project({"q": {"a": 1}}, {"x": {"q": ["a"]}, "y": {"q": ["b"]}})
-    >>> explain_positions(positions).request("q").preferred
-    'x'
-    """
-    check_policies(level, queries, no_relevant)
-    projection = positions.at_level(level)
-    is_compared = (projection.num_relevant > 0) | (no_relevant == "zero")
-    if queries == "intersection":
-        is_compared = is_compared & positions.answered[a] & positions.answered[b]
+    policies = taken(Policies, options)
+    check_single_order(among(Conventions, options))
+    positions = positions_of(qrels, runs, [LEXI_RECALL], options)
+    check_single_order(asdict(positions.conventions))
+    a, b = _two_of(positions.systems, pair)
+    projection = positions.at_level(policies.level)
+    answered = policies.among(positions.answered)
+    is_compared = ((projection.num_relevant > 0) | policies.counts_empty(LEXI_RECALL)) & answered[a] & answered[b]
     explained = [
         RequestExplanation(positions.requests[q], _side(projection, a, q), _side(projection, b, q))
         for q in np.flatnonzero(is_compared).tolist()
     ]
-    notes = tuple(notes_on_requests(positions, [level], queries=queries, no_relevant=no_relevant))
+    notes = tuple(notes_on_requests(positions, [policies.level], policies))
     ordered = tuple(sorted(explained, key=lambda request: request.weight))
     return Explanation((positions.systems[a], positions.systems[b]), ordered, notes)
+
+
+def check_single_order(conventions: Mapping[str, Any]) -> None:
+    """Raise where there is no single order, or an invented one, whose positions could be shown."""
+    if conventions.get("ties") == "expected":
+        raise UsageError("ties='expected' has no single order to show", remedy="choose trec, input, worst or best")
+    if conventions.get("imputation") == "optimistic":
+        raise UsageError("optimistic imputation shows documents that were not retrieved", remedy="leave it out")
+
+
+def _two_of(systems: tuple[str, ...], pair: tuple[str, str] | None) -> tuple[int, int]:
+    """Return which two systems are explained: those that are named, or the only two."""
+    if pair is None:
+        if len(systems) != 2:
+            which = f"there are {len(systems)} runs, not two" if len(systems) < 2 else "there are more than two runs"
+            raise UsageError(f"{which}: {listed(systems)}", remedy="choose two with pair=(a, b)")
+        return 0, 1
+    if unknown := [name for name in pair if name not in systems]:
+        raise UsageError(f"no run is called {unknown[0]!r}", remedy=f"the runs are {listed(systems, 9)}")
+    return systems.index(pair[0]), systems.index(pair[1])
 
 
 def _side(projection: Projection, s: int, q: int) -> Side:

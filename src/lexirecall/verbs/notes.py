@@ -10,21 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from lexirecall.errors import counted, listed, plain, shown
-from lexirecall.formats import Reading
 from lexirecall.judgments import FloatArray
-from lexirecall.manifest import Note
+from lexirecall.manifest import Note, Policies
 from lexirecall.measures.providers import WORST_PROVIDER_OVERALL, ProviderExposure, provider_exposure
 from lexirecall.measures.row import SMALLEST_GRADE
 from lexirecall.names import Evaluable
 from lexirecall.positions import Mismatch, Positions
 from lexirecall.tables import number
 from lexirecall.text import visible
-
-
-def warn_of_optimism(reading: Reading) -> None:
-    """Warn if missing items are placed where they flatter the run."""
-    if reading.get("imputation") == "optimistic":
-        warnings.warn("optimistic imputation rewards returning nothing; use it for study only", stacklevel=3)
 
 
 def warn_of_mismatches(positions: Positions) -> None:
@@ -34,22 +27,17 @@ def warn_of_mismatches(positions: Positions) -> None:
 
 
 def notes_on(
-    positions: Positions,
-    measures: Sequence[Evaluable],
-    values: FloatArray,
-    *,
-    level: float,
-    queries: str,
-    no_relevant: str,
+    positions: Positions, measures: Sequence[Evaluable], values: FloatArray, policies: Policies
 ) -> Iterator[Note]:
     """Give the notes that a reader of these values needs."""
+    level = policies.level
     yield from ignored_level(measures, level)
     levels = sorted({measure.level(level) for measure in measures})
-    yield from notes_on_requests(positions, levels, queries=queries, no_relevant=no_relevant)
+    yield from notes_on_requests(positions, levels, policies)
     yield from _called_all(positions)
-    yield from undefined_note(undefined_counts(positions, measures, values, level, queries))
+    yield from undefined_note(undefined_counts(positions, measures, values, policies))
     yield from _without_provider(positions, measures, level)
-    yield from _worst_off(positions, measures, level, queries)
+    yield from _worst_off(positions, measures, policies)
 
 
 def _called_all(positions: Positions) -> Iterator[Note]:
@@ -73,11 +61,9 @@ def ignored_level(measures: Sequence[Evaluable], level: float) -> Iterator[Note]
     yield Note("level", text + remedy, len(ignoring))
 
 
-def notes_on_requests(
-    positions: Positions, levels: Sequence[float], *, queries: str, no_relevant: str
-) -> Iterator[Note]:
+def notes_on_requests(positions: Positions, levels: Sequence[float], policies: Policies) -> Iterator[Note]:
     """Give the notes on requests and lines that were left out or imputed, whatever is computed from the rest."""
-    yield from notes_on_counts(RequestCounts.of(positions, levels), queries=queries, no_relevant=no_relevant)
+    yield from notes_on_counts(RequestCounts.of(positions, levels), policies)
     if not positions.judgments.has_grades:
         yield without_grades(positions.judgments.name, len(positions.judgments.grades))
 
@@ -132,12 +118,12 @@ class RequestCounts:
         return listed((f"{name} {count:,}" for name, count in zip(self.systems, counts, strict=True) if count), most)
 
 
-def notes_on_counts(counts: RequestCounts, *, queries: str, no_relevant: str) -> Iterator[Note]:
+def notes_on_counts(counts: RequestCounts, policies: Policies) -> Iterator[Note]:
     """Give the notes on requests and lines that were left out or imputed."""
     yield from mismatch_note(counts.mismatches)
-    yield from _unanswered(counts, queries)
+    yield from _unanswered(counts, policies)
     yield from _without_judgments(counts)
-    yield from _without_relevant(counts, no_relevant)
+    yield from _without_relevant(counts, policies)
     yield from _repeats(counts)
     if total := sum(counts.extra):
         yield extra_fields(total, f" ({counts.per_run(counts.extra)})", "; --strict refuses them")
@@ -158,11 +144,11 @@ def mismatch_note(mismatches: Sequence[Mismatch]) -> Iterator[Note]:
         yield Note("no judged document", text, len(mismatches))
 
 
-def _unanswered(counts: RequestCounts, queries: str) -> Iterator[Note]:
+def _unanswered(counts: RequestCounts, policies: Policies) -> Iterator[Note]:
     if total := sum(counts.unanswered):
         policy = (
             "count as worst case, nothing retrieved (--queries intersection leaves them out)"
-            if queries == "all"
+            if policies.keeps_unanswered
             else "are left out of the means of that run"
         )
         where = f"(of {counts.num_requests:,}: {counts.per_run(counts.unanswered)})"
@@ -175,7 +161,7 @@ def _without_judgments(counts: RequestCounts) -> Iterator[Note]:
         yield Note("without judgments", text, total)
 
 
-def _without_relevant(counts: RequestCounts, no_relevant: str) -> Iterator[Note]:
+def _without_relevant(counts: RequestCounts, policies: Policies) -> Iterator[Note]:
     """Say which requests have nothing relevant; where the levels differ in that, for each of them."""
     # what is empty at a level is empty at every higher one, so that equal numbers are the same requests
     distinct = {number: (level, names) for level, (number, names) in reversed(counts.empty.items())}
@@ -187,7 +173,7 @@ def _without_relevant(counts: RequestCounts, no_relevant: str) -> Iterator[Note]
         parts += [what] if number_empty else []
     policy = (
         "left out of every mean (--no-relevant zero counts them as 0)"
-        if no_relevant == "skip"
+        if policies.skips_empty
         else "counted as 0 where higher is better"
     )
     if parts:
@@ -220,7 +206,7 @@ def _repeats(counts: RequestCounts) -> Iterator[Note]:
 
 
 def undefined_counts(
-    positions: Positions, measures: Sequence[Evaluable], values: FloatArray, level: float, queries: str
+    positions: Positions, measures: Sequence[Evaluable], values: FloatArray, policies: Policies
 ) -> list[tuple[Evaluable, int, int]]:
     """Count, for each measure, the values that are undefined, and how many there should be.
 
@@ -228,9 +214,7 @@ def undefined_counts(
     """
     counts: list[tuple[Evaluable, int, int]] = []
     for c, measure in enumerate(measures):
-        due = np.broadcast_to(measure.due(positions, level), positions.shape)
-        if queries == "intersection":
-            due = due & positions.answered
+        due = measure.due(positions, policies.level) & policies.among(positions.answered)
         missing = 0 if measure.sparse else int((np.isnan(values[:, :, c]) & due).sum())
         counts.append((measure, missing, int(due.sum())))
     return counts
@@ -264,16 +248,15 @@ def _without_provider(positions: Positions, measures: Sequence[Evaluable], level
     yield Note("without provider", f"{text}: credited to nobody{left_out}", total)
 
 
-def _worst_off(positions: Positions, measures: Sequence[Evaluable], level: float, queries: str) -> Iterator[Note]:
+def _worst_off(positions: Positions, measures: Sequence[Evaluable], policies: Policies) -> Iterator[Note]:
     """Name the worst-off provider over all requests of each run, by the exposure that the measures ask for."""
     if positions.providers is None or positions.conventions.ties == "expected":
         return
     asked = [row for row in measures if row.formulas == WORST_PROVIDER_OVERALL.formulas] or [WORST_PROVIDER_OVERALL]
     parts = []
     for row in asked:
-        audit = provider_exposure(
-            positions, row.values["e"], p=row.values["p"], level=row.level(level), queries=queries
-        )
+        level = row.level(policies.level)
+        audit = provider_exposure(positions, row.values["e"], p=row.values["p"], level=level, queries=policies.queries)
         runs = listed((_worst_of_run(audit, s) for s in range(len(audit.systems))), most=4)
         parts.append(f"by {row} {runs}" if len(asked) > 1 else runs)
     yield Note(

@@ -4,15 +4,16 @@ Belongs here: the verb and its result. Not here: the methods (statistics.aggrega
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from html import escape
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
 from lexirecall.errors import UsageError, counted, listed
-from lexirecall.formats import Qrels, Reading, Runs, count_runs, project
-from lexirecall.manifest import Note
+from lexirecall.fields import taken, takes
+from lexirecall.formats import Qrels, Runs
+from lexirecall.manifest import READING, Note, Policies
 from lexirecall.names import Evaluable, parse_preference
 from lexirecall.positions import Positions
 from lexirecall.preferences import Pairs, Preference
@@ -20,22 +21,20 @@ from lexirecall.statistics.aggregate import METHODS, Order, check_method, order_
 from lexirecall.tables import Table, number, render
 from lexirecall.text import visible
 from lexirecall.verbs.conversion import Columns, Convertible, columns_of
-from lexirecall.verbs.evaluate import score
-from lexirecall.verbs.notes import warn_of_optimism
+from lexirecall.verbs.evaluate import evaluate
+from lexirecall.verbs.given import num_given, positions_of
 
 _COLUMNS = ("run", "rank", "score")
 
 
-def rank_systems(
-    qrels: Qrels,
-    runs: Runs,
+@takes(Policies, *READING)
+def rank(
+    qrels: Qrels | Positions,
+    runs: Runs | None = None,
     preference: str | Evaluable = "LexiRecall",
     *,
     method: str = "winrate",
-    level: float = 1,
-    queries: str = "all",
-    no_relevant: str = "skip",
-    **reading: Unpack[Reading],
+    **options: Any,
 ) -> "Ranking":
     """Put runs in one order, from a preference between every two of them on every request.
 
@@ -45,7 +44,7 @@ def rank_systems(
 
     >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
     >>> runs = {"old": {"q1": ["b"], "q2": ["c"]}, "new": {"q1": ["a", "b"], "q2": ["c"]}, "same": {"q1": ["a", "b"]}}
-    >>> print(rank_systems(qrels, runs, method="copeland"))
+    >>> print(rank(qrels, runs, method="copeland"))
     run   rank  pairs won
     new      1        2.0
     old      2        0.5
@@ -53,61 +52,40 @@ def rank_systems(
     note: judged requests that a run does not answer (of 2: same 1) count as worst case, nothing retrieved \
 (--queries intersection leaves them out)
     """
-    row = parse_preference(preference)
-    if (num_runs := count_runs(runs)) is not None:
-        _check_number(num_runs, method)
-    warn_of_optimism(reading)
-    positions = project(qrels, runs, needs_judged=row.needs_judged, **reading)
-    return rank_positions(positions, row, method=method, level=level, queries=queries, no_relevant=no_relevant)
-
-
-def rank_positions(
-    positions: Positions,
-    preference: str | Evaluable = "LexiRecall",
-    *,
-    method: str = "winrate",
-    level: float = 1,
-    queries: str = "all",
-    no_relevant: str = "skip",
-) -> "Ranking":
-    """Rank systems from positions, as `rank_systems` does from files; one projection serves many calls.
-
-    >>> positions = project({"q": {"a": 1}}, {"x": {"q": ["b", "a"]}, "y": {"q": ["a"]}})
-    >>> rank_positions(positions, "RR").to_dict()
-    {'y': {'rank': 1, 'score': 1.0}, 'x': {'rank': 2, 'score': 0.0}}
-    """
-    row = parse_preference(preference)
+    policies, row = taken(Policies, options), parse_preference(preference)
+    _check_number(num_given(qrels, runs), method)
+    positions = positions_of(qrels, runs, [row], options)
     _check_number(len(positions.systems), method)
-    scores = score(positions, [row.measure or row], level=level, queries=queries, no_relevant=no_relevant)
-    pairs = compared_pairs(positions, row, level=level, queries=queries, no_relevant=no_relevant)
+    scores = evaluate(positions, measures=[row.measure or row], **asdict(policies))
+    pairs = compared_pairs(positions, row, policies)
     order = order_systems(pairs, method)
     notes = (*scores.notes, *_not_compared(pairs), *_in_cycles(pairs, order))
     return Ranking(positions.systems, str(row), order, notes, positions.frame_library)
 
 
-def _check_number(num_runs: int, method: str) -> None:
+def _check_number(num_runs: int | None, method: str) -> None:
+    if num_runs is None:
+        return
     check_method(method, num_runs)
     if num_runs < 2:
         raise UsageError("there is one run only, and nothing to rank it against", remedy="give two or more runs")
 
 
-def compared_pairs(
-    positions: Positions, preference: Preference, *, level: float, queries: str, no_relevant: str
-) -> Pairs:
+def compared_pairs(positions: Positions, preference: Preference, policies: Policies) -> Pairs:
     """Compare every two systems on the requests that count under these policies.
 
     Requests without relevant items are ties if they count, which they do where higher is better.
 
+    >>> from lexirecall import project
     >>> positions = project({"q": {"a": 1}, "r": {"a": 0}}, {"x": {"q": ["a"]}, "y": {"q": ["b"]}})
-    >>> pairs = compared_pairs(positions, parse_preference("AP"), level=1, queries="all", no_relevant="zero")
+    >>> pairs = compared_pairs(positions, parse_preference("AP"), Policies(no_relevant="zero"))
     >>> pairs.wins.tolist(), pairs.num_requests.tolist()
     ([[0, 1], [0, 0]], [[2, 2], [2, 2]])
     """
-    row = preference.measure or preference
     return preference.pairs(
-        positions.at_level(preference.level(level)),
-        positions.answered if queries == "intersection" else None,
-        with_empty=no_relevant == "zero" and row.direction > 0 and not row.sparse,
+        positions.at_level(preference.level(policies.level)),
+        policies.among(positions.answered),
+        with_empty=policies.counts_empty(preference.measure or preference),
     )
 
 
@@ -149,7 +127,7 @@ def _shortened(names: list[str], most: int = 6) -> list[str]:
 class Ranking(Convertible):
     """An order of runs, which prints and converts itself.
 
-    >>> ranking = rank_systems({"q": {"a": 1}}, {"x": {"q": ["b", "a"]}, "y": {"q": ["a"]}})
+    >>> ranking = rank({"q": {"a": 1}}, {"x": {"q": ["b", "a"]}, "y": {"q": ["a"]}})
     >>> list(ranking.rows())
     [{'run': 'y', 'rank': 1, 'score': 1.0}, {'run': 'x', 'rank': 2, 'score': 0.0}]
     """

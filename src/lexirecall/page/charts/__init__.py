@@ -16,7 +16,7 @@ from lexirecall.page.findings import Findings
 from lexirecall.plots import COLORS
 from lexirecall.preferences import Preference
 from lexirecall.verbs.comparison import Comparison
-from lexirecall.verbs.explain import explain_positions
+from lexirecall.verbs.explain import explain
 
 __all__ = [
     "agreement_and_ties", "charts_of", "depths_needed", "difference_intervals", "leaderboard", "pair_matrix",
@@ -28,10 +28,10 @@ def charts_of(findings: Findings) -> dict[str, Any]:
     """Return all charts by the name of their file; of all pairs and requests those that tell the two best runs apart.
 
     >>> from lexirecall import project
-    >>> from lexirecall.meta import Policies
-    >>> from lexirecall.verbs.compare import Plan
+    >>> from lexirecall.manifest import Policies
+    >>> from lexirecall.verbs.testing import Testing
     >>> positions = project({"q": {"a": 1, "b": 1}}, {"x": {"q": ["z", "a"]}})
-    >>> list(charts_of(Findings.of(positions, "RR", Plan(), Policies())))
+    >>> list(charts_of(Findings.of(positions, "RR", Testing(), Policies())))
     ['leaderboard', 'request', 'recall', 'depth']
     """
     positions, policies = findings.positions, findings.policies
@@ -62,9 +62,8 @@ def _telling_request(findings: Findings) -> str:
     """Return the request that tells the two best systems apart most clearly, or the first if there is none."""
     policies = findings.policies
     a, b = (findings.places * 2)[:2]
-    explained = explain_positions(
-        findings.positions, a, b, level=policies.level, queries=policies.queries, no_relevant="skip"
-    )
+    pair = findings.positions.systems[a], findings.positions.systems[b]
+    explained = explain(findings.positions, pair=pair, level=policies.level, queries=policies.queries)
     if explained.requests:
         return explained.requests[0].request
     return findings.positions.requests[int(np.flatnonzero(findings.projection.num_relevant)[0])]

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from lexirecall.meta.decisions import Policies
+from lexirecall.manifest import Policies
 from lexirecall.names import Names
 from lexirecall.page.charts.requests import ROW, system_index
 from lexirecall.page.findings import agreements, with_lexirecall
-from lexirecall.page.recall import RECALLS, counted_rankings, depths_to, mean_recall, median_depths
+from lexirecall.page.recall import RECALLS, depths_to, mean_recall, median_depths
 from lexirecall.plots import COLORS, altair, bars, data, label, lines, series_scales
 from lexirecall.positions import Positions
-from lexirecall.verbs.evaluate import asked_measures
+from lexirecall.verbs.given import asked_measures
 
 
 def recall_curves(
@@ -31,7 +31,7 @@ def recall_curves(
     chosen = positions.systems[: len(COLORS)] if systems is None else systems
     policies = policies or Policies()
     depths = depths_to(int(positions.num_retrieved.max(initial=1)))
-    means = mean_recall(positions.at_level(policies.level), depths, counted_rankings(positions, policies))
+    means = mean_recall(positions.at_level(policies.level), depths, positions.counted(policies))
     rows = [
         {"run": label(name), "depth": depth, "recall": recall}
         for name in chosen
@@ -78,7 +78,7 @@ def depth_rows(
 ) -> list[dict[str, Any]]:
     """Give one row for each system and recall: the median depth, left out if infinite, and how many lists reach it."""
     policies = policies or Policies()
-    projection, counted = positions.at_level(policies.level), counted_rankings(positions, policies)
+    projection, counted = positions.at_level(policies.level), positions.counted(policies)
     rows = []
     for recall in RECALLS:
         medians, shares = median_depths(projection, recall, counted)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from lexirecall.errors import UsageError, listed, shown
-from lexirecall.meta.decisions import Policies
+from lexirecall.manifest import Policies
 from lexirecall.names import parse_preference
 from lexirecall.plots import COLORS, altair, data, label
 from lexirecall.positions import Positions
@@ -55,13 +55,7 @@ def request_difference_rows(
 ) -> list[dict[str, Any]]:
     """Give one row for each request on which the two are compared, the best for the first system first."""
     policies = policies or Policies()
-    pairs = compared_pairs(
-        positions,
-        parse_preference(measure),
-        level=policies.level,
-        queries=policies.queries,
-        no_relevant=policies.no_relevant,
-    )
+    pairs = compared_pairs(positions, parse_preference(measure), policies)
     first, second = (system_index(positions, name) for name in (a, b))
     requests = np.flatnonzero(pairs.taking_part[first] & pairs.taking_part[second])
     values = pairs.values[first, second, requests].astype(float)

@@ -1,0 +1,144 @@
+"""Fields: an option is one field of a frozen record, and everything else is read from there.
+
+Belongs here: what a field says beside its type and default, and how the fields of records become the keywords of a
+function. Not here: the options themselves (manifest), what the command line makes of them (cli).
+"""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, fields
+from difflib import get_close_matches
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+from lexirecall.errors import choice
+
+P = ParamSpec("P")
+R = TypeVar("R")
+_KEY = "option"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What people see of a field: its help, and which values it takes."""
+
+    help: str
+    kind: str
+    """choice, flag, number, whole (number), size (a whole number or a file), file or columns."""
+    choices: tuple[str, ...] = ()
+    least: int = 0
+    """Of whole numbers."""
+    most: int = 2**53
+    metavar: str | None = None
+    flag: str = ""
+    """Its name on the command line, where that is not the name of the field."""
+
+
+def option(
+    help: str,  # noqa: A002 - as click calls it
+    kind: str = "choice",
+    **more: Any,
+) -> dict[str, Option]:
+    """Return the metadata of a field that is offered on the command line; other fields are keywords only."""
+    return {_KEY: Option(help, kind, **more)}
+
+
+def option_of(field: "Field[Any]") -> Option | None:
+    """Return what people see of a field, None if it is not offered."""
+    found: Option | None = field.metadata.get(_KEY)
+    return found
+
+
+def offered(*records: type) -> Iterator[tuple["Field[Any]", Option]]:
+    """Give the fields of records that the command line offers."""
+    for record in records:
+        for field in fields(record):
+            if (found := option_of(field)) is not None:
+                yield field, found
+
+
+def choices_of(record: type, name: str) -> tuple[str, ...]:
+    """Return the values that a field of a record may have."""
+    return next(found.choices for field, found in offered(record) if field.name == name)
+
+
+def check_choices(record: Any) -> None:
+    """Raise if a field of a record has a value that is not one of those offered."""
+    for field, found in offered(type(record)):
+        if found.kind == "choice":
+            choice(field.name, getattr(record, field.name), found.choices)
+
+
+def names_of(*records: type) -> tuple[str, ...]:
+    """Return the names of the fields of records."""
+    return tuple(field.name for record in records for field in fields(record))
+
+
+def among(record: type, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those options that are fields of a record."""
+    return {name: options[name] for name in names_of(record) if name in options}
+
+
+def taken(record: Callable[..., R], options: dict[str, Any]) -> R:
+    """Make a record of those options that are its fields, and take them away from the others.
+
+    >>> options = {"help": "of what", "kind": "flag", "other": 1}
+    >>> taken(Option, options).kind, options
+    ('flag', {'other': 1})
+    """
+    return record(**{name: options.pop(name) for name in names_of(record) if name in options})  # type: ignore[arg-type]
+
+
+def takes(*records: type) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let the `**options` of a function be the fields of records: its signature shows them, and no others are taken.
+
+    >>> @dataclass(frozen=True)
+    ... class Size:
+    ...     width: int = 80
+    >>> @takes(Size)
+    ... def draw(text, **options): return options
+    >>> print(inspect.signature(draw))
+    (text, *, width: int = 80)
+    >>> draw("x", widht=3)
+    Traceback (most recent call last):
+    TypeError: draw() has no keyword 'widht': did you mean 'width'?
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        signature = _signature(function, records)
+
+        @wraps(function)
+        def checked(*arguments: P.args, **options: P.kwargs) -> R:
+            for name in options:
+                if name not in signature.parameters:
+                    raise TypeError(_unknown(function.__name__, name, signature.parameters))
+            return function(*arguments, **options)
+
+        checked.__signature__ = signature  # type: ignore[attr-defined]
+        return checked
+
+    return decorate
+
+
+def _signature(function: Callable[..., Any], records: tuple[type, ...]) -> inspect.Signature:
+    """Return the signature with a keyword for each field in the place of `**options`."""
+    own = inspect.signature(function)
+    named = [each for each in own.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+    more = [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if field.default is MISSING else field.default,
+            annotation=field.type,
+        )
+        for record in records
+        for field in fields(record)
+        if field.name not in own.parameters
+    ]
+    return own.replace(parameters=[*named, *more])
+
+
+def _unknown(function: str, name: str, known: Mapping[str, Any]) -> str:
+    near = get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(known)}"
+    return f"{function}() has no keyword {name!r}: {hint}"

@@ -1,0 +1,72 @@
+"""Given: what a verb is about, in whichever form it is given.
+
+Belongs here: the step from judgments and runs, or from positions that were made before, to positions; and the measures
+that are asked for. Not here: reading (formats), what is computed from positions (the verbs).
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from lexirecall.errors import UsageError
+from lexirecall.fields import names_of
+from lexirecall.formats import Qrels, Runs, count_runs, project
+from lexirecall.manifest import Conventions, Sources
+from lexirecall.names import Evaluable, Names, parse_names
+from lexirecall.positions import Positions
+
+DEFAULT_MEASURES = ("LexiRecall", "TSE", "R@1000", "Rprec", "AP", "nDCG", "RR")
+PROVIDER_MEASURES = ("WorstProvider", "WorstProviderOverall")
+"""Those that come after the default ones where there is a map of providers."""
+
+
+def asked_measures(measures: Names | None, *, has_providers: bool) -> list[Evaluable]:
+    """Return the measures that are asked for, or the default ones."""
+    default = (*DEFAULT_MEASURES, *PROVIDER_MEASURES) if has_providers else DEFAULT_MEASURES
+    return parse_names(default if measures is None else measures)
+
+
+def has_providers(qrels: Qrels | Positions, options: Mapping[str, Any]) -> bool:
+    """Tell whether there is a map of providers."""
+    return (qrels.providers if isinstance(qrels, Positions) else options.get("providers")) is not None
+
+
+def num_given(qrels: Qrels | Positions, runs: Runs | None) -> int | None:
+    """Return how many runs there are, None if only reading them will tell."""
+    if isinstance(qrels, Positions):
+        return len(qrels.systems)
+    return None if runs is None else count_runs(runs)
+
+
+def positions_of(
+    qrels: Qrels | Positions, runs: Runs | None, rows: Iterable[Evaluable], options: Mapping[str, Any]
+) -> Positions:
+    """Read judgments and runs, with what the measures need; or take positions, for which the options must hold.
+
+    >>> positions = project({"q": {"a": 1}}, {"q": ["a"]})
+    >>> positions_of(positions, None, [], {"ties": "trec"}) is positions
+    True
+    >>> positions_of(positions, None, [], {"ties": "best"})
+    Traceback (most recent call last):
+    lexirecall.errors.UsageError: ties is 'best', but the positions were made with ties='trec'
+      leave it out, or project the runs again
+    """
+    if not isinstance(qrels, Positions):
+        if runs is None:
+            raise UsageError("no runs are given", remedy="give judgments and runs, or positions from project")
+        return project(qrels, runs, needs_judged=any(row.needs_judged for row in rows), **options)
+    if runs is not None:
+        raise UsageError("runs are given beside positions, which have their own", remedy="name measures by measures=")
+    for name, value in options.items():
+        _check_held(qrels, name, value)
+    return qrels
+
+
+def _check_held(positions: Positions, name: str, value: object) -> None:
+    """Raise if an option of reading says otherwise than positions that have been read."""
+    if name in names_of(Conventions) and value != (own := getattr(positions.conventions, name)):
+        raise UsageError(
+            f"{name} is {value!r}, but the positions were made with {name}={own!r}",
+            remedy="leave it out, or project the runs again",
+        )
+    if name in names_of(Sources) and name != "show_progress" and value is not None:
+        raise UsageError(f"{name} is given beside positions, which have been read", remedy="give it to project")

@@ -1,0 +1,57 @@
+"""Testing: how pairs of runs are tested.
+
+Belongs here: the record of these options. Not here: the tests (statistics), what is done with them (compare).
+"""
+
+from dataclasses import dataclass, field
+
+from lexirecall.errors import UsageError
+from lexirecall.fields import check_choices, option
+from lexirecall.statistics.corrections import CORRECTIONS
+from lexirecall.statistics.hsd import SIMULTANEOUS
+from lexirecall.statistics.paired import SIGN_TEST_TIES, TESTS
+
+MOST_RESAMPLES = 10**8  # more would take days, or more memory than there is
+
+
+@dataclass(frozen=True, slots=True)
+class Testing:
+    """How pairs of runs are tested."""
+
+    test: str = field(
+        default="auto",
+        metadata=option(
+            "auto: the sign test for lexicographic preferences, the paired t test for all that has a size.",
+            choices=("auto", *TESTS, *SIMULTANEOUS),
+        ),
+    )
+    correction: str = field(
+        default="holm",
+        metadata=option("For the many pairs of one measure; hsd needs none.", choices=tuple(CORRECTIONS)),
+    )
+    alpha: float = field(default=0.05, metadata=option("Level of significance.", "number"))
+    seed: int = field(default=0, metadata=option("Of the random resamples.", "whole"))
+    num_resamples: int = field(
+        default=10_000,
+        metadata=option(
+            "How many, for randomization and randomized-hsd.", "whole", least=1, most=MOST_RESAMPLES, flag="resamples"
+        ),
+    )
+    test_ties: str = field(
+        default="drop",
+        metadata=option("Tied requests in the sign test: left out, or half for each side.", choices=SIGN_TEST_TIES),
+    )
+
+    __test__ = False  # pytest would take it for a class of tests
+
+    def __post_init__(self) -> None:
+        check_choices(self)
+        if not 0 < self.alpha < 1:
+            raise UsageError(f"alpha is {self.alpha}, but must be above 0 and below 1")
+        if self.num_resamples < 1:
+            raise UsageError(f"the number of resamples is {self.num_resamples}, but must be 1 or more")
+
+    @property
+    def is_simultaneous(self) -> bool:
+        """Whether the test looks at all systems at once, and so needs no correction."""
+        return self.test in SIMULTANEOUS
