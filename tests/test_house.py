@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -77,6 +78,12 @@ def test_a_module_says_what_belongs_in_it(path: Path) -> None:
     is_front_door = name_of(path) == ""
     assert docstring
     assert "Belongs here: " in docstring or is_front_door or (is_command and "`lexirecall " in docstring)
+
+
+@every_module
+def test_a_module_does_not_list_its_imports(path: Path) -> None:
+    docstring = ast.get_docstring(tree_of(path)) or ""
+    assert not re.search(r"(^|[.:;]\s+|\n)Imports\s", docstring), "the lines below it say that, and stay true"
 
 
 @every_module

@@ -1,6 +1,6 @@
 """Sums of binomial coefficients, exactly: C(t_1, 1) + C(t_2, 2) + … + C(t_k, k), and the way back.
 
-Belongs here: the numbers that the place of a ranking is made of, and nothing about rankings. Imports numpy.
+Belongs here: the numbers that the place of a ranking is made of, and nothing about rankings.
 
 Every number from 0 on is such a sum, in one way, for every k: the combinatorial number system. Where a thousand items
 are relevant a coefficient has thousands of digits. To compute one takes k multiplications; from a neighbour it takes as

@@ -1,7 +1,7 @@
 """Ties by chance: how likely two independent, uniformly random rankings of a whole corpus are tied.
 
 Belongs here: tie probabilities, in closed form where there is one, else enumerated or sampled. Not here: counting ties
-between given rankings (preferences). Imports numpy, errors, judgments, measures, names, orientation and preferences.
+between given rankings (preferences).
 
 A random ranking puts the m relevant items at any of the C(n, m) placements alike, so a tie probability is the number of
 ordered pairs of placements that tie, over C(n, m)². A measure that looks at p_i only ties with probability

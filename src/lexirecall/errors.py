@@ -1,6 +1,6 @@
 """What can go wrong, said so that the reader knows what to do next.
 
-Belongs here: exception classes and how they word themselves. Imports nothing of the package.
+Belongs here: exception classes and how they word themselves.
 
 Every error that a user can cause derives from `LexirecallError`. The command line prints its text without
 a traceback and leaves with its `exit_code`: 1 for bad data, 2 for bad usage.

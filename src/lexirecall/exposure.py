@@ -1,6 +1,6 @@
 """Exposure e(i): how likely a user is to see what stands at position i.
 
-Belongs here: the exposure functions of the paper, each one formula. Imports numpy and errors.
+Belongs here: the exposure functions of the paper, each one formula.
 
 Every e decreases strictly and e(infinity) = 0, so that an item that was not retrieved needs no special case.
 `linear` is the exception: it reaches 0 at the end of the corpus and therefore needs its size n.

@@ -1,7 +1,6 @@
 """Judgments: for each request, which items were judged and with which grade.
 
 Belongs here: the judgments as arrays, ready to be compared with rankings. Not here: reading them (formats).
-Imports numpy and text.
 
 An id is text; it is kept and compared as bytes. A positive grade says how relevant an item is, 0 that it is not,
 a negative one that it was in the pool and not judged. The level from which a grade counts as relevant is no property

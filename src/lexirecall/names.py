@@ -1,6 +1,6 @@
 """The names of measures and preferences: one grammar to read them, one canonical spelling to print them.
 
-Belongs here: parsing, aliases and suggestions. Not here: the rows. Imports errors, measures, preferences and text.
+Belongs here: parsing, aliases and suggestions. Not here: the rows.
 
     name   =  NAME [ "(" setting "=" value { "," … } ")" ] [ "@" value ]
     value  =  number | word | "{" number ":" number { "," … } "}"

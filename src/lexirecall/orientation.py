@@ -1,8 +1,7 @@
 """Orientation: how much of a measure's range hangs on the first relevant item, and how much on the last.
 
 Belongs here: precision and recall orientation, and the values of rankings of the whole corpus that they compare.
-Not here: how often two such rankings tie (chance). Imports numpy, errors, judgments, manifest, measures, names and
-positions.
+Not here: how often two such rankings tie (chance).
 
 Two rankings of a corpus of n items that differ in one place are compared. For precision the first relevant item is at
 1 or down with the others, n - m + 1 … n; for recall the last one is at m, right below the others, or at n.

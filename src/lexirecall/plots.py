@@ -1,7 +1,6 @@
 """Plots: charts that can go into a paper, in colours that everybody can tell apart, and that survive a grey printer.
 
-Belongs here: kinds of charts and how they become files. Not here: what is plotted. Imports errors and text; altair and
-vl-convert (extra `report`) within the functions that need them.
+Belongs here: kinds of charts and how they become files. Not here: what is plotted.
 
 Series differ in colour, dash and shape at once. Data are rows, mappings of names to values; no data frames are needed.
 """

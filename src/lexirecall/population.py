@@ -1,8 +1,7 @@
 """Robustness: the possible users and providers of one ranking, the worst-off among them, and leximin.
 
 Belongs here: utilities of all non-empty sets of the relevant items, by enumeration; the worst case in closed form. Not
-here: for which measures that holds (topheavy), providers known by name (measures.providers). Imports numpy, errors,
-exposure, judgments, manifest, measures, names and topheavy.
+here: for which measures that holds (topheavy), providers known by name (measures.providers).
 
 Each of the 2^m - 1 non-empty sets of relevant items is a possible user, to whom only these are relevant, in the
 unchanged ranking; and a possible provider, who gains their exposure. What was not retrieved is placed once for all: at

@@ -1,7 +1,7 @@
 """Positions: where the relevant items of every request stand in every system's ranking.
 
 Belongs here: the one data type that lies between files and measures, its imputation and its cuts.
-Not here: reading (formats), formulas (measures). Imports numpy, errors, manifest, judgments, providers and segments.
+Not here: reading (formats), formulas (measures).
 
 A ranking is the sorted positions of its relevant items, counted from 1. A relevant item that was not retrieved is at
 the very bottom: with m relevant items in a corpus of n, the i-th one, if missing, stands at n - m + i; where n is

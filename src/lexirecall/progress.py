@@ -1,6 +1,6 @@
 """A progress bar for work that takes longer than a second, on a terminal.
 
-Belongs here: showing progress. Imports nothing of the package, and rich only when a bar is really shown.
+Belongs here: showing progress.
 """
 
 import sys

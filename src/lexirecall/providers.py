@@ -1,7 +1,7 @@
 """Providers: whose the items are.
 
 Belongs here: the map from judged items to those who sell, wrote or publish them, as arrays. Not here: reading it
-(formats), exposure (measures). Imports numpy, errors, judgments and text.
+(formats), exposure (measures).
 
 An item may have several providers, and each of them is credited with all of it. Only items with a positive grade are
 kept, since no other is relevant at any level.

@@ -1,6 +1,6 @@
 """Which reader turns text into positions: the compiled one if it was built, else the one in Python.
 
-Belongs here: the choice, and nothing that is read. Imports errors only, so that asking costs nothing.
+Belongs here: the choice, and nothing that is read.
 """
 
 import os

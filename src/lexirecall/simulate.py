@@ -1,6 +1,6 @@
 """Simulated collections with a known structure, from a seed.
 
-Belongs here: making judgments and runs when there are none at hand, for the demo, tests and benchmarks. Imports numpy.
+Belongs here: making judgments and runs when there are none at hand, for the demo, tests and benchmarks.
 
 Every request has easy relevant items, which look like the query, and hard ones, which do not. A system is described by
 how far it lifts each kind above the noise, and by how many items it returns.

@@ -1,8 +1,7 @@
 """Stochastic rankers: what users can expect of a system that answers a request with a random ranking.
 
 Belongs here: the worst-off user of optimal rankers, and the expected exposure of items over sampled rankings. Not here:
-the worst-off user of a given ranking (population). Imports numpy, errors, exposure, judgments, measures, names,
-orientation and text.
+the worst-off user of a given ranking (population).
 
 An optimal ranker puts the m relevant items R above all others. A deterministic one always in the same order, so that
 who wants only the last of them is always served at m; a stochastic one in every order alike. A user wants j of the

@@ -1,6 +1,6 @@
 """Strip: where the relevant items of a ranking stand, drawn in one line of text on a logarithmic axis.
 
-Belongs here: drawing with characters. Not here: what is drawn (verbs). Imports numpy and judgments.
+Belongs here: drawing with characters. Not here: what is drawn (verbs).
 
 >>> strip = Strip(deepest=1000, width=31)
 >>> print(strip.axis())

@@ -1,7 +1,7 @@
 r"""Tables: results as text that people read, paste and parse.
 
 Belongs here: layout, number formats and escaping, for terminal, Markdown, LaTeX, HTML and delimited files.
-Not here: what the numbers are. Imports errors and text.
+Not here: what the numbers are.
 
 A number that would show as a false zero gets an exponent, an undefined one is a dash.
 

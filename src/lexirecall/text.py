@@ -1,7 +1,6 @@
 """Text: ids as bytes, numbers as files write them, and bytes as something that can be shown.
 
-Belongs here: the way from an id to bytes and back, what a number is, and what a reader sees. Imports nothing of the
-package.
+Belongs here: the way from an id to bytes and back, what a number is, and what a reader sees.
 """
 
 import unicodedata

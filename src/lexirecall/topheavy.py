@@ -1,7 +1,7 @@
 """Top-heaviness: whether a measure's value can only fall when relevant items are left out from the top.
 
 Belongs here: the definition, checked on all small cases, and what follows for the worst case. Not here: the worst case
-itself (population). Imports numpy, errors, measures and names.
+itself (population).
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """The paper's metric lexirecall: Yager's leximin weights on the positions.
 
 Belongs here: the weights and the weighted sum as the paper writes them, in floats and in exact fractions, and how far
-floats carry. Imports errors and colex.
+floats carry.
 
 The allocations x_i = (n - p_i)/n fall with i, so that the last is the worst-off, and has the largest weight: about n
 times that of the one before. Exactly, the sum orders rankings as LexiRecall does. In floats it does so only while n^m

@@ -2,7 +2,6 @@
 
 Belongs here: assertions about a new run and a baseline. Not here: tests of significance (statistics), sentences about a
 request (verbs). They raise AssertionError, and hide their own frames from pytest's traceback; pytest is not needed.
-Imports errors, formats, measures, names, positions, text and verbs.
 """
 
 import warnings

@@ -1,7 +1,7 @@
 """ir_measures: our measures under its names, and a provider that computes them and many of its own.
 
 Belongs here: the way from a measure of ir_measures to a row of our table and back, and the provider. Not here: formulas
-(measures), its forms of judgments and runs (ir_measures_input). Imports ir_measures, and what stands above.
+(measures), its forms of judgments and runs (ir_measures_input).
 
 Importing this module is all it takes: nothing is discovered there by entry points. Measures that ir_measures lacks
 join its registry, with the settings that they have here, `judged_only`, and `n` for the size of the corpus where one

@@ -1,6 +1,6 @@
 """Judgments and runs in the forms that ir_measures takes: dicts of dicts, data frames, and rows with fields.
 
-Belongs here: reading these. Not here: ir_measures itself. Imports errors, formats, judgments, manifest and positions.
+Belongs here: reading these. Not here: ir_measures itself.
 """
 
 from collections.abc import Iterable, Mapping, Sized

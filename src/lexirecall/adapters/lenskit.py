@@ -1,7 +1,7 @@
 """LensKit: our measures as its list metrics, and what it has no place for yet, comparing runs by preference.
 
 Belongs here: metrics for LensKit, and the verbs on its collections. Not here: formulas (measures), tests and orders of
-runs (verbs), its item lists (lenskit_input). Imports LensKit, and what stands above.
+runs (verbs), its item lists (lenskit_input).
 
 A run is an ItemListCollection, and a request is one of its keys. An ordered list is a ranking as it stands; one that is
 not is ordered by its scores. Users of the test data to whom a run recommends nothing count as worst case, and an item

@@ -1,7 +1,7 @@
 """Item lists and collections of them, as LensKit has them: from these to judgments, tables of runs, and positions.
 
-Belongs here: reading these. Not here: LensKit's metrics, and what is computed (lenskit). Imports errors, formats,
-judgments, manifest, positions and text; of LensKit nothing, since its objects say what they are, and its pyarrow late.
+Belongs here: reading these. Not here: LensKit's metrics, and what is computed (lenskit). LensKit is not
+needed: its objects say what they are.
 """
 
 from collections.abc import Iterable, Iterator

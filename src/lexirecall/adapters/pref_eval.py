@@ -1,8 +1,7 @@
 """pref_eval's output: preferences between every two runs as the JSON lines of the paper's reference implementation.
 
 Belongs here: its lines and its names of measures, so that what reads them (`pref_aggregate.py`, notebooks) reads ours.
-Not here: the preferences themselves. The program is not needed. Imports errors, formats, manifest,
-measures, names, positions, preferences and verbs.
+Not here: the preferences themselves. The program is not needed.
 
 For each request there is a line for every two runs, `{"qid", "runi", "runj", "sample", "type": "preference", …}`, each
 measure with a value that is positive where `runi` is better; and a line for every run, `{"qid", "run", "sample",

@@ -1,8 +1,7 @@
 """PyTerrier: measures and significance tests for pt.Experiment, and what it has no place for, comparing by preference.
 
 Belongs here: what PyTerrier takes and gives. Not here: the measures (ir_measures), tests (statistics), the comparison
-itself (verbs). Imports this package's ir_measures, and what stands above; PyTerrier never, so that none of it needs
-Java or starts it.
+itself (verbs). PyTerrier is never imported, so that nothing here needs Java or starts it.
 
 Importing this module makes our measures known to ir_measures, and so to pt.Experiment; they are also in `pt.measures`,
 whichever of the two is imported first, and here by their names.

@@ -1,8 +1,7 @@
 """pytrec_eval's interface: `import lexirecall.adapters.pytrec_eval as pytrec_eval` is all that changes.
 
 Belongs here: the names of package pytrec_eval (and of its fork pytrec-eval-terrier), which take and give what they
-take and give there. Not here: the measures (trec_names). The package itself is not needed. Imports errors, formats,
-judgments, manifest, text and trec_names.
+take and give there. Not here: the measures (trec_names). The package itself is not needed.
 
 >>> evaluator = RelevanceEvaluator({"q1": {"d1": 0, "d2": 1}}, {"map", "ndcg_cut_10"})
 >>> evaluator.evaluate({"q1": {"d1": 1.0, "d2": 0.5}})

@@ -1,7 +1,6 @@
 """ranx's interface: `Qrels` and `Run` objects in and out, and `evaluate` and `compare` as it has them.
 
-Belongs here: what takes and gives ranx's objects, metric names and reports. Not here: measures, tests. Imports errors,
-formats, judgments, measures, names, text and verbs; ranx itself only where objects of it are made.
+Belongs here: what takes and gives ranx's objects, metric names and reports. Not here: measures, tests.
 
 Judgments and runs are matched by the ids of requests, and nothing that is passed in is changed.
 

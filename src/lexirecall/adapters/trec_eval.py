@@ -1,7 +1,6 @@
 """trec_eval's output: the lines that it prints for judgments and a run.
 
 Belongs here: which topics count, the lines and their order. Not here: the measures (trec_names), the options (cli).
-Imports numpy, errors, formats, judgments, manifest, positions, text, verbs and trec_names.
 """
 
 import os

@@ -1,7 +1,6 @@
 """What trec_eval measures and the table of measures lacks, each built on the table and on positions.
 
-Belongs here: such measures, in trec_eval 9's definition. Not here: their names and cut-offs (trec_names). Imports
-numpy, judgments, measures and positions.
+Belongs here: such measures, in trec_eval 9's definition. Not here: their names and cut-offs (trec_names).
 
 A request without relevant items is worth 0 under all of them; the logarithms of `gm_map` and `gm_bpref` have a floor.
 """

@@ -1,8 +1,7 @@
 """trec_eval's measures by its names: families, cut-offs, sets of measures, and how each is averaged.
 
 Belongs here: the table of trec_eval 9's measures in its order, what each is computed by, and the reading of requests
-such as `P.5,10` or `ndcg_cut_10`. Not here: formulas (measures, trec_formulas), printing (trec_eval). Imports numpy,
-errors, measures, names, positions, trec_formulas and verbs.
+such as `P.5,10` or `ndcg_cut_10`. Not here: formulas (measures, trec_formulas), printing (trec_eval).
 """
 
 import difflib

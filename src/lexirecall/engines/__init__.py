@@ -1,4 +1,4 @@
 """Engines: the relevance projection as one SQL plan, for tables that are too large for memory or for one machine.
 
-Belongs here: the plan and those who run it. Imports what stands above it, and the engine where it is used.
+Belongs here: the plan and those who run it.
 """

@@ -1,7 +1,7 @@
 """Batches: from the rows that an engine gathers, one for each judged request, to Positions.
 
 Belongs here: the layout of these rows in Arrow, and portions of them that fit into memory. Not here: the engine that
-gathers them. Imports numpy, judgments, manifest, positions and formats; the batches come with Arrow's own methods.
+gathers them.
 
 A row has `request`; `judged`, a list of (place, grade), in which places count from 1, positive grades first; and
 `rankings`, a list of (system, num_retrieved, found) of the systems that answered, where `found` is a list of (position,

@@ -1,6 +1,6 @@
 """Casts: from a column of any kind to ids and numbers, in SQL that says what `formats.values` says.
 
-Belongs here: expressions over one column, and errors about rows. Not here: queries (plan). Imports errors and formats.
+Belongs here: expressions over one column, and errors about rows. Not here: queries (plan).
 
 An expression is NULL where the value is no id or no number. Its fault then says why: NULL if there is nothing, or else
 the kind of the column and the value. Nobody computes it unless a row is to be blamed.

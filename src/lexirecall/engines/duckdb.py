@@ -1,7 +1,7 @@
 """DuckDB: the plan on one machine, for tables that are larger than memory.
 
 Belongs here: positions and sort keys by DuckDB. Not here: the queries (plan), how they are run
-(duckdb_session), what they read (duckdb_tables). Imports verbs and what stands above them.
+(duckdb_session), what they read (duckdb_tables).
 
 A table is looked at twice. First as it is: is every row complete, which systems and which requests are there? Then with
 numbers instead of the texts of systems and requests, which takes a third off the time for sorting. What comes back is

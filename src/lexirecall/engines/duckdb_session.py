@@ -1,7 +1,6 @@
 """A DuckDB session: settings that keep it within memory, queries with progress, and nothing left behind.
 
-Belongs here: how queries are run. Not here: which ones (plan, duckdb), what they read (duckdb_tables). Imports errors,
-judgments and progress; and duckdb late (extra `duckdb`).
+Belongs here: how queries are run. Not here: which ones (plan, duckdb), what they read (duckdb_tables).
 """
 
 import os

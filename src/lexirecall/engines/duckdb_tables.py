@@ -1,7 +1,6 @@
 """Tables that DuckDB reads: Parquet and CSV, files and folders, relations and frames.
 
-Belongs here: what SQL reads them, and which columns they have. Not here: the plan, and who runs it. Imports errors,
-formats and this package's casts, plan and duckdb_session.
+Belongs here: what SQL reads them, and which columns they have. Not here: the plan, and who runs it.
 """
 
 import os

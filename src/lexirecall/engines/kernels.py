@@ -1,7 +1,6 @@
 """Kernels: what the workers of an engine do with batches of requests.
 
-Belongs here: functions from Arrow batches to Arrow batches. Not here: the engine that calls them. Imports numpy and
-this package's batches and tallies, and pyarrow where it is used.
+Belongs here: functions from Arrow batches to Arrow batches. Not here: the engine that calls them.
 """
 
 import pickle

@@ -1,7 +1,6 @@
 """The plan: from rows of runs to the positions of judged items, in SQL that DuckDB and Spark both understand.
 
-Belongs here: queries as text. Not here: running them (duckdb, spark). Imports errors, columns, manifest and
-this package's casts.
+Belongs here: queries as text. Not here: running them (duckdb, spark).
 
 It is written over two views, RUNS (system, request, item, score) and JUDGMENTS (request, item, grade, place), in which
 ids are text and `place` tells the judged items of a request apart. The position of an item is the number of rows at or

@@ -1,7 +1,7 @@
 """Spark: evaluation of data frames on a cluster, with the numbers of every other way.
 
 Belongs here: the verbs over Spark's data frames, and their result. Not here: the plan (plan), the tables
-(spark_tables), what runs on the workers (kernels). Imports what stands above it, and pyspark where it is used.
+(spark_tables), what runs on the workers (kernels).
 
 Where the judged items stand comes from SQL. Gathered to one row for each judged request they go in Arrow batches to
 the same kernels as everything else, on the workers. What comes to the driver is sums, counts and names of systems.

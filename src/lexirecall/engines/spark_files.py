@@ -1,7 +1,6 @@
 """Files for Spark: what the command line gives it, by path, pattern, folder or URL.
 
-Belongs here: which files Spark reads and how, and which runs are in them. Not here: what is computed (spark). Imports
-errors, formats, manifest, names, verbs and this package's casts, plan, spark, spark_session and spark_tables.
+Belongs here: which files Spark reads and how, and which runs are in them. Not here: what is computed (spark).
 
 Where a path is on this machine, its content says what it is, as everywhere; elsewhere (`hdfs://…`, `s3a://…`) its name.
 """

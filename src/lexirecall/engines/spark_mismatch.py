@@ -1,7 +1,7 @@
 """Mismatches in Spark: systems that retrieve no judged item at all, with ids of both sides.
 
 Belongs here: the few queries that look for them, where a system has found nothing relevant. Not here: the tables
-(spark_tables), what a reader is told (verbs). Imports formats, positions and this package's session and tables.
+(spark_tables), what a reader is told (verbs).
 
 A table has no order, so the request is the first by its text.
 """

@@ -1,6 +1,6 @@
 """Spark's session: that Java and pyspark are there, and that the workers run the Python of the driver.
 
-Belongs here: starting Spark. Not here: what is computed with it (spark). Imports errors.
+Belongs here: starting Spark. Not here: what is computed with it (spark).
 """
 
 import os

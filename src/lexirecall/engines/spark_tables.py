@@ -1,7 +1,7 @@
 """Spark's tables: from the user's data frames to one row for each judged request.
 
 Belongs here: checking runs and judgments, and gathering where the judged items stand. Not here: what is computed from
-it (spark), the plan itself (plan). Imports errors, formats, manifest and this package's plan and session.
+it (spark), the plan itself (plan).
 
 Only counts, names of systems and examples for messages come to the driver.
 """

@@ -1,7 +1,7 @@
 """Tallies: what the values of many requests add up to, in portions that can be put together in any order.
 
 Belongs here: sums and counts over requests, exact, so that no order and no portion shows in them. Not here: values
-(verbs), the engine that has the portions. Imports numpy, judgments, names, positions, preferences and verbs.
+(verbs), the engine that has the portions.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,7 @@
 """Formats: from files, frames and dicts to positions.
 
 Belongs here: `project`, which takes judgments and runs in any of their forms and gives Positions, and the choice of
-the reader for each form. Imports everything above measures.
+the reader for each form.
 """
 
 import os

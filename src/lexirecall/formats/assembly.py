@@ -1,7 +1,7 @@
 """Assembly: from where the judged items stand in whole rankings to the positions that count.
 
 Belongs here: depth cut, judged-only, imputation that depends on the list; the same for every reader.
-Not here: how rankings are read and ordered. Imports numpy, judgments, manifest and positions.
+Not here: how rankings are read and ordered.
 """
 
 from collections.abc import Sequence

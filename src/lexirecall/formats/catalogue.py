@@ -1,7 +1,7 @@
 """The catalogue of ir_datasets: judgments by the name of a data set, as in `ir_datasets:vaswani`.
 
-Belongs here: from such a name to judgments. Not here: files (trec, tablefiles). Imports errors, judgments and text; and
-ir_datasets late (extra `irds`), which downloads what it does not have yet and keeps it.
+Belongs here: from such a name to judgments. Not here: files (trec, tablefiles). ir_datasets
+(extra `irds`) downloads what it does not have yet, and keeps it.
 """
 
 import difflib

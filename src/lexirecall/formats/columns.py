@@ -1,7 +1,7 @@
 """Columns: which column of a table holds the requests, the items, the scores.
 
 Belongs here: the names that columns usually have, and the choice among those of a table. Not here: tables themselves
-(frames, engines). Imports errors and this package's values.
+(frames, engines).
 
 A column is found by its name, without regard to case and to the signs between words: `query-id` is `Query_ID`. Names
 that are given go before the usual ones and must be there; a role is one of ROLES, and `qrels.item=movie` says it of the

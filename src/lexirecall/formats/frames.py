@@ -1,8 +1,7 @@
 """Frames: columns of a table in memory, as arrays.
 
 Belongs here: what is a frame, ids and numbers of its columns. Not here: what the rows mean (rows), which column is
-which (columns), files (tablefiles). Imports numpy, errors, judgments, this package's columns, and narwhals late, since
-whoever has text files should not wait for it.
+which (columns), files (tablefiles).
 
 Ids become numbers in the library that the frame comes from, and text only once for each different id: there is no
 Python object for each row. Integers are their decimal text, and so are floats that are whole (7.0 is 7).

@@ -1,7 +1,7 @@
 """Ids: a column of them as numbers, with the text of each number.
 
 Belongs here: numbering the values of a series in the library that it comes from. Not here: which values are ids
-(frames). Imports numpy and judgments, and narwhals late.
+(frames).
 
 There is no Python object for each row: each library has a way of its own to number values quickly, and text is made
 only of the different ones.

@@ -1,7 +1,7 @@
 """Id types: what ids were before they became text, so that results can give them back as they came in.
 
 Belongs here: the type of a column of ids, or of the keys of a mapping, and the way back from text to it. Not here: the
-way to text (ids, memory). Imports numpy and this package's ids, and narwhals late.
+way to text (ids, memory).
 
 A type is `text`, or what numpy calls a type of numbers, such as int32. Numbers beyond 64 bits, and ids of mixed types,
 are text.

@@ -1,7 +1,6 @@
 """Labels: judgments and providers from the rows of a table.
 
-Belongs here: what such rows mean. Not here: those of runs (rows), columns of frames (frames). Imports numpy, errors,
-judgments and this package's frames, ids and idtypes.
+Belongs here: what such rows mean. Not here: those of runs (rows), columns of frames (frames).
 """
 
 from collections.abc import Iterator

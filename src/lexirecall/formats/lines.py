@@ -1,7 +1,6 @@
 """Lines: a text cut into its numbered lines, in bounded memory.
 
-Belongs here: where lines begin and end, and how long one may be. Not here: what a line means (trec). Imports errors and
-this package's source.
+Belongs here: where lines begin and end, and how long one may be. Not here: what a line means (trec).
 
 A line has a limit, so that no file, however well it is packed, takes more memory than that; and blank lines cost no
 more than reading them does.

@@ -2,7 +2,6 @@
 
 Belongs here: {request: {item: value}}, {request: [item, …]} and {item: provider}. Not here: text (trec), ordering
 (ranking).
-Imports errors, judgments and this package's idtypes, ranking and source.
 
 Ids are text or whole numbers, which are taken as their text, so that 7 and "7" are the same request. A grade or a score
 is any real number; true and false are 1 and 0, as in a table.

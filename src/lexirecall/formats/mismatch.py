@@ -1,7 +1,7 @@
 """Mismatch: a system that retrieves no judged item at all, perhaps because ids are written otherwise.
 
 Belongs here: telling such a system, and ids of both sides as examples. Not here: how runs are read (forms), what a
-reader is told (verbs). Imports judgments, positions and text.
+reader is told (verbs).
 
 The examples are the least ids by their bytes, of the first judged request that the system answers, so that every way of
 reading gives the same.

@@ -1,7 +1,6 @@
 """Naming: which runs there are, and what each is called.
 
-Belongs here: the forms in which runs are given, patterns of files, and names. Not here: reading them. Imports errors
-and this package's frames and source.
+Belongs here: the forms in which runs are given, patterns of files, and names. Not here: reading them.
 
 A table, in memory or in a file, may hold several systems and name them itself; that is known once it is read.
 """

@@ -1,7 +1,7 @@
 """The compiled reader: judgments and runs in text, block by block, straight to arrays.
 
 Belongs here: handing judgments and blocks to lexirecall._native and taking arrays back. Not here: what lines mean
-(trec). Imports numpy, judgments, manifest, positions and this package's assembly, lines, ranking, source and trec.
+(trec).
 
 It means what the Python reader means. Where a line means nothing, that reader says why; and what is rare (requests
 whose lines are scattered, duplicates to be left out) it reads itself.

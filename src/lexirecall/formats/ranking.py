@@ -1,7 +1,7 @@
 """One ranking: from items and scores to the positions of the judged items.
 
 Belongs here: the order of a ranking, tie rules and duplicates. Not here: where rankings come from (trec, memory), what
-is left of them (assembly). Imports numpy, errors, judgments, manifest and positions.
+is left of them (assembly).
 
 The order is score descending, then, where scores are equal, as the tie rule says; file order and ranks do not matter.
 """

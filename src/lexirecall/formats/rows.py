@@ -1,7 +1,6 @@
 """Rows: from the rows of runs in a table to positions, with arrays only.
 
-Belongs here: what the rows of runs mean. Not here: those of judgments (labels), columns of frames (frames). Imports
-numpy, errors, judgments, manifest, positions, providers and this package's assembly, frames and ids.
+Belongs here: what the rows of runs mean. Not here: those of judgments (labels), columns of frames (frames).
 
 The order of rows matters for nothing but ties="input" and duplicates="first". A ranking means what `ranking` says; ids
 are looked at as text only where scores are equal.

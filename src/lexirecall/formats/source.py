@@ -1,7 +1,7 @@
 """Sources: where bytes come from, and what they are packed in.
 
 Belongs here: opening files and standard input, decompression, what a run is called. Not here: what the lines mean
-(trec). Imports errors only.
+(trec).
 
 A file is recognized by its first bytes, never by its suffix.
 """

@@ -2,8 +2,7 @@
 
 Belongs here: recognizing a file that holds a table, and reading the columns that are needed of it. Not here: unpacking
 (source), which files a folder holds (folders), rows and cells of CSV (cells), what columns and rows mean (columns,
-frames, rows). Imports errors and this package's cells, columns, folders, frames, source and values; and polars late,
-which reads them (extra `frames`).
+frames, rows).
 
 As all files, these are recognized by their content: Parquet by its first bytes, CSV by a first line that names columns,
 separated by tabs, commas or semicolons. Every cell of a CSV file is text, so that the id 007 stays 007.

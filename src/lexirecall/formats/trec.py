@@ -1,7 +1,7 @@
 """TREC text: qrels and runs, line by line.
 
 Belongs here: what the lines of a file mean, and what is wrong with those that mean nothing. Not here: opening and
-unpacking (source), ordering a ranking (ranking). Imports errors, judgments, manifest, positions and those two.
+unpacking (source), ordering a ranking (ranking).
 
     qrels  request  ignored  item  grade              run  request  ignored  item  ignored  score  [tag  [ignored …]]
     corpus sizes  request  size                       providers  item  name, which may hold blanks

@@ -1,7 +1,7 @@
 """Values: what a column of a table may hold, which values are ids and numbers, and what is said of all others.
 
 Belongs here: rules and words that hold for frames, for files and for every engine. Not here: reading columns (frames,
-engines). Imports errors only.
+engines).
 
 An id is text or a whole number, which is its decimal text: the float 7.0 and the decimal 7.00 are 7. A float is taken
 for a whole number only where it holds every whole number of that size, since 2^53 + 1 is stored as 2^53. Bytes are

@@ -1,6 +1,6 @@
 """The bottom of the corpus: where the relevant items stand that were not retrieved.
 
-Belongs here: the places n-(m-r)+1 … n of the missing items, and sums over them. Imports numpy, judgments and positions.
+Belongs here: the places n-(m-r)+1 … n of the missing items, and sums over them.
 
 Which of the missing items has which of these places is unknown; the i-th relevant item has n - m + i if it is missing.
 """

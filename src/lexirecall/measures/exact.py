@@ -1,7 +1,6 @@
 """Exact metric lexirecall: a ranking's place among all the placements that its relevant items could have.
 
-Belongs here: the rows that write LexiRecall as a float, each computed in whole numbers and rounded once. Imports numpy,
-`measure`, `parameter` and, when a value is asked for, colex or yager.
+Belongs here: the rows that write LexiRecall as a float, each computed in whole numbers and rounded once.
 """
 
 from itertools import pairwise

@@ -1,7 +1,6 @@
 """Tied scores: the mean over all orders of the tied items, where it has a closed form.
 
 Belongs here: expectations over tie blocks. Not here: the tie rules that choose one order (formats.ranking).
-Imports numpy, judgments, positions and `ratio`.
 
 A block of b tied items that stands below a others and holds c relevant ones puts its j-th relevant item at a + k with
 probability C(k-1, j-1) C(b-k, c-j) / C(b, c), in all orders alike. So for every measure sum_i e(p_i) z(i, m) the mean

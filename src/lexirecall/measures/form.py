@@ -1,6 +1,6 @@
 """A measure as exposure and weight, for what is computed from e and z rather than from rankings.
 
-Belongs here: nDCG in that form, and e and z as arrays. Imports numpy, errors, exposure, judgments and this package.
+Belongs here: nDCG in that form, and e and z as arrays.
 """
 
 from dataclasses import replace

@@ -1,6 +1,6 @@
 """Measures of grades: nDCG and ERR. They use the grades as gains and ignore the level, unless nDCG is given one.
 
-Belongs here: one row for each such measure. Imports numpy, errors, positions, `expected` and `measure`.
+Belongs here: one row for each such measure.
 """
 
 from collections.abc import Callable

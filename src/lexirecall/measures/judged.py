@@ -1,7 +1,6 @@
 """Measures that look at the judged non-relevant items too, or at precision over recall.
 
-Belongs here: bpref, infAP, Judged@k and interpolated precision, in trec_eval 9's definition. Imports numpy, errors and
-`measure`.
+Belongs here: bpref, infAP, Judged@k and interpolated precision, in trec_eval 9's definition.
 
 An item with a grade from 0 up to the level is judged and not relevant; one with a negative grade was in the pool but
 not judged; one without any was not in the pool.

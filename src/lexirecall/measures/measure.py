@@ -2,7 +2,6 @@
 
 Belongs here: the record, and how a formula runs over all rankings at once. Not here: its name and settings (row), the
 formulas themselves (the other modules of this package, one row each) and the reading of names (lexirecall.names).
-Imports numpy, errors, judgments, positions and this package's `bottom`, `expected`, `ratio` and `row`.
 
 Most rows are recall-level measures, sum_i e(p_i) z(i, m): give `exposure` e and `weight` z. The first argument of each
 is the position, or the recall level; anything else is asked for by the name of the argument: `m` (relevant items),

@@ -1,6 +1,6 @@
 """Settings of measures: their defaults and what is allowed.
 
-Belongs here: checking one value, and a map of grades to gains. Imports numpy and errors.
+Belongs here: checking one value, and a map of grades to gains.
 """
 
 from collections.abc import Mapping

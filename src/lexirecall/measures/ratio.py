@@ -1,6 +1,6 @@
 """A quotient that is still to be divided, so that a formula is divided once, at the end.
 
-Belongs here: that quotient, and e times z. Not here: the one division (measure, expected). Imports numpy and judgments.
+Belongs here: that quotient, and e times z. Not here: the one division (measure, expected).
 
 In floats seven times 1/7 is less than 1. A formula that gives `Ratio(1, m)` instead of `1 / m` has its numerators
 added up, and their sum divided by m: seven of seven are exactly 1.

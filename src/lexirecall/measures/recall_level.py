@@ -1,7 +1,6 @@
 """Recall-level measures: sum over the relevant items of exposure times weight, sum_i e(p_i) z(i, m).
 
-Belongs here: one row for each measure of this form, as the paper writes it; `Ratio(i, m)` is i/m. Imports numpy,
-exposure, positions, `measure`, `parameter` and `ratio`.
+Belongs here: one row for each measure of this form, as the paper writes it; `Ratio(i, m)` is i/m.
 """
 
 from fractions import Fraction

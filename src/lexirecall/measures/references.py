@@ -1,4 +1,4 @@
-"""Where the measures come from, by key. Belongs here: the bibliography, once. Imports nothing."""
+"""Where the measures come from, by key. Belongs here: the bibliography, once."""
 
 REFERENCES = {
     "BuckleyV04": "Buckley, Voorhees. Retrieval evaluation with incomplete information. SIGIR 2004.",

@@ -1,7 +1,7 @@
 """A row of a table: what measures and preferences have in common, their names and their settings.
 
 Belongs here: the name, the settings and what is said of a row. Not here: what it computes (measure, preferences) and
-the reading of names (lexirecall.names). Imports errors, judgments, positions and `parameter`.
+the reading of names (lexirecall.names).
 """
 
 from collections.abc import Mapping

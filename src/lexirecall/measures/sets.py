@@ -1,7 +1,6 @@
 """Counts and measures of sets: what was retrieved, whatever its order.
 
-Belongs here: one row for each such measure, in trec_eval's definition. Imports numpy, positions, `expected`
-and `measure`.
+Belongs here: one row for each such measure, in trec_eval's definition.
 """
 
 import numpy as np

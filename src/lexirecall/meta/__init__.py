@@ -1,8 +1,7 @@
 """Study: what measures are worth on a user's own data, one module for each question.
 
 Belongs here: the verb and its result. Not here: the questions (`data`, `agreement`, `ties`, `sensitivity`,
-`degradation`), the words (`summary`) and the drawings (`figures`). Imports everything above it but the figures, which
-are drawn when they are asked for.
+`degradation`), the words (`summary`) and the drawings (`figures`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,6 +1,6 @@
 """Agreement: whether a measure, where it separates two rankings, takes the side that finds everything sooner.
 
-Belongs here: agreement of LexiRecall with each measure. Imports `decisions`.
+Belongs here: agreement of LexiRecall with each measure.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """Collections: the data sets that a study looks at, and the file that lists several of them.
 
 Belongs here: one named collection, read or still to be read, and `--collections FILE.toml`. Not here: what is asked of
-it. Imports errors, formats, manifest, positions, verbs (their checks and warnings) and `decisions`.
+it.
 
 The file has one table for each collection; paths and patterns are relative to the file:
 

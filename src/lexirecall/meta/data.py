@@ -1,6 +1,6 @@
 """Data: how large a collection is and how deep its rankings go.
 
-Belongs here: the table of collections, and the label of their depth. Imports numpy, measures and `collection`.
+Belongs here: the table of collections, and the label of their depth.
 """
 
 from typing import Any

@@ -1,7 +1,7 @@
 """Decisions: what a measure says of every two systems on every request, and how far two measures say the same.
 
 Belongs here: all pairs as compact orders, and counting over them. Not here: what the counts are for (the other modules
-of this package). Imports numpy, judgments, positions, measures, names and preferences.
+of this package).
 
 A measure orders the systems on each request, so S small integers per request hold all its S(S-1)/2 decisions; signs of
 pairs are made from them row by row and never kept. A preference that is no order, such as RPP, keeps its signs.

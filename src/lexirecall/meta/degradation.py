@@ -1,7 +1,6 @@
 """Degradation: what is left of a measure's decisions when labels are missing.
 
-Belongs here: choosing the labels that go, and what the measures then say. Imports numpy, judgments, names, positions,
-progress, and this package's collection, decisions and ties.
+Belongs here: choosing the labels that go, and what the measures then say.
 
 Positions are read once; a label that goes is a mask over them. In each sample the relevant items of a request are put
 in a random order, and for every share the first of them keep their labels; so what is left for a larger share is part

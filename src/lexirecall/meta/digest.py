@@ -1,7 +1,6 @@
 """Digest: the few numbers of a study that its summary speaks of.
 
-Belongs here: one number for each measure and question, of one collection or the median over several. Imports the
-labels from `data`.
+Belongs here: one number for each measure and question, of one collection or the median over several.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,7 @@
 """Figures: the tables of a study as charts.
 
 Belongs here: which chart shows what. One collection is shown as bars, several as boxes by depth label, as the paper
-has them; the loss of labels as lines. Imports plots, and the names of columns from `data` and `degradation`.
+has them; the loss of labels as lines.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,6 @@
 """Sensitivity: how many pairs of systems a measure shows to be different.
 
 Belongs here: discriminative power under several tests. Not here: the tests (statistics) and how they are run (verbs).
-Imports names, preferences, statistics, verbs and `collection`.
 """
 
 from dataclasses import asdict

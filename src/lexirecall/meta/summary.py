@@ -1,7 +1,6 @@
 """Summary: what the tables of a study say, in words that a reader can act on.
 
-Belongs here: the sentences, and the small table above them. Not here: the numbers. Imports errors, tables, text and
-`digest`.
+Belongs here: the sentences, and the small table above them. Not here: the numbers.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

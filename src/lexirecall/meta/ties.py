@@ -1,6 +1,6 @@
 """Ties: how often a measure cannot tell two rankings of a request apart.
 
-Belongs here: the share of ties. Imports `decisions`.
+Belongs here: the share of ties.
 """
 
 from collections.abc import Mapping

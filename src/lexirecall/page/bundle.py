@@ -1,7 +1,7 @@
 """Bundle: the JavaScript that draws charts in a page (vega, vega-lite and vega-embed), from vl-convert.
 
 Belongs here: where it comes from, and the copy in the user's cache folder that saves making it anew, which takes
-seconds. Imports errors and output; vl-convert (extra `report`) within the functions that need it.
+seconds.
 """
 
 import os

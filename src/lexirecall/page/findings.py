@@ -1,7 +1,7 @@
 """Findings: what a page shows, in the order in which it shows it.
 
 Belongs here: positions, scores and comparison of one collection side by side, for one run as for many. Not here: what
-becomes of them (payload, charts, html). Imports numpy, positions, preferences, tables, verbs and study.
+becomes of them (payload, charts, html).
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,7 @@
 """Html: one file that holds everything, and asks the network for nothing.
 
 Belongs here: putting template, style, scripts and data together, and making sure that no data can be taken for any of
-them. Not here: what the page does (assets). Imports tables, text and the standard library.
+them. Not here: what the page does (assets).
 """
 
 import base64

@@ -1,7 +1,7 @@
 """Limits: what is left out of a page so that it stays small, and the sentences that say so.
 
 Belongs here: the choice of requests, systems and pairs, and the cutting of names. Not here: what is written about them
-(payload). Imports numpy, errors, judgments and text.
+(payload).
 
 Means, marks, recall curves and all that sums up are computed from everything; only the detail is thinned.
 """

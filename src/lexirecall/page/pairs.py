@@ -1,6 +1,6 @@
 """Pairs: every two systems under one measure, in the order of a page.
 
-Belongs here: the columns of the pair matrix. Imports numpy, judgments, statistics, verbs and this package's `findings`.
+Belongs here: the columns of the pair matrix.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """Payload: everything that a page shows, as plain lists and numbers that fit into JSON.
 
 Belongs here: what is in it, under which key. Not here: how positions, pairs and curves are laid out (`rankings`,
-`pairs`, `recall`), what is left out (`limits`), and the file (`html`). Imports everything above the page, and those.
+`pairs`, `recall`), what is left out (`limits`), and the file (`html`).
 
 Systems stand best first, requests in the order of the judgments, and all that speaks of them says their index.
 """

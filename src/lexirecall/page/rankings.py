@@ -1,6 +1,6 @@
 """Rankings: the relevant documents of each request, and where each system has them, as a page carries them.
 
-Belongs here: the compact form of positions. Imports numpy, judgments, text and this package's `findings` and `limits`.
+Belongs here: the compact form of positions.
 """
 
 from itertools import compress

@@ -1,7 +1,6 @@
 """Recall: how much of what is relevant is found down to each depth, and how deep one must read for a share of it.
 
-Belongs here: the numbers behind recall curves. Not here: drawing them. Imports numpy, judgments, measures, positions
-and study.
+Belongs here: the numbers behind recall curves. Not here: drawing them.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """Rounding: numbers as short as they may be written.
 
-Belongs here: from arrays to lists for JSON. Imports numpy.
+Belongs here: from arrays to lists for JSON.
 """
 
 import math

@@ -1,7 +1,6 @@
 """The paper, reproduced: one module for each table or figure, and the list of them.
 
-Belongs here: the list. A new exhibit is a module with `exhibit(seed: int) -> Exhibit` and an entry here. Imports
-errors and, when asked for one, its module.
+Belongs here: the list. A new exhibit is a module with `exhibit(seed: int) -> Exhibit` and an entry here.
 """
 
 import difflib

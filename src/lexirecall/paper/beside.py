@@ -1,7 +1,6 @@
 """Our numbers beside the paper's: a table of two lines for each of its rows, and the same for programs.
 
-Belongs here: how values that are held against the paper's are laid out. Not here: the values. Imports tables and
-`exhibit`.
+Belongs here: how values that are held against the paper's are laid out. Not here: the values.
 """
 
 from collections.abc import Mapping

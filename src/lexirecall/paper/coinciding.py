@@ -1,6 +1,6 @@
 """Lines that lie on each other: drawn once, and named after all of them.
 
-Belongs here: finding them. Not here: drawing (plots). Imports nothing of the package.
+Belongs here: finding them. Not here: drawing (plots).
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,6 @@
 """The data of the paper's empirical analysis, as it describes them, and where they are to be had.
 
-Belongs here: the table. Imports tables and this package.
+Belongs here: the table.
 """
 
 from typing import Any

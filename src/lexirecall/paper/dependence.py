@@ -1,7 +1,6 @@
 """Figure: how the positions of the first and of the last relevant item depend on each other, by chance.
 
-Belongs here: their joint distribution and its drawing. Imports orientation, plots, tables and this package's drawing
-and exhibit.
+Belongs here: their joint distribution and its drawing.
 
 If all C(n, m) placements of m items among n are equally likely, C(b - a - 1, m - 2) of them have p_1 = a and p_m = b:
 the others stand between the two.

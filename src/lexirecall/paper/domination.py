@@ -1,7 +1,6 @@
 """Figure: domination: what decides between two rankings that differ last at their third item.
 
-Belongs here: two such rankings, the utilities of their users, and the drawing. Imports measures, plots, population,
-tables and this package's drawing, exhibit, partial_order and partition.
+Belongs here: two such rankings, the utilities of their users, and the drawing.
 """
 
 from collections.abc import Iterable

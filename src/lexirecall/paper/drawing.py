@@ -1,6 +1,6 @@
 """Drawing: what the schematics are made of: cells, words, lines and arrows, placed to the pixel.
 
-Belongs here: pieces that more than one schematic needs. Not here: what is drawn. Imports plots.
+Belongs here: pieces that more than one schematic needs. Not here: what is drawn.
 
 A sheet counts pixels from its top left corner, rightwards and downwards. A relevant item is a dark cell with white
 letters, any other a white one with a grey rim: that survives a grey printer.

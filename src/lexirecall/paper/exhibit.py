@@ -1,7 +1,6 @@
 """An exhibit: one table or figure of the paper, computed anew, beside what the paper prints.
 
-Belongs here: the record, how a value is held against the paper's, and how an exhibit becomes text and files. Imports
-errors, plots and tables.
+Belongs here: the record, how a value is held against the paper's, and how an exhibit becomes text and files.
 """
 
 from collections.abc import Callable, Mapping

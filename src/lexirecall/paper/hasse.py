@@ -1,7 +1,7 @@
 """Hasse diagrams: how the two orders on the sets of five relevant items are drawn.
 
 Belongs here: where the sets stand, how they look, the lines between them and the legend. Not here: what is above what
-(partial_order). Imports this package's drawing.
+(partial_order).
 
 Whoever can be reached upwards is at least as well off. A full line is an item that sinks by one, a dashed one an item
 less.

@@ -1,6 +1,6 @@
 """Figure: leximin, which compares two sorted vectors from the bottom up.
 
-Belongs here: the paper's example and its drawing. Imports population, tables and this package's drawing and exhibit.
+Belongs here: the paper's example and its drawing.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,6 @@
 """How much measures depend on the first and on the last relevant item, by the number of relevant items.
 
-Belongs here: the two figures and their numbers. Not here: what orientation is (lexirecall.orientation). Imports
-orientation, plots, tables and this package.
+Belongs here: the two figures and their numbers. Not here: what orientation is (lexirecall.orientation).
 """
 
 from collections.abc import Callable, Mapping

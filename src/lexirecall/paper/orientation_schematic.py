@@ -1,7 +1,6 @@
 """Figure: what metric orientation compares: two rankings that differ in the place of one relevant item.
 
-Belongs here: the four placements and their drawing. Imports numpy, names, orientation and this package's
-drawing and exhibit.
+Belongs here: the four placements and their drawing.
 """
 
 from typing import Any

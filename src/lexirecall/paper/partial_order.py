@@ -1,7 +1,6 @@
 """Figure: the partial order of the possible users, and of the providers, of a ranking with five relevant items.
 
-Belongs here: the two orders, and what covers what in them. Not here: how they are drawn (hasse). Imports tables and
-this package's drawing, exhibit and hasse.
+Belongs here: the two orders, and what covers what in them. Not here: how they are drawn (hasse).
 
 A set of relevant items is written by their recall levels, ascending: (1, 3) is whoever cares for the first and the
 third. One is above another if it is at least as well off wherever the items stand and whatever the measure: for users,

@@ -1,7 +1,6 @@
 """Figure: the users and the providers parted at the third item, which is where two rankings differ last.
 
-Belongs here: the parts and their drawings. Imports tables and this package's drawing, exhibit, hasse and
-partial_order.
+Belongs here: the parts and their drawings.
 
 Let two rankings have their relevant items at the same positions below the k-th, and the k-th at different ones. Whoever
 cares for items below it alone has the same from both. Those who care for k, and else for items below it alone, decide:

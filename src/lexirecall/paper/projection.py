@@ -1,6 +1,6 @@
 """Figure: relevance projection with imputation, from a ranking of ten items to the positions of six.
 
-Belongs here: the paper's example and its drawing. Imports formats and this package's drawing and exhibit.
+Belongs here: the paper's example and its drawing.
 """
 
 from typing import Any

@@ -1,7 +1,7 @@
 """The table of properties in the paper's appendix, every cell decided anew.
 
 Belongs here: the rows, what the paper says in each cell, and why we say otherwise. Not here: how a property is decided
-(`property_checks`), and of which methods (`property_methods`). Imports tables and this package.
+(`property_checks`), and of which methods (`property_methods`).
 
 A cell speaks of a class of methods: "yes" if all members have the property, "no" if one has not. So "no" is proved by
 the members at hand, and "yes" holds for them and for every ranking of a small corpus.

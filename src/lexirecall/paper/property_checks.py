@@ -1,6 +1,6 @@
 """The properties of evaluation methods in the paper's appendix, each decided by trying every ranking.
 
-Belongs here: one function for each property. Not here: the table of them (`properties`). Imports `property_methods`.
+Belongs here: one function for each property. Not here: the table of them (`properties`).
 
 The corpus has n = 9 items, 1 to 4 of them relevant. A list of k items is completed by putting the missing relevant
 items at the bottom, under the paper's assumption that n - k > m.

@@ -1,7 +1,7 @@
 """Ways to evaluate rankings, in fractions, whose properties can be decided by trying every ranking of a small corpus.
 
 Belongs here: the methods that the columns of the table of properties speak of. Not here: the properties
-(`property_checks`). Imports nothing of the package.
+(`property_checks`).
 
 A column is a class of methods. Its members here are those that people use and some made up to tell properties apart.
 """

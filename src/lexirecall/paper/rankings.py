@@ -1,7 +1,6 @@
 """Random rankings of a whole corpus, as many and for as many requests as a simulation asks for.
 
-Belongs here: drawing where the relevant items stand. Not here: what is made of it (the exhibits). Imports numpy,
-judgments, manifest and positions.
+Belongs here: drawing where the relevant items stand. Not here: what is made of it (the exhibits).
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """How many papers of the ACM Conference on Recommender Systems measure recall.
 
-Belongs here: the counts of the paper's appendix, their shares and the figure. Imports plots, tables and this package.
+Belongs here: the counts of the paper's appendix, their shares and the figure.
 """
 
 from typing import Any

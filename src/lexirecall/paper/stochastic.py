@@ -1,7 +1,6 @@
 """The worst-off user of optimal deterministic and stochastic rankers, by the number of relevant items.
 
-Belongs here: the figure and its numbers. Not here: what the rankers are (lexirecall.stochastic). Imports plots,
-stochastic, tables and this package.
+Belongs here: the figure and its numbers. Not here: what the rankers are (lexirecall.stochastic).
 """
 
 from typing import Any

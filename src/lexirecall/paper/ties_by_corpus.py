@@ -1,6 +1,6 @@
 """How likely two random rankings tie, by the size of the corpus.
 
-Belongs here: the table, and the line of it that the table by relevant items has too. Imports chance and this package.
+Belongs here: the table, and the line of it that the table by relevant items has too.
 """
 
 from lexirecall.chance import tie_probability

@@ -1,7 +1,6 @@
 """How often two random rankings tie if only the top k items of each are retrieved.
 
-Belongs here: the simulation, its figure, and the closed forms that it should meet. Imports numpy, judgments, measures,
-names, positions, preferences, chance, plots, tables and this package.
+Belongs here: the simulation, its figure, and the closed forms that it should meet.
 
 What is not retrieved is at the bottom of the corpus. So TSE ties as soon as both rankings lack an item, LexiRecall only
 if they retrieve equally many and at the same positions: mostly, if they retrieve none.

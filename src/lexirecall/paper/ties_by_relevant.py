@@ -1,6 +1,6 @@
 """How likely two random rankings tie, by the number of relevant items.
 
-Belongs here: the table. Imports this package.
+Belongs here: the table.
 """
 
 from lexirecall.paper.beside import COLUMNS, beside, rows_of

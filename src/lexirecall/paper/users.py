@@ -1,6 +1,6 @@
 """Figure: the population of possible users of one ranking: every non-empty set of its relevant items.
 
-Belongs here: the example and its drawing. Imports population and this package's drawing and exhibit.
+Belongs here: the example and its drawing.
 """
 
 from typing import Any

@@ -1,7 +1,6 @@
 """How often measures agree with the worst case, on pairs of random rankings.
 
-Belongs here: the simulation and its table. Imports numpy, judgments, measures, names, positions, chance and this
-package.
+Belongs here: the simulation and its table.
 
 The worst-off of all users that a ranking may have wants its last relevant item only, so that the worst case of every
 top-heavy measure with z(1, 1) = 1 is better where this item stands higher, whatever the exposure.

@@ -1,6 +1,6 @@
 """The table of preferences: one row each, from two position vectors to a sign. Command line and tests read it.
 
-Belongs here: the table. A new preference is one row here. Imports this package's modules and measures.
+Belongs here: the table. A new preference is one row here.
 
 >>> sorted(PREFERENCES)
 ['LexiPrecision', 'LexiRecall', 'RPP']

@@ -1,7 +1,7 @@
 """Preferences that look at every pair: recall-paired preference, and lexicographic precision with a size.
 
 Belongs here: comparing rankings level by level, in blocks of requests that bound the memory, whatever the number of
-systems and of relevant items. Imports numpy, judgments, measures, positions and this package's `orders`.
+systems and of relevant items.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,6 +1,6 @@
 """Total orders of rankings: lexicographic comparison of positions, from the last relevant item or from the first.
 
-Belongs here: putting all rankings of all requests in order at once. Imports numpy, judgments and positions.
+Belongs here: putting all rankings of all requests in order at once.
 
 Of each request, the rankings that are equal so far form a group. A step sorts every group by the next position and
 splits it; a ranking that is alone in its group is done. Most are after two or three steps, so that nothing near

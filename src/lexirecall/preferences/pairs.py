@@ -1,6 +1,6 @@
 """Pairs: the result of comparing every two systems on every request.
 
-Belongs here: counting and averaging preferences. Not here: how they come about. Imports numpy and judgments.
+Belongs here: counting and averaging preferences. Not here: how they come about.
 """
 
 from collections.abc import Iterable

@@ -1,7 +1,6 @@
 """A preference: one record with its name, its definition, its reference.
 
 Belongs here: the record, and any measure as a preference. Not here: how rankings are compared (`orders`, `by_level`).
-Imports numpy, errors, judgments, positions, measures and this package's other modules.
 
 Positive means that the first ranking is preferred; every preference p obeys p(x, y) == -p(y, x).
 """

@@ -2,5 +2,5 @@
 
 Belongs here: tests of pairs (`paired`), corrections for many of them (`corrections`), all systems at once (`hsd`), how
 much a measure can tell apart (`power`), and one order of systems (`aggregate`). Numbers in, numbers out: no names of
-runs, no tables. Imports numpy, judgments, errors and preferences; scipy within the functions that need it.
+runs, no tables.
 """

@@ -1,7 +1,6 @@
 """Aggregate: one order of systems, from the preferences between every two of them on every request.
 
 Belongs here: the methods, one function each, the ranks that equal systems share, and the cycles of the majority.
-Imports numpy, errors, judgments, measures (for when two numbers are equal) and preferences.
 
 The majority prefers a to b if a wins on more requests than b; two systems with no request in common are tied. Nothing
 depends on names or on the order in which systems are given: those that a method cannot tell apart share a rank.

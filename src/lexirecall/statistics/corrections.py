@@ -1,6 +1,6 @@
 """Corrections: the p-values of many pairs, adjusted for their number.
 
-Belongs here: adjusted p-values. Imports numpy, errors and judgments.
+Belongs here: adjusted p-values.
 
 Below α are those adjusted p-values whose pairs the procedure, run at the level α, declares different. A p-value that is
 not defined (nan) stays so and is not counted: nothing was tested there.

@@ -1,6 +1,6 @@
 """Differences: every pair of systems, request by request, as the tests want them.
 
-Belongs here: the one input of all tests of pairs, and its plain statistics. Imports numpy, judgments and preferences.
+Belongs here: the one input of all tests of pairs, and its plain statistics.
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,7 @@
 """Honestly significant differences: all pairs of systems at once, so that no correction is needed afterwards.
 
 Belongs here: Tukey's HSD on the layout of systems and requests, and its randomized form. Not here: the distribution
-behind it (`studentized_range`), pairs by themselves (`paired`). Imports numpy, errors, judgments, progress, measures
-(their tolerance) and this package's paired and studentized_range.
+behind it (`studentized_range`), pairs by themselves (`paired`).
 
 Every system answers every request: a request on which some system has no value (nan) is left out for all of them, and
 counted. Both tests ask how far apart the best and the worst of all systems come to lie by chance, and compare every

@@ -1,8 +1,7 @@
 """Paired tests: whether one system is better than another, request by request.
 
 Belongs here: tests of each pair of systems by itself, with a confidence interval, and sizes of effects. Not here: what
-to do about testing many pairs (`corrections`, `hsd`). Imports numpy, errors, judgments, measures (their tolerance) and
-this package's differences; scipy within the functions that need it.
+to do about testing many pairs (`corrections`, `hsd`).
 
 All tests are two-sided. Without a request p is nan; systems that tie on every request have p = 1. One request has
 p = 1, but nan under t, which needs a variance. Exchanging the systems of a pair keeps p exactly and mirrors the

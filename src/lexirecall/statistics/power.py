@@ -1,7 +1,6 @@
 """Power: how many differences a measure shows, and how many requests it would take to show them.
 
-Belongs here: discriminative power, and the number of requests needed. Imports numpy, judgments, measures (their
-tolerance) and this package's differences and paired; scipy within the functions that need it.
+Belongs here: discriminative power, and the number of requests needed.
 
 For every number of requests there is a least effect that the test detects with the power asked for. A table of these,
 made once, answers for all pairs: the number needed is the first whose least effect is no larger than the observed one.

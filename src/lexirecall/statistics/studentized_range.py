@@ -1,7 +1,7 @@
 """The studentized range: how far apart the best and the worst of k equal groups come to lie by chance.
 
 Belongs here: its upper tail, its critical values, and a table of the tail for many lookups. Not here: what the groups
-are (`hsd`). Imports numpy, errors, judgments and this package's paired; scipy within the functions that need it.
+are (`hsd`).
 
 W is the range of k independent standard normal variables, S² an independent χ² over its ν degrees of freedom, and the
 studentized range is W/S. Its upper tail is an integral over t = log s,

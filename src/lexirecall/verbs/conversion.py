@@ -1,7 +1,7 @@
 """Conversion: results as the frames of the libraries that people use.
 
 Belongs here: from columns to pandas, polars, Arrow and DuckDB, each imported when asked for. Not here: frames that come
-in (formats). Imports errors and text.
+in (formats).
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,6 +1,6 @@
 """Notes: what was left out, ignored or imputed, said once for each kind.
 
-Belongs here: the sentences that go to stderr and into the manifest. Imports what stands above the verbs.
+Belongs here: the sentences that go to stderr and into the manifest.
 """
 
 import warnings

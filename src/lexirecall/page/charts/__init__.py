@@ -2,7 +2,7 @@
 
 Belongs here: the list of charts, one module for each thing they are about. Each function takes a comparison, scores or
 positions and returns an altair object, which draws itself in a notebook; `lexirecall.plots.to_files` makes SVG, PDF and
-PNG of it. Not here: kinds of charts and their look (plots). Imports this package's modules.
+PNG of it. Not here: kinds of charts and their look (plots).
 """
 
 from typing import Any

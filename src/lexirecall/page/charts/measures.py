@@ -1,6 +1,6 @@
 """Charts of recall and of measures: how deep one must read, and how the measures behave on these data.
 
-Belongs here: drawings over all requests. Imports numpy, plots, positions and this package's `findings` and `recall`.
+Belongs here: drawings over all requests.
 """
 
 from collections.abc import Sequence

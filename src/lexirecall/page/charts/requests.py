@@ -1,6 +1,6 @@
 """Charts of requests: by how much two systems differ on each, and where all of them have what is relevant.
 
-Belongs here: drawings of positions, request by request. Imports numpy, plots, positions, preferences and verbs.
+Belongs here: drawings of positions, request by request.
 """
 
 from collections.abc import Sequence

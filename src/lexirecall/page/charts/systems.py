@@ -1,6 +1,6 @@
 """Charts of systems: their means, by how much they differ, and every two of them.
 
-Belongs here: drawings of a comparison. Imports numpy, plots, tables, verbs and `findings`.
+Belongs here: drawings of a comparison.
 """
 
 from collections.abc import Sequence
