@@ -665,8 +665,12 @@ def test_progress_follows_the_queries(tmp_path: Path, monkeypatch: pytest.Monkey
     seen: dict[str, int] = {}
 
     class Watched(Progress):
+        def __init__(self, label: str, total: int, *, shown: bool | None = None) -> None:
+            self.label = label
+            super().__init__(label, total, shown=shown)
+
         def advance(self, units: int) -> None:
-            seen[self._label] = seen.get(self._label, 0) + units
+            seen[self.label] = seen.get(self.label, 0) + units
             super().advance(units)
 
     monkeypatch.setattr("lexirecall.engines.duckdb_session.Progress", Watched)

@@ -413,7 +413,6 @@ def test_a_progress_bar_is_drawn_when_reading_takes_long(
     project(QRELS, path, show_progress=True)
     assert capsys.readouterr() == ("", "")
     monkeypatch.setattr("lexirecall.progress.PATIENCE", -1)
-    monkeypatch.setenv("FORCE_COLOR", "1")
     project(QRELS, path, show_progress=True)
     out, err = capsys.readouterr()
     assert (out, "reading runs" in err) == ("", True)

@@ -3,13 +3,18 @@
 Belongs here: showing progress.
 """
 
+import shutil
 import sys
 import threading
 import time
-from types import TracebackType
 from typing import Any
 
+from lexirecall.text import visible
+
 PATIENCE = 1.0  # seconds before a bar appears
+_BAR = 20  # columns of the bar itself
+_REST = 25  # columns of the brackets, the percentage and the time left
+_CLEAR = "\r\033[K\033[?25h"  # an empty line, and the cursor, which click hides, shown again
 
 
 class Stopped(Exception):  # noqa: N818 - nothing went wrong here
@@ -24,22 +29,20 @@ class Progress:
     """
 
     def __init__(self, label: str, total: int, *, shown: bool | None = None) -> None:
-        self._label, self._total, self._done = label, total, 0
-        self._shown = sys.stderr.isatty() if shown is None else shown
         self._started = time.monotonic()
         self._lock = threading.Lock()
         self._stopped = False
-        self._bar: Any = None
-        self._task: Any = None
+        self._bar = _hidden_bar(label, total) if (sys.stderr.isatty() if shown is None else shown) else None
 
     def __enter__(self) -> "Progress":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            if self._bar is not None and not self._bar.hidden and sys.stderr.isatty():
+                sys.stderr.write(_CLEAR)  # click would leave the bar and begin a line
+                sys.stderr.flush()
+            self._bar = None
 
     def stop(self) -> None:
         """Ask whoever still works to give up, the next time progress is reported."""
@@ -49,19 +52,14 @@ class Progress:
         """Say that so many units more are done."""
         if self._stopped:
             raise Stopped
-        if not self._shown:
-            return
         with self._lock:
-            self._done += units
-            if self._bar is None and time.monotonic() - self._started > PATIENCE:
-                self._draw()
             if self._bar is not None:
-                self._bar.update(self._task, completed=min(self._done, self._total))
+                self._bar.hidden = self._bar.hidden and time.monotonic() - self._started <= PATIENCE
+                self._bar.update(units)
 
-    def _draw(self) -> None:
-        from rich.console import Console
-        from rich.progress import Progress as Bar
 
-        self._bar = Bar(console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task(self._label, total=self._total)
-        self._bar.start()
+def _hidden_bar(label: str, total: int) -> Any:
+    import click
+
+    room = max(shutil.get_terminal_size().columns - _BAR - _REST, 0)  # a line that wraps could not be cleared
+    return click.progressbar(length=total, label=visible(label)[:room], file=sys.stderr, width=_BAR, hidden=True)
