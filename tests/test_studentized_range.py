@@ -1,7 +1,6 @@
-"""The studentized range: against t, against other rules and other people's integrals; what a table may get wrong."""
+"""The studentized range: against t, against other rules and other people's integrals."""
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from scipy import special, stats
 import naive
 from lexirecall import UsageError
 from lexirecall.judgments import FloatArray
-from lexirecall.statistics.studentized_range import LEAST_ALPHA, TABLE_ERROR, critical_value, sf, table
+from lexirecall.statistics.studentized_range import LEAST_ALPHA, critical_value, sf
 from strategies import quick
 
 DEGREES = (1, 2, 7, 30, 109, 1999, 27_032, 10**6, math.inf)
@@ -128,12 +127,11 @@ def test_many_degrees_of_freedom_approach_infinitely_many() -> None:
 
 
 @pytest.mark.parametrize("df", [1, 10, math.inf])
-@pytest.mark.parametrize("tail", [sf, lambda q, k, df: table(k, df).sf(q, 0.05)], ids=["sf", "table"])
-def test_chances_at_the_ends_are_exact(tail: Callable[..., FloatArray], df: float) -> None:
+def test_chances_at_the_ends_are_exact(df: float) -> None:
     q = np.array([-math.inf, -1, 0, math.inf, math.nan, 1e300])
-    np.testing.assert_array_equal(tail(q[:5], 4, df), [1, 1, 1, 0, math.nan])
-    assert 0 <= tail(q, 4, df)[5] < 1e-200
-    assert tail(np.zeros((0,)), 4, df).shape == (0,)
+    np.testing.assert_array_equal(sf(q[:5], 4, df), [1, 1, 1, 0, math.nan])
+    assert 0 <= sf(q, 4, df)[5] < 1e-200
+    assert sf(np.zeros((0,)), 4, df).shape == (0,)
 
 
 # Critical values
@@ -156,62 +154,6 @@ def test_a_critical_value_is_exceeded_with_the_chance_alpha(alpha: float, k: int
     assert at(critical_value(alpha, k, df), k, df) == pytest.approx(alpha, rel=1e-10, abs=0)
 
 
-# Tables
-
-
-@pytest.mark.parametrize(("k", "df"), CASES)
-def test_a_table_is_within_its_bound_of_the_integral(k: int, df: float) -> None:
-    rng = np.random.default_rng(0)
-    q = np.concatenate([rng.uniform(0, 0.2, 100), spanning(df, 500, 16) * rng.uniform(0.97, 1.03, 500)])
-    expected = sf(q, k, df)
-    assert expected.min() < 1e-20
-    errors = np.abs(table(k, df).sf(q) / expected - 1)
-    assert errors.max() <= TABLE_ERROR
-    assert np.count_nonzero(errors) > 0
-
-
-@pytest.mark.parametrize(("k", "df"), [case for case in CASES if case[1] > 1])
-def test_a_table_never_rises(k: int, df: float) -> None:
-    looked_up = table(k, df).sf(np.sort(np.concatenate([spanning(df, 20_000, 15.9), np.linspace(0, 1, 1000)])))
-    assert (np.diff(looked_up) <= 1e-14 * looked_up[1:]).all()  # but for rounding
-    assert looked_up[0] == 1
-    # Each cubic falls from its first value to its last, by Fritsch and Carlson's condition on slopes.
-    values, slopes = table(k, df).values, table(k, df).slopes
-    chords = np.diff(values)
-    assert (chords <= 0).all()
-    assert ((slopes[1:] <= 0) & (slopes[1:] >= 3 * chords) & (slopes[:-1] <= 0) & (slopes[:-1] >= 3 * chords)).all()
-
-
-@pytest.mark.parametrize("alpha", [0.5, 0.05, 1e-4])
-@pytest.mark.parametrize(("k", "df"), [(2, 5), (3, 30), (110, 27_032), (110, 109)])
-def test_looked_up_decisions_are_those_of_the_integral(k: int, df: float, alpha: float) -> None:
-    steps = np.concatenate([[0.0], 10.0 ** np.arange(-16, -5)])
-    q = critical_value(alpha, k, df) * (1 + np.concatenate([-steps[::-1], steps]))
-    exact, looked_up = sf(q, k, df), table(k, df).sf(q, alpha)
-    np.testing.assert_array_equal(looked_up < alpha, exact < alpha)
-    is_near = np.abs(exact / alpha - 1) < TABLE_ERROR / 2
-    np.testing.assert_array_equal(looked_up[is_near], exact[is_near])
-    assert is_near.any()
-    assert (looked_up < alpha).any()
-    assert (looked_up >= alpha).any()
-
-
-def test_without_alpha_a_looked_up_chance_may_be_on_the_other_side() -> None:
-    k, df = 110, 27_032
-    looked_up = table(k, df)
-    q = spanning(df, 500)
-    alphas = sf(q, k, df)
-    above = looked_up.sf(q) > alphas
-    assert above.any()
-    assert (looked_up.sf(q) < alphas).any()
-    for each, alpha in zip(q[:100], alphas[:100], strict=True):
-        assert looked_up.sf(np.array([each]), alpha)[0] == alpha
-
-
-def test_a_table_is_built_once() -> None:
-    assert table(5, 40) is table(np.int64(5), 40.0)  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize(
     ("k", "df", "problem"),
     [
@@ -222,7 +164,7 @@ def test_a_table_is_built_once() -> None:
     ],
 )
 def test_impossible_shapes_are_refused(k: int, df: float, problem: str) -> None:
-    for call in (lambda: sf(np.ones(1), k, df), lambda: critical_value(0.05, k, df), lambda: table(k, df)):
+    for call in (lambda: sf(np.ones(1), k, df), lambda: critical_value(0.05, k, df)):
         with pytest.raises(UsageError, match=problem):
             call()
 

@@ -26,7 +26,7 @@ from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.measures.measure import TOLERANCE
 from lexirecall.progress import Progress
 from lexirecall.statistics.paired import check_chance, check_count
-from lexirecall.statistics.studentized_range import critical_value, table
+from lexirecall.statistics.studentized_range import critical_value, sf
 
 _BLOCK = 2**15  # rows gathered at once: with a handful of measures they stay in the cache
 _BETWEEN_REPORTS = 100  # permutations
@@ -68,7 +68,7 @@ def tukey_hsd(responses: FloatArray, *, alpha: float = 0.05) -> HSD:
     MSE = sum (x_sq - mean_s - mean_q + mean)² / ((S-1)(Q-1)), q_ab = |mean_a - mean_b| / sqrt(MSE/Q), and p is the
     chance that the studentized range of S groups with (S-1)(Q-1) degrees of freedom exceeds q_ab. The interval is
     difference ± critical value · sqrt(MSE/Q). Below two requests p is nan. If MSE is 0, p is 1 for equal means and 0,
-    its limit, for others. p is looked up with a relative error below 1e-7, but p < alpha is always decided exactly.
+    its limit, for others.
 
     >>> test = tukey_hsd(np.array([[3.0, 5, 6, 6], [1, 4, 2, 5], [2, 3, 4, 7]]))
     >>> test.differences.tolist(), test.mse, test.df
@@ -87,7 +87,7 @@ def tukey_hsd(responses: FloatArray, *, alpha: float = 0.05) -> HSD:
         error = layout.deviation / np.sqrt(num_requests)
         with np.errstate(divide="ignore", invalid="ignore"):  # with an error of 0 any difference is infinitely large
             q = np.where(differences == 0, 0.0, np.abs(differences) / error)
-        pvalues, reach = table(num_systems, df).sf(q, alpha), critical_value(alpha, num_systems, df) * error
+        pvalues, reach = sf(q, num_systems, df), critical_value(alpha, num_systems, df) * error
     return HSD(
         a, b, differences, pvalues, differences - reach, differences + reach, num_requests, layout.num_left_out,
         mse=layout.deviation * layout.deviation if df > 0 else np.nan, df=df, num_resamples=0,

@@ -1,7 +1,6 @@
 """The studentized range: how far apart the best and the worst of k equal groups come to lie by chance.
 
-Belongs here: its upper tail, its critical values, and a table of the tail for many lookups. Not here: what the groups
-are (`hsd`).
+Belongs here: its upper tail and its critical values. Not here: what the groups are (`hsd`).
 
 W is the range of k independent standard normal variables, S² an independent χ² over its ν degrees of freedom, and the
 studentized range is W/S. Its upper tail is an integral over t = log s,
@@ -14,7 +13,6 @@ Both integrands are analytic and die out at both ends: the trapezoid rule conver
 leave less than 1e-11 of relative error for k up to 2,000, any ν from 1 on, and any chance above 1e-100.
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -23,8 +21,6 @@ from lexirecall.errors import UsageError
 from lexirecall.judgments import FloatArray
 from lexirecall.statistics.paired import check_chance
 
-TABLE_ERROR = 1e-7
-"""Bound of the relative error of a chance that is looked up in a table."""
 LEAST_ALPHA = 1e-100
 """The smallest chance for which a critical value is given."""
 
@@ -32,8 +28,6 @@ _SMALLEST = 40.0  # exponent of what is left out of the integral over t, relativ
 _WIDEST = 40  # G is 1e-170 there, and taken as 0 beyond
 _DEGREE = 19  # of the polynomial that stands for G between two whole numbers
 _BLOCK = 2**15  # values of G at once: what they need stays in the cache
-_TABLE_STEP = 1 / 32
-_TABLE_END = 16  # the chance is between 1e-29 and 1e-21 there; smaller ones are integrated
 
 
 def sf(q: FloatArray, k: int, df: float) -> FloatArray:
@@ -75,76 +69,6 @@ def _critical_value(alpha: float, k: int, df: float) -> float:
     return float(_unbent(np.array(low + high) / 2, df))
 
 
-@dataclass(frozen=True)
-class Table:
-    """The upper tail for one number of groups and of degrees of freedom, ready for many lookups.
-
-    log sf as a piecewise cubic of y = √(2ν log(1 + q²/2ν)), in which it falls like -y²/4 for every ν; monotone, since
-    the slopes obey Fritsch and Carlson's condition. Relative error at most `TABLE_ERROR`; from y = 16 on, where the
-    chance is far below 1e-16, it is integrated as in `sf`.
-    """
-
-    k: int
-    df: float
-    values: FloatArray
-    """log sf at y = 0, 1/32, 2/32 …"""
-    slopes: FloatArray
-    """Its derivative there, times 1/32."""
-
-    def sf(self, q: FloatArray, alpha: float | None = None) -> FloatArray:
-        """Look chances up; those too near alpha to be sure on which side of it they are come from the integral.
-
-        >>> table(3, 10).sf(np.array([0.0, 3.5, 1000.0]), alpha=0.05)
-        array([1.00000000e+00, 7.71033108e-02, 2.16889170e-24])
-        """
-        q = np.asarray(q, float)
-        places = _bent(np.clip(q, 0.0, _unbent(np.array(float(_TABLE_END)), self.df)), self.df) / _TABLE_STEP
-        chances = np.exp(self._interpolate(places))
-        is_unsure = places >= len(self.values) - 1.5
-        if alpha is not None:
-            is_unsure |= np.abs(chances - alpha) <= TABLE_ERROR * alpha
-        chances[is_unsure] = sf(q[is_unsure], self.k, self.df)
-        return np.asarray(chances)
-
-    def _interpolate(self, places: FloatArray) -> FloatArray:
-        """Evaluate Hermite's cubics; nan stays nan."""
-        left = np.minimum(np.nan_to_num(places).astype(int), len(self.values) - 2)
-        x = places - left
-        rise = (self.values[left + 1] - self.values[left]) * x**2 * (3 - 2 * x)
-        bend = x * (1 - x) * (self.slopes[left] * (1 - x) - self.slopes[left + 1] * x)
-        return np.asarray(self.values[left] + rise + bend)
-
-
-def table(k: int, df: float) -> Table:
-    """Return the table for k groups and `df` degrees of freedom; each is built once, in a few hundredths of a second.
-
-    >>> table(3, 10) is table(3, 10.0)
-    True
-    """
-    _check(k, df)
-    return _table(int(k), float(df))
-
-
-@lru_cache(maxsize=32)
-def _table(k: int, df: float) -> Table:
-    num_nodes = int(_TABLE_END / _TABLE_STEP) + 1
-    places = np.arange(num_nodes + 2, dtype=float) * _TABLE_STEP  # two more, for the slopes at the end
-    values = np.minimum.accumulate(np.log(sf(_unbent(places, df), k, df)))
-    slopes = _five_point_slopes(values)
-    values = values[:num_nodes]
-    falls = np.diff(values)
-    # Slopes from 0 to three times those of both chords that meet make the cubics monotone (Fritsch & Carlson 1980).
-    steepest = 3 * np.maximum(np.append(falls[0], falls), np.append(falls, falls[-1]))
-    return Table(k, df, values, np.clip(slopes, steepest, 0.0))
-
-
-def _five_point_slopes(values: FloatArray) -> FloatArray:
-    """Differentiate at unit steps, exactly for quartics, at all places but the last two."""
-    for _ in range(2):  # prolong the quartic through the first five to the left
-        values = np.append(np.dot([5, -10, 10, -5, 1], values[:5]), values)
-    return np.asarray((8 * (values[3:-1] - values[1:-3]) - (values[4:] - values[:-4])) / 12)
-
-
 def _check(k: int, df: float) -> None:
     if not (isinstance(k, (int, np.integer)) and k >= 2):
         raise UsageError(f"k is {k!r}, but must be a whole number of groups, 2 or more")
@@ -152,12 +76,8 @@ def _check(k: int, df: float) -> None:
         raise UsageError(f"df is {df!r}, but must be 1 or more; infinity is allowed")
 
 
-def _bent(q: FloatArray, df: float) -> FloatArray:
-    """Return √(2ν log(1 + q²/2ν)), which is q for infinite ν."""
-    return q if np.isinf(df) else np.sqrt(2 * df * np.log1p(q**2 / (2 * df)))
-
-
 def _unbent(y: FloatArray, df: float) -> FloatArray:
+    """Return the q of y = √(2ν log(1 + q²/2ν)), in which log sf falls like -y²/4 for every ν."""
     return y if np.isinf(df) else np.sqrt(2 * df * np.expm1(y**2 / (2 * df)))
 
 
