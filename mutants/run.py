@@ -38,6 +38,7 @@ TESTS = {
     "src/lexirecall/measures/parameter.py": "names table_of_measures evaluate",
     "src/lexirecall/measures/row.py": "names table_of_measures evaluate adapter_ir_measures",
     "src/lexirecall/measures/providers.py": "providers",
+    "src/lexirecall/measures/yager.py": "colex theorems measures_against_naive",
     "src/lexirecall/measures": "measures_against_naive table_of_measures evaluate exactness theorems "
     "against_pytrec_eval",
     "src/lexirecall/preferences": "preferences compare batches names evaluate theorems",

@@ -30,7 +30,7 @@ from lexirecall.colex import (
     place,
     sort_key,
 )
-from lexirecall.yager import yager_float_limit, yager_lexirecall, yager_lexirecall_exact, yager_weights
+from lexirecall.measures.yager import yager_float_limit, yager_lexirecall, yager_lexirecall_exact, yager_weights
 from strategies import quick
 
 DOCS = Path(__file__).parents[1] / "docs"

@@ -14,7 +14,7 @@ SOURCE = Path(lexirecall.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
 ORDER = (
     "_native", "version", "errors", "fields", "text", "reader", "progress", "manifest", "judgments", "providers",
-    "segments", "positions", "exposure", "binomials", "colex", "yager", "formats", "measures", "preferences", "names",
+    "segments", "positions", "exposure", "binomials", "colex", "formats", "measures", "preferences", "names",
     "topheavy", "population", "orientation", "chance", "stochastic", "statistics", "simulate", "tables", "strip",
     "plots", "output", "verbs", "meta", "page", "paper", "engines", "adapters", "cli",
 )  # fmt: skip

@@ -51,7 +51,7 @@ def _bits(projection: Projection) -> FloatArray:
 
 def _weighted(projection: Projection, epsilon: float) -> FloatArray:
     """Divide whole numbers, which Python rounds correctly, however large they are."""
-    from lexirecall.yager import yager_ratio
+    from lexirecall.measures.yager import yager_ratio
 
     values = np.zeros(projection.source.shape)
     for ranking, found, m, n in _rankings(projection):
