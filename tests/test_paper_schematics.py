@@ -402,7 +402,7 @@ def test_a_schematic_has_rows_words_and_drawings(name: str) -> None:
 
 def test_an_arrow_ends_where_its_head_is() -> None:
     sheet = Sheet(40, 40)
-    chart = sheet.layered(sheet.arrows([{"x": 0, "y": 20, "x2": 20, "y2": 20}])).to_dict()
+    chart = sheet.layered(sheet.arrows([(0, 20, 20, 20)])).to_dict()
     line, head = chart["layer"][0]["layer"]
     assert head["data"]["values"][0]["angle"] == 90
     assert line["data"]["values"][0]["x2"] == head["data"]["values"][0]["x"] == 17

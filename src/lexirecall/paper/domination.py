@@ -3,15 +3,15 @@
 Belongs here: two such rankings, the utilities of their users, and the drawing.
 """
 
-from collections.abc import Iterable
 from typing import Any
 
+from lexirecall.errors import listed
 from lexirecall.measures.measure import TOLERANCE
 from lexirecall.paper.drawing import INK, named
 from lexirecall.paper.exhibit import Exhibit
 from lexirecall.paper.partial_order import nonempty_sets
 from lexirecall.paper.partition import DECIDING, TIED, part_of_user
-from lexirecall.plots import COLORS, altair, data
+from lexirecall.plots import altair, data, series_scales
 from lexirecall.population import leximin, user_utilities
 from lexirecall.tables import Table, number
 
@@ -36,6 +36,7 @@ def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
     rows = compared("AP")
     behind = sum(row["preferred"] == "π′" for row in rows)
     verdict = OUTCOMES[leximin([row["first"] for row in rows], [row["second"] for row in rows], tolerance=TOLERANCE)]
+    first, second = (listed(map(str, positions)) for positions in (FIRST, SECOND))
     return Exhibit(
         "domination",
         f"domination among the users who care for item {K} and else only for items below it",
@@ -44,9 +45,9 @@ def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
         _table(rows),
         {"domination": lambda: chart(rows)},
         remarks=(
-            f"π has its relevant items at {_listed(FIRST)}, π′ at {_listed(SECOND)}. Who cares for item {K}, and else "
+            f"π has its relevant items at {first}, π′ at {second}. Who cares for item {K}, and else "
             f"only for items below it, is better off in π; who cares only for items below {K} is tied. This holds for "
-            f"{_listed(MEASURES)}; the table and the drawing are of AP.",
+            f"{listed(MEASURES)}; the table and the drawing are of AP.",
             f"Leximin prefers {verdict}, though {behind} of the {len(rows)} users have a higher AP in π′.",
             f"With TSE only the user of item {K} alone is better off, the other deciding ones are tied: the strict "
             "inequality of the paper's proof takes z(1, j) > 0.",
@@ -57,10 +58,6 @@ def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
 def _table(rows: list[dict[str, Any]]) -> Table:
     lines = [(row["set"], row["part"], number(row["first"]), number(row["second"]), row["preferred"]) for row in rows]
     return Table(("set", "part", "π", "π′", "preferred"), tuple(lines), texts=frozenset({1, 4}))
-
-
-def _listed(values: Iterable[object]) -> str:
-    return ", ".join(map(str, values))
 
 
 def compared(measure: str) -> list[dict[str, Any]]:
@@ -96,14 +93,8 @@ def _panel(rows: list[dict[str, Any]], title: str) -> Any:
     alt = altair()
     is_last = rows[0]["part"] == TIED
     names = sorted((row["set"] for row in rows), key=lambda name: (-len(name), name))
-    axis = alt.Axis(
-        title="utility (AP)" if is_last else None,
-        labels=is_last,
-        ticks=is_last,
-        domain=is_last,
-        tickCount=6,
-        labelFlush=False,
-    )
+    drawn = dict.fromkeys(("labels", "ticks", "domain"), is_last)
+    axis = alt.Axis(title="utility (AP)" if is_last else None, tickCount=6, labelFlush=False, **drawn)
     x = {"scale": alt.Scale(domain=[0, 0.3], nice=False), "axis": axis}
     y = alt.Y("set:N", sort=names, title=None, axis=alt.Axis(labelFontSize=12, ticks=False, domain=False))
     lines = alt.Chart(data(rows)).mark_rule(color=INK).encode(alt.X("first:Q", **x), y, x2="second:Q")
@@ -114,15 +105,11 @@ def _panel(rows: list[dict[str, Any]], title: str) -> Any:
 
 def _marks(rows: list[dict[str, Any]], side: str, field: str) -> Any:
     """Return the marks of one ranking: circles, or squares that are wide enough to be seen behind a circle."""
-    alt = altair()
+    alt, scales = altair(), series_scales(list(FIELDS))
     shown = [{"set": row["set"], field: row[field], "side": side} for row in rows]
-    scales = {
-        "shape": alt.Scale(domain=list(FIELDS), range=["circle", "square"]),
-        "stroke": alt.Scale(domain=list(FIELDS), range=list(COLORS[:2])),
-    }
     size = 60 if side == "π" else 150
     base = alt.Chart(data(shown)).mark_point(size=size, fill="white", strokeWidth=2, opacity=1)
     return base.encode(
         shape=alt.Shape("side:N", scale=scales["shape"], title=None),
-        stroke=alt.Stroke("side:N", scale=scales["stroke"], title=None),
+        stroke=alt.Stroke("side:N", scale=scales["color"], title=None),
     )

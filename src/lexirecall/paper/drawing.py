@@ -4,10 +4,14 @@ Belongs here: pieces that more than one schematic needs. Not here: what is drawn
 
 A sheet counts pixels from its top left corner, rightwards and downwards. A relevant item is a dark cell with white
 letters, any other a white one with a grey rim: that survives a grey printer.
+
+    box  (x, y, fill)     word  (x, y, text) or (x, y, text, color)     line  (x, y, x2, y2)
+
+Boxes and words are told by their middles.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +25,9 @@ PALE = "#CFE3F1"
 WHITE, INK, RIM = "#FFFFFF", "#222222", "#8A8A8A"
 HEAD = 6.0
 """How long the head of an arrow is."""
-Row = Mapping[str, Any]
+Box = tuple[float, float, str]
+Word = tuple[float, float, str] | tuple[float, float, str, str]
+Line = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +35,7 @@ class Sheet:
     """A sheet of so many pixels; what is put on it is a layer of a chart.
 
     >>> sheet = Sheet(100, 50)
-    >>> box = {"x": 50, "y": 25, "text": "a cell"}
-    >>> chart = sheet.layered(sheet.boxes([box], (20, 20)), sheet.texts([box]))
+    >>> chart = sheet.layered(sheet.boxes([(50, 25, WHITE)], (20, 20)), sheet.texts([(50, 25, "a cell")]))
     >>> [layer["mark"]["type"] for layer in chart.to_dict()["layer"]]
     ['rect', 'text']
     """
@@ -38,77 +43,80 @@ class Sheet:
     width: int
     height: int
 
-    def _on(self, rows: Iterable[Row], *, ends: bool) -> Any:
+    def _on(self, columns: str, rows: Iterable[tuple[Any, ...]]) -> Any:
         alt = altair()
+        names = columns.split()
         across, down = alt.Scale(domain=[0, self.width], nice=False), alt.Scale(domain=[self.height, 0], nice=False)
         x, y = alt.X("x:Q", scale=across, axis=None), alt.Y("y:Q", scale=down, axis=None)
-        return alt.Chart(data(rows)).encode(x, y, **({"x2": "x2:Q", "y2": "y2:Q"} if ends else {}))
+        ends = {end: f"{end}:Q" for end in ("x2", "y2") if end in names}
+        return alt.Chart(data(dict(zip(names, row, strict=True)) for row in rows)).encode(x, y, **ends)
 
-    def boxes(self, rows: Iterable[Row], size: tuple[float, float], **style: Any) -> Any:
-        """Put boxes around their centres x, y, white or with their own `fill`."""
+    def boxes(self, boxes: Iterable[Box], size: tuple[float, float], **style: Any) -> Any:
+        """Put boxes of one size."""
         wide, high = size[0] / 2, size[1] / 2
-        corners = [
-            {"fill": WHITE, **row}
-            | {"x": row["x"] - wide, "x2": row["x"] + wide, "y": row["y"] - high, "y2": row["y"] + high}
-            for row in rows
-        ]
-        fill = altair().Fill("fill:N", scale=None)
-        return self._on(corners, ends=True).mark_rect(**{"stroke": RIM, "strokeWidth": 1, **style}).encode(fill)
+        corners = [(x - wide, y - high, x + wide, y + high, fill) for x, y, fill in boxes]
+        marked = self._on("x y x2 y2 fill", corners).mark_rect(**{"stroke": RIM, "strokeWidth": 1, **style})
+        return marked.encode(altair().Fill("fill:N", scale=None))
 
-    def texts(self, rows: Iterable[Row], **style: Any) -> Any:
-        """Write `text` around x, y, in ink or its own `color`."""
-        color = altair().Color("color:N", scale=None)
-        marked = self._on([{"color": INK, **row} for row in rows], ends=False).mark_text(
-            **{"fontSize": 12, "baseline": "middle", **style}
-        )
-        return marked.encode(color, text="text:N")
+    def texts(self, words: Iterable[Word], **style: Any) -> Any:
+        """Write words, in ink or in their own colour."""
+        colored = [(*word, INK)[:4] for word in words]
+        marked = self._on("x y text color", colored).mark_text(**{"fontSize": 12, "baseline": "middle", **style})
+        return marked.encode(altair().Color("color:N", scale=None), text="text:N")
 
-    def lines(self, rows: Iterable[Row], **style: Any) -> Any:
-        """Draw lines from x, y to x2, y2."""
-        return self._on(rows, ends=True).mark_rule(**{"color": RIM, "strokeWidth": 1, **style})
+    def lines(self, lines: Iterable[Line], **style: Any) -> Any:
+        """Draw lines."""
+        return self._on("x y x2 y2", lines).mark_rule(**{"color": RIM, "strokeWidth": 1, **style})
 
-    def arrows(self, rows: Iterable[Row], **style: Any) -> Any:
-        """Draw lines from x, y to x2, y2, with a head there."""
-        alt = altair()
+    def arrows(self, lines: Iterable[Line], **style: Any) -> Any:
+        """Draw lines with a head at their end."""
         look = {"color": INK, "strokeWidth": 1, **style}
-        aimed = [_aimed(row) for row in rows]
-        heads = self._on([{**row, "x": row["x2"], "y": row["y2"]} for row in aimed], ends=False)
-        angle = alt.Angle("angle:Q", scale=None)
-        return self.lines(aimed, **look) + heads.mark_point(
+        aimed = [_aimed(*line) for line in lines]
+        heads = self._on("x y angle", [(*line[2:], angle) for line, angle in aimed]).mark_point(
             shape="triangle", filled=True, size=HEAD**2, color=look["color"], opacity=1
-        ).encode(angle)
+        )
+        return self.lines([line for line, _ in aimed], **look) + heads.encode(altair().Angle("angle:Q", scale=None))
 
     def layered(self, *layers: Any) -> Any:
         """Return the layers, one above the other, as a chart."""
         return altair().layer(*layers).properties(width=self.width, height=self.height)
 
 
-def _aimed(row: Row) -> dict[str, Any]:
+def _aimed(x: float, y: float, x2: float, y2: float) -> tuple[Line, float]:
     """Return an arrow's line, shortened by half its head, and which way it points, clockwise from the top."""
-    across, down = row["x2"] - row["x"], row["y2"] - row["y"]
+    across, down = x2 - x, y2 - y
     left = 1 - HEAD / 2 / math.hypot(across, down)
-    angle = math.degrees(math.atan2(across, -down))
-    return {**row, "x2": row["x"] + left * across, "y2": row["y"] + left * down, "angle": angle}
+    return (x, y, x + left * across, y + left * down), math.degrees(math.atan2(across, -down))
 
 
-def cells(x: float, ys: Iterable[float], fills: Iterable[str]) -> list[dict[str, Any]]:
-    """Return a column of cells, one for each y, to be put on a sheet as boxes.
+def column(x: float, ys: Iterable[float], marks: Iterable[object]) -> list[Box]:
+    """Return a column of boxes by their fills, or of words by their texts, one for each y.
 
-    >>> cells(10, [5, 15], [WHITE, RELEVANT])
-    [{'x': 10, 'y': 5, 'fill': '#FFFFFF'}, {'x': 10, 'y': 15, 'fill': '#0072B2'}]
+    >>> column(10, [5, 15], [WHITE, RELEVANT])
+    [(10, 5, '#FFFFFF'), (10, 15, '#0072B2')]
     """
-    return [{"x": x, "y": y, "fill": fill} for y, fill in zip(ys, fills, strict=True)]
+    return [(x, y, str(mark)) for y, mark in zip(ys, marks, strict=True)]
 
 
-def letters(boxes: Iterable[Row], texts: Iterable[object]) -> list[dict[str, Any]]:
+def ranking(x: float, ys: Iterable[float], positions: Collection[float], moved: float | None = None) -> list[Box]:
+    """Return the cells of a ranking, from the top, with its relevant items at these positions; one may have moved.
+
+    >>> [fill == WHITE for _, _, fill in ranking(10, [5, 15, 25], [1, 3])]
+    [False, True, False]
+    """
+    ys = list(ys)
+    places = range(1, len(ys) + 1)
+    return column(x, ys, (MOVED if i == moved else RELEVANT if i in positions else WHITE for i in places))
+
+
+def letters(boxes: Iterable[Box], texts: Iterable[object]) -> list[Word]:
     """Return what is to be written into boxes: white on the dark ones.
 
-    >>> letters(cells(10, [5, 15], [WHITE, RELEVANT]), ["a", "b"])[1]
-    {'x': 10, 'y': 15, 'text': 'b', 'color': '#FFFFFF'}
+    >>> letters(column(10, [5, 15], [WHITE, RELEVANT]), ["a", "b"])[1]
+    (10, 15, 'b', '#FFFFFF')
     """
     return [
-        {"x": box["x"], "y": box["y"], "text": str(text), "color": WHITE if box["fill"] == RELEVANT else INK}
-        for box, text in zip(boxes, texts, strict=True)
+        (x, y, str(text), WHITE if fill == RELEVANT else INK) for (x, y, fill), text in zip(boxes, texts, strict=True)
     ]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lexirecall.paper.drawing import INK, WHITE, Row, Sheet, named
+from lexirecall.paper.drawing import INK, WHITE, Box, Line, Sheet, column, named
 
 Levels = tuple[int, ...]
 """A set of relevant items, counted from the top, ascending."""
@@ -90,22 +90,18 @@ def diagram(
     end = LEGENDS[order][1] + LINE * (len(legend) + 3)
     sheet = Sheet(round(right + MARGIN[0]), round(max(bottom + MARGIN[1], end)))
     looks = looks or {}
-    joined = [({"x": at[x][0], "y": at[x][1], "x2": at[y][0], "y2": at[y][1]}, len(x) > len(y)) for x, y in covers]
+    joined = [((*at[x], *at[y]), len(x) > len(y)) for x, y in covers]
     return sheet.layered(
         *_lines(sheet, joined),
         *_nodes(sheet, [(point, looks.get(levels, PLAIN)) for levels, point in at.items()], NODE),
         sheet.texts(
-            [
-                {"x": x, "y": y, "text": named(levels), "color": looks.get(levels, PLAIN).color}
-                for levels, (x, y) in at.items()
-            ],
-            fontSize=11,
+            [(*point, named(levels), looks.get(levels, PLAIN).color) for levels, point in at.items()], fontSize=11
         ),
         *_legend(sheet, LEGENDS[order], fewer, legend),
     )
 
 
-def _lines(sheet: Sheet, joined: Sequence[tuple[Row, bool]]) -> list[Any]:
+def _lines(sheet: Sheet, joined: Sequence[tuple[Line, bool]]) -> list[Any]:
     """Draw lines, dashed where an item less is meant."""
     style = {"color": "#555555", "strokeWidth": 1.1}
     return [
@@ -118,9 +114,9 @@ def _nodes(sheet: Sheet, drawn: Sequence[tuple[Point, Look]], size: tuple[float,
     """Draw the shapes of sets; a double rim is a second one around the first."""
     wide, high = size
     style = {"stroke": INK, "cornerRadius": high / 2}
-    rims: dict[str, list[Row]] = {"plain": [], "double": [], "dashed": []}
-    for (x, y), look in drawn:
-        rims[look.rim].append({"x": x, "y": y, "fill": look.fill})
+    rims: dict[str, list[Box]] = {"plain": [], "double": [], "dashed": []}
+    for point, look in drawn:
+        rims[look.rim].append((*point, look.fill))
     layers = [
         (rims["double"], sheet.boxes(rims["double"], (wide + 6, high + 6), **style | {"cornerRadius": high / 2 + 3})),
         (rims["dashed"], sheet.boxes(rims["dashed"], size, **style, strokeDash=[3, 2])),
@@ -134,12 +130,11 @@ def _legend(sheet: Sheet, corner: Point, fewer: str, entries: Sequence[tuple[Loo
     left, top = corner
     texts = ["at least as well off", "an item sinks by one", fewer, *(text for _, text in entries)]
     ys = [top + LINE * k for k in range(len(texts))]
-    samples = [({"x": left, "x2": left + 26, "y": y, "y2": y}, y == ys[2]) for y in ys[1:3]]
+    samples = [((left, y, left + 26, y), y == ys[2]) for y in ys[1:3]]
     keys = [((left + 13, y), look) for y, (look, _) in zip(ys[3:], entries, strict=True)]
-    words = [{"x": left + 34, "y": y, "text": text} for y, text in zip(ys, texts, strict=True)]
     return [
-        sheet.arrows([{"x": left + 13, "x2": left + 13, "y": top + 6, "y2": top - 6}]),
+        sheet.arrows([(left + 13, top + 6, left + 13, top - 6)]),
         *_lines(sheet, samples),
         *(_nodes(sheet, keys, (22, 10)) if keys else []),
-        sheet.texts(words, align="left", fontSize=11),
+        sheet.texts(column(left + 34, ys, texts), align="left", fontSize=11),
     ]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lexirecall import population
-from lexirecall.paper.drawing import INK, MOVED, WHITE, Sheet, cells
+from lexirecall.paper.drawing import INK, MOVED, WHITE, Sheet, Word, column
 from lexirecall.paper.exhibit import Exhibit
 from lexirecall.tables import Table
 
@@ -72,21 +72,21 @@ def chart(rows: list[dict[str, Any]]) -> Any:
     """
     ys = [TOP + HIGH * k for k in range(len(rows))]
     sheet = Sheet(226, ys[-1] + 42)
-    decides = next(k for k, row in enumerate(rows) if row["sign"])
+    signs = [row["sign"] for row in rows if row["sign"]]
+    decides = len(rows) - len(signs)
     fills = [MOVED if k == decides else WHITE for k in range(len(rows))]
-    values = [
-        {"x": at, "y": y, "text": f"{row[side]:.2f}", "color": INK if row["sign"] else UNSEEN}
-        for side, at in COLUMNS.items()
-        for row, y in zip(rows, ys, strict=True)
-    ]
     middle = sum(COLUMNS.values()) / 2
-    signs = [{"x": middle, "y": y, "text": row["sign"]} for row, y in zip(rows, ys, strict=True) if row["sign"]]
-    words = [{"x": at, "y": TOP - 24, "text": side} for side, at in COLUMNS.items()]
-    words += [{"x": middle, "y": ys[-1] + 28, "text": VERDICTS[rows[decides]["sign"]]}]
+    colors = [INK if row["sign"] else UNSEEN for row in rows]
+    values: list[Word] = [
+        (at, y, f"{row[side]:.2f}", color)
+        for side, at in COLUMNS.items()
+        for row, y, color in zip(rows, ys, colors, strict=True)
+    ]
+    heads = [(at, TOP - 24, side) for side, at in COLUMNS.items()]
     return sheet.layered(
-        sheet.boxes([box for at in COLUMNS.values() for box in cells(at, ys, fills)], (WIDE, HIGH)),
+        sheet.boxes([box for at in COLUMNS.values() for box in column(at, ys, fills)], (WIDE, HIGH)),
         sheet.texts(values, fontSize=13),
-        sheet.texts(signs, fontSize=15, fontWeight="bold"),
-        sheet.texts(words, fontSize=13),
-        sheet.arrows([{"x": 16, "x2": 16, "y": ys[-1] + 8, "y2": ys[decides] - 8}], strokeWidth=1.5),
+        sheet.texts(column(middle, ys[decides:], signs), fontSize=15, fontWeight="bold"),
+        sheet.texts([*heads, (middle, ys[-1] + 28, VERDICTS[signs[0]])], fontSize=13),
+        sheet.arrows([(16, ys[-1] + 8, 16, ys[decides] - 8)], strokeWidth=1.5),
     )

@@ -9,7 +9,7 @@ import numpy as np
 
 from lexirecall.names import parse_measure
 from lexirecall.orientation import precision_orientation, recall_orientation, values_of_complete
-from lexirecall.paper.drawing import INK, MOVED, RELEVANT, WHITE, Row, Sheet, cells
+from lexirecall.paper.drawing import Sheet, column, ranking
 from lexirecall.paper.exhibit import Exhibit
 
 NUM_RELEVANT, CORPUS_SIZE = 4, 10
@@ -82,23 +82,20 @@ def chart() -> Any:
     4
     """
     sheet = Sheet(316, TOP + HIGH * CORPUS_SIZE + 22)
-    placed = placements(NUM_RELEVANT, CORPUS_SIZE)
-    boxes = [box for name, pair in placed.items() for box in _pair(COLUMNS[name], pair)]
-    end = TOP + HIGH * CORPUS_SIZE
-    texts: list[tuple[float, float, str]] = [(20, _line(place), str(place)) for place in range(1, CORPUS_SIZE + 1)]
-    for left, right in COLUMNS.values():
-        texts += [(left, TOP - 22, "π"), (right, TOP - 22, "π′"), ((left + right) / 2, end + 4, "μ(π) − μ(π′)")]
-    heads = [{"x": sum(xs) / 2, "y": 10, "text": name} for name, xs in COLUMNS.items()]
+    ys = [TOP + HIGH * k for k in range(CORPUS_SIZE)]
+    boxes, texts, arrows = [], column(20, ys, range(1, CORPUS_SIZE + 1)), []
+    for name, pair in placements(NUM_RELEVANT, CORPUS_SIZE).items():
+        left, right = COLUMNS[name]
+        was, now = moved(*pair)
+        boxes += ranking(left, ys, pair[0], was) + ranking(right, ys, pair[1], now)
+        texts += [(left, TOP - 22, "π"), (right, TOP - 22, "π′"), ((left + right) / 2, ys[-1] + 24, "μ(π) − μ(π′)")]
+        arrows += [(left + WIDE / 2 + 2, ys[was - 1], right - WIDE / 2 - 2, ys[now - 1])]
     return sheet.layered(
         sheet.boxes(boxes, (WIDE, HIGH)),
-        sheet.texts([{"x": x, "y": y, "text": text} for x, y, text in texts]),
-        sheet.texts(heads, fontWeight="bold"),
-        sheet.arrows([_move(COLUMNS[name], *pair) for name, pair in placed.items()], strokeWidth=1.5, color=INK),
+        sheet.texts(texts),
+        sheet.texts([(sum(xs) / 2, 10, name) for name, xs in COLUMNS.items()], fontWeight="bold"),
+        sheet.arrows(arrows, strokeWidth=1.5),
     )
-
-
-def _line(place: int) -> float:
-    return TOP + HIGH * (place - 1)
 
 
 def moved(better: tuple[int, ...], worse: tuple[int, ...]) -> tuple[int, int]:
@@ -108,17 +105,3 @@ def moved(better: tuple[int, ...], worse: tuple[int, ...]) -> tuple[int, int]:
     (1, 8)
     """
     return next(iter({*better} - {*worse})), next(iter({*worse} - {*better}))
-
-
-def _pair(xs: tuple[int, int], pair: tuple[tuple[int, ...], tuple[int, ...]]) -> list[dict[str, Any]]:
-    places = range(1, CORPUS_SIZE + 1)
-    boxes = []
-    for x, positions, at in zip(xs, pair, moved(*pair), strict=True):
-        fills = [MOVED if place == at else RELEVANT if place in positions else WHITE for place in places]
-        boxes += cells(x, map(_line, places), fills)
-    return boxes
-
-
-def _move(xs: tuple[int, int], better: tuple[int, ...], worse: tuple[int, ...]) -> Row:
-    was, now = moved(better, worse)
-    return {"x": xs[0] + WIDE / 2 + 2, "y": _line(was), "x2": xs[1] - WIDE / 2 - 2, "y2": _line(now)}

@@ -105,7 +105,7 @@ def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
         f"partial order of the users and of the providers of {NUM_RELEVANT} relevant items",
         ("order", "above", "below", "step"),
         tuple(rows),
-        _table(rows),
+        _table(),
         {f"partial-order-{order}": partial(chart, order) for order in ORDERS},
         remarks=(
             "Both have one worst-off, who cares for the last item alone. The providers have one best-off, who owns "
@@ -115,18 +115,11 @@ def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
     )
 
 
-def _table(rows: list[dict[str, Any]]) -> Table:
+def _table() -> Table:
     """Lay out, for every set, those right below it."""
-    names = [named(levels) for levels in nonempty_sets(NUM_RELEVANT)]
     lines = [
-        (
-            name,
-            *(
-                " ".join(row["below"] for row in rows if (row["order"], row["above"]) == (order, name))
-                for order in ORDERS
-            ),
-        )
-        for name in names
+        (named(x), *(" ".join(named(y) for above, y in covers(order, NUM_RELEVANT) if above == x) for order in ORDERS))
+        for x in nonempty_sets(NUM_RELEVANT)
     ]
     return Table(("set", *(f"{order} right below" for order in ORDERS)), tuple(lines), texts=frozenset({1, 2}))
 

@@ -92,12 +92,7 @@ def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
     Reference: DiazEM25, leximin and lexicographic recall.
     """
     rows = [
-        {
-            "order": order,
-            "set": named(levels),
-            "part": PARTS[order](levels, K),
-            "above": _above(order, levels),
-        }
+        {"order": order, "set": named(levels), "part": PARTS[order](levels, K), "above": _above(order, levels)}
         for order in PARTS
         for levels in nonempty_sets(NUM_RELEVANT)
     ]

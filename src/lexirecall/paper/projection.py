@@ -6,7 +6,7 @@ Belongs here: the paper's example and its drawing.
 from typing import Any
 
 from lexirecall.formats import project
-from lexirecall.paper.drawing import INK, PALE, RELEVANT, WHITE, Row, Sheet, cells, letters
+from lexirecall.paper.drawing import INK, PALE, RELEVANT, Sheet, column, letters, ranking
 from lexirecall.paper.exhibit import Exhibit
 
 RELEVANT_ITEMS = ("083", "107", "511", "668", "820", "977")
@@ -19,6 +19,7 @@ TOP = 36
 """Where the first cell of the ranking is."""
 RANKING, LEVEL, POSITION, ITEM = 93, 191, 224, 284
 """Where the columns are."""
+HEADS = {LEVEL: "i", POSITION: "position", ITEM: "item"}
 
 
 def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
@@ -75,50 +76,44 @@ def chart(rows: list[dict[str, Any]]) -> Any:
     9
     """
     sheet = Sheet(310, TOP + HIGH * (len(RETURNED) + 4) - 6)
-    missing = [row for row in rows if not row["is_retrieved"]]
-    lines: dict[int, float] = {place: TOP + HIGH * (place - 1) for place in range(1, len(RETURNED) + 1)}
-    gap = max(lines.values()) + HIGH
-    lines |= {row["position"]: gap + HIGH * k for k, row in enumerate(missing, 1)}
-    fills = [RELEVANT if item in RELEVANT_ITEMS else WHITE for item in RETURNED]
-    returned = cells(RANKING, [lines[place] for place in range(1, len(RETURNED) + 1)], fills)
-    imputed = cells(RANKING, [lines[row["position"]] for row in missing], [PALE] * len(missing))
+    found, missing = ([row for row in rows if row["is_retrieved"] is side] for side in (True, False))
+    ys = [TOP + HIGH * k for k in range(len(RETURNED) + 1 + len(missing))]
+    gap = ys.pop(len(RETURNED))
+    places = [*range(1, len(RETURNED) + 1), *(row["position"] for row in missing)]
+    returned = ranking(RANKING, ys[: len(RETURNED)], [row["position"] for row in found])
+    imputed = column(RANKING, ys[len(RETURNED) :], [PALE] * len(missing))
     return sheet.layered(
         sheet.boxes(returned, (WIDE, HIGH)),
         sheet.boxes(imputed, (WIDE, HIGH), strokeDash=[3, 2], stroke=INK),
         sheet.texts(letters([*returned, *imputed], [*RETURNED, *(row["item"] for row in missing)])),
-        sheet.texts([{"x": RANKING - 30, "y": y, "text": shown(place)} for place, y in lines.items()], align="right"),
-        sheet.texts([{"x": RANKING, "y": gap, "text": "⋮"}]),
+        sheet.texts(column(RANKING - 30, ys, map(shown, places)), align="right"),
+        sheet.texts([(RANKING, gap, "⋮")]),
         *_extents(sheet, gap),
-        *_vectors(sheet, rows, lines),
+        *_vectors(sheet, rows, dict(zip(places, ys, strict=True))),
     )
 
 
 def _extents(sheet: Sheet, gap: float) -> list[Any]:
     """Say which part of the ranking was returned, and which was not."""
     spans = [(TOP - HIGH / 2, gap - HIGH / 2, "returned"), (gap + HIGH / 2, sheet.height - 4, "imputed")]
-    bars = [{"x": 24, "x2": 24, "y": start + 2, "y2": stop - 2} for start, stop, _ in spans]
-    names = [{"x": 12, "y": (start + stop) / 2, "text": name} for start, stop, name in spans]
-    return [sheet.lines(bars, strokeWidth=2), sheet.texts(names, angle=270)]
+    return [
+        sheet.lines([(24, start + 2, 24, stop - 2) for start, stop, _ in spans], strokeWidth=2),
+        sheet.texts([(12, (start + stop) / 2, name) for start, stop, name in spans], angle=270),
+    ]
 
 
-def _vectors(sheet: Sheet, rows: list[dict[str, Any]], lines: dict[int, float]) -> list[Any]:
+def _vectors(sheet: Sheet, rows: list[dict[str, Any]], lines: dict[int, int]) -> list[Any]:
     """Draw the position and the item at each level, and whence it comes."""
     middle = (min(lines.values()) + max(lines.values())) / 2
     ys = [middle + (row["level"] - (len(rows) + 1) / 2) * (HIGH + 4) for row in rows]
     fills = [RELEVANT if row["is_retrieved"] else PALE for row in rows]
-    vectors = [*cells(POSITION, ys, fills), *cells(ITEM, ys, fills)]
+    vectors = [*column(POSITION, ys, fills), *column(ITEM, ys, fills)]
     written = [shown(row["position"]) for row in rows] + [row["item"] for row in rows]
-    arrows = [_arrow(lines[row["position"]], y) for row, y in zip(rows, ys, strict=True)]
-    heads = [(RANKING, TOP, "ranking π"), (LEVEL, ys[0], "i"), (POSITION, ys[0], "position"), (ITEM, ys[0], "item")]
-    levels = [{"x": LEVEL, "y": y, "text": str(row["level"])} for row, y in zip(rows, ys, strict=True)]
-    above = [{"x": x, "y": y - HIGH, "text": text} for x, y, text in heads]
+    starts = [lines[row["position"]] for row in rows]
+    heads = [(RANKING, TOP - HIGH, "ranking π"), *((x, ys[0] - HIGH, text) for x, text in HEADS.items())]
     return [
-        sheet.arrows(arrows),
+        sheet.arrows([(RANKING + WIDE / 2 + 3, start, LEVEL - 8, y) for start, y in zip(starts, ys, strict=True)]),
         sheet.boxes(vectors, (WIDE, HIGH + 4))
         + sheet.texts(letters(vectors, written))
-        + sheet.texts([*levels, *above]),
+        + sheet.texts([*column(LEVEL, ys, range(1, len(rows) + 1)), *heads]),
     ]
-
-
-def _arrow(start: float, end: float) -> Row:
-    return {"x": RANKING + WIDE / 2 + 3, "y": start, "x2": LEVEL - 8, "y2": end}

@@ -5,7 +5,7 @@ Belongs here: the example and its drawing.
 
 from typing import Any
 
-from lexirecall.paper.drawing import INK, RELEVANT, WHITE, Sheet, cells, named
+from lexirecall.paper.drawing import INK, WHITE, Sheet, column, named, ranking
 from lexirecall.paper.exhibit import Exhibit
 from lexirecall.population import user_utilities
 
@@ -71,23 +71,18 @@ def chart(rows: list[dict[str, Any]]) -> Any:
     wanted = [POSITIONS, *(tuple(map(int, row["positions"].split())) for row in rows)]
     xs = [RANKING, *(FIRST + STEP * k for k in range(len(rows)))]
     ys = [TOP + HIGH * k for k in range(DEPTH)]
-    boxes = [box for x, places in zip(xs, wanted, strict=True) for box in _column(x, ys, places)]
+    boxes = [box for x, places in zip(xs, wanted, strict=True) for box in ranking(x, ys, places)]
     end = ys[-1] + HIGH
     values = [
-        {"x": x, "y": end + 6, "text": f"{row['AP']:.2f}".lstrip("0").removesuffix(".00")}
-        for x, row in zip(xs[1:], rows, strict=True)
+        (x, end + 6, f"{row['AP']:.2f}".lstrip("0").removesuffix(".00")) for x, row in zip(xs[1:], rows, strict=True)
     ]
-    places = [{"x": 7, "y": y, "text": str(k)} for k, y in enumerate(ys, 1)]
-    middle = (xs[1] + xs[-1]) / 2
-    heads = [(RANKING, 10, "π"), (middle, 10, f"the {len(rows)} possible users"), (RANKING, end + 6, "AP")]
-    worst = {"x": xs[-1], "y": (ys[0] + ys[-1]) / 2}
+    heads = [
+        (RANKING, 10, "π"), ((xs[1] + xs[-1]) / 2, 10, f"the {len(rows)} possible users"), (RANKING, end + 6, "AP"),
+    ]  # fmt: skip
+    worst = (xs[-1], (ys[0] + ys[-1]) / 2, WHITE)
     return sheet.layered(
         sheet.boxes(boxes, (WIDE, HIGH)),
         sheet.boxes([worst], (WIDE + 4, HIGH * DEPTH + 4), fillOpacity=0, stroke=INK, strokeWidth=2),
-        sheet.texts([{"x": x, "y": y, "text": text} for x, y, text in heads]),
-        sheet.texts([*values, *places], fontSize=10.5),
+        sheet.texts(heads),
+        sheet.texts([*values, *column(7, ys, range(1, DEPTH + 1))], fontSize=10.5),
     )
-
-
-def _column(x: float, ys: list[int], places: tuple[int, ...]) -> list[dict[str, Any]]:
-    return cells(x, ys, [RELEVANT if place in places else WHITE for place in range(1, len(ys) + 1)])
