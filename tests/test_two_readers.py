@@ -15,7 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lexirecall import FormatError, Judgments, LexirecallError, UsageError, evaluate, project
-from lexirecall.formats import lines, native
+from lexirecall.formats import lines, lists, native
 from lexirecall.formats.source import Source
 from lexirecall.formats.trec import project_text, read_qrels
 from lexirecall.manifest import Conventions
@@ -132,11 +132,15 @@ def plain(value: Any) -> Any:
 
 @contextmanager
 def cut_otherwise(block: int, longest: int) -> Iterator[None]:
-    """Let both readers read blocks of this size, and refuse lines that are longer than this."""
+    """Let both readers read blocks of this size, and refuse lines that are longer than this.
+
+    The readable one orders rankings of so many lines together.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lines, "LONGEST_LINE", longest)
         patch.setattr(lines, "_BLOCK", min(block, longest))
         patch.setattr(native, "_BLOCK", block)
+        patch.setattr(lists, "_BATCH", block)
         yield
 
 

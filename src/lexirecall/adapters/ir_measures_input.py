@@ -10,8 +10,8 @@ from lexirecall.errors import FormatError, shown
 from lexirecall.formats.frames import Frame, Table, is_frame, open_frame
 from lexirecall.formats.idtypes import as_given
 from lexirecall.formats.labels import judgments_from_table
+from lexirecall.formats.lists import DuplicateItem, project_rankings
 from lexirecall.formats.memory import judgments_from_mapping, rankings_from_mapping
-from lexirecall.formats.ranking import DuplicateItem, project_rankings
 from lexirecall.formats.rows import project_table
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions

@@ -12,8 +12,8 @@ import numpy as np
 
 from lexirecall.errors import DataError, UsageError, counted, plain, shown
 from lexirecall.formats.idtypes import TEXT, type_of_keys
+from lexirecall.formats.lists import DuplicateItem, RankedList, project_rankings
 from lexirecall.formats.memory import judgments_from_mapping
-from lexirecall.formats.ranking import DuplicateItem, Ranking, project_rankings
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions
 from lexirecall.positions import Positions
@@ -126,14 +126,14 @@ def project_list(output: ItemList, test: ItemList, level: float, field: str | No
     return Positions.stack(judgments, [system], Conventions())
 
 
-def _ranking(output: ItemList) -> Ranking:
+def _ranking(output: ItemList) -> RankedList:
     """Return one list as our reader of rankings takes it."""
     ids = [to_bytes(item) for item in output.ids().tolist()] if len(output) else []
     scores = _scores(output, _ONE, "the output").tolist() if ids else []
     if output.ordered or not ids:
-        return Ranking(to_bytes(_ONE), ids, None)
+        return RankedList(to_bytes(_ONE), ids, None)
     scored = [(item, value) for item, value in zip(ids, scores, strict=True) if value == value]  # noqa: PLR0124 - not nan
-    return Ranking(to_bytes(_ONE), [item for item, _ in scored], [value for _, value in scored])
+    return RankedList(to_bytes(_ONE), [item for item, _ in scored], [value for _, value in scored])
 
 
 def _joined(arrays: list[Any]) -> Any:

@@ -56,6 +56,19 @@ def assemble(
     )
 
 
+def tracks_of(found: IntArray, num_rankings: int) -> Tracks:
+    """Lay rankings one behind the other; rows, [n, 5], are ranking, position, item, and start and size of its block.
+
+    Rankings come in any order, the positions of each ascending.
+
+    >>> tracks = tracks_of(np.array([[2, 1, 7, 0, 1], [0, 3, 5, 2, 1], [2, 4, 6, 3, 2]]), 3)
+    >>> tracks.segments.sizes.tolist(), tracks.positions.tolist(), tracks.items.tolist()
+    ([1, 0, 2], [3, 1, 4], [5, 7, 6])
+    """
+    rankings, *columns = found[np.argsort(found[:, 0], kind="stable")].T
+    return Tracks(Segments(offsets_of(np.bincount(rankings, minlength=num_rankings))), *columns)
+
+
 def _close_gaps(tracks: Tracks) -> Tracks:
     """Count the items anew, as if nothing else stood between them; tied blocks shrink to those that are left."""
     ordinals = tracks.segments.ordinals

@@ -12,10 +12,10 @@ import numpy as np
 
 from lexirecall.errors import FormatError, shown
 from lexirecall.formats.frames import Table
+from lexirecall.formats.lists import LEAVE_ONE, DuplicateItem, project_rankings
 from lexirecall.formats.memory import rankings_from_mapping
 from lexirecall.formats.mismatch import finds_judged, mismatch_of
 from lexirecall.formats.native import project_native
-from lexirecall.formats.ranking import LEAVE_ONE, DuplicateItem, project_rankings
 from lexirecall.formats.rows import project_table
 from lexirecall.formats.source import Source
 from lexirecall.formats.trec import project_text, run_lines

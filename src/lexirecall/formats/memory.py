@@ -1,7 +1,7 @@
 """Judgments, runs and providers that are already in memory, or in JSON: dicts of dicts, and ranked lists.
 
-Belongs here: {request: {item: value}}, {request: [item, …]} and {item: provider}. Not here: text (trec), ordering
-(ranking).
+Belongs here: {request: {item: value}}, {request: [item, …]} and {item: provider}. Not here: text (trec), what
+becomes of rankings (lists).
 
 Ids are text or whole numbers, which are taken as their text, so that 7 and "7" are the same request. A grade or a score
 is any real number; true and false are 1 and 0, as in a table.
@@ -15,7 +15,7 @@ from typing import Any
 
 from lexirecall.errors import FormatError, shown
 from lexirecall.formats.idtypes import type_of_keys
-from lexirecall.formats.ranking import Ranking
+from lexirecall.formats.lists import RankedList
 from lexirecall.formats.source import BYTE_ORDER_MARK, Source
 from lexirecall.judgments import Judgments
 from lexirecall.text import id_of
@@ -92,7 +92,7 @@ def judgments_from_mapping(grades: Mapping[Any, Any], name: str) -> Judgments:
     return Judgments.from_grades(read, name=name, request_type=type_of_keys(grades))
 
 
-def rankings_from_mapping(run: Mapping[Any, Any], name: str) -> Iterator[Ranking]:
+def rankings_from_mapping(run: Mapping[Any, Any], name: str) -> Iterator[RankedList]:
     """Take rankings from {request: {item: score}} or {request: [item, …]}."""
     seen: set[bytes] = set()
     for request, listed in run.items():
@@ -103,10 +103,10 @@ def rankings_from_mapping(run: Mapping[Any, Any], name: str) -> Iterator[Ranking
         seen.add(_id(request, name))
         if isinstance(listed, Mapping):
             scores = [_score(score, request, item, name) for item, score in listed.items()]
-            yield Ranking(_id(request, name), [_id(item, name, request) for item in listed], scores)
+            yield RankedList(_id(request, name), [_id(item, name, request) for item in listed], scores)
         elif isinstance(listed, Iterable) and not isinstance(listed, (str, bytes, Set)):  # a set has no order
             items = listed.tolist() if hasattr(listed, "tolist") else listed
-            yield Ranking(_id(request, name), [_id(item, name, request) for item in items], None)
+            yield RankedList(_id(request, name), [_id(item, name, request) for item in items], None)
         else:
             raise FormatError(
                 name, None, f"request {request!r} has no ranking: {shown(repr(listed))}", remedy=RUN_SHAPE

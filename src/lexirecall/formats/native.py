@@ -16,14 +16,13 @@ from typing import Any
 import numpy as np
 
 from lexirecall.formats import lines
-from lexirecall.formats.assembly import assemble
-from lexirecall.formats.ranking import DuplicateItem
+from lexirecall.formats.assembly import assemble, tracks_of
+from lexirecall.formats.lists import DuplicateItem
 from lexirecall.formats.source import Source
 from lexirecall.formats.trec import check_run_line, damage_first, listed_twice, project_text, read_qrels
-from lexirecall.judgments import IntArray, Judgments, PackedIds, offsets_of
+from lexirecall.judgments import IntArray, Judgments, PackedIds
 from lexirecall.manifest import Conventions
-from lexirecall.positions import SystemPositions, Tracks
-from lexirecall.segments import Segments
+from lexirecall.positions import SystemPositions
 from lexirecall.text import to_text
 
 _BLOCK = 1 << 18
@@ -83,7 +82,7 @@ def project_native(
         name,
         judgments,
         conventions,
-        _tracks(np.frombuffer(found, np.int64).reshape(-1, 5), len(judgments.requests)),
+        tracks_of(np.frombuffer(found, np.int64).reshape(-1, 5), len(judgments.requests)),
         np.frombuffer(num_retrieved, np.int64),
         needs_judged=needs_judged,
         num_unjudged=num_unjudged,
@@ -138,13 +137,6 @@ def _ahead(stream: Any) -> Iterator[memoryview]:
             coming = pool.submit(stream.readinto, other)
             yield this[:count]
             this, other = other, this
-
-
-def _tracks(found: Any, num_requests: int) -> Tracks:
-    """Put the requests, which come in the order of the file, into that of the judgments."""
-    requests, positions, items, starts, sizes = found[np.argsort(found[:, 0], kind="stable")].T
-    segments = Segments(offsets_of(np.bincount(requests, minlength=num_requests)))
-    return Tracks(segments, positions, items, starts, sizes)
 
 
 @cache

@@ -1,165 +1,98 @@
-"""One ranking: from items and scores to the positions of the judged items.
+"""Rankings: from items and scores to the positions of the judged items.
 
-Belongs here: the order of a ranking, tie rules and duplicates. Not here: where rankings come from (trec, memory), what
-is left of them (assembly).
+Belongs here: the order of rankings, tie rules and duplicates, over arrays of many rankings at once. Not here: where
+rankings come from and how their items are looked up (lists, rows), what is left of them (assembly).
 
 The order is score descending, then, where scores are equal, as the tie rule says; file order and ranks do not matter.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
-from lexirecall.errors import WayOn
-from lexirecall.formats.assembly import assemble
-from lexirecall.judgments import FloatArray, IntArray, Judgments, offsets_of
-from lexirecall.manifest import Conventions
-from lexirecall.positions import SystemPositions, Tracks
-from lexirecall.segments import Segments
-
-
-@dataclass(slots=True)
-class Ranking:
-    """What a system returned for one request; without scores, the order given is the order meant."""
-
-    request: bytes
-    items: list[bytes]
-    scores: list[float] | None
-    num_extra: int = 0
-    """Lines with more fields than a line has."""
-
-
-class DuplicateItem(Exception):  # noqa: N818 - the reader that catches it knows file and lines, and raises the error
-    """An item stands twice in one ranking."""
-
-    def __init__(self, request: bytes, item: bytes) -> None:
-        super().__init__(request, item)
-        self.request, self.item = request, item
+from lexirecall.formats.ids import changes, first_rows
+from lexirecall.judgments import BoolArray, FloatArray, IntArray, offsets_of
+from lexirecall.providers import members
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
-    """Where the judged items of one ranking stand."""
+class RankedLines:
+    """The lines of many rankings, those of each in the order in which they were given."""
 
-    num_retrieved: int
-    """-1 if there is no ranking."""
-    positions: IntArray
-    items: IntArray
-    block_starts: IntArray
-    block_sizes: IntArray
-
-
-LEAVE_ONE = WayOn("duplicates", {"first": "the first line", "best": "the highest score"})
-"""What can be done about an item that is listed twice, beside removing it."""
-_NONE = np.zeros(0, np.int64)
-_NOTHING = Placed(-1, _NONE, _NONE, _NONE, _NONE)
+    rankings: IntArray
+    """Which ranking each line is of."""
+    scores: FloatArray
+    judged: IntArray
+    """Where its item is in the judgments, -1 if it is not there."""
+    ranks: Callable[[IntArray, IntArray], IntArray]
+    """Gives lines of blocks of equal scores, and the borders of the blocks, numbers from 0 that ascend, within a block,
+    as the bytes of their ids do."""
 
 
-def project_rankings(
-    name: str, rankings: Iterable[Ranking], judgments: Judgments, conventions: Conventions, *, needs_judged: bool
-) -> SystemPositions:
-    """Turn one system's rankings into positions; each request comes at most once."""
-    index = judgments.index
-    placed: list[Placed] = [_NOTHING] * len(index)
-    unjudged: set[bytes] = set()
-    num_duplicates = num_extra = 0
-    for ranking in rankings:
-        num_extra += ranking.num_extra
-        request = index.get(ranking.request)
-        if request is None:
-            unjudged.add(ranking.request)
-            continue
-        unique = without_duplicates(ranking, conventions.duplicates)
-        num_duplicates += len(ranking.items) - len(unique.items)
-        placed[request] = place(unique, request, judgments, conventions)
-    return assemble(
-        name,
-        judgments,
-        conventions,
-        _tracks(placed),
-        np.array([place.num_retrieved for place in placed], np.int64),
-        needs_judged=needs_judged,
-        num_unjudged=len(unjudged),
-        num_duplicates=num_duplicates,
-        num_extra=num_extra,
-    )
+def place(lines: RankedLines, grades: FloatArray, ties: str) -> IntArray:
+    """Find the judged items: ranking, position, item, and start and size of its block of equal scores, [n, 5].
 
+    Positions ascend within a ranking.
 
-def without_duplicates(ranking: Ranking, rule: str) -> Ranking:
-    """Keep the first line of each item, or the one with the best score, or refuse.
-
-    >>> without_duplicates(Ranking(b"q", [b"a", b"b", b"a"], [1.0, 2.0, 3.0]), "best")
-    Ranking(request=b'q', items=[b'b', b'a'], scores=[2.0, 3.0], num_extra=0)
+    >>> rankings, scores, judged = np.array([0, 0, 1, 1]), np.array([1.0, 2.0, 5.0, 5.0]), np.array([0, -1, -1, 1])
+    >>> place(RankedLines(rankings, scores, judged, lambda lines, borders: lines), np.ones(2), "trec").tolist()
+    [[0, 2, 0, 1, 1], [1, 1, 1, 0, 2]]
     """
-    items = ranking.items
-    if len(set(items)) == len(items):
-        return ranking
-    kept: dict[bytes, int] = {}
-    for i, item in enumerate(items):
-        if item in kept and rule == "error":
-            raise DuplicateItem(ranking.request, item)
-        better = rule == "best" and ranking.scores is not None and item in kept
-        if item not in kept or (
-            better and ranking.scores is not None and ranking.scores[i] > ranking.scores[kept[item]]
-        ):
-            kept[item] = i
-    lines = sorted(kept.values())
-    scores = None if ranking.scores is None else [ranking.scores[i] for i in lines]
-    return Ranking(ranking.request, [items[i] for i in lines], scores)
-
-
-def place(ranking: Ranking, request: int, judgments: Judgments, conventions: Conventions) -> Placed:
-    """Find the positions of the judged items, ascending."""
-    lookup = judgments.lookup(request)
-    judged = np.fromiter((lookup.get(item, -1) for item in ranking.items), np.int64, len(ranking.items))
-    order, borders = _order(ranking, judged, judgments.grades, conventions)
-    judged = judged[order]
+    rankings, scores, judged = lines.rankings, lines.scores, lines.judged
+    if (order := _order(rankings, scores)) is not None:
+        rankings, scores, judged = rankings[order], scores[order], judged[order]
+    is_first = changes(rankings)
+    starts, blocks = np.flatnonzero(is_first), np.flatnonzero(is_first | changes(scores))
+    borders = np.append(blocks, len(rankings))
     at = np.flatnonzero(judged >= 0)
-    blocks = np.searchsorted(borders, at, side="right") - 1
-    return Placed(len(judged), at + 1, judged[at], borders[blocks], np.diff(borders)[blocks])
+    found, block = judged[at], np.searchsorted(blocks, at, side="right") - 1
+    sizes = np.diff(borders)[block]
+    if ties != "input" and (is_tied := sizes > 1).any():
+        chosen = np.unique(block[is_tied])
+        lengths, tied = np.diff(borders)[chosen], members(borders, chosen)
+        ranks = lines.ranks(tied if order is None else order[tied], offsets_of(lengths))
+        moved = np.empty(len(tied), np.int64)
+        moved[_tie_order(np.repeat(chosen, lengths), ranks, judged[tied], grades, ties)] = tied
+        at[is_tied] = moved[np.searchsorted(tied, at[is_tied])]
+    first = blocks[block]
+    start = starts[np.searchsorted(starts, first, side="right") - 1]
+    rows = np.column_stack([rankings[first], at - start + 1, found, first - start, sizes])
+    return rows[np.argsort(at, kind="stable")]
 
 
-def _order(
-    ranking: Ranking, judged: IntArray, grades: FloatArray, conventions: Conventions
-) -> tuple[IntArray, IntArray]:
-    """Return the order of the lines, and the borders between blocks of equal scores."""
-    if ranking.scores is None:
-        return np.arange(len(judged)), np.arange(len(judged) + 1)
+def _order(rankings: IntArray, scores: FloatArray) -> IntArray | None:
+    """Return the order by ranking, then by score descending, or None if the lines of each are already in it."""
+    is_first = changes(rankings)
+    heads = rankings[is_first]
+    is_sorted = bool((is_first[1:] | (scores[1:] <= scores[:-1])).all()) and len(np.unique(heads)) == len(heads)
+    return None if is_sorted else np.lexsort((-scores, rankings))
+
+
+def _tie_order(blocks: IntArray, ranks: IntArray, judged: IntArray, grades: FloatArray, ties: str) -> IntArray:
+    """Return the order of lines within their blocks: by id, descending, under some rules after the grade."""
+    if ties not in ("worst", "best"):
+        return np.argsort(blocks * len(ranks) - ranks)  # one key is sorted faster than two
+    # sorting by grade serves every level at once: what is relevant to any of them comes last, or first
+    gains = np.where(judged >= 0, np.maximum(grades[judged], 0), 0)
+    return np.lexsort((-ranks, gains if ties == "worst" else -gains, blocks))
+
+
+def rounded(scores: FloatArray, dtype: str) -> FloatArray:
+    """Return scores as they are compared."""
     with np.errstate(over="ignore"):  # beyond float32 is infinity, as a cast in C has it
-        scores = np.array(ranking.scores, np.float64).astype(conventions.score_dtype)
-    order = np.argsort(-scores, kind="stable")
-    ranked = scores[order]
-    borders = np.concatenate([[0], np.flatnonzero(ranked[1:] != ranked[:-1]) + 1, [len(ranked)]])
-    if conventions.ties != "input" and len(ranked) and len(borders) <= len(ranked):
-        _break_ties(order, borders, ranking.items, _gains(judged, grades), conventions.ties)
-    return order, borders if len(ranked) else borders[:1]
+        return scores.astype(dtype, copy=False)
 
 
-def _gains(judged: IntArray, grades: FloatArray) -> FloatArray:
-    gains = np.zeros(len(judged))
-    gains[judged >= 0] = np.maximum(grades[judged[judged >= 0]], 0)
-    return gains
+def repeated(items: IntArray, scores: FloatArray | None, duplicates: str) -> tuple[BoolArray, IntArray]:
+    """Tell which lines are left out, since another one of the same item is kept; return also which one that is.
 
+    `items` are numbers that lines share if they name the same item in the same ranking. The first line is kept, or that
+    with the best score.
 
-def _break_ties(order: IntArray, borders: IntArray, items: Sequence[bytes], gains: FloatArray, rule: str) -> None:
-    """Put each block of equal scores into the order of the rule, in place."""
-    for start, stop in pairwise(borders.tolist()):
-        if stop - start > 1:
-            block = sorted(order[start:stop].tolist(), key=items.__getitem__, reverse=True)
-            # sorting by grade serves every level at once: what is relevant to any of them comes last, or first
-            if rule in ("worst", "best"):
-                block.sort(key=gains.__getitem__, reverse=rule == "best")
-            order[start:stop] = block
-
-
-def _tracks(placed: Sequence[Placed]) -> Tracks:
-    """Lay the judged items of all requests one behind the other."""
-    return Tracks(
-        Segments(offsets_of(np.array([len(place.items) for place in placed]))),
-        np.concatenate([place.positions for place in placed]),
-        np.concatenate([place.items for place in placed]),
-        np.concatenate([place.block_starts for place in placed]),
-        np.concatenate([place.block_sizes for place in placed]),
-    )
+    >>> is_left_out, kept = repeated(np.array([7, 8, 7]), np.array([1.0, 2.0, 3.0]), "best")
+    >>> is_left_out.tolist(), kept.tolist()
+    ([True, False, False], [2, 1, 2])
+    """
+    kept = first_rows(items, -scores if duplicates == "best" and scores is not None else None)
+    return kept != np.arange(len(kept)), kept

@@ -1,9 +1,10 @@
 """Rows: from the rows of runs in a table to positions, with arrays only.
 
-Belongs here: what the rows of runs mean. Not here: those of judgments (labels), columns of frames (frames).
+Belongs here: what the rows of runs mean. Not here: those of judgments (labels), columns of frames (frames), the order
+of a ranking (ranking).
 
-The order of rows matters for nothing but ties="input" and duplicates="first". A ranking means what `ranking` says; ids
-are looked at as text only where scores are equal.
+The order of rows matters for nothing but ties="input" and duplicates="first". Ids are looked at as text only where
+scores are equal.
 """
 
 from dataclasses import dataclass
@@ -11,13 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from lexirecall.errors import FormatError, WayOn, shown
-from lexirecall.formats.assembly import assemble
+from lexirecall.formats.assembly import assemble, tracks_of
 from lexirecall.formats.frames import Table
-from lexirecall.formats.ids import Ids, by_appearance, changes, first_rows
-from lexirecall.judgments import FloatArray, IntArray, Judgments, offsets_of
+from lexirecall.formats.ids import Ids, by_appearance
+from lexirecall.formats.ranking import RankedLines, place, repeated, rounded
+from lexirecall.judgments import FloatArray, IntArray, Judgments
 from lexirecall.manifest import Conventions
 from lexirecall.positions import SystemPositions, Tracks
-from lexirecall.providers import members
 from lexirecall.segments import Segments
 
 _LEAVE_ONE = WayOn("duplicates", {"first": "the first row", "best": "the highest score"})
@@ -86,8 +87,7 @@ class Rows:
         ordered = np.sort(keys)
         if not (ordered[1:] == ordered[:-1]).any():
             return self, np.zeros(0, np.int64)
-        first = first_rows(keys, -self.scores if rule == "best" else None)
-        again = first != np.arange(len(first))
+        again, first = repeated(keys, self.scores, rule)
         if rule == "error":
             raise self._listed_twice(int(np.argmax(again)), first)
         kept = np.flatnonzero(~again)
@@ -108,29 +108,14 @@ class Rows:
 
     def tracks(self, conventions: Conventions, num_systems: int, *, wants_all: bool) -> Tracks:
         """Find where the judged items stand, those with a positive grade or all, in every ranking of every system."""
-        with np.errstate(over="ignore"):  # beyond float32 is infinity, as a cast in C has it
-            scores = self.scores.astype(conventions.score_dtype, copy=False)
-        judged = self._judged(wants_all=wants_all)
-        groups, codes = self.groups, self.items.codes
-        if (order := _order(groups, scores)) is not None:
-            groups, scores, codes, judged = groups[order], scores[order], codes[order], judged[order]
-        new_group = changes(groups)
-        starts, blocks = np.flatnonzero(new_group), np.flatnonzero(new_group | changes(scores))
-        borders = np.append(blocks, len(groups))
-        at = np.flatnonzero(judged >= 0)
-        found, block = judged[at], np.searchsorted(blocks, at, side="right") - 1
-        sizes = np.diff(borders)[block]
-        if conventions.ties != "input" and (sizes > 1).any():
-            tied = np.unique(block[sizes > 1])
-            lines = members(borders, tied)
-            places = self._places(lines, np.repeat(tied, np.diff(borders)[tied]), codes, judged, conventions.ties)
-            moved = np.searchsorted(lines, at[sizes > 1])
-            at[sizes > 1] = places[moved]
-        group, start = groups[blocks[block]], starts[np.searchsorted(starts, blocks[block], side="right") - 1]
-        sort = np.lexsort((at, group))
-        counts = np.bincount(group, minlength=num_systems * len(self.judgments.requests))
-        parts = ((at - start + 1), found, blocks[block] - start, sizes)
-        return Tracks(Segments(offsets_of(counts)), *(part[sort] for part in parts))
+        lines = RankedLines(
+            rankings=self.groups,
+            scores=rounded(self.scores, conventions.score_dtype),
+            judged=self._judged(wants_all=wants_all),
+            ranks=lambda lines, _: self.items.ranks(self.items.codes[lines]),
+        )
+        found = place(lines, self.judgments.grades, conventions.ties)
+        return tracks_of(found, num_systems * len(self.judgments.requests))
 
     def _judged(self, *, wants_all: bool) -> IntArray:
         """Return for each row where its item stands in the judgments, -1 if it is not there."""
@@ -151,18 +136,6 @@ class Rows:
         judged[rows[hits]] = tracked[places[hits]]
         return judged
 
-    def _places(self, lines: IntArray, blocks: IntArray, codes: IntArray, judged: IntArray, rule: str) -> IntArray:
-        """Return where each line of tied blocks belongs: by its text, descending, under some rules after its grade."""
-        ranks = self.items.ranks(codes[lines])
-        gains = np.zeros(len(lines))
-        if rule in ("worst", "best"):  # one order serves every level: what is relevant to any comes last, or first
-            is_judged = judged[lines] >= 0
-            gains[is_judged] = np.maximum(self.judgments.grades[judged[lines[is_judged]]], 0)
-        order = np.lexsort((-ranks, gains if rule == "worst" else -gains, blocks))
-        places = np.empty(len(lines), np.int64)
-        places[order] = lines  # the lines of a block are adjacent, and each block keeps its place
-        return places
-
 
 def _systems(table: Table, name: str, *, is_given: bool) -> tuple[list[str], IntArray]:
     """Return the systems in the order in which they appear, and which one each row is of."""
@@ -182,14 +155,6 @@ def _scores(table: Table) -> FloatArray:
     role = "rank" if table.columns.score is None else "score"
     scores = table.numbers(role)
     return -scores if role == "rank" else scores
-
-
-def _order(groups: IntArray, scores: FloatArray) -> IntArray | None:
-    """Return the order by group, then by score descending, or None if the rows of each group are already in it."""
-    new_group = changes(groups)
-    heads = groups[new_group]
-    is_sorted = bool((new_group[1:] | (scores[1:] <= scores[:-1])).all()) and len(np.unique(heads)) == len(heads)
-    return None if is_sorted else np.lexsort((-scores, groups))
 
 
 def _codes_of_judged(judgments: Judgments, items: Ids, tracked: IntArray) -> IntArray:

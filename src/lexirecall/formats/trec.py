@@ -1,7 +1,7 @@
 """TREC text: qrels and runs, line by line.
 
 Belongs here: what the lines of a file mean, and what is wrong with those that mean nothing. Not here: opening and
-unpacking (source), ordering a ranking (ranking).
+unpacking (source), rankings (lists).
 
     qrels  request  ignored  item  grade              run  request  ignored  item  ignored  score  [tag  [ignored …]]
     corpus sizes  request  size                       providers  item  name, which may hold blanks
@@ -20,7 +20,7 @@ from math import isfinite, isnan, nan
 
 from lexirecall.errors import FormatError, plain, shown
 from lexirecall.formats.lines import NoLines, groups_of_lines, nothing_in
-from lexirecall.formats.ranking import LEAVE_ONE, DuplicateItem, Ranking, project_rankings
+from lexirecall.formats.lists import LEAVE_ONE, DuplicateItem, RankedList, project_rankings
 from lexirecall.formats.source import BYTE_ORDER_MARK, Source
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import MOST_ITEMS, Conventions
@@ -125,7 +125,7 @@ def project_text(
 ) -> SystemPositions:
     """Read a run straight into positions, one request at a time."""
 
-    def project_from(rankings: Iterator[Ranking]) -> SystemPositions:
+    def project_from(rankings: Iterator[RankedList]) -> SystemPositions:
         return project_rankings(name, rankings, judgments, conventions, needs_judged=needs_judged)
 
     with damage_first(source):
@@ -193,11 +193,11 @@ def check_run_line(source: Source, number: int, line: bytes, *, strict: bool) ->
     _run_line(source, number, line.split(None, _MOST_FIELDS), strict)
 
 
-def _by_group(source: Source, judgments: Judgments, *, strict: bool) -> Iterator[Ranking]:
+def _by_group(source: Source, judgments: Judgments, *, strict: bool) -> Iterator[RankedList]:
     """Give each request when its lines end; raise if a judged one goes on later."""
     closed: set[bytes] = set()
     judged = judgments.index
-    ranking = Ranking(b"", [], [])
+    ranking = RankedList(b"", [], [])
     for request, item, score, has_more in run_lines(source, strict=strict):
         if request != ranking.request:
             if ranking.items:
@@ -205,7 +205,7 @@ def _by_group(source: Source, judgments: Judgments, *, strict: bool) -> Iterator
                 yield ranking
             if request in closed and request in judged:
                 raise _Interleaved
-            ranking = Ranking(request, [], [])
+            ranking = RankedList(request, [], [])
         ranking.items.append(item)
         ranking.scores.append(score)  # type: ignore[union-attr] # a run file always has scores
         if has_more:
@@ -213,11 +213,11 @@ def _by_group(source: Source, judgments: Judgments, *, strict: bool) -> Iterator
     yield ranking
 
 
-def _gathered(source: Source, *, strict: bool) -> Iterator[Ranking]:
+def _gathered(source: Source, *, strict: bool) -> Iterator[RankedList]:
     """Give each request once the whole file is read."""
-    rankings: dict[bytes, Ranking] = {}
+    rankings: dict[bytes, RankedList] = {}
     for request, item, score, has_more in run_lines(source, strict=strict):
-        ranking = rankings.setdefault(request, Ranking(request, [], []))
+        ranking = rankings.setdefault(request, RankedList(request, [], []))
         ranking.items.append(item)
         ranking.scores.append(score)  # type: ignore[union-attr]
         if has_more:

@@ -1,0 +1,150 @@
+"""Lists: rankings as Python objects, one request at a time, to positions.
+
+Belongs here: rankings that come one by one, from text or from mappings. Not here: what lines and keys mean (trec,
+memory), the order of a ranking (ranking).
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, pairwise, repeat
+
+import numpy as np
+
+from lexirecall.errors import WayOn
+from lexirecall.formats.assembly import assemble, tracks_of
+from lexirecall.formats.ranking import RankedLines, place, repeated, rounded
+from lexirecall.judgments import FloatArray, IntArray, Judgments
+from lexirecall.manifest import Conventions
+from lexirecall.positions import SystemPositions
+
+LEAVE_ONE = WayOn("duplicates", {"first": "the first line", "best": "the highest score"})
+"""What can be done about an item that is listed twice, beside removing it."""
+_BATCH = 1 << 12  # lines that are ordered together: memory follows this, or one request, and not the run
+
+
+@dataclass(slots=True)
+class RankedList:
+    """What a system returned for one request; without scores, the order given is the order meant."""
+
+    request: bytes
+    items: list[bytes]
+    scores: list[float] | None
+    num_extra: int = 0
+    """Lines with more fields than a line has."""
+
+
+class DuplicateItem(Exception):  # noqa: N818 - the reader that catches it knows file and lines, and raises the error
+    """An item stands twice in one ranking."""
+
+    def __init__(self, request: bytes, item: bytes) -> None:
+        super().__init__(request, item)
+        self.request, self.item = request, item
+
+
+def project_rankings(
+    name: str, rankings: Iterable[RankedList], judgments: Judgments, conventions: Conventions, *, needs_judged: bool
+) -> SystemPositions:
+    """Turn one system's rankings into positions; each request comes at most once."""
+    taken = _Taken(judgments, conventions)
+    found = [np.zeros((0, 5), np.int64)]
+    found += [place(lines, judgments.grades, conventions.ties) for lines in taken.lines(rankings)]
+    return assemble(
+        name,
+        judgments,
+        conventions,
+        tracks_of(np.concatenate(found), len(judgments.requests)),
+        taken.num_retrieved,
+        needs_judged=needs_judged,
+        num_unjudged=len(taken.unjudged),
+        num_duplicates=taken.num_duplicates,
+        num_extra=taken.num_extra,
+    )
+
+
+@dataclass(slots=True)
+class _Taken:
+    """Rankings of judged requests, taken one by one, and what was met on the way."""
+
+    judgments: Judgments
+    conventions: Conventions
+    num_retrieved: IntArray = field(init=False)
+    unjudged: set[bytes] = field(default_factory=set)
+    num_duplicates: int = 0
+    num_extra: int = 0
+
+    def __post_init__(self) -> None:
+        self.num_retrieved = np.full(len(self.judgments.requests), -1, np.int64)
+
+    def lines(self, rankings: Iterable[RankedList]) -> Iterator[RankedLines]:
+        """Give the lines of some rankings at a time."""
+        requests: list[int] = []
+        batch: list[RankedList] = []
+        size = 0
+        for request, ranking in self._judged(rankings):
+            requests.append(request)
+            batch.append(ranking)
+            size += len(ranking.items)
+            if size >= _BATCH:
+                yield self._lines(requests, batch)
+                requests, batch, size = [], [], 0
+        if batch:
+            yield self._lines(requests, batch)
+
+    def _judged(self, rankings: Iterable[RankedList]) -> Iterator[tuple[int, RankedList]]:
+        """Give the rankings of judged requests, in which each item is listed once."""
+        index = self.judgments.index
+        for ranking in rankings:
+            self.num_extra += ranking.num_extra
+            request = index.get(ranking.request)
+            if request is None:
+                self.unjudged.add(ranking.request)
+                continue
+            unique = without_duplicates(ranking, self.conventions.duplicates)
+            self.num_duplicates += len(ranking.items) - len(unique.items)
+            self.num_retrieved[request] = len(unique.items)
+            yield request, unique
+
+    def _lines(self, requests: Sequence[int], batch: Sequence[RankedList]) -> RankedLines:
+        items = list(chain.from_iterable(ranking.items for ranking in batch))
+        lookups = (
+            map(self.judgments.lookup(request).get, ranking.items, repeat(-1))
+            for request, ranking in zip(requests, batch, strict=True)
+        )
+
+        def ranks(lines: IntArray, borders: IntArray) -> IntArray:
+            ids = [items[line] for line in lines.tolist()]
+            blocks = (sorted(range(*block), key=ids.__getitem__) for block in pairwise(borders.tolist()))
+            ranks = np.empty(len(ids), np.int64)
+            ranks[list(chain.from_iterable(blocks))] = np.arange(len(ids))
+            return ranks
+
+        return RankedLines(
+            rankings=np.repeat(requests, [len(ranking.items) for ranking in batch]),
+            scores=np.concatenate([self._scores(ranking) for ranking in batch]),
+            judged=np.fromiter(chain.from_iterable(lookups), np.int64, len(items)),
+            ranks=ranks,
+        )
+
+    def _scores(self, ranking: RankedList) -> FloatArray:
+        """Return the scores as they are compared; a list without scores has no ties."""
+        if ranking.scores is None:
+            return -np.arange(len(ranking.items), dtype=np.float64)
+        return rounded(np.array(ranking.scores, np.float64), self.conventions.score_dtype)
+
+
+def without_duplicates(ranking: RankedList, duplicates: str) -> RankedList:
+    """Keep the first line of each item, or the one with the best score, or refuse.
+
+    >>> without_duplicates(RankedList(b"q", [b"a", b"b", b"a"], [1.0, 2.0, 3.0]), "best")
+    RankedList(request=b'q', items=[b'b', b'a'], scores=[2.0, 3.0], num_extra=0)
+    """
+    items, scores = ranking.items, ranking.scores
+    if len(set(items)) == len(items):
+        return ranking
+    numbers: dict[bytes, int] = {}
+    codes = np.array([numbers.setdefault(item, len(numbers)) for item in items])
+    is_left_out, _ = repeated(codes, None if scores is None else np.array(scores), duplicates)
+    if duplicates == "error":
+        raise DuplicateItem(ranking.request, items[int(np.argmax(is_left_out))])
+    kept = np.flatnonzero(~is_left_out).tolist()
+    return RankedList(ranking.request, [items[i] for i in kept], None if scores is None else [scores[i] for i in kept])
