@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sized
 from typing import Any
 
 from lexirecall.errors import FormatError, shown
-from lexirecall.formats.frames import Frame, Table, is_frame, open_frame
+from lexirecall.formats.frames import Frame, RoleTable, is_frame, open_frame
 from lexirecall.formats.idtypes import as_given
 from lexirecall.formats.labels import judgments_from_table
 from lexirecall.formats.lists import DuplicateItem, project_rankings
@@ -57,7 +57,7 @@ def _quoted(identifier: Any) -> str:
     return shown(identifier if isinstance(identifier, bytes) else str(identifier))
 
 
-def _table(frame: Any, kind: str, value: str) -> Table:
+def _table(frame: Any, kind: str, value: str) -> RoleTable:
     """Open a frame; where it has the columns of ir_measures, others with usual names do not matter."""
     import narwhals as nw
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from lexirecall.errors import FormatError, shown
-from lexirecall.formats.frames import Table
+from lexirecall.formats.frames import RoleTable
 from lexirecall.formats.lists import LEAVE_ONE, DuplicateItem, project_rankings
 from lexirecall.formats.memory import rankings_from_mapping
 from lexirecall.formats.mismatch import finds_judged, mismatch_of
@@ -102,7 +102,7 @@ class MappingRun:
 class TableRun:
     """Rows of one system or of many."""
 
-    table: Table
+    table: RoleTable
     name: str
     """For a table that names no systems."""
     is_given: bool

@@ -79,7 +79,7 @@ def library_of(frame: Frame) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class RoleTable:
     """A frame in memory with the columns that are needed of it, and what messages call it."""
 
     frame: Any
@@ -267,7 +267,7 @@ def _plain(series: Any) -> Any:
     return values[codes.tolist()].alias(series.name)
 
 
-def open_frame(frame: Frame, kind: str, given: Given = None, *, name: str) -> Table:
+def open_frame(frame: Frame, kind: str, given: Given = None, *, name: str) -> RoleTable:
     """Take from a frame the columns that a `run`, `qrels` or `providers` need; a lazy one is collected."""
     import narwhals as nw
 
@@ -277,7 +277,7 @@ def open_frame(frame: Frame, kind: str, given: Given = None, *, name: str) -> Ta
             names = [str(each) for each in native.collect_schema().names()]
             columns = find_columns(names, kind, given, source=name)
             chosen = native.select(*used_columns(columns, kind))
-            table = Table(chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen, columns, name)
+            table = RoleTable(chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen, columns, name)
     except nw.exceptions.DuplicateError as error:
         find_columns([str(each) for each in getattr(frame, "columns", ())], kind, given, source=name)
         problem = f"columns have the same name: {' '.join(str(error).split())}"

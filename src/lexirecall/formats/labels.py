@@ -9,13 +9,13 @@ import numpy as np
 
 from lexirecall.errors import FormatError, plain, shown
 from lexirecall.formats.columns import NO_GRADES, NO_GRADES_REMEDY
-from lexirecall.formats.frames import Table
+from lexirecall.formats.frames import RoleTable
 from lexirecall.formats.ids import Ids, by_appearance, first_rows
 from lexirecall.formats.idtypes import type_of_column
 from lexirecall.judgments import FloatArray, IntArray, Judgments, PackedIds, offsets_of
 
 
-def judgments_from_table(table: Table) -> Judgments:
+def judgments_from_table(table: RoleTable) -> Judgments:
     """Take judgments from rows of request, item and grade; without a column of grades, each row has grade 1.
 
     >>> import polars
@@ -56,7 +56,7 @@ def judgments_from_table(table: Table) -> Judgments:
     )
 
 
-def pairs_from_table(table: Table) -> Iterator[tuple[bytes, bytes]]:
+def pairs_from_table(table: RoleTable) -> Iterator[tuple[bytes, bytes]]:
     """Take pairs of item and provider from rows."""
     items, providers = table.ids("item"), table.ids("provider")
     texts, names = ([text.encode() for text in ids.texts()] for ids in (items, providers))
@@ -67,7 +67,7 @@ def pairs_from_table(table: Table) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _judged_twice(
-    table: Table, row: int, first: IntArray, requests: Ids, items: Ids, grades: FloatArray
+    table: RoleTable, row: int, first: IntArray, requests: Ids, items: Ids, grades: FloatArray
 ) -> FormatError:
     earlier = int(first[row])
     grade = f"has grade {plain(grades[row])} here and {plain(grades[earlier])} {table.place(earlier)}"

@@ -13,7 +13,7 @@ import numpy as np
 
 from lexirecall.errors import FormatError, WayOn, shown
 from lexirecall.formats.assembly import assemble, tracks_of
-from lexirecall.formats.frames import Table
+from lexirecall.formats.frames import RoleTable
 from lexirecall.formats.ids import Ids, by_appearance
 from lexirecall.formats.ranking import RankedLines, place, repeated, rounded
 from lexirecall.judgments import FloatArray, IntArray, Judgments
@@ -25,7 +25,7 @@ _LEAVE_ONE = WayOn("duplicates", {"first": "the first row", "best": "the highest
 
 
 def project_table(
-    table: Table, name: str, judgments: Judgments, conventions: Conventions, *, needs_judged: bool, is_given: bool
+    table: RoleTable, name: str, judgments: Judgments, conventions: Conventions, *, needs_judged: bool, is_given: bool
 ) -> list[SystemPositions]:
     """Turn the rows of one system or of many into positions; `name` is for a table that names none.
 
@@ -73,7 +73,7 @@ def project_table(
 class Rows:
     """Rows of runs whose requests are judged; a group is one system's ranking of one request, system · Q + request."""
 
-    table: Table
+    table: RoleTable
     judgments: Judgments
     rows: IntArray
     """Where they stand in the table."""
@@ -137,7 +137,7 @@ class Rows:
         return judged
 
 
-def _systems(table: Table, name: str, *, is_given: bool) -> tuple[list[str], IntArray]:
+def _systems(table: RoleTable, name: str, *, is_given: bool) -> tuple[list[str], IntArray]:
     """Return the systems in the order in which they appear, and which one each row is of."""
     if table.columns.system is None:
         return [name], np.zeros(len(table.frame), np.int64)
@@ -150,7 +150,7 @@ def _systems(table: Table, name: str, *, is_given: bool) -> tuple[list[str], Int
     return [name], numbers
 
 
-def _scores(table: Table) -> FloatArray:
+def _scores(table: RoleTable) -> FloatArray:
     """Return the scores; where there are none, the first rank is the highest score."""
     role = "rank" if table.columns.score is None else "score"
     scores = table.numbers(role)

@@ -31,7 +31,7 @@ from lexirecall.formats.cells import (
 )
 from lexirecall.formats.columns import Given, find_columns, has_usual_columns
 from lexirecall.formats.folders import PARQUET, check_end, files_of
-from lexirecall.formats.frames import Frame, Table, is_frame, open_frame, used_columns
+from lexirecall.formats.frames import Frame, RoleTable, is_frame, open_frame, used_columns
 from lexirecall.formats.source import Source, is_file, is_folder
 from lexirecall.formats.values import BLANKS
 
@@ -93,7 +93,7 @@ def _common_header(paths: tuple[str, ...], kind: str, given: Given) -> Header | 
     return first
 
 
-def open_table_file(source: Source, kind: str, given: Given = None) -> Table | None:
+def open_table_file(source: Source, kind: str, given: Given = None) -> RoleTable | None:
     """Open a file, or a folder, of a table of a `run`, `qrels` or `providers`; None if it is something else."""
     files = table_files(source, kind, given)
     if files is None:
@@ -127,7 +127,7 @@ def may_hold_table(run: object) -> bool:
     return head.startswith(PARQUET) or any(len(each.names) > 1 and has_usual_columns(each.names) for each in headers)
 
 
-def _open_folder(files: TableFiles, kind: str, given: Given) -> Table:
+def _open_folder(files: TableFiles, kind: str, given: Given) -> RoleTable:
     """Take the Parquet files of a folder as one table; folders such as system=bm25 are columns of it."""
     pl = _polars(files.name)
     schema = dict.fromkeys(files.keys, pl.String)
@@ -145,7 +145,7 @@ def _open_folder(files: TableFiles, kind: str, given: Given) -> Table:
         raise error from None
 
 
-def _open_parquet(source: Source, kind: str, given: Given) -> Table:
+def _open_parquet(source: Source, kind: str, given: Given) -> RoleTable:
     pl = _polars(source.name)
     content = _content(source)
     with _said_of(source.name):
@@ -166,7 +166,7 @@ def _check_whole(content: Any, name: str) -> None:
         file.seek(0)
 
 
-def _open_csv(files: TableFiles, header: Header, source: Source, kind: str, given: Given) -> Table:
+def _open_csv(files: TableFiles, header: Header, source: Source, kind: str, given: Given) -> RoleTable:
     """Take the cells of CSV files as one table of texts."""
     pl = _polars(files.name)
     used = used_columns(find_columns([*header.names, *files.keys], kind, given, source=files.name), kind)
@@ -186,7 +186,7 @@ def _open_csv(files: TableFiles, header: Header, source: Source, kind: str, give
             row, part = row - len(rows[part]), part + 1
         return sources[part].name, line_of(sources[part], header, rows[part][row])
 
-    return Table(table.frame, table.columns, table.name, place)
+    return RoleTable(table.frame, table.columns, table.name, place)
 
 
 def _cells(source: Source, header: Header, used: list[str]) -> tuple[Any, Any]:
