@@ -61,7 +61,7 @@ TESTS = {
     "src/lexirecall/formats/mismatch.py": "mismatch",
     "src/lexirecall/formats/native.py": "two_readers_on_rankings two_readers reading",
     "src/lexirecall/formats/rows.py": "frames table_files",
-    "src/lexirecall/formats/source.py": "reading hostile bad_input",
+    "src/lexirecall/formats/source.py": "reading hostile bad_input one_open",
     "src/lexirecall/formats/tablefiles.py": "table_files frames",
     "src/lexirecall/formats/trec.py": "reading two_readers bad_input evaluate",
     "src/lexirecall/formats/values.py": "table_files frames",

@@ -121,12 +121,15 @@ def test_judgments_may_come_from_standard_input(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 @pytest.mark.parametrize("text", [RUN_TEXT, "\n".join(reversed(RUN_LINES[:6:2] + RUN_LINES[1::2])).encode()])
-def test_a_run_may_come_from_a_named_pipe_even_if_it_must_be_read_twice(tmp_path: Path, text: bytes) -> None:
-    os.mkfifo(tmp_path / "pipe.run")
-    writer = threading.Thread(target=write, args=(tmp_path / "pipe.run", text), daemon=True)
-    writer.start()
-    seen = read(QRELS, tmp_path / "pipe.run")
-    writer.join()
+def test_both_may_come_from_a_named_pipe_even_if_a_run_must_be_read_twice(tmp_path: Path, text: bytes) -> None:
+    pipes = {tmp_path / "pipe.qrels": QRELS_TEXT, tmp_path / "pipe.run": text}
+    writers = [threading.Thread(target=write, args=pipe, daemon=True) for pipe in pipes.items()]
+    for pipe, writer in zip(pipes, writers, strict=True):
+        os.mkfifo(pipe)
+        writer.start()
+    seen = read(*pipes)
+    for writer in writers:
+        writer.join()
     assert seen["q1"] == EXPECTED["q1"]
 
 

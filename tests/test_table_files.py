@@ -185,7 +185,8 @@ def test_a_table_names_its_systems_or_is_named_by_its_file(tmp_path: Path) -> No
         UsageError, match=r"two runs have the same name: 'x' \(.*both\.parquet and .*both\.parquet\), 'y'"
     ):
         project(QRELS, [both, both])
-    assert (count_runs(both), count_runs([one, text]), count_runs([text, str(text)[:-4]])) == (None, None, 2)
+    assert (count_runs(both), count_runs([one, text]), count_runs([text, str(text)[:-4]])) == (None, 2, 2)
+    assert (count_runs([one, text], most=1), count_runs([text, str(text)[:-4]], most=1)) == (None, 2)
     assert (count_runs("-"), count_runs(tmp_path), count_runs(text)) == (None, None, 1)
 
 

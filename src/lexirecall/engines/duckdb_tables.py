@@ -102,8 +102,8 @@ def open_table(session: Session, named: NamedRun, given: Given) -> Table:
         raise UsageError(f"run {named.name!r} is a mapping, which is in memory", remedy="leave out the engine")
     if not isinstance(named.run, (str, os.PathLike)):
         return _of_object(session, named, given)
-    source = Source(named.run)
-    files = table_files(source, "run", given)
+    with Source(named.run) as source:
+        files = table_files(source, "run", given)
     if files is None:
         problem = "is neither Parquet nor CSV with a first line that names columns of requests and items"
         raise FormatError(source.path, None, problem, remedy=_STREAMING)

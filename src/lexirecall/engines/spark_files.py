@@ -92,7 +92,8 @@ def _table_files(path: str, kind: str, columns: Given) -> TableFiles | None:
     """Return the files of a table on this machine; None for one elsewhere, of which only the name is known."""
     if not _is_here(path):
         return None
-    files = table_files(Source(path), kind, columns)
+    with Source(path) as source:
+        files = table_files(source, kind, columns)
     if files is None:
         problem = "is neither Parquet nor CSV with a first line that names columns of requests and items"
         raise FormatError(path, None, problem, remedy=_STREAMING)
@@ -198,7 +199,8 @@ def _judgments(spark: "SparkSession", qrels: str, columns: Given) -> "tuple[Data
     """Read judgments where they are if they are a table, or else here; return also what is said of their columns."""
     if not _is_here(qrels):
         return _read(spark, qrels, None)[0], _of_judgments(columns)
-    files = table_files(Source(qrels), "qrels", columns)
+    with Source(qrels) as source:
+        files = table_files(source, "qrels", columns)
     if files is None or files.header is not None:  # cells of CSV are stripped here as everywhere
         return _handed_over(spark, load_judgments(qrels, columns)), None
     return _read(spark, qrels, files)[0], _of_judgments(columns)

@@ -21,7 +21,6 @@ from lexirecall.formats.columns import Columns, Given, find_columns, has_usual_c
 from lexirecall.formats.source import BYTE_ORDER_MARK, SUFFIXES, Source
 from lexirecall.formats.values import BLANKS
 
-LONGEST_HEADER = 1 << 16
 _SEPARATORS = "\t,;"
 _BLOCK = 1 << 20
 _CELL = r'"(?:[^"]++|"")*+"|[^"{separator}]*+'
@@ -41,16 +40,16 @@ class Header:
         return find_columns(self.names, kind, given, source=source)
 
 
-def csv_header(head: bytes, source: Source, kind: str, given: Given) -> Header | None:
-    """Return the header of a file that begins so: a first line with usual names of columns, or with those given."""
-    headers = possible_headers(head)
+def csv_header(source: Source, kind: str, given: Given) -> Header | None:
+    """Return the header of a file if it has one: a first line with usual names of columns, or with those given."""
+    headers = possible_headers(source.head)
     for header in headers:
         if has_usual_columns(header.names) or (given and _has_given(header, kind, given)):
             return header
     name = source.path
     for suffix in SUFFIXES:
         name = name.removesuffix(suffix)
-    if headers and name.lower().endswith(".csv") and not head.lstrip().startswith((b"{", b"[")):
+    if headers and name.lower().endswith(".csv") and not source.head.lstrip().startswith((b"{", b"[")):
         headers[0].find_columns(kind, given, source=source.name)  # says what is missing
     return None
 

@@ -24,16 +24,11 @@ QRELS_SHAPE = "judgments are {request: {document: grade}}"
 PROVIDERS_SHAPE = "a map of providers is {document: name} or {document: [name, ...]}"
 ID_SHAPE = 'ids are text or whole numbers, such as "FR94-1" or 17'
 RUN_SHAPE = "a run is {request: {document: score}} or, without scores, {request: [document, ...]}"
-_MOST_BLANKS = 1 << 20  # so that a file of nothing but blanks is not read twice
 
 
 def is_json(source: Source) -> bool:
     """Tell whether a file holds JSON, by its first character; blanks go before it, but not without end."""
-    with source.open() as stream:
-        text = stream.read(1 << 12).removeprefix(BYTE_ORDER_MARK).lstrip()
-        if not text:
-            text = stream.read(_MOST_BLANKS).lstrip()
-    return text.startswith((b"{", b"["))
+    return source.head.removeprefix(BYTE_ORDER_MARK).lstrip().startswith((b"{", b"["))
 
 
 def load_json(source: Source, shape: str) -> Mapping[str, Any]:

@@ -68,8 +68,11 @@ def check_names(named: Iterable[tuple[str, str]]) -> None:
         raise UsageError(f"two runs have the same name: {what}", remedy="rename one; a run is named by its file")
 
 
-def count_runs(runs: Runs) -> int | None:
+def count_runs(runs: Runs, most: int | None = None) -> int | None:
     """Return how many runs these are, None where only reading tells: a table may hold several.
+
+    From two to `most` no file is opened for that, and tables count as one: what matters is that there are enough, and
+    whether tables hold too many is seen once they are read.
 
     >>> count_runs(["bm25.run", "dense.run"]), count_runs({"q": ["a"]})
     (2, 1)
@@ -77,7 +80,8 @@ def count_runs(runs: Runs) -> int | None:
     if not isinstance(runs, (Sized, os.PathLike)) and not is_frame(runs):  # used up by counting
         return None
     named = name_runs(runs)
-    return None if any(may_hold_table(run.run) for run in named) else len(named)
+    is_enough = 2 <= len(named) <= (most or len(named))
+    return len(named) if is_enough or not any(may_hold_table(run.run) for run in named) else None
 
 
 def matching(pattern: str | os.PathLike[str]) -> list[str]:

@@ -23,6 +23,8 @@ from lexirecall.errors import FormatError
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # says nothing in UTF-8
 SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 _BLOCK = 1 << 18
+_HEAD = 1 << 16
+_MOST_BLANKS = 1 << 20  # that go before what a text says, so that a file of nothing but blanks is not held in memory
 _ROOM = 1 << 26
 _MOST_UNPACKED = 1000  # times its packed size; text that says something comes to a tenth of that
 _REFUSED = {
@@ -48,7 +50,10 @@ def exists(path: str | os.PathLike[str]) -> bool:
 
 
 class Source:
-    """A file, or standard input for `-`; it can be opened more than once."""
+    """A file, or standard input for `-`; it can be opened more than once.
+
+    Whoever looks at its head must close it: use it in a `with` statement.
+    """
 
     def __init__(self, path: str | os.PathLike[str], advance: Callable[[int], None] | None = None) -> None:
         self.path = os.fspath(path)
@@ -56,12 +61,17 @@ class Source:
         self.is_packed = False
         """Whether it is compressed, known once it has been opened."""
         self._kept: BinaryIO | None = None
+        self._head: bytes | None = None
+        self._begun: tuple[contextlib.ExitStack, IO[bytes]] | None = None
         self._num_read = 0
 
     def __enter__(self) -> "Source":
         return self
 
     def __exit__(self, *_reason: object) -> None:
+        if self._begun is not None:
+            self._begun[0].close()
+            self._begun = None
         if self._kept is not None:
             self._kept.close()
 
@@ -90,16 +100,45 @@ class Source:
         except (OSError, ValueError):  # whoever opens it will say what is wrong
             return 0
 
+    @property
+    def head(self) -> bytes:
+        """The first bytes, unpacked, by which to tell what it is; if they are blank, some more.
+
+        Whoever opens it next goes on with the same file, from its beginning.
+        """
+        if self._head is None:
+            with self._explained(), contextlib.ExitStack() as stack:
+                stream = self._begin(stack)
+                head = stream.read(_HEAD)
+                if not head.removeprefix(BYTE_ORDER_MARK).strip():
+                    head += stream.read(_MOST_BLANKS)
+                self._head = head
+                self._begun = stack.pop_all(), io.BufferedReader(_Continued(head, stream))
+        return self._head
+
     @contextlib.contextmanager
     def open(self) -> Iterator[IO[bytes]]:
         """Give the decompressed bytes; whatever fails while they are read becomes a FormatError."""
+        with self._explained(), contextlib.ExitStack() as stack:
+            if self._begun is None:
+                yield self._begin(stack)
+            else:
+                begun, stream = self._begun
+                self._begun = None
+                stack.enter_context(begun)
+                yield stream
+
+    def _begin(self, stack: contextlib.ExitStack) -> IO[bytes]:
+        self._num_read = 0
+        packed = io.BufferedReader(_Counted(stack.enter_context(self._raw()), self._count), _BLOCK)
+        unpacked = stack.enter_context(_unpacker(packed))
+        self.is_packed = unpacked is not packed
+        return stack.enter_context(_checked(unpacked, self.name))
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
         try:
-            with contextlib.ExitStack() as stack:
-                self._num_read = 0
-                packed = io.BufferedReader(_Counted(stack.enter_context(self._raw()), self._count), _BLOCK)
-                unpacked = stack.enter_context(_unpacker(packed))
-                self.is_packed = unpacked is not packed
-                yield stack.enter_context(_checked(unpacked, self.name))
+            yield
         except EOFError:
             raise FormatError(self.name, None, "the compressed data is truncated", remedy="copy it again") from None
         except (OSError, zlib.error) as error:
@@ -181,6 +220,23 @@ class _Counted(io.RawIOBase):
         count = self._raw.readinto(buffer)  # type: ignore[attr-defined] # every binary file has it
         self._advance(count)
         return int(count)
+
+
+class _Continued(io.RawIOBase):
+    """Gives again what was read of a stream already, and then the rest of it."""
+
+    def __init__(self, head: bytes, stream: IO[bytes]) -> None:
+        self._head, self._stream = memoryview(head), stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._head:
+            return int(self._stream.readinto(buffer))  # type: ignore[attr-defined] # every binary stream has it
+        part, self._head = self._head[: len(buffer)], self._head[len(buffer) :]
+        buffer[: len(part)] = part
+        return len(part)
 
 
 def _checked(unpacked: Any, name: str) -> IO[bytes]:

@@ -21,7 +21,6 @@ from urllib.parse import unquote
 
 from lexirecall.errors import FormatError, UsageError
 from lexirecall.formats.cells import (
-    LONGEST_HEADER,
     Header,
     check_quotes,
     check_rows,
@@ -64,28 +63,22 @@ def table_files(source: Source, kind: str, given: Given = None) -> TableFiles | 
         paths = tuple(files_of(source.path))
         header = _common_header(paths, kind, given)
         return TableFiles(source.name, paths, header, source.path)
-    head = _head(source)
-    if head.startswith(PARQUET):
+    if source.head.startswith(PARQUET):
         return TableFiles(source.name, (source.path,), None)
-    found = csv_header(head, source, kind, given)
+    found = csv_header(source, kind, given)
     return None if found is None else TableFiles(source.name, (source.path,), found)
-
-
-def _head(source: Source) -> bytes:
-    with source.open() as stream:
-        return stream.read(LONGEST_HEADER)
 
 
 def _common_header(paths: tuple[str, ...], kind: str, given: Given) -> Header | None:
     """Return the header of all the CSV files in a folder; None if they are Parquet."""
     first: Header | None = None
     for path in paths:
-        head = _head(source := Source(path))
-        if head.startswith(PARQUET):
-            return None
-        headers = possible_headers(head)
-        known = (header for header in headers if header == first or (first is None and has_usual_columns(header.names)))
-        header = next(known, None) or csv_header(head, source, kind, given) or next(iter(headers), None)
+        with Source(path) as source:
+            if source.head.startswith(PARQUET):
+                return None
+            headers = possible_headers(source.head)
+            known = (each for each in headers if each == first or (first is None and has_usual_columns(each.names)))
+            header = next(known, None) or csv_header(source, kind, given) or next(iter(headers), None)
         if header is None or (first is not None and header != first):
             problem = "there is no header" if first is None else f"the header differs from that of {paths[0]}"
             raise FormatError(path, 1, problem, remedy="the files of a folder have the same first line")
@@ -120,7 +113,8 @@ def may_hold_table(run: object) -> bool:
     try:
         if path == "-" or not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116
             return True
-        head = _head(Source(path))
+        with Source(path) as source:
+            head = source.head
     except (OSError, FormatError):
         return False  # whoever reads it will say what is wrong
     headers = possible_headers(head)

@@ -66,6 +66,16 @@ def order_systems(pairs: Pairs, method: str = "winrate") -> Order:
     return Order(method, scores, ranks, majority_cycles(majority(pairs)))
 
 
+def most_systems(method: str) -> int | None:
+    """Return how many systems a method takes; None if any number.
+
+    >>> most_systems("kemeny"), most_systems("borda")
+    (8, None)
+    """
+    choice("method", method, METHODS)
+    return METHODS[method].most_systems
+
+
 def check_method(method: str, num_systems: int) -> None:
     """Raise unless there is such a method, and it takes so many systems.
 
@@ -74,8 +84,7 @@ def check_method(method: str, num_systems: int) -> None:
     lexirecall.errors.UsageError: kemeny tries every order, which takes at most 8 runs, and there are 9
       choose winrate, borda, copeland or mc4
     """
-    choice("method", method, METHODS)
-    most = METHODS[method].most_systems
+    most = most_systems(method)
     if most is not None and num_systems > most:
         *others, last = (row.name for row in METHODS.values() if row.most_systems is None)
         raise UsageError(

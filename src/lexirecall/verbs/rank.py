@@ -17,7 +17,7 @@ from lexirecall.manifest import READING, Note, Policies
 from lexirecall.names import Evaluable, parse_preference
 from lexirecall.positions import Positions
 from lexirecall.preferences import Pairs, Preference
-from lexirecall.statistics.aggregate import METHODS, Order, check_method, order_systems
+from lexirecall.statistics.aggregate import METHODS, Order, check_method, most_systems, order_systems
 from lexirecall.tables import Table, number, render
 from lexirecall.text import visible
 from lexirecall.verbs.conversion import Columns, Convertible, columns_of
@@ -53,7 +53,7 @@ def rank(
 (--queries intersection leaves them out)
     """
     policies, row = taken(Policies, options), parse_preference(preference)
-    _check_number(num_given(qrels, runs), method)
+    _check_number(num_given(qrels, runs, most_systems(method)), method)
     positions = positions_of(qrels, runs, [row], options)
     _check_number(len(positions.systems), method)
     scores = evaluate(positions, measures=[row.measure or row], **asdict(policies))
