@@ -57,6 +57,7 @@ TESTS = {
     "src/lexirecall/formats/frames.py": "frames table_files",
     "src/lexirecall/formats/ids.py": "frames table_files",
     "src/lexirecall/formats/idtypes.py": "frames",
+    "src/lexirecall/formats/kinds.py": "kinds table_files reading providers ir_datasets",
     "src/lexirecall/formats/labels.py": "providers frames table_files",
     "src/lexirecall/formats/mismatch.py": "mismatch",
     "src/lexirecall/formats/native.py": "two_readers_on_rankings two_readers reading",

@@ -241,14 +241,14 @@ def test_zst_is_unpacked_into_whole_blocks(tmp_path: Path) -> None:
 def test_json_that_unpacks_to_far_more_than_text_does_is_refused(tmp_path: Path, packing: str) -> None:
     path = write(tmp_path / "run", [PACKERS[packing](b'{"q": ["a"' + b" " * (80 << 20) + b"]}")])
     with pytest.raises(FormatError, match="run: the compressed data unpacks to more than 1,000 times its size"):
-        load_json(Source(path), "a shape")
+        load_json(Source(path), "run")
 
 
 def test_a_key_that_is_there_twice_among_many(tmp_path: Path) -> None:
     keys = ",".join(f'"d{i}": 1' for i in range(300_000))
     path = write(tmp_path / "qrels", [f'{{"q": {{{keys}, "d299999": 1}}}}'.encode()])
     with pytest.raises(FormatError, match="the key 'd299999' is twice in one object"):
-        load_json(Source(path), "a shape")
+        load_json(Source(path), "run")
 
 
 # Hashes

@@ -19,8 +19,9 @@ from lexirecall import FormatError, UsageError, compare, evaluate, explain, proj
 from lexirecall.fields import choices_of
 from lexirecall.formats import count_runs
 from lexirecall.formats.folders import files_of
+from lexirecall.formats.kinds import table_files
 from lexirecall.formats.source import Source
-from lexirecall.formats.tablefiles import open_table_file
+from lexirecall.formats.tablefiles import open_tables
 from lexirecall.manifest import Conventions
 from strategies import quick
 from test_frames import Rows, rows, seen
@@ -164,9 +165,9 @@ def test_only_the_columns_that_are_needed_are_read(tmp_path: Path) -> None:
     frame = RUN.with_columns(title=pl.lit("long"), rank=1)
     for content in (parquet(frame), written(frame)):
         with Source(write(tmp_path / "a", content)) as source:
-            table = open_table_file(source, "run")
-            assert table is not None
-            assert table.frame.columns == ["query_id", "doc_id", "score"]
+            files = table_files(source.path, "run")
+            assert files is not None
+            assert open_tables(files, source, "run").frame.columns == ["query_id", "doc_id", "score"]
 
 
 # Names and folders
@@ -423,8 +424,10 @@ def test_without_polars_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.M
 def test_progress_counts_the_bytes_of_a_table_file(tmp_path: Path) -> None:
     advanced: list[int] = []
     path = write(tmp_path / "a.parquet", parquet(RUN))
+    files = table_files(path, "run")
+    assert files is not None
     with Source(path, advanced.append) as source:
-        open_table_file(source, "run")
+        open_tables(files, source, "run")
     assert sum(advanced) >= path.stat().st_size
 
 

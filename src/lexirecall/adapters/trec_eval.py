@@ -13,9 +13,8 @@ import numpy as np
 from lexirecall.adapters.trec_names import Column, aggregate, columns, needs_judged, values
 from lexirecall.errors import LexirecallError, UsageError, counted, listed
 from lexirecall.formats import Qrels, Run, project
-from lexirecall.formats.memory import is_json
+from lexirecall.formats.kinds import TEXT, Input, kind_of
 from lexirecall.formats.source import Source, is_file
-from lexirecall.formats.tablefiles import may_hold_table
 from lexirecall.formats.trec import lines as lines_of
 from lexirecall.judgments import FloatArray
 from lexirecall.manifest import Note
@@ -177,7 +176,7 @@ def tag_of(run: Run, positions: Positions) -> str:
     if not isinstance(run, (str, os.PathLike)) or not is_file(run):
         return name
     with Source(run) as source:
-        if may_hold_table(run) or is_json(source):
+        if kind_of(Input(source, "run")) is not TEXT:
             return name
         fields = next(islice(lines_of(source), 1))[1]
     return to_text(fields[5]) if len(fields) > 5 else name

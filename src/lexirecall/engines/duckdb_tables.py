@@ -16,9 +16,10 @@ from lexirecall.engines.plan import Plan
 from lexirecall.errors import FormatError, UsageError
 from lexirecall.formats.cells import Header, check_quotes, check_rows
 from lexirecall.formats.columns import Given, find_columns
+from lexirecall.formats.kinds import table_files
 from lexirecall.formats.naming import NamedRun
 from lexirecall.formats.source import Source
-from lexirecall.formats.tablefiles import TableFiles, table_files
+from lexirecall.formats.tablefiles import TableFiles
 from lexirecall.formats.values import check_kind, kind_of
 
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -102,11 +103,10 @@ def open_table(session: Session, named: NamedRun, given: Given) -> Table:
         raise UsageError(f"run {named.name!r} is a mapping, which is in memory", remedy="leave out the engine")
     if not isinstance(named.run, (str, os.PathLike)):
         return _of_object(session, named, given)
-    with Source(named.run) as source:
-        files = table_files(source, "run", given)
+    files = table_files(named.run, "run", given)
     if files is None:
         problem = "is neither Parquet nor CSV with a first line that names columns of requests and items"
-        raise FormatError(source.path, None, problem, remedy=_STREAMING)
+        raise FormatError(os.fspath(named.run), None, problem, remedy=_STREAMING)
     if files.header is not None:
         find_columns([*files.header.names, *files.keys], "run", given, source=named.label)  # of one name are none
     read = _parquet(files) if files.header is None else _csv(files, files.header)

@@ -20,9 +20,10 @@ from lexirecall.formats import load_judgments
 from lexirecall.formats.cells import Header, check_rows
 from lexirecall.formats.columns import Given, check_given, find_columns
 from lexirecall.formats.folders import empty_file, is_part
+from lexirecall.formats.kinds import table_files
 from lexirecall.formats.naming import check_names, matching
 from lexirecall.formats.source import Source
-from lexirecall.formats.tablefiles import TableFiles, table_files
+from lexirecall.formats.tablefiles import TableFiles
 from lexirecall.formats.values import BLANKS
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions
@@ -92,8 +93,7 @@ def _table_files(path: str, kind: str, columns: Given) -> TableFiles | None:
     """Return the files of a table on this machine; None for one elsewhere, of which only the name is known."""
     if not _is_here(path):
         return None
-    with Source(path) as source:
-        files = table_files(source, kind, columns)
+    files = table_files(path, kind, columns)
     if files is None:
         problem = "is neither Parquet nor CSV with a first line that names columns of requests and items"
         raise FormatError(path, None, problem, remedy=_STREAMING)
@@ -199,8 +199,7 @@ def _judgments(spark: "SparkSession", qrels: str, columns: Given) -> "tuple[Data
     """Read judgments where they are if they are a table, or else here; return also what is said of their columns."""
     if not _is_here(qrels):
         return _read(spark, qrels, None)[0], _of_judgments(columns)
-    with Source(qrels) as source:
-        files = table_files(source, "qrels", columns)
+    files = table_files(qrels, "qrels", columns)
     if files is None or files.header is not None:  # cells of CSV are stripped here as everywhere
         return _handed_over(spark, load_judgments(qrels, columns)), None
     return _read(spark, qrels, files)[0], _of_judgments(columns)

@@ -1,44 +1,32 @@
 """Formats: from files, frames and dicts to positions.
 
-Belongs here: `project`, which takes judgments and runs in any of their forms and gives Positions, and the choice of
-the reader for each form.
+Belongs here: `project`, which takes judgments and runs in any of their forms and gives Positions. Not here: what these
+forms are (kinds).
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from lexirecall.errors import DataError, UsageError, listed
 from lexirecall.fields import taken, takes
-from lexirecall.formats.catalogue import is_catalogued, judgments_from_catalogue
 from lexirecall.formats.columns import Given, check_given
-from lexirecall.formats.forms import Form, MappingRun, TableRun, TextRun, read_form
-from lexirecall.formats.frames import Frame, is_frame, library_of, open_frame
-from lexirecall.formats.labels import judgments_from_table, pairs_from_table
-from lexirecall.formats.memory import (
-    PROVIDERS_SHAPE,
-    QRELS_SHAPE,
-    RUN_SHAPE,
-    is_json,
-    judgments_from_mapping,
-    load_json,
-    pairs_from_mapping,
-)
+from lexirecall.formats.forms import read_form
+from lexirecall.formats.frames import Frame, is_frame, library_of
+from lexirecall.formats.kinds import Input, kind_of, read_input
+from lexirecall.formats.memory import checked_size
 from lexirecall.formats.naming import NamedRun, Run, Runs, check_names, count_runs, name_runs, single
-from lexirecall.formats.native import read_qrels_native
 from lexirecall.formats.source import Source
-from lexirecall.formats.tablefiles import open_table_file
-from lexirecall.formats.trec import read_providers, read_qrels, read_sizes
 from lexirecall.judgments import IntArray, Judgments
-from lexirecall.manifest import MOST_ITEMS, READING, Conventions, Sources
+from lexirecall.manifest import READING, Conventions, Sources
 from lexirecall.positions import Positions, SystemPositions
 from lexirecall.progress import Progress
 from lexirecall.providers import Providers
-from lexirecall.reader import reader_in_use
 from lexirecall.text import to_bytes
 
 __all__ = [
@@ -111,24 +99,8 @@ def load_judgments(qrels: Qrels, columns: Given = None) -> Judgments:
     >>> load_judgments(polars.DataFrame({"user_id": [7, 7], "item_id": [1, 2], "rating": [5, 3]})).grades.tolist()
     [5.0, 3.0]
     """
-    if isinstance(qrels, Judgments):
-        return qrels
-    if isinstance(qrels, Mapping):
-        return judgments_from_mapping(qrels, "qrels")
-    if is_frame(qrels):
-        return judgments_from_table(open_frame(qrels, "qrels", columns, name="qrels"))
-    if is_catalogued(qrels):
-        return judgments_from_catalogue(str(qrels))
-    with _source(qrels, "qrels") as source:
-        return _judgments_of_file(source, columns)
-
-
-def _judgments_of_file(source: Source, columns: Given) -> Judgments:
-    if (table := open_table_file(source, "qrels", columns)) is not None:
-        return judgments_from_table(table)
-    if not is_json(source):
-        return read_qrels_native(source) if reader_in_use() == "native" else read_qrels(source)
-    return judgments_from_mapping(load_json(source, QRELS_SHAPE), source.name)
+    with _read(Input(qrels, "qrels", columns)) as (judgments, _):
+        return cast("Judgments", judgments)
 
 
 def load_providers(providers: ProviderMap, judgments: Judgments, columns: Given = None) -> Providers | None:
@@ -140,19 +112,8 @@ def load_providers(providers: ProviderMap, judgments: Judgments, columns: Given 
     """
     if providers is None:
         return None
-    if isinstance(providers, Mapping):
-        return Providers.from_pairs(pairs_from_mapping(providers, "providers"), judgments)
-    if is_frame(providers):
-        table = open_frame(providers, "providers", columns, name="providers")
-        return Providers.from_pairs(pairs_from_table(table), judgments)
-    with _source(providers, "providers") as source:
-        if (found := open_table_file(source, "providers", columns)) is not None:
-            pairs = pairs_from_table(found)
-        elif is_json(source):
-            pairs = pairs_from_mapping(load_json(source, PROVIDERS_SHAPE), source.name)
-        else:
-            pairs = read_providers(source)
-        return Providers.from_pairs(pairs, judgments, name=source.name)
+    with _read(Input(providers, "providers", columns)) as (pairs, name):
+        return Providers.from_pairs(pairs, judgments, name=name)
 
 
 def origin_of(qrels: Qrels, named: list[NamedRun]) -> str:
@@ -161,10 +122,20 @@ def origin_of(qrels: Qrels, named: list[NamedRun]) -> str:
     return library_of(frames[0]) if frames else ""
 
 
-def _source(path: Any, what: str, advance: Callable[[int], None] | None = None) -> Source:
+@contextmanager
+def _read(given: Input, advance: Callable[[int], None] | None = None) -> Iterator[tuple[Any, str]]:
+    """Give what an input says, as what it is for, and what messages call it; a file stays open until the end."""
+    with ExitStack() as stack:
+        if kind_of(given) is None:
+            given = replace(given, value=stack.enter_context(_source(given.value, given.role, advance)))
+        yield read_input(given), given.name
+
+
+def _source(path: Any, role: str, advance: Callable[[int], None] | None) -> Source:
     if not isinstance(path, (str, os.PathLike)):
+        what = "a run" if role == "run" else role
         raise UsageError(f"{what} is a {type(path).__name__}, but must be a path or a mapping, or a data frame")
-    return Source(path if what == "a run" else single(path, what), advance)
+    return Source(path if role == "run" else single(path, role), advance)
 
 
 def _read_run(
@@ -176,22 +147,9 @@ def _read_run(
     *,
     needs_judged: bool,
 ) -> list[SystemPositions]:
-    content, name = named.run, named.name
-
-    def read(form: Form) -> list[SystemPositions]:
+    given = Input(named.run, "run", columns, named.name, named.is_given)
+    with _read(given, advance) as (form, _):
         return read_form(form, judgments, conventions, needs_judged=needs_judged)
-
-    if is_frame(content):
-        return read(TableRun(open_frame(content, "run", columns, name=named.label), name, named.is_given))
-    if isinstance(content, Mapping):
-        return read(MappingRun(content, name, name))
-    with _source(content, "a run", advance) as source:
-        if (table := open_table_file(source, "run", columns)) is not None:
-            return read(TableRun(table, name, named.is_given))
-        if not is_json(source):
-            return read(TextRun(source, name))
-        content = load_json(source, RUN_SHAPE)
-    return read(MappingRun(content, name, source.name))
 
 
 def _side_by_side(
@@ -221,12 +179,6 @@ def check_common(judgments: Judgments, systems: list[SystemPositions]) -> None:
         )
 
 
-def _checked_size(size: Any) -> int:
-    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or not 0 < size < MOST_ITEMS:
-        raise UsageError(f"the corpus size is {size!r}, but must be a whole number above 0")
-    return int(size)
-
-
 def corpus_sizes(corpus_size: CorpusSize, judgments: Judgments) -> IntArray | None:
     """Return n of each request, [Q]; None if it is not known.
 
@@ -236,13 +188,9 @@ def corpus_sizes(corpus_size: CorpusSize, judgments: Judgments) -> IntArray | No
     if corpus_size is None:
         return None
     if isinstance(corpus_size, (int, np.integer)):
-        return np.full(len(judgments.requests), _checked_size(corpus_size), np.int64)
-    if isinstance(corpus_size, Mapping):
-        sizes, name = {to_bytes(request): _checked_size(size) for request, size in corpus_size.items()}, "corpus_size"
-    else:
-        with _source(corpus_size, "corpus_size") as source:
-            sizes, name = read_sizes(source), source.name
-    missing = [request for request in judgments.requests if to_bytes(request) not in sizes]
+        return np.full(len(judgments.requests), checked_size(corpus_size), np.int64)
+    with _read(Input(corpus_size, "corpus_size")) as (sizes, name):
+        missing = [request for request in judgments.requests if to_bytes(request) not in sizes]
     if missing:
         problem = f"{name}: no corpus size is given for {listed(missing)}"
         raise DataError(problem, remedy="give one for each judged request")

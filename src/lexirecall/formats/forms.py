@@ -1,7 +1,7 @@
 """Forms: a run as text, as a mapping or as a table, each of which can be read more than once.
 
-Belongs here: the forms of a run, and reading one. Not here: which form a run has (formats itself), what its lines, keys
-and rows mean (trec, memory, rows).
+Belongs here: the forms of a run, and reading one. Not here: which form a run has (kinds), what its lines, keys and rows
+mean (trec, memory, rows).
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,7 @@
 """Judgments, runs and providers that are already in memory, or in JSON: dicts of dicts, and ranked lists.
 
-Belongs here: {request: {item: value}}, {request: [item, …]} and {item: provider}. Not here: text (trec), what
-becomes of rankings (lists).
+Belongs here: {request: {item: value}}, {request: [item, …]}, {item: provider} and {request: size}. Not here: text
+(trec), what becomes of rankings (lists).
 
 Ids are text or whole numbers, which are taken as their text, so that 7 and "7" are the same request. A grade or a score
 is any real number; true and false are 1 and 0, as in a table.
@@ -13,17 +13,21 @@ from math import inf, isfinite
 from numbers import Integral, Real
 from typing import Any
 
-from lexirecall.errors import FormatError, shown
+import numpy as np
+
+from lexirecall.errors import FormatError, UsageError, shown
 from lexirecall.formats.idtypes import type_of_keys
 from lexirecall.formats.lists import RankedList
 from lexirecall.formats.source import BYTE_ORDER_MARK, Source
 from lexirecall.judgments import Judgments
-from lexirecall.text import id_of
+from lexirecall.manifest import MOST_ITEMS
+from lexirecall.text import id_of, to_bytes
 
 QRELS_SHAPE = "judgments are {request: {document: grade}}"
 PROVIDERS_SHAPE = "a map of providers is {document: name} or {document: [name, ...]}"
 ID_SHAPE = 'ids are text or whole numbers, such as "FR94-1" or 17'
 RUN_SHAPE = "a run is {request: {document: score}} or, without scores, {request: [document, ...]}"
+_SHAPES = {"qrels": QRELS_SHAPE, "run": RUN_SHAPE, "providers": PROVIDERS_SHAPE}
 
 
 def is_json(source: Source) -> bool:
@@ -31,8 +35,9 @@ def is_json(source: Source) -> bool:
     return source.head.removeprefix(BYTE_ORDER_MARK).lstrip().startswith((b"{", b"["))
 
 
-def load_json(source: Source, shape: str) -> Mapping[str, Any]:
-    """Read a JSON object; a key that is given twice is refused, not silently overwritten."""
+def load_json(source: Source, role: str) -> Mapping[str, Any]:
+    """Read the JSON object of `qrels`, a `run` or `providers`; a key that is given twice is refused."""
+    shape = _SHAPES[role]
     text = source.read_whole().removeprefix(BYTE_ORDER_MARK)
     try:
         content = json.loads(text, object_pairs_hook=lambda pairs: _unique(pairs, source))
@@ -122,6 +127,18 @@ def pairs_from_mapping(providers: Mapping[Any, Any], name: str) -> Iterator[tupl
                 problem = f"document {item!r}: {shown(repr(owner))} is not the name of a provider"
                 raise FormatError(name, None, problem, remedy=f"{PROVIDERS_SHAPE}; leave out what has none")
             yield _id(item, name), _id(owner, name)
+
+
+def sizes_from_mapping(sizes: Mapping[Any, Any]) -> dict[bytes, int]:
+    """Take corpus sizes from {request: size}."""
+    return {to_bytes(request): checked_size(size) for request, size in sizes.items()}
+
+
+def checked_size(size: Any) -> int:
+    """Return a corpus size; raise if it is not one."""
+    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or not 0 < size < MOST_ITEMS:
+        raise UsageError(f"the corpus size is {size!r}, but must be a whole number above 0")
+    return int(size)
 
 
 def _id(identifier: Any, name: str, request: Any = None) -> bytes:

@@ -14,8 +14,8 @@ from typing import Any
 
 from lexirecall.errors import FormatError, UsageError, shown
 from lexirecall.formats.frames import Frame, is_frame
+from lexirecall.formats.kinds import may_hold_table
 from lexirecall.formats.source import Source, exists, is_file
-from lexirecall.formats.tablefiles import may_hold_table
 
 Run = str | os.PathLike[str] | Mapping[Any, Any] | Frame
 Runs = Run | Sequence[Run] | Mapping[str, Run]

@@ -1,8 +1,8 @@
 """Table files: Parquet and CSV, and folders of them.
 
-Belongs here: recognizing a file that holds a table, and reading the columns that are needed of it. Not here: unpacking
-(source), which files a folder holds (folders), rows and cells of CSV (cells), what columns and rows mean (columns,
-frames, rows).
+Belongs here: reading the columns that are needed of such files. Not here: what a file is (kinds), unpacking (source),
+which files a folder holds (folders), rows and cells of CSV (cells), what columns and rows mean (columns, frames, rows).
+polars reads them, and is imported late (extra `frames`).
 
 As all files, these are recognized by their content: Parquet by its first bytes, CSV by a first line that names columns,
 separated by tabs, commas or semicolons. Every cell of a CSV file is text, so that the id 007 stays 007.
@@ -10,8 +10,6 @@ separated by tabs, commas or semicolons. Every cell of a CSV file is text, so th
 
 import contextlib
 import io
-import os
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,9 +27,9 @@ from lexirecall.formats.cells import (
     possible_headers,
 )
 from lexirecall.formats.columns import Given, find_columns, has_usual_columns
-from lexirecall.formats.folders import PARQUET, check_end, files_of
-from lexirecall.formats.frames import Frame, RoleTable, is_frame, open_frame, used_columns
-from lexirecall.formats.source import Source, is_file, is_folder
+from lexirecall.formats.folders import PARQUET, check_end
+from lexirecall.formats.frames import Frame, RoleTable, open_frame, used_columns
+from lexirecall.formats.source import Source, is_file
 from lexirecall.formats.values import BLANKS
 
 
@@ -57,19 +55,7 @@ class TableFiles:
         return {key: unquote(value) for key, sign, value in (part.partition("=") for part in parts) if sign}
 
 
-def table_files(source: Source, kind: str, given: Given = None) -> TableFiles | None:
-    """Return the files of a table of a `run`, `qrels` or `providers`; None if what is there is something else."""
-    if is_folder(source.path):
-        paths = tuple(files_of(source.path))
-        header = _common_header(paths, kind, given)
-        return TableFiles(source.name, paths, header, source.path)
-    if source.head.startswith(PARQUET):
-        return TableFiles(source.name, (source.path,), None)
-    found = csv_header(source, kind, given)
-    return None if found is None else TableFiles(source.name, (source.path,), found)
-
-
-def _common_header(paths: tuple[str, ...], kind: str, given: Given) -> Header | None:
+def common_header(paths: tuple[str, ...], kind: str, given: Given) -> Header | None:
     """Return the header of all the CSV files in a folder; None if they are Parquet."""
     first: Header | None = None
     for path in paths:
@@ -86,11 +72,8 @@ def _common_header(paths: tuple[str, ...], kind: str, given: Given) -> Header | 
     return first
 
 
-def open_table_file(source: Source, kind: str, given: Given = None) -> RoleTable | None:
-    """Open a file, or a folder, of a table of a `run`, `qrels` or `providers`; None if it is something else."""
-    files = table_files(source, kind, given)
-    if files is None:
-        return None
+def open_tables(files: TableFiles, source: Source, kind: str, given: Given = None) -> RoleTable:
+    """Open a file, or a folder, of a table of a `run`, `qrels` or `providers`."""
     if files.header is not None:
         table = _open_csv(files, files.header, source, kind, given)
     elif files.folder is not None:
@@ -100,25 +83,6 @@ def open_table_file(source: Source, kind: str, given: Given = None) -> RoleTable
     if source.advance is not None and not source.is_packed:
         source.advance(source.size)
     return table
-
-
-def may_hold_table(run: object) -> bool:
-    """Tell whether something may be a table of several systems: a frame, a folder, or a file that looks like one.
-
-    A pipe cannot be looked into without taking what it holds, so that the answer is yes.
-    """
-    if not isinstance(run, (str, os.PathLike)):
-        return is_frame(run)
-    path = os.fspath(run)
-    try:
-        if path == "-" or not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116
-            return True
-        with Source(path) as source:
-            head = source.head
-    except (OSError, FormatError):
-        return False  # whoever reads it will say what is wrong
-    headers = possible_headers(head)
-    return head.startswith(PARQUET) or any(len(each.names) > 1 and has_usual_columns(each.names) for each in headers)
 
 
 def _open_folder(files: TableFiles, kind: str, given: Given) -> RoleTable:

@@ -24,8 +24,8 @@ from typing import Any
 from lexirecall.errors import FormatError, UsageError
 from lexirecall.fields import among, offered, taken
 from lexirecall.formats import Qrels, Runs, project
+from lexirecall.formats.kinds import may_hold_table
 from lexirecall.formats.source import Source, exists, is_file, is_folder
-from lexirecall.formats.tablefiles import may_hold_table
 from lexirecall.manifest import READING, Conventions, Policies
 from lexirecall.positions import Positions
 

@@ -1,0 +1,185 @@
+"""Kinds: what an input is, and who reads it in each role that it can serve.
+
+Belongs here: the one table of what judgments, runs, providers and corpus sizes may be given as. Not here: what lines,
+keys and rows mean (trec, memory, rows, labels), what runs are called (naming).
+
+A new format is one row: how it is known, what it is opened as, and, for each role, who reads that. The first row that
+knows an input counts. Files are known by their content; what is none of the others is text.
+"""
+
+import os
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lexirecall.errors import FormatError
+from lexirecall.formats.catalogue import is_catalogued, judgments_from_catalogue
+from lexirecall.formats.cells import csv_header
+from lexirecall.formats.columns import Given
+from lexirecall.formats.folders import PARQUET, files_of
+from lexirecall.formats.forms import MappingRun, TableRun, TextRun
+from lexirecall.formats.frames import is_frame, open_frame
+from lexirecall.formats.labels import judgments_from_table, pairs_from_table
+from lexirecall.formats.memory import (
+    is_json,
+    judgments_from_mapping,
+    load_json,
+    pairs_from_mapping,
+    sizes_from_mapping,
+)
+from lexirecall.formats.native import read_qrels_native
+from lexirecall.formats.source import Source, is_folder
+from lexirecall.formats.tablefiles import TableFiles, common_header, open_tables
+from lexirecall.formats.trec import read_providers, read_qrels, read_sizes
+from lexirecall.judgments import Judgments
+from lexirecall.reader import reader_in_use
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """What was given, or the source if that is a file, and what it is for."""
+
+    value: Any
+    role: str
+    """Whether it holds `qrels`, a `run`, `providers` or `corpus_size`."""
+    columns: Given = None
+    system: str = ""
+    """What a run is called that does not name itself."""
+    is_given: bool = False
+    """Whether that name goes before what the run says."""
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return self.value.name if isinstance(self.value, Source) else self.system or self.role
+
+
+Readers = Mapping[str, Callable[[Any, Input], Any]]
+"""By role, who makes judgments, a form of runs, pairs or sizes of what an input is opened as."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A row of the table."""
+
+    knows: Callable[[Input], bool]
+    opened: Callable[[Input], Any]
+    readers: Readers
+    files: Callable[[Input], TableFiles] | None = None
+    """The files of a table."""
+
+
+def _in_file(knows: Callable[[Source, Input], bool]) -> Callable[[Input], bool]:
+    return lambda given: isinstance(given.value, Source) and knows(given.value, given)
+
+
+def _table(knows: Callable[[Source, Input], bool], files: Callable[[Input], TableFiles]) -> Kind:
+    return Kind(
+        _in_file(knows),
+        lambda given: open_tables(files(given), given.value, given.role, given.columns),
+        _TABLE,
+        files,
+    )
+
+
+def _folder_files(given: Input) -> TableFiles:
+    paths = tuple(files_of(given.value.path))
+    return TableFiles(given.name, paths, common_header(paths, given.role, given.columns), given.value.path)
+
+
+def _opened_frame(given: Input) -> Any:
+    name = f"run {given.name!r}" if given.is_given else given.name
+    return open_frame(given.value, given.role, given.columns, name=name)
+
+
+_MAPPING: Readers = {
+    "qrels": lambda content, given: judgments_from_mapping(content, given.name),
+    "run": lambda content, given: MappingRun(content, given.system, given.name),
+    "providers": lambda content, given: pairs_from_mapping(content, given.name),
+}
+_TABLE: Readers = {
+    "qrels": lambda table, _: judgments_from_table(table),
+    "run": lambda table, given: TableRun(table, given.system, given.is_given),
+    "providers": lambda table, _: pairs_from_table(table),
+}
+_TEXT: Readers = {
+    "qrels": lambda source, _: read_qrels_native(source) if reader_in_use() == "native" else read_qrels(source),
+    "run": lambda source, given: TextRun(source, given.system),
+    "providers": lambda source, _: read_providers(source),
+    "corpus_size": lambda source, _: read_sizes(source),
+}
+
+JUDGED = Kind(lambda given: isinstance(given.value, Judgments), lambda given: given.value, {"qrels": lambda it, _: it})
+MAPPING = Kind(
+    lambda given: isinstance(given.value, Mapping),
+    lambda given: given.value,
+    {**_MAPPING, "corpus_size": lambda content, _: sizes_from_mapping(content)},
+)
+FRAME = Kind(lambda given: is_frame(given.value), _opened_frame, _TABLE)
+CATALOGUED = Kind(
+    lambda given: is_catalogued(given.value),
+    lambda given: judgments_from_catalogue(given.value),
+    {"qrels": lambda it, _: it},
+)
+FOLDER = _table(lambda source, _: is_folder(source.path), _folder_files)
+PARQUET_FILE = _table(
+    lambda source, _: source.head.startswith(PARQUET),
+    lambda given: TableFiles(given.name, (given.value.path,), None),
+)
+CSV = _table(
+    lambda source, given: csv_header(source, given.role, given.columns) is not None,
+    lambda given: TableFiles(given.name, (given.value.path,), csv_header(given.value, given.role, given.columns)),
+)
+JSON = Kind(_in_file(lambda source, _: is_json(source)), lambda given: load_json(given.value, given.role), _MAPPING)
+TEXT = Kind(_in_file(lambda *_: True), lambda given: given.value, _TEXT)
+
+KINDS = (JUDGED, MAPPING, FRAME, CATALOGUED, FOLDER, PARQUET_FILE, CSV, JSON, TEXT)
+
+
+def _kinds(given: Input) -> Iterator[Kind]:
+    return (kind for kind in KINDS if given.role in kind.readers and kind.knows(given))
+
+
+def kind_of(given: Input) -> Kind | None:
+    """Return what an input is; None for a path, which is known once it is a source, and for what cannot be one.
+
+    >>> kind_of(Input({"q": {"a": 1}}, "qrels")) is MAPPING, kind_of(Input("bm25.run", "run"))
+    (True, None)
+    """
+    return next(_kinds(given), None)
+
+
+def read_input(given: Input) -> Any:
+    """Read an input that is in memory, or a source, as what it is for.
+
+    >>> read_input(Input({"q": 100}, "corpus_size"))
+    {b'q': 100}
+    """
+    kind = next(_kinds(given))
+    return kind.readers[given.role](kind.opened(given), given)
+
+
+def table_files(path: str | os.PathLike[str], role: str, columns: Given = None) -> TableFiles | None:
+    """Return the files of a table that an engine reads itself; None if what is there is something else."""
+    with Source(path) as source:
+        given = Input(source, role, columns)
+        kind = kind_of(given)
+        return kind.files(given) if kind is not None and kind.files is not None else None
+
+
+def may_hold_table(run: object) -> bool:
+    """Tell whether something may be a table of several systems: a frame, a folder, or a file that looks like one.
+
+    A pipe cannot be looked into without taking what it holds, so that the answer is yes.
+    """
+    if not isinstance(run, (str, os.PathLike)):
+        return kind_of(Input(run, "run")) is FRAME
+    path = os.fspath(run)
+    try:
+        if path == "-" or not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116
+            return True
+        with Source(path) as source:
+            return kind_of(Input(source, "run")) in (PARQUET_FILE, CSV)
+    except (OSError, FormatError):
+        return False  # whoever reads it will say what is wrong
