@@ -1,6 +1,6 @@
 """Naming: which runs there are, and what each is called.
 
-Belongs here: the forms in which runs are given, patterns of files, and names. Not here: reading them.
+Belongs here: one run or several, patterns of files, and names. Not here: what a run is (kinds), reading it.
 
 A table, in memory or in a file, may hold several systems and name them itself; that is known once it is read.
 """
@@ -10,11 +10,11 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from lexirecall.errors import FormatError, UsageError, shown
-from lexirecall.formats.frames import Frame, is_frame
-from lexirecall.formats.kinds import may_hold_table
+from lexirecall.formats.frames import Frame
+from lexirecall.formats.kinds import Input, kind_of, may_hold_table
 from lexirecall.formats.source import Source, exists, is_file
 
 Run = str | os.PathLike[str] | Mapping[Any, Any] | Frame
@@ -77,7 +77,7 @@ def count_runs(runs: Runs, most: int | None = None) -> int | None:
     >>> count_runs(["bm25.run", "dense.run"]), count_runs({"q": ["a"]})
     (2, 1)
     """
-    if not isinstance(runs, (Sized, os.PathLike)) and not is_frame(runs):  # used up by counting
+    if not isinstance(runs, (Sized, os.PathLike)) and not _is_in_memory(runs):  # used up by counting
         return None
     named = name_runs(runs)
     is_enough = 2 <= len(named) <= (most or len(named))
@@ -111,7 +111,7 @@ def _named(runs: Runs) -> list[NamedRun]:
         if not _maps_names(runs):
             return [NamedRun("run", runs)]
         return [NamedRun(str(name), _one(run, str(name)), is_given=True) for name, run in runs.items()]
-    if is_frame(runs):
+    if _is_in_memory(runs):
         return [NamedRun("run", runs)]
     if not isinstance(runs, Iterable) or hasattr(runs, "columns"):  # going through a data frame gives its columns
         raise UsageError(f"runs is a {type(runs).__name__}, but must be a run, several, or a mapping of names to runs")
@@ -124,12 +124,17 @@ def _numbered(runs: Iterable[Run]) -> list[NamedRun]:
     for number, run in enumerate(runs, 1):
         if isinstance(run, (str, os.PathLike)):
             named += [NamedRun(Source(path).run_name, path) for path in matching(run)]
-        elif isinstance(run, Mapping) or is_frame(run):
+        elif _is_in_memory(run):
             named.append(NamedRun(f"run{number}", run))
         else:
             problem = f"a run is a {type(run).__name__}, but must be a path or a mapping, or a data frame"
             raise UsageError(problem)
     return named
+
+
+def _is_in_memory(run: object) -> TypeGuard[Mapping[Any, Any] | Frame]:
+    """Tell whether something is a run by itself, and not the path of one."""
+    return kind_of(Input(run, "run")) is not None
 
 
 def _one(run: Run, name: str) -> Run:
@@ -143,12 +148,9 @@ def _shown(run: Run) -> str:
 def _maps_names(runs: Mapping[Any, Any]) -> bool:
     """Tell {name: run} from a single run {request: {document: score}}: only there does a value hold rankings itself."""
     for value in runs.values():
-        if isinstance(value, (str, os.PathLike)) or is_frame(value):
-            return True
-        if isinstance(value, Mapping):
-            if not value:
-                continue
+        if not isinstance(value, Mapping):
+            return isinstance(value, (str, os.PathLike)) or _is_in_memory(value)
+        if value:
             inner = next(iter(value.values()))
             return isinstance(inner, Mapping) or (hasattr(inner, "__len__") and not isinstance(inner, (str, bytes)))
-        return False
     return False
