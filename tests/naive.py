@@ -5,6 +5,7 @@ judgments. Imports nothing of the package, so that it cannot share a mistake wit
 """
 
 import ctypes
+import inspect
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -87,6 +88,8 @@ class Case:
     level: float = 1
     corpus_size: int | None = None
     imputation: str = "pessimistic"
+    bottom: tuple[Grade, ...] = ()
+    """What follows the list where the whole corpus is ranked, beyond what was retrieved."""
 
     @property
     def m(self) -> int:
@@ -100,7 +103,7 @@ class Case:
     def listed(self) -> list[Grade]:
         """The grades shown; an optimist lets those that are missing follow at once, the highest first."""
         if self.imputation != "optimistic":
-            return self.shown
+            return [*self.shown, *self.bottom]
         missing = Counter(grade for grade in self.judged.values() if grade > 0)
         missing -= Counter(grade for grade in self.shown if grade is not None)
         return [*self.shown, *sorted(missing.elements(), reverse=True)]
@@ -161,16 +164,19 @@ def iprec(case: Case, recall: float) -> float:
 # Measures of where the missing items are, too
 
 
+EXPOSURES: dict[str, Callable[..., float]] = {
+    "ap": lambda i, **_: 1 / i,
+    "dcg": lambda i, **_: 1 / math.log2(i + 1),
+    "rbp": lambda i, p, **_: (1 - p) * math.pow(p, i - 1),
+    "linear": lambda i, n, **_: 1 - i / (n or math.nan),
+}
+"""Of every exposure a function of the position, and of the patience p and the corpus size n, None if unknown."""
+
+
 def tse(case: Case, e: str = "ap", p: float = 0.8, cutoff: float = math.inf) -> float:
     if not case.m or case.positions[-1] > cutoff:
         return 0.0
-    last = case.positions[-1]
-    if e == "linear":
-        assert case.corpus_size is not None
-        return 1 - last / case.corpus_size
-    if e == "rbp":
-        return (1 - p) * math.pow(p, last - 1)
-    return {"ap": 1 / last, "dcg": 1 / math.log2(last + 1)}[e]
+    return EXPOSURES[e](case.positions[-1], p=p, n=case.corpus_size)
 
 
 def sl1(case: Case) -> float:
@@ -284,20 +290,92 @@ def inf_ap(case: Case, epsilon: float = 0.00001) -> float:
     return ratio(value, case.m)
 
 
-TWINS: dict[str, Callable[..., float]] = {
+# Exact metric lexirecall: the place of a ranking, found by sorting all placements
+
+
+@lru_cache(maxsize=64)
+def places(m: int, n: int, order: str = "recall") -> dict[tuple[int, ...], int]:
+    """Return the place of every placement of m items in a corpus of n, 0 the best, by its deepest or first items."""
+    placements = list(combinations(range(1, n + 1), m))
+    placements.sort(key=lambda placement: placement[::-1] if order == "recall" else placement)
+    return {placement: place for place, placement in enumerate(placements)}
+
+
+def lexirecall_place(case: Case) -> tuple[int, int]:
+    """Return the place of a ranking, and how many there are."""
+    assert case.corpus_size is not None
+    all_places = places(case.m, case.corpus_size)
+    return all_places[tuple(int(p) for p in case.positions)], len(all_places)
+
+
+def lexirecall_percentile(case: Case) -> float:
+    if not case.m:
+        return 0.0
+    place, total = lexirecall_place(case)
+    return 1 - place / (total - 1) if total > 1 else 1.0
+
+
+def lexirecall_bits(case: Case) -> float:
+    if not case.m:
+        return 0.0
+    place, total = lexirecall_place(case)
+    return math.log2(total / (place + 1))
+
+
+# The paper's metric lexirecall, and the mean of linear exposure
+
+
+def yager_weights(m: int, n: int, epsilon: Fraction) -> list[Fraction]:
+    """w_1 … w_m as the paper writes them."""
+    d = 1 / (n + epsilon)
+    return [d ** (m - 1) / (1 + d) ** (m - 1), *(d ** (m - i) / (1 + d) ** (m + 1 - i) for i in range(2, m + 1))]
+
+
+def metric_lexirecall(case: Case, epsilon: float = 0.5) -> float:
+    n = case.corpus_size or 0
+    weights = yager_weights(case.m, n, Fraction(str(epsilon))) if case.m else []
+    return float(sum((w * Fraction(n - int(p), n) for w, p in zip(weights, case.positions, strict=True)), Fraction()))
+
+
+def linear_exposure(case: Case) -> float:
+    n = math.nan if case.corpus_size is None else case.corpus_size
+    return ratio(sum(1 - p / n for p in case.positions), case.m)
+
+
+# The table of twins
+
+
+MEASURES: dict[str, Callable[..., float]] = {
     "AP": ap, "RR": rr, "RBP": rbp, "R": recall, "P": precision, "Success": success, "Rprec": r_precision,
     "TSE": tse, "SL1": sl1, "SL3": sl3, "LastRel": last_rel, "RE": recall_error, "Depth": depth_at_recall, "WSS": wss,
-    "nDCG": ndcg, "ERR": err,
+    "Linear": linear_exposure, "nDCG": ndcg, "ERR": err,
     "NumRet": num_ret, "NumRel": lambda case: case.m, "NumRelRet": lambda case: case.num_found,
     "SetP": set_p, "SetR": set_r, "SetF": set_f,
     "Bpref": bpref, "infAP": inf_ap, "Judged": judged_at, "IPrec": iprec,
+    "LexiRecallPercentile": lexirecall_percentile, "LexiRecallBits": lexirecall_bits,
+    "MetricLexiRecall": metric_lexirecall,
 }  # fmt: skip
+"""Of every measure a function of one ranking and the settings; those of providers are in PROVIDER_MEASURES."""
 
 
 def value(name: str, settings: Mapping[str, Any], case: Case) -> float:
     """Return the value of a measure; its relevance level is the one of the case."""
-    assert name in TWINS, f"{name} has no twin: add one to TWINS in tests/naive.py"
-    return TWINS[name](case, **{key: setting for key, setting in settings.items() if key != "rel" or name == "nDCG"})
+    assert name in MEASURES, f"{name} has no twin: add one to MEASURES in tests/naive.py"
+    twin = MEASURES[name]
+    takes_level = "rel" in inspect.signature(twin).parameters
+    return twin(case, **{key: setting for key, setting in settings.items() if key != "rel" or takes_level})
+
+
+def completed(case: Case) -> list[Case]:
+    """The rankings of the whole corpus that a list may be the top of, if what is relevant and missing comes last.
+
+    This is the imputation of the paper: the value is the mean over them.
+    """
+    missing = Counter(grade for grade in case.judged.values() if grade >= case.level)
+    missing -= Counter(grade for grade in case.shown if grade is not None)
+    tails = sorted(set(permutations(missing.elements())))
+    gap = [None] * ((case.corpus_size or 0) - len(case.shown) - len(tails[0]))
+    return [replace(case, bottom=(*gap, *tail)) for tail in tails]
 
 
 # All orders of the tied items
@@ -357,24 +435,20 @@ PREFERENCES: dict[str, Callable[..., float]] = {
     "LexiPrecision": lambda x, y, size="sign": sized_lexiprecision(x, y) if size == "rr" else lexiprecision(x, y),
     "RPP": rpp,
 }
+"""Of every preference a function of two position vectors and the settings."""
 
 
 def preference(name: str, settings: Mapping[str, float | str], x: Case, y: Case) -> float:
     """Compare two rankings of a request that has relevant items; the relevance level is the one of the cases."""
     assert name in PREFERENCES, f"{name} has no twin: add one to PREFERENCES in tests/naive.py"
-    chosen = {key: setting for key, setting in settings.items() if key != "rel"}
-    if chosen.pop("graded", False):
-        return graded_rpp(x, y, str(chosen.get("weight", "uniform")))
-    return PREFERENCES[name](x.positions, y.positions, **chosen)
-
-
-def graded_rpp(x: Case, y: Case, weight: str = "uniform") -> float:
-    """The mean over the grades of the request, each as a level, weighted by how many items reach it."""
-    levels = {grade for grade in x.judged.values() if grade > 0}
+    chosen = {key: setting for key, setting in settings.items() if key not in ("rel", "graded")}
+    if not settings.get("graded"):
+        return PREFERENCES[name](x.positions, y.positions, **chosen)
+    # the mean over the grades of the request, each as a level, weighted by how many items reach it
     total = value = 0.0
-    for level in levels:
+    for level in {grade for grade in x.judged.values() if grade > 0}:
         at = [replace(case, level=level) for case in (x, y)]
-        value += at[0].m * rpp(at[0].positions, at[1].positions, weight)
+        value += at[0].m * PREFERENCES[name](at[0].positions, at[1].positions, **chosen)
         total += at[0].m
     return ratio(value, total)
 
@@ -426,41 +500,6 @@ def leximin(x: list[Fraction], y: list[Fraction]) -> int:
         if a != b:
             return 1 if a > b else -1
     return 0
-
-
-# Exact metric lexirecall: the place of a ranking, found by sorting all placements
-
-
-@lru_cache(maxsize=64)
-def places(m: int, n: int, order: str = "recall") -> dict[tuple[int, ...], int]:
-    """Return the place of every placement of m items in a corpus of n, 0 the best, by its deepest or first items."""
-    placements = list(combinations(range(1, n + 1), m))
-    placements.sort(key=lambda placement: placement[::-1] if order == "recall" else placement)
-    return {placement: place for place, placement in enumerate(placements)}
-
-
-def lexirecall_place(case: Case) -> tuple[int, int]:
-    """Return the place of a ranking, and how many there are."""
-    assert case.corpus_size is not None
-    all_places = places(case.m, case.corpus_size)
-    return all_places[tuple(int(p) for p in case.positions)], len(all_places)
-
-
-def lexirecall_percentile(case: Case) -> float:
-    if not case.m:
-        return 0.0
-    place, total = lexirecall_place(case)
-    return 1 - place / (total - 1) if total > 1 else 1.0
-
-
-def lexirecall_bits(case: Case) -> float:
-    if not case.m:
-        return 0.0
-    place, total = lexirecall_place(case)
-    return math.log2(total / (place + 1))
-
-
-TWINS |= {"LexiRecallPercentile": lexirecall_percentile, "LexiRecallBits": lexirecall_bits}
 
 
 # Rankings of a whole corpus: orientation, and ties by chance
@@ -562,6 +601,23 @@ def provider_shares(
 def provider_means(shares: list[dict[str, float]]) -> dict[str, float]:
     """The mean exposure of each provider over the requests for which it has a relevant item."""
     return {owner: fmean(share[owner] for share in shares if owner in share) for owner in set().union(*shares)}
+
+
+def worst_provider(shares: list[dict[str, float]]) -> list[list[float]]:
+    """The lowest exposure for each request."""
+    return [[min(share.values(), default=math.nan) for share in shares]]
+
+
+def worst_provider_overall(shares: list[dict[str, float]]) -> list[list[float]]:
+    """The exposures of the provider with the lowest mean; of each of them, where several have it."""
+    means = provider_means(shares)
+    lowest = min(means.values(), default=math.nan)
+    worst = [owner for owner, mean in means.items() if math.isclose(mean, lowest, rel_tol=1e-9, abs_tol=1e-15)]
+    return [[share.get(owner, math.nan) for share in shares] for owner in worst or [""]]
+
+
+PROVIDER_MEASURES = {"WorstProvider": worst_provider, "WorstProviderOverall": worst_provider_overall}
+"""Of every measure of providers a function of their exposures for each request: the lists of values that are right."""
 
 
 # One order of systems; a profile says of each request who takes part, and whom each prefers to whom
@@ -916,47 +972,3 @@ def steps_down(levels: tuple[int, ...], m: int, kind: str) -> list[tuple[int, ..
 def all_below(levels: tuple[int, ...], m: int, kind: str) -> set[tuple[int, ...]]:
     """A set itself and all that steps down lead to."""
     return {levels}.union(*(all_below(below, m, kind) for below in steps_down(levels, m, kind)))
-
-
-# The paper's metric lexirecall, and the mean of linear exposure
-
-
-def yager_weights(m: int, n: int, epsilon: Fraction) -> list[Fraction]:
-    """w_1 … w_m as the paper writes them."""
-    d = 1 / (n + epsilon)
-    return [d ** (m - 1) / (1 + d) ** (m - 1), *(d ** (m - i) / (1 + d) ** (m + 1 - i) for i in range(2, m + 1))]
-
-
-def metric_lexirecall(case: Case, epsilon: float = 0.5) -> float:
-    n = case.corpus_size or 0
-    weights = yager_weights(case.m, n, Fraction(str(epsilon))) if case.m else []
-    return float(sum((w * Fraction(n - int(p), n) for w, p in zip(weights, case.positions, strict=True)), Fraction()))
-
-
-def linear_exposure(case: Case) -> float:
-    n = math.nan if case.corpus_size is None else case.corpus_size
-    return ratio(sum(1 - p / n for p in case.positions), case.m)
-
-
-TWINS |= {"MetricLexiRecall": metric_lexirecall, "Linear": linear_exposure}
-
-
-# Imputation as in the paper: the whole corpus is ranked, what is missing at its end, in any order
-
-NOT_OF_POSITIONS = {"NumRet", "NumRel", "NumRelRet", "SetP", "SetR", "SetF", "Bpref", "infAP", "Judged"}
-
-
-def completed(case: Case) -> list[Case]:
-    """The rankings of the whole corpus that a list may be the top of, if what is relevant and missing comes last."""
-    missing = Counter(grade for grade in case.judged.values() if grade >= case.level)
-    missing -= Counter(grade for grade in case.shown if grade is not None)
-    tails = sorted(set(permutations(missing.elements())))
-    gap: list[Grade] = [None] * ((case.corpus_size or 0) - len(case.shown) - len(tails[0]))
-    return [replace(case, shown=[*case.shown, *gap, *tail], imputation="pessimistic") for tail in tails]
-
-
-def paper_value(name: str, settings: Mapping[str, Any], case: Case) -> float:
-    """The mean over these rankings; with a cut-off, and where positions do not matter, what is missing is not there."""
-    if name in NOT_OF_POSITIONS or name == "Rprec" or "cutoff" in settings:
-        return value(name, settings, case)
-    return fmean(value(name, settings, each) for each in completed(case))

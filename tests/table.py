@@ -4,9 +4,12 @@ Belongs here: which rows and settings the properties are tried on. They are read
 that a new row is tested on arrival.
 """
 
+import math
 from typing import TypeVar
 
-from lexirecall import MEASURES, PREFERENCES, Measure, Preference
+import naive
+from lexirecall import MEASURES, PREFERENCES, Measure, Preference, UsageError
+from lexirecall.measures.form import recall_level_form
 from lexirecall.measures.row import Row
 
 Kind = TypeVar("Kind", bound=Row)
@@ -34,4 +37,16 @@ def all_preferences() -> list[Preference]:
 
 def needs_size(measure: Measure) -> bool:
     """Tell whether it cannot be computed where the corpus size is unknown."""
-    return measure.corpus == "required" or measure.values.get("e") == "linear"
+    exposure = measure.values.get("e")
+    if exposure is not None and math.isnan(naive.EXPOSURES[exposure](1, p=0.5, n=None)):
+        return True
+    return measure.corpus == "required"
+
+
+def is_sum(measure: Measure) -> bool:
+    """Tell whether it is sum_i e(p_i) z(i, m), at least where all grades are 1."""
+    try:
+        recall_level_form(measure, 30)
+    except UsageError:
+        return False
+    return True

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 import naive
 from lexirecall import MEASURES, Measure, UsageError, parse_measures, project
+from lexirecall.exposure import EXPOSURES
 from strategies import DOCUMENTS, LEVELS, Collection, Ordering, collections, orderings, quick
 from table import all_measures, needs_size
 
@@ -68,8 +70,9 @@ def twins(collection: Collection, level: float, ordering: Ordering, ties: str, i
     def of_order(order: list[str], judged: dict[str, float], measure: Measure) -> float:
         shown = naive.grades_shown(order, judged, ordering.depth, judged_only=ordering.judged_only)
         case = naive.Case(shown, judged, measure.level(level), collection.corpus_size, imputation)
-        compute = naive.paper_value if imputation == "paper" else naive.value
-        return compute(measure.name, measure.settings, case)
+        sees_bottom = imputation == "paper" and not (measure.is_cut or measure.needs_judged)
+        cases = naive.completed(case) if sees_bottom else [case]
+        return fmean(naive.value(measure.name, measure.settings, each) for each in cases)
 
     def twin(lines: naive.Lines, judged: dict[str, float], measure: Measure) -> float:
         if ties == "expected":
@@ -85,8 +88,12 @@ def conventions_of(ordering: Ordering) -> dict[str, Any]:
 
 def test_every_row_of_the_table_has_a_twin_and_every_twin_a_row() -> None:
     rows = {row.name for row in MEASURES.values() if not row.needs_providers}
-    assert not rows - naive.TWINS.keys(), "add a twin of each to TWINS in tests/naive.py"
-    assert not naive.TWINS.keys() - rows
+    assert not rows - naive.MEASURES.keys(), "add a twin of each to MEASURES in tests/naive.py"
+    assert not naive.MEASURES.keys() - rows
+
+
+def test_every_exposure_has_a_twin_and_every_twin_a_row() -> None:
+    assert EXPOSURES.keys() == naive.EXPOSURES.keys(), "add a twin of each to EXPOSURES in tests/naive.py"
 
 
 def test_the_settings_tried_cover_every_setting_that_is_offered() -> None:

@@ -68,7 +68,7 @@ def right(monkeypatch: pytest.MonkeyPatch) -> Iterator[Measure]:
         formula="sum_i i/m^2", reference="DiazEM25", at="cutoff",
     )  # fmt: skip
     register(row)
-    monkeypatch.setitem(naive.TWINS, "Squared", squared_recall)
+    monkeypatch.setitem(naive.MEASURES, "Squared", squared_recall)
     monkeypatch.setattr(table, "MEASURES", {"Squared": row})
     monkeypatch.setattr(test_measures_against_naive, "TRIED", [])
     yield row
@@ -106,8 +106,8 @@ def test_a_wrong_measure_fails(right: Measure, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_measure_without_a_twin_says_what_to_add(right: Measure) -> None:
-    naive.TWINS.pop(right.name)
-    with pytest.raises(AssertionError, match=r"TWINS in tests/naive\.py"):
+    naive.MEASURES.pop(right.name)
+    with pytest.raises(AssertionError, match=r"MEASURES in tests/naive\.py"):
         test_measures_against_naive.test_every_row_of_the_table_has_a_twin_and_every_twin_a_row()
-    with pytest.raises(AssertionError, match=r"Squared has no twin: add one to TWINS in tests/naive\.py"):
+    with pytest.raises(AssertionError, match=r"Squared has no twin: add one to MEASURES in tests/naive\.py"):
         test_measures_against_naive.test_every_measure_equals_its_twin(ties="trec")

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 import naive
 from lexirecall import MEASURES, Measure, UsageError, parse_measure
+from lexirecall.exposure import EXPOSURES
 from lexirecall.judgments import FloatArray
 from lexirecall.measures import TSE
 from lexirecall.orientation import precision_orientation, recall_orientation, values_of_complete
 from strategies import quick
 
-EXPOSURES = ("ap", "dcg", "rbp", "linear")
-OF_POSITIONS = [row for row in MEASURES.values() if not row.needs_judged and row.name in naive.TWINS]
+OF_POSITIONS = [row for row in MEASURES.values() if not row.needs_judged and row.name in naive.MEASURES]
 WITH_SETTINGS = [
     measure
     for row in OF_POSITIONS
@@ -39,7 +39,7 @@ def test_orientation_is_what_a_measure_loses_in_the_definition(measure: Measure,
 
 
 @quick(50)
-@given(e=st.sampled_from(EXPOSURES), m=st.integers(1, 6), extra=st.integers(1, 6), cutoff=st.integers(1, 12))
+@given(e=st.sampled_from(list(EXPOSURES)), m=st.integers(1, 6), extra=st.integers(1, 6), cutoff=st.integers(1, 12))
 def test_total_search_efficiency_is_scaled_by_its_bounds(e: str, m: int, extra: int, cutoff: int) -> None:
     n = m + extra
     measure = TSE(e=e) if cutoff == 12 else TSE(e=e) @ cutoff

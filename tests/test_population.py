@@ -3,7 +3,6 @@
 import doctest
 import math
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
@@ -16,7 +15,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import naive
-from lexirecall import MEASURES, Measure, UsageError, parse_measure
+from lexirecall import MEASURES, Measure, UsageError, parse_measure, parse_measures
+from lexirecall.exposure import EXPOSURES
 from lexirecall.measures import AP, RBP, RPREC, TSE
 from lexirecall.population import (
     is_top_heavy,
@@ -28,25 +28,18 @@ from lexirecall.population import (
     worst_case_user,
 )
 from strategies import quick
+from table import all_measures, is_sum, needs_size
 
 DOCS = Path(__file__).parents[1] / "docs"
 TOP_HEAVY = (
     "AP", "RR", "nDCG", "nDCG(dcg='exp-log2')", "RBP", "RBP(p=0.5)", "TSE", "TSE(e='dcg')", "TSE(e='rbp')",
     "TSE(e='linear')", "WSS@1",
 )  # fmt: skip
-OTHERS = (
+NOT_TOP_HEAVY = (
     "AP@5", "RR@2", "nDCG@3", "RBP@4", "TSE@5", "R@3", "P@3", "Success@2", "Rprec", "SL1", "SL3", "LastRel", "RE",
     "Depth@0.5", "WSS@0.5",
 )  # fmt: skip
-NEED_N = {"TSE(e='linear')", "WSS@1", "WSS@0.5"}
-USE_N = {"TSE", "SL1", "SL3", "LastRel", "RE", "Depth", "WSS"}
-
-EXPOSURES: dict[str, Callable[[float, float], float]] = {
-    "ap": lambda p, _: 1 / p,
-    "dcg": lambda p, _: 1 / math.log2(p + 1),
-    "rbp": lambda p, _: 0.2 * math.pow(0.8, p - 1),
-    "linear": lambda p, n: 1 - p / n,
-}
+TRIED = list(dict.fromkeys([*parse_measures(TOP_HEAVY), *filter(is_sum, all_measures())]))
 
 
 @dataclass(frozen=True)
@@ -77,7 +70,7 @@ def rankings(draw: st.DrawFn) -> Ranking:
 
 def enumerated(ranking: Ranking, measure: Measure) -> list[float]:
     """The value of the measure for each user, from the list of grades that the user sees."""
-    placed = ranking.placed(at_bottom=measure.name in USE_N)
+    placed = ranking.placed(at_bottom=measure.corpus != "ignored")
     users = [tuple(placed[i - 1] for i in levels) for levels in naive.nonempty_sets(ranking.m)]
     cases = [naive.case_of_user(wanted, ranking.corpus_size) for wanted in users]
     return [naive.value(measure.name, measure.settings, case) for case in cases]
@@ -86,24 +79,23 @@ def enumerated(ranking: Ranking, measure: Measure) -> list[float]:
 # Enumeration
 
 
-@pytest.mark.parametrize("name", [*TOP_HEAVY, *OTHERS])
+@pytest.mark.parametrize("measure", TRIED, ids=str)
 @given(ranking=rankings())
-@quick(60)
-def test_the_utilities_of_all_users_are_those_of_each_user_alone(name: str, ranking: Ranking) -> None:
-    measure = parse_measure(name)
-    assume(ranking.corpus_size or name not in NEED_N)
+@quick(40)
+def test_the_utilities_of_all_users_are_those_of_each_user_alone(measure: Measure, ranking: Ranking) -> None:
+    assume(ranking.corpus_size or not needs_size(measure))
     users = user_utilities(measure, ranking.found, ranking.m, corpus_size=ranking.corpus_size)
     assert len(users) == 2**ranking.m - 1
     assert users.utilities.tolist() == pytest.approx(enumerated(ranking, measure), abs=1e-12)
 
 
-@pytest.mark.parametrize("name", [*TOP_HEAVY, *OTHERS])
+@pytest.mark.parametrize("measure", TRIED, ids=str)
 @given(ranking=rankings())
-@quick(30)
-def test_the_user_who_wants_everything_has_the_value_of_the_ranking(name: str, ranking: Ranking) -> None:
-    assume(ranking.corpus_size or name not in NEED_N)
-    users = user_utilities(name, ranking.found, ranking.m, corpus_size=ranking.corpus_size)
-    expected = parse_measure(name).of(ranking.found, ranking.m, corpus_size=ranking.corpus_size)
+@quick(20)
+def test_the_user_who_wants_everything_has_the_value_of_the_ranking(measure: Measure, ranking: Ranking) -> None:
+    assume(ranking.corpus_size or not needs_size(measure))
+    users = user_utilities(measure, ranking.found, ranking.m, corpus_size=ranking.corpus_size)
+    expected = measure.of(ranking.found, ranking.m, corpus_size=ranking.corpus_size)
     assert users.utilities[-1] == pytest.approx(expected, abs=1e-12)
 
 
@@ -162,13 +154,13 @@ def test_twenty_relevant_items_are_enumerated() -> None:
     assert providers.best.levels == tuple(range(1, 21))
 
 
-@given(ranking=rankings(), name=st.sampled_from(["ap", "dcg", "rbp", "linear"]))
+@given(ranking=rankings(), name=st.sampled_from(list(EXPOSURES)))
 @quick(100)
 def test_the_exposures_of_all_providers_are_sums_over_their_items(ranking: Ranking, name: str) -> None:
     n = ranking.corpus_size
-    assume(n or name != "linear")
+    assume(n or not needs_size(TSE(e=name)))
     placed = ranking.placed(at_bottom=True)
-    seen = [EXPOSURES[name](p, n or math.nan) for p in placed]
+    seen = [naive.EXPOSURES[name](p, p=0.8, n=n) for p in placed]
     expected = [sum(seen[i - 1] for i in levels) for levels in naive.nonempty_sets(ranking.m)]
     providers = provider_utilities(name, ranking.found, ranking.m, corpus_size=n)
     assert providers.utilities.tolist() == pytest.approx(expected, abs=1e-12)
@@ -196,7 +188,7 @@ def test_the_exposure_of_ndcg_is_that_of_dcg() -> None:
 @quick(60)
 def test_the_closed_form_is_what_enumeration_finds(name: str, ranking: Ranking) -> None:
     n = ranking.corpus_size
-    assume(n or name not in NEED_N)
+    assume(n or not needs_size(parse_measure(name)))
     worst = user_utilities(name, ranking.found, ranking.m, corpus_size=n).worst.utility
     assert worst_case_user(name, ranking.found, ranking.m, corpus_size=n) == pytest.approx(worst, abs=1e-12)
 
@@ -269,7 +261,7 @@ def test_top_heavy_measures_are_found_to_be(name: str) -> None:
     assert top_heavy_counterexample(name) is None
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("name", NOT_TOP_HEAVY)
 def test_other_measures_are_found_not_to_be_top_heavy(name: str) -> None:
     assert not is_top_heavy(name)
 
@@ -319,10 +311,10 @@ def test_leximin_counts_floats_as_equal_up_to_the_tolerance() -> None:
 
 
 @pytest.mark.parametrize("function", [user_utilities, worst_case_user])
-@pytest.mark.parametrize("name", ["SetP", "Bpref", "IPrec@0.5", "NumRet"])
-def test_a_measure_without_exposure_and_weight_is_refused(function: Any, name: str) -> None:
-    with pytest.raises(UsageError, match=f"^{name} has no exposure e and weight z"):
-        function(name, [1, 2])
+@pytest.mark.parametrize("measure", [m for m in all_measures() if not is_sum(m)], ids=str)
+def test_a_measure_without_exposure_and_weight_is_refused(function: Any, measure: Measure) -> None:
+    with pytest.raises(UsageError, match=f"^{re.escape(str(measure))} has no exposure e and weight z"):
+        function(measure, [1, 2], corpus_size=9)
 
 
 @pytest.mark.parametrize(
