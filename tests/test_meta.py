@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import naive
@@ -49,6 +49,7 @@ from lexirecall.names import Evaluable, parse_names
 from lexirecall.verbs.rank import compared_pairs
 from strategies import LEVELS, collections, quick
 from strategies import Collection as Drawn
+from table import all_measures, all_preferences, needs_size
 
 # Systems that agree on the first two relevant documents and differ only in where the third stands
 DEPTHS = {"near": 20, "far": 40, "farther": 60}
@@ -128,7 +129,7 @@ def naive_sign(name: str, x: naive.Case, y: naive.Case) -> int:
 
 def naive_decided(name: str, drawn: Drawn, level: float) -> naive.Decided:
     """Compare every two systems on every request that has something relevant."""
-    level = 5e-324 if name == "nDCG" else level
+    level = row_of(name).level(level)
     decided = {}
     for request, judged in drawn.qrels.items():
         cases = {run: case_of(judged, lines, request, level) for run, lines in drawn.runs.items()}
@@ -155,7 +156,10 @@ def is_share(value: float | None, expected: Fraction | None) -> bool:
 
 
 BINARY, BINARY_10 = "nDCG(rel='level')", "nDCG(rel='level')@10"
-TWINNED = ["LexiRecall", "LexiPrecision", "RPP", "AP", "nDCG", BINARY, "RR", "R@2", "Rprec", "TSE"]
+OF_ITEMS = [measure for measure in all_measures() if not measure.needs_providers]
+TWINNED = [BINARY, *map(str, all_preferences())]
+TWINNED += [str(m) for m in OF_ITEMS if m.corpus != "if missing" and not needs_size(m) and not m.needs_judged]
+"""Those that every ranking has a value of, whatever else is known."""
 
 
 @given(
@@ -188,20 +192,20 @@ def test_ties_agreement_and_what_labels_change_are_their_definitions(
 
 @given(
     drawn=collections(max_systems=5),
-    name=st.sampled_from(
-        [*TWINNED, "LexiPrecision(size='rr')", "RPP(graded=True)", "LastRel", "Judged@2", "AP(rel=2)"]
-    ),
+    name=st.sampled_from([BINARY, "AP(rel=2)", *map(str, all_preferences()), *map(str, OF_ITEMS)]),
     policies=st.builds(
         Policies, st.sampled_from(LEVELS), st.sampled_from(["all", "intersection"]), st.sampled_from(["skip", "zero"])
     ),
 )
 @quick(250)
 def test_decisions_by_ranks_are_those_of_all_pairs(drawn: Drawn, name: str, policies: Policies) -> None:
+    preference = parse_preference(name)
+    assume(drawn.corpus_size or not (preference.measure and needs_size(preference.measure)))
     positions = project(drawn.qrels, drawn.runs, needs_judged=True, **drawn.given_size)
-    pairs = compared_pairs(positions, parse_preference(name), policies)
+    pairs = compared_pairs(positions, preference, policies)
     decisions = decide(row_of(name), positions, policies)
     assert (decisions.taking_part == pairs.taking_part).all()
-    assert (decisions.ranks is None) == name.startswith("RPP")
+    assert preference.transitive if decisions.ranks is not None else preference.measure is None
     for s in range(len(positions.systems) - 1):
         both = pairs.taking_part[s] & pairs.taking_part[s + 1 :]
         assert (decisions.against_later(s) * both == pairs.signs[s, s + 1 :]).all()
@@ -242,12 +246,6 @@ def test_values_that_differ_by_rounding_share_a_rank() -> None:
 # Labels that go
 
 
-ALL_NAMES = [
-    "AP", "RR", "RBP", "R@2", "P@2", "Success@2", "Rprec", "TSE", "LastRel", "RE", "Depth@0.5", "nDCG", "nDCG@2", "ERR",
-    "NumRet", "NumRel", "NumRelRet", "SetP", "SetR", "SetF", "Bpref", "infAP", "Judged@2", "IPrec@0.5",
-]  # fmt: skip
-
-
 @given(drawn=collections(max_systems=3), choice=st.randoms(use_true_random=False))
 @quick(150)
 def test_removing_labels_is_reading_again_without_them(drawn: Drawn, choice: Any) -> None:
@@ -260,10 +258,11 @@ def test_removing_labels_is_reading_again_without_them(drawn: Drawn, choice: Any
     read = project(again, drawn.runs, needs_judged=True, **drawn.given_size)
     assert fewer.judgments.num_positive.tolist() == read.judgments.num_positive.tolist()
     assert fewer.num_found.tolist() == read.num_found.tolist()
-    names = [*ALL_NAMES, *(["LexiRecall", "RPP(graded=True)"] if len(drawn.runs) > 1 else [])]
+    rows: list[Any] = [measure for measure in OF_ITEMS if drawn.corpus_size or not needs_size(measure)]
+    rows += all_preferences() if len(drawn.runs) > 1 else []
     levels = [level for level in LEVELS if read.judgments.num_relevant(level).any()]
     for level in levels:
-        values, expected = (evaluate(each, measures=names, level=level).values for each in (fewer, read))
+        values, expected = (evaluate(each, measures=rows, level=level).values for each in (fewer, read))
         assert values == pytest.approx(expected, rel=1e-12, abs=1e-15, nan_ok=True)
 
 

@@ -14,21 +14,14 @@ from lexirecall import MEASURES, Measure, UsageError, parse_measure
 from lexirecall.exposure import EXPOSURES
 from lexirecall.judgments import FloatArray
 from lexirecall.measures import TSE
-from lexirecall.orientation import precision_orientation, recall_orientation, values_of_complete
+from lexirecall.orientation import is_row, precision_orientation, recall_orientation, values_of_complete
 from strategies import quick
+from table import all_measures
 
-OF_POSITIONS = [row for row in MEASURES.values() if not row.needs_judged and row.name in naive.MEASURES]
-WITH_SETTINGS = [
-    measure
-    for row in OF_POSITIONS
-    for measure in [
-        *([] if row.needs_at else [row]),
-        *(row @ place for place in {"cutoff": (1, 3), "recall": (0.5, 1), "": ()}[row.at]),
-    ]
-]
+WITH_SETTINGS = [measure for measure in all_measures() if not measure.needs_judged and not measure.needs_providers]
 
 
-@pytest.mark.parametrize("measure", [m for m in WITH_SETTINGS if m.name != "TSE"], ids=str)
+@pytest.mark.parametrize("measure", [m for m in WITH_SETTINGS if not is_row(m, TSE)], ids=str)
 @pytest.mark.parametrize(("m", "n"), [(1, 1), (1, 6), (2, 6), (3, 6), (5, 6), (6, 6)])
 def test_orientation_is_what_a_measure_loses_in_the_definition(measure: Measure, m: int, n: int) -> None:
     def value_of(case: naive.Case) -> float:
@@ -142,10 +135,10 @@ def test_relevant_items_without_room_are_refused(m: int, n: int) -> None:
         recall_orientation("AP", m, n)
 
 
-@pytest.mark.parametrize("name", ["Bpref", "infAP", "Judged@3"])
-def test_measures_of_other_items_have_no_orientation(name: str) -> None:
+@pytest.mark.parametrize("measure", [m for m in all_measures() if m.needs_judged], ids=str)
+def test_measures_of_other_items_have_no_orientation(measure: Measure) -> None:
     with pytest.raises(UsageError, match="judged non-relevant items"):
-        precision_orientation(name, 2, 10)
+        precision_orientation(measure, 2, 10)
 
 
 @pytest.mark.parametrize("name", ["R", "LexiRecall", "unknown"])

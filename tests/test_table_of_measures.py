@@ -164,30 +164,13 @@ def test_the_corpus_size_changes_only_measures_of_the_missing_items(shown: Grade
         assert known == pytest.approx([unknown, unknown], abs=0, nan_ok=True), measure
 
 
-@pytest.mark.parametrize(
-    ("name", "missing"),
-    [
-        ("TSE", 1),
-        ("SL1", 2),
-        ("SL3", 1),
-        ("LastRel", 1),
-        ("RE", 1),
-        ("Depth@1", 1),
-        ("WSS@0.5", 0),
-        ("LexiRecallPercentile", 1),
-        ("LexiRecallBits", 0),
-        ("Linear", 0),
-        ("MetricLexiRecall", 0),
-        ("WorstProvider", 1),
-        ("WorstProviderOverall", 1),
-    ],
-)
-def test_the_corpus_size_changes_measures_of_the_missing_items(name: str, missing: int) -> None:
-    measure = parse_measure(name)
-    assert measure.corpus != "ignored"
-    shown: Grades = [None] * missing + [1] * (2 - missing)
-    in_30, in_40 = (value(measure, ranking_of(shown, [1] * missing, size)) for size in (30, 40))
-    assert in_30 != in_40
+@pytest.mark.parametrize("row", [row for row in MEASURES.values() if row.corpus != "ignored"], ids=str)
+def test_the_corpus_size_changes_measures_of_the_missing_items(row: Measure) -> None:
+    shown_and_missing: list[tuple[Grades, list[float]]] = [([1, 1], []), ([None, 1], [1]), ([None, None], [1, 1])]
+    rankings = [[ranking_of(*listed, size) for size in (30, 40)] for listed in shown_and_missing]
+    for measure in variants(row):
+        if not measure.is_cut:
+            assert any(value(measure, in_30) != value(measure, in_40) for in_30, in_40 in rankings), measure
 
 
 @quick(60)
@@ -298,8 +281,9 @@ def test_the_places_of_missing_items_of_different_grades_are_averaged_over() -> 
 def test_with_the_papers_imputation_what_was_not_retrieved_is_not_in_the_top(n: int) -> None:
     """All three are missing; in a corpus of three they stand at 1, 2 and 3, and yet were not found."""
     ranking = ranking_of([], [1, 1, 1], n, imputation="paper")
-    for name in ("R@10", "P@10", "Success@10", "Rprec", "AP@10", "nDCG@10", "RR@10", "ERR@10", "RBP@10", "SetR"):
-        assert value(parse_measure(name), ranking) == 0
+    for measure in (row @ 10 if row.at == "cutoff" else row for row in MEASURES.values()):
+        if measure.is_cut and measure.corpus == "ignored" and measure.direction > 0 and not measure.needs_judged:
+            assert value(measure, ranking) == 0, measure
     assert value(MEASURES["AP"], ranking) > 0
     runs = {"one": {"q": ["a"]}, "none": {"q": []}}
     both = project({"q": dict.fromkeys("abc", 1)}, runs, corpus_size=n, imputation="paper").at_level(1)
@@ -320,10 +304,9 @@ def test_the_papers_example_without_a_corpus_size(name: str) -> None:
 # What is undefined, and what is refused
 
 
-@pytest.mark.parametrize("name", ["SL3", "LastRel", "RE", "Depth@1"])
-def test_without_a_corpus_size_a_missing_item_leaves_its_position_undefined(name: str) -> None:
-    measure = parse_measure(name)
-    assert not math.isfinite(measure.of([2, 3, 8], num_relevant=6))
+@pytest.mark.parametrize("measure", [m for m in all_measures() if m.corpus == "if missing"], ids=str)
+def test_without_a_corpus_size_a_missing_item_leaves_its_position_undefined(measure: Measure) -> None:
+    assert not math.isfinite(measure.of([], num_relevant=6))
     assert math.isfinite(measure.of([2, 3, 8]))
 
 
@@ -333,13 +316,11 @@ def test_without_a_corpus_size_a_found_position_is_defined_even_if_others_are_mi
     assert not math.isfinite(MEASURES["SL1"].of([], num_relevant=6))
 
 
-@pytest.mark.parametrize("positions", [[1, 2], [1], []])
-@pytest.mark.parametrize(
-    "name", ["TSE(e='linear')", "WSS@0.95", "LexiRecallPercentile", "LexiRecallBits", "Linear", "MetricLexiRecall"]
-)
-def test_without_a_corpus_size_what_is_a_share_of_it_is_refused(name: str, positions: list[int]) -> None:
+@pytest.mark.parametrize("shown", [[1, 1], [1], []], ids=str)
+@pytest.mark.parametrize("measure", [m for m in all_measures() if needs_size(m)], ids=str)
+def test_without_a_corpus_size_what_is_a_share_of_it_is_refused(measure: Measure, shown: Grades) -> None:
     with pytest.raises(UsageError, match="needs the corpus size"):
-        parse_measure(name).of(positions, num_relevant=2)
+        value(measure, ranking_of(shown, [1.0] * (2 - len(shown))))
 
 
 @pytest.mark.parametrize(

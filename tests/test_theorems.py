@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from itertools import combinations, permutations
-from typing import Any
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import naive
-from lexirecall import MEASURES, PREFERENCES, Measure, Preference, Projection, parse_preference, project
+from lexirecall import MEASURES, PREFERENCES, Measure, parse_preference, project
 from lexirecall.judgments import FloatArray
 from lexirecall.measures import AP, LINEAR, NDCG, RBP, RR, TSE
 from lexirecall.population import (
@@ -313,38 +312,6 @@ def test_exact_metrics_tie_an_item_at_the_very_bottom_with_one_that_is_missing()
     """Their placements are the same, and so are their values; LexiRecall prefers what was found."""
     assert parse_preference("MetricLexiRecall").of([1, 9], [1], 2, corpus_size=9) == 0
     assert LEXI_RECALL.of([1, 9], [1], 2) == 1
-
-
-def signs(preference: Preference, places: list[Placement]) -> Any:
-    """The signs of all pairs."""
-    projection = Projection.of_vectors(places, level=preference.level(1), corpus_size=SMALL)
-    return np.sign(preference.pairs(projection).values[:, :, 0])
-
-
-LEXICOGRAPHIC = ("LexiRecall", "LexiPrecision", "LexiPrecision(size='rr')")
-METRICS = [
-    str(row @ {"cutoff": 3, "recall": 0.5}[row.at] if row.at else row)
-    for row in MEASURES.values()
-    if not row.needs_providers
-]
-PER_SIZE = [placements(7, [1]), placements(7, [3]), placements(6, [4])]
-
-
-@pytest.mark.parametrize("name", [*LEXICOGRAPHIC, *METRICS, "RPP", "RPP(weight='inverse')", "RPP(weight='dcg')"])
-@pytest.mark.parametrize("places", PER_SIZE, ids=len)
-def test_every_preference_is_antisymmetric(name: str, places: list[Placement]) -> None:
-    table = signs(parse_preference(name), places)
-    assert np.array_equal(table, -table.T)
-
-
-@pytest.mark.parametrize("name", [*LEXICOGRAPHIC, *METRICS])
-@pytest.mark.parametrize("places", PER_SIZE, ids=len)
-def test_lexicographic_and_metric_preferences_are_transitive(name: str, places: list[Placement]) -> None:
-    table = signs(parse_preference(name), places)
-    at_least = table >= 0
-    for x, y, z in permutations(range(len(places)), 3):
-        if at_least[x, y] and at_least[y, z]:
-            assert table[x, z] == max(table[x, y], table[y, z])
 
 
 def test_recall_paired_preference_has_a_cycle() -> None:
