@@ -10,20 +10,12 @@ from pathlib import Path
 import click
 
 from lexirecall.cli import COMMANDS, group
-from lexirecall.measures import MEASURES, exact, graded, judged, providers, recall_level, sets
+from lexirecall.measures import GROUPS, MEASURES
 from lexirecall.measures.references import REFERENCES
 from lexirecall.measures.row import Row
 from lexirecall.preferences import PREFERENCES
 
 DOCS = Path(__file__).parent
-GROUPS = {
-    "Recall-level measures": recall_level,
-    "Measures of grades": graded,
-    "Counts and sets": sets,
-    "Measures of judged items, and precision over recall": judged,
-    "Exact metric lexirecall": exact,
-    "Exposure of providers": providers,
-}
 
 
 def measures_page() -> str:
@@ -35,8 +27,8 @@ def measures_page() -> str:
         "positions of the m relevant items of a request, n is the corpus size, k the length of the list or a cut-off, "
         "r the number of relevant items retrieved or a recall. This page is generated from the table.",
     ]
-    for title, module in GROUPS.items():
-        parts.append(f"## {title}")
+    for module in GROUPS:
+        parts.append(f"## {module.TITLE}")
         if doc := module.__doc__:
             parts.append(doc.splitlines()[0])
         parts += map(_measure_section, module.ROWS)

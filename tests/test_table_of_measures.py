@@ -24,7 +24,7 @@ from lexirecall import (
     project,
 )
 from lexirecall.judgments import FloatArray
-from lexirecall.measures import Parameter
+from lexirecall.measures import GROUPS, Parameter
 from lexirecall.measures.recall_level import needed_for_recall
 from lexirecall.measures.references import REFERENCES
 from lexirecall.names import rows
@@ -81,6 +81,7 @@ def test_every_row_of_every_module_is_in_the_table() -> None:
     ]
     rows = [row for module in modules for row in getattr(module, "ROWS", ())]
     declared = {id(value) for module in modules for value in vars(module).values() if isinstance(value, Measure)}
+    assert {id(module) for module in modules if hasattr(module, "ROWS")} == {id(group) for group in GROUPS}
     assert {row.name: row for row in rows} == MEASURES
     assert len(rows) == len(MEASURES)
     assert declared == {id(row) for row in rows}

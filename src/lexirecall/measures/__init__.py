@@ -1,6 +1,7 @@
 """The table of measures: one row each, grouped by kin. Command line, documentation and tests read it.
 
-Belongs here: the table. A new measure is one row in one of the modules of this package, and its entry in their ROWS.
+Belongs here: the table. A new measure is one row in one of the modules of this package, and its entry in their ROWS;
+a new module of measures has ROWS and a TITLE, and its entry in GROUPS.
 
 >>> sorted(MEASURES)[:4]
 ['AP', 'Bpref', 'Depth', 'ERR']
@@ -34,12 +35,12 @@ from lexirecall.measures.recall_level import (
 from lexirecall.measures.sets import NUM_REL, NUM_REL_RET, NUM_RET, SET_F, SET_P, SET_R
 
 __all__ = [
-    "AP", "BPREF", "DEPTH", "ERR", "INF_AP", "IPREC", "JUDGED", "LAST_REL", "LEXIRECALL_BITS",
+    "AP", "BPREF", "DEPTH", "ERR", "GROUPS", "INF_AP", "IPREC", "JUDGED", "LAST_REL", "LEXIRECALL_BITS",
     "LEXIRECALL_PERCENTILE", "LINEAR", "MEASURES", "METRIC_LEXIRECALL", "NDCG", "NUM_REL", "NUM_REL_RET", "NUM_RET",
     "RBP", "RE", "RPREC", "RR", "SET_F", "SET_P", "SET_R", "SL1", "SL3", "SUCCESS", "TSE", "WORST_PROVIDER",
     "WORST_PROVIDER_OVERALL", "WSS", "Measure", "P", "Parameter", "R", "Ratio",
 ]  # fmt: skip
 
-MEASURES: dict[str, Measure] = {
-    row.name: row for group in (recall_level, graded, sets, judged, exact, providers) for row in group.ROWS
-}
+GROUPS = (recall_level, graded, sets, judged, exact, providers)
+"""The modules of measures; each has a TITLE and ROWS."""
+MEASURES: dict[str, Measure] = {row.name: row for group in GROUPS for row in group.ROWS}

@@ -108,4 +108,5 @@ METRIC_LEXIRECALL = Measure(
     corpus="required",
     parameters={"epsilon": Parameter(0.5, above=0, below=1)},
 )
+TITLE = "Exact metric lexirecall"
 ROWS = (LEXIRECALL_PERCENTILE, LEXIRECALL_BITS, METRIC_LEXIRECALL)

@@ -213,4 +213,5 @@ ERR = Measure(
     parameters={"max_grade": Parameter(4, kind=int, low=1, high=1000)},
     graded=True,
 )
+TITLE = "Measures of grades"
 ROWS = (NDCG, ERR)

@@ -136,4 +136,5 @@ IPREC = Measure(
     needs_at=True,
     trec=("", "iprec_at_recall"),
 )
+TITLE = "Measures of judged items, and precision over recall"
 ROWS = (BPREF, INF_AP, JUDGED, IPREC)

@@ -247,4 +247,5 @@ WORST_PROVIDER_OVERALL = Measure(
     sparse=True,
     parameters={"e": _EXPOSURE, "p": PATIENCE},
 )
+TITLE = "Exposure of providers"
 ROWS = (WORST_PROVIDER, WORST_PROVIDER_OVERALL)

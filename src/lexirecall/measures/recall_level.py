@@ -237,4 +237,5 @@ WSS = Measure(
     at="recall",
     needs_at=True,
 )
+TITLE = "Recall-level measures"
 ROWS = (AP, RR, RBP, LINEAR, R, P, SUCCESS, RPREC, TSE, SL1, SL3, LAST_REL, RE, DEPTH, WSS)

@@ -112,4 +112,5 @@ SET_F = Measure(
     trec_parameter="beta",
     aliases=("f1",),
 )
+TITLE = "Counts and sets"
 ROWS = (NUM_RET, NUM_REL, NUM_REL_RET, SET_P, SET_R, SET_F)
