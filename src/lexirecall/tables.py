@@ -25,15 +25,13 @@ import html
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from lexirecall.errors import choice
 from lexirecall.text import visible
 
-FORMATS = ("table", "tsv", "csv", "jsonl", "markdown", "latex", "html")
-DELIMITERS = {"tsv": "\t", "csv": ","}
 # What a spreadsheet takes for a formula; a sign alone is none, and `-` is what a run from stdin is called. An
 # apostrophe before it makes it text. Some spreadsheets take the wide forms of the signs too.
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20](?s:.)")
@@ -171,9 +169,10 @@ def num_apostrophes(text: str, form: str) -> int:
     >>> num_apostrophes("run,value\n'=1+1,-0.5", "csv")
     1
     """
-    if form not in DELIMITERS or "'" not in text:
+    delimiter = FORMATS[form].delimiter if form in FORMATS else ""
+    if not delimiter or "'" not in text:
         return 0
-    cells = re.finditer(_CELL.format(DELIMITERS[form]), text)
+    cells = re.finditer(_CELL.format(delimiter), text)
     return sum(cell[1].startswith("'") and _FORMULA.match(cell[1]) is not None for cell in cells)
 
 
@@ -195,6 +194,29 @@ def to_jsonl(rows: Iterable[Mapping[str, Any]]) -> str:
     return "\n".join(json.dumps(row, allow_nan=False) for row in rows)
 
 
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format of results: for people made of a table, for programs of rows."""
+
+    of_table: Callable[[Table, bool], str] | None = None
+    """From a table, and whether the best values are bold on a terminal."""
+    of_rows: Callable[[Iterable[Mapping[str, Any]]], str] | None = None
+    delimiter: str = ""
+    """What is between the fields of a row, where it is delimited text that spreadsheets open."""
+
+
+FORMATS = {
+    "table": Format(lambda table, bold: table.to_text(bold=bold)),
+    "tsv": Format(delimiter="\t"),
+    "csv": Format(delimiter=","),
+    "jsonl": Format(of_rows=to_jsonl),
+    "markdown": Format(lambda table, _: table.to_markdown()),
+    "latex": Format(lambda table, _: table.to_latex()),
+    "html": Format(lambda table, _: table.to_html()),
+}
+FOR_PEOPLE = tuple(name for name, form in FORMATS.items() if form.of_table)
+
+
 def render(
     form: str,
     table: Table,
@@ -209,10 +231,7 @@ def render(
     `raw` writes text into tsv and csv as it is, even where a spreadsheet would run it.
     """
     choice("format", form, FORMATS)
-    if form == "jsonl":
-        return to_jsonl(rows)
-    if form in DELIMITERS:
-        return to_delimited(rows, columns, DELIMITERS[form], raw=raw)
-    if form == "table":
-        return table.to_text(bold=bold)
-    return {"markdown": table.to_markdown, "latex": table.to_latex, "html": table.to_html}[form]()
+    chosen = FORMATS[form]
+    if chosen.of_table:
+        return chosen.of_table(table, bold)
+    return chosen.of_rows(rows) if chosen.of_rows else to_delimited(rows, columns, chosen.delimiter, raw=raw)

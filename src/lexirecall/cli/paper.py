@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 @click.argument("names", metavar="[NAME... | all]", nargs=-1)
 @click.option("-o", "--output", "folder", metavar="DIR", help="Write tables and drawings (SVG, PDF, PNG) to a folder.")
 @click.option(
-    "-f", "--format", "form", type=click.Choice(FORMATS), default="table", show_default=True,
+    "-f", "--format", "form", type=click.Choice((*FORMATS,)), default="table", show_default=True,
     help="How to print the result.",
 )  # fmt: skip
 @raw_option

@@ -16,7 +16,7 @@ from lexirecall.manifest import Note
 from lexirecall.names import Evaluable
 from lexirecall.statistics.aggregate import Order
 from lexirecall.statistics.power import discriminative_power
-from lexirecall.tables import Table, number, render
+from lexirecall.tables import FOR_PEOPLE, Table, number, render
 from lexirecall.verbs.conversion import Columns, Convertible, columns_of
 from lexirecall.verbs.scores import Scores
 
@@ -208,7 +208,7 @@ class Comparison(Convertible):
         if view == "power":
             return render(form, self.power_table(), self.power_rows(), _POWER_COLUMNS, bold=bold, raw=raw)
         tables: Sequence[Table] = [self.table()] if view == "systems" else [self.pairs_table()]
-        if view == "matrix" and form not in ("jsonl", "tsv", "csv"):
+        if view == "matrix" and form in FOR_PEOPLE:
             tables = [self.matrix_table(compared) for compared in self.measures]
         return "\n\n".join(render(form, table, self.rows(), _COLUMNS, bold=bold, raw=raw) for table in tables)
 
