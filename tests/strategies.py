@@ -7,6 +7,9 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
+from lexirecall.fields import choices_of
+from lexirecall.manifest import Conventions
+
 Qrels = dict[str, dict[str, float]]
 Run = dict[str, dict[str, float]]
 
@@ -116,7 +119,7 @@ def orderings(*, both: bool = True) -> st.SearchStrategy[Ordering]:
     """Every combination of score type, depth and judged-only; `both` allows the last two together."""
     drawn = st.builds(
         Ordering,
-        st.sampled_from(["float64", "float32"]),
+        st.sampled_from(choices_of(Conventions, "score_dtype")),
         st.none() | st.integers(1, 6),
         st.booleans(),
     )

@@ -1,7 +1,7 @@
 """The rows of the tables of measures and preferences with the settings that matter in short lists.
 
-Belongs here: which rows and settings the properties are tried on. They are read from the tables when a test runs, so
-that a new row is tested on arrival.
+Belongs here: which rows, settings and conventions the properties are tried on. They are read from the tables when a
+test runs, so that a new row is tested on arrival.
 """
 
 import math
@@ -9,10 +9,16 @@ from typing import TypeVar
 
 import naive
 from lexirecall import MEASURES, PREFERENCES, Measure, Preference, UsageError
+from lexirecall.fields import choices_of
+from lexirecall.manifest import Conventions
 from lexirecall.measures.form import recall_level_form
 from lexirecall.measures.row import Row
 
 Kind = TypeVar("Kind", bound=Row)
+ONE_ORDER = [rule for rule in choices_of(Conventions, "ties") if rule != "expected"]
+"""The tie rules that give one order."""
+WITHOUT_INPUT_ORDER = [rule for rule in choices_of(Conventions, "ties") if rule != "input"]
+"""The tie rules to which the order of the input does not matter."""
 
 
 def variants(row: Kind) -> list[Kind]:

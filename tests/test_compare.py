@@ -13,6 +13,7 @@ from scipy import stats
 
 from command import Outcome
 from lexirecall import Comparison, UsageError, compare, parse_preference, project, simulate_collection
+from lexirecall.fields import choices_of
 from lexirecall.measures import LAST_REL
 from lexirecall.statistics.differences import Differences
 from lexirecall.verbs.comparison import _labels
@@ -25,7 +26,6 @@ SIMULATED = simulate_collection(7, num_requests=24)
 FILES = SIMULATED.to_trec()
 GOOD = {name: text.encode() for name, text in FILES.items()}
 RUNS = sorted(name for name in FILES if name.endswith(".run"))
-TESTS = ("auto", "t", "wilcoxon", "sign", "randomization", "hsd", "randomized-hsd")
 MEASURES = ["LexiRecall", "AP", "TSE", "LastRel", "RPP"]
 
 
@@ -75,7 +75,7 @@ def test_where_lower_is_better_the_lower_is_preferred(positions: Any) -> None:
         assert row["mean"] == pytest.approx(mean[b] - mean[a])
 
 
-@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("test", choices_of(Testing, "test"))
 def test_the_order_of_the_runs_changes_nothing(positions: Any, test: str) -> None:
     plan = Testing(test, num_resamples=500, seed=3)
     names = [*SIMULATED.runs]
@@ -90,7 +90,7 @@ def test_the_order_of_the_runs_changes_nothing(positions: Any, test: str) -> Non
         assert row["low"] == pytest.approx(-twin["high"])
 
 
-@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("test", choices_of(Testing, "test"))
 def test_a_seed_gives_the_same_result_again(positions: Any, test: str) -> None:
     plan = Testing(test, num_resamples=200, seed=11)
     assert [*compare(positions, measures=["AP"], **asdict(plan)).rows()] == [
@@ -106,7 +106,7 @@ def test_another_seed_gives_other_resamples(positions: Any) -> None:
     assert pvalues(1) != pvalues(2)
 
 
-@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("test", choices_of(Testing, "test"))
 def test_identical_runs_have_p_1(test: str) -> None:
     runs = {"x": SIMULATED.runs["deep.run"], "y": SIMULATED.runs["deep.run"], "z": SIMULATED.runs["random.run"]}
     rows = by_pair(compare(SIMULATED.qrels, runs, ["AP", "LexiRecall"], test=test, num_resamples=200))
@@ -116,7 +116,7 @@ def test_identical_runs_have_p_1(test: str) -> None:
         assert rows["x", "z", measure]["p"] < 0.05
 
 
-@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("test", choices_of(Testing, "test"))
 def test_a_single_request_is_no_evidence(test: str) -> None:
     runs = {"x": {"q": ["a"]}, "y": {"q": ["b", "a"]}}
     comparison = compare({"q": {"a": 1}}, runs, ["AP"], test=test, num_resamples=50)
@@ -155,7 +155,7 @@ def test_an_unknown_baseline_names_the_runs(positions: Any) -> None:
         compare(positions, measures=["AP"], baseline="bm25")
 
 
-@given(collection=collections(max_systems=4), test=st.sampled_from(TESTS))
+@given(collection=collections(max_systems=4), test=st.sampled_from(choices_of(Testing, "test")))
 @quick(60)
 def test_any_collection_can_be_compared(collection: Collection, test: str) -> None:
     positions = project(collection.qrels, collection.runs)

@@ -26,10 +26,13 @@ from lexirecall.engines import duckdb as engine
 from lexirecall.engines.duckdb_session import Session
 from lexirecall.engines.duckdb_tables import open_table
 from lexirecall.errors import DataError, FormatError, LexirecallError, UsageError
+from lexirecall.fields import choices_of
 from lexirecall.formats import NamedRun
+from lexirecall.manifest import Conventions
 from lexirecall.positions import Positions, Tracks
 from lexirecall.progress import Progress
 from strategies import Collection, Ordering, Run, collections, orderings, quick
+from table import WITHOUT_INPUT_ORDER
 from test_table_files import every_odd_file, folder_with
 
 duckdb = pytest.importorskip("duckdb")
@@ -117,9 +120,9 @@ def usable(collection: Collection) -> dict[str, Run]:
 @given(
     collections(max_systems=3, documents=DOCUMENTS),
     orderings(),
-    st.sampled_from(["trec", "worst", "best", "expected"]),
+    st.sampled_from(WITHOUT_INPUT_ORDER),
     st.sampled_from(["error", "best"]),
-    st.sampled_from(["pessimistic", "optimistic", "paper"]),
+    st.sampled_from(choices_of(Conventions, "imputation")),
     st.booleans(),
 )
 def test_positions_are_those_of_dicts(
@@ -372,7 +375,7 @@ def test_infinite_and_huge_scores_have_their_place(tmp_path: Path) -> None:
     scores = {"a": math.inf, "b": 1e39, "c": 3.4028235677973362e38, "d": 1e-60, "e": -0.0, "f": 0.0, "g": -math.inf}
     judged, runs = {"q": dict.fromkeys(scores, 1)}, {"x": {"q": scores}}
     path = written(tmp_path, "x", rows_of(runs))
-    for dtype in ("float64", "float32"):
+    for dtype in choices_of(Conventions, "score_dtype"):
         for ties in ("trec", "expected"):
             expected = lexirecall.project(judged, runs, score_dtype=dtype, ties=ties)
             assert_same(engine.project(judged, path, score_dtype=dtype, ties=ties), expected)

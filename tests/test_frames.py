@@ -118,7 +118,10 @@ def rows(draw: st.DrawFn, *, repeats: bool = False) -> Rows:
 
 
 READING = st.fixed_dictionaries(
-    {"ties": st.sampled_from(choices_of(Conventions, "ties")), "score_dtype": st.sampled_from(["float64", "float32"])},
+    {
+        "ties": st.sampled_from(choices_of(Conventions, "ties")),
+        "score_dtype": st.sampled_from(choices_of(Conventions, "score_dtype")),
+    },
     optional={"depth": st.integers(1, 6), "needs_judged": st.just(True)},
 )
 

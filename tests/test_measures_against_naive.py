@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 import naive
 from lexirecall import MEASURES, Measure, UsageError, parse_measures, project
 from lexirecall.exposure import EXPOSURES
+from lexirecall.fields import choices_of
+from lexirecall.manifest import Conventions
 from strategies import DOCUMENTS, LEVELS, Collection, Ordering, collections, orderings, quick
-from table import all_measures, needs_size
+from table import ONE_ORDER, all_measures, needs_size
 
 TRIED = parse_measures([
     "AP AP@2 AP(rel=2) RR RR@2 RR(rel=2)@3 RBP RBP(p=0.5) RBP@2 RBP(p=0.95,rel=2)@3 R@1 R@3 R(rel=2)@4 P@1 P@5",
@@ -104,7 +106,7 @@ def test_the_settings_tried_cover_every_setting_that_is_offered() -> None:
     assert not offered - tried, "add measures with these settings to TRIED"
 
 
-@pytest.mark.parametrize("ties", ["trec", "input", "worst", "best"])
+@pytest.mark.parametrize("ties", ONE_ORDER)
 @quick(50)
 @given(collections(), orderings(), st.sampled_from(LEVELS))
 def test_every_measure_equals_its_twin(ties: str, collection: Collection, ordering: Ordering, level: float) -> None:
@@ -113,7 +115,7 @@ def test_every_measure_equals_its_twin(ties: str, collection: Collection, orderi
     assert not list(differences(collection, measures, level, twin, ties=ties, **conventions_of(ordering)))
 
 
-@pytest.mark.parametrize("ties", ["trec", "input", "worst", "best"])
+@pytest.mark.parametrize("ties", ONE_ORDER)
 @quick(30)
 @given(collections(), orderings(), st.sampled_from(LEVELS))
 def test_every_measure_equals_its_twin_with_optimistic_imputation(
@@ -219,7 +221,7 @@ def test_expected_ties_refuse_conventions_without_a_closed_form() -> None:
 lines = st.lists(st.tuples(st.sampled_from("abcdé"), st.sampled_from([0.0, 1.0, 2.0])), min_size=1, max_size=8)
 
 
-@pytest.mark.parametrize("rule", ["first", "best"])
+@pytest.mark.parametrize("rule", [rule for rule in choices_of(Conventions, "duplicates") if rule != "error"])
 @pytest.mark.parametrize("ties", ["trec", "input"])
 @quick(30)
 @given(lines=lines)

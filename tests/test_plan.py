@@ -7,6 +7,7 @@ from lexirecall.engines.plan import JUDGMENTS, PROBLEMS, RUNS, Plan
 from lexirecall.errors import UsageError
 from lexirecall.formats.columns import Columns
 from lexirecall.manifest import Conventions
+from table import WITHOUT_INPUT_ORDER
 
 COLUMNS = Columns(request="user", item='the "item"', score="the `score`", system="run")
 KINDS = {"user": "text", 'the "item"': "integer", "the `score`": "float64", "run": "text"}
@@ -68,7 +69,7 @@ def test_both_dialects_ask_the_same_but_for_joined_texts_and_hashes(dialect: Dia
 
 
 @every_dialect
-@pytest.mark.parametrize("ties", ["trec", "worst", "best", "expected"])
+@pytest.mark.parametrize("ties", WITHOUT_INPUT_ORDER)
 def test_queries_read_nothing_but_the_two_views(dialect: Dialect, ties: str) -> None:
     plan = Plan(Conventions(ties=ties), dialect)
     queries = [plan.problems(), plan.duplicates(), plan.repeated(), plan.lengths(), plan.unjudged(), plan.positions()]

@@ -9,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexirecall import MEASURES, DataError, FormatError, Measure, Positions, UsageError, parse_measure, project
+from lexirecall.fields import choices_of
+from lexirecall.manifest import Conventions
 from lexirecall.positions import Projection
 from strategies import DOCUMENTS, LEVELS, Collection, Ordering, collections, orderings, quick
-from table import all_measures, needs_size
+from table import WITHOUT_INPUT_ORDER, all_measures, needs_size
 
 SIX = dict.fromkeys(["a", "b", "c", "d", "e", "f"], 1)
 TEN = ["x", "a", "b", "u", "v", "w", "y", "c", "z", "t"]  # finds a, b and c at 2, 3 and 8
@@ -70,7 +72,7 @@ def test_the_corpus_size_may_differ_from_request_to_request() -> None:
         project(qrels, {"7": []}, corpus_size={7: 10})
 
 
-@pytest.mark.parametrize("imputation", ["pessimistic", "optimistic", "paper"])
+@pytest.mark.parametrize("imputation", choices_of(Conventions, "imputation"))
 def test_a_corpus_that_is_too_small_is_refused_by_run_and_request(imputation: str) -> None:
     """Ten items were retrieved and three relevant ones were not: 13 is enough, 12 is not."""
     qrels, runs = {"r0": {"z": 1}, "r1": SIX}, {"good": {"r0": ["z"], "r1": list(SIX)}, "deep": {"r1": TEN}}
@@ -116,7 +118,7 @@ def test_the_level_does_not_matter_to_positions_that_are_given(measure: Measure)
 # Depth, levels and order
 
 
-@pytest.mark.parametrize("ties", ["trec", "input", "worst", "best", "expected"])
+@pytest.mark.parametrize("ties", choices_of(Conventions, "ties"))
 @quick(30)
 @given(collection=collections(), depth=st.integers(1, 6), level=st.sampled_from(LEVELS))
 def test_a_cut_equals_a_projection_of_that_depth(ties: str, collection: Collection, depth: int, level: float) -> None:
@@ -204,7 +206,7 @@ def test_the_mean_over_tied_orders_lies_between_worst_and_best(
             assert not (middle > high + 1e-12).any(), measure
 
 
-@pytest.mark.parametrize("ties", ["trec", "worst", "best", "expected"])
+@pytest.mark.parametrize("ties", WITHOUT_INPUT_ORDER)
 @quick(25)
 @given(collection=collections(), random=st.randoms(use_true_random=False), level=st.sampled_from(LEVELS))
 def test_the_order_of_input_does_not_matter(ties: str, collection: Collection, random: Any, level: float) -> None:

@@ -225,8 +225,8 @@ RUNS: dict[str, Any] = {
 RESULTS: dict[str, Callable[[str], str]] = {
     "eval": lambda form: evaluate(QRELS, RUNS, ["AP"]).render(form),
     "eval per query": lambda form: evaluate(QRELS, RUNS, ["AP"]).render(form, per_request=True),
-    "rank": lambda form: rank_systems(QRELS, RUNS).render(form),
-    "explain": lambda form: explain(QRELS, RUNS["plain"], RUNS["with blank"]).render(form),
+    "rank": lambda form: rank(QRELS, RUNS).render(form),
+    "explain": lambda form: explain(QRELS, [RUNS["plain"], RUNS["with blank"]]).render(form),
     **{view: lambda form, view=view: compare(QRELS, RUNS, ["AP"]).render(form, view=view) for view in VIEWS},  # type: ignore[misc]
 }
 

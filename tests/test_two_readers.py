@@ -15,6 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lexirecall import FormatError, Judgments, LexirecallError, UsageError, evaluate, project
+from lexirecall.fields import choices_of
 from lexirecall.formats import lines, lists, native
 from lexirecall.formats.source import Source
 from lexirecall.formats.trec import project_text, read_qrels
@@ -41,6 +42,7 @@ NUMBERS = (
     | st.from_regex(r"[+-]?[0-9]{1,25}(\.[0-9]{0,25})?([eE][+-]?[0-9]{1,3})?", fullmatch=True)
     | st.sampled_from(["0.5", "0.50", ".5", "5.", "-0.0", "inf", "-Infinity", "1e400", "1e-400"])
 )
+
 NO_NUMBERS = st.sampled_from(
     [
         "nan",
@@ -101,10 +103,10 @@ def runs(draw: st.DrawFn) -> bytes:
 
 CONVENTIONS = st.builds(
     Conventions,
-    ties=st.sampled_from(["trec", "input", "worst", "best", "expected"]),
-    score_dtype=st.sampled_from(["float64", "float32"]),
+    ties=st.sampled_from(choices_of(Conventions, "ties")),
+    score_dtype=st.sampled_from(choices_of(Conventions, "score_dtype")),
     depth=st.none() | st.integers(1, 8),
-    duplicates=st.sampled_from(["error", "error", "first", "best"]),
+    duplicates=st.sampled_from(["error", *choices_of(Conventions, "duplicates")]),
     strict=st.sampled_from([False, False, True]),
 )
 LIMITS = st.sampled_from([1 << 26, 1 << 26, 40, 25])  # of the length of a line
