@@ -23,6 +23,7 @@ from unittest.mock import patch
 
 import click
 
+from lexirecall import tables
 from lexirecall.cli import group, main
 
 FOLDER = Path(__file__).parent / "golden"
@@ -43,7 +44,7 @@ TESTING = (
     "--correction bonferroni", "--correction bh", "--correction none", "--alpha 0.2", "--alpha 1", "--resamples 0",
     "--test-ties drop", "--test-ties split", "--test nothing",
 )  # fmt: skip
-FORMATS = tuple(f"-f {form}" for form in ("table", "tsv", "csv", "jsonl", "markdown", "latex", "html"))
+FORMATS = tuple(f"-f {form}" for form in tables.FORMATS)
 AP = "-m AP -m LexiRecall -f jsonl"
 
 

@@ -5,6 +5,7 @@ test runs, so that a new row is tested on arrival.
 """
 
 import math
+from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 import naive
@@ -39,6 +40,14 @@ def all_measures() -> list[Measure]:
 
 def all_preferences() -> list[Preference]:
     return [preference for row in PREFERENCES.values() for preference in variants(row)]
+
+
+def check_twins(rows: Iterable[str], twins: Mapping[str, object], where: str) -> None:
+    """Assert that every row has a twin in a table of tests/naive.py, and every twin a row."""
+    names = {*rows}
+    without = ", ".join(sorted(names - twins.keys()))
+    assert not without, f"no twin of {without}: add one to {where} in tests/naive.py"
+    assert not twins.keys() - names
 
 
 def needs_size(measure: Measure) -> bool:

@@ -15,7 +15,7 @@ from lexirecall.exposure import EXPOSURES
 from lexirecall.fields import choices_of
 from lexirecall.manifest import Conventions
 from strategies import DOCUMENTS, LEVELS, Collection, Ordering, collections, orderings, quick
-from table import ONE_ORDER, all_measures, needs_size
+from table import ONE_ORDER, all_measures, check_twins, needs_size
 
 TRIED = parse_measures([
     "AP AP@2 AP(rel=2) RR RR@2 RR(rel=2)@3 RBP RBP(p=0.5) RBP@2 RBP(p=0.95,rel=2)@3 R@1 R@3 R(rel=2)@4 P@1 P@5",
@@ -89,13 +89,11 @@ def conventions_of(ordering: Ordering) -> dict[str, Any]:
 
 
 def test_every_row_of_the_table_has_a_twin_and_every_twin_a_row() -> None:
-    rows = {row.name for row in MEASURES.values() if not row.needs_providers}
-    assert not rows - naive.MEASURES.keys(), "add a twin of each to MEASURES in tests/naive.py"
-    assert not naive.MEASURES.keys() - rows
+    check_twins((row.name for row in MEASURES.values() if not row.needs_providers), naive.MEASURES, "MEASURES")
 
 
 def test_every_exposure_has_a_twin_and_every_twin_a_row() -> None:
-    assert EXPOSURES.keys() == naive.EXPOSURES.keys(), "add a twin of each to EXPOSURES in tests/naive.py"
+    check_twins(EXPOSURES, naive.EXPOSURES, "EXPOSURES")
 
 
 def test_the_settings_tried_cover_every_setting_that_is_offered() -> None:

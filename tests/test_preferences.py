@@ -28,7 +28,7 @@ from lexirecall.meta.decisions import decide
 from lexirecall.preferences import by_level, deciding_level
 from lexirecall.preferences.preference import signs_of_ranks
 from strategies import LEVELS, Collection, collections, quick
-from table import all_measures, all_preferences
+from table import all_measures, all_preferences, check_twins
 
 NAMES = [*map(str, all_preferences())]
 
@@ -167,8 +167,7 @@ def test_moving_a_relevant_item_up_is_never_worse(name: str, m: int) -> None:
 
 
 def test_every_preference_has_a_twin_and_every_twin_a_row() -> None:
-    assert not PREFERENCES.keys() - naive.PREFERENCES.keys(), "add a twin of each to PREFERENCES in tests/naive.py"
-    assert not naive.PREFERENCES.keys() - PREFERENCES.keys()
+    check_twins(PREFERENCES, naive.PREFERENCES, "PREFERENCES")
 
 
 @given(x=rankings(), y=rankings())
