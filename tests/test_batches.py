@@ -89,7 +89,7 @@ def test_values_and_sums_are_those_of_the_positions_however_they_are_cut(ties: s
     tried = [*(m for m in all_measures() if not m.needs_providers and not needs_size(m)), *all_preferences()]
     names = [str(row) for row in tried if ties != "expected" or row.has_closed_form]
     task = task_of(*names, queries="intersection")
-    scores = lexirecall.score(positions, names, queries="intersection")
+    scores = lexirecall.evaluate(positions, measures=names, queries="intersection")
     kernel = Kernel(Layout(SYSTEMS, Conventions(ties=ties), needs_judged=True), task)
     batch = as_batch(positions, seed=2)
     rows = [row for part in kernel.rows(iter([batch.slice(0, 7), batch.slice(7)])) for row in part.to_pylist()]

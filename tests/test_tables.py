@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexirecall import compare, evaluate, explain, rank_systems
+from lexirecall import compare, evaluate, explain, rank
 from lexirecall.cli import COMMANDS, group
 from lexirecall.errors import UsageError
 from lexirecall.tables import FOR_PEOPLE, FORMATS, Table, num_apostrophes, number, render, to_delimited
