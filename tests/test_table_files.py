@@ -440,3 +440,15 @@ def test_scores_are_not_taken_for_grades(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"run.tsv:2: the column 'score' holds fractions.*: 0.5\n.*is this a run"):
         project(run, qrels)
     assert project(run, qrels, columns={"qrels.grade": "score"}).judgments.grades.tolist() == [0.5, 0.25]
+
+
+def test_a_table_known_by_given_columns_only_holds_as_many_runs_as_it_says(tmp_path: Path) -> None:
+    rows = b"run,query_id,film,score\nx,7,a,2\ny,7,b,2\n"
+    path, again = write(tmp_path / "films.csv", rows), tmp_path / "again" / "films.csv"
+    again.parent.mkdir()
+    write(again, rows.replace(b"x,", b"v,").replace(b"y,", b"w,"))
+    options: dict[str, Any] = {"columns": {"item": "film"}}
+    qrels = {"7": {"a": 1}}
+    assert compare(qrels, path, ["RR"], **options).scores.systems == ("x", "y")
+    assert [row["run"] for row in rank(qrels, path, **options).rows()] == ["x", "y"]
+    assert evaluate(qrels, [path, again], ["RR"], **options).systems == ("x", "y", "v", "w")

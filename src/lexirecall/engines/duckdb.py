@@ -83,7 +83,7 @@ def project(
     plan = Plan(conventions, DUCKDB, keeps_others=needs_judged)
     plan.conventions.require_corpus_size(sources.corpus_size)
     columns = sources.columns
-    named = name_runs(runs)
+    named = name_runs(runs, columns)
     judgments = load_judgments(qrels, columns)
     sizes = corpus_sizes(sources.corpus_size, judgments)
     owners = load_providers(sources.providers, judgments, columns)
@@ -129,7 +129,7 @@ def sort_keys(
     judgments = load_judgments(qrels, columns)
     with session(connection, show_progress=sources.show_progress) as opened:
         opened.table(target, f"run VARCHAR, query {_TYPES.get(judgments.request_type, 'VARCHAR')}, sort_key BLOB")
-        for table in _tables(opened, name_runs(runs), judgments, plan, columns):
+        for table in _tables(opened, name_runs(runs, columns), judgments, plan, columns):
             table.check_common()
             opened.answer(
                 f"sort keys of {table.label}",

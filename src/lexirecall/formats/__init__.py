@@ -78,7 +78,7 @@ def project(qrels: Qrels, runs: Runs, *, needs_judged: bool = False, **options: 
     judgments = load_judgments(qrels, columns)
     sizes = corpus_sizes(sources.corpus_size, judgments)
     owners = load_providers(sources.providers, judgments, columns)
-    named = name_runs(runs)
+    named = name_runs(runs, columns)
     with Progress("reading runs", sum(run.size for run in named), shown=sources.show_progress) as progress:
 
         def read(run: NamedRun) -> list[SystemPositions]:

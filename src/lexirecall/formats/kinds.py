@@ -168,7 +168,7 @@ def table_files(path: str | os.PathLike[str], role: str, columns: Given = None) 
         return kind.files(given) if kind is not None and kind.files is not None else None
 
 
-def may_hold_table(run: object) -> bool:
+def may_hold_table(run: object, columns: Given = None) -> bool:
     """Tell whether something may be a table of several systems: a frame, a folder, or a file that looks like one.
 
     A pipe cannot be looked into without taking what it holds, so that the answer is yes.
@@ -180,6 +180,6 @@ def may_hold_table(run: object) -> bool:
         if path == "-" or not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116
             return True
         with Source(path) as source:
-            return kind_of(Input(source, "run")) in (PARQUET_FILE, CSV)
+            return kind_of(Input(source, "run", columns)) in (PARQUET_FILE, CSV)
     except (OSError, FormatError):
         return False  # whoever reads it will say what is wrong

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 from lexirecall.errors import FormatError, UsageError, shown
+from lexirecall.formats.columns import Given
 from lexirecall.formats.frames import Frame
 from lexirecall.formats.kinds import Input, kind_of, may_hold_table
 from lexirecall.formats.source import Source, exists, is_file
@@ -43,8 +44,10 @@ class NamedRun:
         return f"run {self.name!r}" if self.is_given else self.name
 
 
-def name_runs(runs: Runs) -> list[NamedRun]:
+def name_runs(runs: Runs, columns: Given = None) -> list[NamedRun]:
     """Name every run, and refuse two of one name; patterns stand for the files that match.
+
+    A table, which may be known as one by `columns` only, names its systems itself.
 
     >>> [run.name for run in name_runs(["runs/bm25.run.gz", "dense.run"])]
     ['bm25.run', 'dense.run']
@@ -53,7 +56,7 @@ def name_runs(runs: Runs) -> list[NamedRun]:
     if not named:
         raise UsageError("there are no runs to evaluate")
     times = Counter(run.name for run in named)
-    known = [run for run in named if times[run.name] > 1 and not (run.is_given or may_hold_table(run.run))]
+    known = [run for run in named if times[run.name] > 1 and not (run.is_given or may_hold_table(run.run, columns))]
     check_names([(run.name, _shown(run.run)) for run in known])
     return named
 
@@ -68,7 +71,7 @@ def check_names(named: Iterable[tuple[str, str]]) -> None:
         raise UsageError(f"two runs have the same name: {what}", remedy="rename one; a run is named by its file")
 
 
-def count_runs(runs: Runs, most: int | None = None) -> int | None:
+def count_runs(runs: Runs, most: int | None = None, columns: Given = None) -> int | None:
     """Return how many runs these are, None where only reading tells: a table may hold several.
 
     From two to `most` no file is opened for that, and tables count as one: what matters is that there are enough, and
@@ -79,9 +82,9 @@ def count_runs(runs: Runs, most: int | None = None) -> int | None:
     """
     if not isinstance(runs, (Sized, os.PathLike)) and not _is_in_memory(runs):  # used up by counting
         return None
-    named = name_runs(runs)
+    named = name_runs(runs, columns)
     is_enough = 2 <= len(named) <= (most or len(named))
-    return len(named) if is_enough or not any(may_hold_table(run.run) for run in named) else None
+    return len(named) if is_enough or not any(may_hold_table(run.run, columns) for run in named) else None
 
 
 def matching(pattern: str | os.PathLike[str]) -> list[str]:

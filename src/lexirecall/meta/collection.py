@@ -201,7 +201,8 @@ class _TableReader:
             problem = "runs is missing" if given is None else f"runs is {given!r}, but must be paths or patterns"
             raise self.error(problem, 'write it as runs = ["runs/*.gz"]')
         files = dict.fromkeys(file for pattern in patterns for file in self._matching(pattern))
-        if len(files) < 2 and not any(may_hold_table(file) for file in files):
+        columns = self.option("columns") if "columns" in self.table else None
+        if len(files) < 2 and not any(may_hold_table(file, columns) for file in files):
             raise self.error("runs: there is one run only, and nothing to compare it with", "give two or more runs")
         return iter(files)
 

@@ -57,7 +57,7 @@ def compare(
     """
     testing, policies = taken(Testing, options), taken(Policies, options)
     rows = asked_measures(measures, has_providers=has_providers(qrels, options))
-    check_number(num_given(qrels, runs))
+    check_number(num_given(qrels, runs, options))
     positions = positions_of(qrels, runs, rows, options)
     check_number(len(positions.systems))
     reference = None if baseline is None else _index(baseline, positions.systems)

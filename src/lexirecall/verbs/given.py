@@ -30,11 +30,13 @@ def has_providers(qrels: Qrels | Positions, options: Mapping[str, Any]) -> bool:
     return (qrels.providers if isinstance(qrels, Positions) else options.get("providers")) is not None
 
 
-def num_given(qrels: Qrels | Positions, runs: Runs | None, most: int | None = None) -> int | None:
+def num_given(
+    qrels: Qrels | Positions, runs: Runs | None, options: Mapping[str, Any], most: int | None = None
+) -> int | None:
     """Return how many runs there are, None if only reading them will tell; `most` is how many there may be."""
     if isinstance(qrels, Positions):
         return len(qrels.systems)
-    return None if runs is None else count_runs(runs, most)
+    return None if runs is None else count_runs(runs, most, options.get("columns"))
 
 
 def positions_of(

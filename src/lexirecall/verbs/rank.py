@@ -53,7 +53,7 @@ def rank(
 (--queries intersection leaves them out)
     """
     policies, row = taken(Policies, options), parse_preference(preference)
-    _check_number(num_given(qrels, runs, most_systems(method)), method)
+    _check_number(num_given(qrels, runs, options, most_systems(method)), method)
     positions = positions_of(qrels, runs, [row], options)
     _check_number(len(positions.systems), method)
     scores = evaluate(positions, measures=[row.measure or row], **asdict(policies))
