@@ -94,6 +94,7 @@ def large_payload(template: dict[str, Any], num_systems: int = 110, num_requests
         "relevant": [[f"FBIS3-{q}-{d}" for d in range(m)] for q, m in enumerate(num_relevant.tolist())],
         "found": [[_found(rng, m, skill) for m in num_relevant.tolist()] for skill in skills.tolist()],
         "retrieved": [[1000] * num_requests] * num_systems,
+        "absent": [[]] * num_systems,
         "recall": template["recall"] | {"mean": [template["recall"]["mean"][0]] * num_systems},
         "depth_needed": [
             {"recall": need["recall"], "median": [None] * num_systems, "reached": [0.5] * num_systems}

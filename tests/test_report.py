@@ -423,7 +423,7 @@ def test_what_does_not_fit_is_left_out_and_said() -> None:
     limits = Limits(positions=1000, values=2000, pair_values=250, fewest_systems=2)
     page = report(positions, measures=["AP"], output=None, limits=limits).payload
     assert [rankings is not None for rankings in page["found"]] == [True] * 2 + [False] * 6
-    assert page["retrieved"][2:] == page["values"][0][2:] == [None] * 6
+    assert page["retrieved"][2:] == page["absent"][2:] == page["values"][0][2:] == [None] * 6
     assert len(page["systems"]) == len(page["means"]) == len(page["recall"]["mean"]) == 8
     assert max(page["pairs"]["b"]) == 5
     assert len(page["pairs"]["a"]) == len(page["pairs"]["by_measure"][1]["p"]) == 15
@@ -611,6 +611,14 @@ def test_names_that_objects_of_javascript_inherit_can_be_drawn() -> None:
     drawn = {name: to_files(chart, name)[f"{name}.svg"].decode() for name, chart in inherited_report().charts().items()}
     for name in ("leaderboard", "pairs", "request", "recall", "depth"):
         assert [run for run in INHERITED if f">{run}" not in drawn[name]] == []
+
+
+def test_a_run_that_answers_with_an_empty_list_is_compared_and_one_that_does_not_answer_is_not() -> None:
+    runs: dict[str, Any] = {"x": {"q": ["a"], "r": []}, "y": {"q": ["b"]}}
+    qrels = {"q": {"a": 1}, "r": {"a": 1}}
+    page = report(qrels, runs, ["RR"], output=None, queries="intersection").payload
+    assert (page["systems"], page["absent"]) == (["x", "y"], [[], [1]])
+    assert report(qrels, runs, ["RR"], output=None).payload["absent"] == [[], []]
 
 
 def test_a_baseline_and_an_intersection_can_be_drawn() -> None:

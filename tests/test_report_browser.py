@@ -89,7 +89,7 @@ def partial_page() -> str:
     """Return a page that holds pairs and rankings of the best systems only."""
     report = demo_report()
     payload = report.payload | {
-        key: [*report.payload[key][:2], None, None] for key in ("found", "retrieved")
+        key: [*report.payload[key][:2], None, None] for key in ("found", "retrieved", "absent")
     }  # of the other two nothing is known but their means
     payload["values"] = [[*column[:2], None, None] for column in payload["values"]]
     pairs = payload["pairs"]

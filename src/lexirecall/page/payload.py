@@ -37,10 +37,10 @@ def build_payload(
     """Return what a page shows; the same findings and date give the same payload.
 
     >>> from lexirecall import project
-    >>> from lexirecall.meta import Policies
-    >>> from lexirecall.verbs.compare import Plan
+    >>> from lexirecall.manifest import Policies
+    >>> from lexirecall.verbs.testing import Testing
     >>> positions = project({"q": {"a": 1, "b": 1}}, {"x": {"q": ["z", "a"]}, "y": {"q": ["b", "z", "a"]}})
-    >>> payload = build_payload(Findings.of(positions, "RR", Plan(), Policies()))
+    >>> payload = build_payload(Findings.of(positions, "RR", Testing(), Policies()))
     >>> payload["systems"], payload["means"], payload["relevant"], payload["found"]
     (['y', 'x'], [[1, 1], [0.5, 0]], [['a', 'b']], [[[1, 1, 2, 0]], [[2, 0]]])
     """
@@ -68,10 +68,18 @@ def build_payload(
         "relevant": relevant_documents(findings.projection, requests, cut),
         "found": [*found_documents(findings, best, requests), *rest],
         "retrieved": [*findings.positions.num_retrieved[best][:, requests].tolist(), *rest],
+        "absent": [*_absent(findings, best, requests), *rest],
         **_curves(findings),
         "study": list(_study(findings)),
     }
     return {**parts, "left_out": [*chosen.sentences(), *_left_out(findings, cut)]}
+
+
+def _absent(findings: Findings, systems: list[int], requests: IntArray) -> Iterator[list[int]]:
+    """Give, for each system, the requests on which it is compared with nobody."""
+    among = findings.policies.among(findings.positions.answered)
+    for s in systems:
+        yield np.flatnonzero(~among[s, requests]).tolist()
 
 
 def _selection(findings: Findings, limits: Limits) -> Selection:

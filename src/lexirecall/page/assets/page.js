@@ -174,7 +174,7 @@
 
   const numRelevant = (q) => D.relevant[q].length;
   const isHeld = (s) => Boolean(D.found[s]);
-  const takesPart = (s, q) => D.manifest.conventions.queries !== "intersection" || D.retrieved[s][q] > 0;
+  const takesPart = (s, q) => !D.absent[s].includes(q);
 
   function missing(own, q) {
     const found = new Set(own.documents);
