@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given
 
 from lexirecall import project
+from lexirecall.formats.kinds import KINDS, Input, Kind, kind_of
+from lexirecall.formats.source import Source
 from strategies import SCORES, Collection, collections, quick
 from test_frames import seen
 
@@ -78,3 +80,16 @@ def test_every_form_means_what_a_mapping_means(
     }
     for of_qrels, of_run in product(INPUTS, repeat=2):
         assert seen(project(given["qrels"][of_qrels], {"run": given["run"][of_run]})) == expected, (of_qrels, of_run)
+
+
+def kind_of_input(given: Any) -> Kind | None:
+    if not isinstance(given, Path):
+        return kind_of(Input(given, "run"))
+    with Source(given) as source:
+        return kind_of(Input(source, "run"))
+
+
+def test_a_row_of_the_table_of_kinds_without_a_form_here_fails(tmp_path: Path) -> None:
+    tried = [kind_of_input(give({"q": {"a": 1.0}}, "run", tmp_path / form)) for form, give in INPUTS.items()]
+    missing = [kind for kind in KINDS if "run" in kind.readers and kind not in tried]
+    assert missing == [], "add to INPUTS how values are given in the new form"
