@@ -256,7 +256,7 @@ def test_an_interruption_is_no_error(command: Command, monkeypatch: pytest.Monke
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("lexirecall.verbs.evaluate.project", interrupted)
+    monkeypatch.setattr("lexirecall.verbs.given.project", interrupted)
     outcome = command("eval", *FILES)
     assert (outcome.code, outcome.out, outcome.err.strip()) == (130, "", "interrupted")
 

@@ -179,7 +179,7 @@ def test_at_least_one_measure_is_asked_for() -> None:
         (QRELS, {"q9": ["a"]}, "no request in common with the judgments: run"),
         (QRELS, [], "there are no runs"),
         (QRELS, [3], "a run is a int, but must be a path or a mapping"),
-        (QRELS, None, "runs is a NoneType, but must be a run"),
+        (QRELS, None, "no runs are given"),
     ],
 )
 def test_input_in_memory_that_means_nothing_is_refused(qrels: Any, run: Any, said: str) -> None:
