@@ -74,7 +74,7 @@ def as_batch(positions: Positions, seed: int) -> Any:
 
 
 def task_of(*names: str, **policies: Any) -> Task:
-    return Task(tuple(parse_names(names)), **policies)
+    return Task(tuple(parse_names(names)), Policies(**policies))
 
 
 @pytest.fixture(params=[1, 40, batches.BUDGET])

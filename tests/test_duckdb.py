@@ -116,7 +116,6 @@ def usable(collection: Collection) -> dict[str, Run]:
     return runs
 
 
-@pytest.mark.filterwarnings("ignore:optimistic imputation")
 @quick(60)
 @given(
     collections(max_systems=3, documents=DOCUMENTS),

@@ -121,7 +121,6 @@ def said(result: Any) -> list[str]:
 @every_form
 @pytest.mark.usefixtures("_reader")
 @pytest.mark.parametrize("options", [{}, {"depth": 1}, {"judged_only": True}, {"imputation": "optimistic"}], ids=str)
-@pytest.mark.filterwarnings("ignore:optimistic imputation")
 def test_a_run_without_judged_documents_is_pointed_out(form: Any, tmp_path: Path, options: Any) -> None:
     scores = evaluate(QRELS, {"x": form(RUN, tmp_path), "other": OTHER}, ["AP"], **options)
     assert said(scores) == [SAID.format("x")]

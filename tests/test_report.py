@@ -564,8 +564,8 @@ def test_differences_on_requests_are_those_of_the_values(simulated: Report) -> N
 
 def test_a_strip_marks_what_decides_between_two_systems(simulated: Report) -> None:
     positions = simulated.findings.positions
-    explained = explain(positions).requests[0]
-    names = positions.systems[:2]
+    names = positions.systems[0], positions.systems[1]
+    explained = explain(positions, pair=names).requests[0]
     lists, items = strip_rows(positions, explained.request, names)
     assert [row["run"] for row in lists] == [*names]
     assert explained.level is not None

@@ -434,7 +434,7 @@ def test_the_two_systems_of_a_pair_are_swapped_and_never_the_same(show: Open) ->
 def test_the_requests_that_decide_are_those_of_explain(show: Open) -> None:
     opened = show("demo", "#a=precise.run&b=shallow.run")
     runs = {name: DEMO.runs[name] for name in ("precise.run", "shallow.run")}
-    explanation = explain(DEMO.qrels, *runs.values(), names=("precise.run", "shallow.run"))
+    explanation = explain(DEMO.qrels, runs)
     button = opened.page.locator("#pair .more:visible")
     button.click()
     shown = opened.texts("#pair .deciding tbody th")

@@ -6,10 +6,14 @@ Every error that a user can cause derives from `LexirecallError`. The command li
 a traceback and leaves with its `exit_code`: 1 for bad data, 2 for bad usage.
 """
 
+import sys
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 _SHOWN = 80  # characters of offending text that a message repeats
+_PACKAGE = str(Path(__file__).parent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +100,14 @@ class UsageError(LexirecallError, ValueError):
 
 class UnknownMeasure(UsageError):  # noqa: N818 - the name says what happened, as KeyError does
     """One or more measure names are not in the table; all of them are named."""
+
+
+def warn(text: str) -> None:
+    """Warn, and name the line outside of the package that led here, however deep within it the reason was found."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, stacklevel=level)
 
 
 def shown(text: bytes | str) -> str:

@@ -8,12 +8,11 @@ fields.
 import json
 import os
 import sys
-import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from lexirecall.errors import UsageError
+from lexirecall.errors import UsageError, warn
 from lexirecall.fields import check_choices, option
 from lexirecall.reader import reader_in_use
 from lexirecall.version import VERSION
@@ -35,6 +34,12 @@ class Scored(Protocol):
     @property
     def sparse(self) -> bool:
         """Has a value on some requests only."""
+
+
+def check_level(level: float) -> None:
+    """Raise if no grade could be relevant, or all of them would be."""
+    if not 0 < level < float("inf"):
+        raise UsageError(f"level is {level}, but must be above 0", remedy="a grade of 0 means not relevant")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +70,7 @@ class Policies:
 
     def __post_init__(self) -> None:
         check_choices(self)
-        if not 0 < self.level < float("inf"):
-            raise UsageError(f"level is {self.level}, but must be above 0", remedy="a grade of 0 means not relevant")
+        check_level(self.level)
 
     @property
     def keeps_unanswered(self) -> bool:
@@ -150,7 +154,7 @@ class Conventions:
     def warn_of_optimism(self) -> None:
         """Warn if missing items are placed where they flatter the run."""
         if self.imputation == "optimistic":
-            warnings.warn("optimistic imputation rewards returning nothing; use it for study only", stacklevel=3)
+            warn("optimistic imputation rewards returning nothing; use it for study only")
 
     def require_corpus_size(self, corpus_size: object) -> None:
         """Raise if the imputation needs a corpus size and there is none.

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from lexirecall.errors import DataError, UsageError, counted, listed
 from lexirecall.judgments import BoolArray, FloatArray, IntArray, Judgments, offsets_of
-from lexirecall.manifest import Conventions, Policies
+from lexirecall.manifest import Conventions, Policies, check_level
 from lexirecall.providers import Providers
 from lexirecall.segments import Segments, sums_of
 
@@ -181,8 +181,7 @@ class Positions:
 
     def at_level(self, level: float) -> "Projection":
         """Return the relevance projection: what remains when grades of at least `level` count as relevant."""
-        if not level > 0:
-            raise UsageError(f"the level is {level}, but must be above 0", remedy="a grade of 0 means not relevant")
+        check_level(level)
         mask = self.judgments.grades[self.found.items] >= level
         found = self.found if mask.all() else self.found.filter(mask)
         return Projection(self, level, self.judgments.num_relevant(level), found)

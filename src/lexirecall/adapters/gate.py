@@ -4,12 +4,11 @@ Belongs here: assertions about a new run and a baseline. Not here: tests of sign
 request (verbs). They raise AssertionError, and hide their own frames from pytest's traceback; pytest is not needed.
 """
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from typing import Any
 
-from lexirecall.errors import UsageError, counted, listed
+from lexirecall.errors import UsageError, counted, listed, warn
 from lexirecall.fields import taken, takes
 from lexirecall.formats import Qrels, Run, Runs, project
 from lexirecall.manifest import READING, Policies
@@ -152,10 +151,9 @@ def _warn_if_nothing_can_fail(compared: MeasureComparison, alpha: float) -> None
     """Warn of a gate that stands open: with n requests the sign test's p is 2^-n at the least, and t needs two."""
     num_requests = int(compared.num_requests[0])
     if 0.5**num_requests >= alpha if compared.method == "sign test" else num_requests < 2:
-        warnings.warn(
+        warn(
             f"{counted(num_requests, 'request')} cannot show that a run is worse ({compared.method}, alpha {alpha:g}): "
-            "the gate cannot fail; give more requests, or use assert_nothing_lost",
-            stacklevel=3,
+            "the gate cannot fail; give more requests, or use assert_nothing_lost"
         )
 
 

@@ -18,7 +18,6 @@ is of use. The provider `lexirecall` comes last in the default pipeline, so that
 # mypy: disallow-untyped-calls=False
 
 import math
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -26,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from lexirecall.adapters.ir_measures_input import Content, content_of, judgments_of, project_run
-from lexirecall.errors import UsageError, listed
+from lexirecall.errors import UsageError, listed, warn
 from lexirecall.judgments import FloatArray, Judgments
 from lexirecall.manifest import Conventions, Policies
 from lexirecall.measures import MEASURES, Measure, Parameter
@@ -292,7 +291,7 @@ def _computed(rows: list[Measure], measures: list[ir_measures.Measure], position
             why = "there is no relevant document, or one was not retrieved and the corpus size is not known"
             remedy = "" if "n" in measure.params else f"; write it as {measure(n=528155)}, for example"
             count = f"{is_undefined.sum():,} of {len(is_undefined):,} queries"
-            warnings.warn(f"{measure} has no value on {count}, where {why}{remedy}", stacklevel=2)
+            warn(f"{measure} has no value on {count}, where {why}{remedy}")
     return values
 
 

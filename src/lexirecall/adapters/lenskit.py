@@ -38,7 +38,7 @@ from lexirecall.adapters.lenskit_input import (
 )
 from lexirecall.errors import FormatError, UsageError
 from lexirecall.fields import takes
-from lexirecall.manifest import READING, Policies
+from lexirecall.manifest import READING, Policies, check_level
 from lexirecall.measures import MEASURES, Measure
 from lexirecall.names import parse_measure
 from lexirecall.positions import Positions
@@ -102,7 +102,7 @@ class LexirecallMetric(ListMetric):
         label: str | None = None,
     ) -> None:
         row = parse_measure(measure)
-        Policies(level)
+        check_level(level)
         if row.needs_providers:
             raise UsageError(f"{row} needs a map of items to providers", remedy="use evaluate_runs(..., providers=...)")
         if row.corpus == "required" and corpus_size is None:
@@ -250,7 +250,7 @@ def project(
     """
     if not isinstance(outputs, Mapping) or not outputs:
         raise UsageError("outputs must be runs by name: {name: ItemListCollection}")
-    Policies(level)
+    check_level(level)
     key_fields = key_fields_of(test, "the test data")
     judgments = judgments_of(lists_of(test, key_fields, "the test data"), level, field)
     judgments = replace(judgments, request_type=type_of_users(test))

@@ -23,7 +23,7 @@ from lexirecall.engines.tallies import PairTally, Tally, Task
 from lexirecall.errors import DataError, UsageError, counted
 from lexirecall.fields import taken, takes
 from lexirecall.formats.columns import Given
-from lexirecall.manifest import Conventions, Manifest, Note, Policies, versions_in_use
+from lexirecall.manifest import Conventions, Manifest, Note, Policies, check_level, versions_in_use
 from lexirecall.names import Evaluable, Names, parse_preference
 from lexirecall.verbs.averages import Averages
 from lexirecall.verbs.evaluate import (
@@ -166,7 +166,7 @@ def sort_keys(
     """
     if ties == "expected":
         raise UsageError("a sort key has one order of tied items", remedy="choose ties trec, worst or best")
-    Policies(level)
+    check_level(level)
     conventions = Conventions(ties=ties, score_dtype=score_dtype, duplicates=duplicates)
     workspace, plan = Workspace(spark), Plan(conventions, SPARK)
     try:

@@ -3,13 +3,12 @@
 Belongs here: the sentences that go to stderr and into the manifest.
 """
 
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from lexirecall.errors import counted, listed, plain, shown
+from lexirecall.errors import counted, listed, plain, shown, warn
 from lexirecall.judgments import FloatArray
 from lexirecall.manifest import Note, Policies
 from lexirecall.measures.providers import WORST_PROVIDER_OVERALL, ProviderExposure, provider_exposure
@@ -23,7 +22,7 @@ from lexirecall.text import visible
 def warn_of_mismatches(positions: Positions) -> None:
     """Warn of runs that retrieve no judged document, where there is no place for a note."""
     for note in mismatch_note(positions.mismatches):
-        warnings.warn(visible(note.text), stacklevel=3)
+        warn(visible(note.text))
 
 
 def notes_on(
