@@ -19,7 +19,7 @@ import naive
 from lexirecall import MEASURES, UsageError, project
 from lexirecall.binomials import binomials, decomposed
 from lexirecall.colex import (
-    Order,
+    OrderName,
     Place,
     bits,
     colex_rank,
@@ -35,7 +35,7 @@ from strategies import quick
 
 DOCS = Path(__file__).parents[1] / "docs"
 SIZES = [(m, n) for n in range(10) for m in range(n + 1)]
-ORDERS: tuple[Order, ...] = ("recall", "precision")
+ORDERS: tuple[OrderName, ...] = ("recall", "precision")
 
 
 def prefers(x: Sequence[float], y: Sequence[float]) -> bool:
@@ -143,7 +143,7 @@ def test_a_thousand_items_in_a_hundred_million() -> None:
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("m", "n"), SIZES)
-def test_the_percentile_is_the_share_of_the_other_placements_that_are_worse(m: int, n: int, order: Order) -> None:
+def test_the_percentile_is_the_share_of_the_other_placements_that_are_worse(m: int, n: int, order: OrderName) -> None:
     every = list(naive.places(m, n, order))
     shares = [percentile(placement, n, order=order) for placement in every]
     worse = range(len(every) - 1, -1, -1)
@@ -153,7 +153,9 @@ def test_the_percentile_is_the_share_of_the_other_placements_that_are_worse(m: i
 
 @quick(100)
 @given(placements(), st.data(), st.sampled_from(ORDERS))
-def test_items_not_retrieved_are_at_the_bottom(drawn: tuple[list[int], int], data: st.DataObject, order: Order) -> None:
+def test_items_not_retrieved_are_at_the_bottom(
+    drawn: tuple[list[int], int], data: st.DataObject, order: OrderName
+) -> None:
     positions, n = drawn
     m = len(positions)
     found = positions[: data.draw(st.integers(0, m))]
@@ -164,7 +166,7 @@ def test_items_not_retrieved_are_at_the_bottom(drawn: tuple[list[int], int], dat
 
 @quick(100)
 @given(placements(), st.sampled_from(ORDERS))
-def test_the_best_placement_has_percentile_1_and_the_worst_0(drawn: tuple[list[int], int], order: Order) -> None:
+def test_the_best_placement_has_percentile_1_and_the_worst_0(drawn: tuple[list[int], int], order: OrderName) -> None:
     positions, n = drawn
     m = len(positions)
     total = math.comb(n, m)
@@ -194,7 +196,7 @@ def test_seventy_items_in_the_top_thousand_are_better_than_nearly_all_placements
 @quick(100)
 @given(placements(), st.sampled_from(ORDERS), st.integers(0, 2))
 def test_bits_are_the_logarithm_of_the_exact_ratio(
-    drawn: tuple[list[int], int], order: Order, num_missing: int
+    drawn: tuple[list[int], int], order: OrderName, num_missing: int
 ) -> None:
     """Also where the ratio is so near 1 that a float would not hold the difference, and beyond the largest float."""
     positions, n = drawn

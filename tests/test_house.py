@@ -102,6 +102,24 @@ def test_most_functions_are_short() -> None:
     assert lengths[int(len(lengths) * 0.9)] <= 20
 
 
+def types_of(path: Path) -> Iterator[str]:
+    """Give the classes of a module, and the types that it names."""
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Assign):
+            names = map(ast.unparse, node.targets)
+            yield from (name for name in names if re.fullmatch(r"_?[A-Z]\w*[a-z]\w*", name))  # as classes are written
+
+
+def test_one_name_of_a_class_is_one_thing() -> None:
+    homes: dict[str, list[str]] = {}
+    for path in MODULES:
+        for name in types_of(path):
+            homes.setdefault(name.lstrip("_"), []).append(name_of(path))
+    assert {name: modules for name, modules in homes.items() if len(modules) > 1} == {}
+
+
 def test_every_public_name_has_a_home() -> None:
     assert sorted(lexirecall.__all__) == sorted(lexirecall._HOME) == sorted(set(lexirecall.__all__))
     assert set(dir(lexirecall)) == {*lexirecall.__all__, "__version__"}

@@ -15,7 +15,7 @@ from lexirecall import MEASURES, PREFERENCES, Measure, Preference, Projection, r
 from lexirecall.judgments import IntArray
 from lexirecall.measures import AP
 from lexirecall.measures.ratio import Ratio
-from lexirecall.preferences.by_level import Block
+from lexirecall.preferences.by_level import PairBlock
 from strategies import Collection, Ordering
 
 SMALL = Collection({"q": {"a": 1.0, "b": 1.0}}, {"run": {"q": {"x": 3.0, "y": 2.0, "a": 1.0}}})
@@ -27,7 +27,7 @@ def once(test: Any) -> Callable[..., None]:
     return inner
 
 
-def ahead_anywhere(projection: Projection) -> Iterator[Block]:
+def ahead_anywhere(projection: Projection) -> Iterator[PairBlock]:
     """Prefer the first system as soon as it is ahead at some recall level, whatever the others say."""
     num_systems, num_requests = projection.source.shape
     for q in range(num_requests):

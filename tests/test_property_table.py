@@ -25,7 +25,7 @@ from lexirecall.paper.property_methods import (
     SIZES,
     TOP_HEAVY,
     WITH_POSITIVE_WEIGHTS,
-    Method,
+    EvaluationMethod,
     N,
     Placement,
     is_convex,
@@ -113,7 +113,9 @@ def test_concavity_at_one_recall_level_needs_a_convex_exposure() -> None:
 
 
 @pytest.mark.parametrize("method", COLUMNS["TSE"], ids=lambda method: method.name)
-def test_total_search_efficiency_is_bounded_by_0_and_the_exposure_of_the_first_position(method: Method) -> None:
+def test_total_search_efficiency_is_bounded_by_0_and_the_exposure_of_the_first_position(
+    method: EvaluationMethod,
+) -> None:
     assert method.exposure is not None
     values = [value_of(method)(p) for p in EVERY_PLACEMENT]
     assert min(values) >= 0

@@ -23,7 +23,7 @@ from lexirecall.errors import UsageError, choice, counted
 from lexirecall.judgments import FloatArray, IntArray
 
 Vector = Sequence[float] | IntArray | FloatArray
-Order = Literal["recall", "precision"]
+OrderName = Literal["recall", "precision"]
 NOT_RETRIEVED = 2**32 - 1
 
 
@@ -127,7 +127,9 @@ def _check_size(found: list[int], m: int, n: int) -> None:
         )
 
 
-def place(positions: Vector, corpus_size: int, num_relevant: int | None = None, *, order: Order = "recall") -> Place:
+def place(
+    positions: Vector, corpus_size: int, num_relevant: int | None = None, *, order: OrderName = "recall"
+) -> Place:
     """Return the exact place of a ranking, by LexiRecall or, with order="precision", by LexiPrecision.
 
     Items not retrieved are at the bottom of the corpus: the i-th of m at n - m + i.
@@ -142,7 +144,7 @@ def place(positions: Vector, corpus_size: int, num_relevant: int | None = None, 
     return place_of(found, m, int(corpus_size), order)
 
 
-def place_of(found: list[int], m: int, n: int, order: Order = "recall") -> Place:
+def place_of(found: list[int], m: int, n: int, order: OrderName = "recall") -> Place:
     """Return the place of a ranking whose first items are found at these positions, unchecked.
 
     By LexiRecall, C(n-m+r, r) - 1 - sum_i C(p_i - 1, i) over the r items retrieved are worse: all placements that
@@ -161,7 +163,7 @@ def place_of(found: list[int], m: int, n: int, order: Order = "recall") -> Place
 
 
 def percentile(
-    positions: Vector, corpus_size: int, num_relevant: int | None = None, *, order: Order = "recall"
+    positions: Vector, corpus_size: int, num_relevant: int | None = None, *, order: OrderName = "recall"
 ) -> Fraction:
     """Return the exact share of the other placements that are worse, 1 - rank/(C(n, m) - 1), from 0 to 1.
 
@@ -175,7 +177,7 @@ def percentile(
     return place(positions, corpus_size, num_relevant, order=order).percentile
 
 
-def bits(positions: Vector, corpus_size: int, num_relevant: int | None = None, *, order: Order = "recall") -> float:
+def bits(positions: Vector, corpus_size: int, num_relevant: int | None = None, *, order: OrderName = "recall") -> float:
     """Return log2(C(n, m) / (rank + 1)): how many bits of luck it takes to place as well at random.
 
     From 0, the worst, to log2 C(n, m). One more bit means half as many placements that are as good.

@@ -23,7 +23,7 @@ from lexirecall.text import number_of, whole_number_of
 
 Evaluable = Measure | Preference
 """What a name in `eval` may stand for: a measure gives each ranking a value, a preference a win rate."""
-Row = TypeVar("Row", Measure, Preference)
+Registered = TypeVar("Registered", Measure, Preference)
 Names = str | Evaluable | Iterable[str | Evaluable]
 
 _NAME = re.compile(
@@ -99,7 +99,7 @@ def parse_names(names: Names) -> list[Evaluable]:
     return list(dict.fromkeys(found))
 
 
-def register(row: Row) -> Row:
+def register(row: Registered) -> Registered:
     """Add a measure or preference to its table, so that its name is understood wherever measures are named.
 
     >>> half = register(Measure("Half", "halves every ten", lambda p: 0.5 ** (p / 10), lambda i, m: 1 / m))

@@ -23,7 +23,7 @@ _INHERITED = {
     "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__", "__proto__", "constructor",
     "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf",
 }  # fmt: skip
-Rows = Sequence[Mapping[str, Any]]
+Records = Sequence[Mapping[str, Any]]
 
 
 def altair() -> Any:
@@ -77,7 +77,7 @@ def series_scales(names: Sequence[str]) -> dict[str, Any]:
 
 
 def lines(
-    rows: Rows,
+    rows: Records,
     *,
     x: str,
     y: str,
@@ -116,7 +116,7 @@ def lines(
 
 
 def bars(
-    rows: Rows,
+    rows: Records,
     *,
     x: str,
     y: str,
@@ -143,7 +143,7 @@ def bars(
 
 
 def boxes(
-    rows: Rows,
+    rows: Records,
     *,
     x: str,
     y: str,

@@ -22,7 +22,7 @@ from lexirecall.manifest import Conventions, Policies, check_level
 from lexirecall.providers import Providers
 from lexirecall.segments import Segments, sums_of
 
-Number = TypeVar("Number", np.int64, np.float64)
+Scalar = TypeVar("Scalar", np.int64, np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,11 +313,11 @@ class Projection:
         """For each retrieved relevant item, the ranking it belongs to."""
         return self.found.segments.owners
 
-    def per_item(self, per_ranking: npt.NDArray[Number]) -> npt.NDArray[Number]:
+    def per_item(self, per_ranking: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
         """Repeat a value of each ranking for each of its retrieved relevant items."""
         return np.repeat(per_ranking, self.found.segments.sizes)
 
-    def per_item_of_request(self, per_request: npt.NDArray[Number]) -> npt.NDArray[Number]:
+    def per_item_of_request(self, per_request: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
         """Repeat a value of each request for each relevant item retrieved for it, in every system."""
         return self.per_item(np.tile(per_request, self.source.shape[0]))
 

@@ -31,7 +31,7 @@ CHARACTERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Collection:
+class SimulatedCollection:
     """Judgments and runs, in the form that `evaluate` takes."""
 
     qrels: dict[str, dict[str, int]]
@@ -62,7 +62,7 @@ def simulate_collection(
     num_requests: int = 30,
     corpus_size: int = 10_000,
     characters: Sequence[Character] = CHARACTERS,
-) -> Collection:
+) -> SimulatedCollection:
     """Simulate a collection; the same seed gives the same one.
 
     >>> collection = simulate_collection(1, num_requests=2)
@@ -88,7 +88,7 @@ def simulate_collection(
             runs[character.name][request] = dict(
                 zip(map(_name, top.tolist()), scores[top].round(6).tolist(), strict=True)
             )
-    return Collection(qrels, runs, corpus_size)
+    return SimulatedCollection(qrels, runs, corpus_size)
 
 
 def _name(item: int) -> str:

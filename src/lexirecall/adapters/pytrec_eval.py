@@ -11,7 +11,7 @@ take and give there. Not here: the measures (trec_names). The package itself is 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from lexirecall.adapters.trec_names import FAMILIES, NICKNAMES, Column, aggregate, columns, needs_judged, values
+from lexirecall.adapters.trec_names import FAMILIES, NICKNAMES, TrecColumn, aggregate, columns, needs_judged, values
 from lexirecall.errors import FormatError, UsageError, choice, shown
 from lexirecall.fields import choices_of
 from lexirecall.formats import project
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 RequestId = TypeVar("RequestId")
-Number = TypeVar("Number", int, float)
+IntOrFloat = TypeVar("IntOrFloat", int, float)
 
 supported_measures: set[str] = set(FAMILIES)
 supported_nicknames: dict[str, set[str]] = {name: set(measures) for name, measures in NICKNAMES.items()}
@@ -97,7 +97,7 @@ class RelevanceEvaluator:
         return {query: dict(zip(keys, table[index[to_bytes(query)]], strict=True)) for query in answered}
 
 
-def _keys(asked: Sequence[Column]) -> list[str]:
+def _keys(asked: Sequence[TrecColumn]) -> list[str]:
     """Name the columns as pytrec_eval does: by the family, where the parameters are of the measure and not its place.
 
     Of two such columns each has the name that trec_eval prints, `set_F_0.5` and `set_F_2`.
@@ -155,7 +155,7 @@ def _lines(lines: Iterable[str], num_fields: int, what: str, shape: str) -> Iter
             yield number, fields
 
 
-def _parsed(kind: type[Number], text: str, number: int, what: str) -> Number:
+def _parsed(kind: type[IntOrFloat], text: str, number: int, what: str) -> IntOrFloat:
     try:
         return kind(text)
     except ValueError:
@@ -164,7 +164,9 @@ def _parsed(kind: type[Number], text: str, number: int, what: str) -> Number:
         raise FormatError(what, number, f"{noun}: {shown(text)}", remedy=remedy) from None
 
 
-def _add(table: dict[str, dict[str, Number]], number: int, what: str, query: str, document: str, value: Number) -> None:
+def _add(
+    table: dict[str, dict[str, IntOrFloat]], number: int, what: str, query: str, document: str, value: IntOrFloat
+) -> None:
     row = table.setdefault(query, {})
     if document in row:
         raise FormatError(what, number, f"document {document!r} of query {query!r} is listed twice")

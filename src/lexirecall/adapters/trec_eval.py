@@ -10,7 +10,7 @@ from itertools import islice
 
 import numpy as np
 
-from lexirecall.adapters.trec_names import Column, aggregate, columns, needs_judged, values
+from lexirecall.adapters.trec_names import TrecColumn, aggregate, columns, needs_judged, values
 from lexirecall.errors import LexirecallError, UsageError, counted, listed
 from lexirecall.formats import Qrels, Run, project
 from lexirecall.formats.kinds import TEXT, Input, kind_of
@@ -92,7 +92,7 @@ def _topics(positions: Positions) -> list[int]:
 
 
 def _topic_lines(
-    positions: Positions, topics: Sequence[int], asked: Sequence[Column], found: FloatArray
+    positions: Positions, topics: Sequence[int], asked: Sequence[TrecColumn], found: FloatArray
 ) -> Iterator[str]:
     requests = positions.requests
     printed = [(c, column) for c, column in enumerate(asked) if column.family.shown != "summary"]
@@ -105,7 +105,7 @@ def _topic_lines(
             yield _line(column.name, requests[q], text)
 
 
-def _summary_lines(asked: Sequence[Column], rows: FloatArray, missing: FloatArray, tag: str) -> Iterator[str]:
+def _summary_lines(asked: Sequence[TrecColumn], rows: FloatArray, missing: FloatArray, tag: str) -> Iterator[str]:
     """Average the rows, [topics, columns]; a missing topic has counts, such as num_rel, and counts as 0 in a mean."""
     for c, column in enumerate(asked):
         total, numbers = column.family.total, rows[:, c].tolist()
@@ -120,7 +120,7 @@ def _line(name: str, topic: str, text: str) -> str:
     return f"{name:<22}\t{topic}\t{text}"
 
 
-def _number(column: Column, value: float) -> str:
+def _number(column: TrecColumn, value: float) -> str:
     return str(int(value)) if column.family.is_count else f"{value:6.4f}"
 
 

@@ -117,7 +117,7 @@ NICKNAMES: dict[str, frozenset[str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TrecColumn:
     """One measure that was asked for: its name as trec_eval prints it, and what computes it."""
 
     name: str
@@ -126,7 +126,7 @@ class Column:
     parameters: Parameters = ()
 
 
-def columns(names: Iterable[str], *, keep_defaults: bool) -> list[Column]:
+def columns(names: Iterable[str], *, keep_defaults: bool) -> list[TrecColumn]:
     """Read requests for measures; the columns come in trec_eval's order, each once, and ours, such as TSE, last.
 
     Where a family is asked for both as a whole and with parameters, trec_eval computes those parameters only;
@@ -139,7 +139,7 @@ def columns(names: Iterable[str], *, keep_defaults: bool) -> list[Column]:
     """
     wholes: set[str] = set()
     given: dict[str, list[Named]] = {}
-    ours: dict[str, Column] = {}
+    ours: dict[str, TrecColumn] = {}
     for name in names:
         if name in NICKNAMES or name in FAMILIES:
             wholes |= NICKNAMES.get(name, {name})
@@ -147,7 +147,7 @@ def columns(names: Iterable[str], *, keep_defaults: bool) -> list[Column]:
             given.setdefault(family.name, []).extend(_parameters(family, name))
         else:
             measure = _our_measure(name)
-            ours[str(measure)] = Column(str(measure), Family(str(measure), _always(measure)), measure)
+            ours[str(measure)] = TrecColumn(str(measure), Family(str(measure), _always(measure)), measure)
     found = []
     for family in FAMILIES.values():
         asked = given.get(family.name, [])
@@ -156,7 +156,7 @@ def columns(names: Iterable[str], *, keep_defaults: bool) -> list[Column]:
     return [*found, *ours.values()]
 
 
-def values(positions: Positions, asked: Sequence[Column], level: float) -> FloatArray:
+def values(positions: Positions, asked: Sequence[TrecColumn], level: float) -> FloatArray:
     """Compute the columns for every judged request of one system, [Q, columns]; what has no value is worth 0.
 
     >>> from lexirecall import project
@@ -169,7 +169,7 @@ def values(positions: Positions, asked: Sequence[Column], level: float) -> Float
     return np.asarray(np.nan_to_num(found[0]))
 
 
-def needs_judged(asked: Iterable[Column]) -> bool:
+def needs_judged(asked: Iterable[TrecColumn]) -> bool:
     """Tell whether a column needs the judged non-relevant items, as positions may carry them along.
 
     >>> needs_judged(columns(["bpref"], keep_defaults=True)), needs_judged(columns(["map"], keep_defaults=True))
@@ -196,14 +196,14 @@ def aggregate(total: Total, numbers: Sequence[float], num_missing: int = 0) -> f
     return math.exp((added + num_missing * more.LOG_FLOOR) / count) if total == "geometric" else added / count
 
 
-def _columns_of(family: Family, asked: list[Named]) -> list[Column]:
+def _columns_of(family: Family, asked: list[Named]) -> list[TrecColumn]:
     found: dict[str, Parameters] = {}
     for name, parameters in asked:
         if found.setdefault(name, parameters) != parameters:
             alike = f"{found[name][0]} and {parameters[0]}"
             raise UsageError(f"{alike} are both called {name}", remedy="ask for one of them")
     in_order = sorted(found, key=found.__getitem__) if family.takes in ("cutoffs", "fractions") else found
-    return [Column(name, family, family.make(*found[name]), found[name]) for name in in_order]
+    return [TrecColumn(name, family, family.make(*found[name]), found[name]) for name in in_order]
 
 
 def _default_parameters(family: Family) -> list[Named]:

@@ -18,7 +18,7 @@ import numpy as np
 
 from lexirecall.engines.casts import DUCKDB, row_error
 from lexirecall.engines.duckdb_session import Session, duckdb_library, session
-from lexirecall.engines.duckdb_tables import Table, hand_over, open_table
+from lexirecall.engines.duckdb_tables import DuckdbTable, hand_over, open_table
 from lexirecall.engines.plan import IDS_AND_SCORE, JUDGMENTS, PROBLEMS, RUNS, Plan
 from lexirecall.errors import FormatError, WayOn, counted, shown
 from lexirecall.fields import taken, takes
@@ -203,7 +203,7 @@ def _text(identifier: bytes) -> str | None:
         return None
 
 
-def _staged(opened: Session, table: Table, query: str) -> str:
+def _staged(opened: Session, table: DuckdbTable, query: str) -> str:
     """Keep the rows of a table that is costly to read, on disk if they are many."""
     opened.table(_ROWS, "system VARCHAR, request VARCHAR, item VARCHAR, score DOUBLE")
     with table.explained(opened):
@@ -212,7 +212,7 @@ def _staged(opened: Session, table: Table, query: str) -> str:
     return f"SELECT * FROM {_ROWS}"
 
 
-def _check_rows(opened: Session, table: Table, plan: Plan, given: str) -> None:
+def _check_rows(opened: Session, table: DuckdbTable, plan: Plan, given: str) -> None:
     """Raise if rows lack something; `given` is the query for the rows as they came in, which knows why."""
     with table.explained(opened):
         counts = opened.answer(f"checking {table.label}", plan.problems(), source=table.label)
@@ -226,7 +226,7 @@ def _check_rows(opened: Session, table: Table, plan: Plan, given: str) -> None:
             raise row_error(role, number, num_rows, [*example])
 
 
-def _systems(opened: Session, table: Table, column: str | None) -> list[str]:
+def _systems(opened: Session, table: DuckdbTable, column: str | None) -> list[str]:
     """Return the systems of a table, in the order of their names."""
     if column is None:
         return [table.name]

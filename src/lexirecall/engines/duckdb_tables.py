@@ -27,7 +27,7 @@ _STREAMING = "text and JSON are read line by line anyway, in little memory: leav
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class DuckdbTable:
     """A table of runs."""
 
     label: str
@@ -97,7 +97,7 @@ def _kinds(session: Session, source: str) -> dict[str, str]:
     return {str(name): kind_of(str(kind)) for name, kind, *_ in described}
 
 
-def open_table(session: Session, named: NamedRun, given: Given) -> Table:
+def open_table(session: Session, named: NamedRun, given: Given) -> DuckdbTable:
     """Open a run that is a table: a file, a folder, a relation or a frame."""
     if isinstance(named.run, Mapping):
         raise UsageError(f"run {named.name!r} is a mapping, which is in memory", remedy="leave out the engine")
@@ -110,7 +110,7 @@ def open_table(session: Session, named: NamedRun, given: Given) -> Table:
     if files.header is not None:
         find_columns([*files.header.names, *files.keys], "run", given, source=named.label)  # of one name are none
     read = _parquet(files) if files.header is None else _csv(files, files.header)
-    return Table(named.label, read, named.name, named.is_given, files.header is None, files)
+    return DuckdbTable(named.label, read, named.name, named.is_given, files.header is None, files)
 
 
 def _parquet(files: TableFiles) -> str:
@@ -148,7 +148,7 @@ def _names(files: TableFiles, paths: Sequence[str]) -> str:
     return f"[{', '.join(literal(_escaped(path)) for path in paths)}]{options}"
 
 
-def _of_object(session: Session, named: NamedRun, given: Given) -> Table:
+def _of_object(session: Session, named: NamedRun, given: Given) -> DuckdbTable:
     """Let DuckDB scan a relation or a frame where it is."""
     names = getattr(named.run, "column_names", getattr(named.run, "columns", ()))
     if len({str(name).lower() for name in names}) < len(names):  # DuckDB gives them other names
@@ -163,7 +163,7 @@ def _of_object(session: Session, named: NamedRun, given: Given) -> Table:
         raise UsageError(
             f"run {named.name!r} is a relation of another connection", remedy="give that connection too: connection=..."
         ) from None
-    return Table(named.label, view, named.name, named.is_given)
+    return DuckdbTable(named.label, view, named.name, named.is_given)
 
 
 def _begins(path: Path, magic: bytes) -> bool:

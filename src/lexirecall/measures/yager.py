@@ -19,10 +19,10 @@ from typing import TypeVar
 from lexirecall.colex import Vector, checked
 from lexirecall.errors import UsageError
 
-Number = TypeVar("Number", float, Fraction)
+Real = TypeVar("Real", float, Fraction)
 
 
-def yager_weights(num_relevant: int, corpus_size: int, epsilon: Number) -> tuple[Number, ...]:
+def yager_weights(num_relevant: int, corpus_size: int, epsilon: Real) -> tuple[Real, ...]:
     """Return the weights w_1 … w_m, which grow steeply and add up to 1: floats, or fractions if ε is one.
 
     w_i = Δ^(m-i) / (1+Δ)^(m+1-i) for i > 1, w_1 = Δ^(m-1) / (1+Δ)^(m-1), Δ = 1/(n + ε), with ε between 0 and 1.

@@ -41,7 +41,7 @@ TABLES = {
 FILES = (*(f"{name}.tsv" for name in TABLES), "summary.txt", "manifest.json")
 """What a study writes, beside its figures."""
 Collections = Mapping[str, Positions] | Iterable[Collection | CollectionFiles]
-Rows = dict[str, list[dict[str, Any]]]
+RowsByTable = dict[str, list[dict[str, Any]]]
 
 
 @takes(Policies, *READING)
@@ -74,20 +74,20 @@ def study(
     _check_count("num_samples", num_samples, 1)
     _check_count("seed", seed, 0)
     rows = _asked(measures)
-    plan = _Plan(rows, alpha, num_samples, seed, options.get("show_progress", False))
-    tables: Rows = {name: [] for name in TABLES}
+    questions = _Questions(rows, alpha, num_samples, seed, options.get("show_progress", False))
+    tables: RowsByTable = {name: [] for name in TABLES}
     notes: list[Note] = []
     records: dict[str, Any] = {}
-    for collection in _read(qrels, runs, options, plan):
+    for collection in _read(qrels, runs, options, questions):
         if collection.name in records:
             raise UsageError(f"two collections are called {collection.name!r}", remedy="rename one")
-        notes += plan.notes(collection)  # first, since it says what cannot be computed before the long work
+        notes += questions.notes(collection)  # first, since it says what cannot be computed before the long work
         records[collection.name] = _record(collection)
-        for name, own in plan.examine(collection).items():
+        for name, own in questions.examine(collection).items():
             tables[name] += own
     if not records:
         raise UsageError("there is no collection to study")
-    return Study({name: tuple(own) for name, own in tables.items()}, plan.manifest(records, notes))
+    return Study({name: tuple(own) for name, own in tables.items()}, questions.manifest(records, notes))
 
 
 def _check_count(name: str, value: object, least: int) -> None:
@@ -103,20 +103,20 @@ def _asked(measures: Names | None) -> tuple[Evaluable, ...]:
 
 
 def _read(
-    qrels: Qrels | Positions | Collections, runs: Runs | None, options: dict[str, Any], plan: "_Plan"
+    qrels: Qrels | Positions | Collections, runs: Runs | None, options: dict[str, Any], questions: "_Questions"
 ) -> Iterator[Collection]:
     """Give one collection after the other: a single one, several by name, or those that are read as they come."""
-    needs_judged = any(row.needs_judged for row in plan.measures)
+    needs_judged = any(row.needs_judged for row in questions.measures)
     policies = taken(Policies, options)
     if runs is not None or isinstance(qrels, Positions):
-        positions = positions_of(cast("Qrels | Positions", qrels), runs, plan.measures, options)
+        positions = positions_of(cast("Qrels | Positions", qrels), runs, questions.measures, options)
         yield Collection(Source(positions.judgments.name).run_name, positions, policies)
         return
     for collection in _listed(cast("Collections", qrels), policies, options):
         if isinstance(collection, Collection):
             yield collection
         else:
-            yield collection.read(needs_judged=needs_judged, show_progress=plan.show_progress)
+            yield collection.read(needs_judged=needs_judged, show_progress=questions.show_progress)
 
 
 def _listed(
@@ -130,7 +130,7 @@ def _listed(
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class _Questions:
     """What is asked of each collection."""
 
     measures: tuple[Evaluable, ...]
@@ -148,7 +148,7 @@ class _Plan:
             why = "with these rules (judged-only, optimistic, or ties worst or best) the order depends on the labels"
             yield Note("degradation", f"{collection.name}: {why}, so that none are removed", 1)
 
-    def examine(self, collection: Collection) -> Rows:
+    def examine(self, collection: Collection) -> RowsByTable:
         """Answer all questions about one collection, as rows of each table."""
         num_steps = len(self.measures) + degradation.num_steps(self.num_samples)
         with Progress("studying", num_steps, shown=self.show_progress) as progress:

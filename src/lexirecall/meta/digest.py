@@ -13,7 +13,7 @@ from lexirecall.meta.data import LABELS
 HALF = 0.5
 ENOUGH = 0.9
 """The share of decisions that must stay for a measure to survive the loss of labels."""
-Tables = Mapping[str, Sequence[Mapping[str, Any]]]
+TablesOfRows = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def percent(share: float | None) -> str:
     return f"{100 * share:.1f} %" if 0 < share < 1 else f"{100 * share:.0f} %"
 
 
-def digests(tables: Tables) -> tuple[Digest, dict[str, Digest]]:
+def digests(tables: TablesOfRows) -> tuple[Digest, dict[str, Digest]]:
     """Return the digest of all collections, and of those of each depth label, the deepest first."""
     measures = tuple(dict.fromkeys(row["measure"] for row in tables["ties"]))
     facts = list(_facts(tables))
@@ -83,7 +83,7 @@ def _gathered(measures: tuple[str, ...], facts: Sequence[Fact]) -> Digest:
     return Digest(measures, values)
 
 
-def _facts(tables: Tables) -> Iterator[Fact]:
+def _facts(tables: TablesOfRows) -> Iterator[Fact]:
     quantities = {"ties": ("ties",), "agreement": ("agreement",), "sensitivity": ("paired", "hsd", "t", "sign")}
     for table, names in quantities.items():
         for row in tables[table]:

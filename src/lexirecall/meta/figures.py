@@ -10,7 +10,7 @@ from typing import Any
 
 from lexirecall.meta.data import LABELS
 from lexirecall.meta.degradation import REMOVALS
-from lexirecall.meta.digest import Tables
+from lexirecall.meta.digest import TablesOfRows
 from lexirecall.plots import COLORS, altair, bars, boxes, label, lines
 
 _BARS = {
@@ -28,7 +28,7 @@ _LINES = {
 _REMOVAL = {"uniform": "removed at random", "frequency": "removed by frequency"}
 
 
-def charts(tables: Tables) -> dict[str, Any]:
+def charts(tables: TablesOfRows) -> dict[str, Any]:
     """Return the charts by the name of their file; only those for which there are numbers."""
     drawn = {}
     for name, (table, column, title) in _BARS.items():

@@ -8,7 +8,7 @@ from textwrap import fill
 from typing import Any
 
 from lexirecall.errors import counted, listed
-from lexirecall.meta.digest import Digest, Tables, digests, percent
+from lexirecall.meta.digest import Digest, TablesOfRows, digests, percent
 from lexirecall.tables import Table
 from lexirecall.text import visible
 
@@ -37,7 +37,7 @@ _DEPTH = {
 }
 
 
-def summarize(tables: Tables, *, alpha: float = 0.05) -> str:
+def summarize(tables: TablesOfRows, *, alpha: float = 0.05) -> str:
     """Return one page of text about the tables of a study; medians stand for several collections.
 
     The small table first, by depth label if there are several, then what its columns mean, and what they say.
@@ -85,7 +85,7 @@ def _table(digest: Digest, corner: str) -> str:
     return Table((corner, *shown.values()), rows).to_text()
 
 
-def _legend(tables: Tables, digest: Digest, alpha: float) -> Iterator[str]:
+def _legend(tables: TablesOfRows, digest: Digest, alpha: float) -> Iterator[str]:
     """Say what each column means."""
     is_one = len(tables["data"]) == 1
     compared = f" ({tables['ties'][0]['compared']:,} of them)" if is_one else ""
@@ -108,7 +108,7 @@ def _legend(tables: Tables, digest: Digest, alpha: float) -> Iterator[str]:
         )
 
 
-def _answers(tables: Tables, digest: Digest) -> Iterator[str]:
+def _answers(tables: TablesOfRows, digest: Digest) -> Iterator[str]:
     """Answer the questions of a study, with what follows from the numbers."""
     yield f"Which measures tell rankings apart? {_on_ties(digest)}"
     yield f"Which agree with finding everything? {_on_agreement(digest)}"

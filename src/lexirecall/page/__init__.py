@@ -18,7 +18,7 @@ from lexirecall.formats import Qrels, Runs
 from lexirecall.formats.source import exists, is_folder
 from lexirecall.manifest import READING, Conventions, Note, Policies
 from lexirecall.names import Names
-from lexirecall.output import check_outputs, write_files
+from lexirecall.output import FilePath, check_outputs, write_files
 from lexirecall.page.bundle import javascript_bundle, vl_convert
 from lexirecall.page.findings import Findings
 from lexirecall.page.html import fill
@@ -32,8 +32,6 @@ from lexirecall.verbs.given import asked_measures, has_providers, positions_of
 from lexirecall.verbs.testing import Testing
 
 __all__ = ["Report", "report"]
-
-FilePath = str | os.PathLike[str]
 
 
 @takes(Testing, Policies, *READING)

@@ -29,7 +29,7 @@ from lexirecall.paper.property_checks import (
     strictly_increasing_in_swapping_up,
     suffix_invariant,
 )
-from lexirecall.paper.property_methods import COLUMNS, SIZES, Method, N, is_convex
+from lexirecall.paper.property_methods import COLUMNS, SIZES, EvaluationMethod, N, is_convex
 from lexirecall.tables import Table
 
 
@@ -37,12 +37,12 @@ from lexirecall.tables import Table
 class Property:
     """A row of the paper's table: its cells in the order of COLUMNS, and ours where they differ."""
 
-    holds: Callable[[Method], bool] | None
+    holds: Callable[[EvaluationMethod], bool] | None
     """None where enumeration cannot tell, and `because` argues."""
     paper: str
     ours: str = ""
     because: str = ""
-    applies: Callable[[Method], bool] = lambda _: True
+    applies: Callable[[EvaluationMethod], bool] = lambda _: True
     """The condition of a footnote."""
 
     def cells(self) -> dict[str, tuple[str, str]]:

@@ -14,7 +14,7 @@ from itertools import combinations, product
 from lexirecall.paper.property_methods import (
     METRICS,  # noqa: F401 - for the examples
     SIZES,
-    Method,
+    EvaluationMethod,
     N,
     Placement,
     placements,
@@ -78,7 +78,7 @@ def moved(p: Placement, lower: int, upper: int) -> Placement:
 # The properties
 
 
-def increasing_in_retrieval_size(method: Method) -> bool:
+def increasing_in_retrieval_size(method: EvaluationMethod) -> bool:
     """Whether one more item, relevant or not, never makes a list worse.
 
     >>> increasing_in_retrieval_size(METRICS["AP"])
@@ -87,7 +87,7 @@ def increasing_in_retrieval_size(method: Method) -> bool:
     return all(method.prefers(y, x) >= 0 for kind in (False, True) for x, y in appended(relevant=kind))
 
 
-def decreasing_in_nonrelevance(method: Method) -> bool:
+def decreasing_in_nonrelevance(method: EvaluationMethod) -> bool:
     """Whether one more non-relevant item never makes a list better.
 
     >>> decreasing_in_nonrelevance(METRICS["AP"])
@@ -96,7 +96,7 @@ def decreasing_in_nonrelevance(method: Method) -> bool:
     return all(method.prefers(y, x) <= 0 for x, y in appended(relevant=False))
 
 
-def strictly_decreasing_in_nonrelevance(method: Method) -> bool:
+def strictly_decreasing_in_nonrelevance(method: EvaluationMethod) -> bool:
     """Whether one more non-relevant item always makes a list worse.
 
     >>> strictly_decreasing_in_nonrelevance(METRICS["AP"])
@@ -105,7 +105,7 @@ def strictly_decreasing_in_nonrelevance(method: Method) -> bool:
     return all(method.prefers(y, x) < 0 for x, y in appended(relevant=False))
 
 
-def increasing_in_relevance(method: Method) -> bool:
+def increasing_in_relevance(method: EvaluationMethod) -> bool:
     """Whether one more relevant item never makes a list worse.
 
     >>> increasing_in_relevance(METRICS["RR"])
@@ -114,7 +114,7 @@ def increasing_in_relevance(method: Method) -> bool:
     return all(method.prefers(y, x) >= 0 for x, y in appended(relevant=True))
 
 
-def strictly_increasing_in_relevance(method: Method) -> bool:
+def strictly_increasing_in_relevance(method: EvaluationMethod) -> bool:
     """Whether one more relevant item always makes a list better.
 
     >>> strictly_increasing_in_relevance(METRICS["RR"])
@@ -123,7 +123,7 @@ def strictly_increasing_in_relevance(method: Method) -> bool:
     return all(method.prefers(y, x) > 0 for x, y in appended(relevant=True))
 
 
-def increasing_in_swapping_up(method: Method) -> bool:
+def increasing_in_swapping_up(method: EvaluationMethod) -> bool:
     """Whether moving a relevant item up never makes a ranking worse.
 
     >>> increasing_in_swapping_up(METRICS["RR"])
@@ -132,7 +132,7 @@ def increasing_in_swapping_up(method: Method) -> bool:
     return all(method.prefers(y, x) >= 0 for x, y in swapped_up())
 
 
-def strictly_increasing_in_swapping_up(method: Method) -> bool:
+def strictly_increasing_in_swapping_up(method: EvaluationMethod) -> bool:
     """Whether moving a relevant item up always makes a ranking better.
 
     >>> strictly_increasing_in_swapping_up(METRICS["RR"])
@@ -141,7 +141,7 @@ def strictly_increasing_in_swapping_up(method: Method) -> bool:
     return all(method.prefers(y, x) > 0 for x, y in swapped_up())
 
 
-def gain(method: Method, p: Placement, lower: int) -> Fraction:
+def gain(method: EvaluationMethod, p: Placement, lower: int) -> Fraction:
     """Return what it brings to move the relevant item at a position up by one.
 
     >>> gain(METRICS["AP"], (6, 8), 6), gain(METRICS["AP"], (6, 8), 8)
@@ -150,7 +150,7 @@ def gain(method: Method, p: Placement, lower: int) -> Fraction:
     return value_of(method)(moved(p, lower, lower - 1)) - value_of(method)(p)
 
 
-def gains_by_depth(method: Method) -> Iterator[tuple[Fraction, Fraction]]:
+def gains_by_depth(method: EvaluationMethod) -> Iterator[tuple[Fraction, Fraction]]:
     """Give the gains of an upper and of a lower contiguous swap in the same ranking, as the property is defined.
 
     >>> next(gains_by_depth(METRICS["AP"]))  # of (2, 4)
@@ -162,7 +162,7 @@ def gains_by_depth(method: Method) -> Iterator[tuple[Fraction, Fraction]]:
             yield from ((gain(method, p, i), gain(method, p, j)) for i, j in combinations(movable, 2))
 
 
-def gains_at_one_level(method: Method) -> Iterator[tuple[Fraction, Fraction]]:
+def gains_at_one_level(method: EvaluationMethod) -> Iterator[tuple[Fraction, Fraction]]:
     """Give the gains of the i-th relevant item where it is higher and lower, all others being the same.
 
     >>> next(gains_at_one_level(METRICS["AP"]))  # of (2,) and (3,)
@@ -178,7 +178,7 @@ def gains_at_one_level(method: Method) -> Iterator[tuple[Fraction, Fraction]]:
             yield from combinations(gains, 2)  # placements come in ascending order
 
 
-def concave_in_swap_depth(method: Method) -> bool:
+def concave_in_swap_depth(method: EvaluationMethod) -> bool:
     """Whether an upper swap never gains less than a lower one.
 
     >>> concave_in_swap_depth(METRICS["RR"])
@@ -187,7 +187,7 @@ def concave_in_swap_depth(method: Method) -> bool:
     return all(upper >= lower for upper, lower in gains_by_depth(method))
 
 
-def strictly_concave_in_swap_depth(method: Method) -> bool:
+def strictly_concave_in_swap_depth(method: EvaluationMethod) -> bool:
     """Whether an upper swap always gains more than a lower one.
 
     >>> strictly_concave_in_swap_depth(METRICS["RBP"])
@@ -196,7 +196,7 @@ def strictly_concave_in_swap_depth(method: Method) -> bool:
     return all(upper > lower for upper, lower in gains_by_depth(method))
 
 
-def concave_at_one_level(method: Method) -> bool:
+def concave_at_one_level(method: EvaluationMethod) -> bool:
     """Whether a swap of the i-th relevant item never gains less where it is higher.
 
     >>> concave_at_one_level(METRICS["AP"])
@@ -205,7 +205,7 @@ def concave_at_one_level(method: Method) -> bool:
     return all(upper >= lower for upper, lower in gains_at_one_level(method))
 
 
-def strictly_concave_at_one_level(method: Method) -> bool:
+def strictly_concave_at_one_level(method: EvaluationMethod) -> bool:
     """Whether a swap of the i-th relevant item always gains more where it is higher.
 
     >>> strictly_concave_at_one_level(METRICS["mean linear exposure"])
@@ -214,7 +214,7 @@ def strictly_concave_at_one_level(method: Method) -> bool:
     return all(upper > lower for upper, lower in gains_at_one_level(method))
 
 
-def ties_within(method: Method, groups: dict[Placement, list[Placement]]) -> bool:
+def ties_within(method: EvaluationMethod, groups: dict[Placement, list[Placement]]) -> bool:
     """Whether all rankings of each group tie.
 
     >>> ties_within(METRICS["RR"], by_prefix(2, 3)), ties_within(METRICS["RR"], {(1,): [(1, 5), (1, 6)]})
@@ -223,7 +223,7 @@ def ties_within(method: Method, groups: dict[Placement, list[Placement]]) -> boo
     return all(method.prefers(group[0], other) == 0 for group in groups.values() for other in group)
 
 
-def suffix_invariant(method: Method) -> bool:
+def suffix_invariant(method: EvaluationMethod) -> bool:
     """Whether there is a depth k, n - k > m, below which it does not matter where the relevant items are.
 
     >>> suffix_invariant(METRICS["AP"])
@@ -244,7 +244,7 @@ def by_prefix(m: int, k: int) -> dict[Placement, list[Placement]]:
     return groups
 
 
-def prefix_invariant(method: Method) -> bool:
+def prefix_invariant(method: EvaluationMethod) -> bool:
     """Whether there is a depth k > m, above which it does not matter where the relevant items are.
 
     >>> prefix_invariant(METRICS["AP"])
@@ -265,7 +265,7 @@ def by_suffix(m: int, k: int) -> dict[Placement, list[Placement]]:
     return groups
 
 
-def localized(method: Method) -> bool:
+def localized(method: EvaluationMethod) -> bool:
     """Whether there is a depth k so that the list down to it decides the value, however many items it lacks.
 
     >>> localized(METRICS["AP"])
@@ -274,7 +274,7 @@ def localized(method: Method) -> bool:
     return any(decided_by_prefix(method, k) for k in range(1, N - max(SIZES)))
 
 
-def decided_by_prefix(method: Method, k: int) -> bool:
+def decided_by_prefix(method: EvaluationMethod, k: int) -> bool:
     """Whether the list down to depth k decides the value.
 
     >>> decided_by_prefix(METRICS["AP"], 3)
@@ -287,7 +287,7 @@ def decided_by_prefix(method: Method, k: int) -> bool:
     return all(len(different) == 1 for different in values.values())
 
 
-def realizable(method: Method) -> bool:
+def realizable(method: EvaluationMethod) -> bool:
     """Whether the best value is the same for every number of relevant items, so that a bound can be attained.
 
     >>> realizable(METRICS["AP"]), realizable(METRICS["RBP"])

@@ -14,24 +14,24 @@ from functools import cache
 from itertools import combinations, pairwise
 
 Placement = tuple[int, ...]
-Exposure = Callable[[int], Fraction]
+ExactExposure = Callable[[int], Fraction]
 Weight = Callable[[int, int], Fraction]
 N, SIZES = 9, (1, 2, 3, 4)
 """Items of the corpus, and how many of them may be relevant."""
 
 
 @dataclass(frozen=True)
-class Method:
+class EvaluationMethod:
     """A way to evaluate rankings: a preference between two, which a metric derives from their values."""
 
     name: str
     prefers: Callable[[Placement, Placement], int]
     """1 if the first ranking is better, -1 if the second is, 0 if they tie."""
     value: Callable[[Placement], Fraction] | None = None
-    exposure: Exposure | None = None
+    exposure: ExactExposure | None = None
 
 
-def metric(name: str, exposure: Exposure, weight: Weight) -> Method:
+def metric(name: str, exposure: ExactExposure, weight: Weight) -> EvaluationMethod:
     """Return the recall-level metric sum_i e(p_i) z(i, m).
 
     >>> metric("AP", reciprocal, Fraction).value((1, 3))  # Fraction(i, m) is its weight
@@ -43,7 +43,7 @@ def metric(name: str, exposure: Exposure, weight: Weight) -> Method:
         m = len(placement)
         return sum((exposure(p) * weight(i, m) for i, p in enumerate(placement, 1)), Fraction())
 
-    return Method(name, lambda x, y: (value(x) > value(y)) - (value(x) < value(y)), value, exposure)
+    return EvaluationMethod(name, lambda x, y: (value(x) > value(y)) - (value(x) < value(y)), value, exposure)
 
 
 def lexirecall(x: Placement, y: Placement) -> int:
@@ -106,7 +106,7 @@ def share_of_ideal(_i: int, m: int) -> Fraction:
     return 1 / sum(map(logarithmic, range(1, m + 1)), Fraction())
 
 
-WITH_POSITIVE_WEIGHTS: dict[str, tuple[Exposure, Weight]] = {
+WITH_POSITIVE_WEIGHTS: dict[str, tuple[ExactExposure, Weight]] = {
     "AP": (reciprocal, Fraction),
     "RBP": (geometric, constant),
     "nDCG": (logarithmic, share_of_ideal),
@@ -114,23 +114,23 @@ WITH_POSITIVE_WEIGHTS: dict[str, tuple[Exposure, Weight]] = {
     "mean parabolic exposure": (parabolic, share),
     "sum of reciprocals": (reciprocal, constant),
 }
-TOTAL_SEARCH_EFFICIENCY: dict[str, tuple[Exposure, Weight]] = {
+TOTAL_SEARCH_EFFICIENCY: dict[str, tuple[ExactExposure, Weight]] = {
     f"TSE, {e.__name__}": (e, last) for e in (reciprocal, geometric, logarithmic, linear, parabolic)
 }
-TOP_HEAVY: dict[str, tuple[Exposure, Weight]] = {
+TOP_HEAVY: dict[str, tuple[ExactExposure, Weight]] = {
     **WITH_POSITIVE_WEIGHTS, "RR": (reciprocal, first), **TOTAL_SEARCH_EFFICIENCY
 }  # fmt: skip
 METRICS = {name: metric(name, e, z) for name, (e, z) in TOP_HEAVY.items()}
-COLUMNS: dict[str, list[Method]] = {
+COLUMNS: dict[str, list[EvaluationMethod]] = {
     "top-heavy": [*METRICS.values()],
     "top-heavy, z > 0": [METRICS[name] for name in WITH_POSITIVE_WEIGHTS],
     "TSE": [METRICS[name] for name in TOTAL_SEARCH_EFFICIENCY],
-    "LexiRecall": [Method("LexiRecall", lexirecall)],
+    "LexiRecall": [EvaluationMethod("LexiRecall", lexirecall)],
 }
 """The methods of each column of the table."""
 
 
-def value_of(method: Method) -> Callable[[Placement], Fraction]:
+def value_of(method: EvaluationMethod) -> Callable[[Placement], Fraction]:
     """Return what a metric computes; to a preference the question does not apply.
 
     >>> value_of(METRICS["RR"])((2, 5))
@@ -141,7 +141,7 @@ def value_of(method: Method) -> Callable[[Placement], Fraction]:
     return method.value
 
 
-def is_convex(method: Method, *, strictly: bool = False) -> bool:
+def is_convex(method: EvaluationMethod, *, strictly: bool = False) -> bool:
     """Tell whether each step down costs less exposure than the one before it, or no more.
 
     >>> is_convex(METRICS["TSE, linear"]), is_convex(METRICS["TSE, linear"], strictly=True)

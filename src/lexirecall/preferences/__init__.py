@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from lexirecall.measures.parameter import Parameter
 from lexirecall.positions import Projection
-from lexirecall.preferences.by_level import WEIGHTS, Block, rpp, sized_lexiprecision
+from lexirecall.preferences.by_level import WEIGHTS, PairBlock, rpp, sized_lexiprecision
 from lexirecall.preferences.orders import deciding_level, lexiprecision_ranks, lexirecall_ranks
 from lexirecall.preferences.pairs import Pairs
 from lexirecall.preferences.preference import Preference, preference_of, signs_of_ranks
@@ -28,7 +28,7 @@ LEXI_RECALL = Preference(
 )
 
 
-def _lexiprecision(projection: Projection, size: str) -> Iterator[Block]:
+def _lexiprecision(projection: Projection, size: str) -> Iterator[PairBlock]:
     if size == "rr":
         return sized_lexiprecision(projection)
     return signs_of_ranks(lexiprecision_ranks(projection))

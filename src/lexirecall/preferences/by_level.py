@@ -15,7 +15,7 @@ from lexirecall.measures.measure import TOLERANCE
 from lexirecall.positions import Projection
 from lexirecall.preferences.orders import UNRETRIEVED
 
-Block = tuple[IntArray, FloatArray | npt.NDArray[np.int8]]
+PairBlock = tuple[IntArray, FloatArray | npt.NDArray[np.int8]]
 """Some requests, and the preferences on them, [S, S, requests]: positive where the first system is preferred."""
 
 BUDGET = 2**21
@@ -44,7 +44,7 @@ def blocks_of_requests(num_systems: int, num_levels: IntArray) -> Iterator[IntAr
             start = stop
 
 
-def rpp(projection: Projection, weight: str, graded: bool) -> Iterator[Block]:
+def rpp(projection: Projection, weight: str, graded: bool) -> Iterator[PairBlock]:
     """Compare by recall-paired preference: sum_i w_i sign(q_i - p_i), the weights w of the m levels adding up to 1.
 
     Where neither retrieved the i-th item the level counts 0. Graded: the mean over the thresholds g that occur among
@@ -68,7 +68,7 @@ def rpp(projection: Projection, weight: str, graded: bool) -> Iterator[Block]:
     yield requests, _without_noise(sums[:, :, requests] / totals[requests])
 
 
-def _pairwise(projection: Projection, weight: str, requests: IntArray) -> Iterator[Block]:
+def _pairwise(projection: Projection, weight: str, requests: IntArray) -> Iterator[PairBlock]:
     for block in _padded_blocks(projection, requests):
         levels = np.arange(1, block.positions.shape[2] + 1)
         terms = WEIGHTS[weight](levels)
@@ -82,7 +82,7 @@ def _pairwise(projection: Projection, weight: str, requests: IntArray) -> Iterat
         yield block.requests, _without_noise(_antisymmetric(block.positions, compare))
 
 
-def sized_lexiprecision(projection: Projection) -> Iterator[Block]:
+def sized_lexiprecision(projection: Projection) -> Iterator[PairBlock]:
     """Compare by 1/p_i - 1/q_i at the first level i where the rankings differ, 1/p being 0 for what is missing."""
     for block in _padded_blocks(projection, np.flatnonzero(projection.num_relevant)):
 

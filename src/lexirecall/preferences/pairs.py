@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
-from lexirecall.preferences.by_level import Block
+from lexirecall.preferences.by_level import PairBlock
 
 SignArray = npt.NDArray[np.int8]
 
@@ -69,7 +69,7 @@ class Pairs:
             return np.asarray(self.values.sum(axis=2, dtype=float) / self.num_requests)
 
 
-def win_rates(blocks: Iterable[Block], taking_part: BoolArray) -> FloatArray:
+def win_rates(blocks: Iterable[PairBlock], taking_part: BoolArray) -> FloatArray:
     """Return (wins + ties/2)/(S - 1) of each system on each request, [S, Q], over the systems that take part.
 
     nan where a system does not take part, or has nobody to be compared with. A request in no block is tied by all.

@@ -17,10 +17,10 @@ from lexirecall.measures import Measure
 from lexirecall.measures.measure import ask, is_equal
 from lexirecall.measures.row import SMALLEST_GRADE, Row
 from lexirecall.positions import Projection
-from lexirecall.preferences.by_level import Block, blocks_of_requests
+from lexirecall.preferences.by_level import PairBlock, blocks_of_requests
 from lexirecall.preferences.pairs import Pairs, SignArray, win_rates
 
-Blocks = Iterator[Block]
+Blocks = Iterator[PairBlock]
 
 SMALLEST = 5e-324
 """The smallest positive float: the size of a difference that is not 0 and smaller than any float."""

@@ -16,7 +16,7 @@ from lexirecall.errors import UsageError, choice
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.measures.measure import is_equal
 from lexirecall.preferences import Pairs
-from lexirecall.preferences.by_level import Block, blocks_of_requests
+from lexirecall.preferences.by_level import PairBlock, blocks_of_requests
 from lexirecall.preferences.pairs import SignArray, win_rates
 
 Ranked = tuple[FloatArray, IntArray]
@@ -134,7 +134,7 @@ def by_winrate(pairs: Pairs) -> Ranked:
     return scores, shared_ranks(scores)
 
 
-def _blocks(pairs: Pairs) -> Iterator[Block]:
+def _blocks(pairs: Pairs) -> Iterator[PairBlock]:
     num_systems, num_requests = pairs.taking_part.shape
     for requests in blocks_of_requests(num_systems, np.ones(num_requests, np.int64)):
         yield requests, pairs.values[:, :, requests]

@@ -77,7 +77,7 @@ def tukey_hsd(responses: FloatArray, *, alpha: float = 0.05) -> HSD:
     [0.0674, 0.3923, 0.3923]
     """
     check_chance("alpha", alpha)
-    layout = _Layout.of(responses)
+    layout = _TwoWay.of(responses)
     num_systems, num_requests = layout.values.shape
     df = (num_systems - 1) * max(num_requests - 1, 0)
     a, b = np.triu_indices(num_systems, 1)
@@ -125,7 +125,7 @@ def randomized_tukey_hsd(
     check_count("num_resamples", num_resamples, 1)
     check_count("seed", seed, 0)
     rows = _by_name(names)
-    layouts = [_Layout.of(response, len(names)).taken(rows) for response in responses]
+    layouts = [_TwoWay.of(response, len(names)).taken(rows) for response in responses]
     _check_same_requests(layouts)
     spreads = _permuted_spreads(layouts, num_resamples, seed, show_progress=show_progress)
     places = np.argsort(rows)
@@ -155,14 +155,14 @@ def permutations_within_requests(num_requests: int, num_systems: int, seed: int)
 
 
 @dataclass(frozen=True)
-class _Layout:
+class _TwoWay:
     """The responses of S systems to Q requests, [S, Q], and those requests that all systems have a response to, [Q]."""
 
     responses: FloatArray
     is_complete: BoolArray
 
     @classmethod
-    def of(cls, responses: FloatArray, num_systems: int | None = None) -> "_Layout":
+    def of(cls, responses: FloatArray, num_systems: int | None = None) -> "_TwoWay":
         responses = np.asarray(responses, float)
         if responses.ndim != 2 or len(responses) != (num_systems or len(responses)):
             wanted = f"[{num_systems or 'S'}, Q], systems × requests"
@@ -173,8 +173,8 @@ class _Layout:
             raise DataError(f"infinite responses: {num_infinite:,}", remedy="give nan where a system has no value")
         return cls(responses, np.asarray(~np.isnan(responses).any(axis=0)))
 
-    def taken(self, rows: IntArray) -> "_Layout":
-        return _Layout(self.responses[rows], self.is_complete)
+    def taken(self, rows: IntArray) -> "_TwoWay":
+        return _TwoWay(self.responses[rows], self.is_complete)
 
     @property
     def num_left_out(self) -> int:
@@ -210,7 +210,7 @@ class _Layout:
         return np.where(np.abs(differences) <= self.noise, 0.0, differences)
 
 
-def _check_same_requests(layouts: Sequence[_Layout]) -> None:
+def _check_same_requests(layouts: Sequence[_TwoWay]) -> None:
     if len(sizes := {len(layout.is_complete) for layout in layouts}) > 1:
         problem = f"the measures have different numbers of requests: {listed(map(str, sorted(sizes)))}"
         raise UsageError(problem, remedy="give nan where a system has no value")
@@ -225,7 +225,7 @@ def _by_name(names: Sequence[str]) -> IntArray:
 
 
 def _permuted_spreads(
-    layouts: Sequence[_Layout], num_resamples: int, seed: int, *, show_progress: bool | None
+    layouts: Sequence[_TwoWay], num_resamples: int, seed: int, *, show_progress: bool | None
 ) -> FloatArray:
     """Return max - min of the systems' sums over the requests, for each permutation and each measure, [B, M]."""
     spreads = np.empty((num_resamples, len(layouts)))
@@ -256,7 +256,7 @@ def _summed(rows: FloatArray, chosen: IntArray) -> FloatArray:
     return sums
 
 
-def _compare(layout: _Layout, spreads: FloatArray, places: IntArray, alpha: float) -> HSD:
+def _compare(layout: _TwoWay, spreads: FloatArray, places: IntArray, alpha: float) -> HSD:
     """Compare every pair with the permuted sums; places says where each system stands in the layout."""
     num_systems, num_requests = layout.values.shape
     num_resamples = len(spreads)

@@ -17,7 +17,7 @@ from lexirecall.names import Evaluable
 from lexirecall.statistics.aggregate import Order
 from lexirecall.statistics.power import discriminative_power
 from lexirecall.tables import FOR_PEOPLE, Table, number, render
-from lexirecall.verbs.conversion import Columns, Convertible, columns_of
+from lexirecall.verbs.conversion import ColumnValues, Convertible, columns_of
 from lexirecall.verbs.scores import Scores
 
 VIEWS = ("systems", "pairs", "matrix", "power")
@@ -112,7 +112,7 @@ class Comparison(Convertible):
                 ends = int(needed) if np.isfinite(needed) else None, compared.method, compared.correction
                 yield dict(zip(_COLUMNS, (*names, *map(_defined, values), *ends), strict=True))
 
-    def _conversion(self) -> tuple[Columns, str]:
+    def _conversion(self) -> tuple[ColumnValues, str]:
         return columns_of(self.rows(), _COLUMNS), self.scores.frame_library
 
     def table(self) -> Table:

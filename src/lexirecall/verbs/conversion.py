@@ -11,7 +11,7 @@ from typing import Any
 from lexirecall.errors import UsageError
 from lexirecall.text import to_valid_text
 
-Columns = dict[str, Any]
+ColumnValues = dict[str, Any]
 """Lists or arrays of one length, by name; None where a value is undefined."""
 LIBRARIES = ("pandas", "polars", "pyarrow", "duckdb")
 _EXTRAS = {"duckdb": "duckdb"}
@@ -26,13 +26,13 @@ def library(name: str) -> Any:
         raise UsageError(f"{name} is not installed", remedy=f"pip install 'lexirecall[{extra}]'") from None
 
 
-def columns_of(rows: Iterable[Mapping[str, Any]], names: Sequence[str]) -> Columns:
+def columns_of(rows: Iterable[Mapping[str, Any]], names: Sequence[str]) -> ColumnValues:
     """Turn rows into columns; text becomes text that any library takes.
 
     >>> columns_of([{"run": "bm25", "value": 0.5}, {"run": "dense", "value": None}], ("run", "value"))
     {'run': ['bm25', 'dense'], 'value': [0.5, None]}
     """
-    columns: Columns = {name: [] for name in names}
+    columns: ColumnValues = {name: [] for name in names}
     for row in rows:
         for name in names:
             value = row[name]
@@ -40,20 +40,20 @@ def columns_of(rows: Iterable[Mapping[str, Any]], names: Sequence[str]) -> Colum
     return columns
 
 
-def to_pandas(columns: Columns) -> Any:
+def to_pandas(columns: ColumnValues) -> Any:
     """Return a pandas data frame; undefined numbers are NaN."""
     frame = library("pandas").DataFrame(columns)
     return frame.astype({name: float for name, values in columns.items() if _is_real(values)})
 
 
-def to_polars(columns: Columns) -> Any:
+def to_polars(columns: ColumnValues) -> Any:
     """Return a polars data frame; undefined is null."""
     polars = library("polars")
     reals = {name: polars.Float64 for name, values in columns.items() if _is_real(values)}
     return polars.DataFrame(columns, schema_overrides=reals, infer_schema_length=None)
 
 
-def to_arrow(columns: Columns) -> Any:
+def to_arrow(columns: ColumnValues) -> Any:
     """Return an Arrow table; undefined is null."""
     pyarrow = library("pyarrow")
     return pyarrow.table(
@@ -64,7 +64,7 @@ def to_arrow(columns: Columns) -> Any:
     )
 
 
-def to_library(name: str, columns: Columns) -> Any:
+def to_library(name: str, columns: ColumnValues) -> Any:
     """Return the columns as a frame of one of LIBRARIES; for DuckDB that is a relation."""
     if name == "duckdb":
         duckdb, table = library("duckdb"), to_arrow(columns)
@@ -83,7 +83,7 @@ class Convertible:
 
     __slots__ = ()
 
-    def _conversion(self) -> tuple[Columns, str]:
+    def _conversion(self) -> tuple[ColumnValues, str]:
         """Return the columns, and the library that the runs came in."""
         raise NotImplementedError
 

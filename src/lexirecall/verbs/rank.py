@@ -20,7 +20,7 @@ from lexirecall.preferences import Pairs, Preference
 from lexirecall.statistics.aggregate import METHODS, Order, check_method, most_systems, order_systems
 from lexirecall.tables import Table, number, render
 from lexirecall.text import visible
-from lexirecall.verbs.conversion import Columns, Convertible, columns_of
+from lexirecall.verbs.conversion import ColumnValues, Convertible, columns_of
 from lexirecall.verbs.evaluate import evaluate
 from lexirecall.verbs.given import num_given, positions_of
 
@@ -150,7 +150,7 @@ class Ranking(Convertible):
         for s in np.argsort(self.order.ranks, kind="stable").tolist():
             yield {"run": self.systems[s], "rank": ranks[s], "score": scores[s]}
 
-    def _conversion(self) -> tuple[Columns, str]:
+    def _conversion(self) -> tuple[ColumnValues, str]:
         return columns_of(self.rows(), _COLUMNS), self.frame_library
 
     def to_dict(self) -> dict[str, dict[str, Any]]:

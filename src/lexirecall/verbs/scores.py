@@ -15,7 +15,7 @@ from lexirecall.manifest import Manifest, Note
 from lexirecall.names import Evaluable
 from lexirecall.tables import Table, number, render
 from lexirecall.verbs.averages import COLUMNS, Averages, mean_of, named, numbers, rows_of
-from lexirecall.verbs.conversion import Columns, columns_of, to_arrow, to_library, to_pandas, to_polars
+from lexirecall.verbs.conversion import ColumnValues, columns_of, to_arrow, to_library, to_pandas, to_polars
 
 _MEANS = ("run", "measure", "value")
 
@@ -92,7 +92,7 @@ class Scores:
         """Return the values as an array [runs, requests, measures], nan where undefined."""
         return self.values.copy()
 
-    def _columns(self, *, per_request: bool) -> Columns:
+    def _columns(self, *, per_request: bool) -> ColumnValues:
         if not per_request:
             return columns_of(self.averages.rows(), _MEANS)
         columns = columns_of((row for s in range(len(self.systems)) for row in self._request_rows(s)), COLUMNS)
