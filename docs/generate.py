@@ -1,4 +1,4 @@
-"""Write the pages that follow from the code: the measures, from their table, and the command line, from its help.
+"""Write the pages that follow from the code: measures from their table, commands from their help, options from records.
 
 `python docs/generate.py` writes them, `--check` fails if they are not current.
 """
@@ -10,10 +10,13 @@ from pathlib import Path
 import click
 
 from lexirecall.cli import COMMANDS, group
+from lexirecall.fields import offered
+from lexirecall.manifest import READING, Policies
 from lexirecall.measures import GROUPS, MEASURES
 from lexirecall.measures.references import REFERENCES
 from lexirecall.measures.row import Row
 from lexirecall.preferences import PREFERENCES
+from lexirecall.verbs.testing import Testing
 
 DOCS = Path(__file__).parent
 
@@ -76,26 +79,62 @@ def command_line_page() -> str:
     """Return the page of the command line: what each command does, its examples and its options."""
     parts = ["# Command line", "What `--help` says of each command. This page is generated.", EVERY_COMMAND]
     for name in COMMANDS:
-        command = group.get_command(click.Context(group), name)
-        if command is None:
-            raise SystemExit(f"no command {name}")
+        command = _command(name)
         parts.append(f"## `lexirecall {name}`")
         text, _, examples = inspect.cleandoc(command.help or "").partition("\b\n")
         parts.append(text.strip())
         parts.append(f"```text\n{examples.rstrip()}\n```")
-        options = [option for option in command.params if isinstance(option, click.Option)]
-        parts.append("\n".join(map(_option_line, options)))
+        parts.append("\n".join(map(_option_line, _options(command))))
     return "\n\n".join(parts) + "\n"
 
 
+def _command(name: str) -> click.Command:
+    command = group.get_command(click.Context(group), name)
+    if command is None:
+        raise SystemExit(f"no command {name}")
+    return command
+
+
+def _options(command: click.Command) -> list[click.Option]:
+    return [option for option in command.params if isinstance(option, click.Option)]
+
+
 def _option_line(option: click.Option) -> str:
-    values = f" {'|'.join(option.type.choices)}" if isinstance(option.type, click.Choice) else ""
-    values = values or (f" {option.metavar}" if option.metavar else "" if option.is_flag else " NUMBER")
+    values = "" if option.is_flag else f" {'|'.join(_values(option))}"
     default = f" (default: {option.default})" if option.show_default and option.default is not None else ""
     return f"- `{', '.join(option.opts)}{values}`: {option.help}{default}"
 
 
-PAGES = {"measures.md": measures_page, "command-line.md": command_line_page}
+def _values(option: click.Option) -> list[str]:
+    if isinstance(option.type, click.Choice):
+        return list(option.type.choices)
+    return ["True", "False"] if option.is_flag else [option.metavar or "NUMBER"]
+
+
+def options_page() -> str:
+    """Return the page of options: each field of the records that keywords and commands are made from."""
+    parts = [
+        "# Options",
+        "An option has one meaning and one default, in Python and on the command line. Every verb that takes judgments "
+        "and runs takes those of the first three tables (`lexirecall explain` has no `--providers`), `compare` and "
+        "`report` those of the last too. The page [Conventions](conventions.md) says what follows from them. This page "
+        "is generated.",
+    ]
+    written = {option.name: option for option in _options(_command("report"))}  # which takes them all
+    for record in (Policies, *READING, Testing):
+        parts.append(f"## {(record.__doc__ or '').partition('.')[0]}")
+        lines = ["| keyword | command line | values | default | meaning |", "|---|---|---|---|---|"]
+        lines += [_option_row(written[field.name], repr(field.default)) for field, _ in offered(record)]
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def _option_row(option: click.Option, default: str) -> str:
+    values = " or ".join(f"`{value}`" for each in _values(option) for value in each.split("|"))
+    return f"| `{option.name}` | `{option.opts[0]}` | {values} | `{default}` | {option.help} |"
+
+
+PAGES = {"measures.md": measures_page, "command-line.md": command_line_page, "options.md": options_page}
 
 
 def main() -> None:

@@ -44,7 +44,7 @@ def check_level(level: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """How requests count.
+    """How queries count.
 
     >>> Policies(level=0)
     Traceback (most recent call last):
