@@ -63,7 +63,8 @@ def _measure_section(row: Row) -> str:
 EVERY_COMMAND = """\
 Results go to stdout or to the file of `-o`; notes, warnings and progress to stderr. The exit code is 0 if all went
 well, 1 for bad data and 2 for bad usage, 130 if you interrupt. An error that nobody foresaw is 1 too, and a bug:
-`LEXIRECALL_TRACEBACK=1` in the environment shows its traceback.
+`LEXIRECALL_TRACEBACK=1` in the environment shows its traceback. `lexirecall evaluate` is `lexirecall eval`: every verb
+of Python is a command of the same name.
 
 A file is written whole or not at all. An output that is also an input, lies in a folder of input, or is another
 output, is refused before anything is read, whatever it is called: by a relative path, through a link, as stdout.

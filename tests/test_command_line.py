@@ -1,6 +1,7 @@
 """The command line: each format says what the library says, and a command costs and does no more than it should."""
 
 import csv
+import inspect
 import io
 import json
 import os
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+import lexirecall
 from command import Command
 from lexirecall import MEASURES, PREFERENCES, Scores, evaluate
 from lexirecall.cli import COMMANDS
@@ -271,6 +273,32 @@ def test_the_help_of_each_command_shows_an_example(command: Command, name: str, 
     assert (outcome.code, outcome.err) == (0, "")
     assert re.search(rf"Examples?:\n +lexirecall {name}", outcome.out)
     assert all(len(line) <= 100 for line in outcome.out.splitlines())
+
+
+VERBS = [
+    name
+    for name, value in ((name, getattr(lexirecall, name)) for name in lexirecall.__all__)
+    if inspect.isfunction(value) and {"qrels", "level"} <= {*inspect.signature(value).parameters}
+]
+"""The functions that take judgments and runs, and say how queries count."""
+
+
+def test_verbs_are_found() -> None:
+    assert {"evaluate", "compare", "rank"} < {*VERBS}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_is_a_command_of_its_name(command: Command, verb: str) -> None:
+    outcome = command(verb, "--help")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert f"lexirecall.{verb}`" in (sys.modules[f"lexirecall.cli.{verb}"].__doc__ or "")
+
+
+def test_eval_has_the_name_of_its_verb_too_and_is_listed_once(command: Command) -> None:
+    assert command("evaluate", *FILES) == command("eval", *FILES)
+    listed = re.findall(r"^  (\w+) ", command("--help").out.partition("Commands:")[2], re.MULTILINE)
+    assert listed == [*COMMANDS]
+    assert command("evaluates").code == 2
 
 
 def test_the_version_names_the_reader(command: Command) -> None:

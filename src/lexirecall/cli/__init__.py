@@ -34,6 +34,7 @@ COMMANDS = {
     "study": "study",
     "trec_eval": "trec_eval",
 }
+"""The module of each command. One that is called otherwise than its module may be called by that name too."""
 
 
 class _Commands(click.Group):
@@ -43,9 +44,10 @@ class _Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name not in COMMANDS:
+        module = COMMANDS.get(cmd_name, cmd_name)
+        if module not in COMMANDS.values():
             return None
-        command = import_module(f"lexirecall.cli.{COMMANDS[cmd_name]}").command
+        command = import_module(f"lexirecall.cli.{module}").command
         return command if isinstance(command, click.Command) else None
 
 
@@ -144,7 +146,7 @@ def _unforeseen(error: BaseException) -> str:
         from lexirecall.output import stdout_problem
 
         return str(stdout_problem(error))
-    command = next((f" {word}" for word in sys.argv[1:] if word in COMMANDS), "")
+    command = next((f" {word}" for word in sys.argv[1:] if word in {*COMMANDS, *COMMANDS.values()}), "")
     if isinstance(error, MemoryError):
         remedy = "give fewer runs or measures, or evaluate tables with --engine duckdb"
         return f"lexirecall{command}: there is not enough memory\n  {remedy}"
