@@ -24,9 +24,11 @@ from pathlib import Path
 
 PACKAGE = Path("src/lexirecall")
 PYTHON = [
-    *(PACKAGE / "colex.py", PACKAGE / "positions.py"),
+    PACKAGE / "positions.py",
     *sorted(
-        path for name in ("measures", "preferences", "statistics", "formats") for path in (PACKAGE / name).glob("*.py")
+        path
+        for name in ("exact", "measures", "preferences", "statistics", "formats")
+        for path in (PACKAGE / name).glob("*.py")
     ),
 ]
 C = sorted(Path("native").glob("*.c"))

@@ -32,13 +32,13 @@ EXTENSION = "src/lexirecall/_native.abi3.so"
 FOLDERS = ("src", "native", "tests", "docs", "examples")
 # The tests that are run for a file, the likeliest first; for a folder, those of its files that are not named.
 TESTS = {
-    "src/lexirecall/colex.py": "colex",
-    "src/lexirecall/positions.py": "positions measures_against_naive evaluate study",
+    "src/lexirecall/exact/yager.py": "colex theorems measures_against_naive",
+    "src/lexirecall/exact": "colex",
+    "src/lexirecall/positions.py": "positions measures_against_naive evaluate meta",
     "src/lexirecall/measures/exact.py": "theorems colex measures_against_naive",
     "src/lexirecall/measures/parameter.py": "names table_of_measures evaluate",
     "src/lexirecall/measures/row.py": "names table_of_measures evaluate adapter_ir_measures",
     "src/lexirecall/measures/providers.py": "providers",
-    "src/lexirecall/measures/yager.py": "colex theorems measures_against_naive",
     "src/lexirecall/measures": "measures_against_naive table_of_measures evaluate exactness theorems "
     "against_pytrec_eval",
     "src/lexirecall/preferences": "preferences compare batches names evaluate theorems",

@@ -13,9 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from lexirecall import MEASURES, Measure, UsageError, chance, parse_preference
-from lexirecall.chance import (
+from lexirecall import MEASURES, Measure, UsageError, parse_preference
+from lexirecall.measures import AP, TSE
+from lexirecall.theory import (
     TieProbability,
+    chance,
     exact_tie_probability,
     hypergeometric,
     log2_tie_probability_lexirecall,
@@ -25,7 +27,6 @@ from lexirecall.chance import (
     tie_probability_recall,
     tie_probability_tse,
 )
-from lexirecall.measures import AP, TSE
 from strategies import quick
 from test_orientation import WITH_SETTINGS
 

@@ -17,9 +17,7 @@ from hypothesis import strategies as st
 
 import naive
 from lexirecall import MEASURES, UsageError, project
-from lexirecall.binomials import binomials, decomposed
-from lexirecall.colex import (
-    OrderName,
+from lexirecall.exact import (
     Place,
     bits,
     colex_rank,
@@ -29,8 +27,13 @@ from lexirecall.colex import (
     percentile,
     place,
     sort_key,
+    yager_float_limit,
+    yager_lexirecall,
+    yager_lexirecall_exact,
+    yager_weights,
 )
-from lexirecall.measures.yager import yager_float_limit, yager_lexirecall, yager_lexirecall_exact, yager_weights
+from lexirecall.exact.binomials import binomials, decomposed
+from lexirecall.exact.colex import OrderName
 from strategies import quick
 
 DOCS = Path(__file__).parents[1] / "docs"

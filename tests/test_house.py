@@ -14,8 +14,8 @@ SOURCE = Path(lexirecall.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
 ORDER = (
     "_native", "version", "errors", "fields", "text", "reader", "progress", "manifest", "judgments", "providers",
-    "segments", "positions", "exposure", "binomials", "colex", "formats", "measures", "preferences", "names",
-    "topheavy", "population", "orientation", "chance", "stochastic", "statistics", "simulate", "tables", "strip",
+    "segments", "positions", "exposure", "exact", "formats", "measures", "preferences", "names",
+    "theory", "statistics", "simulate", "tables", "strip",
     "plots", "output", "verbs", "meta", "page", "paper", "engines", "adapters", "cli",
 )  # fmt: skip
 Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -14,7 +14,8 @@ from lexirecall import MEASURES, Measure, UsageError, parse_measure
 from lexirecall.exposure import EXPOSURES
 from lexirecall.judgments import FloatArray
 from lexirecall.measures import TSE
-from lexirecall.orientation import is_row, precision_orientation, recall_orientation, values_of_complete
+from lexirecall.theory import precision_orientation, recall_orientation
+from lexirecall.theory.orientation import is_row, values_of_complete
 from strategies import quick
 from table import all_measures
 

@@ -15,14 +15,21 @@ from hypothesis import strategies as st
 import naive
 from lexirecall import Measure, UsageError, parse_measure
 from lexirecall.measures import TSE
-from lexirecall.orientation import precision_orientation, recall_orientation, values_of_complete
 from lexirecall.paper import EXHIBITS, dependence, domination, hasse, leximin, partial_order, partition, reproduce
 from lexirecall.paper import orientation_schematic as schematic
 from lexirecall.paper.drawing import Sheet
 from lexirecall.paper.partial_order import ORDERS, covers, nonempty_sets
 from lexirecall.plots import to_files
-from lexirecall.population import is_top_heavy, provider_utilities, user_utilities, worst_case_user
-from lexirecall.population import leximin as compare_leximin
+from lexirecall.theory import (
+    is_top_heavy,
+    precision_orientation,
+    provider_utilities,
+    recall_orientation,
+    user_utilities,
+    worst_case_user,
+)
+from lexirecall.theory import leximin as compare_leximin
+from lexirecall.theory.orientation import values_of_complete
 from strategies import quick
 
 M = 5

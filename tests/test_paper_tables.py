@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from lexirecall.chance import tie_probability, tie_probability_tse
 from lexirecall.paper import (
     datasets,
     orientation,
@@ -33,6 +32,7 @@ from lexirecall.paper.exhibit import Exhibit, Held
 from lexirecall.paper.property_methods import COLUMNS
 from lexirecall.paper.rankings import random_placements, random_positions
 from lexirecall.tables import FORMATS
+from lexirecall.theory import tie_probability, tie_probability_tse
 
 SEED = 2025
 SAMPLED = ("worst-case-agreement", "ties-by-depth")

@@ -18,7 +18,7 @@ import naive
 from lexirecall import MEASURES, Measure, UsageError, parse_measure, parse_measures
 from lexirecall.exposure import EXPOSURES
 from lexirecall.measures import AP, RBP, RPREC, TSE
-from lexirecall.population import (
+from lexirecall.theory import (
     is_top_heavy,
     leximin,
     provider_utilities,

@@ -31,8 +31,8 @@ from lexirecall import (
 from lexirecall.exposure import EXPOSURES
 from lexirecall.measures import TSE, WORST_PROVIDER
 from lexirecall.measures.providers import shares_of_providers
-from lexirecall.population import provider_utilities
 from lexirecall.providers import Providers
+from lexirecall.theory import provider_utilities
 from strategies import DOCUMENTS, LEVELS, Collection, Ordering, collections, orderings, quick
 from table import check_twins
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import naive
 from lexirecall import DataError, LexirecallError, Measure, UsageError, parse_measure
-from lexirecall.stochastic import (
+from lexirecall.theory import (
     WorstCase,
     expected_exposure,
     expected_exposure_of_positions,

@@ -16,7 +16,8 @@ import naive
 from lexirecall import MEASURES, PREFERENCES, Measure, parse_preference, project
 from lexirecall.judgments import FloatArray
 from lexirecall.measures import AP, LINEAR, NDCG, RBP, RR, TSE
-from lexirecall.population import (
+from lexirecall.preferences import preference_of
+from lexirecall.theory import (
     is_top_heavy,
     leximin,
     provider_utilities,
@@ -24,7 +25,6 @@ from lexirecall.population import (
     worst_case_provider,
     worst_case_user,
 )
-from lexirecall.preferences import preference_of
 from strategies import quick
 
 Placement = tuple[int, ...]

@@ -7,23 +7,32 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lexirecall.chance import tie_probability
-    from lexirecall.colex import colex_rank, colex_unrank, sort_key
     from lexirecall.errors import DataError, FormatError, LexirecallError, UnknownMeasure, UsageError
+    from lexirecall.exact import colex_rank, colex_unrank, sort_key
     from lexirecall.formats import project
     from lexirecall.judgments import Judgments
     from lexirecall.measures import MEASURES, Measure
     from lexirecall.measures.providers import ProviderExposure, provider_exposure
     from lexirecall.meta import Study, study
     from lexirecall.names import parse_measure, parse_measures, parse_preference, register
-    from lexirecall.orientation import precision_orientation, recall_orientation
     from lexirecall.page import Report, report
-    from lexirecall.population import leximin, provider_utilities, user_utilities, worst_case_provider, worst_case_user
     from lexirecall.positions import Positions, Projection
     from lexirecall.preferences import PREFERENCES, Pairs, Preference, preference_of
     from lexirecall.simulate import simulate_collection
-    from lexirecall.stochastic import expected_exposure, worst_case_deterministic, worst_case_stochastic
-    from lexirecall.topheavy import is_top_heavy
+    from lexirecall.theory import (
+        expected_exposure,
+        is_top_heavy,
+        leximin,
+        precision_orientation,
+        provider_utilities,
+        recall_orientation,
+        tie_probability,
+        user_utilities,
+        worst_case_deterministic,
+        worst_case_provider,
+        worst_case_stochastic,
+        worst_case_user,
+    )
     from lexirecall.verbs.compare import compare
     from lexirecall.verbs.comparison import Comparison
     from lexirecall.verbs.evaluate import evaluate
@@ -52,35 +61,35 @@ _HOME = {
     "Study": "meta",
     "UnknownMeasure": "errors",
     "UsageError": "errors",
-    "colex_rank": "colex",
-    "colex_unrank": "colex",
+    "colex_rank": "exact",
+    "colex_unrank": "exact",
     "compare": "verbs.compare",
     "evaluate": "verbs.evaluate",
-    "expected_exposure": "stochastic",
+    "expected_exposure": "theory",
     "explain": "verbs.explain",
-    "is_top_heavy": "topheavy",
-    "leximin": "population",
+    "is_top_heavy": "theory",
+    "leximin": "theory",
     "parse_measure": "names",
     "parse_measures": "names",
     "parse_preference": "names",
-    "precision_orientation": "orientation",
+    "precision_orientation": "theory",
     "preference_of": "preferences",
     "project": "formats",
     "provider_exposure": "measures.providers",
-    "provider_utilities": "population",
+    "provider_utilities": "theory",
     "rank": "verbs.rank",
-    "recall_orientation": "orientation",
+    "recall_orientation": "theory",
     "register": "names",
     "report": "page",
     "simulate_collection": "simulate",
-    "sort_key": "colex",
+    "sort_key": "exact",
     "study": "meta",
-    "tie_probability": "chance",
-    "user_utilities": "population",
-    "worst_case_deterministic": "stochastic",
-    "worst_case_provider": "population",
-    "worst_case_stochastic": "stochastic",
-    "worst_case_user": "population",
+    "tie_probability": "theory",
+    "user_utilities": "theory",
+    "worst_case_deterministic": "theory",
+    "worst_case_provider": "theory",
+    "worst_case_stochastic": "theory",
+    "worst_case_user": "theory",
 }
 
 __all__ = [

@@ -16,7 +16,7 @@ from lexirecall.positions import Projection
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from lexirecall.colex import Place
+    from lexirecall.exact import Place
 
 
 def _rankings(projection: Projection) -> "Iterator[tuple[int, list[int], int, int]]":
@@ -33,7 +33,7 @@ def _rankings(projection: Projection) -> "Iterator[tuple[int, list[int], int, in
 
 def _of_places(projection: Projection, number: "Callable[[Place], float]") -> FloatArray:
     """Return a number of the place of every ranking, [S, Q]."""
-    from lexirecall.colex import place_of
+    from lexirecall.exact.colex import place_of
 
     values = np.zeros(projection.source.shape)
     for ranking, found, m, n in _rankings(projection):
@@ -51,7 +51,7 @@ def _bits(projection: Projection) -> FloatArray:
 
 def _weighted(projection: Projection, epsilon: float) -> FloatArray:
     """Divide whole numbers, which Python rounds correctly, however large they are."""
-    from lexirecall.measures.yager import yager_ratio
+    from lexirecall.exact.yager import yager_ratio
 
     values = np.zeros(projection.source.shape)
     for ranking, found, m, n in _rankings(projection):

@@ -1,7 +1,7 @@
 """Exposure of providers: what those who sell, wrote or publish the relevant items get of the users' attention.
 
 Belongs here: η of known providers, the rows that look for the worst-off of them, and the audit of them all. Not here:
-the map of items to providers (lexirecall.providers), possible providers (population).
+the map of items to providers (lexirecall.providers), possible providers (theory).
 
 η(π, R, R') = sum_i e(p_i) [item_i in R'], where R' are the relevant items of one provider. An item of several providers
 counts in full for each. The missing items stand at the last places of the corpus, n-(m-r)+1 … n. Which of them has

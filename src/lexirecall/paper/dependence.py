@@ -11,11 +11,11 @@ from fractions import Fraction
 from typing import Any
 
 from lexirecall.errors import UsageError
-from lexirecall.orientation import placed
 from lexirecall.paper.drawing import INK
 from lexirecall.paper.exhibit import Exhibit
 from lexirecall.plots import COLORS, altair, data
 from lexirecall.tables import Table, number
+from lexirecall.theory.orientation import placed
 
 NUM_RELEVANT, CORPUS_SIZE = 5, 20
 Joint = dict[tuple[int, int], Fraction]

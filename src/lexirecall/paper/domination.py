@@ -12,8 +12,8 @@ from lexirecall.paper.exhibit import Exhibit
 from lexirecall.paper.partial_order import nonempty_sets
 from lexirecall.paper.partition import DECIDING, TIED, part_of_user
 from lexirecall.plots import altair, data, series_scales
-from lexirecall.population import leximin, user_utilities
 from lexirecall.tables import Table, number
+from lexirecall.theory import leximin, user_utilities
 
 FIRST, SECOND = (2, 3, 4, 9, 12), (1, 2, 8, 9, 12)
 """The second finds the first two items sooner, the first the third; below they agree."""

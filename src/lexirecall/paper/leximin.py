@@ -6,7 +6,7 @@ Belongs here: the paper's example and its drawing.
 from collections.abc import Sequence
 from typing import Any
 
-from lexirecall import population
+from lexirecall import theory
 from lexirecall.paper.drawing import INK, MOVED, WHITE, Sheet, Word, column
 from lexirecall.paper.exhibit import Exhibit
 from lexirecall.tables import Table
@@ -40,7 +40,7 @@ def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
         {"leximin": lambda: chart(rows)},
         remarks=(
             f"The lowest values tie; the first pair that differs, {decides['x']:.2f} {decides['sign']} "
-            f"{decides['y']:.2f}, decides: {VERDICTS[SIGNS[population.leximin(X, Y)]]}. What stands above is not "
+            f"{decides['y']:.2f}, decides: {VERDICTS[SIGNS[theory.leximin(X, Y)]]}. What stands above is not "
             "looked at.",
         ),
     )
@@ -59,7 +59,7 @@ def compared(x: Sequence[float], y: Sequence[float]) -> list[dict[str, Any]]:
     pairs = list(zip(sorted(x, reverse=True), sorted(y, reverse=True), strict=True))
     last = max((k for k, (a, b) in enumerate(pairs) if a != b), default=0)
     return [
-        {"level": k + 1, "x": a, "y": b, "sign": SIGNS[population.leximin([a], [b])] if k >= last else None}
+        {"level": k + 1, "x": a, "y": b, "sign": SIGNS[theory.leximin([a], [b])] if k >= last else None}
         for k, (a, b) in enumerate(pairs)
     ]
 

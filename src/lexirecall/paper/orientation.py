@@ -1,17 +1,17 @@
 """How much measures depend on the first and on the last relevant item, by the number of relevant items.
 
-Belongs here: the two figures and their numbers. Not here: what orientation is (lexirecall.orientation).
+Belongs here: the two figures and their numbers. Not here: what orientation is (lexirecall.theory.orientation).
 """
 
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from lexirecall.orientation import precision_orientation, recall_orientation
 from lexirecall.paper.coinciding import coinciding
 from lexirecall.paper.exhibit import Exhibit
 from lexirecall.plots import lines
 from lexirecall.tables import Table, number
+from lexirecall.theory import precision_orientation, recall_orientation
 
 CORPUS_SIZE = 100_000
 MOST_RELEVANT = 15

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from lexirecall.names import parse_measure
-from lexirecall.orientation import precision_orientation, recall_orientation, values_of_complete
 from lexirecall.paper.drawing import Sheet, column, ranking
 from lexirecall.paper.exhibit import Exhibit
+from lexirecall.theory import precision_orientation, recall_orientation
+from lexirecall.theory.orientation import values_of_complete
 
 NUM_RELEVANT, CORPUS_SIZE = 4, 10
 MEASURES = ("RR", "nDCG", "AP", "TSE")

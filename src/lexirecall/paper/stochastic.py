@@ -1,14 +1,14 @@
 """The worst-off user of optimal deterministic and stochastic rankers, by the number of relevant items.
 
-Belongs here: the figure and its numbers. Not here: what the rankers are (lexirecall.stochastic).
+Belongs here: the figure and its numbers. Not here: what the rankers are (lexirecall.theory.stochastic).
 """
 
 from typing import Any
 
 from lexirecall.paper.exhibit import Exhibit
 from lexirecall.plots import altair, lines
-from lexirecall.stochastic import worst_case_deterministic, worst_case_stochastic
 from lexirecall.tables import Table, number
+from lexirecall.theory import worst_case_deterministic, worst_case_stochastic
 
 MOST_RELEVANT = 25
 MEASURES = ("AP", "RR", "nDCG", "RBP(p=0.5)", "TSE")

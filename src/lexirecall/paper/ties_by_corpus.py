@@ -3,9 +3,9 @@
 Belongs here: the table, and the line of it that the table by relevant items has too.
 """
 
-from lexirecall.chance import tie_probability
 from lexirecall.paper.beside import COLUMNS, beside, rows_of
 from lexirecall.paper.exhibit import Exhibit, Held
+from lexirecall.theory import tie_probability
 
 NUM_RELEVANT = 10
 MEASURES = ("TSE", "R@1000", "Rprec", "AP", "LexiRecall")

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from lexirecall.chance import hypergeometric, tie_probability, tie_probability_recall
 from lexirecall.judgments import IntArray
 from lexirecall.measures.measure import is_equal
 from lexirecall.names import parse_measure
@@ -23,6 +22,7 @@ from lexirecall.plots import lines
 from lexirecall.positions import Projection
 from lexirecall.preferences.orders import lexirecall_ranks
 from lexirecall.tables import Table, number
+from lexirecall.theory import hypergeometric, tie_probability, tie_probability_recall
 
 CORPUS_SIZE = 250_000
 NUM_REQUESTS = 25

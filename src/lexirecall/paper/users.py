@@ -7,7 +7,7 @@ from typing import Any
 
 from lexirecall.paper.drawing import INK, WHITE, Sheet, column, named, ranking
 from lexirecall.paper.exhibit import Exhibit
-from lexirecall.population import user_utilities
+from lexirecall.theory import user_utilities
 
 POSITIONS, DEPTH = (1, 3, 4, 7), 8
 MEASURES = ("AP", "nDCG", "RR", "RBP")

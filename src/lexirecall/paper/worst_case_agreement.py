@@ -8,7 +8,6 @@ top-heavy measure with z(1, 1) = 1 is better where this item stands higher, what
 
 import numpy as np
 
-from lexirecall.chance import tie_probability_tse
 from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.measures import LAST_REL
 from lexirecall.measures.measure import is_equal
@@ -17,6 +16,7 @@ from lexirecall.paper.beside import COLUMNS, beside, rows_of, tolerance_of_share
 from lexirecall.paper.exhibit import Exhibit, Held
 from lexirecall.paper.rankings import random_positions
 from lexirecall.positions import Positions
+from lexirecall.theory import tie_probability_tse
 
 NUM_PAIRS = 10_000
 FEWEST, MOST = 5, 50

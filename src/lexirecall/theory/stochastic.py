@@ -23,8 +23,8 @@ from lexirecall.measures.expected import place_probabilities
 from lexirecall.measures.form import exposures_at, recall_level_form, weights_of
 from lexirecall.measures.measure import TOLERANCE, ask
 from lexirecall.names import parse_measure
-from lexirecall.orientation import placed
 from lexirecall.text import to_bytes, to_text
+from lexirecall.theory.orientation import placed
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from bisect import bisect_left
 from fractions import Fraction
 from typing import TypeVar
 
-from lexirecall.colex import Vector, checked
 from lexirecall.errors import UsageError
+from lexirecall.exact.colex import Vector, checked
 
 Real = TypeVar("Real", float, Fraction)
 

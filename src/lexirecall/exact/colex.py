@@ -1,7 +1,7 @@
 """Exact metric lexirecall: the place of a ranking among all the placements of its relevant items.
 
 Belongs here: placements as numbers, exactly, and back; keys that sort as LexiRecall does. Not here: the measures made
-of them (measures.exact), and the paper's own number (measures.yager).
+of them (measures.exact), and the paper's own number (yager).
 
 m relevant items can stand in a corpus of n in C(n, m) ways. LexiRecall compares two of them at the deepest difference,
 which is the colexicographic order of the m-subsets of {1, …, n}; LexiPrecision compares at the first, which is the
@@ -18,8 +18,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lexirecall.binomials import binomials, decomposed
 from lexirecall.errors import UsageError, choice, counted
+from lexirecall.exact.binomials import binomials, decomposed
 from lexirecall.judgments import FloatArray, IntArray
 
 Vector = Sequence[float] | IntArray | FloatArray

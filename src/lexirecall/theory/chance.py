@@ -31,8 +31,8 @@ from lexirecall.measures import DEPTH, LAST_REL, RPREC, RR, SL1, SL3, SUCCESS, T
 from lexirecall.measures.measure import is_equal
 from lexirecall.measures.recall_level import needed_for_recall
 from lexirecall.names import parse_preference
-from lexirecall.orientation import is_row, placed, values_of_complete
 from lexirecall.preferences import Preference
+from lexirecall.theory.orientation import is_row, placed, values_of_complete
 
 TOTAL_ORDERS = ("LexiRecall", "LexiPrecision", "LexiRecallPercentile", "LexiRecallBits", "MetricLexiRecall")
 """Preferences and measures that tie equal placements only."""

@@ -23,12 +23,7 @@ from lexirecall.manifest import Conventions
 from lexirecall.measures import TSE, Measure
 from lexirecall.measures.form import exposures_at, recall_level_form, weights_of
 from lexirecall.names import parse_measure
-from lexirecall.topheavy import closed_form_problem, is_top_heavy, top_heavy_counterexample
-
-__all__ = [
-    "Member", "Population", "is_top_heavy", "leximin", "provider_utilities", "top_heavy_counterexample",
-    "user_utilities", "worst_case_provider", "worst_case_user",
-]  # fmt: skip
+from lexirecall.theory.topheavy import closed_form_problem
 
 MAX_ENUMERATED = 20
 """The most relevant items whose sets are enumerated."""
