@@ -7,6 +7,7 @@ Run it cell by cell in an editor that knows `# %%`, or as a whole: `python examp
 import numpy as np
 
 import lexirecall
+from lexirecall.measures import provider_exposure
 
 rng = np.random.default_rng(11)
 shops = rng.choice(["Big Shop", "Corner Store", "Co-op"], 300, p=[0.7, 0.1, 0.2]).tolist()
@@ -36,7 +37,7 @@ print(scores, "\n")
 
 # %% Everybody's mean exposure
 positions = lexirecall.project(suits, runs, providers=providers)
-audit = lexirecall.provider_exposure(positions)
+audit = provider_exposure(positions)
 for s, system in enumerate(audit.systems):
     shares = ", ".join(f"{name} {value:.3f}" for name, value in zip(audit.providers, audit.exposures[s], strict=True))
     print(f"{system}: {shares}")

@@ -24,6 +24,7 @@ from pyspark.find_spark_home import _find_spark_home
 
 import lexirecall
 from lexirecall.engines import spark as engine
+from lexirecall.results import Scores
 
 MASTER = "local-cluster[2,1,1024]"
 MEASURES = ["LexiRecall", "TSE", "R@1000", "Rprec", "AP", "nDCG", "RR", "Bpref"]
@@ -63,7 +64,7 @@ def simulated(num_rows: int) -> tuple[pa.Table, pa.Table]:
     return runs, qrels
 
 
-def as_text(runs: pa.Table, qrels: pa.Table, folder: Path) -> lexirecall.Scores:
+def as_text(runs: pa.Table, qrels: pa.Table, folder: Path) -> Scores:
     """Write the same rows as TREC files and evaluate them."""
     with (folder / "qrels").open("w") as stream:
         stream.writelines(
@@ -123,7 +124,7 @@ def num_lost(spark: Any) -> int:
     return sum(not known.apply(i).isActive() for i in range(known.size()))
 
 
-def is_same(scores: engine.SparkScores, expected: lexirecall.Scores) -> bool:
+def is_same(scores: engine.SparkScores, expected: Scores) -> bool:
     """Compare means and all values, bit for bit."""
     values = {(row.run, row.query, row.measure): row.value for row in scores.per_request.collect()}
     of_text = {

@@ -9,11 +9,14 @@ from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 import naive
-from lexirecall import MEASURES, PREFERENCES, Measure, Preference, UsageError
+from lexirecall import Measure, Preference
+from lexirecall.errors import UsageError
 from lexirecall.fields import choices_of
 from lexirecall.manifest import Conventions
+from lexirecall.measures import MEASURES
 from lexirecall.measures.form import recall_level_form
 from lexirecall.measures.row import Row
+from lexirecall.preferences import PREFERENCES
 
 Kind = TypeVar("Kind", bound=Row)
 ONE_ORDER = [rule for rule in choices_of(Conventions, "ties") if rule != "expected"]

@@ -21,7 +21,9 @@ from hypothesis import strategies as st
 
 import lexirecall
 import strategies
-from lexirecall import DataError, FormatError, UsageError, parse_measure
+from lexirecall import parse_measure
+from lexirecall.errors import DataError, FormatError, UsageError
+from lexirecall.measures import MEASURES
 from table import all_measures
 
 ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
@@ -100,7 +102,7 @@ def test_wrong_settings_are_refused_with_what_is_allowed(name: str, problem: str
 
 
 def test_every_measure_of_the_table_is_served_but_those_of_providers() -> None:
-    served = {row.name for row in lexirecall.MEASURES.values() if not row.needs_providers}
+    served = {row.name for row in MEASURES.values() if not row.needs_providers}
     assert set(adapter.measures) == served
 
 
@@ -458,7 +460,7 @@ def test_metrics_are_those_of_ir_measures() -> None:
 
 def test_what_is_not_set_has_the_same_default_there_and_here() -> None:
     for name, measure in adapter.measures.items():
-        row = lexirecall.MEASURES[name]
+        row = MEASURES[name]
         for setting, info in measure.SUPPORTED_PARAMS.items():
             default = row.offered[setting].default if setting in row.offered else None
             if default is not None:

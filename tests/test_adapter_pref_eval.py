@@ -12,8 +12,9 @@ from hypothesis import given, strategies
 
 import naive
 from command import Command
-from lexirecall import UsageError, evaluate, project
+from lexirecall import evaluate, project
 from lexirecall.adapters.pref_eval import name_in_pref_eval, prefer
+from lexirecall.errors import UsageError
 from lexirecall.names import parse_names
 
 QRELS = {"q1": {"a": 1, "b": 1}, "none": {"a": 0}, "q2": {"c": 2}}

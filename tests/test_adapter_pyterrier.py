@@ -17,10 +17,11 @@ import pandas as pd
 import pytest
 
 import lexirecall
-from lexirecall import DataError, UsageError
 from lexirecall.adapters import pyterrier as adapter
 from lexirecall.adapters.ir_measures import LexiRecallAgainst
 from lexirecall.adapters.pyterrier import TSE, LastRel, compare, randomization, sign_test
+from lexirecall.errors import DataError, UsageError
+from lexirecall.measures import MEASURES
 from pages import DOCS, run_page
 
 NUM_QUERIES = 12
@@ -178,7 +179,7 @@ def test_lists_of_different_lengths_are_refused(test: Any) -> None:
 def test_a_comparison_is_that_of_the_runs_on_the_topics_asked() -> None:
     topics, qrels, runs = make_frames(7)
     few = topics.head(5)
-    measures: list[Any] = ["LexiRecall", TSE, ir_measures.nDCG @ 10, lexirecall.MEASURES["AP"]]
+    measures: list[Any] = ["LexiRecall", TSE, ir_measures.nDCG @ 10, MEASURES["AP"]]
     comparison = compare(runs, few, qrels, measures, names=["a", "b", "c"], correction="none")
     named = dict(zip("abc", (nested(run, "score") for run in runs), strict=True))
     judged = {query: grades for query, grades in nested(qrels, "label").items() if query in set(few["qid"])}

@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lexirecall import DataError, UsageError
 from lexirecall.adapters.ranx import RanxReport, compare, evaluate, from_ranx, read_metric, to_ranx_qrels, to_ranx_run
+from lexirecall.errors import DataError, UsageError
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*unsafe cast:Warning")  # numba's, of ranx's functions
 

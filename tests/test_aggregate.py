@@ -9,10 +9,12 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import naive
-from lexirecall import Pairs, UsageError, parse_preference
+from lexirecall import parse_preference
+from lexirecall.errors import UsageError
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.positions import Projection
 from lexirecall.preferences.pairs import SignArray
+from lexirecall.results import Pairs
 from lexirecall.statistics.aggregate import (
     METHODS,
     Order,

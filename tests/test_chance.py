@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from lexirecall import MEASURES, Measure, UsageError, parse_preference
-from lexirecall.measures import AP, TSE
+from lexirecall import Measure, parse_preference
+from lexirecall.errors import UsageError
+from lexirecall.measures import AP, MEASURES, TSE
 from lexirecall.theory import (
     TieProbability,
     chance,

@@ -16,7 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from lexirecall import MEASURES, UsageError, project
+from lexirecall import project
+from lexirecall.errors import UsageError
 from lexirecall.exact import (
     Place,
     bits,
@@ -34,6 +35,7 @@ from lexirecall.exact import (
 )
 from lexirecall.exact.binomials import binomials, decomposed
 from lexirecall.exact.colex import OrderName
+from lexirecall.measures import MEASURES
 from strategies import quick
 
 DOCS = Path(__file__).parents[1] / "docs"

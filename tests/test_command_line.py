@@ -17,8 +17,11 @@ import pytest
 
 import lexirecall
 from command import Command
-from lexirecall import MEASURES, PREFERENCES, Scores, evaluate
+from lexirecall import evaluate
 from lexirecall.cli import COMMANDS
+from lexirecall.measures import MEASURES
+from lexirecall.preferences import PREFERENCES
+from lexirecall.results import Scores
 
 GOOD = {
     "qrels.txt": b"q1 0 a 1\nq1 0 b 2\nq1 0 x 0\nq2 0 c 1\nq3 0 d 0\n",

@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from command import Outcome
-from lexirecall import Comparison, UsageError, compare, parse_preference, project, simulate_collection
+from lexirecall import compare, parse_preference, project, simulate_collection
+from lexirecall.errors import UsageError
 from lexirecall.fields import choices_of
 from lexirecall.measures import LAST_REL
+from lexirecall.results import Comparison
 from lexirecall.statistics.differences import Differences
 from lexirecall.verbs.comparison import _labels
 from lexirecall.verbs.testing import Testing

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from lexirecall import UsageError
+from lexirecall.errors import UsageError
 from lexirecall.statistics.corrections import CORRECTIONS, correct
 from strategies import quick
 

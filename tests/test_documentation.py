@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lexirecall import MEASURES
+from lexirecall.measures import MEASURES
 from pages import DOCS, blocks, run_page
 
 PAGES = [page for page in sorted(DOCS.glob("*.md")) if any(blocks(page))]

@@ -26,6 +26,7 @@ from lexirecall.engines import duckdb as engine
 from lexirecall.engines.duckdb_session import Session
 from lexirecall.engines.duckdb_tables import open_table
 from lexirecall.errors import DataError, FormatError, LexirecallError, UsageError
+from lexirecall.exact import sort_key
 from lexirecall.fields import choices_of
 from lexirecall.formats import NamedRun
 from lexirecall.manifest import Conventions
@@ -211,7 +212,7 @@ def test_sort_keys_are_those_of_positions_and_compare_as_lexirecall_does(
         if projection.num_relevant[q]
     }
     assert {(system, request): key for system, request, key in keys} == {
-        which: lexirecall.sort_key(vector) for which, vector in vectors.items()
+        which: sort_key(vector) for which, vector in vectors.items()
     }
     found = {(system, request): key for system, request, key in keys}
     for request in {request for _, request in found}:
@@ -243,7 +244,7 @@ def test_sort_keys_have_the_ids_of_the_judgments(connection: Any, cast: str, kin
         ["run", "query", "sort_key"],
         ["VARCHAR", kind, "BLOB"],
     )
-    assert keys.fetchall() == [("knn", "7" if kind == "VARCHAR" else 7, lexirecall.sort_key([1]))]
+    assert keys.fetchall() == [("knn", "7" if kind == "VARCHAR" else 7, sort_key([1]))]
 
 
 def test_sort_keys_of_several_tables_stand_in_one(connection: Any, tmp_path: Path) -> None:

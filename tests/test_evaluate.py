@@ -10,11 +10,8 @@ import numpy as np
 import pytest
 
 from lexirecall import (
-    MEASURES,
     LexirecallError,
     Measure,
-    UnknownMeasure,
-    UsageError,
     compare,
     evaluate,
     parse_measure,
@@ -24,7 +21,8 @@ from lexirecall import (
     report,
     study,
 )
-from lexirecall.errors import FormatError
+from lexirecall.errors import FormatError, UnknownMeasure, UsageError
+from lexirecall.measures import MEASURES
 
 QRELS = {"q1": {"a": 1, "b": 2, "x": 0}, "q2": {"c": 1}, "q3": {"d": 0}, "q4": {"e": 1}}
 EARLY = {"q1": {"a": 3.0, "y": 2.0, "b": 1.0}, "q2": {"c": 1.0}, "q3": {"d": 1.0}, "q9": {"a": 1.0}}

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexirecall import Judgments, Measure, Positions, Projection, parse_measure, project
+from lexirecall import Judgments, Measure, Positions, parse_measure, project
 from lexirecall.judgments import FloatArray, IntArray, PackedIds, offsets_of
 from lexirecall.manifest import Conventions
 from lexirecall.measures.ratio import Ratio
 from lexirecall.positions import Tracks
+from lexirecall.results import Projection
 from lexirecall.segments import Segments
 from strategies import quick
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import naive
 from command import Outcome
-from lexirecall import UsageError, explain, project
+from lexirecall import explain, project
+from lexirecall.errors import UsageError
 from lexirecall.strip import Strip
 from strategies import LEVELS, Collection, collections, quick
 

@@ -15,7 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexirecall import DataError, FormatError, LexirecallError, Positions, UsageError, evaluate, project
+from lexirecall import LexirecallError, Positions, evaluate, project
+from lexirecall.errors import DataError, FormatError, UsageError
 from lexirecall.fields import choices_of
 from lexirecall.formats import count_runs, load_judgments
 from lexirecall.formats.frames import is_frame

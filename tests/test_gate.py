@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexirecall import UsageError, compare
+from lexirecall import compare
 from lexirecall.adapters.gate import assert_all_found, assert_no_worse, assert_nothing_lost
+from lexirecall.errors import UsageError
 
 pytest_plugins = ["pytester"]
 

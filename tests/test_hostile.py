@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 import zstandard
 
-from lexirecall import FormatError, Judgments
+from lexirecall import Judgments
+from lexirecall.errors import FormatError
 from lexirecall.formats import lines, native
 from lexirecall.formats.memory import load_json
 from lexirecall.formats.native import project_native, read_qrels_native

@@ -16,7 +16,7 @@ ORDER = (
     "_native", "version", "errors", "fields", "text", "reader", "progress", "manifest", "judgments", "providers",
     "segments", "positions", "exposure", "exact", "formats", "measures", "preferences", "names",
     "theory", "statistics", "simulate", "tables", "strip",
-    "plots", "output", "verbs", "meta", "page", "paper", "engines", "adapters", "cli",
+    "plots", "output", "verbs", "meta", "page", "results", "paper", "engines", "adapters", "cli",
 )  # fmt: skip
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

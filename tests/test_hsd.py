@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import naive
-from lexirecall import DataError, UsageError
+from lexirecall.errors import DataError, UsageError
 from lexirecall.judgments import FloatArray
 from lexirecall.progress import Progress
 from lexirecall.statistics import hsd

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from command import Command
-from lexirecall import DataError, FormatError, UsageError, compare, evaluate, project
+from lexirecall import compare, evaluate, project
+from lexirecall.errors import DataError, FormatError, UsageError
 from lexirecall.formats import load_judgments
 
 ir_datasets = pytest.importorskip("ir_datasets", reason="judgments by name need ir_datasets")

@@ -10,10 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from lexirecall import MEASURES, Measure, UsageError, parse_measures, project
+from lexirecall import Measure, project
+from lexirecall.errors import UsageError
 from lexirecall.exposure import EXPOSURES
 from lexirecall.fields import choices_of
 from lexirecall.manifest import Conventions
+from lexirecall.measures import MEASURES
+from lexirecall.names import parse_measures
 from strategies import DOCUMENTS, LEVELS, Collection, Ordering, collections, orderings, quick
 from table import ONE_ORDER, all_measures, check_twins, needs_size
 

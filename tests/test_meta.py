@@ -19,33 +19,21 @@ from hypothesis import strategies as st
 
 import naive
 from command import Command
-from lexirecall import (
-    DataError,
-    FormatError,
-    Positions,
-    Preference,
-    Projection,
-    Study,
-    UsageError,
-    compare,
-    evaluate,
-    parse_measures,
-    parse_preference,
-    preference_of,
-    project,
-    simulate_collection,
-    study,
-)
+from lexirecall import Positions, Preference, compare, evaluate, parse_preference, project, simulate_collection, study
+from lexirecall.errors import DataError, FormatError, UsageError
 from lexirecall.manifest import Policies
-from lexirecall.meta import MEASURES, TABLES, Collection, CollectionFiles, from_files, read_collections
+from lexirecall.meta import MEASURES, TABLES, Collection, CollectionFiles, read_collections
 from lexirecall.meta.agreement import agreement
+from lexirecall.meta.collection import from_files
 from lexirecall.meta.data import depth_label
 from lexirecall.meta.decisions import Decisions, concordance, decide, dense_ranks
 from lexirecall.meta.degradation import TENTHS, degradation_rows, kept_labels, num_kept, random_places
 from lexirecall.meta.digest import digests, percent
 from lexirecall.meta.figures import charts
 from lexirecall.meta.ties import share_of_ties
-from lexirecall.names import Evaluable, parse_names
+from lexirecall.names import Evaluable, parse_measures, parse_names
+from lexirecall.preferences import preference_of
+from lexirecall.results import Projection, Study
 from lexirecall.verbs.rank import compared_pairs
 from strategies import LEVELS, collections, quick
 from strategies import Collection as Drawn

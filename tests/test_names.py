@@ -6,9 +6,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lexirecall import MEASURES, Measure, UnknownMeasure, UsageError, parse_measure, parse_measures, register
-from lexirecall.measures import Parameter
+from lexirecall import Measure, parse_measure, register
+from lexirecall.errors import UnknownMeasure, UsageError
+from lexirecall.measures import MEASURES, Parameter
 from lexirecall.measures.parameter import GainMap
+from lexirecall.names import parse_measures
 from strategies import quick
 
 decimals = st.integers(1, 9999).map(lambda number: number / 10_000)

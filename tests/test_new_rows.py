@@ -11,11 +11,13 @@ import table
 import test_measures_against_naive
 import test_preferences
 import test_table_of_measures
-from lexirecall import MEASURES, PREFERENCES, Measure, Preference, Projection, register
+from lexirecall import Measure, Preference, register
 from lexirecall.judgments import IntArray
-from lexirecall.measures import AP
+from lexirecall.measures import AP, MEASURES
 from lexirecall.measures.ratio import Ratio
+from lexirecall.preferences import PREFERENCES
 from lexirecall.preferences.by_level import PairBlock
+from lexirecall.results import Projection
 from strategies import Collection, Ordering
 
 SMALL = Collection({"q": {"a": 1.0, "b": 1.0}}, {"run": {"q": {"x": 3.0, "y": 2.0, "a": 1.0}}})

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from lexirecall import MEASURES, Measure, UsageError, parse_measure
+from lexirecall import Measure, parse_measure
+from lexirecall.errors import UsageError
 from lexirecall.exposure import EXPOSURES
 from lexirecall.judgments import FloatArray
-from lexirecall.measures import TSE
+from lexirecall.measures import MEASURES, TSE
 from lexirecall.theory import precision_orientation, recall_orientation
 from lexirecall.theory.orientation import is_row, values_of_complete
 from strategies import quick

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from command import Command
-from lexirecall import UsageError, report
+from lexirecall import report
 from lexirecall.cli import main
-from lexirecall.errors import LexirecallError
+from lexirecall.errors import LexirecallError, UsageError
 from lexirecall.output import check_outputs, write_files, write_folder
 
 GOOD = {

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import naive
-from lexirecall import UsageError
+from lexirecall.errors import UsageError
 from lexirecall.statistics import paired
 from lexirecall.statistics.corrections import correct
 from lexirecall.statistics.differences import Differences

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from command import Command
-from lexirecall import UsageError
+from lexirecall.errors import UsageError
 from lexirecall.paper import EXHIBITS, reproduce
 from lexirecall.paper.exhibit import Exhibit, Held
 

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from lexirecall import Measure, UsageError, parse_measure
+from lexirecall import Measure, parse_measure
+from lexirecall.errors import UsageError
 from lexirecall.measures import TSE
 from lexirecall.paper import EXHIBITS, dependence, domination, hasse, leximin, partial_order, partition, reproduce
 from lexirecall.paper import orientation_schematic as schematic

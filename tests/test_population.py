@@ -15,9 +15,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import naive
-from lexirecall import MEASURES, Measure, UsageError, parse_measure, parse_measures
+from lexirecall import Measure, parse_measure
+from lexirecall.errors import UsageError
 from lexirecall.exposure import EXPOSURES
-from lexirecall.measures import AP, RBP, RPREC, TSE
+from lexirecall.measures import AP, MEASURES, RBP, RPREC, TSE
+from lexirecall.names import parse_measures
 from lexirecall.theory import (
     is_top_heavy,
     leximin,

@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexirecall import MEASURES, DataError, FormatError, Measure, Positions, UsageError, parse_measure, project
+from lexirecall import Measure, Positions, parse_measure, project
+from lexirecall.errors import DataError, FormatError, UsageError
 from lexirecall.fields import choices_of
 from lexirecall.manifest import Conventions
+from lexirecall.measures import MEASURES
 from lexirecall.positions import Projection
 from strategies import DOCUMENTS, LEVELS, Collection, Ordering, collections, orderings, quick
 from table import WITHOUT_INPUT_ORDER, all_measures, needs_size

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 import naive
-from lexirecall import UsageError
+from lexirecall.errors import UsageError
 from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.statistics.differences import Differences
 from lexirecall.statistics.paired import TESTS, paired_t, sign_test

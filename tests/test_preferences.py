@@ -10,23 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from lexirecall import (
-    PREFERENCES,
-    Preference,
-    Projection,
-    UsageError,
-    evaluate,
-    parse_measure,
-    parse_preference,
-    project,
-    register,
-)
+from lexirecall import Preference, evaluate, parse_measure, parse_preference, project, register
+from lexirecall.errors import UsageError
 from lexirecall.manifest import Policies
 from lexirecall.measures import AP
 from lexirecall.measures.references import REFERENCES
 from lexirecall.meta.decisions import decide
-from lexirecall.preferences import by_level, deciding_level
+from lexirecall.preferences import PREFERENCES, by_level, deciding_level
 from lexirecall.preferences.preference import signs_of_ranks
+from lexirecall.results import Projection
 from strategies import LEVELS, Collection, collections, quick
 from table import all_measures, all_preferences, check_twins
 

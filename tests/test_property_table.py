@@ -5,7 +5,6 @@ from fractions import Fraction
 import pytest
 
 import naive
-from lexirecall import PREFERENCES
 from lexirecall.measures import AP, NDCG, RBP, RR, TSE, Measure
 from lexirecall.paper.properties import AT_ONE_LEVEL, TABLE
 from lexirecall.paper.property_checks import (
@@ -35,6 +34,7 @@ from lexirecall.paper.property_methods import (
     reciprocal,
     value_of,
 )
+from lexirecall.preferences import PREFERENCES
 
 ALL = {**TABLE, **AT_ONE_LEVEL}
 CELLS = [(row, column) for row in ALL for column in COLUMNS]

@@ -18,18 +18,10 @@ from hypothesis import strategies as st
 
 import naive
 from command import Command
-from lexirecall import (
-    MEASURES,
-    DataError,
-    FormatError,
-    Positions,
-    UsageError,
-    evaluate,
-    project,
-    provider_exposure,
-)
+from lexirecall import Positions, evaluate, project
+from lexirecall.errors import DataError, FormatError, UsageError
 from lexirecall.exposure import EXPOSURES
-from lexirecall.measures import TSE, WORST_PROVIDER
+from lexirecall.measures import MEASURES, TSE, WORST_PROVIDER, provider_exposure
 from lexirecall.measures.providers import shares_of_providers
 from lexirecall.providers import Providers
 from lexirecall.theory import provider_utilities

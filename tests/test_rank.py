@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from command import Command
-from lexirecall import Preference, Ranking, UsageError, evaluate, parse_preference, project, rank
-from lexirecall.errors import DataError
+from lexirecall import Preference, evaluate, parse_preference, project, rank
+from lexirecall.errors import DataError, UsageError
+from lexirecall.results import Ranking
 from lexirecall.statistics.aggregate import METHODS, order_systems
 from strategies import LEVELS, Collection, collections, quick
 

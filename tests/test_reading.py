@@ -23,7 +23,8 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lexirecall import DataError, FormatError, Positions, evaluate, project
+from lexirecall import Positions, evaluate, project
+from lexirecall.errors import DataError, FormatError
 
 Nested = dict[str, dict[str, float]]
 

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 import naive
 from command import Outcome
-from lexirecall import UsageError, compare, evaluate, explain, project, report, simulate_collection, study
+from lexirecall import compare, evaluate, explain, project, report, simulate_collection, study
 from lexirecall import page as page_package
-from lexirecall.errors import DataError
+from lexirecall.errors import DataError, UsageError
 from lexirecall.judgments import Judgments, offsets_of
 from lexirecall.manifest import Conventions
 from lexirecall.page import Report, bundle, html

@@ -16,7 +16,9 @@ from lexirecall.engines import spark as engine
 from lexirecall.engines import spark_session
 from lexirecall.engines.spark_files import evaluate_files
 from lexirecall.errors import DataError, FormatError, LexirecallError, UsageError
+from lexirecall.exact import sort_key
 from lexirecall.manifest import Policies
+from lexirecall.results import Scores
 from lexirecall.verbs.rank import compared_pairs
 from pages import DOCS, run_page
 from test_table_files import every_odd_file, folder_with
@@ -78,7 +80,7 @@ def values_of(scores: engine.SparkScores) -> dict[tuple[str, str, str], float | 
     return {(row.run, row.query, row.measure): row.value for row in scores.per_request.collect()}
 
 
-def expected_of(scores: lexirecall.Scores) -> dict[tuple[str, str, str], float | None]:
+def expected_of(scores: Scores) -> dict[tuple[str, str, str], float | None]:
     return {
         (run, query, measure): value
         for run, queries in scores.to_dict(per_request=True).items()
@@ -218,7 +220,7 @@ def test_sort_keys_are_those_of_positions(spark: Any) -> None:
     qrels, runs = collection(seed=11)
     projection = project(qrels, runs, ties="worst").at_level(1)
     expected = {
-        (name, q): lexirecall.sort_key([int(p) for p in vector if p < math.inf], len(vector))
+        (name, q): sort_key([int(p) for p in vector if p < math.inf], len(vector))
         for s, name in enumerate(runs)
         for i, q in enumerate(qrels)
         if len(vector := projection.vector(s, i))

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from lexirecall import DataError, LexirecallError, Measure, UsageError, parse_measure
+from lexirecall import LexirecallError, Measure, parse_measure
+from lexirecall.errors import DataError, UsageError
 from lexirecall.theory import (
     WorstCase,
     expected_exposure,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 import naive
-from lexirecall import UsageError
+from lexirecall.errors import UsageError
 from lexirecall.judgments import FloatArray
 from lexirecall.statistics.studentized_range import LEAST_ALPHA, critical_value, sf
 from strategies import quick

@@ -15,7 +15,8 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexirecall import FormatError, UsageError, compare, evaluate, explain, project, rank
+from lexirecall import compare, evaluate, explain, project, rank
+from lexirecall.errors import FormatError, UsageError
 from lexirecall.fields import choices_of
 from lexirecall.formats import count_runs
 from lexirecall.formats.folders import files_of

@@ -12,22 +12,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import lexirecall.measures
-from lexirecall import (
-    MEASURES,
-    PREFERENCES,
-    DataError,
-    Measure,
-    Positions,
-    Projection,
-    UsageError,
-    parse_measure,
-    project,
-)
+from lexirecall import Measure, Positions, parse_measure, project
+from lexirecall.errors import DataError, UsageError
 from lexirecall.judgments import FloatArray
-from lexirecall.measures import GROUPS, Parameter
+from lexirecall.measures import GROUPS, MEASURES, Parameter
 from lexirecall.measures.recall_level import needed_for_recall
 from lexirecall.measures.references import REFERENCES
 from lexirecall.names import rows
+from lexirecall.preferences import PREFERENCES
+from lexirecall.results import Projection
 from strategies import quick
 from table import all_measures, needs_size, variants
 

@@ -13,10 +13,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import naive
-from lexirecall import MEASURES, PREFERENCES, Measure, parse_preference, project
+from lexirecall import Measure, parse_preference, project
 from lexirecall.judgments import FloatArray
-from lexirecall.measures import AP, LINEAR, NDCG, RBP, RR, TSE
-from lexirecall.preferences import preference_of
+from lexirecall.measures import AP, LINEAR, MEASURES, NDCG, RBP, RR, TSE
+from lexirecall.preferences import PREFERENCES, preference_of
 from lexirecall.theory import (
     is_top_heavy,
     leximin,

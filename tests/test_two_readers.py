@@ -14,7 +14,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lexirecall import FormatError, Judgments, LexirecallError, UsageError, evaluate, project
+from lexirecall import Judgments, LexirecallError, evaluate, project
+from lexirecall.errors import FormatError, UsageError
 from lexirecall.fields import choices_of
 from lexirecall.formats import lines, lists, native
 from lexirecall.formats.source import Source

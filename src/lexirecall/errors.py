@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+__all__ = ["DataError", "FormatError", "LexirecallError", "UnknownMeasure", "UsageError"]
+
 _SHOWN = 80  # characters of offending text that a message repeats
 _PACKAGE = str(Path(__file__).parent)
 

@@ -21,6 +21,8 @@ from lexirecall.measures import MEASURES, Measure
 from lexirecall.preferences import PREFERENCES, Preference, preference_of
 from lexirecall.text import number_of, whole_number_of
 
+__all__ = ["parse_measure", "parse_measures", "parse_preference", "register"]
+
 Evaluable = Measure | Preference
 """What a name in `eval` may stand for: a measure gives each ranking a value, a preference a win rate."""
 Registered = TypeVar("Registered", Measure, Preference)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+__all__ = ["CHARACTERS", "Character", "SimulatedCollection", "simulate_collection"]
+
 
 @dataclass(frozen=True, slots=True)
 class Character:
@@ -28,6 +30,7 @@ CHARACTERS = (
     Character("shallow.run", easy=3.8, hard=1.5, depth=50),  # good, and stops early
     Character("random.run", easy=0.0, hard=0.0, depth=1000),
 )
+"""The systems that are simulated unless others are given."""
 
 
 @dataclass(frozen=True, slots=True)

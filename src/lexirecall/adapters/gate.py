@@ -24,6 +24,8 @@ from lexirecall.verbs.explanation import RequestExplanation
 from lexirecall.verbs.notes import warn_of_mismatches
 from lexirecall.verbs.rank import compared_pairs
 
+__all__ = ["assert_all_found", "assert_no_worse", "assert_nothing_lost"]
+
 _NEW, _BASELINE = 0, 1
 _SHOWN = 5  # requests, and documents of each, that a failure names
 

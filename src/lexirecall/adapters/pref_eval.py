@@ -30,6 +30,8 @@ from lexirecall.verbs.given import asked_measures, has_providers, positions_of
 from lexirecall.verbs.rank import compared_pairs
 from lexirecall.verbs.scores import Scores
 
+__all__ = ["Preferences", "prefer"]
+
 _NAMES = {
     "LexiRecall": "lexirecall",
     "LexiPrecision": "lexiprecision",

@@ -35,6 +35,8 @@ from lexirecall.verbs.conversion import columns_of, to_pandas
 from lexirecall.verbs.evaluate import evaluate as evaluate_runs
 from lexirecall.verbs.testing import Testing
 
+__all__ = ["RanxReport", "compare", "evaluate", "from_ranx", "to_ranx_qrels", "to_ranx_run"]
+
 TESTS = {"student": "auto", "fisher": "randomization", "tukey": "hsd"}
 """ranx's tests, and what they are called here; `auto` is the paired t test for all that has a size."""
 _OURS = choices_of(Testing, "test")

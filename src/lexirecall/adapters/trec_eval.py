@@ -22,6 +22,8 @@ from lexirecall.positions import Positions, Tracks
 from lexirecall.text import to_bytes, to_text
 from lexirecall.verbs.notes import extra_fields, mismatch_note
 
+__all__ = ["Output", "evaluate"]
+
 DEFAULT = ("official",)
 
 

@@ -63,7 +63,8 @@ def command(
       lexirecall study --collections collections.toml
     """
     _check_usage(files, collections, folder)
-    from lexirecall.meta import FILES, from_files, read_collections, study
+    from lexirecall.meta import FILES, read_collections, study
+    from lexirecall.meta.collection import from_files
     from lexirecall.output import write, write_folder
     from lexirecall.plots import is_available
     from lexirecall.text import visible

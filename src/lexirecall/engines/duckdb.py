@@ -42,6 +42,8 @@ from lexirecall.manifest import READING, Conventions, Sources
 from lexirecall.positions import Positions, SystemPositions, Tracks
 from lexirecall.segments import Segments
 
+__all__ = ["project", "sort_keys"]
+
 _REQUESTS, _SYSTEMS, _JUDGED, _EVERY, _ROWS = (
     f"lexirecall_{name}" for name in ("requests", "systems", "judged", "every_judged", "rows")
 )
@@ -110,9 +112,9 @@ def sort_keys(
     """Make a temporary table (run, query, sort_key) in a connection, and return it as a relation.
 
     `a.sort_key < b.sort_key`, for one query, says that LexiRecall prefers a. The keys are those of
-    `lexirecall.sort_key`; every run has one for each query with a document of grade `level` or more. Queries have the
-    type of the judgments. All is checked as in `project`, and nothing but the judgments comes into Python. A table of
-    that `name` is replaced.
+    `lexirecall.exact.sort_key`; every run has one for each query with a document of grade `level` or more. Queries
+    have the type of the judgments. All is checked as in `project`, and nothing but the judgments comes into Python. A
+    table of that `name` is replaced.
 
     >>> import duckdb
     >>> connection = duckdb.connect()

@@ -197,8 +197,8 @@ class Plan:
     def sort_keys(self, level: float = 1) -> str:
         """Select system, request, sort_key: bytes of which the smaller is the better ranking by LexiRecall.
 
-        They are those of `lexirecall.sort_key`: positions from last to first, four bytes each, ff ff ff ff for items
-        that were not retrieved. Every system has one for each request with a relevant item, answered or not.
+        They are those of `lexirecall.exact.sort_key`: positions from last to first, four bytes each, ff ff ff ff for
+        items that were not retrieved. Every system has one for each request with a relevant item, answered or not.
         """
         for option, value in (("ties", "expected"), ("imputation", "optimistic")):
             if getattr(self.conventions, option) == value:

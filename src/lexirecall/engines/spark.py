@@ -159,7 +159,8 @@ def sort_keys(
 ) -> "DataFrame":
     """Return run, query, sort_key: bytes of which the smaller is the better ranking of a query by LexiRecall.
 
-    They are those of `lexirecall.sort_key`, for every run and every query with a relevant document, answered or not.
+    They are those of `lexirecall.exact.sort_key`, for every run and every query with a relevant document, answered
+    or not.
 
     >>> sort_keys(spark, runs, qrels).orderBy("query", "sort_key")  # doctest: +SKIP
     DataFrame[run: string, query: string, sort_key: binary]

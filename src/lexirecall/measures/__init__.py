@@ -13,7 +13,7 @@ from lexirecall.measures.graded import ERR, NDCG
 from lexirecall.measures.judged import BPREF, INF_AP, IPREC, JUDGED
 from lexirecall.measures.measure import Measure
 from lexirecall.measures.parameter import Parameter
-from lexirecall.measures.providers import WORST_PROVIDER, WORST_PROVIDER_OVERALL
+from lexirecall.measures.providers import WORST_PROVIDER, WORST_PROVIDER_OVERALL, provider_exposure
 from lexirecall.measures.ratio import Ratio
 from lexirecall.measures.recall_level import (
     AP,
@@ -35,12 +35,14 @@ from lexirecall.measures.recall_level import (
 from lexirecall.measures.sets import NUM_REL, NUM_REL_RET, NUM_RET, SET_F, SET_P, SET_R
 
 __all__ = [
-    "AP", "BPREF", "DEPTH", "ERR", "GROUPS", "INF_AP", "IPREC", "JUDGED", "LAST_REL", "LEXIRECALL_BITS",
+    "AP", "BPREF", "DEPTH", "ERR", "INF_AP", "IPREC", "JUDGED", "LAST_REL", "LEXIRECALL_BITS",
     "LEXIRECALL_PERCENTILE", "LINEAR", "MEASURES", "METRIC_LEXIRECALL", "NDCG", "NUM_REL", "NUM_REL_RET", "NUM_RET",
     "RBP", "RE", "RPREC", "RR", "SET_F", "SET_P", "SET_R", "SL1", "SL3", "SUCCESS", "TSE", "WORST_PROVIDER",
     "WORST_PROVIDER_OVERALL", "WSS", "Measure", "P", "Parameter", "R", "Ratio",
+    "provider_exposure",
 ]  # fmt: skip
 
 GROUPS = (recall_level, graded, sets, judged, exact, providers)
 """The modules of measures; each has a TITLE and ROWS."""
 MEASURES: dict[str, Measure] = {row.name: row for group in GROUPS for row in group.ROWS}
+"""Every measure, by its name."""

@@ -14,7 +14,7 @@ from lexirecall.formats import Qrels, Runs
 from lexirecall.formats.source import Source
 from lexirecall.manifest import READING, Manifest, Note, Policies
 from lexirecall.meta import agreement, data, degradation, sensitivity, ties
-from lexirecall.meta.collection import Collection, CollectionFiles, from_files, read_collections
+from lexirecall.meta.collection import Collection, CollectionFiles, read_collections
 from lexirecall.meta.decisions import decide_all
 from lexirecall.meta.summary import summarize
 from lexirecall.names import Evaluable, Names, parse_names
@@ -26,7 +26,7 @@ from lexirecall.tables import to_delimited
 from lexirecall.verbs.evaluate import evaluate
 from lexirecall.verbs.given import positions_of
 
-__all__ = ["Collection", "CollectionFiles", "Study", "from_files", "read_collections", "study"]
+__all__ = ["Collection", "CollectionFiles", "Study", "read_collections", "study"]
 
 MEASURES = ("LexiRecall", "TSE", "R@1000", "Rprec", "AP", "nDCG(rel='level')", "RR", "nDCG(rel='level')@10")
 """nDCG is binary at the level of the collection, as in the paper: a label that goes takes its gain with it."""

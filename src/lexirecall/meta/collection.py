@@ -117,6 +117,11 @@ def read_collections(path: str | os.PathLike[str], options: Mapping[str, Any] | 
     """Read a file that lists collections; `options` hold for each that does not say otherwise.
 
     Everything in the file is checked, and that its files are there, before any of them is read.
+
+    >>> read_collections("no-such-file.toml")
+    Traceback (most recent call last):
+    lexirecall.errors.FormatError: no-such-file.toml: no such file or directory
+      check the path
     """
     name = os.fspath(path)
     tables = _tables(name)

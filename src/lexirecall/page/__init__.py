@@ -31,7 +31,7 @@ from lexirecall.verbs.explain import check_single_order
 from lexirecall.verbs.given import asked_measures, has_providers, positions_of
 from lexirecall.verbs.testing import Testing
 
-__all__ = ["Report", "report"]
+__all__ = ["Limits", "Report", "report"]
 
 
 @takes(Testing, Policies, *READING)

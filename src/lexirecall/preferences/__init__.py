@@ -54,3 +54,4 @@ RPP = Preference(
     exclusive={("graded", "rel"): "every grade is a level then"},
 )
 PREFERENCES: dict[str, Preference] = {row.name: row for row in (LEXI_RECALL, LEXI_PRECISION, RPP)}
+"""Every preference, by its name."""

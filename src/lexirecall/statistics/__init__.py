@@ -4,3 +4,26 @@ Belongs here: tests of pairs (`paired`), corrections for many of them (`correcti
 much a measure can tell apart (`power`), and one order of systems (`aggregate`). Numbers in, numbers out: no names of
 runs, no tables.
 """
+
+from lexirecall.statistics.aggregate import METHODS, Method, Order, majority, majority_cycles, order_systems
+from lexirecall.statistics.corrections import CORRECTIONS, benjamini_hochberg, bonferroni, correct, holm
+from lexirecall.statistics.differences import Differences
+from lexirecall.statistics.hsd import HSD, randomized_tukey_hsd, tukey_hsd
+from lexirecall.statistics.paired import (
+    TESTS,
+    PairedTests,
+    default_test,
+    effect_sizes,
+    paired_t,
+    randomization,
+    sign_test,
+    wilcoxon,
+)
+from lexirecall.statistics.power import discriminative_power, requests_needed
+
+__all__ = [
+    "CORRECTIONS", "HSD", "METHODS", "TESTS", "Differences", "Method", "Order", "PairedTests", "benjamini_hochberg",
+    "bonferroni", "correct", "default_test", "discriminative_power", "effect_sizes", "holm", "majority",
+    "majority_cycles", "order_systems", "paired_t", "randomization", "randomized_tukey_hsd", "requests_needed",
+    "sign_test", "tukey_hsd", "wilcoxon",
+]  # fmt: skip

@@ -266,6 +266,7 @@ METHODS: dict[str, Method] = {
         Method("kemeny", "minus mean place", by_kemeny, decimals=2, most_systems=8),
     )
 }
+"""Every way to order systems, by its name."""
 
 
 def majority_cycles(signs: SignArray) -> tuple[tuple[int, ...], ...]:

@@ -152,6 +152,7 @@ TESTS: dict[str, Callable[..., PairedTests]] = {
     "sign": sign_test,
     "randomization": randomization,
 }
+"""Every test of pairs, by its name."""
 
 
 def default_test(differences: Differences) -> str:

@@ -182,7 +182,7 @@ class Scores:
 def trec_name(measure: Evaluable) -> str:
     """Return trec_eval's name of a measure, or ours where it has none.
 
-    >>> from lexirecall import parse_measures
+    >>> from lexirecall.names import parse_measures
     >>> [trec_name(measure) for measure in parse_measures("AP nDCG@10 IPrec@0.1 RR@10 TSE P(rel=2)@5")]
     ['map', 'ndcg_cut_10', 'iprec_at_recall_0.10', 'RR@10', 'TSE', 'P(rel=2)@5']
     """

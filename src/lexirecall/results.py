@@ -1,0 +1,24 @@
+"""Results: what the verbs return, and what these hold.
+
+Belongs here: the names, so that all results are found in one place. Not here: the classes, which stand beside the
+verbs that make them.
+"""
+
+from lexirecall.manifest import Manifest, Note
+from lexirecall.measures.providers import ProviderExposure
+from lexirecall.meta import Study
+from lexirecall.page import Report
+from lexirecall.positions import Projection
+from lexirecall.preferences import Pairs
+from lexirecall.statistics import Order
+from lexirecall.verbs.averages import Averages
+from lexirecall.verbs.comparison import Comparison, MeasureComparison
+from lexirecall.verbs.explain import Explanation
+from lexirecall.verbs.explanation import RequestExplanation, Side
+from lexirecall.verbs.rank import Ranking
+from lexirecall.verbs.scores import Scores
+
+__all__ = [
+    "Averages", "Comparison", "Explanation", "Manifest", "MeasureComparison", "Note", "Order", "Pairs", "Projection",
+    "ProviderExposure", "Ranking", "Report", "RequestExplanation", "Scores", "Side", "Study",
+]  # fmt: skip
