@@ -1,14 +1,18 @@
-"""Write the pages that follow from the code: measures from their table, commands from their help, options from records.
+"""Write the pages that follow from the code: measures, commands, options, and the public names of Python.
 
 `python docs/generate.py` writes them, `--check` fails if they are not current.
 """
 
+import ast
 import inspect
 import sys
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import click
 
+import lexirecall
 from lexirecall.cli import COMMANDS, group
 from lexirecall.fields import offered
 from lexirecall.manifest import READING, Policies
@@ -19,6 +23,16 @@ from lexirecall.preferences import PREFERENCES
 from lexirecall.verbs.testing import Testing
 
 DOCS = Path(__file__).parent
+SOURCE = Path(lexirecall.__file__).parent
+PUBLIC = (
+    "lexirecall",
+    *(f"lexirecall.{name}" for name in ("results", "measures", "preferences", "names", "exact", "theory")),
+    *(f"lexirecall.{name}" for name in ("statistics", "meta", "page", "simulate", "errors")),
+    *("lexirecall.engines.duckdb", "lexirecall.engines.spark"),
+    *(f"lexirecall.adapters.{name}" for name in ("gate", "ir_measures", "lenskit", "pref_eval", "pyterrier")),
+    *(f"lexirecall.adapters.{name}" for name in ("pytrec_eval", "ranx", "trec_eval")),
+)
+"""The modules whose `__all__` is for users, in the order of the page."""
 
 
 def measures_page() -> str:
@@ -135,7 +149,66 @@ def _option_row(option: click.Option, default: str) -> str:
     return f"| `{option.name}` | `{option.opts[0]}` | {values} | `{default}` | {option.help} |"
 
 
-PAGES = {"measures.md": measures_page, "command-line.md": command_line_page, "options.md": options_page}
+def api_page() -> str:
+    """Return the page of public names: a section for each module, and each thing where it comes first."""
+    parts = [
+        "# Python API",
+        "The public names, by module; every other name may change. The keywords that verbs share are on the page "
+        "[Options](options.md). This page is generated.",
+    ]
+    listed: set[tuple[str, str]] = set()
+    for module in PUBLIC:
+        names = [name for name in public_names(module) if _origin(module, name) not in listed]
+        listed |= {_origin(module, name) for name in names}
+        title = (ast.get_docstring(_tree(module)) or "").partition("\n")[0]
+        parts += [f"## `{module}`", title, *_entries(module, names)]
+    return "\n\n".join(parts) + "\n"
+
+
+def public_names(module: str) -> list[str]:
+    """Return the `__all__` of a module, which is not imported: some need what is not installed here."""
+    return next(ast.literal_eval(value) for name, value in _assigned(module) if name == "__all__")
+
+
+def _entries(module: str, names: list[str]) -> Iterator[str]:
+    """Give an entry for each class and function, and a line for data, which have their own pages."""
+    data = [name for name in names if name in dict(_assigned(_origin(module, name)[0]))]
+    yield from (f"::: {module}.{name}" for name in names if name not in data)
+    if data:
+        yield f"Data: {', '.join(f'`{module}.{name}`' for name in data)}."
+
+
+def _origin(module: str, name: str) -> tuple[str, str]:
+    """Return where a name is defined: the module, and what it is called there."""
+    for node in ast.walk(_tree(module)):
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                if name == (alias.asname or alias.name):
+                    return _origin(node.module or "", alias.name)
+    return module, name
+
+
+def _assigned(module: str) -> Iterator[tuple[str, ast.expr]]:
+    for node in _tree(module).body:
+        if isinstance(node, ast.Assign):
+            yield from ((ast.unparse(target), node.value) for target in node.targets)
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            yield ast.unparse(node.target), node.value
+
+
+@cache
+def _tree(module: str) -> ast.Module:
+    place = SOURCE.joinpath(*module.split(".")[1:])
+    file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+PAGES = {
+    "api.md": api_page,
+    "command-line.md": command_line_page,
+    "measures.md": measures_page,
+    "options.md": options_page,
+}
 
 
 def main() -> None:

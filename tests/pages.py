@@ -2,11 +2,14 @@
 
 import doctest
 import re
+import runpy
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 DOCS = Path(__file__).parents[1] / "docs"
+GENERATED: dict[str, Any] = runpy.run_path(str(DOCS / "generate.py"))
+"""What writes the pages that follow from the code: PAGES, and the PUBLIC modules with their names."""
 _BLOCK = re.compile(r"^```(?:python|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

@@ -1,14 +1,17 @@
 """The documentation says what is true: the Python of every page runs, and prints what the page shows."""
 
 import gzip
+import re
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lexirecall.errors import LexirecallError
 from lexirecall.measures import MEASURES
-from pages import DOCS, blocks, run_page
+from pages import DOCS, GENERATED, blocks, run_page
 
 PAGES = [page for page in sorted(DOCS.glob("*.md")) if any(blocks(page))]
 ELSEWHERE = {"lenskit": "test_adapter_lenskit", "pyterrier": "test_adapter_pyterrier", "spark": "test_spark"}
@@ -80,3 +83,35 @@ def test_the_python_of_a_page_runs(page: Path, folder: Path, monkeypatch: pytest
 @pytest.mark.parametrize(("page", "module"), ELSEWHERE.items())
 def test_a_page_that_is_not_run_here_is_run_elsewhere(page: str, module: str) -> None:
     assert f'run_page(DOCS / "{page}.md"' in Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", GENERATED["PAGES"])
+def test_a_page_that_is_generated_is_current(name: str) -> None:
+    assert (DOCS / name).read_text(encoding="utf-8") == GENERATED["PAGES"][name](), "python docs/generate.py writes it"
+
+
+API = re.findall(r"^::: (\S+)$|`(lexirecall[\w.]*\.\w+)`(?=[,.])", (DOCS / "api.md").read_text(), re.MULTILINE)
+ENTRIES = [(entry or data).rpartition(".")[::2] for entry, data in API]
+"""The module and the name of everything on the page of the API."""
+
+
+def test_nothing_is_on_the_page_that_is_not_public() -> None:
+    assert len(ENTRIES) == len({*ENTRIES}) > 100
+    public = {(module, name) for module in GENERATED["PUBLIC"] for name in GENERATED["public_names"](module)}
+    assert {*ENTRIES} <= public
+
+
+def thing(module: str, name: str) -> Any:
+    """Return what a public name stands for; nothing where the module needs a package that is not installed."""
+    try:
+        return getattr(import_module(module), name)
+    except (LexirecallError, ModuleNotFoundError):
+        return None
+
+
+@pytest.mark.parametrize("module", GENERATED["PUBLIC"])
+def test_every_public_name_is_on_the_page_once(module: str) -> None:
+    for name in GENERATED["public_names"](module):
+        value = thing(module, name)
+        same = [home for home, known in ENTRIES if known == name and thing(home, name) is value]
+        assert same == [module] if value is None else len(same) == 1, name

@@ -4,11 +4,13 @@ import ast
 import inspect
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import lexirecall
+from pages import GENERATED
 
 SOURCE = Path(lexirecall.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
@@ -124,24 +126,43 @@ def test_every_public_name_has_a_home() -> None:
     assert sorted(lexirecall.__all__) == sorted(lexirecall._HOME) == sorted(set(lexirecall.__all__))
     assert set(dir(lexirecall)) == {*lexirecall.__all__, "__version__"}
     for name, home in lexirecall._HOME.items():
-        assert getattr(lexirecall, name) is getattr(__import__(f"lexirecall.{home}", fromlist=[name]), name)
+        assert getattr(lexirecall, name) is getattr(import_module(f"lexirecall.{home}"), name)
 
 
-@pytest.mark.parametrize("name", lexirecall.__all__)
+PUBLIC = {
+    f"{module}.{name}": getattr(import_module(module), name)
+    for module in GENERATED["PUBLIC"]
+    if not module.startswith(("lexirecall.adapters.", "lexirecall.engines."))  # which need other packages
+    for name in GENERATED["public_names"](module)
+}
+PUBLIC_FUNCTIONS = [name for name, value in PUBLIC.items() if inspect.isfunction(value)]
+PUBLIC_CLASSES = [name for name, value in PUBLIC.items() if inspect.isclass(value)]
+
+
+def test_every_adapter_and_engine_with_public_names_is_listed() -> None:
+    modules = {f"lexirecall.{name_of(path)}" for path in MODULES if "\n__all__ = [" in path.read_text(encoding="utf-8")}
+    assert {name for name in modules if ".adapters." in name or ".engines." in name} <= {*GENERATED["PUBLIC"]}
+
+
+@pytest.mark.parametrize("module", GENERATED["PUBLIC"])
+def test_a_function_and_a_module_never_share_a_name(module: str) -> None:
+    folder = SOURCE.joinpath(*module.split(".")[1:])
+    modules = {path.stem for path in folder.glob("*.py")} | {path.parent.name for path in folder.glob("*/__init__.py")}
+    assert modules & {*GENERATED["public_names"](module)} == set()
+
+
+@pytest.mark.parametrize("name", [*PUBLIC_FUNCTIONS, *PUBLIC_CLASSES])
 def test_every_public_name_is_documented(name: str) -> None:
-    value = getattr(lexirecall, name)
-    if not callable(value):
-        return  # the docstring of its module speaks of it
+    value, own_name = PUBLIC[name], name.rpartition(".")[2]
     docstring = (vars(value).get("__doc__") if inspect.isclass(value) else value.__doc__) or ""
     assert docstring
-    assert not docstring.startswith(f"{name}("), "a dataclass without a docstring is given its signature"
+    assert not docstring.startswith(f"{own_name}("), "a dataclass without a docstring is given its signature"
 
 
-@pytest.mark.parametrize("name", [name for name in lexirecall.__all__ if inspect.isfunction(getattr(lexirecall, name))])
+@pytest.mark.parametrize("name", PUBLIC_FUNCTIONS)
 def test_every_public_function_has_an_example_and_full_annotations(name: str) -> None:
-    function = getattr(lexirecall, name)
-    signature = inspect.signature(function)
-    assert ">>> " in (function.__doc__ or "")
+    signature = inspect.signature(PUBLIC[name])
+    assert ">>> " in (PUBLIC[name].__doc__ or "")
     assert signature.return_annotation is not signature.empty
     assert all(parameter.annotation is not parameter.empty for parameter in signature.parameters.values())
 
