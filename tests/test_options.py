@@ -10,7 +10,7 @@ import lexirecall
 from pages import DOCS
 
 FIELD = '    min_relevant: int = field(default=1, metadata=option("Least number of them.", "whole", least=1))\n'
-AFTER = "\n    def __post_init__(self) -> None:\n        check_choices(self)\n        if not 0 < self.level"
+AFTER = "\n    def __post_init__(self) -> None:\n        check_choices(self)\n        check_level(self.level)"
 
 
 def test_an_option_is_one_field(tmp_path: Path) -> None:
