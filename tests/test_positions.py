@@ -329,3 +329,9 @@ def test_measures_of_judged_items_take_positions_alone_of_several_systems(measur
     of_vectors = Projection.of_vectors(vectors, num_relevant=3)
     of_runs = project(ranked, runs, needs_judged=True).at_level(1)
     assert measure.scores(of_vectors).tolist() == measure.scores(of_runs).tolist()
+
+
+def test_a_console_shows_how_much_there_is_and_not_all_of_it() -> None:
+    positions = project({"q": {"a": 1, "b": 0}, "r": {"a": 1}}, {"q": ["a"], "r": ["b"]})
+    assert repr(positions) == "<Positions: 1 run × 2 queries, 1 document of a positive grade found>"
+    assert repr(positions.judgments) == "<Judgments: 2 queries, 3 judged documents of qrels>"

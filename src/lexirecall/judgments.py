@@ -14,6 +14,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from lexirecall.errors import counted
 from lexirecall.text import to_text
 
 IntArray = npt.NDArray[np.int64]
@@ -53,7 +54,7 @@ class PackedIds:
         return [self.buffer[a:b] for a, b in pairwise(borders)]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Judgments:
     """The judged items of Q requests; those of request q lie at offsets[q]:offsets[q + 1], positive grades first."""
 
@@ -72,6 +73,10 @@ class Judgments:
     request_type: str = "text"
     """What the requests' ids were before they became text: text, or a type of numbers such as int64."""
     _lookups: dict[int, dict[bytes, int]] = field(default_factory=dict, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        size = f"{counted(len(self.requests), 'query')}, {counted(len(self.grades), 'judged document')}"
+        return f"<Judgments: {size} of {self.name}>"
 
     @classmethod
     def from_grades(

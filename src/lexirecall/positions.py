@@ -91,7 +91,7 @@ class SystemPositions:
     """Where no judged item was retrieved, at whatever depth: examples of ids."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Positions:
     """S systems × Q requests; the ranking of system s for request q is segment s·Q + q."""
 
@@ -159,6 +159,10 @@ class Positions:
         """How many items with a positive grade were really retrieved, [S, Q]; imputed positions lie below the list."""
         retrieved = self.found.positions <= np.repeat(self.num_retrieved.ravel(), self.found.segments.sizes)
         return self.found.segments.filter(retrieved).sizes.reshape(self.shape)
+
+    def __repr__(self) -> str:
+        size = f"{counted(self.shape[0], 'run')} × {counted(self.shape[1], 'query')}"
+        return f"<Positions: {size}, {counted(len(self.found.items), 'document')} of a positive grade found>"
 
     def counted(self, policies: Policies) -> BoolArray:
         """Return which rankings count, [S, Q]: of requests with a relevant item, and answered if only those are."""

@@ -107,7 +107,7 @@ def _make(folder: Path) -> None:
         raise LexirecallError(problem, remedy="name a folder that can be written") from None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Report:
     """A page about the runs of one collection.
 
@@ -120,6 +120,9 @@ class Report:
     findings: Findings
     payload: dict[str, Any]
     """What the page shows, as plain lists and numbers."""
+
+    def __repr__(self) -> str:
+        return f"<Report: {self.payload['title']}>"
 
     @property
     def notes(self) -> tuple[Note, ...]:
