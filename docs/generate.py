@@ -131,22 +131,20 @@ def options_page() -> str:
     parts = [
         "# Options",
         "An option has one meaning and one default, in Python and on the command line. Every verb that takes judgments "
-        "and runs takes those of the first three tables (`lexirecall explain` has no `--providers`), `compare` and "
+        "and runs takes those of the first three lists (`lexirecall explain` has no `--providers`), `compare` and "
         "`report` those of the last too. The page [Conventions](conventions.md) says what follows from them. This page "
         "is generated.",
     ]
     written = {option.name: option for option in _options(_command("report"))}  # which takes them all
     for record in (Policies, *READING, Testing):
         parts.append(f"## {(record.__doc__ or '').partition('.')[0]}")
-        lines = ["| keyword | command line | values | default | meaning |", "|---|---|---|---|---|"]
-        lines += [_option_row(written[field.name], repr(field.default)) for field, _ in offered(record)]
-        parts.append("\n".join(lines))
+        parts.append("\n".join(_keyword_line(written[field.name], repr(field.default)) for field, _ in offered(record)))
     return "\n\n".join(parts) + "\n"
 
 
-def _option_row(option: click.Option, default: str) -> str:
+def _keyword_line(option: click.Option, default: str) -> str:
     values = " or ".join(f"`{value}`" for each in _values(option) for value in each.split("|"))
-    return f"| `{option.name}` | `{option.opts[0]}` | {values} | `{default}` | {option.help} |"
+    return f"- **`{option.name}`**, `{option.opts[0]}`: {values}; default `{default}`. {option.help}"
 
 
 def api_page() -> str:

@@ -61,7 +61,7 @@ def look_at_pages(docs: str) -> None:
     generate = runpy.run_path(f"{docs}/generate.py")
     line = "- `--min-relevant NUMBER`: Least number of them. (default: 1)\n"
     assert generate["command_line_page"]().count(line) == len(VERBS)
-    row = "| `min_relevant` | `--min-relevant` | `NUMBER` | `1` | Least number of them. |\n"
+    row = "- **`min_relevant`**, `--min-relevant`: `NUMBER`; default `1`. Least number of them.\n"
     assert generate["options_page"]().count(row) == 1
 
 
