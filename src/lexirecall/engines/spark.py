@@ -9,7 +9,7 @@ the same kernels as everything else, on the workers. What comes to the driver is
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from lexirecall.engines.batches import Layout
@@ -23,23 +23,13 @@ from lexirecall.engines.tallies import PairTally, Tally, Task
 from lexirecall.errors import DataError, UsageError, counted
 from lexirecall.fields import taken, takes
 from lexirecall.formats.columns import Given
-from lexirecall.manifest import Conventions, Manifest, Note, Policies, check_level, versions_in_use
+from lexirecall.manifest import Conventions, Note, Policies, check_level, versions_in_use
 from lexirecall.names import Evaluable, Names, parse_preference
 from lexirecall.verbs.averages import Averages
-from lexirecall.verbs.evaluate import (
-    computable,
-    deciding_levels,
-    measure_record,
-    nothing_relevant,
-)
+from lexirecall.verbs.census import Census
+from lexirecall.verbs.evaluate import computable
 from lexirecall.verbs.given import asked_measures
-from lexirecall.verbs.notes import (
-    RequestCounts,
-    ignored_level,
-    notes_on_counts,
-    undefined_note,
-    without_grades,
-)
+from lexirecall.verbs.notes import ignored_level, notes_on_requests, undefined_note
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -105,9 +95,13 @@ def evaluate(
         kernel = Kernel(_layout(tables, asked, corpus_size), task)
         kernel.try_out()
         tally = _total(gathered, kernel.tallies, Tally())
-        _check(tally, task, tables, corpus_size)
+        _check(tally, tables, corpus_size)
         numbers = tally.numbers["counts"], tally.numbers["num_due"]
-        manifest = _manifest(tally, task, tables, corpus_size, left_out)
+        census = _census(tally, task, tables, corpus_size)
+        census.check_relevant(rows, policies.level)
+        versions = {**versions_in_use(), "pyspark": pyspark("version").__version__}
+        notes = (*left_out, *_notes(tally, task, census))
+        manifest = census.manifest(rows, policies, notes, versions=versions, reader="spark")
         averages = Averages(tables.systems, rows, tally.means(rows), *numbers, manifest)
         values = gathered.mapInArrow(kernel.rows, ROWS)
         return SparkScores(averages, values.withColumn("query", values["query"].cast(tables.request_type)), gathered)
@@ -225,8 +219,8 @@ def _total(gathered: "DataFrame", kernel: Callable[..., Any], total: Sum) -> Sum
     return total_of((bytes(row.state) for row in gathered.mapInArrow(kernel, STATE).collect()), total)
 
 
-def _check(tally: Tally, task: Task, tables: Tables, corpus_size: int | None) -> None:
-    """Raise where there is nothing to measure, or a corpus that is too small."""
+def _check(tally: Tally, tables: Tables, corpus_size: int | None) -> None:
+    """Raise where a run answers nothing, or a corpus is too small."""
     answered = tally.numbers["runs"][:, 0]
     if strangers := [name for name, count in zip(tables.systems, answered, strict=True) if not count]:
         raise no_common_request(strangers, tables.judgments)
@@ -237,62 +231,37 @@ def _check(tally: Tally, task: Task, tables: Tables, corpus_size: int | None) ->
             f"{counted(num_retrieved, 'item')}, without {counted(num_missing, 'relevant item')}",
             remedy=f"it needs {needed:,} or more",
         )
-    num_requests = int(tally.numbers["qrels"][0])
-    if all(tally.empty[level][0] == num_requests for level in deciding_levels(task.measures, task.policies.level)):
-        raise nothing_relevant("qrels", tally.highest_grade, min(deciding_levels(task.measures, task.policies.level)))
 
 
-def _manifest(tally: Tally, task: Task, tables: Tables, corpus_size: int | None, left_out: Sequence[Note]) -> Manifest:
+def _census(tally: Tally, task: Task, tables: Tables, corpus_size: int | None) -> Census:
     num_requests, num_judged, num_positive = tally.numbers["qrels"].tolist()
-    answered, _, retrieved, found = tally.numbers["runs"].T.tolist()
-    return Manifest(
-        conventions={**asdict(tables.plan.conventions), **asdict(task.policies), "corpus_size": corpus_size},
-        measures=tuple(measure_record(measure) for measure in task.measures),
-        qrels={
-            "requests": num_requests,
-            "judged": num_judged,
-            "positive": num_positive,
-            "repeated": tables.num_repeated,
-        },
-        runs=tuple(
-            {
-                "name": name,
-                "answered": answered[s],
-                "unanswered": num_requests - answered[s],
-                "without_judgments": tables.num_unjudged[s],
-                "duplicates_left_out": tables.num_duplicates[s],
-                "lines_with_extra_fields": 0,
-                "retrieved": retrieved[s],
-                "positive_retrieved": found[s],
-                "positive_imputed": num_positive - found[s],
-            }
-            for s, name in enumerate(tables.systems)
-        ),
-        notes=(*left_out, *_notes(tally, task, tables)),
-        versions={**versions_in_use(), "pyspark": pyspark("version").__version__},
-        reader="spark",
-    )
-
-
-def _notes(tally: Tally, task: Task, tables: Tables) -> Iterator[Note]:
-    num_requests, num_judged, _ = tally.numbers["qrels"].tolist()
-    *_, num_found = tally.numbers["runs"].T.tolist()
-    counts = RequestCounts(
+    answered, unanswered, retrieved, found = tally.numbers["runs"].T.tolist()
+    strangers = [name for name, number in zip(tables.systems, found, strict=True) if not number]
+    return Census(
+        name="qrels",
         systems=tables.systems,
+        conventions=tables.plan.conventions,
+        corpus_size=corpus_size,
         num_requests=num_requests,
-        unanswered=tally.numbers["runs"][:, 1].tolist(),
-        unjudged=tables.num_unjudged,
-        empty={level: tally.empty[level] for level in task.levels},
-        duplicates=tables.num_duplicates,
-        rule=tables.plan.conventions.duplicates,
+        num_judged=num_judged,
+        num_positive=num_positive,
         num_repeated=tables.num_repeated,
-        mismatches=mismatches(
-            tables, [name for name, found in zip(tables.systems, num_found, strict=True) if not found]
-        ),
+        highest_grade=tally.highest_grade,
+        has_grades=tables.has_grades,
+        empty={level: tally.empty[level] for level in task.levels},
+        answered=answered,
+        unanswered=unanswered,
+        retrieved=retrieved,
+        found=found,
+        unjudged=tables.num_unjudged,
+        duplicates=tables.num_duplicates,
+        extra=[0] * len(tables.systems),
+        mismatches=mismatches(tables, strangers),
     )
+
+
+def _notes(tally: Tally, task: Task, census: Census) -> Iterator[Note]:
     yield from ignored_level(task.measures, task.policies.level)
-    yield from notes_on_counts(counts, task.policies)
-    if not tables.has_grades:
-        yield without_grades("qrels", num_judged)
+    yield from notes_on_requests(census, task.policies)
     undefined = zip(task.measures, tally.numbers["missing"].tolist(), tally.numbers["due"].tolist(), strict=True)
     yield from undefined_note(undefined)

@@ -4,20 +4,19 @@ Belongs here: the verb. Not here: its result (scores), formulas (measures), layo
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from lexirecall.errors import DataError, UsageError, listed, plain
+from lexirecall.errors import UsageError, listed
 from lexirecall.fields import taken, takes
 from lexirecall.formats import Qrels, Runs
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
-from lexirecall.manifest import READING, Manifest, Note, Policies
-from lexirecall.measures.row import SMALLEST_GRADE
+from lexirecall.manifest import READING, Note, Policies
 from lexirecall.names import Evaluable, Names
 from lexirecall.positions import Positions, Projection
 from lexirecall.preferences import Preference
+from lexirecall.verbs.census import Census
 from lexirecall.verbs.given import asked_measures, has_providers, positions_of
 from lexirecall.verbs.notes import notes_on
 from lexirecall.verbs.scores import Scores
@@ -52,9 +51,11 @@ def evaluate(
     positions = positions_of(qrels, runs, asked, options)
     num_systems, ties = positions.shape[0], positions.conventions.ties
     rows, left_out = computable(num_systems, ties, asked, is_default=measures is None)
-    _check_relevant(positions, rows, policies.level)
+    census = Census.of(positions, {row.level(policies.level) for row in rows})
+    census.check_relevant(rows, policies.level)
     values, num_due = values_of(positions, rows, policies)
-    manifest = _manifest(positions, rows, values, policies, left_out)
+    notes = notes_on(census, positions, rows, values, policies)
+    manifest = census.manifest(rows, policies, (*left_out, *notes))
     origin = positions.frame_library, positions.judgments.request_type
     return Scores(positions.systems, positions.requests, rows, values, num_due, manifest, *origin)
 
@@ -108,79 +109,3 @@ def _column(row: Evaluable, projection: Projection, among: BoolArray) -> FloatAr
     column = np.array(row.scores(projection, among), dtype=float)
     column[~np.isfinite(column) | ~among] = np.nan
     return column
-
-
-def _check_relevant(positions: Positions, measures: Sequence[Evaluable], level: float) -> None:
-    """Raise if no measure that looks at the level finds anything relevant."""
-    judgments = positions.judgments
-    levels = deciding_levels(measures, level)
-    if not any(judgments.num_relevant(each).any() for each in levels):
-        raise nothing_relevant(judgments.name, judgments.grades.max(initial=-1), min(levels))
-
-
-def deciding_levels(measures: Sequence[Evaluable], level: float) -> set[float]:
-    """Return the levels at which something must be relevant: those of the measures that look at the level."""
-    return {row.level(level) for row in [row for row in measures if not row.uses_grades] or measures}
-
-
-def nothing_relevant(name: str, highest_grade: float, level: float) -> DataError:
-    """Say that no request has a relevant item."""
-    return DataError(
-        f"{name}: no request has a relevant item, so that nothing can be measured: "
-        f"the highest grade is {plain(highest_grade)} and the level is {plain(level)}",
-        remedy="lower the level, or check that the grades are what they should be",
-    )
-
-
-def _manifest(
-    positions: Positions,
-    measures: tuple[Evaluable, ...],
-    values: FloatArray,
-    policies: Policies,
-    left_out: Sequence[Note],
-) -> Manifest:
-    judgments = positions.judgments
-    n = positions.corpus_size
-    sizes = None if n is None else dict(zip(positions.requests, n.tolist(), strict=True))
-    if sizes and len(set(sizes.values())) == 1:
-        sizes = next(iter(sizes.values()))
-    found = positions.num_found
-    return Manifest(
-        conventions={**asdict(positions.conventions), **asdict(policies), "corpus_size": sizes},
-        measures=tuple(measure_record(measure) for measure in measures),
-        qrels={
-            "requests": len(positions.requests),
-            "judged": len(judgments.grades),
-            "positive": int(judgments.num_positive.sum()),
-            "repeated": judgments.num_repeated,
-            **_provider_record(positions),
-        },
-        runs=tuple(
-            {
-                "name": name,
-                "answered": int(positions.answered[s].sum()),
-                "unanswered": int((~positions.answered[s]).sum()),
-                "without_judgments": positions.num_unjudged[s],
-                "duplicates_left_out": positions.num_duplicates[s],
-                "lines_with_extra_fields": positions.num_extra[s],
-                "retrieved": int(positions.num_retrieved[s].sum()),
-                "positive_retrieved": int(found[s].sum()),
-                "positive_imputed": int((judgments.num_positive - found[s]).sum()),
-            }
-            for s, name in enumerate(positions.systems)
-        ),
-        notes=(*left_out, *notes_on(positions, measures, values, policies)),
-    )
-
-
-def _provider_record(positions: Positions) -> dict[str, Any]:
-    if (providers := positions.providers) is None:
-        return {}
-    without = providers.without(positions.judgments, SMALLEST_GRADE)
-    return {"provider_map": providers.name, "providers": len(providers.names), "without_provider": len(without)}
-
-
-def measure_record(measure: Evaluable) -> dict[str, Any]:
-    """Return what a manifest says of a measure."""
-    better = "higher" if measure.direction > 0 else "lower"
-    return {"name": str(measure), "title": measure.title, "formula": measure.formula, "better": better}

@@ -20,6 +20,7 @@ from lexirecall.positions import Positions, Projection
 from lexirecall.preferences import LEXI_RECALL
 from lexirecall.tables import Table, render
 from lexirecall.text import to_text, visible
+from lexirecall.verbs.census import Census
 from lexirecall.verbs.explanation import REASONS, RequestExplanation, Side
 from lexirecall.verbs.given import positions_of
 from lexirecall.verbs.notes import notes_on_requests
@@ -59,7 +60,7 @@ stands at 1 in old (a) and at 2 in new (a).
         RequestExplanation(positions.requests[q], _side(projection, a, q), _side(projection, b, q))
         for q in np.flatnonzero(is_compared).tolist()
     ]
-    notes = tuple(notes_on_requests(positions, [policies.level], policies))
+    notes = tuple(notes_on_requests(Census.of(positions, [policies.level]), policies))
     ordered = tuple(sorted(explained, key=lambda request: request.weight))
     return Explanation((positions.systems[a], positions.systems[b]), ordered, notes)
 

@@ -4,7 +4,6 @@ Belongs here: the sentences that go to stderr and into the manifest.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from lexirecall.names import Evaluable
 from lexirecall.positions import Mismatch, Positions
 from lexirecall.tables import number
 from lexirecall.text import visible
+from lexirecall.verbs.census import Census
 
 
 def warn_of_mismatches(positions: Positions) -> None:
@@ -26,13 +26,12 @@ def warn_of_mismatches(positions: Positions) -> None:
 
 
 def notes_on(
-    positions: Positions, measures: Sequence[Evaluable], values: FloatArray, policies: Policies
+    census: Census, positions: Positions, measures: Sequence[Evaluable], values: FloatArray, policies: Policies
 ) -> Iterator[Note]:
     """Give the notes that a reader of these values needs."""
     level = policies.level
     yield from ignored_level(measures, level)
-    levels = sorted({measure.level(level) for measure in measures})
-    yield from notes_on_requests(positions, levels, policies)
+    yield from notes_on_requests(census, policies)
     yield from _called_all(positions)
     yield from undefined_note(undefined_counts(positions, measures, values, policies))
     yield from _without_provider(positions, measures, level)
@@ -60,72 +59,17 @@ def ignored_level(measures: Sequence[Evaluable], level: float) -> Iterator[Note]
     yield Note("level", text + remedy, len(ignoring))
 
 
-def notes_on_requests(positions: Positions, levels: Sequence[float], policies: Policies) -> Iterator[Note]:
+def notes_on_requests(census: Census, policies: Policies) -> Iterator[Note]:
     """Give the notes on requests and lines that were left out or imputed, whatever is computed from the rest."""
-    yield from notes_on_counts(RequestCounts.of(positions, levels), policies)
-    if not positions.judgments.has_grades:
-        yield without_grades(positions.judgments.name, len(positions.judgments.grades))
-
-
-_NAMED = 5  # how many requests a note names
-
-
-@dataclass(frozen=True, slots=True)
-class RequestCounts:
-    """What the notes on requests say, in numbers, so that an engine can add them up without any positions at hand."""
-
-    systems: tuple[str, ...]
-    num_requests: int
-    unanswered: Sequence[int]
-    """Of each run, the judged requests that would have a value if it had answered them."""
-    unjudged: Sequence[int]
-    """Of each run, the requests without judgments."""
-    empty: dict[float, tuple[int, Sequence[str]]]
-    """For each level, how many requests have nothing relevant, and the first of them."""
-    duplicates: Sequence[int]
-    """Of each run, the lines that repeat an item."""
-    rule: str
-    """Which of these lines is kept."""
-    num_repeated: int
-    """Repeated judgments."""
-    mismatches: tuple[Mismatch, ...] = ()
-    """Of the runs that retrieve no judged item."""
-    extra: Sequence[int] = ()
-    """Of each run, the lines with fields after the tag."""
-
-    @classmethod
-    def of(cls, positions: Positions, levels: Sequence[float]) -> "RequestCounts":
-        """Count what there is in positions; the levels ascend."""
-        judgments = positions.judgments
-        unanswered = (~positions.answered & (judgments.num_relevant(levels[0]) > 0)).sum(axis=1)
-        empty = {level: np.flatnonzero(judgments.num_relevant(level) == 0) for level in levels}
-        return cls(
-            systems=positions.systems,
-            num_requests=len(positions.requests),
-            unanswered=unanswered.tolist(),
-            unjudged=positions.num_unjudged,
-            empty={level: (len(q), [positions.requests[i] for i in q[:_NAMED]]) for level, q in empty.items()},
-            duplicates=positions.num_duplicates,
-            rule=positions.conventions.duplicates,
-            num_repeated=judgments.num_repeated,
-            mismatches=positions.mismatches,
-            extra=positions.num_extra,
-        )
-
-    def per_run(self, counts: Iterable[int], most: int = 4) -> str:
-        """Name the runs for which there is something to count."""
-        return listed((f"{name} {count:,}" for name, count in zip(self.systems, counts, strict=True) if count), most)
-
-
-def notes_on_counts(counts: RequestCounts, policies: Policies) -> Iterator[Note]:
-    """Give the notes on requests and lines that were left out or imputed."""
-    yield from mismatch_note(counts.mismatches)
-    yield from _unanswered(counts, policies)
-    yield from _without_judgments(counts)
-    yield from _without_relevant(counts, policies)
-    yield from _repeats(counts)
-    if total := sum(counts.extra):
-        yield extra_fields(total, f" ({counts.per_run(counts.extra)})", "; --strict refuses them")
+    yield from mismatch_note(census.mismatches)
+    yield from _unanswered(census, policies)
+    yield from _without_judgments(census)
+    yield from _without_relevant(census, policies)
+    yield from _repeats(census)
+    if total := sum(census.extra):
+        yield extra_fields(total, f" ({census.per_run(census.extra)})", "; --strict refuses them")
+    if not census.has_grades:
+        yield without_grades(census.name, census.num_judged)
 
 
 def mismatch_note(mismatches: Sequence[Mismatch]) -> Iterator[Note]:
@@ -143,27 +87,27 @@ def mismatch_note(mismatches: Sequence[Mismatch]) -> Iterator[Note]:
         yield Note("no judged document", text, len(mismatches))
 
 
-def _unanswered(counts: RequestCounts, policies: Policies) -> Iterator[Note]:
-    if total := sum(counts.unanswered):
+def _unanswered(census: Census, policies: Policies) -> Iterator[Note]:
+    if total := sum(census.unanswered):
         policy = (
             "count as worst case, nothing retrieved (--queries intersection leaves them out)"
             if policies.keeps_unanswered
             else "are left out of the means of that run"
         )
-        where = f"(of {counts.num_requests:,}: {counts.per_run(counts.unanswered)})"
+        where = f"(of {census.num_requests:,}: {census.per_run(census.unanswered)})"
         yield Note("unanswered", f"judged requests that a run does not answer {where} {policy}", total)
 
 
-def _without_judgments(counts: RequestCounts) -> Iterator[Note]:
-    if total := sum(counts.unjudged):
-        text = f"requests of a run without judgments ({counts.per_run(counts.unjudged)}) are ignored"
+def _without_judgments(census: Census) -> Iterator[Note]:
+    if total := sum(census.unjudged):
+        text = f"requests of a run without judgments ({census.per_run(census.unjudged)}) are ignored"
         yield Note("without judgments", text, total)
 
 
-def _without_relevant(counts: RequestCounts, policies: Policies) -> Iterator[Note]:
+def _without_relevant(census: Census, policies: Policies) -> Iterator[Note]:
     """Say which requests have nothing relevant; where the levels differ in that, for each of them."""
     # what is empty at a level is empty at every higher one, so that equal numbers are the same requests
-    distinct = {number: (level, names) for level, (number, names) in reversed(counts.empty.items())}
+    distinct = {number: (level, names) for level, (number, names) in reversed(census.empty.items())}
     parts = []
     for number_empty, (level, names) in distinct.items():
         which = "" if len(distinct) == 1 else " of any grade" if level < 1e-300 else f" of grade {level:g} or more"
@@ -192,13 +136,13 @@ def without_grades(name: str, num_judged: int) -> Note:
     return Note("no grades", text, num_judged)
 
 
-def _repeats(counts: RequestCounts) -> Iterator[Note]:
-    if total := sum(counts.duplicates):
-        kept = "the first line" if counts.rule == "first" else "the best score"
-        where = counts.per_run(counts.duplicates)
+def _repeats(census: Census) -> Iterator[Note]:
+    if total := sum(census.duplicates):
+        kept = "the first line" if census.conventions.duplicates == "first" else "the best score"
+        where = census.per_run(census.duplicates)
         text = f"lines that repeat a document of the same request ({where}): kept {kept}"
         yield Note("duplicates", text, total)
-    if total := counts.num_repeated:
+    if total := census.num_repeated:
         yield Note(
             "repeated judgments", f"{counted(total, 'judgment')} given more than once, with the same grade", total
         )

@@ -1,0 +1,152 @@
+"""Census: judgments and runs in numbers, which is all that a manifest and its notes say of them.
+
+Belongs here: the counts, the manifest made of them, and the check that there is something to measure. Not here: how
+they are counted on a cluster (engines), the sentences about them (notes).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from lexirecall.errors import DataError, listed, plain
+from lexirecall.manifest import Conventions, Manifest, Note, Policies
+from lexirecall.measures.row import SMALLEST_GRADE
+from lexirecall.names import Evaluable
+from lexirecall.positions import Mismatch, Positions
+
+NAMED = 5
+"""How many requests a note names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Census:
+    """What there is, and what was left out; counts of runs are in the order of the systems."""
+
+    name: str
+    """What messages call the judgments."""
+    systems: tuple[str, ...]
+    conventions: Conventions
+    corpus_size: Any
+    """One number, {request: number}, or None."""
+    num_requests: int
+    num_judged: int
+    num_positive: int
+    num_repeated: int
+    """Repeated judgments."""
+    highest_grade: float
+    has_grades: bool
+    empty: dict[float, tuple[int, Sequence[str]]]
+    """For each level, ascending, how many requests have nothing relevant, and the first of them."""
+    answered: Sequence[int]
+    unanswered: Sequence[int]
+    """Of each run, the judged requests that would have a value if it had answered them."""
+    retrieved: Sequence[int]
+    found: Sequence[int]
+    """Of each run, the retrieved items of a positive grade."""
+    unjudged: Sequence[int]
+    """Of each run, the requests without judgments."""
+    duplicates: Sequence[int]
+    """Of each run, the lines that repeat an item."""
+    extra: Sequence[int]
+    """Of each run, the lines with fields after the tag."""
+    mismatches: tuple[Mismatch, ...] = ()
+    """Of the runs that retrieve no judged item."""
+    providers: dict[str, Any] = field(default_factory=dict)
+    """What a manifest says of the map of providers."""
+
+    @classmethod
+    def of(cls, positions: Positions, levels: Iterable[float]) -> "Census":
+        """Count what there is in positions, for the levels at which something is computed."""
+        judgments, ascending = positions.judgments, sorted(levels)
+        is_empty = {level: np.flatnonzero(judgments.num_relevant(level) == 0) for level in ascending}
+        unanswered = ~positions.answered & (judgments.num_relevant(ascending[0]) > 0)
+        return cls(
+            name=judgments.name,
+            systems=positions.systems,
+            conventions=positions.conventions,
+            corpus_size=_sizes(positions),
+            num_requests=len(positions.requests),
+            num_judged=len(judgments.grades),
+            num_positive=int(judgments.num_positive.sum()),
+            num_repeated=judgments.num_repeated,
+            highest_grade=float(judgments.grades.max(initial=-1)),
+            has_grades=judgments.has_grades,
+            empty={level: (len(q), [positions.requests[i] for i in q[:NAMED]]) for level, q in is_empty.items()},
+            answered=positions.answered.sum(axis=1).tolist(),
+            unanswered=unanswered.sum(axis=1).tolist(),
+            retrieved=positions.num_retrieved.sum(axis=1).tolist(),
+            found=positions.num_found.sum(axis=1).tolist(),
+            unjudged=positions.num_unjudged,
+            duplicates=positions.num_duplicates,
+            extra=positions.num_extra,
+            mismatches=positions.mismatches,
+            providers=_provider_record(positions),
+        )
+
+    def per_run(self, counts: Iterable[int], most: int = 4) -> str:
+        """Name the runs for which there is something to count."""
+        return listed((f"{name} {count:,}" for name, count in zip(self.systems, counts, strict=True) if count), most)
+
+    def check_relevant(self, measures: Sequence[Evaluable], level: float) -> None:
+        """Raise if no measure that looks at the level finds anything relevant."""
+        looking = [row for row in measures if not row.uses_grades] or measures
+        levels = {row.level(level) for row in looking}
+        if all(self.empty[each][0] == self.num_requests for each in levels):
+            raise DataError(
+                f"{self.name}: no request has a relevant item, so that nothing can be measured: "
+                f"the highest grade is {plain(self.highest_grade)} and the level is {plain(min(levels))}",
+                remedy="lower the level, or check that the grades are what they should be",
+            )
+
+    def manifest(
+        self, measures: Iterable[Evaluable], policies: Policies, notes: Iterable[Note], **engine: Any
+    ) -> Manifest:
+        """Return the record of an evaluation; an `engine` gives its own reader and versions."""
+        return Manifest(
+            conventions={**asdict(self.conventions), **asdict(policies), "corpus_size": self.corpus_size},
+            measures=tuple(_measure_record(measure) for measure in measures),
+            qrels={
+                "requests": self.num_requests,
+                "judged": self.num_judged,
+                "positive": self.num_positive,
+                "repeated": self.num_repeated,
+                **self.providers,
+            },
+            runs=tuple(self._run_record(s) for s in range(len(self.systems))),
+            notes=tuple(notes),
+            **engine,
+        )
+
+    def _run_record(self, s: int) -> dict[str, Any]:
+        return {
+            "name": self.systems[s],
+            "answered": self.answered[s],
+            "unanswered": self.num_requests - self.answered[s],
+            "without_judgments": self.unjudged[s],
+            "duplicates_left_out": self.duplicates[s],
+            "lines_with_extra_fields": self.extra[s],
+            "retrieved": self.retrieved[s],
+            "positive_retrieved": self.found[s],
+            "positive_imputed": self.num_positive - self.found[s],
+        }
+
+
+def _sizes(positions: Positions) -> Any:
+    if positions.corpus_size is None:
+        return None
+    sizes = dict(zip(positions.requests, positions.corpus_size.tolist(), strict=True))
+    return next(iter(sizes.values())) if len(set(sizes.values())) == 1 else sizes
+
+
+def _provider_record(positions: Positions) -> dict[str, Any]:
+    if (providers := positions.providers) is None:
+        return {}
+    without = providers.without(positions.judgments, SMALLEST_GRADE)
+    return {"provider_map": providers.name, "providers": len(providers.names), "without_provider": len(without)}
+
+
+def _measure_record(measure: Evaluable) -> dict[str, Any]:
+    better = "higher" if measure.direction > 0 else "lower"
+    return {"name": str(measure), "title": measure.title, "formula": measure.formula, "better": better}
