@@ -28,7 +28,7 @@ PUBLIC = (
     "lexirecall",
     *(f"lexirecall.{name}" for name in ("results", "measures", "preferences", "names", "exact", "theory")),
     *(f"lexirecall.{name}" for name in ("statistics", "meta", "page", "simulate", "errors")),
-    *("lexirecall.engines.duckdb", "lexirecall.engines.spark"),
+    *("lexirecall.formats.duckdb", "lexirecall.engines.spark"),
     *(f"lexirecall.adapters.{name}" for name in ("gate", "ir_measures", "lenskit", "pref_eval", "pyterrier")),
     *(f"lexirecall.adapters.{name}" for name in ("pytrec_eval", "ranx", "trec_eval")),
 )

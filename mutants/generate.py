@@ -28,7 +28,7 @@ PYTHON = [
     *sorted(
         path
         for name in ("exact", "measures", "preferences", "statistics", "formats")
-        for path in (PACKAGE / name).glob("*.py")
+        for path in (PACKAGE / name).rglob("*.py")
     ),
 ]
 C = sorted(Path("native").glob("*.c"))

@@ -22,13 +22,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import lexirecall
-from lexirecall.engines import duckdb as engine
-from lexirecall.engines.duckdb_session import Session
-from lexirecall.engines.duckdb_tables import open_table
 from lexirecall.errors import DataError, FormatError, LexirecallError, UsageError
 from lexirecall.exact import sort_key
 from lexirecall.fields import choices_of
 from lexirecall.formats import NamedRun
+from lexirecall.formats import duckdb as engine
+from lexirecall.formats.duckdb.session import Session
+from lexirecall.formats.duckdb.tables import open_table
 from lexirecall.manifest import Conventions
 from lexirecall.positions import Positions, Tracks
 from lexirecall.progress import Progress
@@ -500,7 +500,7 @@ def test_what_duckdb_cannot_scan_is_refused(connection: Any) -> None:
 
 
 def test_rows_that_only_share_a_hash_are_no_duplicates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lexirecall.engines.plan.Plan.repeated", lambda _plan: "SELECT 1 AS key")
+    monkeypatch.setattr("lexirecall.formats.plan.Plan.repeated", lambda _plan: "SELECT 1 AS key")
     path = written(tmp_path, "runs", rows_of(RUNS))
     assert_same(engine.project(QRELS, path), lexirecall.project(QRELS, RUNS))
 
@@ -590,10 +590,11 @@ import concurrent.futures, faulthandler, signal, sys, threading
 faulthandler.dump_traceback_later(100, exit=True)
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started us may ignore it, as background jobs do
 import duckdb
-from lexirecall.engines import duckdb as engine, duckdb_session
-from lexirecall.engines.plan import Plan
+from lexirecall.formats import duckdb as engine
+from lexirecall.formats.duckdb import session
+from lexirecall.formats.plan import Plan
 
-def fetch(self, query, plain=duckdb_session.Session._fetch):
+def fetch(self, query, plain=session.Session._fetch):
     if query == {LONG!r}:
         has_begun.set()
     try:
@@ -609,7 +610,7 @@ def wait(futures, timeout):
     return concurrent.futures.wait(futures, timeout)
 
 has_begun, is_said = threading.Event(), threading.Event()
-duckdb_session.Session._fetch, duckdb_session.wait, Plan.problems = fetch, wait, lambda _plan: {LONG!r}
+session.Session._fetch, session.wait, Plan.problems = fetch, wait, lambda _plan: {LONG!r}
 runs, folder, is_own = sys.argv[1:]
 try:
     with duckdb.connect() as lent:
@@ -656,10 +657,10 @@ def test_an_interruption_is_not_lost_on_a_query_that_has_yet_to_begin(monkeypatc
             asked.set()
 
     def interrupted(futures: list[Any], timeout: float) -> Any:
-        monkeypatch.setattr("lexirecall.engines.duckdb_session.wait", concurrent.futures.wait)
+        monkeypatch.setattr("lexirecall.formats.duckdb.session.wait", concurrent.futures.wait)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("lexirecall.engines.duckdb_session.wait", interrupted)
+    monkeypatch.setattr("lexirecall.formats.duckdb.session.wait", interrupted)
     with duckdb.connect() as opened, pytest.raises(KeyboardInterrupt):
         Session(Late(opened)).answer("counting", LONG, source="numbers")
     assert stopped.is_set()
@@ -677,8 +678,8 @@ def test_progress_follows_the_queries(tmp_path: Path, monkeypatch: pytest.Monkey
             seen[self.label] = seen.get(self.label, 0) + units
             super().advance(units)
 
-    monkeypatch.setattr("lexirecall.engines.duckdb_session.Progress", Watched)
-    monkeypatch.setattr("lexirecall.engines.duckdb_session._PAUSE", 0.001)
+    monkeypatch.setattr("lexirecall.formats.duckdb.session.Progress", Watched)
+    monkeypatch.setattr("lexirecall.formats.duckdb.session._PAUSE", 0.001)
     judged, path = large(tmp_path)
     engine.project(judged, path, threads=1)
     assert 0 < seen[f"finding positions in {path}"] <= 1000

@@ -256,7 +256,7 @@ def test_trec_eval_says_it(command: Command) -> None:
 
 def test_duckdb_says_the_same(tmp_path: Path) -> None:
     pytest.importorskip("duckdb")
-    from lexirecall.engines import duckdb as engine
+    from lexirecall.formats import duckdb as engine
 
     path = as_parquet(RUN, tmp_path)
     for options in ({}, {"depth": 1}, {"judged_only": True}, {"needs_judged": True}):
@@ -269,7 +269,7 @@ def test_duckdb_says_the_same(tmp_path: Path) -> None:
 @given(collections(max_systems=3))
 def test_mismatches_of_duckdb_are_those_of_the_definition(collection: Collection) -> None:
     duckdb, polars = pytest.importorskip("duckdb"), pytest.importorskip("polars")
-    from lexirecall.engines import duckdb as engine
+    from lexirecall.formats import duckdb as engine
 
     runs = {name: run for name, run in collection.runs.items() if any(run.get(query) for query in collection.qrels)}
     rows = [(name, *row) for name, run in sorted(runs.items()) for row in rows_of(run)]

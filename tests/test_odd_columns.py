@@ -16,13 +16,13 @@ from typing import Any
 
 import pytest
 
-from lexirecall.engines import duckdb as duckdb_engine
-from lexirecall.engines.casts import SPARK, row_error
-from lexirecall.engines.plan import Plan
 from lexirecall.engines.spark_files import evaluate_files, read_table
 from lexirecall.engines.spark_tables import Workspace, rows_of_frame
 from lexirecall.errors import LexirecallError
+from lexirecall.formats import duckdb as duckdb_engine
 from lexirecall.formats import project
+from lexirecall.formats.casts import SPARK, row_error
+from lexirecall.formats.plan import Plan
 from lexirecall.manifest import Conventions
 
 pa = pytest.importorskip("pyarrow")

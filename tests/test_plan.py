@@ -2,10 +2,10 @@
 
 import pytest
 
-from lexirecall.engines.casts import DUCKDB, SPARK, Column, Dialect, literal
-from lexirecall.engines.plan import JUDGMENTS, PROBLEMS, RUNS, Plan
 from lexirecall.errors import UsageError
+from lexirecall.formats.casts import DUCKDB, SPARK, Column, Dialect, literal
 from lexirecall.formats.columns import Columns
+from lexirecall.formats.plan import JUDGMENTS, PROBLEMS, RUNS, Plan
 from lexirecall.manifest import Conventions
 from table import WITHOUT_INPUT_ORDER
 

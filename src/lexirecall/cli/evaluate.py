@@ -89,8 +89,8 @@ def _evaluate(
 
     if engine != "duckdb":
         return evaluate(qrels, runs, measures, **options)
-    from lexirecall.engines import duckdb
     from lexirecall.fields import taken
+    from lexirecall.formats import duckdb
     from lexirecall.manifest import Policies
     from lexirecall.verbs.given import asked_measures
 

@@ -1,4 +1,4 @@
-"""Engines: the relevance projection as one SQL plan, for tables that are too large for memory or for one machine.
+"""Engines: evaluation where the tables are, for those that are too large for one machine.
 
-Belongs here: the plan and those who run it.
+Belongs here: Spark, which runs the same plan as DuckDB. Not here: the plan, and DuckDB, which is a reader (formats).
 """

@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from lexirecall.engines.batches import Layout
-from lexirecall.engines.casts import SPARK
 from lexirecall.engines.kernels import ROWS, STATE, Kernel, PairKernel, Sum, total_of
-from lexirecall.engines.plan import Plan
 from lexirecall.engines.spark_mismatch import mismatches
 from lexirecall.engines.spark_session import check_libraries, explained, match_python, pyspark, session
 from lexirecall.engines.spark_tables import Tables, Workspace, no_common_request, prepare
 from lexirecall.engines.tallies import PairTally, Tally, Task
 from lexirecall.errors import DataError, UsageError, counted
 from lexirecall.fields import taken, takes
+from lexirecall.formats.casts import SPARK
 from lexirecall.formats.columns import Given
+from lexirecall.formats.plan import Plan
 from lexirecall.manifest import Conventions, Note, Policies, check_level, versions_in_use
 from lexirecall.names import Evaluable, Names, parse_preference
 from lexirecall.verbs.averages import Averages

@@ -10,18 +10,18 @@ from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lexirecall.engines.casts import SPARK
-from lexirecall.engines.plan import Plan
 from lexirecall.engines.spark import evaluate
 from lexirecall.engines.spark_session import explained, pyspark, session
 from lexirecall.engines.spark_tables import RunRows, Workspace, rows_of_frame
 from lexirecall.errors import DataError, FormatError, UsageError, shown
 from lexirecall.formats import load_judgments
+from lexirecall.formats.casts import SPARK
 from lexirecall.formats.cells import Header, check_rows
 from lexirecall.formats.columns import Given, check_given, find_columns
 from lexirecall.formats.folders import empty_file, is_part
 from lexirecall.formats.kinds import table_files
 from lexirecall.formats.naming import check_names, matching
+from lexirecall.formats.plan import Plan
 from lexirecall.formats.source import Source
 from lexirecall.formats.tablefiles import TableFiles
 from lexirecall.formats.values import BLANKS

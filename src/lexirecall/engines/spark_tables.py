@@ -12,11 +12,11 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import uuid4
 
-from lexirecall.engines.casts import SPARK, Column, row_error
-from lexirecall.engines.plan import CONSTANT, JUDGMENTS, PROBLEMS, RUNS, Plan
 from lexirecall.engines.spark_session import pyspark
 from lexirecall.errors import DataError, FormatError, UsageError, WayOn, listed, shown
+from lexirecall.formats.casts import SPARK, Column, row_error
 from lexirecall.formats.columns import NO_GRADES, NO_GRADES_REMEDY, Columns, Given, find_columns
+from lexirecall.formats.plan import CONSTANT, JUDGMENTS, PROBLEMS, RUNS, Plan
 from lexirecall.formats.values import NUMBER_REMEDY, check_kind, kind_of
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Cells: how a CSV file is divided into rows and cells, as every engine must understand it.
 
 Belongs here: the header of CSV, and finding the line that is wrong. Not here: reading large files, which libraries do
-faster (tablefiles, engines).
+faster (tablefiles, duckdb, engines).
 
 The rules: one separator (tab, comma or semicolon) and one line end (LF, CRLF or CR) for the whole file, both taken from
 the first line; a quotation mark encloses a whole cell, in which it is doubled; every row has as many cells as the

@@ -1,7 +1,7 @@
 """Folders: which files a folder holds that is one table.
 
 Belongs here: the one rule by which frames, DuckDB and Spark choose the files of a folder. Not here: reading them
-(tablefiles, engines).
+(tablefiles, duckdb, engines).
 
 A folder holds Parquet files or CSV files, also in folders within it. What cannot be read, is empty or is of another
 kind is an error, since nobody could tell what was lost. Passed over are names that begin with `.` or `_`, as

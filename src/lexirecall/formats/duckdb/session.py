@@ -1,6 +1,6 @@
 """A DuckDB session: settings that keep it within memory, queries with progress, and nothing left behind.
 
-Belongs here: how queries are run. Not here: which ones (plan, duckdb), what they read (duckdb_tables).
+Belongs here: how queries are run. Not here: which ones (plan), what they read (tables).
 """
 
 import os
@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lexirecall.engines.casts import literal
 from lexirecall.errors import DataError, FormatError, UsageError
+from lexirecall.formats.casts import literal
 from lexirecall.progress import Progress
 
 MEMORY_LIMIT = "600MB"
@@ -116,7 +116,7 @@ class Session:
 
 
 @contextmanager
-def session(
+def open_session(
     connection: Any = None,
     *,
     memory_limit: str | None = None,

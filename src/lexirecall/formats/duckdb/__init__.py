@@ -1,7 +1,7 @@
 """DuckDB: the plan on one machine, for tables that are larger than memory.
 
-Belongs here: positions and sort keys by DuckDB. Not here: the queries (plan), how they are run
-(duckdb_session), what they read (duckdb_tables).
+Belongs here: positions and sort keys by DuckDB. Not here: the queries (plan), how they are run (session),
+what they read (tables).
 
 A table is looked at twice. First as it is: is every row complete, which systems and which requests are there? Then with
 numbers instead of the texts of systems and requests, which takes a third off the time for sorting. What comes back is
@@ -16,10 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from lexirecall.engines.casts import DUCKDB, row_error
-from lexirecall.engines.duckdb_session import Session, duckdb_library, session
-from lexirecall.engines.duckdb_tables import DuckdbTable, hand_over, open_table
-from lexirecall.engines.plan import IDS_AND_SCORE, JUDGMENTS, PROBLEMS, RUNS, Plan
 from lexirecall.errors import FormatError, WayOn, counted, shown
 from lexirecall.fields import taken, takes
 from lexirecall.formats import (
@@ -35,8 +31,12 @@ from lexirecall.formats import (
     origin_of,
 )
 from lexirecall.formats.assembly import assemble
+from lexirecall.formats.casts import DUCKDB, row_error
+from lexirecall.formats.duckdb.session import Session, duckdb_library, open_session
+from lexirecall.formats.duckdb.tables import DuckdbTable, hand_over, open_table
 from lexirecall.formats.mismatch import EXAMPLES, finds_judged, mismatch_of
 from lexirecall.formats.naming import check_names
+from lexirecall.formats.plan import IDS_AND_SCORE, JUDGMENTS, PROBLEMS, RUNS, Plan
 from lexirecall.judgments import IntArray, Judgments, offsets_of
 from lexirecall.manifest import READING, Conventions, Sources
 from lexirecall.positions import Positions, SystemPositions, Tracks
@@ -91,7 +91,7 @@ def project(
     owners = load_providers(sources.providers, judgments, columns)
     settings: dict[str, Any] = {"memory_limit": memory_limit, "threads": threads, "temp_directory": temp_directory}
     systems: list[SystemPositions] = []
-    with session(_usable(connection, named), show_progress=sources.show_progress, **settings) as opened:
+    with open_session(_usable(connection, named), show_progress=sources.show_progress, **settings) as opened:
         for table in _tables(opened, named, judgments, plan, columns):
             systems += table.positions(needs_judged=needs_judged)
     check_common(judgments, systems)
@@ -129,7 +129,7 @@ def sort_keys(
     columns = sources.columns
     query, target = plan.sort_keys(level), DUCKDB.name(name)
     judgments = load_judgments(qrels, columns)
-    with session(connection, show_progress=sources.show_progress) as opened:
+    with open_session(connection, show_progress=sources.show_progress) as opened:
         opened.table(target, f"run VARCHAR, query {_TYPES.get(judgments.request_type, 'VARCHAR')}, sort_key BLOB")
         for table in _tables(opened, name_runs(runs, columns), judgments, plan, columns):
             table.check_common()

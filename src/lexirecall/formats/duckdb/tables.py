@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lexirecall.engines.casts import DUCKDB, literal
-from lexirecall.engines.duckdb_session import Session
-from lexirecall.engines.plan import Plan
 from lexirecall.errors import FormatError, UsageError
+from lexirecall.formats.casts import DUCKDB, literal
 from lexirecall.formats.cells import Header, check_quotes, check_rows
 from lexirecall.formats.columns import Given, find_columns
+from lexirecall.formats.duckdb.session import Session
 from lexirecall.formats.kinds import table_files
 from lexirecall.formats.naming import NamedRun
+from lexirecall.formats.plan import Plan
 from lexirecall.formats.source import Source
 from lexirecall.formats.tablefiles import TableFiles
 from lexirecall.formats.values import check_kind, kind_of

@@ -12,8 +12,8 @@ systems and requests are numbers in both views, the same queries answer in numbe
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lexirecall.engines.casts import Column, Dialect, literal
 from lexirecall.errors import UsageError
+from lexirecall.formats.casts import Column, Dialect, literal
 from lexirecall.formats.columns import Columns
 from lexirecall.manifest import Conventions
 
