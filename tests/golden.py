@@ -46,6 +46,7 @@ TESTING = (
 )  # fmt: skip
 FORMATS = tuple(f"-f {form}" for form in tables.FORMATS)
 AP = "-m AP -m LexiRecall -f jsonl"
+_TABLES = "--columns item=film,grade=stars"
 
 
 def _reading(command: str, files: str, end: str) -> list[str]:
@@ -53,10 +54,14 @@ def _reading(command: str, files: str, end: str) -> list[str]:
     other = ("qrels.txt dup.run a.run --duplicates first", "qrels.txt dup.run a.run", "qrels.txt extra.run a.run")
     calls = [f"{command} {files} {option} {end}" for option in READING]
     calls += [f"{command} {each} {end}" for each in other]
+    calls.append(f"{command} stars.csv films.csv {_TABLES} --level 4 {end}")
+    if command != "explain":
+        calls.append(f"{command} {files} --providers owners.tsv {end}")
     calls += [
-        f"{command} {table} {end}" for table in ("stars.csv films.csv --columns item=film,grade=stars --level 4",)
+        f"{command} stars.csv a.csv b.csv {_TABLES} --engine duckdb {more}{end}" for more in ("", "--ties input ")
     ]
-    return calls if command == "explain" else [*calls, f"{command} {files} --providers owners.tsv {end}"]
+    calls.append(f"{command} {files} --engine duckdb {end}")
+    return calls if command == "eval" else [*calls, f"{command} {files} --engine spark {end}"]
 
 
 CASES: dict[str, list[str]] = {
@@ -207,6 +212,9 @@ def _write_tables(judged: dict[str, dict[str, int]], runs: dict[str, dict[str, d
         for item, score in scores.items()
     ]
     Path("films.csv").write_text("\n".join(["run,query_id,film,score", *rows]) + "\n")
+    for name in ("a", "b"):
+        own = [row.partition(",")[2] for row in rows if row.startswith(f"{name},")]
+        Path(f"{name}.csv").write_text("\n".join(["query_id,film,score", *own]) + "\n")
     one = '[[collection]]\nname = "one"\nqrels = "qrels.txt"\nruns = ["a.run", "b.run", "c.run"]\n'
     two = (
         '[[collection]]\nname = "two"\nqrels = "stars.csv"\nruns = ["films.csv"]\nlevel = 4\nno_relevant = "zero"\n'

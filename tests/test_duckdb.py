@@ -12,6 +12,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from lexirecall.errors import DataError, FormatError, LexirecallError, UsageErro
 from lexirecall.exact import sort_key
 from lexirecall.fields import choices_of
 from lexirecall.formats import NamedRun
-from lexirecall.formats import duckdb as engine
+from lexirecall.formats.duckdb import sort_keys
 from lexirecall.formats.duckdb.session import Session
 from lexirecall.formats.duckdb.tables import open_table
 from lexirecall.manifest import Conventions
@@ -37,6 +38,7 @@ from table import WITHOUT_INPUT_ORDER
 from test_table_files import every_odd_file, folder_with
 
 duckdb = pytest.importorskip("duckdb")
+by_duckdb = partial(lexirecall.project, engine="duckdb")
 
 DOCUMENTS = ("a", "B", "b", "d10", "d9", "é", "日本", "O'Neil", 'say "x"', "a,b", "new\nline", "{}", "\\")
 QRELS = {"q1": {"a": 1, "b": 2, "c": 0}, "q2": {"d": 1}}
@@ -149,7 +151,7 @@ def test_positions_are_those_of_dicts(
         **collection.given_size,
     }
     table = relation(connection, rows_of(runs))
-    ours = engine.project(collection.qrels, table, connection=connection, **options)
+    ours = by_duckdb(collection.qrels, table, engine_options={"connection": connection}, **options)
     assert_same(ours, lexirecall.project(collection.qrels, runs, **options))
 
 
@@ -160,7 +162,7 @@ def test_whole_numbers_are_their_decimal_text(connection: Any, collection: Colle
     runs = usable(collection)
     columns = rows_of(runs)
     columns["docno"] = np.array(columns["docno"]).astype(int).astype(dtype)  # type: ignore[assignment]
-    ours = engine.project(collection.qrels, relation(connection, columns), connection=connection)
+    ours = by_duckdb(collection.qrels, relation(connection, columns), engine_options={"connection": connection})
     assert_same(ours, lexirecall.project(collection.qrels, runs))
 
 
@@ -172,7 +174,7 @@ def test_csv_gives_the_same(
     runs = usable(collection)
     path = tmp_path_factory.mktemp("csv") / ("runs.csv.gz" if packed else "runs.csv")
     write_csv(path, rows_of(runs), separator)
-    assert_same(engine.project(collection.qrels, path), lexirecall.project(collection.qrels, runs))
+    assert_same(by_duckdb(collection.qrels, path), lexirecall.project(collection.qrels, runs))
 
 
 @quick(20)
@@ -184,7 +186,9 @@ def test_of_duplicates_the_best_score_counts(connection: Any, collection: Collec
     again = data.draw(st.lists(st.sampled_from(rows), max_size=5))
     lower = [(s, q, d, -math.inf) for s, q, d, _ in again]
     longer = {name: [row[c] for row in [*rows, *lower]] for c, name in enumerate(columns)}
-    ours = engine.project(collection.qrels, relation(connection, longer), connection=connection, duplicates="best")
+    ours = by_duckdb(
+        collection.qrels, relation(connection, longer), engine_options={"connection": connection}, duplicates="best"
+    )
     theirs = lexirecall.project(collection.qrels, runs, duplicates="best")
     left_out = tuple(sum(s == system and q in collection.qrels for s, q, *_ in again) for system in theirs.systems)
     assert_same(ours, replace(theirs, num_duplicates=left_out))
@@ -202,7 +206,7 @@ def test_sort_keys_are_those_of_positions_and_compare_as_lexirecall_does(
         "judged_only": ordering.judged_only,
     }
     table = relation(connection, rows_of(runs))
-    keys = engine.sort_keys(connection, collection.qrels, table, level=level, **options).fetchall()
+    keys = sort_keys(connection, collection.qrels, table, level=level, **options).fetchall()
     projection = lexirecall.project(collection.qrels, runs, **options).at_level(level)
     systems, requests = projection.source.systems, projection.source.requests
     vectors = {
@@ -225,7 +229,7 @@ def test_sort_keys_are_those_of_positions_and_compare_as_lexirecall_does(
 
 def test_a_sort_key_is_compared_as_bytes_by_sql(connection: Any) -> None:
     table = relation(connection, rows_of(RUNS))
-    engine.sort_keys(connection, QRELS, table, name='my "keys"')
+    sort_keys(connection, QRELS, table, name='my "keys"')
     wins = connection.sql(
         'SELECT a.run, b.run, count(*) FROM "my ""keys""" AS a JOIN "my ""keys""" AS b '
         "ON a.query = b.query AND a.sort_key < b.sort_key GROUP BY ALL"
@@ -239,7 +243,7 @@ def test_a_sort_key_is_compared_as_bytes_by_sql(connection: Any) -> None:
 def test_sort_keys_have_the_ids_of_the_judgments(connection: Any, cast: str, kind: str) -> None:
     judged = connection.sql(f"SELECT CAST(7 AS {cast}) AS user_id, 'a' AS item_id, 1 AS rating")
     run = connection.sql("SELECT 7 AS user_id, 'a' AS item_id, 1.0 AS score")
-    keys = engine.sort_keys(connection, judged, {"knn": run})
+    keys = sort_keys(connection, judged, {"knn": run})
     assert (keys.columns, [str(each) for each in keys.types]) == (
         ["run", "query", "sort_key"],
         ["VARCHAR", kind, "BLOB"],
@@ -252,13 +256,13 @@ def test_sort_keys_of_several_tables_stand_in_one(connection: Any, tmp_path: Pat
         columns = rows_of({system: run})
         del columns["system"]
         written(tmp_path, system, columns)
-    keys = engine.sort_keys(connection, QRELS, [tmp_path / "x", tmp_path / "y"])
+    keys = sort_keys(connection, QRELS, [tmp_path / "x", tmp_path / "y"])
     assert sorted(system for system, *_ in keys.fetchall()) == ["x", "x", "y", "y"]
 
 
 def test_scores_are_those_of_dicts(tmp_path: Path) -> None:
     path = written(tmp_path, "runs.parquet", rows_of(RUNS))
-    ours = lexirecall.evaluate(engine.project(QRELS, path), level=2)
+    ours = lexirecall.evaluate(by_duckdb(QRELS, path), level=2)
     theirs = lexirecall.evaluate(QRELS, RUNS, level=2)
     assert ours.to_dict(per_request=True) == theirs.to_dict(per_request=True)
     assert ours.notes == theirs.notes
@@ -267,7 +271,7 @@ def test_scores_are_those_of_dicts(tmp_path: Path) -> None:
 def test_measures_of_other_judged_items_get_them(tmp_path: Path) -> None:
     path = written(tmp_path, "runs.parquet", rows_of(RUNS))
     measures = ["Bpref", "infAP", "Judged@2"]
-    positions = engine.project(QRELS, path, needs_judged=True)
+    positions = by_duckdb(QRELS, path, needs_judged=True)
     ours = lexirecall.evaluate(positions, measures=measures)
     assert ours.to_dict() == lexirecall.evaluate(QRELS, RUNS, measures).to_dict()
 
@@ -276,13 +280,13 @@ def test_optimism_is_warned_of(tmp_path: Path) -> None:
     path = written(tmp_path, "runs.parquet", rows_of(RUNS))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        lexirecall.evaluate(engine.project(QRELS, path, imputation="optimistic"), measures=["AP"])
+        lexirecall.evaluate(by_duckdb(QRELS, path, imputation="optimistic"), measures=["AP"])
     assert len(caught) == 1
 
 
 def test_corpus_size_and_providers_go_with_the_positions(tmp_path: Path) -> None:
     path = written(tmp_path, "runs.parquet", rows_of(RUNS))
-    positions = engine.project(QRELS, path, corpus_size=100, providers={"a": "Knopf", "b": "Insel"})
+    positions = by_duckdb(QRELS, path, corpus_size=100, providers={"a": "Knopf", "b": "Insel"})
     assert positions.corpus_size is not None
     assert positions.providers is not None
     assert positions.corpus_size.tolist() == [100, 100]
@@ -298,13 +302,13 @@ def plain(folder: Path, name: str) -> Path:
 def test_a_file_without_systems_is_named_by_its_name(tmp_path: Path) -> None:
     paths = [plain(tmp_path, "y"), plain(tmp_path, "x")]
     expected = lexirecall.project(QRELS, {"y.parquet": RUNS["y"], "x.parquet": RUNS["x"]})
-    assert_same(engine.project(QRELS, paths), expected)
-    assert_same(engine.project(QRELS, iter(paths)), expected)  # type: ignore[arg-type]
+    assert_same(by_duckdb(QRELS, paths), expected)
+    assert_same(by_duckdb(QRELS, iter(paths)), expected)  # type: ignore[arg-type]
 
 
 def test_a_pattern_stands_for_each_file(tmp_path: Path) -> None:
     plain(tmp_path, "y"), plain(tmp_path, "x")
-    assert engine.project(QRELS, f"{tmp_path}/?.parquet").systems == ("x.parquet", "y.parquet")
+    assert by_duckdb(QRELS, f"{tmp_path}/?.parquet").systems == ("x.parquet", "y.parquet")
 
 
 def test_a_mapping_names_files_relations_and_frames(tmp_path: Path, connection: Any) -> None:
@@ -312,7 +316,7 @@ def test_a_mapping_names_files_relations_and_frames(tmp_path: Path, connection: 
     columns = rows_of({"x": RUNS["x"]})
     runs = {"file": plain(tmp_path, "y"), "relation": relation(connection, columns), "frame": polars.DataFrame(columns)}
     expected = lexirecall.project(QRELS, {"file": RUNS["y"], "relation": RUNS["x"], "frame": RUNS["x"]})
-    assert_same(engine.project(QRELS, runs, connection=connection), expected)
+    assert_same(by_duckdb(QRELS, runs, engine_options={"connection": connection}), expected)
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
@@ -328,7 +332,7 @@ def test_a_folder_is_one_table_and_its_partitions_are_text(tmp_path: Path, kind:
             written(folder, "part-0.parquet", columns)
         (folder / "_SUCCESS").write_bytes(b"")
     expected = lexirecall.project(QRELS, {"007": RUNS["x"], "12": RUNS["y"]})
-    assert_same(engine.project(QRELS, tmp_path / "runs"), expected)
+    assert_same(by_duckdb(QRELS, tmp_path / "runs"), expected)
 
 
 @every_odd_file
@@ -336,7 +340,7 @@ def test_a_file_of_a_folder_that_cannot_be_read_is_named(tmp_path: Path, odd: st
     folder, said = folder_with(tmp_path, odd)
     said = said.replace("the table cannot be read", "DuckDB cannot read it")
     with pytest.raises(FormatError, match=said):
-        engine.project({"007": {"a": 1}}, folder)
+        by_duckdb({"007": {"a": 1}}, folder)
 
 
 @pytest.mark.parametrize("ids", [[8.5], ["b"], [8.0]], ids=str)
@@ -346,7 +350,7 @@ def test_files_of_a_folder_hold_the_same_kinds_of_values(tmp_path: Path, ids: li
         (tmp_path / "runs").mkdir(exist_ok=True)
         written(tmp_path / "runs", "1.parquet", {"qid": ["q1"], "docno": first, "score": [2.0]})
         written(tmp_path / "runs", "2.parquet", {"qid": ["q1"], "docno": second, "score": [1.0]})
-        for read in (engine.project, lexirecall.project):
+        for read in (by_duckdb, lexirecall.project):
             with pytest.raises(FormatError, match=r"docno"):
                 read(QRELS, tmp_path / "runs")
 
@@ -354,7 +358,7 @@ def test_files_of_a_folder_hold_the_same_kinds_of_values(tmp_path: Path, ids: li
 def test_signs_of_patterns_in_the_name_of_a_file_mean_themselves(tmp_path: Path) -> None:
     written(tmp_path, "[a]*?'.parquet", rows_of({"x": RUNS["x"]}))
     written(tmp_path, "a.parquet", rows_of({"y": RUNS["y"]}))
-    assert engine.project(QRELS, tmp_path / "[a]*?'.parquet").systems == ("x",)
+    assert by_duckdb(QRELS, tmp_path / "[a]*?'.parquet").systems == ("x",)
 
 
 def test_columns_may_have_any_name(tmp_path: Path) -> None:
@@ -363,13 +367,13 @@ def test_columns_may_have_any_name(tmp_path: Path) -> None:
     columns["score"] = [0.0] * len(columns["score"])
     given_names = dict(zip(("system", "request", "item", "score"), names, strict=False))
     expected = lexirecall.project(QRELS, RUNS)
-    assert_same(engine.project(QRELS, written(tmp_path, "p", columns), columns=given_names), expected)
-    assert_same(engine.project(QRELS, write_csv(tmp_path / "c.csv", columns), columns=given_names), expected)
+    assert_same(by_duckdb(QRELS, written(tmp_path, "p", columns), columns=given_names), expected)
+    assert_same(by_duckdb(QRELS, write_csv(tmp_path / "c.csv", columns), columns=given_names), expected)
 
 
 def test_ranks_serve_where_there_are_no_scores(tmp_path: Path) -> None:
     path = written(tmp_path, "x", {"qid": ["q1"] * 3, "docno": ["b", "z", "a"], "rank": [10, 9, 1]})
-    assert engine.project(QRELS, path).found.positions.tolist() == [1, 3]
+    assert by_duckdb(QRELS, path).found.positions.tolist() == [1, 3]
 
 
 def test_infinite_and_huge_scores_have_their_place(tmp_path: Path) -> None:
@@ -379,12 +383,12 @@ def test_infinite_and_huge_scores_have_their_place(tmp_path: Path) -> None:
     for dtype in choices_of(Conventions, "score_dtype"):
         for ties in ("trec", "expected"):
             expected = lexirecall.project(judged, runs, score_dtype=dtype, ties=ties)
-            assert_same(engine.project(judged, path, score_dtype=dtype, ties=ties), expected)
+            assert_same(by_duckdb(judged, path, score_dtype=dtype, ties=ties), expected)
 
 
 def test_judgments_that_are_not_utf8_are_never_found(tmp_path: Path) -> None:
     (tmp_path / "qrels").write_bytes(b"q1 0 a 1\nq1 0 caf\xe9 1\ncaf\xe9 0 a 1\n")
-    positions = engine.project(tmp_path / "qrels", written(tmp_path, "runs", rows_of(RUNS)))
+    positions = by_duckdb(tmp_path / "qrels", written(tmp_path, "runs", rows_of(RUNS)))
     assert positions.found.positions.tolist() == [2]
     assert positions.num_unjudged == (2, 0)
     assert positions.judgments.num_positive.tolist() == [2, 1]
@@ -426,7 +430,7 @@ def test_what_is_wrong_is_said_and_nothing_is_left_behind(
     folder = tmp_path / "spill"
     folder.mkdir()
     with pytest.raises(LexirecallError, match=message) as caught:
-        engine.project(QRELS, path, temp_directory=folder)
+        by_duckdb(QRELS, path, engine_options={"temp_directory": folder})
     assert caught.value.remedy
     assert list(folder.iterdir()) == []
     if isinstance(caught.value, FormatError):
@@ -435,48 +439,48 @@ def test_what_is_wrong_is_said_and_nothing_is_left_behind(
 
 def test_duplicates_of_requests_that_nobody_judged_do_not_matter(tmp_path: Path) -> None:
     path = written(tmp_path, "x", spoiled(qid=["q9", "q9", "q2"], docno=["a", "a", "d"]))
-    assert engine.project(QRELS, path).num_unjudged == (1,)
+    assert by_duckdb(QRELS, path).num_unjudged == (1,)
 
 
 def test_a_table_without_rows_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty.csv").write_text("qid,docno,score\n")
     with pytest.raises(FormatError, match=r"empty\.csv: the table has no rows"):
-        engine.project(QRELS, tmp_path / "empty.csv")
+        by_duckdb(QRELS, tmp_path / "empty.csv")
 
 
 def test_two_runs_of_one_name_are_refused(tmp_path: Path) -> None:
     first, second = (written(tmp_path, name, rows_of({"x": RUNS["x"]})) for name in ("first", "second"))
     with pytest.raises(UsageError, match=r"two runs have the same name: 'x' .*first.* and .*second"):
-        engine.project(QRELS, [first, second])
+        by_duckdb(QRELS, [first, second])
 
 
 def test_a_name_is_for_one_system_only(tmp_path: Path) -> None:
     path = written(tmp_path, "runs", rows_of(RUNS))
     with pytest.raises(FormatError, match="the column 'system' has 2 systems, but one name is given"):
-        engine.project(QRELS, {"bm25": path})
-    assert engine.project(QRELS, {"bm25": written(tmp_path, "x", rows_of({"x": RUNS["x"]}))}).systems == ("bm25",)
+        by_duckdb(QRELS, {"bm25": path})
+    assert by_duckdb(QRELS, {"bm25": written(tmp_path, "x", rows_of({"x": RUNS["x"]}))}).systems == ("bm25",)
 
 
 @pytest.mark.parametrize("content", ["q1 Q0 a 1 0.5 x\n", json.dumps(RUNS["x"]), "", "a,b\n1,2\n"])
 def test_text_needs_no_engine(tmp_path: Path, content: str) -> None:
     (tmp_path / "bm25.run").write_text(content)
     with pytest.raises(FormatError, match=r"bm25\.run: is neither Parquet nor CSV.*\n.*leave out the engine"):
-        engine.project(QRELS, tmp_path / "bm25.run")
+        by_duckdb(QRELS, tmp_path / "bm25.run")
 
 
 def test_what_is_no_table_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is a mapping, which is in memory"):
-        engine.project(QRELS, RUNS)
+        by_duckdb(QRELS, RUNS)
     with pytest.raises(FormatError, match="is a directory, without Parquet or CSV files"):
-        engine.project(QRELS, tmp_path)
+        by_duckdb(QRELS, tmp_path)
     with pytest.raises(FormatError, match="no such file"):
-        engine.project(QRELS, tmp_path / "nowhere.parquet")
+        by_duckdb(QRELS, tmp_path / "nowhere.parquet")
     (tmp_path / "torn.parquet").write_bytes(plain(tmp_path, "x").read_bytes()[:-20])
     with pytest.raises(FormatError, match=r"torn\.parquet: DuckDB cannot read it"):
-        engine.project(QRELS, tmp_path / "torn.parquet")
+        by_duckdb(QRELS, tmp_path / "torn.parquet")
     (tmp_path / "x.csv").write_bytes(b"\xfd7zXZ\x00")
     with pytest.raises(FormatError):
-        engine.project(QRELS, tmp_path / "x.csv")
+        by_duckdb(QRELS, tmp_path / "x.csv")
 
 
 def test_files_packed_in_a_way_that_duckdb_does_not_know_are_refused(tmp_path: Path) -> None:
@@ -484,14 +488,14 @@ def test_files_packed_in_a_way_that_duckdb_does_not_know_are_refused(tmp_path: P
 
     (tmp_path / "x.csv.bz2").write_bytes(bz2.compress(b"qid,docno,score\nq1,a,1\n"))
     with pytest.raises(FormatError, match="DuckDB does not unpack bz2 and xz"):
-        engine.project(QRELS, tmp_path / "x.csv.bz2")
+        by_duckdb(QRELS, tmp_path / "x.csv.bz2")
 
 
 def test_a_relation_needs_its_own_connection(connection: Any) -> None:
     table = relation(connection, rows_of(RUNS))
     with pytest.raises(UsageError, match="is a relation of another connection"):
-        engine.project(QRELS, table)
-    assert engine.project(QRELS, table, connection=connection).systems == ("x", "y")
+        by_duckdb(QRELS, table)
+    assert by_duckdb(QRELS, table, engine_options={"connection": connection}).systems == ("x", "y")
 
 
 def test_what_duckdb_cannot_scan_is_refused(connection: Any) -> None:
@@ -502,41 +506,41 @@ def test_what_duckdb_cannot_scan_is_refused(connection: Any) -> None:
 def test_rows_that_only_share_a_hash_are_no_duplicates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lexirecall.formats.plan.Plan.repeated", lambda _plan: "SELECT 1 AS key")
     path = written(tmp_path, "runs", rows_of(RUNS))
-    assert_same(engine.project(QRELS, path), lexirecall.project(QRELS, RUNS))
+    assert_same(by_duckdb(QRELS, path), lexirecall.project(QRELS, RUNS))
 
 
 @pytest.mark.parametrize("block", [1, 2, 3])
 def test_judgments_may_be_handed_over_in_any_portions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
 ) -> None:
-    monkeypatch.setattr(engine, "_BLOCK", block)
+    monkeypatch.setattr("lexirecall.formats.duckdb._BLOCK", block)
     path = written(tmp_path, "runs", rows_of(RUNS))
-    assert_same(engine.project(QRELS, path), lexirecall.project(QRELS, RUNS))
+    assert_same(by_duckdb(QRELS, path), lexirecall.project(QRELS, RUNS))
 
 
 def test_a_connection_is_left_as_it_was() -> None:
     with duckdb.connect() as lent:
         table = relation(lent, rows_of(RUNS))
         before = lent.sql("SELECT table_name FROM information_schema.tables ORDER BY ALL").fetchall()
-        engine.project(QRELS, table, connection=lent)
+        by_duckdb(QRELS, table, engine_options={"connection": lent})
         with pytest.raises(DataError):
-            engine.sort_keys(lent, {"none": {"a": 1}}, table)
+            sort_keys(lent, {"none": {"a": 1}}, table)
         assert lent.sql("SELECT table_name FROM information_schema.tables ORDER BY ALL").fetchall() == before
         with pytest.raises(UsageError, match="are for a connection of our own"):
-            engine.project(QRELS, table, connection=lent, threads=1)
+            by_duckdb(QRELS, table, engine_options={"connection": lent, "threads": 1})
 
 
 @pytest.mark.parametrize("wrong", [{"memory_limit": "much"}, {"threads": -1}], ids=str)
 def test_settings_that_duckdb_does_not_take_are_named(tmp_path: Path, wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=next(iter(wrong))):
-        engine.project(QRELS, written(tmp_path, "runs", rows_of(RUNS)), **wrong)
+        by_duckdb(QRELS, written(tmp_path, "runs", rows_of(RUNS)), engine_options=wrong)
 
 
 def test_without_duckdb_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path = written(tmp_path, "runs", rows_of(RUNS))
     monkeypatch.setitem(__import__("sys").modules, "duckdb", None)
     with pytest.raises(UsageError, match=r"lexirecall\[duckdb\]"):
-        engine.project(QRELS, path)
+        by_duckdb(QRELS, path)
 
 
 def large(folder: Path, requests: int = 400) -> tuple[dict[str, dict[str, int]], Path]:
@@ -570,7 +574,9 @@ def test_what_does_not_fit_into_memory_goes_to_disk_and_is_removed(
     monkeypatch.setattr(Session, "_fetch", watched)
     folder = tmp_path / "spill"
     folder.mkdir()
-    positions = engine.project(judged, path, memory_limit="128MB", threads=1, temp_directory=folder)
+    positions = by_duckdb(
+        judged, path, engine_options={"memory_limit": "128MB", "threads": 1, "temp_directory": folder}
+    )
     assert positions.found.positions.tolist() == [q + k + 1 for q in range(400) for k in (0, 100, 500)]
     assert (positions.num_retrieved == 1000).all()
     assert list(folder.iterdir()) == []
@@ -580,7 +586,7 @@ def test_what_does_not_fit_into_memory_goes_to_disk_and_is_removed(
 def test_too_little_memory_is_said(tmp_path: Path) -> None:
     judged, path = large(tmp_path, 50)
     with pytest.raises(DataError, match=r"the memory limit is too small.*\n.*raise memory_limit"):
-        engine.project(judged, path, memory_limit="1MB", temp_directory=tmp_path)
+        by_duckdb(judged, path, engine_options={"memory_limit": "1MB", "temp_directory": tmp_path})
     assert [each.name for each in tmp_path.iterdir()] == ["large.parquet"]
 
 
@@ -590,7 +596,7 @@ import concurrent.futures, faulthandler, signal, sys, threading
 faulthandler.dump_traceback_later(100, exit=True)
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started us may ignore it, as background jobs do
 import duckdb
-from lexirecall.formats import duckdb as engine
+from lexirecall import project
 from lexirecall.formats.duckdb import session
 from lexirecall.formats.plan import Plan
 
@@ -615,7 +621,7 @@ runs, folder, is_own = sys.argv[1:]
 try:
     with duckdb.connect() as lent:
         options = dict(temp_directory=folder) if is_own == "True" else dict(connection=lent)
-        engine.project({QRELS!r}, runs, **options)
+        project({QRELS!r}, runs, engine="duckdb", engine_options=options)
 except KeyboardInterrupt:
     print("interrupted", *(thread.name for thread in threading.enumerate()))
 """
@@ -681,5 +687,5 @@ def test_progress_follows_the_queries(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr("lexirecall.formats.duckdb.session.Progress", Watched)
     monkeypatch.setattr("lexirecall.formats.duckdb.session._PAUSE", 0.001)
     judged, path = large(tmp_path)
-    engine.project(judged, path, threads=1)
+    by_duckdb(judged, path, engine_options={"threads": 1})
     assert 0 < seen[f"finding positions in {path}"] <= 1000

@@ -4,6 +4,7 @@ import csv
 import gzip
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -256,21 +257,18 @@ def test_trec_eval_says_it(command: Command) -> None:
 
 def test_duckdb_says_the_same(tmp_path: Path) -> None:
     pytest.importorskip("duckdb")
-    from lexirecall.formats import duckdb as engine
-
+    by_duckdb = partial(project, engine="duckdb")
     path = as_parquet(RUN, tmp_path)
     for options in ({}, {"depth": 1}, {"judged_only": True}, {"needs_judged": True}):
-        assert engine.project(QRELS, path, **options).mismatches == project(QRELS, path, **options).mismatches
-        assert engine.project({"q1": {"d3": 0, "a": 1}}, path, **options).mismatches == ()
-    assert said(evaluate(engine.project(QRELS, path), measures=["AP"])) == [SAID.format("x.parquet")]
+        assert by_duckdb(QRELS, path, **options).mismatches == project(QRELS, path, **options).mismatches
+        assert by_duckdb({"q1": {"d3": 0, "a": 1}}, path, **options).mismatches == ()
+    assert said(evaluate(by_duckdb(QRELS, path), measures=["AP"])) == [SAID.format("x.parquet")]
 
 
 @quick(25)
 @given(collections(max_systems=3))
 def test_mismatches_of_duckdb_are_those_of_the_definition(collection: Collection) -> None:
     duckdb, polars = pytest.importorskip("duckdb"), pytest.importorskip("polars")
-    from lexirecall.formats import duckdb as engine
-
     runs = {name: run for name, run in collection.runs.items() if any(run.get(query) for query in collection.qrels)}
     rows = [(name, *row) for name, run in sorted(runs.items()) for row in rows_of(run)]
     if rows:
@@ -278,7 +276,9 @@ def test_mismatches_of_duckdb_are_those_of_the_definition(collection: Collection
         connection = duckdb.connect()
         relation = connection.from_arrow(polars.DataFrame(columns).to_arrow())
         expected = [naive.mismatch(name, run, collection.qrels) for name, run in sorted(runs.items())]
-        found = engine.project(collection.qrels, relation, connection=connection).mismatches
+        found = project(
+            collection.qrels, relation, engine="duckdb", engine_options={"connection": connection}
+        ).mismatches
         assert [(each.system, each.request, each.retrieved, each.judged) for each in found] == [
             each for each in expected if each is not None
         ]

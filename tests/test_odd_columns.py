@@ -19,7 +19,6 @@ import pytest
 from lexirecall.engines.spark_files import evaluate_files, read_table
 from lexirecall.engines.spark_tables import Workspace, rows_of_frame
 from lexirecall.errors import LexirecallError
-from lexirecall.formats import duckdb as duckdb_engine
 from lexirecall.formats import project
 from lexirecall.formats.casts import SPARK, row_error
 from lexirecall.formats.plan import Plan
@@ -244,7 +243,7 @@ def test_a_column_means_the_same_in_every_library(tmp_path: Path, way: str, name
 def test_a_column_means_the_same_in_duckdb(database: Any, tmp_path: Path, way: str, name: str, role: str) -> None:
     case = CASES[name]
     run = WAYS[way](case.table(role), tmp_path)
-    read = partial(duckdb_engine.project, runs=run, connection=database)
+    read = partial(project, runs=run, engine="duckdb", engine_options={"connection": database})
     assert outcome(read, case, role) == meaning(case, role)
 
 
@@ -352,7 +351,8 @@ def cells_in(read: Callable[..., Any], name: str) -> Any:
 def test_cells_mean_the_same_in_memory_and_in_duckdb(database: Any, tmp_path: Path, name: str) -> None:
     path = written(tmp_path, name)
     assert cells_in(lambda judged: project(judged, path), name) == CELLS[name][1]
-    assert cells_in(lambda judged: duckdb_engine.project(judged, path, connection=database), name) == CELLS[name][1]
+    by_duckdb = partial(project, runs=path, engine="duckdb", engine_options={"connection": database})
+    assert cells_in(by_duckdb, name) == CELLS[name][1]
 
 
 def test_cells_mean_the_same_in_spark(spark: Any, tmp_path: Path) -> None:

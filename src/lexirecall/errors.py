@@ -158,7 +158,7 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else plural}"
 
 
-def choice(option: str, value: object, allowed: Iterable[str]) -> None:
+def choice(option: str, value: object, allowed: Iterable[str], remedy: str = "") -> None:
     """Raise unless the value of an option is one of those offered.
 
     >>> choice("ties", "random", ("trec", "input"))
@@ -167,4 +167,5 @@ def choice(option: str, value: object, allowed: Iterable[str]) -> None:
     """
     allowed = tuple(allowed)
     if value not in allowed:
-        raise UsageError(f"{option} is {value!r}, but must be one of {', '.join(allowed)}")
+        one_of = "one of " if len(allowed) > 1 else ""
+        raise UsageError(f"{option} is {value!r}, but must be {one_of}{', '.join(allowed)}", remedy=remedy)

@@ -5,8 +5,8 @@ function. Not here: the options themselves (manifest), what the command line mak
 """
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, Field, dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
 from difflib import get_close_matches
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
@@ -26,6 +26,8 @@ class Option:
     kind: str
     """choice, flag, number, whole (number), size (a whole number or a file), file or columns."""
     choices: tuple[str, ...] = ()
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
+    """Values that only some commands take, and the remedy that the others name."""
     least: int = 0
     """Of whole numbers."""
     most: int = 2**53
@@ -52,9 +54,9 @@ def option_of(field: "Field[Any]") -> Option | None:
 def offered(*records: type) -> Iterator[tuple["Field[Any]", Option]]:
     """Give the fields of records that the command line offers."""
     for record in records:
-        for field in fields(record):
-            if (found := option_of(field)) is not None:
-                yield field, found
+        for each in fields(record):
+            if (found := option_of(each)) is not None:
+                yield each, found
 
 
 def choices_of(record: type, name: str) -> tuple[str, ...]:
@@ -63,10 +65,11 @@ def choices_of(record: type, name: str) -> tuple[str, ...]:
 
 
 def check_choices(record: Any) -> None:
-    """Raise if a field of a record has a value that is not one of those offered."""
-    for field, found in offered(type(record)):
-        if found.kind == "choice":
-            choice(field.name, getattr(record, field.name), found.choices)
+    """Raise if a field of a record has a value that is not one of those offered; None is one if it is the default."""
+    for each, found in offered(type(record)):
+        value = getattr(record, each.name)
+        if found.kind == "choice" and not (value is None and each.default is None):
+            choice(each.name, value, found.choices, remedy=found.elsewhere.get(str(value), ""))
 
 
 def names_of(*records: type) -> tuple[str, ...]:
@@ -139,6 +142,15 @@ def _signature(function: Callable[..., Any], records: tuple[type, ...]) -> inspe
 
 
 def _unknown(function: str, name: str, known: Mapping[str, Any]) -> str:
+    return f"{function}() has no keyword {name!r}: {hint_at(name, known)}"
+
+
+def hint_at(name: str, known: Iterable[str]) -> str:
+    """Say what may be meant by a name that is not known, or which ones are.
+
+    >>> hint_at("widht", ("width", "height")), hint_at("colour", ("width", "height"))
+    ("did you mean 'width'?", 'choose from width, height')
+    """
+    known = tuple(known)
     near = get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(known)}"
-    return f"{function}() has no keyword {name!r}: {hint}"
+    return f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(known)}"

@@ -173,7 +173,13 @@ class Conventions:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What is read beside judgments and runs, and how columns are found."""
+    """What is read beside judgments and runs, how columns are found, and who reads tables.
+
+    >>> Sources(engine="spark")
+    Traceback (most recent call last):
+    lexirecall.errors.UsageError: engine is 'spark', but must be duckdb
+      for Spark use lexirecall eval --engine spark, or lexirecall.engines.spark in Python
+    """
 
     corpus_size: int | str | os.PathLike[str] | Mapping[Any, int] | None = field(
         default=None,
@@ -196,8 +202,23 @@ class Sources:
             metavar="ROLE=NAME,...",
         ),
     )
+    engine: str | None = field(
+        default=None,
+        metadata=option(
+            "Read Parquet and CSV that are larger than memory.",
+            choices=("duckdb",),
+            elsewhere={"spark": "for Spark use lexirecall eval --engine spark, or lexirecall.engines.spark in Python"},
+        ),
+    )
+    engine_options: Mapping[str, Any] | None = None
+    """Of DuckDB: memory_limit, threads, temp_directory, connection."""
     show_progress: bool | None = False
     """None: on a terminal, if it takes longer than a second."""
+
+    def __post_init__(self) -> None:
+        check_choices(self)
+        if self.engine is None and self.engine_options is not None:
+            raise UsageError("engine_options are given, but no engine", remedy="add engine='duckdb'")
 
 
 READING = (Conventions, Sources)

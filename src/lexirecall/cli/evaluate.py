@@ -1,8 +1,8 @@
 """`lexirecall eval`: a thin shell on `lexirecall.evaluate`."""
 
 import warnings
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import click
 
@@ -17,18 +17,17 @@ from lexirecall.cli.options import (
     shown_warnings,
 )
 from lexirecall.errors import UsageError
-
-if TYPE_CHECKING:
-    from lexirecall.verbs.scores import Scores
+from lexirecall.fields import choices_of
+from lexirecall.manifest import Sources
 
 
 @click.command("eval")
-@reading_options
+@partial(reading_options, without=("engine",))
 @measures_option
 @click.option("-q", "--per-query", is_flag=True, help="Print the value of each request too.")
 @click.option("--manifest", metavar="FILE", help="Write the conventions used, and what was left out, as JSON.")
 @click.option(
-    "--engine", type=click.Choice(("duckdb", "spark")),
+    "--engine", type=click.Choice((*choices_of(Sources, "engine"), "spark")),
     help="Evaluate Parquet and CSV that are larger than memory, on this machine or on a cluster.",
 )  # fmt: skip
 @click.option("--master", metavar="URL", help="Where Spark runs, as in spark://host:7077; this machine if not given.")
@@ -74,30 +73,14 @@ def command(
             averages = evaluate_files(qrels, list(runs), measures or None, master=master, **options)
             result, record = averages.render(form, bold=is_bold(output), raw=raw), averages.manifest
         else:
-            scores = _evaluate(engine, qrels, list(runs), measures or None, {**options, "show_progress": None})
+            from lexirecall.verbs.evaluate import evaluate
+
+            scores = evaluate(qrels, list(runs), measures or None, engine=engine, show_progress=None, **options)
             result = scores.render(form, per_request=per_query, bold=is_bold(output), raw=raw)
             record = scores.manifest
     show_notes(record.notes)
     show_apostrophes([result], form, raw=raw)
     write_all([(output, result), *([(manifest, record.to_json())] if manifest is not None else [])])
-
-
-def _evaluate(
-    engine: str | None, qrels: str, runs: list[str], measures: tuple[str, ...] | None, options: dict[str, Any]
-) -> "Scores":
-    from lexirecall.verbs.evaluate import evaluate
-
-    if engine != "duckdb":
-        return evaluate(qrels, runs, measures, **options)
-    from lexirecall.fields import taken
-    from lexirecall.formats import duckdb
-    from lexirecall.manifest import Policies
-    from lexirecall.verbs.given import asked_measures
-
-    policies = taken(Policies, options)
-    rows = asked_measures(measures, has_providers=options["providers"] is not None)
-    positions = duckdb.project(qrels, runs, needs_judged=any(row.needs_judged for row in rows), **options)
-    return evaluate(positions, measures=measures, **asdict(policies))
 
 
 def _check_engine(engine: str | None, master: str | None, form: str, *, per_query: bool) -> None:

@@ -40,6 +40,18 @@ class WholeNumber(click.IntRange):
         return super().convert(number, param, ctx)
 
 
+class OneOf(click.Choice[str]):
+    """One of the values of a field; of one that goes elsewhere the record says where."""
+
+    def __init__(self, offered: Option) -> None:
+        super().__init__(offered.choices)
+        self.elsewhere = offered.elsewhere
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read it, or say what is allowed."""
+        return value if value in self.elsewhere else super().convert(value, param, ctx)
+
+
 class Number(click.types.FloatParamType):
     """A number as files write it."""
 
@@ -72,12 +84,12 @@ def _columns(_context: click.Context, _parameter: click.Parameter, values: tuple
 
 def _keywords(field: "Field[Any]", found: Option) -> dict[str, Any]:
     """Return what click is told about an option of each kind."""
-    shown = {"default": field.default, "show_default": True}
+    shown = {} if field.default is None else {"default": field.default, "show_default": True}
     kinds: dict[str, dict[str, Any]] = {
-        "choice": {"type": click.Choice(found.choices), **shown},
+        "choice": {"type": OneOf(found), **shown},
         "flag": {"is_flag": True},
         "number": {"type": Number(), **shown},
-        "whole": {"type": WholeNumber(found.least, found.most), **({} if field.default is None else shown)},
+        "whole": {"type": WholeNumber(found.least, found.most), **shown},
         "size": {"callback": _number_or_file},
         "file": {},
         "columns": {"multiple": True, "callback": _columns},
@@ -113,9 +125,9 @@ def convention_options(command: Command, without: tuple[str, ...] = ()) -> Comma
     return record_options(Policies, *READING, without=without)(offering)
 
 
-def reading_options(command: Command) -> Command:
+def reading_options(command: Command, without: tuple[str, ...] = ()) -> Command:
     """Add QRELS, RUN... and the options that say how to read them."""
-    command = convention_options(command)
+    command = convention_options(command, without)
     command = click.argument("runs", metavar="RUN...", nargs=-1, required=True)(command)
     return click.argument("qrels", metavar="QRELS")(command)
 

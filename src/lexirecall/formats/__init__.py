@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -63,8 +64,10 @@ def project(qrels: Qrels, runs: Runs, *, needs_judged: bool = False, **options: 
     are, and a pattern such as `runs/*.run` stands for each file that matches. A table may hold many systems; its
     columns are found by their usual names, or `columns` maps roles to names, as in {"request": "user", "qrels.grade":
     "stars"}. `providers`, for the measures of their exposure, is a file of lines `document provider`, {document:
-    provider}, {document: [provider, …]} or a table. `needs_judged` carries the judged non-relevant items along, for the
-    measures that ask for them.
+    provider}, {document: [provider, …]} or a table. With `engine="duckdb"` the runs are Parquet and CSV, frames and
+    relations that DuckDB reads, in limited memory, and the systems of one table are in the order of their names;
+    `engine_options` are its settings (memory_limit, "600MB" if not given, threads, temp_directory, connection).
+    `needs_judged` carries the judged non-relevant items along, for the measures that ask for them.
 
     >>> positions = project({"q": {"a": 1, "b": 1}}, {"q": {"a": 0.7, "x": 0.9, "b": 0.1}})
     >>> positions.found.positions.tolist()
@@ -75,18 +78,12 @@ def project(qrels: Qrels, runs: Runs, *, needs_judged: bool = False, **options: 
     conventions.require_corpus_size(sources.corpus_size)
     columns = sources.columns
     check_given(columns)
+    read = _reader(conventions, sources, needs_judged=needs_judged)
     judgments = load_judgments(qrels, columns)
     sizes = corpus_sizes(sources.corpus_size, judgments)
     owners = load_providers(sources.providers, judgments, columns)
     named = name_runs(runs, columns)
-    with Progress("reading runs", sum(run.size for run in named), shown=sources.show_progress) as progress:
-
-        def read(run: NamedRun) -> list[SystemPositions]:
-            return _read_run(run, judgments, conventions, columns, progress.advance, needs_judged=needs_judged)
-
-        parts = _side_by_side(read, named, progress)
-    check_names((system.name, run.label) for run, part in zip(named, parts, strict=True) for system in part)
-    systems = [system for part in parts for system in part]
+    systems = read(judgments, named)
     check_common(judgments, systems)
     positions = Positions.stack(judgments, systems, conventions, sizes, owners)
     return replace(positions, frame_library=origin_of(qrels, named))
@@ -136,6 +133,30 @@ def _source(path: Any, role: str, advance: Callable[[int], None] | None) -> Sour
         what = "a run" if role == "run" else role
         raise UsageError(f"{what} is a {type(path).__name__}, but must be a path or a mapping, or a data frame")
     return Source(path if role == "run" else single(path, role), advance)
+
+
+def _reader(
+    conventions: Conventions, sources: Sources, *, needs_judged: bool
+) -> Callable[[Judgments, list[NamedRun]], list[SystemPositions]]:
+    """Return who reads the runs; an engine refuses what it does not do before anything is read."""
+    if sources.engine is None:
+        return partial(_read_runs, conventions, sources, needs_judged=needs_judged)
+    from lexirecall.formats.duckdb import DuckdbReader
+
+    return DuckdbReader.of(conventions, sources, needs_judged=needs_judged).read
+
+
+def _read_runs(
+    conventions: Conventions, sources: Sources, judgments: Judgments, named: list[NamedRun], *, needs_judged: bool
+) -> list[SystemPositions]:
+    with Progress("reading runs", sum(run.size for run in named), shown=sources.show_progress) as progress:
+
+        def read(run: NamedRun) -> list[SystemPositions]:
+            return _read_run(run, judgments, conventions, sources.columns, progress.advance, needs_judged=needs_judged)
+
+        parts = _side_by_side(read, named, progress)
+    check_names((system.name, run.label) for run, part in zip(named, parts, strict=True) for system in part)
+    return [system for part in parts for system in part]
 
 
 def _read_run(

@@ -12,7 +12,6 @@ The file has one table for each collection; paths and patterns are relative to t
     corpus_size = 528155
 """
 
-import difflib
 import os
 import re
 import tomllib
@@ -22,11 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from lexirecall.errors import FormatError, UsageError
-from lexirecall.fields import among, offered, taken
+from lexirecall.fields import among, hint_at, offered, taken
 from lexirecall.formats import Qrels, Runs, project
 from lexirecall.formats.kinds import may_hold_table
 from lexirecall.formats.source import Source, exists, is_file, is_folder
-from lexirecall.manifest import READING, Conventions, Policies
+from lexirecall.manifest import READING, Conventions, Policies, Sources
 from lexirecall.positions import Positions
 
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -76,6 +75,7 @@ class CollectionFiles:
 
     def __post_init__(self) -> None:
         Policies(**among(Policies, self.options))
+        Sources(**among(Sources, self.options))
         check_ties(Conventions(**among(Conventions, self.options)).ties)
 
     @property
@@ -182,9 +182,7 @@ class _TableReader:
         allowed = ("name", "qrels", "runs", *_OPTIONS)
         for key in self.table:
             if key not in allowed:
-                near = difflib.get_close_matches(key, allowed, n=1)
-                hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(allowed)}"
-                raise self.error(f"unknown key {key!r}", hint)
+                raise self.error(f"unknown key {key!r}", hint_at(key, allowed))
 
     def text(self, key: str) -> str:
         if not isinstance(self.table.get(key), str) or not self.table[key].strip():

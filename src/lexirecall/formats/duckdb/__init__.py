@@ -8,11 +8,10 @@ numbers instead of the texts of systems and requests, which takes a third off th
 where the judged items stand; the rest is done by the same code as for files.
 """
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -24,25 +23,22 @@ from lexirecall.formats import (
     Qrels,
     Runs,
     check_common,
-    corpus_sizes,
     load_judgments,
-    load_providers,
     name_runs,
-    origin_of,
 )
 from lexirecall.formats.assembly import assemble
 from lexirecall.formats.casts import DUCKDB, row_error
-from lexirecall.formats.duckdb.session import Session, duckdb_library, open_session
+from lexirecall.formats.duckdb.session import Session, Settings, open_session
 from lexirecall.formats.duckdb.tables import DuckdbTable, hand_over, open_table
 from lexirecall.formats.mismatch import EXAMPLES, finds_judged, mismatch_of
 from lexirecall.formats.naming import check_names
 from lexirecall.formats.plan import IDS_AND_SCORE, JUDGMENTS, PROBLEMS, RUNS, Plan
 from lexirecall.judgments import IntArray, Judgments, offsets_of
-from lexirecall.manifest import READING, Conventions, Sources
-from lexirecall.positions import Positions, SystemPositions, Tracks
+from lexirecall.manifest import Conventions, Sources
+from lexirecall.positions import SystemPositions, Tracks
 from lexirecall.segments import Segments
 
-__all__ = ["project", "sort_keys"]
+__all__ = ["sort_keys"]
 
 _REQUESTS, _SYSTEMS, _JUDGED, _EVERY, _ROWS = (
     f"lexirecall_{name}" for name in ("requests", "systems", "judged", "every_judged", "rows")
@@ -55,51 +51,29 @@ _TYPES = {
 _BLOCK = 1 << 18  # judgments that are Python objects at a time
 
 
-@takes(*READING)
-def project(
-    qrels: Qrels,
-    runs: Runs,
-    *,
-    needs_judged: bool = False,
-    memory_limit: str | None = None,
-    threads: int | None = None,
-    temp_directory: str | os.PathLike[str] | None = None,
-    connection: Any = None,
-    **options: Any,
-) -> Positions:
-    """Find where the judged items stand in every run, as `lexirecall.project` does, in limited memory.
+@dataclass(frozen=True, slots=True)
+class DuckdbReader:
+    """What reads runs, as they are asked for."""
 
-    `runs` are Parquet or CSV, by path, pattern or folder, several of them or {name: path}; or relations of DuckDB, and
-    frames. `qrels`, which are held in memory, and `options` are those of `lexirecall.project`. DuckDB takes up to
-    `memory_limit` ("600MB" if not given), beside what the judgments and the result need, and spills to a folder in
-    `temp_directory` that is removed at the end. With a `connection`, its own settings hold; relations need the one that
-    they belong to, unless it is DuckDB's default one. The systems of one table are in the order of their names.
+    plan: Plan
+    settings: Settings
+    sources: Sources
 
-    >>> import duckdb
-    >>> run = duckdb.sql("SELECT 'q' AS qid, unnest(['x', 'a', 'b']) AS docno, unnest([0.9, 0.7, 0.1]) AS score")
-    >>> project({"q": {"a": 1, "b": 1}}, {"bm25": run}).found.positions.tolist()
-    [2, 3]
-    """
-    conventions, sources = taken(Conventions, options), taken(Sources, options)
-    conventions.warn_of_optimism()
-    plan = Plan(conventions, DUCKDB, keeps_others=needs_judged)
-    plan.conventions.require_corpus_size(sources.corpus_size)
-    columns = sources.columns
-    named = name_runs(runs, columns)
-    judgments = load_judgments(qrels, columns)
-    sizes = corpus_sizes(sources.corpus_size, judgments)
-    owners = load_providers(sources.providers, judgments, columns)
-    settings: dict[str, Any] = {"memory_limit": memory_limit, "threads": threads, "temp_directory": temp_directory}
-    systems: list[SystemPositions] = []
-    with open_session(_usable(connection, named), show_progress=sources.show_progress, **settings) as opened:
-        for table in _tables(opened, named, judgments, plan, columns):
-            systems += table.positions(needs_judged=needs_judged)
-    check_common(judgments, systems)
-    positions = Positions.stack(judgments, systems, plan.conventions, sizes, owners)
-    return replace(positions, frame_library=origin_of(qrels, named))
+    @classmethod
+    def of(cls, conventions: Conventions, sources: Sources, *, needs_judged: bool) -> Self:
+        """Return the reader, or say what it does not do."""
+        plan = Plan(conventions, DUCKDB, keeps_others=needs_judged)
+        return cls(plan, Settings.of(sources.engine_options or {}), sources)
+
+    def read(self, judgments: Judgments, named: list[NamedRun]) -> list[SystemPositions]:
+        """Find where the judged items stand in every run, in limited memory."""
+        settings = self.settings.with_default_connection(run.run for run in named)
+        with open_session(settings, show_progress=self.sources.show_progress) as opened:
+            tables = _tables(opened, named, judgments, self.plan, self.sources.columns)
+            return [system for table in tables for system in table.positions()]
 
 
-@takes(*READING)
+@takes(Conventions)
 def sort_keys(
     connection: Any,
     qrels: Qrels,
@@ -107,14 +81,16 @@ def sort_keys(
     *,
     level: float = 1,
     name: str = "sort_keys",
+    columns: Given = None,
+    show_progress: bool | None = False,
     **options: Any,
 ) -> Any:
     """Make a temporary table (run, query, sort_key) in a connection, and return it as a relation.
 
     `a.sort_key < b.sort_key`, for one query, says that LexiRecall prefers a. The keys are those of
     `lexirecall.exact.sort_key`; every run has one for each query with a document of grade `level` or more. Queries
-    have the type of the judgments. All is checked as in `project`, and nothing but the judgments comes into Python. A
-    table of that `name` is replaced.
+    have the type of the judgments. All is checked as in `lexirecall.project`, whose `options` these are, and nothing
+    but the judgments comes into Python. A table of that `name` is replaced.
 
     >>> import duckdb
     >>> connection = duckdb.connect()
@@ -125,11 +101,10 @@ def sort_keys(
 
     Reference: DiazEM25, for the order.
     """
-    sources, plan = taken(Sources, options), Plan(taken(Conventions, options), DUCKDB)
-    columns = sources.columns
+    plan = Plan(taken(Conventions, options), DUCKDB)
     query, target = plan.sort_keys(level), DUCKDB.name(name)
     judgments = load_judgments(qrels, columns)
-    with open_session(connection, show_progress=sources.show_progress) as opened:
+    with open_session(Settings(connection), show_progress=show_progress) as opened:
         opened.table(target, f"run VARCHAR, query {_TYPES.get(judgments.request_type, 'VARCHAR')}, sort_key BLOB")
         for table in _tables(opened, name_runs(runs, columns), judgments, plan, columns):
             table.check_common()
@@ -141,13 +116,6 @@ def sort_keys(
             )
         opened.keep(target)
     return connection.sql(f"SELECT * FROM temp.{target}")
-
-
-def _usable(connection: Any, named: list[NamedRun]) -> Any:
-    """Return the connection to use, None for one of our own: relations belong to one, the default one if not said."""
-    if connection is None and any(type(run.run).__name__ == "DuckDBPyRelation" for run in named):
-        return duckdb_library().connect(":default:")
-    return connection
 
 
 def _tables(
@@ -296,7 +264,7 @@ class NumberedTable:
         systems = [SystemPositions(name, lengths >= 0, lengths, nothing, None) for name, lengths in rankings]
         check_common(self.judgments, systems)
 
-    def positions(self, *, needs_judged: bool) -> list[SystemPositions]:
+    def positions(self) -> list[SystemPositions]:
         """Return where the judged items stand, for each system."""
         lengths, num_repeated = self._lengths()
         has_blocks = self.plan.conventions.ties == "expected"
@@ -315,7 +283,7 @@ class NumberedTable:
                 self.plan.conventions,
                 self._tracks(requests[order][start:stop], *(part[start:stop] for part in (positions, items, *blocks))),
                 lengths[s],
-                needs_judged=needs_judged,
+                needs_judged=self.plan.keeps_others,
                 num_unjudged=self.num_unjudged[s],
                 num_duplicates=int(num_repeated[s]),
             )

@@ -5,16 +5,18 @@ Belongs here: how queries are run. Not here: which ones (plan), what they read (
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from lexirecall.errors import DataError, FormatError, UsageError
+from lexirecall.fields import hint_at, names_of
 from lexirecall.formats.casts import literal
 from lexirecall.progress import Progress
 
@@ -30,6 +32,43 @@ def duckdb_library() -> Any:
         return import_module("duckdb")
     except ModuleNotFoundError:
         raise UsageError("duckdb is not installed", remedy="pip install 'lexirecall[duckdb]'") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The connection that is lent to us; or how much our own may take, and where it spills."""
+
+    connection: Any = None
+    memory_limit: str | None = None
+    threads: int | None = None
+    temp_directory: str | os.PathLike[str] | None = None
+
+    def __post_init__(self) -> None:
+        if self.connection is not None and (self.memory_limit, self.threads, self.temp_directory) != (None, None, None):
+            raise UsageError(
+                "memory_limit, threads and temp_directory are for a connection of our own",
+                remedy="set them in yours: connection.execute(\"SET memory_limit = '2GB'\")",
+            )
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Self:
+        """Take those that are given by name.
+
+        >>> Settings.of({"memory": "2GB"})
+        Traceback (most recent call last):
+        lexirecall.errors.UsageError: engine_options has no 'memory'
+          did you mean 'memory_limit'?
+        """
+        for name in options:
+            if name not in names_of(cls):
+                raise UsageError(f"engine_options has no {name!r}", remedy=hint_at(name, names_of(cls)))
+        return cls(**options)
+
+    def with_default_connection(self, runs: Iterable[object]) -> Self:
+        """Take DuckDB's default connection, if there are relations and none is given, since they belong to one."""
+        if self.connection is None and any(type(run).__name__ == "DuckDBPyRelation" for run in runs):
+            return replace(self, connection=duckdb_library().connect(":default:"))
+        return self
 
 
 class Session:
@@ -116,44 +155,32 @@ class Session:
 
 
 @contextmanager
-def open_session(
-    connection: Any = None,
-    *,
-    memory_limit: str | None = None,
-    threads: int | None = None,
-    temp_directory: str | os.PathLike[str] | None = None,
-    show_progress: bool | None = False,
-) -> Iterator[Session]:
+def open_session(settings: Settings, *, show_progress: bool | None = False) -> Iterator[Session]:
     """Open a session of our own, within the memory limit; or use a connection as it is set, and clean up after us."""
-    if connection is not None:
-        if (memory_limit, threads, temp_directory) != (None, None, None):
-            raise UsageError(
-                "memory_limit, threads and temp_directory are for a connection of our own",
-                remedy="set them in yours: connection.execute(\"SET memory_limit = '2GB'\")",
-            )
-        lent = Session(connection, show_progress=show_progress)
+    if settings.connection is not None:
+        lent = Session(settings.connection, show_progress=show_progress)
         try:
             yield lent
         finally:
             lent.close()
         return
-    with tempfile.TemporaryDirectory(prefix="lexirecall-", dir=temp_directory) as folder:
-        own = _connected(folder, memory_limit, threads)
+    with tempfile.TemporaryDirectory(prefix="lexirecall-", dir=settings.temp_directory) as folder:
+        own = _connected(folder, settings)
         try:
             yield Session(own, show_progress=show_progress)
         finally:
             own.close()  # before its folder goes
 
 
-def _connected(folder: str, memory_limit: str | None, threads: int | None) -> Any:
+def _connected(folder: str, settings: Settings) -> Any:
     library = duckdb_library()
-    settings = {
-        "memory_limit": memory_limit or MEMORY_LIMIT,
-        "threads": threads or min(os.cpu_count() or 1, _MOST_THREADS),
+    values = {
+        "memory_limit": settings.memory_limit or MEMORY_LIMIT,
+        "threads": settings.threads or min(os.cpu_count() or 1, _MOST_THREADS),
         "temp_directory": folder,
     }
     connection = library.connect()
-    for name, value in settings.items():
+    for name, value in values.items():
         try:
             connection.execute(f"SET {name} = {literal(str(value))}")
         except library.Error as error:

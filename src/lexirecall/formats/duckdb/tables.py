@@ -161,7 +161,8 @@ def _of_object(session: Session, named: NamedRun, given: Given) -> DuckdbTable:
             problem = f"run {named.name!r} is a {type(named.run).__name__}, which DuckDB cannot read"
             raise UsageError(problem, remedy="leave out the engine") from None
         raise UsageError(
-            f"run {named.name!r} is a relation of another connection", remedy="give that connection too: connection=..."
+            f"run {named.name!r} is a relation of another connection",
+            remedy="give that one too: engine_options={'connection': ...}",
         ) from None
     return DuckdbTable(named.label, view, named.name, named.is_given)
 
