@@ -1,0 +1,132 @@
+"""The engine is an option: with DuckDB every command prints what it prints without, to the last digit."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import golden
+import lexirecall
+from lexirecall import compare, evaluate, explain, project, rank, report, study
+from lexirecall.cli import COMMANDS
+from lexirecall.errors import FormatError, UsageError
+from lexirecall.meta import read_collections
+
+pytest.importorskip("duckdb")
+pl = pytest.importorskip("polars")
+
+ONE, TWO = "{0}/stars.{1} {0}/films.{1}", "{0}/stars.{1} {0}/a.{1} {0}/b.{1}"
+"""Judgments, and a table of three systems; or one for each of two."""
+COLUMNS = "--columns item=film,grade=stars"
+CALLS = {
+    "evaluate": f"eval {ONE} {COLUMNS} --level 3 -q -f jsonl -m AP -m LexiRecall -m Bpref --manifest made.json",
+    "evaluate, ties": f"eval {ONE} {COLUMNS} -q -f jsonl --ties expected -m AP -m R@2",
+    "compare": f"compare {ONE} {COLUMNS} -f jsonl --no-relevant zero",
+    "compare, intersection": f"compare {ONE} {COLUMNS} -f jsonl --queries intersection --depth 4 --level 3",
+    "compare, pref_eval": f"compare {ONE} {COLUMNS} -f pref_eval -m LexiRecall -m AP",
+    "rank": f"rank {ONE} {COLUMNS} -f jsonl --method mc4",
+    "explain": f"explain {TWO} {COLUMNS} -f jsonl",
+    "report": f"report {ONE} {COLUMNS} -m AP -m LexiRecall -m Bpref -o made.html",
+    "study": f"study {ONE} {COLUMNS} --samples 2 -m AP -m LexiRecall -o made",
+    "study, a list": "study --collections {0}/{1}.toml --samples 2 -m AP -o made",
+}
+QRELS, RUNS = {"q": {"a": 1}}, {"x": {"q": ["a"]}, "y": {"q": ["b"]}}
+VERBS = {"evaluate": evaluate, "compare": compare, "rank": rank, "explain": explain, "study": study, "report": report}
+every_verb = pytest.mark.parametrize("verb", VERBS.values(), ids=list(VERBS))
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tables with equal scores, a query that a run does not answer, one that nobody judged, as CSV and Parquet."""
+    folder = tmp_path_factory.mktemp("tables")
+    with contextlib.chdir(folder):
+        golden.write_collection()
+        for name in ("stars", "films", "a", "b"):
+            pl.read_csv(f"{name}.csv").write_parquet(f"{name}.parquet")
+        for kind in ("csv", "parquet"):
+            text = f'[[collection]]\nname = "c"\nqrels = "stars.{kind}"\nruns = ["films.{kind}"]\n'
+            Path(f"{kind}.toml").write_text(text + 'columns = { item = "film", grade = "stars" }\n')
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path) -> Iterator[None]:
+    with contextlib.chdir(tmp_path):
+        yield
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("name", CALLS)
+def test_a_command_prints_the_same_with_duckdb(tables: Path, kind: str, name: str) -> None:
+    if name == "report":
+        pytest.importorskip("vl_convert", reason="the page needs the extra report")
+    call = CALLS[name].format(tables, kind)
+    without, with_duckdb = (golden.record(each, 10**9).parts for each in (call, f"{call} --engine duckdb"))
+    assert with_duckdb == without
+    assert next(iter(without)).startswith("exit 0")
+
+
+def test_every_command_with_an_engine_is_called() -> None:
+    with_engine = [name for name in COMMANDS if "--engine duckdb" in golden.options_of(name)]
+    assert {*with_engine} == {call.split()[0] for call in CALLS.values()}
+
+
+def test_a_collection_of_a_study_may_have_an_engine(tables: Path) -> None:
+    text = (tables / "csv.toml").read_text()
+    (tables / "engine.toml").write_text(text + 'engine = "duckdb"\n')
+    [collection] = read_collections(tables / "engine.toml")
+    assert collection.options["engine"] == "duckdb"
+    assert collection.read().positions.systems == ("a", "b", "c")
+    (tables / "wrong.toml").write_text(text + 'engine = "spark"\n')
+    with pytest.raises(FormatError, match=r"collection 'c': engine is 'spark', but must be duckdb\n.*lexirecall eval"):
+        read_collections(tables / "wrong.toml")
+
+
+def test_the_systems_of_a_table_are_in_the_order_of_their_names(tables: Path) -> None:
+    """A table has no order of rows there; in memory it is the order of appearance."""
+    options: dict[str, Any] = {"columns": {"item": "film", "grade": "stars"}, "measures": ["AP", "LexiRecall"]}
+    frame = pl.read_parquet(tables / "films.parquet").reverse()
+    here, there = (evaluate(tables / "stars.csv", frame, engine=engine, **options) for engine in (None, "duckdb"))
+    assert (here.systems, there.systems) == (("c", "b", "a"), ("a", "b", "c"))
+    assert here.to_dict(per_request=True) == there.to_dict(per_request=True)
+
+
+@every_verb
+def test_spark_goes_elsewhere(verb: Any) -> None:
+    with pytest.raises(UsageError, match=r"engine is 'spark', but must be duckdb\n.*lexirecall\.engines\.spark"):
+        verb(QRELS, RUNS, engine="spark")
+
+
+@every_verb
+def test_what_is_in_memory_needs_no_engine(verb: Any) -> None:
+    with pytest.raises(UsageError, match=r"run 'x' is a mapping, which is in memory\n.*leave out the engine"):
+        verb(QRELS, RUNS, engine="duckdb")
+
+
+@every_verb
+def test_positions_have_been_read(verb: Any) -> None:
+    with pytest.raises(UsageError, match="engine is given beside positions, which have been read"):
+        verb(project(QRELS, RUNS), engine="duckdb")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"engine": "polars"}, "engine is 'polars', but must be duckdb"),
+        ({"engine": ["duckdb"]}, "engine is .'duckdb'., but must be duckdb"),
+        ({"engine_options": {"threads": 1}}, "engine_options are given, but no engine\n.*engine='duckdb'"),
+        ({"engine": "duckdb", "engine_options": {"memory": "1GB"}}, "no 'memory'\n.*did you mean 'memory_limit'"),
+        (
+            {"engine": "duckdb", "engine_options": {"master": "x"}},
+            "no 'master'\n.*choose from connection, memory_limit",
+        ),
+        ({"engine": "duckdb", "ties": "input"}, "ties='input' goes by the order of rows"),
+        ({"engine": "duckdb", "imputation": "paper"}, "imputation='paper' needs the corpus size"),
+    ],
+    ids=str,
+)
+def test_what_an_engine_does_not_do_is_refused_before_anything_is_read(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        lexirecall.project("no-such-qrels", "no-such-run", **options)
