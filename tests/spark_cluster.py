@@ -149,15 +149,15 @@ def main(num_rows: int) -> int:
         expected = as_text(runs, qrels, folder)
         print(f"{runs.num_rows:,} rows, {qrels.num_rows:,} judgments of {len(expected.requests):,} requests")
         spark = engine.session(MASTER, **{"spark.sql.shuffle.partitions": "16", "spark.executor.memory": "1g"})
-        frames = spark.read.parquet(str(folder / "runs.parquet")), spark.read.parquet(str(folder / "qrels.parquet"))
+        frames = spark.read.parquet(str(folder / "qrels.parquet")), spark.read.parquet(str(folder / "runs.parquet"))
         print(f"{MASTER}: executors {sorted(executors())}")
         began = time.monotonic()
-        with engine.evaluate(spark, *frames, MEASURES) as scores:
+        with engine.evaluate(*frames, MEASURES) as scores:
             is_right = is_same(scores, expected)
         print(f"  {time.monotonic() - began:.0f} s")
         killer = Killer(spark.sparkContext.statusTracker())
         killer.start()
-        with engine.evaluate(spark, *frames, MEASURES) as scores:
+        with engine.evaluate(*frames, MEASURES) as scores:
             print(f"killed executor {killer.killed} in {killer.stage}; Spark lost {num_lost(spark)}")
             is_right &= is_same(scores, expected)
         killer.over.set()

@@ -71,8 +71,8 @@ def as_frames(spark: Any, qrels: Qrels, runs: Runs, *, id_type: str = "string") 
     rows, judged = rows[::-1], judged[::3] + judged[1::3] + judged[2::3]  # the order of rows says nothing
     ids = f"qid {id_type}, docno {id_type}"
     return (
-        spark.createDataFrame(rows, f"run string, {ids}, score double"),
         spark.createDataFrame(judged, f"{ids}, relevance double"),
+        spark.createDataFrame(rows, f"run string, {ids}, score double"),
     )
 
 
@@ -89,11 +89,9 @@ def expected_of(scores: Scores) -> dict[tuple[str, str, str], float | None]:
     }
 
 
-def check_same(
-    spark: Any, qrels: Qrels, runs: Runs, frames: tuple[Frame, Frame], *, measures: Any, **keywords: Any
-) -> None:
+def check_same(qrels: Qrels, runs: Runs, frames: tuple[Frame, Frame], *, measures: Any, **keywords: Any) -> None:
     expected = lexirecall.evaluate(qrels, runs, measures, **keywords)
-    with engine.evaluate(spark, *frames, measures, **keywords) as scores:
+    with engine.evaluate(*frames, measures, **keywords) as scores:
         assert scores.averages.to_dict() == expected.to_dict()
         assert values_of(scores) == expected_of(expected)
     assert scores.averages.measures == expected.measures
@@ -127,14 +125,14 @@ CONVENTIONS: dict[str, dict[str, Any]] = {
 def test_values_means_and_notes_are_those_of_dicts(spark: Any, convention: str) -> None:
     qrels, runs = collection(seed=list(CONVENTIONS).index(convention))
     keywords = {"measures": MEASURES, **CONVENTIONS[convention]}
-    check_same(spark, qrels, runs, as_frames(spark, qrels, runs), **keywords)
+    check_same(qrels, runs, as_frames(spark, qrels, runs), **keywords)
 
 
 def test_integer_ids_are_their_text_even_if_stored_as_floats(spark: Any) -> None:
     qrels, runs = collection(seed=7, ids=int)
     frames = as_frames(spark, qrels, runs, id_type="long")
-    as_floats = frames[0].withColumn("qid", frames[0].qid.cast("double"))
-    check_same(spark, qrels, runs, (as_floats, frames[1]), measures=["AP", "LexiRecall"])
+    as_floats = frames[1].withColumn("qid", frames[1].qid.cast("double"))
+    check_same(qrels, runs, (frames[0], as_floats), measures=["AP", "LexiRecall"])
 
 
 @pytest.mark.parametrize("keywords", [{}, {"depth": 1}])
@@ -148,7 +146,7 @@ def test_runs_without_judged_documents_are_pointed_out(spark: Any, keywords: dic
     }
     expected = lexirecall.evaluate(qrels, runs, ["AP"], **keywords).notes[0]
     assert "'d1', 'd2', 'd3' for query 'q1', the judgments have 'D1', 'D2', 'D3'" in expected.text
-    with engine.evaluate(spark, *as_frames(spark, qrels, runs), ["AP"], **keywords) as scores:
+    with engine.evaluate(*as_frames(spark, qrels, runs), ["AP"], **keywords) as scores:
         found = scores.averages.notes[0]
     assert (found.kind, found.count) == (expected.kind, expected.count) == ("no judged document", 2)
     assert sorted(found.text.split(" retrieve ")[0].split(", ")) == ["lower", "prefixed"]
@@ -159,7 +157,7 @@ def test_optimism_is_warned_of_and_the_same(spark: Any) -> None:
     qrels, runs = collection(seed=8)
     frames = as_frames(spark, qrels, runs)
     with pytest.warns(UserWarning, match="optimistic imputation rewards returning nothing"):
-        check_same(spark, qrels, runs, frames, measures=["AP", "TSE", "nDCG"], imputation="optimistic")
+        check_same(qrels, runs, frames, measures=["AP", "TSE", "nDCG"], imputation="optimistic")
 
 
 def test_frames_by_name_ranks_and_no_grades(spark: Any) -> None:
@@ -176,9 +174,9 @@ def test_frames_by_name_ranks_and_no_grades(spark: Any) -> None:
     judged = spark.createDataFrame([("q", "a"), ("q", "b"), ("r", "c")], "qid string, docno string")
     columns = {"run.item": "the {item}"}
     expected = lexirecall.evaluate(qrels, ranked, ["AP", "LexiRecall"])
-    with engine.evaluate(spark, frames, judged, ["AP", "LexiRecall"], columns=columns) as scores:
+    with engine.evaluate(judged, frames, ["AP", "LexiRecall"], columns=columns) as scores:
         only = {"first": frames["first"]}
-        with engine.evaluate(spark, only, judged, ["AP", "LexiRecall"], columns=columns) as other:
+        with engine.evaluate(judged, only, ["AP", "LexiRecall"], columns=columns) as other:
             assert other.averages.to_dict() == {"first": {"AP": 1.0}}
             assert other.averages.notes[0].text == "LexiRecall compares runs, and there is one only: left out"
         assert scores.averages.systems == ("second", "first")
@@ -193,7 +191,7 @@ def test_a_measure_of_the_users_own_reaches_the_workers(spark: Any) -> None:
     power = 0.5
     own = Measure("Half", "exposure halves", lambda p: power ** (p / 10), lambda i, m: i / m)
     median = Measure("Median", "median position", of_positions=lambda p: float(p[(len(p) - 1) // 2]), direction=-1)
-    check_same(spark, qrels, runs, as_frames(spark, qrels, runs), measures=[own, median])
+    check_same(qrels, runs, as_frames(spark, qrels, runs), measures=[own, median])
 
 
 def test_preference_counts_are_those_of_pairs(spark: Any) -> None:
@@ -208,12 +206,12 @@ def test_preference_counts_are_those_of_pairs(spark: Any) -> None:
             mean = math.fsum(pairs.values[a, b].tolist()) / pairs.num_requests[a, b]
             expected.append((pairs.systems[a], pairs.systems[b], pairs.preference, mean, *counts))
     frames = as_frames(spark, qrels, runs)
-    frames[0].persist().count()
-    rows = engine.preference_counts(spark, *frames, names, queries="intersection", corpus_size=99)
+    frames[1].persist().count()
+    rows = engine.preference_counts(*frames, names, queries="intersection", corpus_size=99)
     assert list(rows[0]) == ["a", "b", "measure", "mean", "wins", "ties", "losses", "requests"]
     assert [tuple(row.values()) for row in rows] == expected
-    assert frames[0].storageLevel.useMemory, "what the user keeps is kept"
-    frames[0].unpersist()
+    assert frames[1].storageLevel.useMemory, "what the user keeps is kept"
+    frames[1].unpersist()
 
 
 def test_sort_keys_are_those_of_positions(spark: Any) -> None:
@@ -225,7 +223,7 @@ def test_sort_keys_are_those_of_positions(spark: Any) -> None:
         for i, q in enumerate(qrels)
         if len(vector := projection.vector(s, i))
     }
-    keys = engine.sort_keys(spark, *as_frames(spark, qrels, runs), ties="worst").collect()
+    keys = engine.sort_keys(*as_frames(spark, qrels, runs), ties="worst").collect()
     assert {(row.run, row.query): bytes(row.sort_key) for row in keys} == expected
 
 
@@ -236,8 +234,8 @@ def test_repeated_rows_are_counted_and_the_best_is_kept(spark: Any) -> None:
     )
     qrels = spark.createDataFrame([("q", "a", 1), ("q", "a", 1), ("q", "b", 0)], "qid string, docid string, rel int")
     with pytest.raises(FormatError, match="s: document 'a' of request 'q' is listed twice"):
-        engine.evaluate(spark, runs, qrels, ["RR"])
-    with engine.evaluate(spark, runs, qrels, ["RR", "NumRet"], duplicates="best") as scores:
+        engine.evaluate(qrels, runs, ["RR"])
+    with engine.evaluate(qrels, runs, ["RR", "NumRet"], duplicates="best") as scores:
         assert scores.averages.to_dict() == {"s": {"RR": 1.0, "NumRet": 2.0}}
         assert [note.kind for note in scores.averages.notes] == [
             "without judgments",
@@ -269,7 +267,7 @@ def test_bad_data_is_named(spark: Any, case: str) -> None:
     runs = spark.createDataFrame(rows, "system string, qid string, docid string, score double")
     qrels = spark.createDataFrame(judged, "qid string, docid string, rel double")
     with pytest.raises(error, match=f"(?s){message}"):
-        engine.evaluate(spark, runs, qrels, ["RR"], **keywords)
+        engine.evaluate(qrels, runs, ["RR"], **keywords)
     assert spark.sparkContext._jsc.getPersistentRDDs().isEmpty()
 
 
@@ -283,17 +281,19 @@ def test_bad_usage_is_refused_before_anything_runs(spark: Any) -> None:
         ({"queries": "some"}, "queries is 'some'"),
     ):
         with pytest.raises(UsageError, match=message):
-            engine.evaluate(spark, runs, qrels, ["RR"], **keywords)
+            engine.evaluate(qrels, runs, ["RR"], **keywords)
     with pytest.raises(UsageError, match="the run 'run' is a list, but must be a Spark data frame"):
-        engine.evaluate(spark, [], qrels)  # type: ignore[arg-type]
+        engine.evaluate(qrels, [])  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="qrels is a dict, but must be a Spark data frame"):
+        engine.evaluate({"q": {"a": 1}}, runs)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="there are no runs"):
-        engine.evaluate(spark, {}, qrels)
+        engine.evaluate(qrels, {})
     with pytest.raises(UsageError, match="one order of tied items"):
-        engine.sort_keys(spark, runs, qrels, ties="expected")
+        engine.sort_keys(qrels, runs, ties="expected")
     with pytest.raises(UsageError, match="there is one run only"):
-        engine.preference_counts(spark, runs, qrels)
+        engine.preference_counts(qrels, runs)
     with pytest.raises(UsageError, match="needs the corpus size"):
-        engine.evaluate(spark, runs, qrels, ["TSE(e=linear)"])
+        engine.evaluate(qrels, runs, ["TSE(e=linear)"])
 
 
 def test_a_heavy_request_and_many_relevant_items_survive(spark: Any) -> None:
@@ -307,12 +307,12 @@ def test_a_heavy_request_and_many_relevant_items_survive(spark: Any) -> None:
     judged = spark.createDataFrame(
         [(q, str(i), 1) for q, items in qrels.items() for i in items], "qid string, docid string, rel int"
     )
-    check_same(spark, qrels, ranked, (runs, judged), measures=["AP", "TSE", "nDCG", "Rprec"])
+    check_same(qrels, ranked, (judged, runs), measures=["AP", "TSE", "nDCG", "Rprec"])
 
 
 def test_files_are_read_by_the_session(spark: Any, tmp_path: Path) -> None:
     qrels, runs = collection(seed=12)
-    frame, judged = as_frames(spark, qrels, runs)
+    judged, frame = as_frames(spark, qrels, runs)
     frame.write.parquet(str(tmp_path / "runs"))
     judged.write.csv(str(tmp_path / "qrels.csv"), header=True)
     text = tmp_path / "qrels.txt"
@@ -331,12 +331,12 @@ def test_files_are_read_by_the_session(spark: Any, tmp_path: Path) -> None:
 def test_scores_are_not_taken_for_grades(spark: Any) -> None:
     frame = spark.createDataFrame([("q", "a", 0.5)], "qid string, docid string, score double")
     with pytest.raises(FormatError, match="the column 'score' holds fractions"):
-        engine.evaluate(spark, frame, frame, ["AP"])
+        engine.evaluate(frame, frame, ["AP"])
 
 
 def test_files_that_are_no_tables_are_refused(spark: Any, tmp_path: Path) -> None:
     qrels, runs = collection(seed=12)
-    frame, judged = as_frames(spark, qrels, runs)
+    judged, frame = as_frames(spark, qrels, runs)
     frame.write.parquet(str(tmp_path / "runs"))
     judged.write.parquet(str(tmp_path / "qrels"))
     (tmp_path / "bm25.run").write_text("q Q0 a 1 1.0 bm25\n")
@@ -423,7 +423,7 @@ def test_the_code_of_the_page_runs(spark: Any, spark_folder: Path, capsys: pytes
     columns = {"run": "system", "qid": "user_id", "docno": "item_id", "relevance": "rating"}
     qrels, runs = collection(5)
     ratings = {q: {i: 2 * grade for i, grade in grades.items()} for q, grades in qrels.items()}
-    for name, frame in zip(("recommendations", "ratings"), as_frames(spark, ratings, runs), strict=True):
+    for name, frame in zip(("ratings", "recommendations"), as_frames(spark, ratings, runs), strict=True):
         frame.withColumnsRenamed(columns).write.parquet(name)
     run_page(DOCS / "spark.md", {})
     assert "dense" in capsys.readouterr().out
@@ -447,7 +447,7 @@ def test_missing_pandas_is_named_before_anything_runs(spark: Any, monkeypatch: p
     monkeypatch.setattr(spark_session, "find_spec", lambda name: None if name == "pandas" else object())
     frame = spark.createDataFrame([("q", "a", 1.0)], "qid string, docid string, score double")
     with pytest.raises(UsageError, match=r"(?s)pandas not installed.*lexirecall\[spark\]"):
-        engine.evaluate(spark, frame, frame, ["AP"])
+        engine.evaluate(frame, frame, ["AP"])
 
 
 def test_missing_pyspark_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

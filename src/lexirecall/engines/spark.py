@@ -16,7 +16,7 @@ from lexirecall.engines.batches import Layout
 from lexirecall.engines.kernels import ROWS, STATE, Kernel, PairKernel, Sum, total_of
 from lexirecall.engines.spark_mismatch import mismatches
 from lexirecall.engines.spark_session import check_libraries, explained, match_python, pyspark, session
-from lexirecall.engines.spark_tables import Tables, Workspace, no_common_request, prepare
+from lexirecall.engines.spark_tables import Tables, Workspace, check_frame, no_common_request, prepare
 from lexirecall.engines.tallies import PairTally, Tally, Task
 from lexirecall.errors import DataError, UsageError, counted
 from lexirecall.fields import taken, takes
@@ -32,7 +32,7 @@ from lexirecall.verbs.given import asked_measures
 from lexirecall.verbs.notes import ignored_level, notes_on_requests, undefined_note
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
     from lexirecall.engines.spark_tables import Frames
 
@@ -68,9 +68,8 @@ class SparkScores:
 
 @takes(Policies, Conventions)
 def evaluate(
-    spark: "SparkSession",
-    runs_df: "Frames",
-    qrels_df: "DataFrame",
+    qrels: "DataFrame",
+    runs: "Frames",
     measures: Names | None = None,
     *,
     columns: Given = None,
@@ -79,16 +78,16 @@ def evaluate(
 ) -> SparkScores:
     """Evaluate runs against judgments, as `lexirecall.evaluate` does, where the rows are.
 
-    `runs_df` has the columns of a run, found by their usual names or given as `columns`: many systems if there is a
+    `runs` has the columns of a run, found by their usual names or given as `columns`: many systems if there is a
     column of them, or else one that is called `run`; {name: frame} names them. `options` say how requests count and how
     rankings become positions, as there. Means and values are those of every other way, bit for bit.
 
-    >>> evaluate(spark, runs, qrels, ["LexiRecall", "AP"]).averages.to_dict()  # doctest: +SKIP
+    >>> evaluate(qrels, runs, ["LexiRecall", "AP"]).averages.to_dict()  # doctest: +SKIP
     {'early': {'LexiRecall': 0.5, 'AP': 0.875}, 'late': {'LexiRecall': 0.5, 'AP': 0.5416666666666666}}
     """
     policies, conventions = taken(Policies, options), _checked(corpus_size, options)
     asked = asked_measures(measures, has_providers=False)
-    with _gathering(spark, runs_df, qrels_df, columns, conventions, asked) as (tables, gathered):
+    with _gathering(qrels, runs, columns, conventions, asked) as (tables, gathered):
         num_systems = len(tables.systems)
         rows, left_out = computable(num_systems, conventions.ties, asked, is_default=measures is None)
         task = Task(rows, policies)
@@ -109,9 +108,8 @@ def evaluate(
 
 @takes(Policies, Conventions)
 def preference_counts(
-    spark: "SparkSession",
-    runs_df: "Frames",
-    qrels_df: "DataFrame",
+    qrels: "DataFrame",
+    runs: "Frames",
     preferences: str | Evaluable | Sequence[str | Evaluable] = ("LexiRecall",),
     *,
     columns: Given = None,
@@ -123,13 +121,13 @@ def preference_counts(
     A row has a, b, measure, mean, wins, ties, losses and requests, as in `lexirecall.compare`: positive mean and wins
     say that a is better, and a comes before b. The other arguments are those of `evaluate`.
 
-    >>> preference_counts(spark, runs, qrels, ["LexiRecall"])  # doctest: +SKIP
+    >>> preference_counts(qrels, runs, ["LexiRecall"])  # doctest: +SKIP
     [{'a': 'early', 'b': 'late', 'measure': 'LexiRecall', 'mean': 0.0, 'wins': 1, 'ties': 0, 'losses': 1, …}]
     """
     policies, conventions = taken(Policies, options), _checked(corpus_size, options)
     asked = [preferences] if isinstance(preferences, (str, Evaluable)) else preferences
     parsed = tuple(parse_preference(each) for each in asked)
-    with _gathering(spark, runs_df, qrels_df, columns, conventions, parsed) as (tables, gathered):
+    with _gathering(qrels, runs, columns, conventions, parsed) as (tables, gathered):
         if len(tables.systems) < 2:
             raise UsageError("there is one run only, and nothing to compare it with", remedy="give two or more runs")
         task = Task(parsed, policies)
@@ -141,9 +139,8 @@ def preference_counts(
 
 
 def sort_keys(
-    spark: "SparkSession",
-    runs_df: "Frames",
-    qrels_df: "DataFrame",
+    qrels: "DataFrame",
+    runs: "Frames",
     *,
     columns: Given = None,
     level: float = 1,
@@ -156,17 +153,18 @@ def sort_keys(
     They are those of `lexirecall.exact.sort_key`, for every run and every query with a relevant document, answered
     or not.
 
-    >>> sort_keys(spark, runs, qrels).orderBy("query", "sort_key")  # doctest: +SKIP
+    >>> sort_keys(qrels, runs).orderBy("query", "sort_key")  # doctest: +SKIP
     DataFrame[run: string, query: string, sort_key: binary]
     """
     if ties == "expected":
         raise UsageError("a sort key has one order of tied items", remedy="choose ties trec, worst or best")
     check_level(level)
     conventions = Conventions(ties=ties, score_dtype=score_dtype, duplicates=duplicates)
-    workspace, plan = Workspace(spark), Plan(conventions, SPARK)
+    check_frame(qrels, "qrels")
+    workspace, plan = Workspace(qrels.sparkSession), Plan(conventions, SPARK)
     try:
         with explained():
-            tables = prepare(workspace, runs_df, qrels_df, columns, plan)
+            tables = prepare(workspace, qrels, runs, columns, plan)
             query = f"CAST(request AS {tables.request_type}) AS query"
             return tables.query(f"SELECT system AS run, {query}, sort_key FROM ({plan.sort_keys(level)}) AS keys")
     finally:
@@ -190,9 +188,8 @@ def _layout(tables: Tables, rows: Sequence[Evaluable], corpus_size: int | None) 
 
 @contextmanager
 def _gathering(
-    spark: "SparkSession",
-    runs: "Frames",
     qrels: "DataFrame",
+    runs: "Frames",
     columns: Given,
     conventions: Conventions,
     rows: Sequence[Evaluable],
@@ -200,11 +197,12 @@ def _gathering(
     """Give the checked tables and the rows gathered from them, which are held, and let go if something fails."""
     plan = Plan(conventions, SPARK, keeps_others=any(row.needs_judged for row in rows))
     check_libraries()
-    match_python(spark)
-    workspace, gathered = Workspace(spark), None
+    check_frame(qrels, "qrels")
+    match_python(qrels.sparkSession)
+    workspace, gathered = Workspace(qrels.sparkSession), None
     try:
         with explained():
-            tables = prepare(workspace, runs, qrels, columns, plan)
+            tables = prepare(workspace, qrels, runs, columns, plan)
             gathered = tables.gathered().persist(pyspark("storagelevel").StorageLevel.MEMORY_AND_DISK)
             yield tables, gathered
     except BaseException:

@@ -72,7 +72,7 @@ def evaluate_files(
         with explained():
             table = _one_table(workspace, zip(paths, found, strict=True), columns)
         judged, named = _judgments(spark, qrels, columns)
-        with evaluate(spark, table, judged, measures, columns=named, corpus_size=corpus_size, **keywords) as scores:
+        with evaluate(judged, table, measures, columns=named, corpus_size=corpus_size, **keywords) as scores:
             return scores.averages
     finally:
         workspace.release()

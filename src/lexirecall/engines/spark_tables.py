@@ -129,7 +129,7 @@ def _query(workspace: Workspace, text: str, runs: "DataFrame", judgments: "DataF
     return workspace.sql(named, runs=runs, judgments=judgments)
 
 
-def prepare(workspace: Workspace, runs: "Frames", qrels: "DataFrame", columns: Given, plan: Plan) -> Tables:
+def prepare(workspace: Workspace, qrels: "DataFrame", runs: "Frames", columns: Given, plan: Plan) -> Tables:
     """Bring the user's frames into the form that the plan wants, and check them."""
     rows, names = _rows(workspace, runs, columns, plan)
     graded, has_grades = _grades(workspace, qrels, columns)
