@@ -367,35 +367,35 @@ def test_a_parquet_footer_that_is_no_footer_is_refused(tmp_path: Path) -> None:
         project(QRELS, write(tmp_path / "a", b"PAR1\x15" + b"\xff" * 50 + b"PAR1"))
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"qid,docno,score\n007,a,1\n\n007,b,high\n", r":4: the score is not a number: 'high'"),
-        (b"qid,docno,score\r\n007,a,1\r\n\r\n007,b,high\r\n\r\n", r":4: the score is not a number: 'high'"),
-        (b'qid,docno,score\n007,"a\nb",1\n007,b,\n', r":4: the score is missing or NaN"),
-        (b"qid;docno;score\n007;a;1,5\n", r":2: the score is not a number: '1,5'\n.*1\.5"),
-        (b"qid,docno,score\n007,a,nan\n", r":2: the score is missing or NaN"),
-        (b"qid,docno,score\n,a,1\n", r":2: the query id is missing"),
-        (b"qid,docno,score\n007,a,1\n007,b,1\n007,a,2\n", r":4: document 'a' of request '007' .* first on line 2"),
-        (b"qid,docno,score\n", r": the table has no rows"),
-        (b"qid,docno,points\n007,a,1\n", r": there is no column of score or rank among qid, docno, points"),
-        (b"qid,docno,score\n007,a,1,5\n", r":2: the row has 4 cells, but the header has 3: '007,a,1,5'"),
-        (b"qid,docno,score\n007,a,1\n007,b\n", r":3: the row has 2 cells, but the header has 3: '007,b'"),
-        (b"qid,docno,score\n007,a,1\n  \n", r":3: the row has 1 cell, but the header has 3: '  '"),
-        (b"qid,docno,score,title\n007,a,1,\n007,b,2\n", r":3: the row has 3 cells, but the header has 4"),
-        (b'qid,docno,score\n007,a,1\n007, "b",1\n', r":3: a quotation mark stands within a cell: '007, \"b\",1'\n"),
-        (b'qid,docno,score\n007,"a" ,1\n', r":2: a quotation mark stands within a cell"),
-        (b'qid,docno,score\n007,a"b,1\n007,c"d,2\n', r":2: a quotation mark stands within a cell"),
-        (b'qid,docno,score\n007,a,1\n007,"b,1\n007,c,1\n', r":3: a quotation mark is never closed: '007,\"b,1'"),
-        (b"qid,docno,score\n007,%s,1\n007,b,x\n" % (b"a" * 200_000), r":3: the score is not a number: 'x'"),
-        (b"qid,docno,score\r007,a,1\r\r007,b,high\r", r":4: the score is not a number: 'high'"),
-        (b"qid,docno,score,score\n007,a,1,2\n", r": 2 columns are called 'score'\n"),
-        (b"qid,docno,score, score\n007,a,1,2\n", r": 2 columns are called 'score'\n"),
-        (b"qid,docno,score,Score\n007,a,1,2\n", r": the scores may be in the column 'score' or 'Score'\n.*say which"),
-        (b"qid,docno,score\n007,a,1_0\n", r":2: the score is not a number: '1_0'"),
-        (b"qid,docno,score\n007,\xff,1\n", r":2: not UTF-8 text: b'007,\\xff,1'"),
-    ],
-)
+BAD_CSV = [
+    (b"qid,docno,score\n007,a,1\n\n007,b,high\n", r":4: the score is not a number: 'high'"),
+    (b"qid,docno,score\r\n007,a,1\r\n\r\n007,b,high\r\n\r\n", r":4: the score is not a number: 'high'"),
+    (b'qid,docno,score\n007,"a\nb",1\n007,b,\n', r":4: the score is missing or NaN"),
+    (b"qid;docno;score\n007;a;1,5\n", r":2: the score is not a number: '1,5'\n.*1\.5"),
+    (b"qid,docno,score\n007,a,nan\n", r":2: the score is missing or NaN"),
+    (b"qid,docno,score\n,a,1\n", r":2: the query id is missing"),
+    (b"qid,docno,score\n007,a,1\n007,b,1\n007,a,2\n", r":4: document 'a' of request '007' .* first on line 2"),
+    (b"qid,docno,score\n", r": the table has no rows"),
+    (b"qid,docno,points\n007,a,1\n", r": there is no column of score or rank among qid, docno, points"),
+    (b"qid,docno,score\n007,a,1,5\n", r":2: the row has 4 cells, but the header has 3: '007,a,1,5'"),
+    (b"qid,docno,score\n007,a,1\n007,b\n", r":3: the row has 2 cells, but the header has 3: '007,b'"),
+    (b"qid,docno,score\n007,a,1\n  \n", r":3: the row has 1 cell, but the header has 3: '  '"),
+    (b"qid,docno,score,title\n007,a,1,\n007,b,2\n", r":3: the row has 3 cells, but the header has 4"),
+    (b'qid,docno,score\n007,a,1\n007, "b",1\n', r":3: a quotation mark stands within a cell: '007, \"b\",1'\n"),
+    (b'qid,docno,score\n007,"a" ,1\n', r":2: a quotation mark stands within a cell"),
+    (b'qid,docno,score\n007,a"b,1\n007,c"d,2\n', r":2: a quotation mark stands within a cell"),
+    (b'qid,docno,score\n007,a,1\n007,"b,1\n007,c,1\n', r":3: a quotation mark is never closed: '007,\"b,1'"),
+    (b"qid,docno,score\n007,%s,1\n007,b,x\n" % (b"a" * 200_000), r":3: the score is not a number: 'x'"),
+    (b"qid,docno,score\r007,a,1\r\r007,b,high\r", r":4: the score is not a number: 'high'"),
+    (b"qid,docno,score,score\n007,a,1,2\n", r": 2 columns are called 'score'\n"),
+    (b"qid,docno,score, score\n007,a,1,2\n", r": 2 columns are called 'score'\n"),
+    (b"qid,docno,score,Score\n007,a,1,2\n", r": the scores may be in the column 'score' or 'Score'\n.*say which"),
+    (b"qid,docno,score\n007,a,1_0\n", r":2: the score is not a number: '1_0'"),
+    (b"qid,docno,score\n007,\xff,1\n", r":2: not UTF-8 text: b'007,\\xff,1'"),
+]
+
+
+@pytest.mark.parametrize(("content", "said"), BAD_CSV)
 def test_a_csv_file_that_is_no_run_is_refused(tmp_path: Path, content: bytes, said: str) -> None:
     with pytest.raises(FormatError, match=rf"a\.txt{said}"):
         project(QRELS, write(tmp_path / "a.txt", content))

@@ -32,6 +32,8 @@ from lexirecall.formats.frames import Frame, RoleTable, open_frame, used_columns
 from lexirecall.formats.source import Source, is_file
 from lexirecall.formats.values import BLANKS
 
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # what those who write partitions put where a value is missing
+
 
 @dataclass(frozen=True)
 class TableFiles:
@@ -49,10 +51,11 @@ class TableFiles:
         """Return the columns that folders such as system=bm25 are."""
         return tuple(dict.fromkeys(key for path in self.paths for key in self.partition(path)))
 
-    def partition(self, path: str) -> dict[str, str]:
-        """Return the values of such columns in one of the files."""
+    def partition(self, path: str) -> dict[str, str | None]:
+        """Return the values of such columns in one of the files, None where none is written."""
         parts = Path(path).relative_to(self.folder).parts[:-1] if self.folder is not None else ()
-        return {key: unquote(value) for key, sign, value in (part.partition("=") for part in parts) if sign}
+        pairs = ((key, value) for key, sign, value in (part.partition("=") for part in parts) if sign)
+        return {key: None if value == _NO_VALUE else unquote(value) for key, value in pairs}
 
 
 def common_header(paths: tuple[str, ...], kind: str, given: Given) -> Header | None:
@@ -107,7 +110,7 @@ def _open_parquet(source: Source, kind: str, given: Given) -> RoleTable:
     pl = _polars(source.name)
     content = _content(source)
     with _said_of(source.name):
-        _check_whole(content, source.name)
+        check_whole(content, source.name)
         if isinstance(content, str):
             return open_frame(pl.scan_parquet(content, glob=False), kind, given, name=source.name)
         columns = find_columns([*pl.read_parquet_schema(content)], kind, given, source=source.name)
@@ -116,7 +119,8 @@ def _open_parquet(source: Source, kind: str, given: Given) -> RoleTable:
         return open_frame(table, kind, given, name=source.name)
 
 
-def _check_whole(content: Any, name: str) -> None:
+def check_whole(content: Any, name: str) -> None:
+    """Raise unless Parquet, a path or what is unpacked, ends as it begins."""
     with Path(content).open("rb") if isinstance(content, str) else contextlib.nullcontext(content) as file:
         size = file.seek(0, io.SEEK_END)
         file.seek(max(size - 4, 0))

@@ -132,7 +132,7 @@ def _tables(
         opened.view(JUDGMENTS, f"SELECT request FROM {_REQUESTS} WHERE request IS NOT NULL")
         _check_rows(opened, table, plan, given)
         systems = _systems(opened, table, column)
-        found += [(system, shown(table.label)) for system in systems]
+        found += [(system, table.label) for system in systems]
         check_names(found)
         unjudged = opened.answer(f"looking for requests of {table.label}", plan.unjudged(), source=table.label)
         _number(opened, query, systems)

@@ -15,11 +15,12 @@ from lexirecall.formats.casts import DUCKDB, literal
 from lexirecall.formats.cells import Header, check_quotes, check_rows
 from lexirecall.formats.columns import Given, find_columns
 from lexirecall.formats.duckdb.session import Session
+from lexirecall.formats.folders import PARQUET
 from lexirecall.formats.kinds import table_files
 from lexirecall.formats.naming import NamedRun
 from lexirecall.formats.plan import Plan
-from lexirecall.formats.source import Source
-from lexirecall.formats.tablefiles import TableFiles
+from lexirecall.formats.source import Source, exists, is_file, is_folder
+from lexirecall.formats.tablefiles import TableFiles, check_whole
 from lexirecall.formats.values import check_kind, kind_of
 
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -51,11 +52,13 @@ class DuckdbTable:
         """Return the query for its rows, and the column of systems if there is one."""
         with self.explained(session):
             kinds = _kinds(session, self.source)
-        columns = find_columns(list(kinds), "run", given, source=self.label)
+            names = self._names(session)
+        columns = find_columns(names or [*kinds], "run", given, source=self.label)
         roles = {"system": columns.system, "request": columns.request, "item": columns.item}
         roles["score" if columns.score else "rank"] = columns.order
         for role, column in roles.items():
             if column is not None:
+                _check_told_apart(column, names, [*kinds], self.label)
                 check_kind(kinds[column], role, column, self.label)
                 self._check_same_kind(session, column, kinds[column])
         name = None if columns.system and not self.is_given else self.name
@@ -63,14 +66,22 @@ class DuckdbTable:
         query = plan.rows(self.source, columns, kinds, name, label=literal(self.label), are_cells=are_cells)
         return query, columns.system
 
+    def _names(self, session: Session) -> list[str]:
+        """Return the columns as the files call them, if it is files."""
+        if self.files is None:
+            return []
+        own = _parquet_names(session, self.files.paths[0]) if self.header is None else [*self.header.names]
+        return [*own, *(key for key in self.files.keys if self.header is not None or key not in own)]
+
     def _check_same_kind(self, session: Session, column: str, kind: str) -> None:
         """Raise if a file of a folder has another kind of values in a column: DuckDB would cast 8.5 to 8."""
         if self.files is None or self.header is not None or column in self.files.keys:
             return
         for path in self.files.paths if len(self.files.paths) > 1 else ():
             with session.explained(path):
-                theirs = _kinds(session, f"read_parquet({literal(_escaped(path))})").get(column, kind)
-            if theirs != kind:
+                kinds = _kinds(session, f"read_parquet({literal(_escaped(path))})")
+                _check_told_apart(column, _parquet_names(session, path), [*kinds], path)
+            if (theirs := kinds.get(column, kind)) != kind:
                 problem = f"the column {column!r} holds {theirs} values, but {kind} values in {self.files.paths[0]}"
                 raise FormatError(path, None, problem, remedy="write the files of a folder with the same types")
 
@@ -97,12 +108,36 @@ def _kinds(session: Session, source: str) -> dict[str, str]:
     return {str(name): kind_of(str(kind)) for name, kind, *_ in described}
 
 
+def _parquet_names(session: Session, path: str) -> list[str]:
+    """Return the columns of a Parquet file, as it calls them."""
+    query = f"SELECT name, num_children FROM parquet_schema({literal(_escaped(path))})"
+    _, *fields = session.connection.execute(query).fetchall()
+    names, within = [], 0  # a column that is nested is followed by what it holds
+    for name, num_children in fields:
+        if within:
+            within -= 1
+        else:
+            names.append(str(name))
+        within += num_children or 0
+    return names
+
+
+def _check_told_apart(column: str, names: Sequence[str], known: Sequence[str], source: str) -> None:
+    """Raise if DuckDB has another name for a column in its place: to it, `score` and `Score` are one."""
+    if column in names and known[names.index(column)] != column:
+        problem = f"DuckDB does not find the column {column!r}, because the names of two differ in case only"
+        raise FormatError(source, None, problem, remedy="rename one, or leave out the engine")
+
+
 def open_table(session: Session, named: NamedRun, given: Given) -> DuckdbTable:
     """Open a run that is a table: a file, a folder, a relation or a frame."""
     if isinstance(named.run, Mapping):
         raise UsageError(f"run {named.name!r} is a mapping, which is in memory", remedy="leave out the engine")
     if not isinstance(named.run, (str, os.PathLike)):
         return _of_object(session, named, given)
+    if named.run == "-" or (exists(named.run) and not (is_file(named.run) or is_folder(named.run))):
+        problem = "is not a file, and DuckDB reads a table more than once"
+        raise FormatError(named.label, None, problem, remedy="write it to a file, or leave out the engine")
     files = table_files(named.run, "run", given)
     if files is None:
         problem = "is neither Parquet nor CSV with a first line that names columns of requests and items"
@@ -114,7 +149,12 @@ def open_table(session: Session, named: NamedRun, given: Given) -> DuckdbTable:
 
 
 def _parquet(files: TableFiles) -> str:
-    """Return what reads Parquet."""
+    """Return what reads Parquet, which is compressed within and may not be packed as a whole."""
+    for path in files.paths if files.folder is None else ():
+        if not _begins(Path(path), PARQUET):
+            problem = "is packed, and DuckDB does not unpack Parquet"
+            raise FormatError(path, None, problem, remedy="unpack it, or leave out the engine")
+        check_whole(path, path)
     return f"read_parquet({_names(files, files.paths)})"
 
 
@@ -127,7 +167,7 @@ def _csv(files: TableFiles, header: Header) -> str:
         f"auto_detect = false, columns = {{{columns}}}, header = true, delim = {literal(header.separator)}, "
         "quote = '\"', escape = '\"'"
     )
-    names = [f"c{place} AS {DUCKDB.name(name)}" for place, name in _unique(header.names)]
+    names = [f"c{place} AS {DUCKDB.name(name)}" for place, name in enumerate(_told_apart(header.names))]
     names += [DUCKDB.name(key) for key in files.keys]
     parts = {packing: [path for path in files.paths if _packing(path) == packing] for packing in _packings(files)}
     reads = (
@@ -137,10 +177,17 @@ def _csv(files: TableFiles, header: Header) -> str:
     return f"({' UNION ALL '.join(reads)})"
 
 
-def _unique(names: Sequence[str]) -> list[tuple[int, str]]:
-    """Return the columns that have a name of their own; of others nobody knows which is meant."""
+def _told_apart(names: Sequence[str]) -> list[str]:
+    """Return names for columns, which are theirs unless to DuckDB an earlier one has the same.
+
+    >>> _told_apart(["qid", "score", "Score"])
+    ['qid', 'score', 'lexirecall 2']
+    """
     lower = [name.lower() for name in names]
-    return [(place, name) for place, name in enumerate(names) if name and lower.count(name.lower()) == 1]
+    return [
+        name if name and lower.index(name.lower()) == place else f"lexirecall {place}"
+        for place, name in enumerate(names)
+    ]
 
 
 def _names(files: TableFiles, paths: Sequence[str]) -> str:
@@ -150,7 +197,8 @@ def _names(files: TableFiles, paths: Sequence[str]) -> str:
 
 def _of_object(session: Session, named: NamedRun, given: Given) -> DuckdbTable:
     """Let DuckDB scan a relation or a frame where it is."""
-    names = getattr(named.run, "column_names", getattr(named.run, "columns", ()))
+    lazy = getattr(named.run, "collect_schema", None)  # of polars, which warns of asking for its columns
+    names = lazy().names() if lazy else getattr(named.run, "column_names", getattr(named.run, "columns", ()))
     if len({str(name).lower() for name in names}) < len(names):  # DuckDB gives them other names
         find_columns([str(name) for name in names], "run", given, source=named.label)
     view = f"lexirecall_source_{len(session.registered)}"
