@@ -26,10 +26,10 @@ import lexirecall
 from lexirecall.errors import DataError, FormatError, LexirecallError, UsageError
 from lexirecall.exact import sort_key
 from lexirecall.fields import choices_of
-from lexirecall.formats import NamedRun
 from lexirecall.formats.duckdb import sort_keys
 from lexirecall.formats.duckdb.session import Session
 from lexirecall.formats.duckdb.tables import open_table
+from lexirecall.formats.naming import NamedRun
 from lexirecall.manifest import Conventions
 from lexirecall.positions import Positions, Tracks
 from lexirecall.progress import Progress

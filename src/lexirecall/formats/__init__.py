@@ -34,18 +34,13 @@ __all__ = [
     "CorpusSize",
     "Frame",
     "Given",
-    "NamedRun",
     "ProviderMap",
     "Qrels",
     "Run",
     "Runs",
     "check_common",
-    "corpus_sizes",
     "count_runs",
     "load_judgments",
-    "load_providers",
-    "name_runs",
-    "origin_of",
     "project",
 ]
 
@@ -80,13 +75,13 @@ def project(qrels: Qrels, runs: Runs, *, needs_judged: bool = False, **options: 
     check_given(columns)
     read = _reader(conventions, sources, needs_judged=needs_judged)
     judgments = load_judgments(qrels, columns)
-    sizes = corpus_sizes(sources.corpus_size, judgments)
-    owners = load_providers(sources.providers, judgments, columns)
+    sizes = _corpus_sizes(sources.corpus_size, judgments)
+    owners = _load_providers(sources.providers, judgments, columns)
     named = name_runs(runs, columns)
     systems = read(judgments, named)
     check_common(judgments, systems)
     positions = Positions.stack(judgments, systems, conventions, sizes, owners)
-    return replace(positions, frame_library=origin_of(qrels, named))
+    return replace(positions, frame_library=_origin_of(qrels, named))
 
 
 def load_judgments(qrels: Qrels, columns: Given = None) -> Judgments:
@@ -100,11 +95,11 @@ def load_judgments(qrels: Qrels, columns: Given = None) -> Judgments:
         return cast("Judgments", judgments)
 
 
-def load_providers(providers: ProviderMap, judgments: Judgments, columns: Given = None) -> Providers | None:
+def _load_providers(providers: ProviderMap, judgments: Judgments, columns: Given = None) -> Providers | None:
     """Take a map of documents to their providers in any of its forms.
 
     >>> judgments = load_judgments({"q": {"a": 1, "b": 1}})
-    >>> load_providers({"a": "Knopf", "b": ["Knopf", "Insel"]}, judgments).names
+    >>> _load_providers({"a": "Knopf", "b": ["Knopf", "Insel"]}, judgments).names
     ('Insel', 'Knopf')
     """
     if providers is None:
@@ -113,7 +108,7 @@ def load_providers(providers: ProviderMap, judgments: Judgments, columns: Given 
         return Providers.from_pairs(pairs, judgments, name=name)
 
 
-def origin_of(qrels: Qrels, named: list[NamedRun]) -> str:
+def _origin_of(qrels: Qrels, named: list[NamedRun]) -> str:
     """Return the library that frames come from, those of the runs first; nothing if there are none."""
     frames = [frame for frame in (*(run.run for run in named), qrels) if is_frame(frame)]
     return library_of(frames[0]) if frames else ""
@@ -200,10 +195,10 @@ def check_common(judgments: Judgments, systems: list[SystemPositions]) -> None:
         )
 
 
-def corpus_sizes(corpus_size: CorpusSize, judgments: Judgments) -> IntArray | None:
+def _corpus_sizes(corpus_size: CorpusSize, judgments: Judgments) -> IntArray | None:
     """Return n of each request, [Q]; None if it is not known.
 
-    >>> corpus_sizes(100, load_judgments({"q": {"a": 1}, "r": {"b": 1}})).tolist()
+    >>> _corpus_sizes(100, load_judgments({"q": {"a": 1}, "r": {"b": 1}})).tolist()
     [100, 100]
     """
     if corpus_size is None:

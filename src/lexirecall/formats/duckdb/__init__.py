@@ -17,21 +17,13 @@ import numpy as np
 
 from lexirecall.errors import FormatError, WayOn, counted, shown
 from lexirecall.fields import taken, takes
-from lexirecall.formats import (
-    Given,
-    NamedRun,
-    Qrels,
-    Runs,
-    check_common,
-    load_judgments,
-    name_runs,
-)
+from lexirecall.formats import Given, Qrels, Runs, check_common, load_judgments
 from lexirecall.formats.assembly import assemble
 from lexirecall.formats.casts import DUCKDB, row_error
 from lexirecall.formats.duckdb.session import Session, Settings, open_session
 from lexirecall.formats.duckdb.tables import DuckdbTable, hand_over, open_table
 from lexirecall.formats.mismatch import EXAMPLES, finds_judged, mismatch_of
-from lexirecall.formats.naming import check_names
+from lexirecall.formats.naming import NamedRun, check_names, name_runs
 from lexirecall.formats.plan import IDS_AND_SCORE, JUDGMENTS, PROBLEMS, RUNS, Plan
 from lexirecall.judgments import IntArray, Judgments, offsets_of
 from lexirecall.manifest import Conventions, Sources
