@@ -80,7 +80,9 @@ def test_a_collection_of_a_study_may_have_an_engine(tables: Path) -> None:
     assert collection.options["engine"] == "duckdb"
     assert collection.read().positions.systems == ("a", "b", "c")
     (tables / "wrong.toml").write_text(text + 'engine = "spark"\n')
-    with pytest.raises(FormatError, match=r"collection 'c': engine is 'spark', but must be duckdb\n.*lexirecall eval"):
+    with pytest.raises(
+        FormatError, match=r"collection 'c': engine is 'spark', but must be one of duckdb\n.*lexirecall eval"
+    ):
         read_collections(tables / "wrong.toml")
 
 
@@ -95,7 +97,7 @@ def test_the_systems_of_a_table_are_in_the_order_of_their_names(tables: Path) ->
 
 @every_verb
 def test_spark_goes_elsewhere(verb: Any) -> None:
-    with pytest.raises(UsageError, match=r"engine is 'spark', but must be duckdb\n.*lexirecall\.engines\.spark"):
+    with pytest.raises(UsageError, match=r"engine is 'spark', but must be one of duckdb\n.*lexirecall\.engines\.spark"):
         verb(QRELS, RUNS, engine="spark")
 
 
@@ -114,8 +116,8 @@ def test_positions_have_been_read(verb: Any) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"engine": "polars"}, "engine is 'polars', but must be duckdb"),
-        ({"engine": ["duckdb"]}, "engine is .'duckdb'., but must be duckdb"),
+        ({"engine": "polars"}, "engine is 'polars', but must be one of duckdb"),
+        ({"engine": ["duckdb"]}, "engine is .'duckdb'., but must be one of duckdb"),
         ({"engine_options": {"threads": 1}}, "engine_options are given, but no engine\n.*engine='duckdb'"),
         ({"engine": "duckdb", "engine_options": {"memory": "1GB"}}, "no 'memory'\n.*did you mean 'memory_limit'"),
         (

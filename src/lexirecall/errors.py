@@ -167,5 +167,4 @@ def choice(option: str, value: object, allowed: Iterable[str], remedy: str = "")
     """
     allowed = tuple(allowed)
     if value not in allowed:
-        one_of = "one of " if len(allowed) > 1 else ""
-        raise UsageError(f"{option} is {value!r}, but must be {one_of}{', '.join(allowed)}", remedy=remedy)
+        raise UsageError(f"{option} is {value!r}, but must be one of {', '.join(allowed)}", remedy=remedy)

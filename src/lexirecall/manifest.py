@@ -177,7 +177,7 @@ class Sources:
 
     >>> Sources(engine="spark")
     Traceback (most recent call last):
-    lexirecall.errors.UsageError: engine is 'spark', but must be duckdb
+    lexirecall.errors.UsageError: engine is 'spark', but must be one of duckdb
       for Spark use lexirecall eval --engine spark, or lexirecall.engines.spark in Python
     """
 
