@@ -52,8 +52,8 @@ def report(
 
     `output` is the file, None to write none; `plots` is a folder for the charts as SVG, PDF and PNG. `title` and `date`
     (today, if not given) stand on the page. The other arguments are those of `compare`; a single run is taken too, and
-    then there is nothing about pairs. LexiRecall is always among the measures of several runs. Needs the extra
-    `report`.
+    then there is nothing about pairs. LexiRecall is always among the measures of several runs. What is written, and
+    `html`, needs the extra `report`.
 
     >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
     >>> runs = {"old": {"q1": ["a"], "q2": ["x", "c"]}, "new": {"q1": ["x", "b", "a"], "q2": ["c"]}}
@@ -89,8 +89,9 @@ def _check_kept(
 
 
 def _check_extra(output: FilePath | None, plots: FilePath | None) -> None:
-    """Raise before any work if the page could not be made, or not be kept."""
-    vl_convert()
+    """Raise before any work if the page could not be written, or not be kept."""
+    if output is not None:
+        vl_convert()
     if plots is not None:
         altair()
     if output is not None and is_folder(output):
