@@ -1004,3 +1004,12 @@ def test_the_name_of_a_collection_is_no_formula_in_a_table(command: Command, tmp
     assert tables["raw"] == tables["guarded"].replace("'", "")
     assert "cells that a spreadsheet would run are written with a leading apostrophe" in guarded.err
     assert "apostrophe" not in raw.err
+
+
+def test_options_beside_collections_that_bring_their_own_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="level, ties: given beside collections, which bring their own options"):
+        study([CollectionFiles("mine", {"q": {"a": 1}}, {"x": {"q": ["a"]}, "y": {"q": ["b"]}})], level=2, ties="best")
+    without_runs: list[Any] = [str(tmp_path / "qrels.txt"), {"q": {"a": 1}}, [{"q": {"a": 1}}]]
+    for alone in without_runs:
+        with pytest.raises(UsageError, match="no runs are given"):
+            study(alone)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 MOST_ITEMS = 2**53  # positions are computed with as floats, and every one of them must be exact
+MOST_RESAMPLES = 10**8  # more would take days, or more memory than there is
 
 
 class Scored(Protocol):

@@ -26,7 +26,7 @@ from lexirecall.positions import Positions
 from lexirecall.preferences import Pairs
 from lexirecall.verbs.compare import check_number
 from lexirecall.verbs.evaluate import evaluate
-from lexirecall.verbs.given import asked_measures, has_providers, positions_of
+from lexirecall.verbs.given import asked_of, positions_of
 from lexirecall.verbs.rank import compared_pairs
 from lexirecall.verbs.scores import Scores
 
@@ -62,7 +62,7 @@ def prefer(
     {"qid": "all", "runi": "old", "runj": "new", "sample": 0, "lexirecall": 1.0, "rpp": 0.5, "rr": 0.5}
     """
     policies = taken(Policies, options)
-    rows = asked_measures(measures, has_providers=has_providers(qrels, options))
+    rows = asked_of(qrels, measures, options)
     positions = positions_of(qrels, runs, rows, options)
     check_number(len(positions.systems))
     scores = evaluate(positions, measures=None if measures is None else rows, **asdict(policies))

@@ -17,8 +17,8 @@ from lexirecall.cli.options import (
     shown_warnings,
 )
 from lexirecall.errors import UsageError
+from lexirecall.manifest import MOST_RESAMPLES
 
-MOST_SAMPLES = 10**8  # more would take days
 _TWO_WAYS = "give QRELS and two or more RUN, or a table of several, or --collections FILE.toml"
 
 
@@ -28,7 +28,7 @@ _TWO_WAYS = "give QRELS and two or more RUN, or a table of several, or --collect
 @convention_options
 @measures_option
 @click.option(
-    "--samples", "num_samples", type=WholeNumber(1, MOST_SAMPLES), default=10, show_default=True,
+    "--samples", "num_samples", type=WholeNumber(1, MOST_RESAMPLES), default=10, show_default=True,
     help="How often labels are removed at random.",
 )  # fmt: skip
 @click.option("--alpha", type=Number(), default=0.05, show_default=True, help="Level of significance.")

@@ -27,6 +27,7 @@ from lexirecall.manifest import Conventions, Note, Policies, check_level, versio
 from lexirecall.names import Evaluable, Names, parse_preference
 from lexirecall.verbs.averages import Averages
 from lexirecall.verbs.census import Census
+from lexirecall.verbs.compare import check_number
 from lexirecall.verbs.evaluate import computable
 from lexirecall.verbs.given import asked_measures
 from lexirecall.verbs.notes import ignored_level, notes_on_requests, undefined_note
@@ -128,8 +129,7 @@ def preference_counts(
     asked = [preferences] if isinstance(preferences, (str, Evaluable)) else preferences
     parsed = tuple(parse_preference(each) for each in asked)
     with _gathering(qrels, runs, columns, conventions, parsed) as (tables, gathered):
-        if len(tables.systems) < 2:
-            raise UsageError("there is one run only, and nothing to compare it with", remedy="give two or more runs")
+        check_number(len(tables.systems))
         task = Task(parsed, policies)
         kernel = PairKernel(_layout(tables, parsed, corpus_size), task, parsed)
         kernel.try_out()

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, cast
 
-from lexirecall.errors import UsageError
+from lexirecall.errors import UsageError, listed
 from lexirecall.fields import taken, takes
 from lexirecall.formats import Qrels, Runs
 from lexirecall.formats.source import Source
@@ -105,28 +105,28 @@ def _asked(measures: Names | None) -> tuple[Evaluable, ...]:
 def _read(
     qrels: Qrels | Positions | Collections, runs: Runs | None, options: dict[str, Any], questions: "_Questions"
 ) -> Iterator[Collection]:
-    """Give one collection after the other: a single one, several by name, or those that are read as they come."""
-    needs_judged = any(row.needs_judged for row in questions.measures)
+    """Give one collection after the other: a single one, several by name, or those that bring their own options."""
+    given = [name for name in options if name != "show_progress"]
     policies = taken(Policies, options)
     if runs is not None or isinstance(qrels, Positions):
         positions = positions_of(cast("Qrels | Positions", qrels), runs, questions.measures, options)
         yield Collection(Source(positions.judgments.name).run_name, positions, policies)
-        return
-    for collection in _listed(cast("Collections", qrels), policies, options):
-        if isinstance(collection, Collection):
-            yield collection
-        else:
-            yield collection.read(needs_judged=needs_judged, show_progress=questions.show_progress)
-
-
-def _listed(
-    collections: Collections, policies: Policies, options: dict[str, Any]
-) -> Iterator[Collection | CollectionFiles]:
-    if not isinstance(collections, Mapping):
-        yield from collections
-        return
-    for name, positions in collections.items():
-        yield Collection(str(name), positions_of(positions, None, (), options), policies)
+    elif isinstance(qrels, Mapping):
+        for name, each in qrels.items():
+            yield Collection(str(name), positions_of(each, None, (), options), policies)
+    else:
+        collections = list(qrels) if isinstance(qrels, Iterable) else [qrels]
+        if not all(isinstance(each, (Collection, CollectionFiles)) for each in collections):
+            raise UsageError("no runs are given", remedy="give judgments and runs, or positions from project")
+        if given:
+            problem = f"{listed(given)}: given beside collections, which bring their own options"
+            raise UsageError(problem, remedy="give them to each collection")
+        needs_judged = any(row.needs_judged for row in questions.measures)
+        for each in cast("list[Collection | CollectionFiles]", collections):
+            if isinstance(each, CollectionFiles):
+                yield each.read(needs_judged=needs_judged, show_progress=questions.show_progress)
+            else:
+                yield each
 
 
 @dataclass(frozen=True, slots=True)

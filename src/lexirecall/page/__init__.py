@@ -28,7 +28,7 @@ from lexirecall.plots import altair, to_files
 from lexirecall.positions import Positions
 from lexirecall.tables import Table
 from lexirecall.verbs.explain import check_single_order
-from lexirecall.verbs.given import asked_measures, has_providers, positions_of
+from lexirecall.verbs.given import asked_of, positions_of
 from lexirecall.verbs.testing import Testing
 
 __all__ = ["Limits", "Report", "report"]
@@ -65,7 +65,7 @@ def report(
     _check_extra(output, plots)
     _check_kept(output, plots, [] if isinstance(qrels, Positions) else [qrels, runs], options)
     check_single_order(among(Conventions, options))
-    rows = asked_measures(measures, has_providers=has_providers(qrels, options))
+    rows = asked_of(qrels, measures, options)
     positions = positions_of(qrels, runs, rows, options)
     findings = Findings.of(
         positions, rows, testing, policies, baseline=baseline, show_progress=options.get("show_progress", False)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from lexirecall.errors import DataError, UsageError, plain
+from lexirecall.errors import UsageError
 from lexirecall.formats.source import Source
 from lexirecall.judgments import BoolArray
 from lexirecall.manifest import Note, Policies
@@ -22,6 +22,7 @@ from lexirecall.names import Evaluable, Names
 from lexirecall.positions import Positions, Projection
 from lexirecall.preferences import LEXI_RECALL
 from lexirecall.tables import Table
+from lexirecall.verbs.census import Census
 from lexirecall.verbs.compare import compare
 from lexirecall.verbs.comparison import Comparison
 from lexirecall.verbs.evaluate import evaluate
@@ -62,7 +63,7 @@ class Findings:
         a run  1.0000
         """
         check_single_order(asdict(positions.conventions))
-        _check_relevant(positions, policies.level)
+        Census.of(positions, [policies.level]).check_relevant([LEXI_RECALL], policies.level)
         rows = asked_measures(measures, has_providers=positions.providers is not None)
         if len(positions.systems) == 1:
             if baseline is not None:
@@ -136,10 +137,3 @@ def with_lexirecall(rows: Sequence[Evaluable]) -> list[Evaluable]:
     [AP, LexiRecall]
     """
     return list(dict.fromkeys([*rows, LEXI_RECALL]))
-
-
-def _check_relevant(positions: Positions, level: float) -> None:
-    if not positions.judgments.num_relevant(level).any():
-        name, highest = positions.judgments.name, positions.judgments.grades.max(initial=-1)
-        problem = f"{name}: no request has a relevant item: the highest grade is {plain(highest)}"
-        raise DataError(f"{problem} and the level is {plain(level)}", remedy="lower the level, or check the grades")

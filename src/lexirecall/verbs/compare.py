@@ -28,7 +28,7 @@ from lexirecall.statistics.paired import TESTS, PairedTests, default_test, effec
 from lexirecall.statistics.power import requests_needed
 from lexirecall.verbs.comparison import Comparison, MeasureComparison
 from lexirecall.verbs.evaluate import evaluate
-from lexirecall.verbs.given import asked_measures, has_providers, num_given, positions_of
+from lexirecall.verbs.given import asked_of, num_given, positions_of
 from lexirecall.verbs.rank import compared_pairs
 from lexirecall.verbs.scores import Scores
 from lexirecall.verbs.testing import Testing
@@ -56,7 +56,7 @@ def compare(
     0.03125
     """
     testing, policies = taken(Testing, options), taken(Policies, options)
-    rows = asked_measures(measures, has_providers=has_providers(qrels, options))
+    rows = asked_of(qrels, measures, options)
     check_number(num_given(qrels, runs, options))
     positions = positions_of(qrels, runs, rows, options)
     check_number(len(positions.systems))

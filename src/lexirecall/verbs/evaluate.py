@@ -17,7 +17,7 @@ from lexirecall.names import Evaluable, Names
 from lexirecall.positions import Positions, Projection
 from lexirecall.preferences import Preference
 from lexirecall.verbs.census import Census
-from lexirecall.verbs.given import asked_measures, has_providers, positions_of
+from lexirecall.verbs.given import asked_of, positions_of
 from lexirecall.verbs.notes import notes_on
 from lexirecall.verbs.scores import Scores
 
@@ -47,7 +47,7 @@ def evaluate(
     {'run': {'AP': 0.8333333333333333, 'AP(rel=2)': 1.0}}
     """
     policies = taken(Policies, options)
-    asked = asked_measures(measures, has_providers=has_providers(qrels, options))
+    asked = asked_of(qrels, measures, options)
     positions = positions_of(qrels, runs, asked, options)
     num_systems, ties = positions.shape[0], positions.conventions.ties
     rows, left_out = computable(num_systems, ties, asked, is_default=measures is None)

@@ -25,9 +25,10 @@ def asked_measures(measures: Names | None, *, has_providers: bool) -> list[Evalu
     return parse_names(default if measures is None else measures)
 
 
-def has_providers(qrels: Qrels | Positions, options: Mapping[str, Any]) -> bool:
-    """Tell whether there is a map of providers."""
-    return (qrels.providers if isinstance(qrels, Positions) else options.get("providers")) is not None
+def asked_of(qrels: Qrels | Positions, measures: Names | None, options: Mapping[str, Any]) -> list[Evaluable]:
+    """Return the measures that are asked of what is given, or the default ones."""
+    providers = qrels.providers if isinstance(qrels, Positions) else options.get("providers")
+    return asked_measures(measures, has_providers=providers is not None)
 
 
 def num_given(

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 
 from lexirecall.errors import UsageError
 from lexirecall.fields import check_choices, option
+from lexirecall.manifest import MOST_RESAMPLES
 from lexirecall.statistics.corrections import CORRECTIONS
 from lexirecall.statistics.hsd import SIMULTANEOUS
 from lexirecall.statistics.paired import SIGN_TEST_TIES, TESTS
-
-MOST_RESAMPLES = 10**8  # more would take days, or more memory than there is
 
 
 @dataclass(frozen=True, slots=True)
