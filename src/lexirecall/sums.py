@@ -1,0 +1,84 @@
+"""Sums: exact, whatever the order of the numbers and the portions in which they come.
+
+Belongs here: adding up floats without loss. Not here: what is added up, and what the sums are divided by.
+
+A rounded sum depends on the order of its terms. An exact one does not, so that an engine that adds up a portion on each
+of its workers finds the number that one machine finds. It is held as a few floats, its parts; rounding comes last, once.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from lexirecall.judgments import FloatArray
+
+_BLOCK = 2**16  # numbers at a time, which a processor keeps at hand
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExactSums:
+    """Exact sums, one for each cell of a table.
+
+    >>> one, other = ExactSums.of(np.array([[1e16], [1.0]])), ExactSums.of(np.array([[1.0], [-1e16]]))
+    >>> (one + other).rounded().tolist()
+    [2.0]
+    """
+
+    parts: FloatArray
+    """Floats whose exact sum along the first axis is meant, [K, …]; none if it is 0 in every cell."""
+
+    @classmethod
+    def of(cls, numbers: FloatArray) -> "ExactSums":
+        """Add up along the first axis."""
+        cells = numbers.shape[1:]
+        table = numbers.reshape(len(numbers), math.prod(cells))
+        width = max(1, _BLOCK // max(1, len(numbers)))
+        parts = np.zeros((0, table.shape[1]))
+        for start in range(0, table.shape[1], width):
+            for k, part in enumerate(_parts(table[:, start : start + width])):
+                if k == len(parts):
+                    parts = np.concatenate([parts, np.zeros((1, table.shape[1]))])
+                parts[k, start : start + width] = part
+        return cls(parts.reshape(len(parts), *cells))
+
+    def __add__(self, other: "ExactSums") -> "ExactSums":
+        return ExactSums.of(np.concatenate([self.parts, other.parts]))
+
+    def rounded(self) -> FloatArray:
+        """Return the float that is nearest to each sum."""
+        if len(self.parts) <= 2:  # one rounding
+            return np.asarray(self.parts.sum(axis=0))
+        sums = np.asarray(self.parts[:2].sum(axis=0))
+        for cell in np.argwhere(self.parts[2:].any(axis=0)):
+            sums[tuple(cell)] = math.fsum(self.parts[:, *cell])
+        return sums
+
+
+def _parts(numbers: FloatArray) -> Iterator[FloatArray]:
+    """Give floats with the same exact sums along the first axis, the first of them nearly these, and so on."""
+    rest = np.array(numbers, float)  # a copy in one piece
+    while rest.any():
+        sums, rest = _added(rest)
+        rest[:, ~np.isfinite(sums)] = 0.0  # a sum that is too large for a float is infinite
+        yield sums
+
+
+def _added(numbers: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Add one half to the other, as long as there are halves; return the sums, and what rounding took from them.
+
+    What it takes is a float (Knuth, The Art of Computer Programming 2, 4.2.2, theorem B), and no more than a part in
+    2^53 of a sum: what remains is soon 0.
+    """
+    lost, num_lost = np.empty((len(numbers) - 1, *numbers.shape[1:])), 0
+    with np.errstate(invalid="ignore", over="ignore"):
+        while len(numbers) > 1:
+            half = len(numbers) // 2
+            x, y = numbers[:half], numbers[half : 2 * half]
+            numbers = np.concatenate([x + y, numbers[2 * half :]])
+            sums = numbers[:half]
+            of_y = sums - x
+            lost[num_lost : num_lost + half] = (x - (sums - of_y)) + (y - of_y)
+            num_lost += half
+    return numbers[0], lost
