@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Sequence
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from lexirecall.statistics import paired
 from lexirecall.statistics.corrections import correct
 from lexirecall.statistics.differences import Differences
 from lexirecall.statistics.paired import (
+    ADDED_UP,
     TESTS,
     default_test,
     effect_sizes,
@@ -24,6 +27,7 @@ from lexirecall.statistics.paired import (
     sign_test,
     wilcoxon,
 )
+from lexirecall.statistics.power import requests_needed
 from strategies import quick
 
 NORMAL = "asymptotic" if "asymptotic" in str(stats.wilcoxon.__doc__) else "approx"  # its name in scipy before 1.13
@@ -417,3 +421,24 @@ def test_holm_keeps_the_chance_of_any_false_alarm_below_alpha(name: str) -> None
     assert alarms["holm"] / 400 <= 0.05 + 3.5 * math.sqrt(0.05 * 0.95 / 400)
     assert alarms["holm"] > 0 or name == "sign"
     assert alarms["none"] / 400 > 0.5
+
+
+SIZES = st.one_of(st.none(), st.floats(-1, 1), st.sampled_from([0.1, 1 / 3, 1e-20, 1e6, 0.0]))
+
+
+@pytest.mark.parametrize("name", ADDED_UP)
+@given(rows=st.lists(st.tuples(SIZES, SIZES), min_size=1, max_size=20), cut=st.integers(0, 20), data=st.data())
+def test_neither_order_nor_portions_of_requests_show(
+    name: str, rows: list[tuple[float | None, ...]], cut: int, data: st.DataObject
+) -> None:
+    whole = of_rows(*zip(*rows, strict=True))
+    shuffled = data.draw(st.permutations(rows))
+    parts = [of_rows(*zip(*part, strict=True)) for part in (shuffled[:cut], shuffled[cut:]) if part]
+    totals = reduce(add, (part.totals for part in parts))
+    squares = reduce(add, (part.squares(totals.means) for part in parts))
+    summary = totals.with_squares(squares)
+    expected, found = TESTS[name](whole), TESTS[name](summary)
+    for which in ("pvalues", "lows", "highs"):
+        np.testing.assert_array_equal(getattr(found, which), getattr(expected, which))
+    np.testing.assert_array_equal(effect_sizes(summary), effect_sizes(whole))
+    np.testing.assert_array_equal(requests_needed(summary), requests_needed(whole))

@@ -1,6 +1,7 @@
 """Exact sums are those of fractions, rounded once, in whatever order and portions the numbers come."""
 
 from fractions import Fraction
+from random import Random
 
 import numpy as np
 import pytest
@@ -27,7 +28,7 @@ def test_a_sum_is_rounded_once(columns: list[tuple[float, ...]]) -> None:
 
 
 @given(COLUMNS, st.randoms(use_true_random=False), st.integers(1, 5))
-def test_neither_order_nor_portions_show(columns: list[tuple[float, ...]], random, size: int) -> None:
+def test_neither_order_nor_portions_show(columns: list[tuple[float, ...]], random: Random, size: int) -> None:
     expected = ExactSums.of(table(columns)).rounded().tolist()
     random.shuffle(columns)
     total = ExactSums.of(table([]))

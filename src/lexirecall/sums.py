@@ -2,8 +2,8 @@
 
 Belongs here: adding up floats without loss. Not here: what is added up, and what the sums are divided by.
 
-A rounded sum depends on the order of its terms. An exact one does not, so that an engine that adds up a portion on each
-of its workers finds the number that one machine finds. It is held as a few floats, its parts; rounding comes last, once.
+A rounded sum depends on the order of its terms. An exact one does not, so that workers who add up a portion each find
+what one machine finds. It is held as a few floats, its parts, and rounded once, at the end.
 """
 
 import math

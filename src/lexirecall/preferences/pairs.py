@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.preferences.by_level import PairBlock
+from lexirecall.sums import ExactSums
 
 SignArray = npt.NDArray[np.int8]
 
@@ -66,7 +67,7 @@ class Pairs:
     def means(self) -> FloatArray:
         """The mean preference for the first system, [S, S]; nan where no request is compared."""
         with np.errstate(invalid="ignore"):
-            return np.asarray(self.values.sum(axis=2, dtype=float) / self.num_requests)
+            return np.asarray(ExactSums.of(self.values.astype(float).transpose(2, 0, 1)).rounded() / self.num_requests)
 
 
 def win_rates(blocks: Iterable[PairBlock], taking_part: BoolArray) -> FloatArray:

@@ -7,7 +7,7 @@ runs, no tables.
 
 from lexirecall.statistics.aggregate import METHODS, Method, Order, majority, majority_cycles, order_systems
 from lexirecall.statistics.corrections import CORRECTIONS, benjamini_hochberg, bonferroni, correct, holm
-from lexirecall.statistics.differences import Differences
+from lexirecall.statistics.differences import Differences, Summary
 from lexirecall.statistics.hsd import HSD, randomized_tukey_hsd, tukey_hsd
 from lexirecall.statistics.paired import (
     TESTS,
@@ -22,8 +22,8 @@ from lexirecall.statistics.paired import (
 from lexirecall.statistics.power import discriminative_power, requests_needed
 
 __all__ = [
-    "CORRECTIONS", "HSD", "METHODS", "TESTS", "Differences", "Method", "Order", "PairedTests", "benjamini_hochberg",
-    "bonferroni", "correct", "default_test", "discriminative_power", "effect_sizes", "holm", "majority",
-    "majority_cycles", "order_systems", "paired_t", "randomization", "randomized_tukey_hsd", "requests_needed",
-    "sign_test", "tukey_hsd", "wilcoxon",
+    "CORRECTIONS", "HSD", "METHODS", "TESTS", "Differences", "Method", "Order", "PairedTests", "Summary",
+    "benjamini_hochberg", "bonferroni", "correct", "default_test", "discriminative_power", "effect_sizes", "holm",
+    "majority", "majority_cycles", "order_systems", "paired_t", "randomization", "randomized_tukey_hsd",
+    "requests_needed", "sign_test", "tukey_hsd", "wilcoxon",
 ]  # fmt: skip

@@ -18,6 +18,7 @@ from lexirecall.measures.measure import is_equal
 from lexirecall.preferences import Pairs
 from lexirecall.preferences.by_level import PairBlock, blocks_of_requests
 from lexirecall.preferences.pairs import SignArray, win_rates
+from lexirecall.sums import ExactSums
 
 Ranked = tuple[FloatArray, IntArray]
 """Scores, higher being better, and ranks."""
@@ -34,6 +35,11 @@ class Order:
     """1 is the best, [S]; equal systems share a rank, as in 1, 1, 3."""
     cycles: tuple[tuple[int, ...], ...] = ()
     """Systems a, b, c, … of which the majority prefers each to the next, and the last to the first."""
+
+    @classmethod
+    def of(cls, method: str, ranked: Ranked, wins: IntArray) -> "Order":
+        """Name the cycles beside scores and ranks; `wins` has on how many requests one system is better, [S, S]."""
+        return cls(method, *ranked, majority_cycles(_majority(wins)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +68,7 @@ def order_systems(pairs: Pairs, method: str = "winrate") -> Order:
     kemeny [1 2 3 4]
     """
     check_method(method, len(pairs.systems))
-    scores, ranks = METHODS[method].rank(pairs)
-    return Order(method, scores, ranks, majority_cycles(majority(pairs)))
+    return Order.of(method, METHODS[method].rank(pairs), pairs.wins)
 
 
 def most_systems(method: str) -> int | None:
@@ -114,7 +119,10 @@ def majority(pairs: Pairs) -> SignArray:
     >>> majority(Pairs("", ("a", "b"), ("1", "2"), values, np.ones((2, 2), bool))).tolist()
     [[0, 1], [-1, 0]]
     """
-    wins = pairs.wins
+    return _majority(pairs.wins)
+
+
+def _majority(wins: IntArray) -> SignArray:
     return np.asarray(np.sign(wins - wins.T), np.int8)
 
 
@@ -127,10 +135,19 @@ def by_winrate(pairs: Pairs) -> Ranked:
     >>> by_winrate(Pairs("", ("a", "b"), ("1", "2"), values, np.ones((2, 2), bool)))[0].tolist()
     [0.75, 0.25]
     """
+    return by_sums_of_rates(*sums_of_rates(pairs))
+
+
+def sums_of_rates(pairs: Pairs) -> tuple[ExactSums, IntArray]:
+    """Return the sum of each system's win rates, [S], and how many there are."""
     rates = win_rates(_blocks(pairs), pairs.taking_part)
     is_compared = ~np.isnan(rates)
-    sums, counts = np.where(is_compared, rates, 0.0).sum(axis=1), is_compared.sum(axis=1)
-    scores = np.where(counts > 0, sums / np.maximum(counts, 1), 0.5)
+    return ExactSums.of(np.where(is_compared, rates, 0.0).T), is_compared.sum(axis=1)
+
+
+def by_sums_of_rates(sums: ExactSums, counts: IntArray) -> Ranked:
+    """Rank by the mean win rate, however the rates were added up."""
+    scores = np.where(counts > 0, sums.rounded() / np.maximum(counts, 1), 0.5)
     return scores, shared_ranks(scores)
 
 

@@ -1,15 +1,85 @@
 """Differences: every pair of systems, request by request, as the tests want them.
 
-Belongs here: the one input of all tests of pairs, and its plain statistics.
+Belongs here: the one input of all tests of pairs, and its plain statistics, which add up over portions of the requests.
+
+Means and deviations come from exact sums, so that no order of the requests shows in them, nor who added them up.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
 
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.preferences import Pairs
+from lexirecall.sums import ExactSums
+
+
+@dataclass(frozen=True)
+class Totals:
+    """What is known of P pairs of systems before their means are; totals of different requests can be added."""
+
+    a: IntArray
+    """The first system of each pair, [P]."""
+    b: IntArray
+    """The second, which comes after it."""
+    is_signs: bool
+    """Whether the differences are -1, 0 and 1 only, by their nature."""
+    num_requests: IntArray
+    """On how many requests each pair is compared, [P]."""
+    wins: IntArray
+    """On how many requests the first is better, [P]."""
+    losses: IntArray
+    """On how many requests the second is better, [P]."""
+    sums: ExactSums
+    """Of the differences, [P]."""
+    lowest: FloatArray
+    """The lowest difference, [P]; infinite where nothing is compared."""
+    highest: FloatArray
+
+    def __add__(self, other: "Totals") -> "Totals":
+        return Totals(
+            self.a,
+            self.b,
+            self.is_signs,
+            self.num_requests + other.num_requests,
+            self.wins + other.wins,
+            self.losses + other.losses,
+            self.sums + other.sums,
+            np.minimum(self.lowest, other.lowest),
+            np.maximum(self.highest, other.highest),
+        )
+
+    @cached_property
+    def means(self) -> FloatArray:
+        """The mean difference, [P]; nan where nothing is compared."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.sums.rounded() / self.num_requests)
+
+    @property
+    def ties(self) -> IntArray:
+        """On how many requests neither is better, [P]."""
+        return self.num_requests - self.wins - self.losses
+
+    def with_squares(self, squares: ExactSums) -> "Summary":
+        """Add the squares of the differences less these means, [P]."""
+        return Summary(**{each.name: getattr(self, each.name) for each in fields(self)}, squares=squares)
+
+
+@dataclass(frozen=True)
+class Summary(Totals):
+    """What the t and the sign test need to know of P pairs of systems."""
+
+    squares: ExactSums
+    """Of the differences less their mean, [P]."""
+
+    @cached_property
+    def deviations(self) -> FloatArray:
+        """The sample standard deviation of the differences, [P]; nan below two requests, 0 if all are equal."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            deviations = np.sqrt(self.squares.rounded() / (self.num_requests - 1))
+        deviations[self.num_requests < 2] = np.nan
+        return np.where((self.lowest == self.highest) & (self.num_requests >= 2), 0.0, deviations)
 
 
 @dataclass(frozen=True)
@@ -25,15 +95,12 @@ class Differences:
     """
 
     a: IntArray
-    """The first system of each pair, [P]."""
     b: IntArray
-    """The second, which comes after it."""
     values: FloatArray
     """By how much the first is better on each request, [P, Q]; exactly 0 for a tie and where nothing is compared."""
     counted: BoolArray
     """Which requests are compared, [P, Q]."""
     is_signs: bool = False
-    """Whether the values are -1, 0 and 1 only, by their nature."""
 
     @classmethod
     def of(cls, pairs: Pairs) -> "Differences":
@@ -43,38 +110,59 @@ class Differences:
         return cls(a, b, pairs.values[a, b].astype(float), counted, is_signs=pairs.values.dtype == np.int8)
 
     @cached_property
+    def totals(self) -> Totals:
+        """What can be added up before the mean is known."""
+        return Totals(
+            self.a,
+            self.b,
+            self.is_signs,
+            num_requests=self.counted.sum(axis=1),
+            wins=(self.values > 0).sum(axis=1),
+            losses=(self.values < 0).sum(axis=1),
+            sums=ExactSums.of(self.values.T),
+            lowest=np.min(self.values, axis=1, where=self.counted, initial=np.inf),
+            highest=np.max(self.values, axis=1, where=self.counted, initial=-np.inf),
+        )
+
+    def squares(self, means: FloatArray) -> ExactSums:
+        """Add up the squares of the differences less these means, [P]."""
+        return ExactSums.of((np.where(self.counted, self.values - means[:, None], 0.0) ** 2).T)
+
+    @cached_property
+    def summary(self) -> Summary:
+        """Everything that can be added up."""
+        return self.totals.with_squares(self.squares(self.totals.means))
+
+    @property
     def num_requests(self) -> IntArray:
         """On how many requests each pair is compared, [P]."""
-        return np.asarray(self.counted.sum(axis=1))
+        return self.totals.num_requests
 
-    @cached_property
+    @property
     def means(self) -> FloatArray:
         """The mean difference, [P]; nan where nothing is compared."""
-        with np.errstate(invalid="ignore"):
-            return np.asarray(self.values.sum(axis=1) / self.num_requests)
+        return self.totals.means
 
-    @cached_property
+    @property
     def deviations(self) -> FloatArray:
         """The sample standard deviation of the differences, [P]; nan below two requests, 0 if all are equal."""
-        centered = np.where(self.counted, self.values - self.means[:, None], 0.0)
-        highest = np.where(self.counted, self.values, -np.inf).max(axis=1, initial=-np.inf)
-        is_constant = highest == np.where(self.counted, self.values, np.inf).min(axis=1, initial=np.inf)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            deviations = np.sqrt((centered**2).sum(axis=1) / (self.num_requests - 1))
-        deviations[self.num_requests < 2] = np.nan
-        return np.where(is_constant & (self.num_requests >= 2), 0.0, deviations)
+        return self.summary.deviations
 
-    @cached_property
+    @property
     def wins(self) -> IntArray:
         """On how many requests the first is better, [P]."""
-        return np.asarray((self.values > 0).sum(axis=1))
+        return self.totals.wins
 
-    @cached_property
+    @property
     def losses(self) -> IntArray:
         """On how many requests the second is better, [P]."""
-        return np.asarray((self.values < 0).sum(axis=1))
+        return self.totals.losses
 
-    @cached_property
+    @property
     def ties(self) -> IntArray:
         """On how many requests neither is better, [P]."""
-        return self.num_requests - self.wins - self.losses
+        return self.totals.ties
+
+
+Summarized = Differences | Summary
+"""What the tests take that need no more than sums and counts."""

@@ -17,7 +17,7 @@ import numpy as np
 from lexirecall.errors import UsageError, choice
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.measures.measure import TOLERANCE
-from lexirecall.statistics.differences import Differences
+from lexirecall.statistics.differences import Differences, Summarized
 
 MOST_EXACT_RANKS = 50  # untied requests up to which the distribution of rank sums is counted out, as scipy does
 MOST_TIED_RANKS = 13  # and up to which it is where sizes are tied: then every pair has a distribution of its own
@@ -40,7 +40,7 @@ class PairedTests:
     """The test in words."""
 
 
-def paired_t(differences: Differences, *, alpha: float = 0.05) -> PairedTests:
+def paired_t(differences: Summarized, *, alpha: float = 0.05) -> PairedTests:
     """Test whether the mean difference is 0 by the paired t test; the interval is mean ± t sd/sqrt(n).
 
     p = 2 P(T > |mean| sqrt(n)/sd) with n - 1 degrees of freedom. nan below two requests; 0, its limit, if all
@@ -80,7 +80,7 @@ def wilcoxon(differences: Differences, *, alpha: float = 0.05) -> PairedTests:
     return PairedTests(pvalues, *_interval_of_mean(differences, alpha), 0, "Wilcoxon signed rank")
 
 
-def sign_test(differences: Differences, *, alpha: float = 0.05, ties: str = "drop") -> PairedTests:
+def sign_test(differences: Summarized, *, alpha: float = 0.05, ties: str = "drop") -> PairedTests:
     """Test whether wins are as likely as losses by the exact binomial test; the interval is that of (w - l)/n.
 
     p = min(1, 2 P(X <= min(w, l))), X binomial with w + l trials and chance 1/2. Ties are left out ("drop"), or each
@@ -153,9 +153,11 @@ TESTS: dict[str, Callable[..., PairedTests]] = {
     "randomization": randomization,
 }
 """Every test of pairs, by its name."""
+ADDED_UP = ("t", "sign")
+"""Those that need no more than sums and counts, which add up over portions of the requests."""
 
 
-def default_test(differences: Differences) -> str:
+def default_test(differences: Summarized) -> str:
     """Return the name of the test that suits the differences: sign for signs, t for everything that has a size.
 
     >>> default_test(Differences(np.array([0]), np.array([1]), np.ones((1, 3)), np.ones((1, 3), bool), is_signs=True))
@@ -164,7 +166,7 @@ def default_test(differences: Differences) -> str:
     return "sign" if differences.is_signs else "t"
 
 
-def effect_sizes(differences: Differences) -> FloatArray:
+def effect_sizes(differences: Summarized) -> FloatArray:
     """Return how large each difference is by the spread of requests, or for signs how often the first is better, [P].
 
     d_z = mean/sd for what has a size: nan below two requests, 0 if all are 0, infinite if they are equal and not 0.
@@ -210,7 +212,7 @@ def _slices(num_rows: int, num_columns: int) -> Iterator[slice]:
     return (slice(start, start + size) for start in range(0, num_rows, size))
 
 
-def _interval_of_mean(differences: Differences, alpha: float) -> tuple[FloatArray, FloatArray]:
+def _interval_of_mean(differences: Summarized, alpha: float) -> tuple[FloatArray, FloatArray]:
     """Return mean ± t sd/sqrt(n); nan below two requests."""
     from scipy.special import stdtrit
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.measures.measure import TOLERANCE
-from lexirecall.statistics.differences import Differences
+from lexirecall.statistics.differences import Summarized
 from lexirecall.statistics.paired import check_chance, effect_sizes
 
 LONGEST = 1000  # requests up to which power is exact; beyond, the normal distribution serves
@@ -33,7 +33,7 @@ def discriminative_power(pvalues: npt.ArrayLike, alpha: float = 0.05) -> float:
     return float(np.mean(defined < alpha)) if defined.size else np.nan
 
 
-def requests_needed(differences: Differences, *, alpha: float = 0.05, power: float = 0.8) -> FloatArray:
+def requests_needed(differences: Summarized, *, alpha: float = 0.05, power: float = 0.8) -> FloatArray:
     """Return how many requests it would take to detect each observed difference by the default test, [P].
 
     That is the least number with which the test has p < alpha with the probability `power`, if the observed effect is
@@ -49,6 +49,7 @@ def requests_needed(differences: Differences, *, alpha: float = 0.05, power: flo
     signs, π being the share of wins, which is off by 2% at most where alpha <= .05 and power >= .5.
 
     >>> values = np.array([[0.1, 0.3, 0.2, 0.0], [0.1, -0.1, 0.2, -0.1]])
+    >>> from lexirecall.statistics import Differences
     >>> both = Differences(np.array([0, 0]), np.array([1, 2]), values, np.ones((2, 4), bool))
     >>> effect_sizes(both).round(2).tolist(), requests_needed(both).tolist()
     ([1.16, 0.17], [8.0, 285.0])
@@ -71,7 +72,7 @@ def _by_t_test(effects: FloatArray, alpha: float, power: float) -> FloatArray:
     return _looked_up(bounded, tested, least, (shift / effects) ** 2 + z**2 / 2)
 
 
-def _by_sign_test(differences: Differences, alpha: float, power: float) -> FloatArray:
+def _by_sign_test(differences: Summarized, alpha: float, power: float) -> FloatArray:
     wins, losses, untied = differences.wins, differences.losses, differences.wins + differences.losses
     with np.errstate(divide="ignore", invalid="ignore"):
         balance = np.abs(wins - losses) / untied  # 2π - 1
