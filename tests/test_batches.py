@@ -1,6 +1,7 @@
 """What the workers of an engine do, without the engine: rows in Arrow, portions of them, and what they add up to."""
 
 import random
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -8,15 +9,16 @@ import numpy as np
 import pytest
 
 import lexirecall
-from lexirecall import parse_preference, project
+from lexirecall import project
 from lexirecall.engines import batches
 from lexirecall.engines.batches import Layout
-from lexirecall.engines.kernels import Kernel, PairKernel, total_of
-from lexirecall.engines.tallies import PairTally, Tally, Task
+from lexirecall.engines.kernels import Asked, Kernel, RowKernel, total_of
 from lexirecall.manifest import Conventions, Policies
 from lexirecall.names import parse_names
-from lexirecall.positions import Positions, Tracks
-from lexirecall.verbs.rank import compared_pairs
+from lexirecall.positions import Positions, Shortage, Tracks
+from lexirecall.statistics.paired import ADDED_UP
+from lexirecall.verbs.compare import conclude, run_test
+from lexirecall.verbs.testing import Testing
 from table import all_measures, all_preferences, needs_size
 
 pa = pytest.importorskip("pyarrow")
@@ -73,8 +75,12 @@ def as_batch(positions: Positions, seed: int) -> Any:
     return pa.RecordBatch.from_pylist(rows)
 
 
-def task_of(*names: str, **policies: Any) -> Task:
-    return Task(tuple(parse_names(names)), Policies(**policies))
+def total(kernel: Kernel, *parts: Any) -> tuple[Any, ...]:
+    """Return what the workers add up to, each of which has a part of the rows."""
+    states = [state for part in parts for state in kernel.states(iter([part]))]
+    shortage, *counted = total_of(state["state"][0].as_py() for state in states)
+    assert shortage is None
+    return tuple(counted)
 
 
 @pytest.fixture(params=[1, 40, batches.BUDGET])
@@ -88,34 +94,52 @@ def test_values_and_sums_are_those_of_the_positions_however_they_are_cut(ties: s
     positions = collection(1, ties)
     tried = [*(m for m in all_measures() if not m.needs_providers and not needs_size(m)), *all_preferences()]
     names = [str(row) for row in tried if ties != "expected" or row.has_closed_form]
-    task = task_of(*names, queries="intersection")
+    asked = Asked(tuple(parse_names(names)), Policies(queries="intersection"))
     scores = lexirecall.evaluate(positions, measures=names, queries="intersection")
-    kernel = Kernel(Layout(SYSTEMS, Conventions(ties=ties), needs_judged=True), task)
+    layout = Layout(SYSTEMS, Conventions(ties=ties), needs_judged=True)
     batch = as_batch(positions, seed=2)
+    kernel = RowKernel(layout, asked)
     rows = [row for part in kernel.rows(iter([batch.slice(0, 7), batch.slice(7)])) for row in part.to_pylist()]
     values = {(row["run"], row["query"], row["measure"]): row["value"] for row in rows}
     expected = scores.to_dict(per_request=True)
     assert values == {(s, q, m): expected[s][q][m] for s in expected for q in expected[s] for m in expected[s][q]}
-    states = [state for part in (batch.slice(9), batch.slice(0, 9)) for state in kernel.tallies(iter([part]))]
-    tally = total_of((state["state"][0].as_py() for state in states), Tally())
-    np.testing.assert_array_equal(tally.means(task.measures), scores.means)
-    assert tally.numbers["num_due"].tolist() == scores.num_due.tolist()
+    (tally,) = total(Kernel(layout, asked.values), batch.slice(9), batch.slice(0, 9), batch.slice(0, 0))
+    averages = tally.averages(*asked)
+    np.testing.assert_array_equal(averages.means, scores.means)
+    assert averages.num_due.tolist() == scores.num_due.tolist()
+    told = [note for note in scores.notes if note.kind != "no relevant item"]  # names queries, in another order
+    assert [note for note in averages.notes if note.kind != "no relevant item"] == told
 
 
 @pytest.mark.usefixtures("_portions")
-def test_pairs_are_those_of_the_positions_however_they_are_cut() -> None:
-    positions = collection(3)
-    preferences = tuple(parse_preference(name) for name in ("LexiRecall", "RPP"))
-    kernel = PairKernel(Layout(SYSTEMS, needs_judged=True), Task(preferences), preferences)
-    states = [state["state"][0].as_py() for state in kernel.tallies(iter([as_batch(positions, seed=4)]))]
-    rows = list(total_of(iter(states), PairTally()).rows(SYSTEMS, preferences))
-    assert len(rows) == 6
-    for row in rows:
-        pairs = compared_pairs(positions, parse_preference(row["measure"]), Policies())
-        a, b = SYSTEMS.index(row["a"]), SYSTEMS.index(row["b"])
-        assert (row["wins"], row["losses"]) == (pairs.wins[a, b], pairs.wins[b, a])
-        assert (row["ties"], row["requests"]) == (pairs.ties[a, b], pairs.num_requests[a, b])
-        assert row["mean"] == pytest.approx(pairs.means[a, b], rel=1e-15)
+def test_comparisons_are_those_of_the_positions_however_they_are_cut() -> None:
+    positions, batch = collection(3), as_batch(collection(3), seed=4)
+    asked = Asked(tuple(parse_names(["LexiRecall", "RPP", "AP", "LastRel"])), Policies(queries="intersection"))
+    layout, parts = Layout(SYSTEMS, needs_judged=True), (batch.slice(11), batch.slice(0, 11))
+    tally, pairs = total(Kernel(layout, asked.pairs), *parts)
+    means = [totals.means for totals in pairs.totals]
+    squares = total(Kernel(layout, partial(asked.squares, means)), *parts)
+    expected = lexirecall.compare(positions, measures=list(asked.measures), queries="intersection")
+    for test in ADDED_UP:
+        summaries = [totals.with_squares(each) for totals, each in zip(pairs.totals, squares, strict=True)]
+        tested = [(summary, run_test(Testing(test=test), summary)) for summary in summaries]
+        found = conclude(tally.averages(*asked), tested, pairs.order(), Testing(test=test))
+        expected = lexirecall.compare(positions, measures=list(asked.measures), queries="intersection", test=test)
+        assert list(found.rows()) == list(expected.rows())
+        assert found.render() == expected.render()
+        np.testing.assert_array_equal(found.order.scores, expected.order.scores)
+
+
+def test_a_corpus_that_is_too_small_is_found_wherever_it_is() -> None:
+    positions, batch = collection(1), as_batch(collection(1), seed=2)
+    asked = Asked(tuple(parse_names(["Linear"])), Policies())
+    kernel = Kernel(Layout(SYSTEMS, corpus_size=5, needs_judged=True), asked.values)
+    parts = [batch.slice(at, 1) for at in range(batch.num_rows)]
+    shortage, _ = total_of(state["state"][0].as_py() for part in parts for state in kernel.states(iter([part])))
+    expected = Shortage.of(positions, np.full(len(positions.requests), 5))
+    assert expected is not None
+    assert shortage.request == min(expected.requests)
+    assert (shortage.needed_by_all, {*shortage.requests}) == (expected.needed_by_all, {*expected.requests})
 
 
 def test_portions_hold_all_rows_and_keep_to_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,12 +156,3 @@ def test_portions_hold_all_rows_and_keep_to_the_budget(monkeypatch: pytest.Monke
         )
         assert numbers <= 60 or portion.num_rows == 1
     assert list(layout.portions(batch.slice(0, 0))) == []
-
-
-def test_a_corpus_that_is_too_small_is_remembered_and_nothing_is_computed() -> None:
-    positions = collection(7)
-    layout = Layout(SYSTEMS, corpus_size=2, needs_judged=True)
-    tally = Tally.of(layout.positions(as_batch(positions, seed=8)), task_of("AP"))
-    missing = positions.judgments.num_positive - positions.num_found
-    assert tally.largest[0] == (positions.num_retrieved + missing).max()
-    assert "counts" not in tally.numbers

@@ -4,22 +4,19 @@ import math
 import random
 import re
 import sys
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import lexirecall
-from lexirecall import Measure, parse_preference, project
+from lexirecall import Measure, project
 from lexirecall.engines import spark as engine
 from lexirecall.engines import spark_session
 from lexirecall.engines.spark_files import evaluate_files
 from lexirecall.errors import DataError, FormatError, LexirecallError, UsageError
 from lexirecall.exact import sort_key
-from lexirecall.manifest import Policies
 from lexirecall.results import Scores
-from lexirecall.verbs.rank import compared_pairs
 from pages import DOCS, run_page
 from test_table_files import every_odd_file, folder_with
 
@@ -109,6 +106,7 @@ def check_same(qrels: Qrels, runs: Runs, frames: tuple[Frame, Frame], *, measure
 CONVENTIONS: dict[str, dict[str, Any]] = {
     "plain": {},
     "zero": {"no_relevant": "zero", "level": 2, "corpus_size": 40},
+    "sizes": {"corpus_size": {f"q{i}": 40 + i for i in range(30)}},
     "worst": {"ties": "worst", "queries": "intersection", "depth": 5},
     "best": {"ties": "best", "judged_only": True, "score_dtype": "float32"},
     "paper": {
@@ -194,22 +192,26 @@ def test_a_measure_of_the_users_own_reaches_the_workers(spark: Any) -> None:
     check_same(qrels, runs, as_frames(spark, qrels, runs), measures=[own, median])
 
 
-def test_preference_counts_are_those_of_pairs(spark: Any) -> None:
+COMPARED: dict[str, dict[str, Any]] = {
+    "all pairs": {"queries": "intersection", "corpus_size": 99},
+    "the t test": {"test": "t", "correction": "bh", "alpha": 0.1},
+    "the sign test": {"test": "sign", "test_ties": "split", "correction": "bonferroni", "no_relevant": "zero"},
+    "a baseline": {"baseline": "dense", "level": 2, "ties": "worst"},
+}
+
+
+@pytest.mark.parametrize("case", COMPARED)
+def test_comparisons_are_those_of_memory(spark: Any, case: str) -> None:
     qrels, runs = collection(seed=10)
-    names = ["LexiRecall", "LexiPrecision(size='rr')", "RPP(graded=True)", "nDCG"]
-    positions = project(qrels, runs, corpus_size=99)
-    expected = []
-    for preference in map(parse_preference, names):
-        pairs = compared_pairs(positions, preference, Policies(queries="intersection"))
-        for a, b in combinations(range(3), 2):
-            counts = (table[a, b] for table in (pairs.wins, pairs.ties, pairs.losses, pairs.num_requests))
-            mean = math.fsum(pairs.values[a, b].tolist()) / pairs.num_requests[a, b]
-            expected.append((pairs.systems[a], pairs.systems[b], pairs.preference, mean, *counts))
+    names = ["LexiRecall", "LexiPrecision(size='rr')", "RPP(graded=True)", "nDCG", "LastRel", "AP"]
+    expected = lexirecall.compare(qrels, runs, names, **COMPARED[case])
     frames = as_frames(spark, qrels, runs)
     frames[1].persist().count()
-    rows = engine.preference_counts(*frames, names, queries="intersection", corpus_size=99)
-    assert list(rows[0]) == ["a", "b", "measure", "mean", "wins", "ties", "losses", "requests"]
-    assert [tuple(row.values()) for row in rows] == expected
+    found = engine.compare(*frames, names, **COMPARED[case])
+    assert list(found.rows()) == list(expected.rows())
+    assert found.averages.to_dict() == expected.averages.to_dict()
+    assert found.render() == expected.render()
+    assert [(note.kind, note.count) for note in found.notes] == [(note.kind, note.count) for note in expected.notes]
     assert frames[1].storageLevel.useMemory, "what the user keeps is kept"
     frames[1].unpersist()
 
@@ -277,7 +279,7 @@ def test_bad_usage_is_refused_before_anything_runs(spark: Any) -> None:
     for keywords, message in (
         ({"ties": "input"}, "goes by the order of rows"),
         ({"duplicates": "first"}, "goes by the order of rows"),
-        ({"corpus_size": 1.5}, "the corpus size is 1.5"),
+        ({"corpus_size": 1.5}, "corpus_size is a float"),
         ({"queries": "some"}, "queries is 'some'"),
     ):
         with pytest.raises(UsageError, match=message):
@@ -291,7 +293,10 @@ def test_bad_usage_is_refused_before_anything_runs(spark: Any) -> None:
     with pytest.raises(UsageError, match="one order of tied items"):
         engine.sort_keys(qrels, runs, ties="expected")
     with pytest.raises(UsageError, match="there is one run only"):
-        engine.preference_counts(qrels, runs)
+        engine.compare(qrels, runs)
+    for test in ("wilcoxon", "randomization", "hsd", "randomized-hsd"):
+        with pytest.raises(UsageError, match=f"{test} needs every difference"):
+            engine.compare(qrels, runs, test=test)
     with pytest.raises(UsageError, match="needs the corpus size"):
         engine.evaluate(qrels, runs, ["TSE(e=linear)"])
 
@@ -352,7 +357,7 @@ def test_files_that_are_no_tables_are_refused(spark: Any, tmp_path: Path) -> Non
             evaluate_files(given[judgments], [given[name] for name in ranked])
     with pytest.raises(UsageError, match="Spark does not compute the exposure of providers"):
         evaluate_files(given["qrels"], [given["runs"]], providers="p.tsv")
-    with pytest.raises(UsageError, match="must be one number for all requests"):
+    with pytest.raises(LexirecallError, match=r"n\.txt: no such file"):
         evaluate_files(given["qrels"], [given["runs"]], corpus_size="n.txt")
 
 

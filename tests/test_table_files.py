@@ -450,6 +450,6 @@ def test_a_table_known_by_given_columns_only_holds_as_many_runs_as_it_says(tmp_p
     write(again, rows.replace(b"x,", b"v,").replace(b"y,", b"w,"))
     options: dict[str, Any] = {"columns": {"item": "film"}}
     qrels = {"7": {"a": 1}}
-    assert compare(qrels, path, ["RR"], **options).scores.systems == ("x", "y")
+    assert compare(qrels, path, ["RR"], **options).systems == ("x", "y")
     assert [row["run"] for row in rank(qrels, path, **options).rows()] == ["x", "y"]
     assert evaluate(qrels, [path, again], ["RR"], **options).systems == ("x", "y", "v", "w")

@@ -208,7 +208,9 @@ class Sources:
         metadata=option(
             "Read Parquet and CSV that are larger than memory.",
             choices=("duckdb",),
-            elsewhere={"spark": "for Spark use lexirecall eval --engine spark, or lexirecall.engines.spark in Python"},
+            elsewhere={
+                "spark": "for Spark use lexirecall eval or compare --engine spark, or Python: lexirecall.engines.spark"
+            },
         ),
     )
     engine_options: Mapping[str, Any] | None = None

@@ -71,6 +71,59 @@ class Mismatch:
 
 
 @dataclass(frozen=True, slots=True)
+class Shortage:
+    """A corpus that is too small for what was retrieved of it, and what is relevant but missing."""
+
+    request: str
+    system: str
+    corpus_size: int
+    num_retrieved: int
+    num_missing: int
+    needed: int
+    """How large it must be for this request, and for all of them."""
+    needed_by_all: int
+    requests: tuple[str, ...]
+    """Every request for which it is too small."""
+
+    @classmethod
+    def of(cls, positions: "Positions", corpus_size: IntArray) -> "Shortage | None":
+        """Return the first one, None if every corpus is large enough."""
+        needed = positions.num_needed
+        wrong = np.argwhere(needed > corpus_size)
+        if not len(wrong):
+            return None
+        s, q = wrong[0].tolist()
+        return cls(
+            positions.requests[q],
+            positions.systems[s],
+            int(corpus_size[q]),
+            int(positions.num_retrieved[s, q]),
+            int(needed[s, q] - positions.num_retrieved[s, q]),
+            int(needed[:, q].max()),
+            int(needed.max()),
+            tuple(positions.requests[q] for q in dict.fromkeys(wrong[:, 1].tolist())),
+        )
+
+    def __add__(self, other: "Shortage") -> "Shortage":
+        """Tell of the requests of both, the first by name at length."""
+        return replace(
+            min(self, other, key=lambda shortage: shortage.request),
+            needed_by_all=max(self.needed_by_all, other.needed_by_all),
+            requests=tuple(sorted([*self.requests, *other.requests])),
+        )
+
+    def error(self) -> DataError:
+        """Return what is said of it."""
+        return DataError(
+            f"the corpus size {self.corpus_size:,} is too small for request {self.request!r}: "
+            f"{self.system} retrieved {counted(self.num_retrieved, 'item')}, "
+            f"without {counted(self.num_missing, 'relevant item')}",
+            remedy=f"it needs {self.needed:,} or more, one number for all {self.needed_by_all:,} or more; "
+            f"too small for {listed(self.requests)}",
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class SystemPositions:
     """One system's rankings of the judged requests, as a reader hands them over."""
 
@@ -168,20 +221,15 @@ class Positions:
         """Return which rankings count, [S, Q]: of requests with a relevant item, and answered if only those are."""
         return policies.among(self.answered) & (self.judgments.num_relevant(policies.level) > 0)
 
+    @property
+    def num_needed(self) -> IntArray:
+        """How many items a corpus needs for what was retrieved, and what is relevant but missing, [S, Q]."""
+        return self.num_retrieved + self.judgments.num_positive - self.num_found
+
     def check_corpus_size(self, corpus_size: IntArray) -> None:
         """Raise where a corpus is too small for what was retrieved and what is relevant but missing."""
-        missing = self.judgments.num_positive - self.num_found
-        needed = self.num_retrieved + missing
-        wrong = np.argwhere(needed > corpus_size)
-        if len(wrong):
-            s, q = wrong[0]
-            raise DataError(
-                f"the corpus size {corpus_size[q]:,} is too small for request {self.requests[q]!r}: "
-                f"{self.systems[s]} retrieved {counted(self.num_retrieved[s, q], 'item')}, "
-                f"without {counted(missing[s, q], 'relevant item')}",
-                remedy=f"it needs {needed[:, q].max():,} or more, one number for all {needed.max():,} or more; "
-                f"too small for {listed(self.requests[q] for q in dict.fromkeys(wrong[:, 1]))}",
-            )
+        if (shortage := Shortage.of(self, corpus_size)) is not None:
+            raise shortage.error()
 
     def at_level(self, level: float) -> "Projection":
         """Return the relevance projection: what remains when grades of at least `level` count as relevant."""

@@ -31,7 +31,6 @@ from lexirecall.manifest import Conventions, Policies
 from lexirecall.measures import MEASURES, Measure, Parameter
 from lexirecall.names import Evaluable, parse_preference
 from lexirecall.positions import Positions
-from lexirecall.verbs.averages import mean_of
 from lexirecall.verbs.evaluate import values_of
 
 try:
@@ -91,7 +90,9 @@ class DefinedMean(Agg):
 
     def result(self) -> float:
         """Return the mean."""
-        return mean_of(self.values, len(self.values), self.total)
+        if not self.values:
+            return math.nan
+        return math.fsum(self.values) / (1 if self.total == "sum" else len(self.values))
 
 
 class LexiRecallAgainst(ir_measures.Measure):

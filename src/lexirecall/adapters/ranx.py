@@ -219,7 +219,7 @@ class RanxReport:
     @property
     def results(self) -> dict[str, dict[str, float | None]]:
         """{run: {metric: mean}}; None where no request has a value."""
-        means = self.comparison.scores.means
+        means = self.comparison.averages.means
         columns = {name: means[:, self._index(name)].tolist() for name in self.rows}
         return {
             model: {name: None if np.isnan(column[s]) else column[s] for name, column in columns.items()}
@@ -227,7 +227,7 @@ class RanxReport:
         }
 
     def _index(self, metric: str) -> int:
-        return self.comparison.scores.measures.index(self.rows[metric])
+        return self.comparison.averages.measures.index(self.rows[metric])
 
     def to_dict(self) -> dict[str, Any]:
         """Return scores, p-values and wins, ties and losses, {"stat_test", "metrics", "model_names", run: {…}, …}."""

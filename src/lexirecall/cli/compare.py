@@ -1,11 +1,14 @@
 """`lexirecall compare`: a thin shell on `lexirecall.compare`."""
 
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from lexirecall.cli.options import (
+    check_engine,
     check_files,
+    engine_options,
     is_bold,
     measures_option,
     output_options,
@@ -17,16 +20,20 @@ from lexirecall.cli.options import (
 )
 from lexirecall.errors import UsageError
 from lexirecall.fields import names_of
-from lexirecall.verbs.comparison import VIEWS
+from lexirecall.verbs.comparison import VIEWS, Comparison
 from lexirecall.verbs.testing import Testing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _TESTING = ("baseline", *names_of(Testing))
 
 
 @click.command("compare")
-@reading_options
+@partial(reading_options, without=("engine",))
 @measures_option
 @testing_options
+@engine_options
 @click.option(
     "--show", "view", type=click.Choice(VIEWS), default=VIEWS[0], show_default=True,
     help="The runs with marks of significance, every pair, a matrix for each measure, or what each can tell apart.",
@@ -37,6 +44,8 @@ def command(
     runs: tuple[str, ...],
     measures: tuple[str, ...],
     view: str,
+    engine: str | None,
+    master: str | None,
     form: str,
     output: str | None,
     raw: bool,
@@ -54,8 +63,10 @@ def command(
       lexirecall compare qrels.txt runs/*.run --baseline bm25.run -m LexiRecall -m nDCG@10 -f latex
       lexirecall compare qrels.txt runs/*.run --test randomized-hsd --seed 7 -f jsonl -o pairs.jsonl
       lexirecall compare qrels.txt runs/*.run --show power
+      lexirecall compare qrels.parquet runs/ --engine spark --master spark://host:7077 --test sign
     """
     check_files([qrels, *runs, options["corpus_size"], options["providers"]], ("-o", output))
+    check_engine(engine, master, "sums and counts", ("-f pref_eval", form == "pref_eval"))
     from lexirecall.output import write
 
     with shown_warnings():
@@ -64,16 +75,25 @@ def command(
             from lexirecall.adapters.pref_eval import prefer
 
             reading = {name: value for name, value in options.items() if name not in _TESTING}
-            preferences = prefer(qrels, list(runs), measures or None, show_progress=None, **reading)
+            preferences = prefer(qrels, list(runs), measures or None, engine=engine, show_progress=None, **reading)
             notes, result = preferences.notes, str(preferences)
         else:
-            from lexirecall.verbs.compare import compare
-
-            comparison = compare(qrels, list(runs), measures or None, show_progress=None, **options)
+            comparison = _compared(engine, master)(qrels, list(runs), measures or None, **options)
             notes, result = comparison.notes, comparison.render(form, view=view, bold=is_bold(output), raw=raw)
     show_notes(notes)
     show_apostrophes([result], form, raw=raw)
     write(result, output)
+
+
+def _compared(engine: str | None, master: str | None) -> "Callable[..., Comparison]":
+    """Return what compares, here or on a cluster."""
+    if engine == "spark":
+        from lexirecall.engines.spark_files import compare_files
+
+        return partial(compare_files, master=master)
+    from lexirecall.verbs.compare import compare
+
+    return partial(compare, engine=engine, show_progress=None)
 
 
 def _check_nothing_is_tested(context: click.Context) -> None:

@@ -1,13 +1,14 @@
 """`lexirecall eval`: a thin shell on `lexirecall.evaluate`."""
 
-import warnings
 from functools import partial
 from typing import Any
 
 import click
 
 from lexirecall.cli.options import (
+    check_engine,
     check_files,
+    engine_options,
     is_bold,
     measures_option,
     output_options,
@@ -16,9 +17,6 @@ from lexirecall.cli.options import (
     show_notes,
     shown_warnings,
 )
-from lexirecall.errors import UsageError
-from lexirecall.fields import choices_of
-from lexirecall.manifest import Sources
 
 
 @click.command("eval")
@@ -26,11 +24,7 @@ from lexirecall.manifest import Sources
 @measures_option
 @click.option("-q", "--per-query", is_flag=True, help="Print the value of each request too.")
 @click.option("--manifest", metavar="FILE", help="Write the conventions used, and what was left out, as JSON.")
-@click.option(
-    "--engine", type=click.Choice((*choices_of(Sources, "engine"), "spark")),
-    help="Evaluate Parquet and CSV that are larger than memory, on this machine or on a cluster.",
-)  # fmt: skip
-@click.option("--master", metavar="URL", help="Where Spark runs, as in spark://host:7077; this machine if not given.")
+@engine_options
 @output_options("trec")
 def command(
     qrels: str,
@@ -61,15 +55,13 @@ def command(
     """
     inputs = [qrels, *runs, options["corpus_size"], options["providers"]]
     check_files(inputs, ("-o", output), *([("--manifest", manifest)] if manifest is not None else []))
-    _check_engine(engine, master, form, per_query=per_query)
+    check_engine(engine, master, "means", ("-q", per_query), ("-f trec", form == "trec"))
     from lexirecall.output import write_all
 
     with shown_warnings():
         if engine == "spark":
             from lexirecall.engines.spark_files import evaluate_files
 
-            # said of pandas, which nothing here uses
-            warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
             averages = evaluate_files(qrels, list(runs), measures or None, master=master, **options)
             result, record = averages.render(form, bold=is_bold(output), raw=raw), averages.manifest
         else:
@@ -81,14 +73,3 @@ def command(
     show_notes(record.notes)
     show_apostrophes([result], form, raw=raw)
     write_all([(output, result), *([(manifest, record.to_json())] if manifest is not None else [])])
-
-
-def _check_engine(engine: str | None, master: str | None, form: str, *, per_query: bool) -> None:
-    """Raise if an option asks for what the engine does not do."""
-    if master is not None and engine != "spark":
-        raise UsageError(f"--master {master} is for Spark", remedy="add --engine spark")
-    if engine == "spark" and (per_query or form == "trec"):
-        raise UsageError(
-            f"{'-q' if per_query else '-f trec'} does not go with --engine spark, which brings only means here",
-            remedy="lexirecall.engines.spark.evaluate(...).per_request is a Spark data frame that can be written",
-        )

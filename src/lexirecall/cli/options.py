@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lexirecall.errors import LexirecallError, UsageError
-from lexirecall.fields import Option, offered
-from lexirecall.manifest import MOST_ITEMS, READING, Note, Policies
+from lexirecall.fields import Option, choices_of, offered
+from lexirecall.manifest import MOST_ITEMS, READING, Note, Policies, Sources
 from lexirecall.tables import FORMATS, num_apostrophes
 from lexirecall.text import number_of, visible, whole_number_of
 
@@ -132,6 +132,29 @@ def reading_options(command: Command, without: tuple[str, ...] = ()) -> Command:
     return click.argument("qrels", metavar="QRELS")(command)
 
 
+def engine_options(command: Command) -> Command:
+    """Add --engine and --master, for commands that Spark can do too; `reading_options` goes without the first then."""
+    command = click.option(
+        "--master", metavar="URL", help="Where Spark runs, as in spark://host:7077; this machine if not given."
+    )(command)
+    return click.option(
+        "--engine", type=click.Choice((*choices_of(Sources, "engine"), "spark")),
+        help="Read Parquet and CSV that are larger than memory, on this machine or on a cluster.",
+    )(command)  # fmt: skip
+
+
+def check_engine(engine: str | None, master: str | None, brought: str, *unlike: tuple[str, bool]) -> None:
+    """Raise if an option asks for what the engine does not do; Spark brings here no more than what is `brought`."""
+    if master is not None and engine != "spark":
+        raise UsageError(f"--master {master} is for Spark", remedy="add --engine spark")
+    for name, is_given in unlike:
+        if engine == "spark" and is_given:
+            raise UsageError(
+                f"{name} does not go with --engine spark, which brings only {brought} here",
+                remedy="lexirecall.engines.spark.evaluate(...).per_request is a Spark data frame that can be written",
+            )
+
+
 raw_option = click.option(
     "--raw", is_flag=True, help="Write ids into tsv and csv as they are, even if a spreadsheet would run them."
 )
@@ -191,6 +214,8 @@ def shown_warnings() -> Iterator[None]:
     """Print the warnings that are given within to stderr, at the end."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        # Spark's word about pandas, which nothing here uses
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         yield
     for warning in caught:
         click.echo(f"warning: {warning.message}", err=True)

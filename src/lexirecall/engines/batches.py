@@ -8,7 +8,7 @@ A row has `request`; `judged`, a list of (place, grade), in which places count f
 place) of judged items, with (block_start, block_size) where ties have no order. The order within lists does not matter.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -35,7 +35,8 @@ class Layout:
 
     systems: tuple[str, ...]
     conventions: Conventions = field(default_factory=Conventions)
-    corpus_size: int | None = None
+    corpus_size: int | Mapping[str, int] | None = None
+    """One for all requests, or of each."""
     needs_judged: bool = False
 
     def portions(self, batch: Batch) -> Iterator[Batch]:
@@ -58,9 +59,12 @@ class Layout:
         rankings = _Rankings.of(batch["rankings"], self.systems)
         systems = [self._system(s, rankings, judgments) for s in range(len(self.systems))]
         positions = Positions.stack(judgments, systems, self.conventions)
-        if self.corpus_size is None:
-            return positions
-        return replace(positions, corpus_size=np.full(len(judgments.requests), self.corpus_size, np.int64))
+        return replace(positions, corpus_size=self._sizes(judgments.requests))
+
+    def _sizes(self, requests: tuple[str, ...]) -> IntArray | None:
+        if isinstance(self.corpus_size, Mapping):
+            return np.array([self.corpus_size[request] for request in requests], np.int64)
+        return None if self.corpus_size is None else np.full(len(requests), self.corpus_size, np.int64)
 
     def _system(self, s: int, rankings: "_Rankings", judgments: Judgments) -> SystemPositions:
         chosen = np.flatnonzero(rankings.systems == s)

@@ -1,78 +1,123 @@
 """Kernels: what the workers of an engine do with batches of requests.
 
-Belongs here: functions from Arrow batches to Arrow batches. Not here: the engine that calls them.
+Belongs here: functions from Arrow batches to Arrow batches. Not here: what is counted (verbs), the engine that calls
+them.
 """
 
 import pickle
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lexirecall.engines.batches import Batch, Layout
-from lexirecall.engines.tallies import PairTally, Tally, Task
-from lexirecall.positions import Positions
-from lexirecall.preferences import Preference
+from lexirecall.judgments import FloatArray
+from lexirecall.manifest import Policies
+from lexirecall.names import Evaluable
+from lexirecall.positions import Positions, Shortage
+from lexirecall.sums import ExactSums
+from lexirecall.verbs.evaluate import values_of
+from lexirecall.verbs.pairtally import PairTally, squares_about
+from lexirecall.verbs.tally import Tally
 
 ROWS = "run string, query string, measure string, value double"
 STATE = "state binary"
 """What the kernels give, as Spark writes a schema."""
-Sum = TypeVar("Sum", Tally, PairTally)
+Counted = tuple[Any, ...]
+"""Things of which those of different requests can be added, or None."""
+
+
+class Asked(NamedTuple):
+    """What is counted of some requests."""
+
+    measures: tuple[Evaluable, ...]
+    policies: Policies
+
+    def values(self, positions: Positions) -> tuple[Tally]:
+        """Evaluate them."""
+        values, num_due = values_of(positions, *self)
+        return (Tally.of(positions, *self, values, num_due),)
+
+    def pairs(self, positions: Positions) -> tuple[Tally, PairTally]:
+        """Evaluate them, and compare every two systems."""
+        return *self.values(positions), PairTally.of(positions, *self)
+
+    def squares(self, means: Sequence[FloatArray], positions: Positions) -> tuple[ExactSums, ...]:
+        """Square by how much the differences of every two systems differ from their means."""
+        return squares_about(means, positions, *self)
 
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """What the workers do with batches of requests."""
+    """What the workers count of each portion of the requests."""
 
     layout: Layout
-    task: Task
+    count: Callable[[Positions], Counted]
 
-    def try_out(self) -> None:
+    def try_out(self, grade: float) -> None:
         """Find out here, and not on the workers after an hour, what a measure lacks: every system finds one item."""
         import pyarrow as pa
 
         found = [{"position": 1, "place": 1, "block_start": 0, "block_size": 1}]
         rankings = [{"system": name, "num_retrieved": 1, "found": found} for name in self.layout.systems]
-        row = {"request": "", "judged": [{"place": 1, "grade": max(1.0, *self.task.levels)}], "rankings": rankings}
-        for _ in self.tallies(iter([pa.RecordBatch.from_pylist([row])])):
-            pass
+        row = {"request": "", "judged": [{"place": 1, "grade": grade}], "rankings": rankings}
+        layout = replace(self.layout, corpus_size=None if self.layout.corpus_size is None else 1)
+        self.count(layout.positions(pa.RecordBatch.from_pylist([row])))
 
-    def tallies(self, batches: Iterator[Batch]) -> Iterator[Batch]:
-        """Add up the values of all requests of a partition."""
-        return _added_up(self.layout, batches, lambda positions: Tally.of(positions, self.task), Tally())
-
-    def rows(self, batches: Iterator[Batch]) -> Iterator[Batch]:
-        """Give the value of each run, query and measure."""
+    def states(self, batches: Iterator[Batch]) -> Iterator[Batch]:
+        """Give what the requests of a partition add up to, if there are any."""
         import pyarrow as pa
 
-        names = [str(measure) for measure in self.task.measures]
-        for batch in batches:
-            for portion in self.layout.portions(batch):
-                positions = self.layout.positions(portion)
-                values, _ = self.task.values(positions)
-                num_systems, num_requests, num_measures = values.shape
-                flat = values.ravel()
-                yield pa.RecordBatch.from_pydict(
-                    {
-                        "run": _taken(self.layout.systems, num_requests * num_measures, 1),
-                        "query": _taken(positions.requests, num_measures, num_systems),
-                        "measure": _taken(names, 1, num_systems * num_requests),
-                        "value": pa.array(flat, mask=np.isnan(flat)),
-                    }
-                )
+        portions = (self.layout.positions(portion) for batch in batches for portion in self.layout.portions(batch))
+        counted = map(self._counted, portions)
+        if (first := next(counted, None)) is not None:
+            yield pa.RecordBatch.from_pydict({"state": [pickle.dumps(reduce(_added, counted, first))]})
+
+    def _counted(self, positions: Positions) -> Counted:
+        """Count, and tell whether a corpus is too small; if so, as if it were larger, since all is for nothing."""
+        if (n := positions.corpus_size) is None:
+            return None, *self.count(positions)
+        enough = np.maximum(n, positions.num_needed.max(axis=0))
+        return Shortage.of(positions, n), *self.count(replace(positions, corpus_size=enough))
+
+
+def total_of(states: Iterable[bytes]) -> Counted:
+    """Put together what the partitions add up to; first of all, whether a corpus is too small."""
+    return reduce(_added, map(pickle.loads, states))  # our own workers made them
+
+
+def _added(one: Counted, other: Counted) -> Counted:
+    return tuple(y if x is None else x if y is None else x + y for x, y in zip(one, other, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
-class PairKernel(Kernel):
-    """The same for pairs of systems."""
+class RowKernel:
+    """What gives the value of each run, query and measure."""
 
-    preferences: tuple[Preference, ...] = ()
+    layout: Layout
+    asked: Asked
 
-    def tallies(self, batches: Iterator[Batch]) -> Iterator[Batch]:
-        """Count the preferences on all requests of a partition."""
-        return _added_up(
-            self.layout, batches, lambda positions: PairTally.of(positions, self.preferences, self.task), PairTally()
+    def rows(self, batches: Iterator[Batch]) -> Iterator[Batch]:
+        """Evaluate the requests of a partition."""
+        for batch in batches:
+            for portion in self.layout.portions(batch):
+                yield self._rows(self.layout.positions(portion))
+
+    def _rows(self, positions: Positions) -> Batch:
+        import pyarrow as pa
+
+        values, _ = values_of(positions, *self.asked)
+        num_systems, num_requests, num_measures = values.shape
+        flat = values.ravel()
+        return pa.RecordBatch.from_pydict(
+            {
+                "run": _taken(self.layout.systems, num_requests * num_measures, 1),
+                "query": _taken(positions.requests, num_measures, num_systems),
+                "measure": _taken([str(row) for row in self.asked.measures], 1, num_systems * num_requests),
+                "value": pa.array(flat, mask=np.isnan(flat)),
+            }
         )
 
 
@@ -81,21 +126,3 @@ def _taken(names: Sequence[str], each: int, times: int) -> Any:
     import pyarrow as pa
 
     return pa.array(list(names), pa.string()).take(np.tile(np.repeat(np.arange(len(names)), each), times))
-
-
-def _added_up(
-    layout: Layout, batches: Iterator[Batch], count: Callable[[Positions], Sum], total: Sum
-) -> Iterator[Batch]:
-    import pyarrow as pa
-
-    for batch in batches:
-        for portion in layout.portions(batch):
-            total.merge(count(layout.positions(portion)))
-    yield pa.RecordBatch.from_pydict({"state": [pickle.dumps(total)]})
-
-
-def total_of(states: Iterator[bytes], total: Sum) -> Sum:
-    """Put together what the partitions added up."""
-    for state in states:
-        total.merge(pickle.loads(state))  # noqa: S301 - our own workers made it
-    return total

@@ -7,37 +7,43 @@ Where the judged items stand comes from SQL. Gathered to one row for each judged
 the same kernels as everything else, on the workers. What comes to the driver is sums, counts and names of systems.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from lexirecall.engines.batches import Layout
-from lexirecall.engines.kernels import ROWS, STATE, Kernel, PairKernel, Sum, total_of
+from lexirecall.engines.kernels import ROWS, STATE, Asked, Counted, Kernel, RowKernel, total_of
 from lexirecall.engines.spark_mismatch import mismatches
 from lexirecall.engines.spark_session import check_libraries, explained, match_python, pyspark, session
 from lexirecall.engines.spark_tables import Tables, Workspace, check_frame, no_common_request, prepare
-from lexirecall.engines.tallies import PairTally, Tally, Task
-from lexirecall.errors import DataError, UsageError, counted
+from lexirecall.errors import UsageError
 from lexirecall.fields import taken, takes
+from lexirecall.formats import CorpusSize, corpus_sizes
 from lexirecall.formats.casts import SPARK
 from lexirecall.formats.columns import Given
 from lexirecall.formats.plan import Plan
+from lexirecall.judgments import BoolArray
 from lexirecall.manifest import Conventions, Note, Policies, check_level, versions_in_use
-from lexirecall.names import Evaluable, Names, parse_preference
+from lexirecall.names import Names
+from lexirecall.positions import Positions
+from lexirecall.statistics.paired import ADDED_UP
 from lexirecall.verbs.averages import Averages
 from lexirecall.verbs.census import Census
-from lexirecall.verbs.compare import check_number
+from lexirecall.verbs.compare import check_number, conclude, index_of, run_test
+from lexirecall.verbs.comparison import Comparison
 from lexirecall.verbs.evaluate import computable
 from lexirecall.verbs.given import asked_measures
-from lexirecall.verbs.notes import ignored_level, notes_on_requests, undefined_note
+from lexirecall.verbs.tally import Tally
+from lexirecall.verbs.testing import Testing
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from lexirecall.engines.spark_tables import Frames
 
-__all__ = ["SparkScores", "evaluate", "preference_counts", "session", "sort_keys"]
+__all__ = ["SparkScores", "compare", "evaluate", "session", "sort_keys"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +80,7 @@ def evaluate(
     measures: Names | None = None,
     *,
     columns: Given = None,
-    corpus_size: int | None = None,
+    corpus_size: CorpusSize = None,
     **options: Any,
 ) -> SparkScores:
     """Evaluate runs against judgments, as `lexirecall.evaluate` does, where the rows are.
@@ -86,56 +92,48 @@ def evaluate(
     >>> evaluate(qrels, runs, ["LexiRecall", "AP"]).averages.to_dict()  # doctest: +SKIP
     {'early': {'LexiRecall': 0.5, 'AP': 0.875}, 'late': {'LexiRecall': 0.5, 'AP': 0.5416666666666666}}
     """
-    policies, conventions = taken(Policies, options), _checked(corpus_size, options)
-    asked = asked_measures(measures, has_providers=False)
-    with _gathering(qrels, runs, columns, conventions, asked) as (tables, gathered):
-        num_systems = len(tables.systems)
-        rows, left_out = computable(num_systems, conventions.ties, asked, is_default=measures is None)
-        task = Task(rows, policies)
-        kernel = Kernel(_layout(tables, asked, corpus_size), task)
-        kernel.try_out()
-        tally = _total(gathered, kernel.tallies, Tally())
-        _check(tally, tables, corpus_size)
-        numbers = tally.numbers["counts"], tally.numbers["num_due"]
-        census = _census(tally, task, tables, corpus_size)
-        census.check_relevant(rows, policies.level)
-        versions = {**versions_in_use(), "pyspark": pyspark("version").__version__}
-        notes = (*left_out, *_notes(tally, task, census))
-        manifest = census.manifest(rows, policies, notes, versions=versions, reader="spark")
-        averages = Averages(tables.systems, rows, tally.means(rows), *numbers, manifest)
-        values = gathered.mapInArrow(kernel.rows, ROWS)
-        return SparkScores(averages, values.withColumn("query", values["query"].cast(tables.request_type)), gathered)
+    with _gathering(qrels, runs, measures, columns, corpus_size, options) as job:
+        (tally,) = job.total(job.asked.values)
+        values = job.gathered.mapInArrow(RowKernel(job.layout, job.asked).rows, ROWS)
+        query = values["query"].cast(job.tables.request_type)
+        return SparkScores(job.averages(tally), values.withColumn("query", query), job.gathered)
 
 
-@takes(Policies, Conventions)
-def preference_counts(
+@takes(Testing, Policies, Conventions)
+def compare(
     qrels: "DataFrame",
     runs: "Frames",
-    preferences: str | Evaluable | Sequence[str | Evaluable] = ("LexiRecall",),
+    measures: Names | None = None,
     *,
+    baseline: str | None = None,
     columns: Given = None,
-    corpus_size: int | None = None,
+    corpus_size: CorpusSize = None,
     **options: Any,
-) -> list[dict[str, Any]]:
-    """Count wins, ties and losses of every two systems: one row for each preference and pair.
+) -> Comparison:
+    """Compare every two runs, or every run with a baseline, as `lexirecall.compare` does, where the rows are.
 
-    A row has a, b, measure, mean, wins, ties, losses and requests, as in `lexirecall.compare`: positive mean and wins
-    say that a is better, and a comes before b. The other arguments are those of `evaluate`.
+    By the t and the sign test, which need no more than sums and counts; p-values, intervals and all else are those of
+    memory, bit for bit. The other arguments are those of `evaluate`.
 
-    >>> preference_counts(qrels, runs, ["LexiRecall"])  # doctest: +SKIP
-    [{'a': 'early', 'b': 'late', 'measure': 'LexiRecall', 'mean': 0.0, 'wins': 1, 'ties': 0, 'losses': 1, …}]
+    >>> next(compare(qrels, runs, ["LexiRecall"]).rows())["wins"]  # doctest: +SKIP
+    1
     """
-    policies, conventions = taken(Policies, options), _checked(corpus_size, options)
-    asked = [preferences] if isinstance(preferences, (str, Evaluable)) else preferences
-    parsed = tuple(parse_preference(each) for each in asked)
-    with _gathering(qrels, runs, columns, conventions, parsed) as (tables, gathered):
-        check_number(len(tables.systems))
-        task = Task(parsed, policies)
-        kernel = PairKernel(_layout(tables, parsed, corpus_size), task, parsed)
-        kernel.try_out()
-        tally = _total(gathered, kernel.tallies, PairTally())
-        gathered.unpersist()
-        return list(tally.rows(tables.systems, parsed))
+    testing = taken(Testing, options)
+    if testing.test not in ("auto", *ADDED_UP):
+        raise UsageError(
+            f"Spark adds up what the t and sign tests need, and {testing.test} needs every difference",
+            remedy="choose t or sign; or project the runs (engine='duckdb' if they are large), then compare",
+        )
+    with _gathering(qrels, runs, measures, columns, corpus_size, options) as job:
+        check_number(len(job.tables.systems))
+        reference = index_of(baseline, job.tables.systems)
+        tally, pairs = job.total(job.asked.pairs)
+        averages = job.averages(tally)
+        squares = job.total(partial(job.asked.squares, [totals.means for totals in pairs.totals]))
+        summaries = [totals.with_squares(each) for totals, each in zip(pairs.totals, squares, strict=True)]
+        tested = ((summary, run_test(testing, summary)) for summary in summaries)
+        job.gathered.unpersist()
+        return conclude(averages, tested, pairs.order(), testing, reference=reference)
 
 
 def sort_keys(
@@ -171,31 +169,69 @@ def sort_keys(
         workspace.release()
 
 
-def _checked(corpus_size: Any, options: dict[str, Any]) -> Conventions:
-    if corpus_size is not None and (
-        isinstance(corpus_size, bool) or not isinstance(corpus_size, int) or corpus_size < 1
-    ):
-        raise UsageError(f"the corpus size is {corpus_size!r}, but must be one whole number above 0")
-    conventions = taken(Conventions, options)
-    conventions.warn_of_optimism()
-    conventions.require_corpus_size(corpus_size)
-    return conventions
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """Rows that have been gathered, and what is asked of them."""
+
+    tables: Tables
+    gathered: "DataFrame"
+    """One row for each judged request."""
+    layout: Layout
+    asked: Asked
+    left_out: list[Note]
+
+    def total(self, count: Callable[[Positions], Counted]) -> Counted:
+        """Add up what is counted of all requests, on the workers; raise if a corpus is too small for one of them."""
+        kernel = Kernel(self.layout, count)
+        kernel.try_out(max(1.0, *(row.level(self.asked.policies.level) for row in self.asked.measures)))
+        states = self.gathered.mapInArrow(kernel.states, STATE).collect()
+        shortage, *counted = total_of(bytes(row.state) for row in states)
+        if shortage is not None:
+            raise shortage.error()
+        return tuple(counted)
+
+    def averages(self, tally: Tally) -> Averages:
+        """Return the means with their record."""
+        tables, census = self.tables, tally.census
+        if strangers := _named(census, census.answered == 0):
+            raise no_common_request(strangers, tables.judgments)
+        census = replace(
+            census,
+            name="qrels",
+            corpus_size=self.layout.corpus_size,
+            num_repeated=tables.num_repeated,
+            has_grades=tables.has_grades,
+            unjudged=tables.num_unjudged,
+            duplicates=tables.num_duplicates,
+            mismatches=mismatches(tables, _named(census, census.found == 0)),
+        )
+        versions = {**versions_in_use(), "pyspark": pyspark("version").__version__}
+        return replace(tally, census=census).averages(
+            *self.asked, left_out=self.left_out, versions=versions, reader="spark"
+        )
 
 
-def _layout(tables: Tables, rows: Sequence[Evaluable], corpus_size: int | None) -> Layout:
-    return Layout(tables.systems, tables.plan.conventions, corpus_size, any(row.needs_judged for row in rows))
+def _named(census: Census, which: BoolArray) -> list[str]:
+    return [name for name, is_one in zip(census.systems, which, strict=True) if is_one]
 
 
 @contextmanager
 def _gathering(
     qrels: "DataFrame",
     runs: "Frames",
+    measures: Names | None,
     columns: Given,
-    conventions: Conventions,
-    rows: Sequence[Evaluable],
-) -> "Iterator[tuple[Tables, DataFrame]]":
-    """Give the checked tables and the rows gathered from them, which are held, and let go if something fails."""
-    plan = Plan(conventions, SPARK, keeps_others=any(row.needs_judged for row in rows))
+    corpus_size: CorpusSize,
+    options: dict[str, Any],
+) -> Iterator[_Job]:
+    """Give the rows gathered from checked tables, which are held, and let go if something fails."""
+    policies, conventions = taken(Policies, options), taken(Conventions, options)
+    conventions.warn_of_optimism()
+    conventions.require_corpus_size(corpus_size)
+    sizes = corpus_sizes(corpus_size)
+    asked = asked_measures(measures, has_providers=False)
+    needs_judged = any(row.needs_judged for row in asked)
+    plan = Plan(conventions, SPARK, keeps_others=needs_judged)
     check_libraries()
     check_frame(qrels, "qrels")
     match_python(qrels.sparkSession)
@@ -203,63 +239,15 @@ def _gathering(
     try:
         with explained():
             tables = prepare(workspace, qrels, runs, columns, plan)
+            rows, left_out = computable(len(tables.systems), conventions.ties, asked, is_default=measures is None)
+            layout = Layout(
+                tables.systems, conventions, tables.sizes(sizes) if callable(sizes) else sizes, needs_judged
+            )
             gathered = tables.gathered().persist(pyspark("storagelevel").StorageLevel.MEMORY_AND_DISK)
-            yield tables, gathered
+            yield _Job(tables, gathered, layout, Asked(rows, policies), left_out)
     except BaseException:
         if gathered is not None:
             gathered.unpersist()
         raise
     finally:
         workspace.release()
-
-
-def _total(gathered: "DataFrame", kernel: Callable[..., Any], total: Sum) -> Sum:
-    return total_of((bytes(row.state) for row in gathered.mapInArrow(kernel, STATE).collect()), total)
-
-
-def _check(tally: Tally, tables: Tables, corpus_size: int | None) -> None:
-    """Raise where a run answers nothing, or a corpus is too small."""
-    answered = tally.numbers["runs"][:, 0]
-    if strangers := [name for name, count in zip(tables.systems, answered, strict=True) if not count]:
-        raise no_common_request(strangers, tables.judgments)
-    needed, request, s, num_retrieved, num_missing = tally.largest
-    if corpus_size is not None and needed > corpus_size:
-        raise DataError(
-            f"the corpus size {corpus_size:,} is too small for request {request!r}: {tables.systems[s]} retrieved "
-            f"{counted(num_retrieved, 'item')}, without {counted(num_missing, 'relevant item')}",
-            remedy=f"it needs {needed:,} or more",
-        )
-
-
-def _census(tally: Tally, task: Task, tables: Tables, corpus_size: int | None) -> Census:
-    num_requests, num_judged, num_positive = tally.numbers["qrels"].tolist()
-    answered, unanswered, retrieved, found = tally.numbers["runs"].T.tolist()
-    strangers = [name for name, number in zip(tables.systems, found, strict=True) if not number]
-    return Census(
-        name="qrels",
-        systems=tables.systems,
-        conventions=tables.plan.conventions,
-        corpus_size=corpus_size,
-        num_requests=num_requests,
-        num_judged=num_judged,
-        num_positive=num_positive,
-        num_repeated=tables.num_repeated,
-        highest_grade=tally.highest_grade,
-        has_grades=tables.has_grades,
-        empty={level: tally.empty[level] for level in task.levels},
-        answered=answered,
-        unanswered=unanswered,
-        retrieved=retrieved,
-        found=found,
-        unjudged=tables.num_unjudged,
-        duplicates=tables.num_duplicates,
-        extra=[0] * len(tables.systems),
-        mismatches=mismatches(tables, strangers),
-    )
-
-
-def _notes(tally: Tally, task: Task, census: Census) -> Iterator[Note]:
-    yield from ignored_level(task.measures, task.policies.level)
-    yield from notes_on_requests(census, task.policies)
-    undefined = zip(task.measures, tally.numbers["missing"].tolist(), tally.numbers["due"].tolist(), strict=True)
-    yield from undefined_note(undefined)

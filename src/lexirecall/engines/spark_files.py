@@ -6,11 +6,12 @@ Where a path is on this machine, its content says what it is, as everywhere; els
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lexirecall.engines.spark import evaluate
+from lexirecall.engines.spark import compare, evaluate
 from lexirecall.engines.spark_session import explained, pyspark, session
 from lexirecall.engines.spark_tables import RunRows, Workspace, rows_of_frame
 from lexirecall.errors import DataError, FormatError, UsageError, shown
@@ -31,6 +32,7 @@ from lexirecall.names import Names
 from lexirecall.segments import Segments
 from lexirecall.text import to_text
 from lexirecall.verbs.averages import Averages
+from lexirecall.verbs.comparison import Comparison
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -40,29 +42,38 @@ _INFERENCE = "spark.sql.sources.partitionColumnTypeInference.enabled"  # takes t
 _STREAMING = "text and JSON are read line by line anyway, in little memory: leave out --engine"
 
 
-def evaluate_files(
-    qrels: str,
-    runs: Sequence[str],
-    measures: Names | None = None,
-    *,
-    master: str | None = None,
-    columns: Given = None,
-    corpus_size: Any = None,
-    providers: Any = None,
-    **keywords: Any,
-) -> Averages:
+def evaluate_files(qrels: str, runs: Sequence[str], measures: Names | None = None, **keywords: Any) -> Averages:
     """Evaluate tables of runs, as the command line does: Parquet and CSV, files, folders, patterns or URLs.
 
     A table without a column of systems is one run, named by its file. Judgments may be anything that is read elsewhere.
-    `keywords` are those of `lexirecall.engines.spark.evaluate`.
+    `master` is where Spark runs; the other `keywords` are those of `lexirecall.engines.spark.evaluate`.
 
     >>> evaluate_files("qrels.parquet", ["runs/"], master="spark://host:7077")  # doctest: +SKIP
     """
+    with _opened(qrels, runs, **keywords) as (frames, options), evaluate(*frames, measures, **options) as scores:
+        return scores.averages
+
+
+def compare_files(qrels: str, runs: Sequence[str], measures: Names | None = None, **keywords: Any) -> Comparison:
+    """Compare tables of runs; the arguments are those of `evaluate_files` and `lexirecall.engines.spark.compare`."""
+    with _opened(qrels, runs, **keywords) as (frames, options):
+        return compare(*frames, measures, **options)
+
+
+@contextmanager
+def _opened(
+    qrels: str,
+    runs: Sequence[str],
+    *,
+    master: str | None = None,
+    columns: Given = None,
+    providers: Any = None,
+    **options: Any,
+) -> "Iterator[tuple[tuple[DataFrame, RunRows], dict[str, Any]]]":
+    """Give judgments and runs as frames of a session, with the options that are left."""
     check_given(columns)
     if providers is not None:
         raise UsageError("Spark does not compute the exposure of providers", remedy="leave out --engine")
-    if corpus_size is not None and not isinstance(corpus_size, int):
-        raise UsageError(f"the corpus size is {corpus_size!r}, but for Spark must be one number for all requests")
     paths = [path for given in runs for path in _expanded(given)]
     found = [_table_files(path, "run", columns) for path in paths]  # before Spark starts
     is_ours = pyspark("sql").SparkSession.getActiveSession() is None
@@ -72,8 +83,7 @@ def evaluate_files(
         with explained():
             table = _one_table(workspace, zip(paths, found, strict=True), columns)
         judged, named = _judgments(spark, qrels, columns)
-        with evaluate(judged, table, measures, columns=named, corpus_size=corpus_size, **keywords) as scores:
-            return scores.averages
+        yield (judged, table), {**options, "columns": named}
     finally:
         workspace.release()
         if is_ours:

@@ -6,7 +6,7 @@ it (spark), the plan itself (plan).
 Only counts, names of systems and examples for messages come to the driver.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -18,6 +18,7 @@ from lexirecall.formats.casts import SPARK, Column, row_error
 from lexirecall.formats.columns import NO_GRADES, NO_GRADES_REMEDY, Columns, Given, find_columns
 from lexirecall.formats.plan import CONSTANT, JUDGMENTS, PROBLEMS, RUNS, Plan
 from lexirecall.formats.values import NUMBER_REMEDY, check_kind, kind_of
+from lexirecall.judgments import IntArray
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -101,6 +102,11 @@ class Tables:
     def query(self, text: str) -> "DataFrame":
         """Run a query of the plan."""
         return _query(self.workspace, text, self.runs, self.judgments)
+
+    def sizes(self, of_requests: Callable[[Sequence[str]], IntArray]) -> dict[str, int]:
+        """Return the corpus size of each judged request, whose names come to the driver for that."""
+        requests = [row.request for row in self.judgments.select("request").distinct().collect()]
+        return dict(zip(requests, of_requests(requests).tolist(), strict=True))
 
     def gathered(self) -> "DataFrame":
         """Return one row for each judged request, as `batches` wants it."""

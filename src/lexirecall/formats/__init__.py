@@ -5,7 +5,7 @@ forms are (kinds).
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -39,6 +39,7 @@ __all__ = [
     "Run",
     "Runs",
     "check_common",
+    "corpus_sizes",
     "count_runs",
     "load_judgments",
     "project",
@@ -75,7 +76,8 @@ def project(qrels: Qrels, runs: Runs, *, needs_judged: bool = False, **options: 
     check_given(columns)
     read = _reader(conventions, sources, needs_judged=needs_judged)
     judgments = load_judgments(qrels, columns)
-    sizes = _corpus_sizes(sources.corpus_size, judgments)
+    n = corpus_sizes(sources.corpus_size)
+    sizes = n(judgments.requests) if callable(n) else None if n is None else np.full(len(judgments.requests), n)
     owners = _load_providers(sources.providers, judgments, columns)
     named = name_runs(runs, columns)
     systems = read(judgments, named)
@@ -195,19 +197,25 @@ def check_common(judgments: Judgments, systems: list[SystemPositions]) -> None:
         )
 
 
-def _corpus_sizes(corpus_size: CorpusSize, judgments: Judgments) -> IntArray | None:
-    """Return n of each request, [Q]; None if it is not known.
+def corpus_sizes(corpus_size: CorpusSize) -> int | Callable[[Sequence[str]], IntArray] | None:
+    """Return n; or, where it is not the same for all, what gives n of each judged request, [Q]; None if it is unknown.
 
-    >>> _corpus_sizes(100, load_judgments({"q": {"a": 1}, "r": {"b": 1}})).tolist()
-    [100, 100]
+    >>> corpus_sizes(100)
+    100
+    >>> corpus_sizes({"q": 100, "r": 90, "s": 80})(["q", "s"]).tolist()
+    [100, 80]
     """
     if corpus_size is None:
         return None
     if isinstance(corpus_size, (int, np.integer)):
-        return np.full(len(judgments.requests), checked_size(corpus_size), np.int64)
+        return checked_size(corpus_size)
     with _read(Input(corpus_size, "corpus_size")) as (sizes, name):
-        missing = [request for request in judgments.requests if to_bytes(request) not in sizes]
+        return partial(_sizes_of, sizes, name)
+
+
+def _sizes_of(sizes: Mapping[bytes, int], name: str, requests: Sequence[str]) -> IntArray:
+    missing = [request for request in requests if to_bytes(request) not in sizes]
     if missing:
         problem = f"{name}: no corpus size is given for {listed(missing)}"
         raise DataError(problem, remedy="give one for each judged request")
-    return np.array([sizes[to_bytes(request)] for request in judgments.requests], np.int64)
+    return np.array([sizes[to_bytes(request)] for request in requests], np.int64)

@@ -23,7 +23,7 @@ from lexirecall.positions import Positions, Projection
 from lexirecall.preferences import LEXI_RECALL
 from lexirecall.tables import Table
 from lexirecall.verbs.census import Census
-from lexirecall.verbs.compare import compare
+from lexirecall.verbs.compare import compare_scores, index_of
 from lexirecall.verbs.comparison import Comparison
 from lexirecall.verbs.evaluate import evaluate
 from lexirecall.verbs.explain import check_single_order
@@ -70,9 +70,12 @@ class Findings:
                 problem = f"the baseline is {baseline!r}, but there is one run only, and nothing to compare it with"
                 raise UsageError(problem, remedy="give two or more runs, or no baseline")
             return cls(positions, evaluate(positions, measures=rows, **asdict(policies)), None, testing, policies)
-        options = {**asdict(testing), **asdict(policies), "show_progress": show_progress}
-        comparison = compare(positions, measures=with_lexirecall(rows), baseline=baseline, **options)
-        return cls(positions, comparison.scores, comparison, testing, policies)
+        reference = index_of(baseline, positions.systems)
+        scores = evaluate(positions, measures=with_lexirecall(rows), **asdict(policies))
+        comparison = compare_scores(
+            positions, scores, testing, policies, reference=reference, show_progress=show_progress
+        )
+        return cls(positions, scores, comparison, testing, policies)
 
     @property
     def name(self) -> str:

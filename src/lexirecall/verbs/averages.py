@@ -1,13 +1,13 @@
 """Averages: the mean of each measure for each run, which prints and converts itself.
 
-Belongs here: means, their table and their exact sums. Not here: values per request (scores), layout (tables).
+Belongs here: means and their table. Not here: values per request (scores), layout (tables).
 
 A mean is the exact sum of its values, rounded once, over their number: it does not depend on the order of requests, and
 so not on the engine that adds them up.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -17,31 +17,16 @@ import numpy as np
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.manifest import Manifest, Note
 from lexirecall.names import Evaluable
+from lexirecall.sums import ExactSums
 from lexirecall.tables import Table, number, render
 
 COLUMNS = ("run", "query", "measure", "value")
 
 
-def exact_parts(values: Iterable[float]) -> list[float]:
-    """Return few numbers with the same exact sum, the first of them that sum rounded; none if it is 0.
-
-    Parts of several samples put together have the exact sum of all their values.
-
-    >>> exact_parts([1e16, 1.0, 1.0, 1.0])
-    [1.0000000000000004e+16, -1.0]
-    """
-    rest, parts = list(values), []
-    while (part := math.fsum(rest)) != 0:
-        parts.append(part)
-        rest.append(-part)
-    return parts
-
-
-def mean_of(parts: Iterable[float], count: int, total: str) -> float:
-    """Return the mean of `count` values with this exact sum, or the sum itself for counts; nan where there are none."""
-    if count == 0:
-        return math.nan
-    return math.fsum(parts) / (1 if total == "sum" else count)
+def means_of(sums: ExactSums, counts: IntArray, measures: Sequence[Evaluable]) -> FloatArray:
+    """Return the means of values that were added up, [S, M], or their sums for counts; nan where there are none."""
+    divisors = np.where([measure.total == "sum" for measure in measures], 1, counts)
+    return np.where(counts > 0, sums.rounded() / np.maximum(divisors, 1), np.nan)
 
 
 @dataclass(frozen=True, slots=True)

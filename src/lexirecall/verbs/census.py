@@ -1,16 +1,17 @@
 """Census: judgments and runs in numbers, which is all that a manifest and its notes say of them.
 
-Belongs here: the counts, the manifest made of them, and the check that there is something to measure. Not here: how
-they are counted on a cluster (engines), the sentences about them (notes).
+Belongs here: the counts, the manifest made of them, and the check that there is something to measure. Not here: what
+the values add up to (tally), the sentences about them (notes).
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from lexirecall.errors import DataError, listed, plain
+from lexirecall.judgments import IntArray
 from lexirecall.manifest import Conventions, Manifest, Note, Policies
 from lexirecall.measures.row import SMALLEST_GRADE
 from lexirecall.names import Evaluable
@@ -39,11 +40,13 @@ class Census:
     has_grades: bool
     empty: dict[float, tuple[int, Sequence[str]]]
     """For each level, ascending, how many requests have nothing relevant, and the first of them."""
-    answered: Sequence[int]
-    unanswered: Sequence[int]
+    has_query_all: bool
+    """Whether a query has the name of the means."""
+    answered: IntArray
+    unanswered: IntArray
     """Of each run, the judged requests that would have a value if it had answered them."""
-    retrieved: Sequence[int]
-    found: Sequence[int]
+    retrieved: IntArray
+    found: IntArray
     """Of each run, the retrieved items of a positive grade."""
     unjudged: Sequence[int]
     """Of each run, the requests without judgments."""
@@ -74,15 +77,26 @@ class Census:
             highest_grade=float(judgments.grades.max(initial=-1)),
             has_grades=judgments.has_grades,
             empty={level: (len(q), [positions.requests[i] for i in q[:NAMED]]) for level, q in is_empty.items()},
-            answered=positions.answered.sum(axis=1).tolist(),
-            unanswered=unanswered.sum(axis=1).tolist(),
-            retrieved=positions.num_retrieved.sum(axis=1).tolist(),
-            found=positions.num_found.sum(axis=1).tolist(),
+            has_query_all="all" in positions.requests,
+            answered=positions.answered.sum(axis=1),
+            unanswered=unanswered.sum(axis=1),
+            retrieved=positions.num_retrieved.sum(axis=1),
+            found=positions.num_found.sum(axis=1),
             unjudged=positions.num_unjudged,
             duplicates=positions.num_duplicates,
             extra=positions.num_extra,
             mismatches=positions.mismatches,
             providers=_provider_record(positions),
+        )
+
+    def __add__(self, other: "Census") -> "Census":
+        """Count the requests of both, which are different ones; what is not counted by request is the first one's."""
+        return replace(
+            self,
+            **{name: getattr(self, name) + getattr(other, name) for name in _ADDED},
+            highest_grade=max(self.highest_grade, other.highest_grade),
+            has_query_all=self.has_query_all or other.has_query_all,
+            empty={level: _both(counted, other.empty[level]) for level, counted in self.empty.items()},
         )
 
     def per_run(self, counts: Iterable[int], most: int = 4) -> str:
@@ -122,15 +136,22 @@ class Census:
     def _run_record(self, s: int) -> dict[str, Any]:
         return {
             "name": self.systems[s],
-            "answered": self.answered[s],
-            "unanswered": self.num_requests - self.answered[s],
+            "answered": int(self.answered[s]),
+            "unanswered": self.num_requests - int(self.answered[s]),
             "without_judgments": self.unjudged[s],
             "duplicates_left_out": self.duplicates[s],
             "lines_with_extra_fields": self.extra[s],
-            "retrieved": self.retrieved[s],
-            "positive_retrieved": self.found[s],
-            "positive_imputed": self.num_positive - self.found[s],
+            "retrieved": int(self.retrieved[s]),
+            "positive_retrieved": int(self.found[s]),
+            "positive_imputed": self.num_positive - int(self.found[s]),
         }
+
+
+_ADDED = ("num_requests", "num_judged", "num_positive", "answered", "unanswered", "retrieved", "found")
+
+
+def _both(one: tuple[int, Sequence[str]], other: tuple[int, Sequence[str]]) -> tuple[int, Sequence[str]]:
+    return one[0] + other[0], sorted([*one[1], *other[1]])[:NAMED]
 
 
 def _sizes(positions: Positions) -> Any:

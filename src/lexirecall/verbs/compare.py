@@ -20,18 +20,22 @@ from lexirecall.measures.measure import ask
 from lexirecall.names import Evaluable, Names, parse_preference
 from lexirecall.positions import Positions
 from lexirecall.preferences import Pairs
-from lexirecall.statistics.aggregate import order_systems
+from lexirecall.statistics.aggregate import Order, order_systems
 from lexirecall.statistics.corrections import correct
-from lexirecall.statistics.differences import Differences
+from lexirecall.statistics.differences import Differences, Summarized
 from lexirecall.statistics.hsd import HSD, SIMULTANEOUS
 from lexirecall.statistics.paired import TESTS, PairedTests, default_test, effect_sizes
 from lexirecall.statistics.power import requests_needed
+from lexirecall.verbs.averages import Averages
 from lexirecall.verbs.comparison import Comparison, MeasureComparison
 from lexirecall.verbs.evaluate import evaluate
 from lexirecall.verbs.given import asked_of, num_given, positions_of
 from lexirecall.verbs.rank import compared_pairs
 from lexirecall.verbs.scores import Scores
 from lexirecall.verbs.testing import Testing
+
+Tested = tuple[Summarized, PairedTests | HSD]
+"""The pairs of systems under one measure, and the test of them."""
 
 
 @takes(Testing, Policies, *READING)
@@ -60,20 +64,50 @@ def compare(
     check_number(num_given(qrels, runs, options))
     positions = positions_of(qrels, runs, rows, options)
     check_number(len(positions.systems))
-    reference = None if baseline is None else _index(baseline, positions.systems)
+    reference = index_of(baseline, positions.systems)
     scores = evaluate(positions, measures=None if measures is None else rows, **asdict(policies))
+    return compare_scores(
+        positions, scores, testing, policies, reference=reference, show_progress=options.get("show_progress", False)
+    )
+
+
+def compare_scores(
+    positions: Positions,
+    scores: Scores,
+    testing: Testing,
+    policies: Policies,
+    *,
+    reference: int | None = None,
+    show_progress: bool | None = False,
+) -> Comparison:
+    """Compare runs that have been evaluated, or all of them with the one that is the reference."""
     pairs = [compared_pairs(positions, parse_preference(row), policies) for row in scores.measures]
-    results: Iterable[PairedTests | HSD] = (
-        _simultaneous(scores, pairs, testing, show_progress=options.get("show_progress", False))
-        if testing.is_simultaneous
-        else (_tested(Differences.of(each), testing) for each in pairs)
-    )
+    tested: Iterable[Tested]
+    if testing.is_simultaneous:
+        results = _simultaneous(scores, pairs, testing, show_progress=show_progress)
+        tested = ((Differences.of(each), result) for each, result in zip(pairs, results, strict=True))
+    else:
+        tested = ((differences, run_test(testing, differences)) for differences in map(Differences.of, pairs))
+    order = order_systems(pairs[0], "winrate")
+    return conclude(scores.averages, tested, order, testing, reference=reference, scores=scores)
+
+
+def conclude(
+    averages: Averages,
+    tested: Iterable[Tested],
+    order: Order,
+    testing: Testing,
+    *,
+    reference: int | None = None,
+    scores: Scores | None = None,
+) -> Comparison:
+    """Put means and the tests of each measure together, however their differences were added up."""
     compared = tuple(
-        _compared(row, Differences.of(each), result, testing, reference)
-        for row, each, result in zip(scores.measures, pairs, results, strict=True)
+        _compared(row, differences, result, testing, reference)
+        for row, (differences, result) in zip(averages.measures, tested, strict=True)
     )
-    notes = (*scores.notes, *_notes(compared))
-    return Comparison(scores, compared, order_systems(pairs[0], "winrate"), reference, testing.alpha, notes)
+    notes = (*averages.notes, *_notes(compared))
+    return Comparison(averages, compared, order, reference, testing.alpha, notes, scores)
 
 
 def check_number(num_runs: int | None) -> None:
@@ -82,15 +116,18 @@ def check_number(num_runs: int | None) -> None:
         raise UsageError("there is one run only, and nothing to compare it with", remedy="give two or more runs")
 
 
-def _index(baseline: str, systems: Sequence[str]) -> int:
-    """Return which run is the baseline, named as in the results or as on the command line."""
+def index_of(baseline: str | None, systems: Sequence[str]) -> int | None:
+    """Return which run is the baseline, named as in the results or as on the command line; None if there is none."""
+    if baseline is None:
+        return None
     names = [name for name in (baseline, Source(baseline).run_name) if name in systems]
     if not names:
         raise UsageError(f"no run is called {baseline!r}", remedy=f"the baseline is one of {listed(systems, 9)}")
     return systems.index(names[0])
 
 
-def _tested(differences: Differences, testing: Testing) -> PairedTests:
+def run_test(testing: Testing, differences: Summarized) -> PairedTests:
+    """Test each pair by itself, by the test that is asked for or the one that suits the differences."""
     name = default_test(differences) if testing.test == "auto" else testing.test
     result: PairedTests = ask(TESTS[name], differences, {**asdict(testing), "ties": testing.test_ties})
     return result
@@ -119,7 +156,7 @@ def _responses(row: Evaluable, pairs: Pairs, values: FloatArray) -> FloatArray:
 
 
 def _compared(
-    row: Evaluable, differences: Differences, result: PairedTests | HSD, testing: Testing, reference: int | None
+    row: Evaluable, differences: Summarized, result: PairedTests | HSD, testing: Testing, reference: int | None
 ) -> MeasureComparison:
     is_asked = np.ones(len(differences.a), bool)
     if reference is not None:
@@ -153,7 +190,7 @@ def _compared(
     )
 
 
-def _tested_differences(differences: Differences, result: PairedTests | HSD) -> FloatArray:
+def _tested_differences(differences: Summarized, result: PairedTests | HSD) -> FloatArray:
     """Return what p and the interval are about: difference of responses, balance of wins and losses, or mean."""
     if isinstance(result, HSD):
         return result.differences

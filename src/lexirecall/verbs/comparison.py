@@ -17,6 +17,7 @@ from lexirecall.names import Evaluable
 from lexirecall.statistics.aggregate import Order
 from lexirecall.statistics.power import discriminative_power
 from lexirecall.tables import FOR_PEOPLE, Table, number, render
+from lexirecall.verbs.averages import Averages
 from lexirecall.verbs.conversion import ColumnValues, Convertible, columns_of
 from lexirecall.verbs.scores import Scores
 
@@ -86,18 +87,20 @@ class Comparison(Convertible):
     raised letters: runs that are significantly worse (sign test, paired t; holm, alpha 0.05)
     """
 
-    scores: Scores
+    averages: Averages
     measures: tuple[MeasureComparison, ...]
     order: Order
     """The order of the systems by their mean win rate under the first measure."""
     baseline: int | None
     alpha: float
     notes: tuple[Note, ...]
+    scores: Scores | None = None
+    """The values of each request; None where they are on a cluster."""
 
     @property
     def systems(self) -> tuple[str, ...]:
         """The runs, in the order given."""
-        return self.scores.systems
+        return self.averages.systems
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Give one row for each pair and measure; positive mean and wins say that a is better. None if undefined."""
@@ -113,11 +116,11 @@ class Comparison(Convertible):
                 yield dict(zip(_COLUMNS, (*names, *map(_defined, values), *ends), strict=True))
 
     def _conversion(self) -> tuple[ColumnValues, str]:
-        return columns_of(self.rows(), _COLUMNS), self.scores.frame_library
+        return columns_of(self.rows(), _COLUMNS), self.scores.frame_library if self.scores else ""
 
     def table(self) -> Table:
         """Lay out the systems, best first, with the runs that each is significantly better than in raised letters."""
-        places, labels, plain = self._places, _labels(len(self.systems)), self.scores.table()
+        places, labels, plain = self._places, _labels(len(self.systems)), self.averages.table()
         rows = tuple(
             (f"{label} {self.systems[s]}", *plain.rows[s][1:]) for label, s in zip(labels, places, strict=True)
         )

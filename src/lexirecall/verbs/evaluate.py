@@ -16,10 +16,10 @@ from lexirecall.manifest import READING, Note, Policies
 from lexirecall.names import Evaluable, Names
 from lexirecall.positions import Positions, Projection
 from lexirecall.preferences import Preference
-from lexirecall.verbs.census import Census
 from lexirecall.verbs.given import asked_of, positions_of
-from lexirecall.verbs.notes import notes_on
+from lexirecall.verbs.notes import notes_on_providers
 from lexirecall.verbs.scores import Scores
+from lexirecall.verbs.tally import Tally
 
 
 @takes(Policies, *READING)
@@ -51,13 +51,11 @@ def evaluate(
     positions = positions_of(qrels, runs, asked, options)
     num_systems, ties = positions.shape[0], positions.conventions.ties
     rows, left_out = computable(num_systems, ties, asked, is_default=measures is None)
-    census = Census.of(positions, {row.level(policies.level) for row in rows})
-    census.check_relevant(rows, policies.level)
     values, num_due = values_of(positions, rows, policies)
-    notes = notes_on(census, positions, rows, values, policies)
-    manifest = census.manifest(rows, policies, (*left_out, *notes))
-    origin = positions.frame_library, positions.judgments.request_type
-    return Scores(positions.systems, positions.requests, rows, values, num_due, manifest, *origin)
+    tally = Tally.of(positions, rows, policies, values, num_due)
+    more = notes_on_providers(positions, rows, policies)
+    averages = tally.averages(rows, policies, left_out=left_out, more=more)
+    return Scores(averages, positions.requests, values, positions.frame_library, positions.judgments.request_type)
 
 
 def values_of(positions: Positions, measures: Sequence[Evaluable], policies: Policies) -> tuple[FloatArray, IntArray]:

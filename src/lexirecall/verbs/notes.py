@@ -3,12 +3,10 @@
 Belongs here: the sentences that go to stderr and into the manifest.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-
-import numpy as np
+from collections.abc import Iterator, Sequence
 
 from lexirecall.errors import counted, listed, plain, shown, warn
-from lexirecall.judgments import FloatArray
+from lexirecall.judgments import IntArray
 from lexirecall.manifest import Note, Policies
 from lexirecall.measures.providers import WORST_PROVIDER_OVERALL, ProviderExposure, provider_exposure
 from lexirecall.measures.row import SMALLEST_GRADE
@@ -25,27 +23,23 @@ def warn_of_mismatches(positions: Positions) -> None:
         warn(visible(note.text))
 
 
-def notes_on(
-    census: Census, positions: Positions, measures: Sequence[Evaluable], values: FloatArray, policies: Policies
-) -> Iterator[Note]:
-    """Give the notes that a reader of these values needs."""
-    level = policies.level
-    yield from ignored_level(measures, level)
+def notes_on(census: Census, measures: Sequence[Evaluable], undefined: IntArray, policies: Policies) -> Iterator[Note]:
+    """Give the notes that a reader of values needs: `undefined` of them, of how many, [M, 2]."""
+    yield from ignored_level(measures, policies.level)
     yield from notes_on_requests(census, policies)
-    yield from _called_all(positions)
-    yield from undefined_note(undefined_counts(positions, measures, values, policies))
-    yield from _without_provider(positions, measures, level)
-    yield from _worst_off(positions, measures, policies)
-
-
-def _called_all(positions: Positions) -> Iterator[Note]:
-    """Say how to tell a query apart from the means, where it has the name that these have."""
-    if "all" in positions.requests:
+    if census.has_query_all:
         text = (
             "a query has the id 'all', which means have too: with --per-query the last 'all' of each run is its mean; "
             "frames per query hold no means"
         )
         yield Note("query called all", text, 1)
+    yield from _undefined(measures, undefined)
+
+
+def notes_on_providers(positions: Positions, measures: Sequence[Evaluable], policies: Policies) -> Iterator[Note]:
+    """Give the notes on those whose items these are, where there is a map of them."""
+    yield from _without_provider(positions, measures, policies.level)
+    yield from _worst_off(positions, measures, policies)
 
 
 def ignored_level(measures: Sequence[Evaluable], level: float) -> Iterator[Note]:
@@ -88,7 +82,7 @@ def mismatch_note(mismatches: Sequence[Mismatch]) -> Iterator[Note]:
 
 
 def _unanswered(census: Census, policies: Policies) -> Iterator[Note]:
-    if total := sum(census.unanswered):
+    if total := int(census.unanswered.sum()):
         policy = (
             "count as worst case, nothing retrieved (--queries intersection leaves them out)"
             if policies.keeps_unanswered
@@ -148,25 +142,10 @@ def _repeats(census: Census) -> Iterator[Note]:
         )
 
 
-def undefined_counts(
-    positions: Positions, measures: Sequence[Evaluable], values: FloatArray, policies: Policies
-) -> list[tuple[Evaluable, int, int]]:
-    """Count, for each measure, the values that are undefined, and how many there should be.
-
-    A value should be there if the request has relevant items and is answered or imputed.
-    """
-    counts: list[tuple[Evaluable, int, int]] = []
-    for c, measure in enumerate(measures):
-        due = measure.due(positions, policies.level) & policies.among(positions.answered)
-        missing = 0 if measure.sparse else int((np.isnan(values[:, :, c]) & due).sum())
-        counts.append((measure, missing, int(due.sum())))
-    return counts
-
-
-def undefined_note(counts: Iterable[tuple[Evaluable, int, int]]) -> Iterator[Note]:
+def _undefined(measures: Sequence[Evaluable], undefined: IntArray) -> Iterator[Note]:
     """Say which values are undefined although they should be there: of each measure, how many of how many."""
     parts, total, reason = [], 0, ""
-    for measure, missing, due in counts:
+    for measure, (missing, due) in zip(measures, undefined.tolist(), strict=True):
         if missing:
             parts.append(f"{measure} ({missing:,} of {due:,})")
             total += missing

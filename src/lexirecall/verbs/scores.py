@@ -14,7 +14,7 @@ from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.manifest import Manifest, Note
 from lexirecall.names import Evaluable
 from lexirecall.tables import Table, number, render
-from lexirecall.verbs.averages import COLUMNS, Averages, mean_of, named, numbers, rows_of
+from lexirecall.verbs.averages import COLUMNS, Averages, named, numbers, rows_of
 from lexirecall.verbs.conversion import ColumnValues, columns_of, to_arrow, to_library, to_pandas, to_polars
 
 _MEANS = ("run", "measure", "value")
@@ -24,28 +24,24 @@ _MEANS = ("run", "measure", "value")
 class Scores:
     """Values of S runs × Q requests × M measures; nan where undefined, and then left out of the means."""
 
-    systems: tuple[str, ...]
+    averages: Averages
+    """The means over requests, with what they are means of."""
     requests: tuple[str, ...]
-    measures: tuple[Evaluable, ...]
     values: FloatArray
-    num_due: IntArray
-    """For each run and measure, how many requests should have a value, [S, M]."""
-    manifest: Manifest
     frame_library: str = ""
     """What the runs were frames of, if they were frames."""
     request_type: str = "text"
     """What the ids of the requests were in the judgments, and are in frames of the result."""
 
     @property
-    def averages(self) -> Averages:
-        """The means over requests, with what they are means of."""
-        defined = ~np.isnan(self.values)
-        counts = defined.sum(axis=1)
-        means = np.full(counts.shape, np.nan)
-        for s, c in np.ndindex(means.shape):
-            parts = self.values[s, defined[s, :, c], c].tolist()
-            means[s, c] = mean_of(parts, int(counts[s, c]), self.measures[c].total)
-        return Averages(self.systems, self.measures, means, counts, self.num_due, self.manifest)
+    def systems(self) -> tuple[str, ...]:
+        """The runs, in the order given."""
+        return self.averages.systems
+
+    @property
+    def measures(self) -> tuple[Evaluable, ...]:
+        """The measures, in the order asked for."""
+        return self.averages.measures
 
     @property
     def means(self) -> FloatArray:
@@ -53,16 +49,25 @@ class Scores:
         return self.averages.means
 
     @property
+    def num_due(self) -> IntArray:
+        """For each run and measure, how many requests should have a value, [S, M]."""
+        return self.averages.num_due
+
+    @property
+    def manifest(self) -> Manifest:
+        """What was computed, and how."""
+        return self.averages.manifest
+
+    @property
     def notes(self) -> tuple[Note, ...]:
         """What a reader of the numbers should know."""
-        return self.manifest.notes
+        return self.averages.notes
 
     def rows(self, *, per_request: bool = False) -> Iterator[dict[str, Any]]:
         """Give one row for each value: run, query ("all" for the mean), measure, value (None if undefined)."""
-        means = self.means
         for s, run in enumerate(self.systems):
             yield from self._request_rows(s) if per_request else ()
-            yield from rows_of(run, "all", self.measures, means[s])
+            yield from rows_of(run, "all", self.measures, self.means[s])
 
     def _request_rows(self, s: int) -> Iterator[dict[str, Any]]:
         for query, values in zip(self.requests, self.values[s], strict=True):
@@ -135,13 +140,12 @@ class Scores:
 
     def table(self, *, per_request: bool = False) -> Table:
         """Lay the means out, one row a run; or one row for each request of each run."""
-        averages = self.averages
         if not per_request:
-            return averages.table()
+            return self.averages.table()
         rows = [
             (run, query, *numbers(self.measures, values))
             for s, run in enumerate(self.systems)
-            for query, values in zip((*self.requests, "all"), (*self.values[s], averages.means[s]), strict=True)
+            for query, values in zip((*self.requests, "all"), (*self.values[s], self.means[s]), strict=True)
         ]
         return Table(("run", "query", *map(str, self.measures)), tuple(rows), numbers_from=2)
 
@@ -154,7 +158,7 @@ class Scores:
 
     def to_trec(self, *, per_request: bool = False) -> str:
         """Return lines as trec_eval prints them: name, request, value; with its names where it has them."""
-        lines, means = [], self.means
+        lines = []
         for s, run in enumerate(self.systems):
             if per_request:
                 for query, values in zip(self.requests, self.values[s], strict=True):
@@ -163,7 +167,7 @@ class Scores:
             lines += [
                 f"{'runid':<22}\tall\t{run}",
                 f"{'num_q':<22}\tall\t{counted}",
-                *self._trec_lines("all", means[s]),
+                *self._trec_lines("all", self.means[s]),
             ]
         return "\n".join(lines)
 

@@ -15,6 +15,7 @@ from lexirecall.page.findings import best_first
 from lexirecall.plots import COLORS, altair, data, label
 from lexirecall.tables import number
 from lexirecall.text import visible
+from lexirecall.verbs.averages import Averages
 from lexirecall.verbs.comparison import Comparison, MeasureComparison
 from lexirecall.verbs.scores import Scores
 
@@ -32,17 +33,17 @@ def leaderboard(result: Comparison | Scores, measures: Names | None = None) -> A
     >>> len(leaderboard(scores).to_dict()["concat"])
     2
     """
-    scores = result if isinstance(result, Scores) else result.scores
-    order = range(len(scores.systems)) if isinstance(result, Scores) else best_first(result)
-    chosen = scores.measures if measures is None else parse_names(measures)
-    panels = (_means(scores, _index(scores.measures, row), order) for row in chosen)
+    averages = result.averages
+    order = range(len(averages.systems)) if isinstance(result, Scores) else best_first(result)
+    chosen = averages.measures if measures is None else parse_names(measures)
+    panels = (_means(averages, _index(averages.measures, row), order) for row in chosen)
     return altair().concat(*panels, columns=3)
 
 
-def _means(scores: Scores, c: int, order: Sequence[int]) -> Any:
-    alt, measure = altair(), scores.measures[c]
-    means = scores.means[:, c].tolist()
-    names = [label(scores.systems[s]) for s in order]
+def _means(averages: Averages, c: int, order: Sequence[int]) -> Any:
+    alt, measure = altair(), averages.measures[c]
+    means = averages.means[:, c].tolist()
+    names = [label(averages.systems[s]) for s in order]
     drawn = zip(names, (means[s] for s in order), strict=True)
     rows = [
         {"run": name, "mean": mean, "label": number(mean, measure.decimals)}

@@ -1,0 +1,60 @@
+"""Pair tally: how the differences of every two runs add up over requests, in portions on a cluster.
+
+Belongs here: what the tests of sums and counts need, and the order of the runs, of all measures at once. Not here: the
+tests (statistics), what is concluded from them (compare).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lexirecall.judgments import FloatArray, IntArray
+from lexirecall.manifest import Policies
+from lexirecall.names import Evaluable, parse_preference
+from lexirecall.positions import Positions
+from lexirecall.statistics.aggregate import Order, by_sums_of_rates, sums_of_rates
+from lexirecall.statistics.differences import Differences, Totals
+from lexirecall.sums import ExactSums
+from lexirecall.verbs.rank import compared_pairs
+
+
+@dataclass(frozen=True, slots=True)
+class PairTally:
+    """What is known of every two runs before the means are; tallies of different requests can be added."""
+
+    totals: tuple[Totals, ...]
+    """Under each measure."""
+    rates: ExactSums
+    """Of each run's win rates under the first measure, [S]."""
+    num_rates: IntArray
+
+    @classmethod
+    def of(cls, positions: Positions, measures: Sequence[Evaluable], policies: Policies) -> "PairTally":
+        """Compare every two runs on some requests."""
+        first = compared_pairs(positions, parse_preference(measures[0]), policies)
+        totals = (differences.totals for differences in _differences(positions, measures, policies))
+        return cls(tuple(totals), *sums_of_rates(first))
+
+    def __add__(self, other: "PairTally") -> "PairTally":
+        totals = tuple(x + y for x, y in zip(self.totals, other.totals, strict=True))
+        return PairTally(totals, self.rates + other.rates, self.num_rates + other.num_rates)
+
+    def order(self) -> Order:
+        """Return the order of the runs by their mean win rate under the first measure."""
+        wins, first = np.zeros((len(self.num_rates), len(self.num_rates)), np.int64), self.totals[0]
+        wins[first.a, first.b], wins[first.b, first.a] = first.wins, first.losses
+        return Order.of("winrate", by_sums_of_rates(self.rates, self.num_rates), wins)
+
+
+def squares_about(
+    means: Sequence[FloatArray], positions: Positions, measures: Sequence[Evaluable], policies: Policies
+) -> tuple[ExactSums, ...]:
+    """Return, for each measure, the squares of the differences on some requests less their mean on all."""
+    every = zip(_differences(positions, measures, policies), means, strict=True)
+    return tuple(differences.squares(mean) for differences, mean in every)
+
+
+def _differences(positions: Positions, measures: Sequence[Evaluable], policies: Policies) -> Iterator[Differences]:
+    for row in measures:
+        yield Differences.of(compared_pairs(positions, parse_preference(row), policies))

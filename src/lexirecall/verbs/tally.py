@@ -1,0 +1,99 @@
+"""Tally: what the values of many requests add up to, here or in portions on a cluster.
+
+Belongs here: sums and counts over requests, exact, so that neither their order nor the portions show; and the means,
+checks, notes and manifest that follow from them, whoever counted. Not here: the values (evaluate), how often one run is
+better than another (pairtally).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lexirecall.judgments import BoolArray, FloatArray, IntArray
+from lexirecall.manifest import Note, Policies
+from lexirecall.names import Evaluable
+from lexirecall.positions import Positions
+from lexirecall.sums import ExactSums
+from lexirecall.verbs.averages import Averages, means_of
+from lexirecall.verbs.census import Census
+from lexirecall.verbs.notes import notes_on
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What S runs × M measures add up to over some requests; tallies of different requests can be added."""
+
+    census: Census
+    sums: ExactSums
+    """Of the values, [S, M]."""
+    counts: IntArray
+    """How many requests have a value, [S, M]."""
+    num_due: IntArray
+    """How many should have one, [S, M]."""
+    undefined: IntArray
+    """For each measure, how many values are undefined, and how many there should be, [M, 2]."""
+
+    @classmethod
+    def of(
+        cls,
+        positions: Positions,
+        measures: Sequence[Evaluable],
+        policies: Policies,
+        values: FloatArray,
+        num_due: IntArray,
+    ) -> "Tally":
+        """Count requests and add up their values, [S, Q, M]."""
+        is_defined = ~np.isnan(values)
+        return cls(
+            Census.of(positions, {row.level(policies.level) for row in measures}),
+            ExactSums.of(np.where(is_defined, values, 0.0).transpose(1, 0, 2)),
+            is_defined.sum(axis=1),
+            num_due,
+            _undefined(positions, measures, policies, ~is_defined),
+        )
+
+    def __add__(self, other: "Tally") -> "Tally":
+        return Tally(
+            self.census + other.census,
+            self.sums + other.sums,
+            self.counts + other.counts,
+            self.num_due + other.num_due,
+            self.undefined + other.undefined,
+        )
+
+    def averages(
+        self,
+        measures: Sequence[Evaluable],
+        policies: Policies,
+        *,
+        left_out: Iterable[Note] = (),
+        more: Iterable[Note] = (),
+        **engine: Any,
+    ) -> Averages:
+        """Return the means with their record, or raise if there is nothing to measure.
+
+        The notes begin with what was `left_out` of the measures and end with what `more` there is to say. An `engine`
+        gives its own reader and versions.
+        """
+        self.census.check_relevant(measures, policies.level)
+        notes = (*left_out, *notes_on(self.census, measures, self.undefined, policies), *more)
+        manifest = self.census.manifest(measures, policies, notes, **engine)
+        means = means_of(self.sums, self.counts, measures)
+        return Averages(self.census.systems, tuple(measures), means, self.counts, self.num_due, manifest)
+
+
+def _undefined(
+    positions: Positions, measures: Sequence[Evaluable], policies: Policies, is_undefined: BoolArray
+) -> IntArray:
+    """Count, for each measure, the values that are undefined, and how many there should be, [M, 2].
+
+    A value should be there if the request has relevant items and is answered or imputed.
+    """
+    counts = []
+    for c, measure in enumerate(measures):
+        due = measure.due(positions, policies.level) & policies.among(positions.answered)
+        missing = 0 if measure.sparse else int((is_undefined[:, :, c] & due).sum())
+        counts.append((missing, int(due.sum())))
+    return np.array(counts, np.int64).reshape(-1, 2)
