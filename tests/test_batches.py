@@ -15,7 +15,7 @@ from lexirecall.engines.batches import Layout
 from lexirecall.engines.kernels import Asked, Kernel, RowKernel, total_of
 from lexirecall.manifest import Conventions, Policies
 from lexirecall.names import parse_names
-from lexirecall.positions import Positions, Shortage, Tracks
+from lexirecall.positions import Positions, Tracks
 from lexirecall.statistics.paired import ADDED_UP
 from lexirecall.verbs.compare import conclude, run_test
 from lexirecall.verbs.testing import Testing
@@ -136,7 +136,7 @@ def test_a_corpus_that_is_too_small_is_found_wherever_it_is() -> None:
     kernel = Kernel(Layout(SYSTEMS, corpus_size=5, needs_judged=True), asked.values)
     parts = [batch.slice(at, 1) for at in range(batch.num_rows)]
     shortage, _ = total_of(state["state"][0].as_py() for part in parts for state in kernel.states(iter([part])))
-    expected = Shortage.of(positions, np.full(len(positions.requests), 5))
+    expected = positions.shortage(np.full(len(positions.requests), 5))
     assert expected is not None
     assert shortage.request == min(expected.requests)
     assert (shortage.needed_by_all, {*shortage.requests}) == (expected.needed_by_all, {*expected.requests})

@@ -16,7 +16,7 @@ SOURCE = Path(lexirecall.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
 ORDER = (
     "_native", "version", "errors", "fields", "text", "reader", "progress", "manifest", "judgments", "providers",
-    "segments", "sums", "positions", "exposure", "exact", "formats", "measures", "preferences", "names",
+    "segments", "sums", "shortage", "positions", "exposure", "exact", "formats", "measures", "preferences", "names",
     "theory", "statistics", "simulate", "tables", "strip",
     "plots", "output", "verbs", "meta", "page", "results", "paper", "engines", "adapters", "cli",
 )  # fmt: skip

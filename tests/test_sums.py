@@ -49,9 +49,18 @@ def test_many_cells_are_added_up_in_blocks() -> None:
 
 @pytest.mark.filterwarnings("error")
 def test_a_sum_that_is_too_large_is_infinite_and_leaves_the_others_alone() -> None:
-    assert ExactSums.of(np.array([[1e308, 1.0], [1e308, 2.0]])).rounded().tolist() == [np.inf, 3.0]
+    numbers = np.array([[1e308, 1.0], [1e308, 2.0]])
+    assert ExactSums.of(numbers).rounded().tolist() == [np.inf, 3.0]
+    assert ExactSums.grouped(numbers, np.array([1, 1]), 2).rounded().tolist() == [[0.0, 0.0], [np.inf, 3.0]]
 
 
 def test_the_sum_of_nothing_is_zero() -> None:
     assert ExactSums.of(np.zeros((0, 2, 3))).rounded().tolist() == np.zeros((2, 3)).tolist()
     assert ExactSums.of(np.zeros((3, 0))).rounded().shape == (0,)
+
+
+@given(COLUMNS, st.data())
+def test_sums_of_groups_are_those_of_their_numbers(columns: list[tuple[float, ...]], data: st.DataObject) -> None:
+    groups = data.draw(st.lists(st.integers(0, 4), min_size=len(columns), max_size=len(columns)))
+    found = ExactSums.grouped(table(columns), np.array(groups, np.int64), 5).rounded().tolist()
+    assert found == [naive([row for row, own in zip(columns, groups, strict=True) if own == g]) for g in range(5)]

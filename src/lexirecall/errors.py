@@ -137,15 +137,16 @@ def plain(value: float) -> str:
     return str(int(value)) if float(value).is_integer() else repr(float(value))
 
 
-def listed(names: Iterable[str], most: int = 5) -> str:
-    """Join names for a message, the first few in full and the rest as a count.
+def listed(names: Iterable[str], most: int = 5, total: int | None = None) -> str:
+    """Join names for a message, the first few in full and the rest as a count; of a `total` these may be the first.
 
-    >>> listed(["a", "b", "c"], most=2)
-    'a, b and 1 more'
+    >>> listed(["a", "b", "c"], most=2), listed(["a", "b"], most=2, total=9)
+    ('a, b and 1 more', 'a, b and 7 more')
     """
     names = list(names)
     head = ", ".join(names[:most])
-    return head if len(names) <= most else f"{head} and {len(names) - most:,} more"
+    rest = (len(names) if total is None else total) - most
+    return f"{head} and {rest:,} more" if rest > 0 else head
 
 
 def counted(number: int, noun: str) -> str:

@@ -179,7 +179,7 @@ class Sources:
     >>> Sources(engine="spark")
     Traceback (most recent call last):
     lexirecall.errors.UsageError: engine is 'spark', but must be one of duckdb
-      for Spark use lexirecall eval --engine spark, or lexirecall.engines.spark in Python
+      for Spark use lexirecall eval or compare --engine spark, or Python: lexirecall.engines.spark
     """
 
     corpus_size: int | str | os.PathLike[str] | Mapping[Any, int] | None = field(

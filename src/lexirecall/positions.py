@@ -16,11 +16,12 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from lexirecall.errors import DataError, UsageError, counted, listed
+from lexirecall.errors import UsageError, counted
 from lexirecall.judgments import BoolArray, FloatArray, IntArray, Judgments, offsets_of
 from lexirecall.manifest import Conventions, Policies, check_level
 from lexirecall.providers import Providers
 from lexirecall.segments import Segments, sums_of
+from lexirecall.shortage import Shortage
 
 Scalar = TypeVar("Scalar", np.int64, np.float64)
 
@@ -68,59 +69,6 @@ class Mismatch:
     request: str
     retrieved: tuple[str, ...]
     judged: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Shortage:
-    """A corpus that is too small for what was retrieved of it, and what is relevant but missing."""
-
-    request: str
-    system: str
-    corpus_size: int
-    num_retrieved: int
-    num_missing: int
-    needed: int
-    """How large it must be for this request, and for all of them."""
-    needed_by_all: int
-    requests: tuple[str, ...]
-    """Every request for which it is too small."""
-
-    @classmethod
-    def of(cls, positions: "Positions", corpus_size: IntArray) -> "Shortage | None":
-        """Return the first one, None if every corpus is large enough."""
-        needed = positions.num_needed
-        wrong = np.argwhere(needed > corpus_size)
-        if not len(wrong):
-            return None
-        s, q = wrong[0].tolist()
-        return cls(
-            positions.requests[q],
-            positions.systems[s],
-            int(corpus_size[q]),
-            int(positions.num_retrieved[s, q]),
-            int(needed[s, q] - positions.num_retrieved[s, q]),
-            int(needed[:, q].max()),
-            int(needed.max()),
-            tuple(positions.requests[q] for q in dict.fromkeys(wrong[:, 1].tolist())),
-        )
-
-    def __add__(self, other: "Shortage") -> "Shortage":
-        """Tell of the requests of both, the first by name at length."""
-        return replace(
-            min(self, other, key=lambda shortage: shortage.request),
-            needed_by_all=max(self.needed_by_all, other.needed_by_all),
-            requests=tuple(sorted([*self.requests, *other.requests])),
-        )
-
-    def error(self) -> DataError:
-        """Return what is said of it."""
-        return DataError(
-            f"the corpus size {self.corpus_size:,} is too small for request {self.request!r}: "
-            f"{self.system} retrieved {counted(self.num_retrieved, 'item')}, "
-            f"without {counted(self.num_missing, 'relevant item')}",
-            remedy=f"it needs {self.needed:,} or more, one number for all {self.needed_by_all:,} or more; "
-            f"too small for {listed(self.requests)}",
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,8 +176,26 @@ class Positions:
 
     def check_corpus_size(self, corpus_size: IntArray) -> None:
         """Raise where a corpus is too small for what was retrieved and what is relevant but missing."""
-        if (shortage := Shortage.of(self, corpus_size)) is not None:
+        if (shortage := self.shortage(corpus_size)) is not None:
             raise shortage.error()
+
+    def shortage(self, corpus_size: IntArray) -> Shortage | None:
+        """Return the first request for which a corpus is too small, with the names of all such; None without one."""
+        needed = self.num_needed
+        wrong = np.argwhere(needed > corpus_size)
+        if not len(wrong):
+            return None
+        s, q = wrong[0].tolist()
+        return Shortage(
+            self.requests[q],
+            self.systems[s],
+            int(corpus_size[q]),
+            int(self.num_retrieved[s, q]),
+            int(needed[s, q] - self.num_retrieved[s, q]),
+            int(needed[:, q].max()),
+            int(needed.max()),
+            tuple(self.requests[q] for q in dict.fromkeys(wrong[:, 1].tolist())),
+        )
 
     def at_level(self, level: float) -> "Projection":
         """Return the relevance projection: what remains when grades of at least `level` count as relevant."""

@@ -7,9 +7,10 @@ An item may have several providers, and each of them is credited with all of it.
 kept, since no other is relevant at any level.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain, compress, islice
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from lexirecall.errors import DataError, FormatError, listed, shown
 from lexirecall.judgments import BoolArray, IntArray, Judgments, offsets_of
 from lexirecall.text import to_text
 
-_EXAMPLES = 3
+EXAMPLES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,8 @@ class Providers:
     indices: IntArray
     name: str = "providers"
     """What messages call the map."""
+    worst_off: Mapping[Any, tuple[str, ...]] = field(default_factory=dict)
+    """Where the judgments are a portion of all: who is worst off over all requests in each system, by the measure."""
 
     @classmethod
     def from_pairs(
@@ -91,15 +94,25 @@ def members(offsets: IntArray, which: IntArray) -> IntArray:
 def _claims(pairs: Iterable[tuple[bytes, bytes]], numbers: dict[bytes, int], name: str) -> list[tuple[int, bytes]]:
     """Return each pair of a relevant item's number and a provider once, in order; raise if there is none."""
     pairs = iter(pairs)
-    first = list(islice(pairs, _EXAMPLES))
+    first = list(islice(pairs, EXAMPLES))
     if not first:
-        raise FormatError(name, None, "the map is empty", remedy="it maps each document to its provider")
+        raise empty_map(name)
     claims = {(numbers[item], provider) for item, provider in chain(first, pairs) if item in numbers}
     if not claims and numbers:
-        theirs, ours = (listed(map(shown, ids), _EXAMPLES) for ids in (dict(first), islice(numbers, _EXAMPLES)))
-        raise DataError(
-            f"{name}: the map has a provider for none of the relevant documents: "
-            f"its documents are such as {theirs}, those of the judgments {ours}",
-            remedy="are the ids written the same way, and is it the right file?",
-        )
+        raise strange_map(name, list(dict(first)), list(islice(numbers, EXAMPLES)))
     return sorted(claims)
+
+
+def empty_map(name: str) -> FormatError:
+    """Say that a map says nothing."""
+    return FormatError(name, None, "the map is empty", remedy="it maps each document to its provider")
+
+
+def strange_map(name: str, theirs: Sequence[str | bytes], ours: Sequence[str | bytes]) -> DataError:
+    """Say that a map has no provider for any relevant document, with documents of both sides."""
+    in_map, judged = (listed(map(shown, ids), EXAMPLES) for ids in (theirs, ours))
+    return DataError(
+        f"{name}: the map has a provider for none of the relevant documents: "
+        f"its documents are such as {in_map}, those of the judgments {judged}",
+        remedy="are the ids written the same way, and is it the right file?",
+    )

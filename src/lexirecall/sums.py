@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lexirecall.judgments import FloatArray
+from lexirecall.judgments import FloatArray, IntArray
 
 _BLOCK = 2**16  # numbers at a time, which a processor keeps at hand
 
@@ -43,6 +43,28 @@ class ExactSums:
                 parts[k, start : start + width] = part
         return cls(parts.reshape(len(parts), *cells))
 
+    @classmethod
+    def grouped(cls, numbers: FloatArray, groups: IntArray, num_groups: int) -> "ExactSums":
+        """Add up those numbers along the first axis that are of the same group, [num_groups, …].
+
+        >>> ExactSums.grouped(np.array([0.5, 1.0, 2.0]), np.array([1, 0, 1]), 3).rounded().tolist()
+        [1.0, 2.5, 0.0]
+        """
+        parts, rest = [], np.array(numbers, float)
+        while rest.any():
+            order = np.argsort(groups, kind="stable")
+            sums, which, rest, groups = _added_by_group(rest[order], groups[order])
+            parts.append(np.zeros((num_groups, *numbers.shape[1:])))
+            parts[-1][which] = sums
+            rest[~np.isfinite(parts[-1][groups])] = 0.0
+        return cls(np.array(parts).reshape(len(parts), num_groups, *numbers.shape[1:]))
+
+    def placed(self, at: IntArray, size: int) -> "ExactSums":
+        """Return the sums in a table of this size, at these places of its first axis; others are 0."""
+        parts = np.zeros((len(self.parts), size, *self.parts.shape[2:]))
+        parts[:, at] = self.parts
+        return ExactSums(parts)
+
     def __add__(self, other: "ExactSums") -> "ExactSums":
         return ExactSums.of(np.concatenate([self.parts, other.parts]))
 
@@ -65,20 +87,48 @@ def _parts(numbers: FloatArray) -> Iterator[FloatArray]:
         yield sums
 
 
+def _added_by_group(numbers: FloatArray, groups: IntArray) -> tuple[FloatArray, IntArray, FloatArray, IntArray]:
+    """Add neighbours of one group, as long as there are any; return the sums, and what they lost, by group."""
+    lost, groups_of_lost = [numbers[:0]], [groups[:0]]
+    while len(left := _first_of_two(groups)):
+        sums, error = _two_sum(numbers[left], numbers[left + 1])
+        lost.append(error)
+        groups_of_lost.append(groups[left])
+        numbers[left] = sums
+        is_kept = np.ones(len(groups), bool)
+        is_kept[left + 1] = False
+        numbers, groups = numbers[is_kept], groups[is_kept]
+    return numbers, groups, np.concatenate(lost), np.concatenate(groups_of_lost)
+
+
+def _first_of_two(groups: IntArray) -> IntArray:
+    """Return the first, third, … of each group, unless it is the last: those with a neighbour to be added to."""
+    starts = np.flatnonzero(np.diff(groups, prepend=-1))
+    places = np.arange(len(groups)) - np.repeat(starts, np.diff(np.append(starts, len(groups))))
+    is_first = (places % 2 == 0) & (np.append(groups[1:], -1) == groups)
+    return np.flatnonzero(is_first)
+
+
 def _added(numbers: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Add one half to the other, as long as there are halves; return the sums, and what rounding took from them.
+    """Add one half to the other, as long as there are halves; return the sums, and what rounding took from them."""
+    lost, num_lost = np.empty((len(numbers) - 1, *numbers.shape[1:])), 0
+    while len(numbers) > 1:
+        half = len(numbers) // 2
+        sums, error = _two_sum(numbers[:half], numbers[half : 2 * half])
+        numbers = np.concatenate([sums, numbers[2 * half :]])
+        lost[num_lost : num_lost + half] = error
+        num_lost += half
+    return numbers[0], lost
+
+
+def _two_sum(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return sums, and what rounding took from them.
 
     What it takes is a float (Knuth, The Art of Computer Programming 2, 4.2.2, theorem B), and no more than a part in
-    2^53 of a sum: what remains is soon 0.
+    2^53 of the sum, so that the sums of what it takes are soon 0.
     """
-    lost, num_lost = np.empty((len(numbers) - 1, *numbers.shape[1:])), 0
     with np.errstate(invalid="ignore", over="ignore"):
-        while len(numbers) > 1:
-            half = len(numbers) // 2
-            x, y = numbers[:half], numbers[half : 2 * half]
-            numbers = np.concatenate([x + y, numbers[2 * half :]])
-            sums = numbers[:half]
-            of_y = sums - x
-            lost[num_lost : num_lost + half] = (x - (sums - of_y)) + (y - of_y)
-            num_lost += half
-    return numbers[0], lost
+        sums = x + y
+        of_y = sums - x
+        error = (x - (sums - of_y)) + (y - of_y)
+    return sums, error

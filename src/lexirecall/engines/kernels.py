@@ -16,7 +16,7 @@ from lexirecall.engines.batches import Batch, Layout
 from lexirecall.judgments import FloatArray
 from lexirecall.manifest import Policies
 from lexirecall.names import Evaluable
-from lexirecall.positions import Positions, Shortage
+from lexirecall.positions import Positions
 from lexirecall.sums import ExactSums
 from lexirecall.verbs.evaluate import values_of
 from lexirecall.verbs.pairtally import PairTally, squares_about
@@ -25,7 +25,7 @@ from lexirecall.verbs.tally import Tally
 ROWS = "run string, query string, measure string, value double"
 STATE = "state binary"
 """What the kernels give, as Spark writes a schema."""
-Counted = tuple[Any, ...]
+Addends = tuple[Any, ...]
 """Things of which those of different requests can be added, or None."""
 
 
@@ -54,7 +54,7 @@ class Kernel:
     """What the workers count of each portion of the requests."""
 
     layout: Layout
-    count: Callable[[Positions], Counted]
+    count: Callable[[Positions], Addends]
 
     def try_out(self, grade: float) -> None:
         """Find out here, and not on the workers after an hour, what a measure lacks: every system finds one item."""
@@ -75,20 +75,20 @@ class Kernel:
         if (first := next(counted, None)) is not None:
             yield pa.RecordBatch.from_pydict({"state": [pickle.dumps(reduce(_added, counted, first))]})
 
-    def _counted(self, positions: Positions) -> Counted:
+    def _counted(self, positions: Positions) -> Addends:
         """Count, and tell whether a corpus is too small; if so, as if it were larger, since all is for nothing."""
         if (n := positions.corpus_size) is None:
             return None, *self.count(positions)
         enough = np.maximum(n, positions.num_needed.max(axis=0))
-        return Shortage.of(positions, n), *self.count(replace(positions, corpus_size=enough))
+        return positions.shortage(n), *self.count(replace(positions, corpus_size=enough))
 
 
-def total_of(states: Iterable[bytes]) -> Counted:
+def total_of(states: Iterable[bytes]) -> Addends:
     """Put together what the partitions add up to; first of all, whether a corpus is too small."""
     return reduce(_added, map(pickle.loads, states))  # our own workers made them
 
 
-def _added(one: Counted, other: Counted) -> Counted:
+def _added(one: Addends, other: Addends) -> Addends:
     return tuple(y if x is None else x if y is None else x + y for x, y in zip(one, other, strict=True))
 
 

@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from lexirecall.engines.batches import Layout
-from lexirecall.engines.kernels import ROWS, STATE, Asked, Counted, Kernel, RowKernel, total_of
+from lexirecall.engines.kernels import ROWS, STATE, Asked, Addends, Kernel, RowKernel, total_of
 from lexirecall.engines.spark_mismatch import mismatches
 from lexirecall.engines.spark_session import check_libraries, explained, match_python, pyspark, session
 from lexirecall.engines.spark_tables import Tables, Workspace, check_frame, no_common_request, prepare
@@ -180,7 +180,7 @@ class _Job:
     asked: Asked
     left_out: list[Note]
 
-    def total(self, count: Callable[[Positions], Counted]) -> Counted:
+    def total(self, count: Callable[[Positions], Addends]) -> Addends:
         """Add up what is counted of all requests, on the workers; raise if a corpus is too small for one of them."""
         kernel = Kernel(self.layout, count)
         kernel.try_out(max(1.0, *(row.level(self.asked.policies.level) for row in self.asked.measures)))

@@ -24,6 +24,8 @@ from lexirecall.measures.parameter import Parameter
 from lexirecall.measures.recall_level import PATIENCE
 from lexirecall.positions import Positions, Projection
 from lexirecall.providers import Providers, members
+from lexirecall.sums import ExactSums
+from lexirecall.text import to_bytes
 
 _EXPOSURE = Parameter("ap", options=tuple(EXPOSURES))
 
@@ -173,29 +175,78 @@ def provider_exposure(
             "the worst-off provider over all orders of tied items has no closed form",
             remedy="choose another tie rule: trec, input, worst or best",
         )
-    projection = positions.at_level(level)
-    shares = shares_of_providers(projection, exposure, PATIENCE.check("p", p))
-    return _audit(positions, shares, policies.among(positions.answered))
+    shares = shares_of_providers(positions.at_level(level), exposure, PATIENCE.check("p", p))
+    return ExposureTally.of(positions, shares, policies.among(positions.answered)).audit(positions.systems)
 
 
-def _audit(positions: Positions, shares: Shares, among: BoolArray | None) -> ProviderExposure:
-    """Average η over the requests of each provider, those `among` which the system takes part."""
-    which, column = np.unique(shares.providers, return_inverse=True)
-    shape = len(positions.systems), len(which)
-    counts = np.ones_like(shares.exposures) if among is None else among[:, shares.requests].astype(float)
-    keys = (np.arange(shape[0])[:, None] * shape[1] + column).ravel()
-    sums, num_requests = (
-        np.bincount(keys, weights.ravel(), minlength=shape[0] * shape[1]).reshape(shape)
-        for weights in (shares.exposures * counts, counts)
-    )
-    names = _owners(positions).names
-    return ProviderExposure(
-        systems=positions.systems,
-        providers=tuple(names[number] for number in which.tolist()),
-        exposures=np.where(num_requests > 0, sums / np.maximum(num_requests, 1), np.nan),
-        num_requests=num_requests.astype(np.int64),
-        num_items=np.bincount(column, shares.num_items, minlength=len(which)).astype(np.int64),
-    )
+@dataclass(frozen=True, slots=True, eq=False)
+class ExposureTally:
+    """What the exposures of P providers in S systems add up to; tallies of different requests can be added."""
+
+    providers: tuple[str, ...]
+    """Those with a relevant item, in the order of their bytes."""
+    sums: ExactSums
+    """Of η over the provider's requests, [P, S]."""
+    num_requests: IntArray
+    """Over how many requests, [P, S]."""
+    num_items: IntArray
+
+    @classmethod
+    def of(cls, positions: Positions, shares: Shares, among: BoolArray | None) -> "ExposureTally":
+        """Add up η over the requests of each provider, those `among` which the system takes part."""
+        which, column = np.unique(shares.providers, return_inverse=True)
+        counts = np.ones_like(shares.exposures, bool) if among is None else among[:, shares.requests]
+        num_requests = np.zeros((len(which), len(positions.systems)), np.int64)
+        np.add.at(num_requests, column, counts.T)
+        names = _owners(positions).names
+        return cls(
+            tuple(names[number] for number in which.tolist()),
+            ExactSums.grouped(np.where(counts, shares.exposures, 0.0).T, column, len(which)),
+            num_requests,
+            np.bincount(column, shares.num_items, minlength=len(which)).astype(np.int64),
+        )
+
+    def __add__(self, other: "ExposureTally") -> "ExposureTally":
+        names = tuple(sorted({*self.providers, *other.providers}, key=to_bytes))
+        index = {name: number for number, name in enumerate(names)}
+        one, two = (
+            each._placed(np.array([index[name] for name in each.providers], np.int64), names) for each in (self, other)
+        )
+        return ExposureTally(
+            names, one.sums + two.sums, one.num_requests + two.num_requests, one.num_items + two.num_items
+        )
+
+    def _placed(self, at: IntArray, names: tuple[str, ...]) -> "ExposureTally":
+        num_requests = np.zeros((len(names), self.num_requests.shape[1]), np.int64)
+        num_items = np.zeros(len(names), np.int64)
+        num_requests[at], num_items[at] = self.num_requests, self.num_items
+        return ExposureTally(names, self.sums.placed(at, len(names)), num_requests, num_items)
+
+    def audit(self, systems: tuple[str, ...]) -> ProviderExposure:
+        """Return the means."""
+        num_requests = self.num_requests.T
+        means = np.where(num_requests > 0, self.sums.rounded().T / np.maximum(num_requests, 1), np.nan)
+        return ProviderExposure(systems, self.providers, means, num_requests, self.num_items)
+
+
+def tally_exposures(positions: Positions, row: Measure, policies: Policies) -> ExposureTally:
+    """Add up the exposures that a measure of providers is about."""
+    projection = positions.at_level(row.level(policies.level))
+    shares = shares_of_providers(projection, row.values["e"], row.values["p"])
+    return ExposureTally.of(positions, shares, policies.among(positions.answered))
+
+
+def worst_off(audit: ProviderExposure) -> tuple[str, ...]:
+    """Name the worst-off provider of each system, for the measure of their exposure.
+
+    Of several that are equal the one with the most requests stands for all, and of those the first by name. Without any
+    provider the names are empty.
+    """
+    if not audit.providers:
+        return ("",) * len(audit.systems)
+    is_worst = np.array([audit.is_worst(s) for s in range(len(audit.systems))])
+    chosen = np.where(is_worst, audit.num_requests, -1).argmax(axis=1)
+    return tuple(audit.providers[c] for c in chosen.tolist())
 
 
 def _worst_of_request(projection: Projection, e: str, p: float) -> FloatArray:
@@ -209,21 +260,26 @@ def _worst_of_request(projection: Projection, e: str, p: float) -> FloatArray:
 
 
 def _worst_overall(projection: Projection, e: str, p: float, among: BoolArray | None) -> FloatArray:
-    """Return η of the provider with the smallest mean, on its requests; undefined on others with a relevant item.
-
-    Of several that are equal the one with the most requests stands for all, and of those the first by name.
-    """
-    shares = shares_of_providers(projection, e, p)
-    audit = _audit(projection.source, shares, among)
+    """Return η of the worst-off provider of each system, on its requests; undefined on others with a relevant item."""
+    shares, owners = shares_of_providers(projection, e, p), _owners(projection.source)
+    names = owners.worst_off.get(_key(e, p, projection.level)) or worst_off(
+        ExposureTally.of(projection.source, shares, among).audit(projection.source.systems)
+    )
     values = np.tile(np.where(projection.num_relevant > 0, np.nan, 0.0), (projection.source.shape[0], 1))
-    if not len(shares.requests):
-        return values
-    is_worst = np.array([audit.is_worst(s) for s in range(len(audit.systems))])
-    chosen = np.where(is_worst, audit.num_requests, -1).argmax(axis=1)
-    names = np.unique(shares.providers)[chosen]
-    systems, pairs = np.nonzero(shares.providers == names[:, None])
+    numbers = {name: number for number, name in enumerate(owners.names)}
+    chosen = np.array([numbers.get(name, -1) for name in names])
+    systems, pairs = np.nonzero(shares.providers == chosen[:, None])
     values[systems, shares.requests[pairs]] = shares.exposures[systems, pairs]
     return values
+
+
+def key_of(row: Measure, policies: Policies) -> tuple[Any, ...]:
+    """Return under what the worst-off providers of a measure are known."""
+    return _key(row.values["e"], row.values["p"], row.level(policies.level))
+
+
+def _key(e: str, p: float, level: float) -> tuple[Any, ...]:
+    return e, p, level
 
 
 WORST_PROVIDER = Measure(

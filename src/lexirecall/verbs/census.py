@@ -5,7 +5,7 @@ the values add up to (tally), the sentences about them (notes).
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,6 @@ import numpy as np
 from lexirecall.errors import DataError, listed, plain
 from lexirecall.judgments import IntArray
 from lexirecall.manifest import Conventions, Manifest, Note, Policies
-from lexirecall.measures.row import SMALLEST_GRADE
 from lexirecall.names import Evaluable
 from lexirecall.positions import Mismatch, Positions
 
@@ -56,8 +55,6 @@ class Census:
     """Of each run, the lines with fields after the tag."""
     mismatches: tuple[Mismatch, ...] = ()
     """Of the runs that retrieve no judged item."""
-    providers: dict[str, Any] = field(default_factory=dict)
-    """What a manifest says of the map of providers."""
 
     @classmethod
     def of(cls, positions: Positions, levels: Iterable[float]) -> "Census":
@@ -86,7 +83,6 @@ class Census:
             duplicates=positions.num_duplicates,
             extra=positions.num_extra,
             mismatches=positions.mismatches,
-            providers=_provider_record(positions),
         )
 
     def __add__(self, other: "Census") -> "Census":
@@ -115,9 +111,14 @@ class Census:
             )
 
     def manifest(
-        self, measures: Iterable[Evaluable], policies: Policies, notes: Iterable[Note], **engine: Any
+        self,
+        measures: Iterable[Evaluable],
+        policies: Policies,
+        notes: Iterable[Note],
+        providers: dict[str, Any] | None = None,
+        **engine: Any,
     ) -> Manifest:
-        """Return the record of an evaluation; an `engine` gives its own reader and versions."""
+        """Return the record of an evaluation, with what it says of `providers`; an `engine` has its own reader."""
         return Manifest(
             conventions={**asdict(self.conventions), **asdict(policies), "corpus_size": self.corpus_size},
             measures=tuple(_measure_record(measure) for measure in measures),
@@ -126,7 +127,7 @@ class Census:
                 "judged": self.num_judged,
                 "positive": self.num_positive,
                 "repeated": self.num_repeated,
-                **self.providers,
+                **(providers or {}),
             },
             runs=tuple(self._run_record(s) for s in range(len(self.systems))),
             notes=tuple(notes),
@@ -159,13 +160,6 @@ def _sizes(positions: Positions) -> Any:
         return None
     sizes = dict(zip(positions.requests, positions.corpus_size.tolist(), strict=True))
     return next(iter(sizes.values())) if len(set(sizes.values())) == 1 else sizes
-
-
-def _provider_record(positions: Positions) -> dict[str, Any]:
-    if (providers := positions.providers) is None:
-        return {}
-    without = providers.without(positions.judgments, SMALLEST_GRADE)
-    return {"provider_map": providers.name, "providers": len(providers.names), "without_provider": len(without)}
 
 
 def _measure_record(measure: Evaluable) -> dict[str, Any]:

@@ -17,7 +17,6 @@ from lexirecall.names import Evaluable, Names
 from lexirecall.positions import Positions, Projection
 from lexirecall.preferences import Preference
 from lexirecall.verbs.given import asked_of, positions_of
-from lexirecall.verbs.notes import notes_on_providers
 from lexirecall.verbs.scores import Scores
 from lexirecall.verbs.tally import Tally
 
@@ -53,8 +52,7 @@ def evaluate(
     rows, left_out = computable(num_systems, ties, asked, is_default=measures is None)
     values, num_due = values_of(positions, rows, policies)
     tally = Tally.of(positions, rows, policies, values, num_due)
-    more = notes_on_providers(positions, rows, policies)
-    averages = tally.averages(rows, policies, left_out=left_out, more=more)
+    averages = tally.averages(rows, policies, left_out=left_out)
     return Scores(averages, positions.requests, values, positions.frame_library, positions.judgments.request_type)
 
 

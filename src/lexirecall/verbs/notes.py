@@ -8,13 +8,15 @@ from collections.abc import Iterator, Sequence
 from lexirecall.errors import counted, listed, plain, shown, warn
 from lexirecall.judgments import IntArray
 from lexirecall.manifest import Note, Policies
-from lexirecall.measures.providers import WORST_PROVIDER_OVERALL, ProviderExposure, provider_exposure
+from lexirecall.measures.providers import ProviderExposure
 from lexirecall.measures.row import SMALLEST_GRADE
 from lexirecall.names import Evaluable
 from lexirecall.positions import Mismatch, Positions
+from lexirecall.providers import EXAMPLES
 from lexirecall.tables import number
 from lexirecall.text import visible
 from lexirecall.verbs.census import Census
+from lexirecall.verbs.owners import Owners
 
 
 def warn_of_mismatches(positions: Positions) -> None:
@@ -34,12 +36,6 @@ def notes_on(census: Census, measures: Sequence[Evaluable], undefined: IntArray,
         )
         yield Note("query called all", text, 1)
     yield from _undefined(measures, undefined)
-
-
-def notes_on_providers(positions: Positions, measures: Sequence[Evaluable], policies: Policies) -> Iterator[Note]:
-    """Give the notes on those whose items these are, where there is a map of them."""
-    yield from _without_provider(positions, measures, policies.level)
-    yield from _worst_off(positions, measures, policies)
 
 
 def ignored_level(measures: Sequence[Evaluable], level: float) -> Iterator[Note]:
@@ -155,35 +151,25 @@ def _undefined(measures: Sequence[Evaluable], undefined: IntArray) -> Iterator[N
         yield Note("undefined", f"undefined values, left out of the means: {listed(parts, most=9)}{reason}", total)
 
 
-def _without_provider(positions: Positions, measures: Sequence[Evaluable], level: float) -> Iterator[Note]:
-    """Say how many relevant items nobody is credited with, at the lowest level that a measure of providers asks for."""
-    providers, judgments = positions.providers, positions.judgments
-    level = min((measure.level(level) for measure in measures if measure.needs_providers), default=level)
-    if providers is None or not (total := len(without := providers.without(judgments, level))):
-        return
-    names = listed(dict.fromkeys(shown(judgments.items[item]) for item in without.tolist()), most=3)
-    text = (
-        f"{counted(total, 'relevant document')} of {judgments.num_relevant(level).sum():,} without a provider ({names})"
-    )
-    num_empty = int(((judgments.num_relevant(level) > 0) & ~providers.reach(judgments, level)).sum())
-    left_out = f"; {counted(num_empty, 'request')} without any other, left out of WorstProvider" if num_empty else ""
-    yield Note("without provider", f"{text}: credited to nobody{left_out}", total)
-
-
-def _worst_off(positions: Positions, measures: Sequence[Evaluable], policies: Policies) -> Iterator[Note]:
-    """Name the worst-off provider over all requests of each run, by the exposure that the measures ask for."""
-    if positions.providers is None or positions.conventions.ties == "expected":
-        return
-    asked = [row for row in measures if row.formulas == WORST_PROVIDER_OVERALL.formulas] or [WORST_PROVIDER_OVERALL]
+def notes_on_providers(owners: Owners, systems: tuple[str, ...]) -> Iterator[Note]:
+    """Say how many relevant items nobody is credited with, and who is worst off over all requests in each run."""
+    num_relevant, total, num_empty = owners.at_level.tolist()
+    if total:
+        num_items, first = owners.without
+        names = listed(map(shown, first), EXAMPLES, num_items)
+        left_out = (
+            f"; {counted(num_empty, 'request')} without any other, left out of WorstProvider" if num_empty else ""
+        )
+        text = f"{counted(total, 'relevant document')} of {num_relevant:,} without a provider ({names})"
+        yield Note("without provider", f"{text}: credited to nobody{left_out}", total)
     parts = []
-    for row in asked:
-        level = row.level(policies.level)
-        audit = provider_exposure(positions, row.values["e"], p=row.values["p"], level=level, queries=policies.queries)
-        runs = listed((_worst_of_run(audit, s) for s in range(len(audit.systems))), most=4)
-        parts.append(f"by {row} {runs}" if len(asked) > 1 else runs)
-    yield Note(
-        "worst-off provider", f"worst-off provider over all requests: {'; '.join(parts)}", len(positions.systems)
-    )
+    for row, tally in zip(owners.rows, owners.exposures, strict=True):
+        audit = tally.audit(systems)
+        runs = listed((_worst_of_run(audit, s) for s in range(len(systems))), most=4)
+        parts.append(f"by {row} {runs}" if len(owners.rows) > 1 else runs)
+    if parts:
+        text = f"worst-off provider over all requests: {'; '.join(parts)}"
+        yield Note("worst-off provider", text, len(systems))
 
 
 def _worst_of_run(audit: ProviderExposure, s: int) -> str:

@@ -18,7 +18,8 @@ from lexirecall.positions import Positions
 from lexirecall.sums import ExactSums
 from lexirecall.verbs.averages import Averages, means_of
 from lexirecall.verbs.census import Census
-from lexirecall.verbs.notes import notes_on
+from lexirecall.verbs.notes import notes_on, notes_on_providers
+from lexirecall.verbs.owners import Owners
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,7 @@ class Tally:
     """What S runs × M measures add up to over some requests; tallies of different requests can be added."""
 
     census: Census
+    owners: Owners | None
     sums: ExactSums
     """Of the values, [S, M]."""
     counts: IntArray
@@ -48,6 +50,7 @@ class Tally:
         is_defined = ~np.isnan(values)
         return cls(
             Census.of(positions, {row.level(policies.level) for row in measures}),
+            Owners.of(positions, measures, policies),
             ExactSums.of(np.where(is_defined, values, 0.0).transpose(1, 0, 2)),
             is_defined.sum(axis=1),
             num_due,
@@ -57,6 +60,7 @@ class Tally:
     def __add__(self, other: "Tally") -> "Tally":
         return Tally(
             self.census + other.census,
+            None if self.owners is None or other.owners is None else self.owners + other.owners,
             self.sums + other.sums,
             self.counts + other.counts,
             self.num_due + other.num_due,
@@ -69,17 +73,18 @@ class Tally:
         policies: Policies,
         *,
         left_out: Iterable[Note] = (),
-        more: Iterable[Note] = (),
         **engine: Any,
     ) -> Averages:
         """Return the means with their record, or raise if there is nothing to measure.
 
-        The notes begin with what was `left_out` of the measures and end with what `more` there is to say. An `engine`
-        gives its own reader and versions.
+        The notes begin with what was `left_out` of the measures. An `engine` gives its own reader and versions.
         """
         self.census.check_relevant(measures, policies.level)
-        notes = (*left_out, *notes_on(self.census, measures, self.undefined, policies), *more)
-        manifest = self.census.manifest(measures, policies, notes, **engine)
+        notes, owners, record = [*left_out, *notes_on(self.census, measures, self.undefined, policies)], self.owners, {}
+        if owners is not None:
+            notes += notes_on_providers(owners, self.census.systems)
+            record = owners.record()
+        manifest = self.census.manifest(measures, policies, notes, record, **engine)
         means = means_of(self.sums, self.counts, measures)
         return Averages(self.census.systems, tuple(measures), means, self.counts, self.num_due, manifest)
 

@@ -1,0 +1,87 @@
+"""Owners: providers in numbers, which is all that a manifest and its notes say of them.
+
+Belongs here: how many relevant items have a provider, and what the exposures of all providers add up to. Not here: the
+counts of requests and runs (census), exposure itself (measures).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lexirecall.judgments import IntArray
+from lexirecall.manifest import Policies
+from lexirecall.measures import Measure
+from lexirecall.measures.providers import WORST_PROVIDER_OVERALL, ExposureTally, tally_exposures
+from lexirecall.measures.row import SMALLEST_GRADE
+from lexirecall.names import Evaluable
+from lexirecall.positions import Positions
+from lexirecall.providers import EXAMPLES
+
+
+@dataclass(frozen=True, slots=True)
+class Owners:
+    """What there is of providers; those of different requests can be added, but for the names of items."""
+
+    name: str
+    """What messages call the map."""
+    providers: frozenset[str]
+    """Those with an item of a positive grade."""
+    num_without: int
+    """Items of a positive grade without a provider."""
+    at_level: IntArray
+    """At the lowest level that a measure of providers asks for: relevant items; those without a provider; and requests
+    that have such items only."""
+    without: tuple[int, Sequence[str | bytes]]
+    """How many different items those are, and the first of them."""
+    rows: tuple[Measure, ...]
+    """What exposures are added up for, empty where tied items have no order."""
+    exposures: tuple[ExposureTally, ...]
+
+    @classmethod
+    def of(cls, positions: Positions, measures: Sequence[Evaluable], policies: Policies) -> "Owners | None":
+        """Count providers; None if there is no map of them."""
+        if (providers := positions.providers) is None:
+            return None
+        judgments, level = positions.judgments, level_of_providers(measures, policies)
+        num_relevant, without = judgments.num_relevant(level), providers.without(judgments, level)
+        num_empty = ((num_relevant > 0) & ~providers.reach(judgments, level)).sum()
+        items = dict.fromkeys(judgments.items[item] for item in without.tolist())
+        rows = () if positions.conventions.ties == "expected" else overall_rows(measures)
+        return cls(
+            providers.name,
+            frozenset(providers.names),
+            len(providers.without(judgments, SMALLEST_GRADE)),
+            np.array([num_relevant.sum(), len(without), num_empty], np.int64),
+            (len(items), list(items)[:EXAMPLES]),
+            rows,
+            tuple(tally_exposures(positions, row, policies) for row in rows),
+        )
+
+    def __add__(self, other: "Owners") -> "Owners":
+        return Owners(
+            self.name,
+            self.providers | other.providers,
+            self.num_without + other.num_without,
+            self.at_level + other.at_level,
+            self.without,
+            self.rows,
+            tuple(x + y for x, y in zip(self.exposures, other.exposures, strict=True)),
+        )
+
+    def record(self) -> dict[str, Any]:
+        """Return what a manifest says of the map."""
+        return {"provider_map": self.name, "providers": len(self.providers), "without_provider": self.num_without}
+
+
+def level_of_providers(measures: Sequence[Evaluable], policies: Policies) -> float:
+    """Return the lowest level that a measure of providers asks for."""
+    asked = (measure.level(policies.level) for measure in measures if measure.needs_providers)
+    return min(asked, default=policies.level)
+
+
+def overall_rows(measures: Sequence[Evaluable]) -> tuple[Measure, ...]:
+    """Return the measures of the worst-off provider over all requests, or the default one if none is asked for."""
+    rows = [row for row in measures if isinstance(row, Measure) and row.formulas == WORST_PROVIDER_OVERALL.formulas]
+    return tuple(rows) or (WORST_PROVIDER_OVERALL,)
