@@ -192,6 +192,50 @@ def test_a_measure_of_the_users_own_reaches_the_workers(spark: Any) -> None:
     check_same(qrels, runs, as_frames(spark, qrels, runs), measures=[own, median])
 
 
+OWNERS = {"d0": "Ada", "d1": ["Ben", "Ada"], "d2": "Größe", "d3": "Ben", "d5": ["Cy", "Größe", "Ada"], "zz": "nobody"}
+EXPOSURES = [
+    "WorstProvider", "WorstProviderOverall", "WorstProviderOverall(e='dcg')", "WorstProvider(e='rbp', p=0.5)", "AP",
+    "WorstProviderOverall(e='rbp', p=0.3)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "keywords", [{}, {"level": 2, "queries": "intersection", "corpus_size": 99}], ids=["", "other"]
+)
+def test_exposures_of_providers_are_those_of_memory(spark: Any, keywords: dict[str, Any]) -> None:
+    qrels, runs = collection(seed=12)
+    frames = as_frames(spark, qrels, runs)
+    check_same(qrels, runs, frames, measures=EXPOSURES, providers=OWNERS, **keywords)
+    expected = lexirecall.evaluate(qrels, runs, EXPOSURES, providers=OWNERS, **keywords)
+    pairs = [(item, name) for item, names in OWNERS.items() for name in ([names] if isinstance(names, str) else names)]
+    owners = spark.createDataFrame(pairs, "docno string, provider string")
+    with engine.evaluate(*frames, EXPOSURES, providers=owners, **keywords) as scores:
+        assert scores.averages.to_dict() == expected.to_dict()
+        told = {note.kind: note.text for note in scores.averages.notes}
+        assert told["worst-off provider"] == next(n.text for n in expected.notes if n.kind == "worst-off provider")
+    compared = engine.compare(*frames, EXPOSURES, providers=owners, **keywords)
+    assert list(compared.rows()) == list(
+        lexirecall.compare(qrels, runs, EXPOSURES, providers=OWNERS, **keywords).rows()
+    )
+
+
+BAD_OWNERS: dict[str, tuple[Any, str]] = {
+    "none of ours": ([("x", "Ada")], "a provider for none of the relevant documents: its documents are such as 'x'"),
+    "empty": ([], "the map is empty"),
+    "blank": ([("d0", " ")], "in 1 row of 1, such as document 'd0': ' ' is not the name of a provider"),
+    "null": ([("d0", None)], "in 1 row of 1, such as document 'd0': the provider is missing"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_OWNERS)
+def test_a_map_of_providers_that_says_nothing_is_refused(spark: Any, case: str) -> None:
+    rows, message = BAD_OWNERS[case]
+    qrels, runs = collection(seed=13)
+    owners = spark.createDataFrame(rows, "docno string, provider string")
+    with pytest.raises(LexirecallError, match=message):
+        engine.evaluate(*as_frames(spark, qrels, runs), ["AP"], providers=owners)
+
+
 COMPARED: dict[str, dict[str, Any]] = {
     "all pairs": {"queries": "intersection", "corpus_size": 99},
     "the t test": {"test": "t", "correction": "bh", "alpha": 0.1},
@@ -355,7 +399,7 @@ def test_files_that_are_no_tables_are_refused(spark: Any, tmp_path: Path) -> Non
     ):
         with pytest.raises(LexirecallError, match=message):
             evaluate_files(given[judgments], [given[name] for name in ranked])
-    with pytest.raises(UsageError, match="Spark does not compute the exposure of providers"):
+    with pytest.raises(LexirecallError, match=r"p\.tsv: no such file"):
         evaluate_files(given["qrels"], [given["runs"]], providers="p.tsv")
     with pytest.raises(LexirecallError, match=r"n\.txt: no such file"):
         evaluate_files(given["qrels"], [given["runs"]], corpus_size="n.txt")

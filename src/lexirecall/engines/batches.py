@@ -3,9 +3,10 @@
 Belongs here: the layout of these rows in Arrow, and portions of them that fit into memory. Not here: the engine that
 gathers them.
 
-A row has `request`; `judged`, a list of (place, grade), in which places count from 1, positive grades first; and
-`rankings`, a list of (system, num_retrieved, found) of the systems that answered, where `found` is a list of (position,
-place) of judged items, with (block_start, block_size) where ties have no order. The order within lists does not matter.
+A row has `request`; `judged`, a list of (place, grade), in which places count from 1, positive grades first, with a
+list of `owners` where there is a map of providers; and `rankings`, a list of (system, num_retrieved, found) of the
+systems that answered, where `found` is a list of (position, place) of judged items, with (block_start, block_size)
+where ties have no order. The order within lists does not matter.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,7 +19,7 @@ from lexirecall.formats.assembly import assemble
 from lexirecall.judgments import FloatArray, IntArray, Judgments, PackedIds, offsets_of
 from lexirecall.manifest import Conventions
 from lexirecall.positions import Positions, SystemPositions, Tracks
-from lexirecall.providers import members
+from lexirecall.providers import Providers, members
 from lexirecall.segments import Segments
 from lexirecall.text import to_bytes
 
@@ -38,6 +39,9 @@ class Layout:
     corpus_size: int | Mapping[str, int] | None = None
     """One for all requests, or of each."""
     needs_judged: bool = False
+    provider_map: str | None = None
+    """What messages call the map of providers, if there is one."""
+    worst_off: Mapping[Any, tuple[str, ...]] = field(default_factory=dict)
 
     def portions(self, batch: Batch) -> Iterator[Batch]:
         """Cut a batch into pieces of so many requests that comparing all pairs of systems on them fits into memory."""
@@ -58,8 +62,19 @@ class Layout:
         judgments = _judgments(batch)
         rankings = _Rankings.of(batch["rankings"], self.systems)
         systems = [self._system(s, rankings, judgments) for s in range(len(self.systems))]
-        positions = Positions.stack(judgments, systems, self.conventions)
+        providers = None if self.provider_map is None else self._providers(batch["judged"], judgments)
+        positions = Positions.stack(judgments, systems, self.conventions, providers=providers)
         return replace(positions, corpus_size=self._sizes(judgments.requests))
+
+    def _providers(self, judged: Any, judgments: Judgments) -> Providers:
+        columns = dict(_fields(judged.flatten()))
+        places = np.repeat(judgments.offsets[:-1], np.diff(judgments.offsets)) + _integers(columns["place"]) - 1
+        owners = columns["owners"].take(np.argsort(places))
+        named = owners.flatten().to_pylist()
+        names = sorted({*named}, key=to_bytes)
+        index = {name: number for number, name in enumerate(names)}
+        indices = np.array([index[name] for name in named], np.int64)
+        return Providers(tuple(names), offsets_of(_sizes(owners)), indices, self.provider_map or "", self.worst_off)
 
     def _sizes(self, requests: tuple[str, ...]) -> IntArray | None:
         if isinstance(self.corpus_size, Mapping):

@@ -15,10 +15,12 @@ import numpy as np
 from lexirecall.engines.batches import Batch, Layout
 from lexirecall.judgments import FloatArray
 from lexirecall.manifest import Policies
+from lexirecall.measures.providers import ExposureTally, tally_exposures
 from lexirecall.names import Evaluable
 from lexirecall.positions import Positions
 from lexirecall.sums import ExactSums
 from lexirecall.verbs.evaluate import values_of
+from lexirecall.verbs.owners import overall_rows
 from lexirecall.verbs.pairtally import PairTally, squares_about
 from lexirecall.verbs.tally import Tally
 
@@ -44,6 +46,10 @@ class Asked(NamedTuple):
         """Evaluate them, and compare every two systems."""
         return *self.values(positions), PairTally.of(positions, *self)
 
+    def exposures(self, positions: Positions) -> tuple[ExposureTally, ...]:
+        """Add up the exposures of providers, by which it is known who is worst off over all requests."""
+        return tuple(tally_exposures(positions, row, self.policies) for row in overall_rows(self.measures))
+
     def squares(self, means: Sequence[FloatArray], positions: Positions) -> tuple[ExactSums, ...]:
         """Square by how much the differences of every two systems differ from their means."""
         return squares_about(means, positions, *self)
@@ -62,7 +68,7 @@ class Kernel:
 
         found = [{"position": 1, "place": 1, "block_start": 0, "block_size": 1}]
         rankings = [{"system": name, "num_retrieved": 1, "found": found} for name in self.layout.systems]
-        row = {"request": "", "judged": [{"place": 1, "grade": grade}], "rankings": rankings}
+        row = {"request": "", "judged": [{"place": 1, "grade": grade, "owners": [""]}], "rankings": rankings}
         layout = replace(self.layout, corpus_size=None if self.layout.corpus_size is None else 1)
         self.count(layout.positions(pa.RecordBatch.from_pylist([row])))
 

@@ -14,8 +14,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from lexirecall.engines.batches import Layout
-from lexirecall.engines.kernels import ROWS, STATE, Asked, Addends, Kernel, RowKernel, total_of
+from lexirecall.engines.kernels import ROWS, STATE, Addends, Asked, Kernel, RowKernel, total_of
 from lexirecall.engines.spark_mismatch import mismatches
+from lexirecall.engines.spark_owners import items_without, owners_of_items, strange_owners
 from lexirecall.engines.spark_session import check_libraries, explained, match_python, pyspark, session
 from lexirecall.engines.spark_tables import Tables, Workspace, check_frame, no_common_request, prepare
 from lexirecall.errors import UsageError
@@ -26,6 +27,7 @@ from lexirecall.formats.columns import Given
 from lexirecall.formats.plan import Plan
 from lexirecall.judgments import BoolArray
 from lexirecall.manifest import Conventions, Note, Policies, check_level, versions_in_use
+from lexirecall.measures.providers import key_of, worst_off
 from lexirecall.names import Names
 from lexirecall.positions import Positions
 from lexirecall.statistics.paired import ADDED_UP
@@ -35,12 +37,14 @@ from lexirecall.verbs.compare import check_number, conclude, index_of, run_test
 from lexirecall.verbs.comparison import Comparison
 from lexirecall.verbs.evaluate import computable
 from lexirecall.verbs.given import asked_measures
+from lexirecall.verbs.owners import level_of_providers, overall_rows
 from lexirecall.verbs.tally import Tally
 from lexirecall.verbs.testing import Testing
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from lexirecall.engines.spark_owners import SparkProviders
     from lexirecall.engines.spark_tables import Frames
 
 __all__ = ["SparkScores", "compare", "evaluate", "session", "sort_keys"]
@@ -81,6 +85,7 @@ def evaluate(
     *,
     columns: Given = None,
     corpus_size: CorpusSize = None,
+    providers: "SparkProviders" = None,
     **options: Any,
 ) -> SparkScores:
     """Evaluate runs against judgments, as `lexirecall.evaluate` does, where the rows are.
@@ -92,7 +97,7 @@ def evaluate(
     >>> evaluate(qrels, runs, ["LexiRecall", "AP"]).averages.to_dict()  # doctest: +SKIP
     {'early': {'LexiRecall': 0.5, 'AP': 0.875}, 'late': {'LexiRecall': 0.5, 'AP': 0.5416666666666666}}
     """
-    with _gathering(qrels, runs, measures, columns, corpus_size, options) as job:
+    with _gathering(qrels, runs, measures, columns, corpus_size, providers, options) as job:
         (tally,) = job.total(job.asked.values)
         values = job.gathered.mapInArrow(RowKernel(job.layout, job.asked).rows, ROWS)
         query = values["query"].cast(job.tables.request_type)
@@ -108,6 +113,7 @@ def compare(
     baseline: str | None = None,
     columns: Given = None,
     corpus_size: CorpusSize = None,
+    providers: "SparkProviders" = None,
     **options: Any,
 ) -> Comparison:
     """Compare every two runs, or every run with a baseline, as `lexirecall.compare` does, where the rows are.
@@ -124,7 +130,7 @@ def compare(
             f"Spark adds up what the t and sign tests need, and {testing.test} needs every difference",
             remedy="choose t or sign; or project the runs (engine='duckdb' if they are large), then compare",
         )
-    with _gathering(qrels, runs, measures, columns, corpus_size, options) as job:
+    with _gathering(qrels, runs, measures, columns, corpus_size, providers, options) as job:
         check_number(len(job.tables.systems))
         reference = index_of(baseline, job.tables.systems)
         tally, pairs = job.total(job.asked.pairs)
@@ -190,9 +196,21 @@ class _Job:
             raise shortage.error()
         return tuple(counted)
 
+    def with_worst_off(self) -> "_Job":
+        """Find out who is worst off over all requests, if a measure asks for it, which no portion of them can tell."""
+        if not any(row.sparse and row.needs_providers for row in self.asked.measures):
+            return self
+        rows = overall_rows(self.asked.measures)
+        exposures = self.total(self.asked.exposures)
+        known = {
+            key_of(row, self.asked.policies): worst_off(each.audit(self.tables.systems))
+            for row, each in zip(rows, exposures, strict=True)
+        }
+        return replace(self, layout=replace(self.layout, worst_off=known))
+
     def averages(self, tally: Tally) -> Averages:
         """Return the means with their record."""
-        tables, census = self.tables, tally.census
+        tables, census, owners = self.tables, tally.census, tally.owners
         if strangers := _named(census, census.answered == 0):
             raise no_common_request(strangers, tables.judgments)
         census = replace(
@@ -205,8 +223,14 @@ class _Job:
             duplicates=tables.num_duplicates,
             mismatches=mismatches(tables, _named(census, census.found == 0)),
         )
+        if owners is not None and tables.owners is not None:
+            if not owners.providers and census.num_positive:
+                raise strange_owners(owners.name, tables.owners, tables.judgments)
+            if owners.at_level[1]:
+                without = items_without(tables.owners, tables.judgments, level_of_providers(*self.asked))
+                owners = replace(owners, without=without)
         versions = {**versions_in_use(), "pyspark": pyspark("version").__version__}
-        return replace(tally, census=census).averages(
+        return replace(tally, census=census, owners=owners).averages(
             *self.asked, left_out=self.left_out, versions=versions, reader="spark"
         )
 
@@ -222,6 +246,7 @@ def _gathering(
     measures: Names | None,
     columns: Given,
     corpus_size: CorpusSize,
+    providers: "SparkProviders",
     options: dict[str, Any],
 ) -> Iterator[_Job]:
     """Give the rows gathered from checked tables, which are held, and let go if something fails."""
@@ -229,7 +254,7 @@ def _gathering(
     conventions.warn_of_optimism()
     conventions.require_corpus_size(corpus_size)
     sizes = corpus_sizes(corpus_size)
-    asked = asked_measures(measures, has_providers=False)
+    asked = asked_measures(measures, has_providers=providers is not None)
     needs_judged = any(row.needs_judged for row in asked)
     plan = Plan(conventions, SPARK, keeps_others=needs_judged)
     check_libraries()
@@ -238,13 +263,13 @@ def _gathering(
     workspace, gathered = Workspace(qrels.sparkSession), None
     try:
         with explained():
-            tables = prepare(workspace, qrels, runs, columns, plan)
+            owners, name = owners_of_items(workspace, providers, columns)
+            tables = replace(prepare(workspace, qrels, runs, columns, plan), owners=owners)
             rows, left_out = computable(len(tables.systems), conventions.ties, asked, is_default=measures is None)
-            layout = Layout(
-                tables.systems, conventions, tables.sizes(sizes) if callable(sizes) else sizes, needs_judged
-            )
+            n = tables.sizes(sizes) if callable(sizes) else sizes
+            layout = Layout(tables.systems, conventions, n, needs_judged, name)
             gathered = tables.gathered().persist(pyspark("storagelevel").StorageLevel.MEMORY_AND_DISK)
-            yield _Job(tables, gathered, layout, Asked(rows, policies), left_out)
+            yield _Job(tables, gathered, layout, Asked(rows, policies), left_out).with_worst_off()
     except BaseException:
         if gathered is not None:
             gathered.unpersist()

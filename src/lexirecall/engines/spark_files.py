@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from lexirecall.engines.spark import compare, evaluate
 from lexirecall.engines.spark_session import explained, pyspark, session
 from lexirecall.engines.spark_tables import RunRows, Workspace, rows_of_frame
-from lexirecall.errors import DataError, FormatError, UsageError, shown
+from lexirecall.errors import DataError, FormatError, shown
 from lexirecall.formats import load_judgments
 from lexirecall.formats.casts import SPARK
 from lexirecall.formats.cells import Header, check_rows
-from lexirecall.formats.columns import Given, check_given, find_columns
+from lexirecall.formats.columns import ROLES_OF, Given, check_given, find_columns
 from lexirecall.formats.folders import empty_file, is_part
 from lexirecall.formats.kinds import table_files
 from lexirecall.formats.naming import check_names, matching
@@ -67,13 +67,11 @@ def _opened(
     *,
     master: str | None = None,
     columns: Given = None,
-    providers: Any = None,
+    providers: str | None = None,
     **options: Any,
 ) -> "Iterator[tuple[tuple[DataFrame, RunRows], dict[str, Any]]]":
     """Give judgments and runs as frames of a session, with the options that are left."""
     check_given(columns)
-    if providers is not None:
-        raise UsageError("Spark does not compute the exposure of providers", remedy="leave out --engine")
     paths = [path for given in runs for path in _expanded(given)]
     found = [_table_files(path, "run", columns) for path in paths]  # before Spark starts
     is_ours = pyspark("sql").SparkSession.getActiveSession() is None
@@ -83,7 +81,11 @@ def _opened(
         with explained():
             table = _one_table(workspace, zip(paths, found, strict=True), columns)
         judged, named = _judgments(spark, qrels, columns)
-        yield (judged, table), {**options, "columns": named}
+        if providers is not None and "://" in providers:
+            options["providers"] = _read(spark, providers, None)[0]
+        elif providers is not None:
+            options["providers"] = providers
+        yield (judged, table), {**options, "columns": {**(named or {}), **_said_of(columns, "providers")}}
     finally:
         workspace.release()
         if is_ours:
@@ -208,11 +210,11 @@ def _systems(rows: "DataFrame", frame: "DataFrame", columns: Given, path: str, n
 def _judgments(spark: "SparkSession", qrels: str, columns: Given) -> "tuple[DataFrame, Given]":
     """Read judgments where they are if they are a table, or else here; return also what is said of their columns."""
     if not _is_here(qrels):
-        return _read(spark, qrels, None)[0], _of_judgments(columns)
+        return _read(spark, qrels, None)[0], _said_of(columns, "qrels")
     files = table_files(qrels, "qrels", columns)
     if files is None or files.header is not None:  # cells of CSV are stripped here as everywhere
         return _handed_over(spark, load_judgments(qrels, columns)), None
-    return _read(spark, qrels, files)[0], _of_judgments(columns)
+    return _read(spark, qrels, files)[0], _said_of(columns, "qrels")
 
 
 def _handed_over(spark: "SparkSession", judgments: Judgments) -> "DataFrame":
@@ -224,8 +226,8 @@ def _handed_over(spark: "SparkSession", judgments: Judgments) -> "DataFrame":
     return spark.createDataFrame(pa.table({"request": requests, "item": items, "grade": judgments.grades}))
 
 
-def _of_judgments(columns: Given) -> Given:
-    """Return what is said of the columns of judgments; those of runs have been found."""
+def _said_of(columns: Given, kind: str) -> dict[str, str]:
+    """Return what is said of the columns of judgments or providers; those of runs have been found."""
     given = columns or {}
-    named = {role: given.get(f"qrels.{role}") or given.get(role) for role in ("request", "item", "grade")}
-    return {f"qrels.{role}": name for role, name in named.items() if name}
+    named = {role: given.get(f"{kind}.{role}") or given.get(role) for role in ROLES_OF[kind]}
+    return {f"{kind}.{role}": name for role, name in named.items() if name}

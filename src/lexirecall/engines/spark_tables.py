@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Frames: TypeAlias = "DataFrame | Mapping[str, DataFrame] | RunRows"
 
 _NAME, _LABEL = "lexirecall name", "lexirecall label"  # columns that are added to the frames that come in
-_FRAME = "lexirecall_frame"  # stands in SQL for such a frame
+FRAME = "lexirecall_frame"  # stands in SQL for such a frame
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double")
 _FEW = 500_000  # judgments that every executor is sent, some 50 MB, so that the runs need not be shuffled to them
 _GRADE_PROBLEMS = {
@@ -98,6 +98,8 @@ class Tables:
     has_grades: bool
     request_type: str
     """What Spark calls the type of the requests' ids in the judgments, if they are numbers; else string."""
+    owners: "DataFrame | None" = None
+    """The providers of each item that has any: item, owners."""
 
     def query(self, text: str) -> "DataFrame":
         """Run a query of the plan."""
@@ -117,15 +119,20 @@ class Tables:
             f"SELECT system, request, collect_list(struct({', '.join(numbers)})) AS found "
             f"FROM ({self.plan.positions()}) AS placed GROUP BY system, request"
         )
+        judged, owned = "j.place, j.grade", ""
+        if self.owners is not None:
+            judged, owned = f"{judged}, o.owners", "LEFT JOIN {owners} AS o ON o.item = j.item AND j.grade > 0 "
         return self.workspace.sql(
             "SELECT j.request, j.judged, a.rankings FROM "
-            "(SELECT request, collect_list(struct(place, grade)) AS judged FROM {judgments} GROUP BY request) AS j "
+            f"(SELECT j.request, collect_list(struct({judged})) AS judged FROM {{judgments}} AS j {owned}"
+            "GROUP BY j.request) AS j "
             "LEFT JOIN (SELECT l.request, collect_list(struct(l.system, l.num_retrieved, f.found)) AS rankings "
             "FROM {lengths} AS l LEFT JOIN {found} AS f ON f.system = l.system AND f.request = l.request "
             "GROUP BY l.request) AS a ON a.request = j.request",
             judgments=self.judgments,
             lengths=self.lengths,
             found=self.query(found),
+            **({} if self.owners is None else {"owners": self.owners}),
         )
 
 
@@ -193,12 +200,12 @@ def rows_of_frame(
     found = find_columns(frame.columns, "run", columns, source=label)
     roles = {"system": None if ignores_systems else found.system, "request": found.request, "item": found.item}
     roles["score" if found.score else "rank"] = found.order
-    own, kinds, places = _numbered(frame, roles, name, label)
+    own, kinds, places = numbered(frame, roles, name, label)
     placed = replace(Columns(system=_NAME), **places)  # type: ignore[arg-type]
-    return _select(workspace, plan.rows(_FRAME, placed, kinds, label=SPARK.name(_LABEL), are_cells=are_cells), own)
+    return select(workspace, plan.rows(FRAME, placed, kinds, label=SPARK.name(_LABEL), are_cells=are_cells), own)
 
 
-def _numbered(
+def numbered(
     frame: "DataFrame", roles: Mapping[str, str | None], name: str, label: str
 ) -> "tuple[DataFrame, dict[str, str], dict[str, str]]":
     """Return the frame with columns that are called by their places, what each of them holds, and which is which.
@@ -217,10 +224,10 @@ def _numbered(
     return own, by_place, {role: f"c{place}" for role, place in places.items()}
 
 
-def _select(workspace: Workspace, selection: str, frame: "DataFrame") -> "DataFrame":
-    """Run a selection from _FRAME on a frame; the user's names in it may hold braces."""
+def select(workspace: Workspace, selection: str, frame: "DataFrame") -> "DataFrame":
+    """Run a selection from FRAME on a frame; the user's names in it may hold braces."""
     text = selection.replace("{", "{{").replace("}", "}}")
-    return workspace.sql(text.replace(_FRAME, "{frame}"), frame=frame)
+    return workspace.sql(text.replace(FRAME, "{frame}"), frame=frame)
 
 
 def _request_type(qrels: "DataFrame", columns: Given) -> str:
@@ -228,9 +235,14 @@ def _request_type(qrels: "DataFrame", columns: Given) -> str:
     return kind if kind in _NUMBERS else "string"
 
 
+def is_frame(frame: Any) -> bool:
+    """Tell whether this is a data frame of Spark."""
+    return type(frame).__module__.startswith("pyspark.sql")
+
+
 def check_frame(frame: Any, what: str) -> None:
     """Raise unless this is a data frame of Spark."""
-    if not type(frame).__module__.startswith("pyspark.sql"):
+    if not is_frame(frame):
         raise UsageError(
             f"{what} is a {type(frame).__name__}, but must be a Spark data frame",
             remedy="spark.read.parquet(...) and spark.createDataFrame(...) give one",
@@ -242,15 +254,15 @@ def _grades(workspace: Workspace, qrels: "DataFrame", columns: Given) -> "tuple[
     check_frame(qrels, "the frame of judgments")
     found = find_columns(qrels.columns, "qrels", columns, source="qrels")
     roles = {"request": found.request, "item": found.item, "grade": found.grade}
-    own, kinds, places = _numbered(qrels, roles, "qrels", "qrels")
+    own, kinds, places = numbered(qrels, roles, "qrels", "qrels")
     given = {role: Column(name, kinds[name]) for role, name in places.items()}
     grade = given["grade"].number(SPARK) if "grade" in given else "CAST(1 AS DOUBLE)"
     faults = ", ".join(f"{column.fault(SPARK)} AS {role}_fault" for role, column in given.items())
     rows = (
         f"SELECT {given['request'].id(SPARK)} AS request, {given['item'].id(SPARK)} AS item, {grade} AS grade, "
-        f"{str(found.is_score_graded).lower()} AS must_be_whole, {faults} FROM {_FRAME}"
+        f"{str(found.is_score_graded).lower()} AS must_be_whole, {faults} FROM {FRAME}"
     )
-    return _select(workspace, rows, own), found.grade is not None
+    return select(workspace, rows, own), found.grade is not None
 
 
 def _judgments(workspace: Workspace, graded: "DataFrame") -> "tuple[DataFrame, int]":

@@ -42,6 +42,7 @@ __all__ = [
     "corpus_sizes",
     "count_runs",
     "load_judgments",
+    "load_pairs",
     "project",
 ]
 
@@ -106,8 +107,18 @@ def _load_providers(providers: ProviderMap, judgments: Judgments, columns: Given
     """
     if providers is None:
         return None
+    pairs, name = load_pairs(providers, columns)
+    return Providers.from_pairs(pairs, judgments, name=name)
+
+
+def load_pairs(providers: ProviderMap, columns: Given = None) -> tuple[list[tuple[bytes, bytes]], str]:
+    """Take pairs of document and provider in any of their forms, and what messages call them.
+
+    >>> load_pairs({"a": "Knopf", "b": ["Knopf", "Insel"]})
+    ([(b'a', b'Knopf'), (b'b', b'Knopf'), (b'b', b'Insel')], 'providers')
+    """
     with _read(Input(providers, "providers", columns)) as (pairs, name):
-        return Providers.from_pairs(pairs, judgments, name=name)
+        return list(pairs), name
 
 
 def _origin_of(qrels: Qrels, named: list[NamedRun]) -> str:

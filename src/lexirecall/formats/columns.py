@@ -55,7 +55,7 @@ USUAL = {
 """What a column of each role is usually called, the first that is there counts."""
 
 ROLES = tuple(USUAL)
-_OF_TABLE = {
+ROLES_OF = {
     "run": ("request", "item", "score", "rank", "system"),
     "qrels": ("request", "item", "grade"),
     "providers": ("item", "provider"),
@@ -95,7 +95,7 @@ def find_columns(names: Sequence[str], kind: str, given: Given = None, *, source
     """
     check_given(given)
     found: dict[str, str | None] = {}
-    for role in _OF_TABLE[kind]:
+    for role in ROLES_OF[kind]:
         wanted = _given(given, kind, role)
         if wanted is not None and wanted not in names:
             raise FormatError(source, None, f"there is no column {wanted!r}", remedy=_there_are(names, wanted))
@@ -134,7 +134,7 @@ NO_GRADES_REMEDY = "is this a run? The order is: QRELS RUN. If they are grades, 
 
 def check_given(given: Given) -> None:
     """Raise unless all the roles for which columns are given are roles that there are."""
-    allowed = {*ROLES, *(f"{kind}.{role}" for kind, roles in _OF_TABLE.items() for role in roles)}
+    allowed = {*ROLES, *(f"{kind}.{role}" for kind, roles in ROLES_OF.items() for role in roles)}
     if unknown := [role for role in given or {} if role not in allowed]:
         raise UsageError(
             f"columns: there is no role {', '.join(map(repr, unknown))}",
