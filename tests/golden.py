@@ -60,6 +60,14 @@ def _reading(command: str, files: str, end: str) -> list[str]:
     calls += [
         f"{command} stars.csv a.csv b.csv {_TABLES} --engine duckdb {more}{end}" for more in ("", "--ties input ")
     ]
+    limited = f"{command} stars.csv a.csv b.csv {_TABLES} --engine-options"
+    calls += [
+        f"{limited} {each} {end}"
+        for each in (
+            "memory_limit=64MB,threads=1 --engine duckdb", "memory=1GB --engine duckdb", "threads=many --engine duckdb",
+            "memory_limit --engine duckdb", "threads=1",
+        )
+    ]  # fmt: skip
     calls.append(f"{command} {files} --engine duckdb {end}")
     return calls if command in ("eval", "compare") else [*calls, f"{command} {files} --engine spark {end}"]
 
@@ -153,7 +161,7 @@ CASES: dict[str, list[str]] = {
                                                   "demo", "measures", "trec_eval")), "nope", "eval --nope"],
     "spark": [f"eval stars.csv films.csv --engine spark -f jsonl --columns item=film,grade=stars {more}" for more in (
         "", "--level 4 --manifest made.json", "--no-relevant zero --queries intersection --depth 3 -m AP -m LexiRecall",
-        "-q", "-m nope")] + [f"compare stars.csv films.csv --engine spark {_TABLES} {more}" for more in (
+        "-q", "-m nope", "--engine-options threads=1")] + [f"compare stars.csv films.csv --engine spark {_TABLES} {more}" for more in (
         "", "-f jsonl --test sign --baseline b --level 4", "--show pairs --test t --correction bh", "--test hsd",
         "-f pref_eval")] + ["compare qrels.txt a.run b.run --engine spark"],
 }  # fmt: skip

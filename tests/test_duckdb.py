@@ -530,10 +530,22 @@ def test_a_connection_is_left_as_it_was() -> None:
             by_duckdb(QRELS, table, engine_options={"connection": lent, "threads": 1})
 
 
-@pytest.mark.parametrize("wrong", [{"memory_limit": "much"}, {"threads": -1}], ids=str)
-def test_settings_that_duckdb_does_not_take_are_named(tmp_path: Path, wrong: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match=next(iter(wrong))):
-        by_duckdb(QRELS, written(tmp_path, "runs", rows_of(RUNS)), engine_options=wrong)
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({"memory_limit": value} for value in ("much", "", 2)),
+        *({"threads": value} for value in (-1, 0, 1.5, "1.5", True, "many")),
+        {"temp_directory": "no-such-folder"},
+        {"temp_directory": 3},
+        {"connection": "x"},
+    ],
+    ids=str,
+)
+def test_settings_that_duckdb_does_not_take_are_named_before_anything_is_read(wrong: dict[str, Any]) -> None:
+    [(name, value)] = wrong.items()
+    with pytest.raises(UsageError, match=f"^{name} is {str(value)!r}|^{name} is {value!r}") as caught:
+        by_duckdb("no-such-qrels", "no-such-run", engine_options=wrong)
+    assert caught.value.remedy
 
 
 def test_without_duckdb_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -66,6 +66,8 @@ def test_a_command_prints_the_same_with_duckdb(tables: Path, kind: str, name: st
     without, with_duckdb = (golden.record(each, 10**9).parts for each in (call, f"{call} --engine duckdb"))
     assert with_duckdb == without
     assert next(iter(without)).startswith("exit 0")
+    refused = golden.record(f"{call} --engine duckdb --engine-options memory_limit=9x", 10**9).parts
+    assert "memory_limit is '9x': " in refused["stderr"]
 
 
 def test_every_command_with_an_engine_is_called() -> None:
@@ -75,14 +77,34 @@ def test_every_command_with_an_engine_is_called() -> None:
 
 def test_a_collection_of_a_study_may_have_an_engine(tables: Path) -> None:
     text = (tables / "csv.toml").read_text()
-    (tables / "engine.toml").write_text(text + 'engine = "duckdb"\n')
+    settings = 'engine_options = { memory_limit = "64MB", threads = 1 }\n'
+    (tables / "engine.toml").write_text(f'{text}engine = "duckdb"\n{settings}')
     [collection] = read_collections(tables / "engine.toml")
     assert collection.options["engine"] == "duckdb"
+    assert collection.options["engine_options"] == {"memory_limit": "64MB", "threads": 1}
     assert collection.read().positions.systems == ("a", "b", "c")
     (tables / "wrong.toml").write_text(text + 'engine = "spark"\n')
     with pytest.raises(
         FormatError, match=r"collection 'c': engine is 'spark', but must be one of duckdb\n.*lexirecall eval"
     ):
+        read_collections(tables / "wrong.toml")
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("engine_options = 3", 'engine_options is 3, but must be a table\n.*memory_limit = "2GB", threads = 4 }'),
+        ("columns = 'film'", 'columns is \'film\', but must be a table\n.*{ request = "user", item = "movie" }'),
+        ("engine_options = { memory = '1GB' }", "engine_options has no 'memory'\n.*did you mean 'memory_limit'"),
+        ("engine_options = { threads = 'many' }", "threads is 'many', but must be a whole number"),
+        ("ties = 'input'", "ties='input' goes by the order of rows"),
+    ],
+    ids=str,
+)
+def test_the_engine_of_a_collection_is_checked_before_anything_is_read(tables: Path, lines: str, said: str) -> None:
+    text = '[[collection]]\nname = "c"\nqrels = "stars.csv"\nruns = ["a.csv", "b.csv"]\nengine = "duckdb"\n'
+    (tables / "wrong.toml").write_text(text + lines)
+    with pytest.raises(FormatError, match=f"collection 'c': {said}"):
         read_collections(tables / "wrong.toml")
 
 
@@ -118,7 +140,10 @@ def test_positions_have_been_read(verb: Any) -> None:
     [
         ({"engine": "polars"}, "engine is 'polars', but must be one of duckdb"),
         ({"engine": ["duckdb"]}, "engine is .'duckdb'., but must be one of duckdb"),
-        ({"engine_options": {"threads": 1}}, "engine_options are given, but no engine\n.*engine='duckdb'"),
+        (
+            {"engine_options": {"threads": 1}},
+            "engine_options are given, but no engine\n.*--engine duckdb, or engine='duckdb'",
+        ),
         ({"engine": "duckdb", "engine_options": {"memory": "1GB"}}, "no 'memory'\n.*did you mean 'memory_limit'"),
         (
             {"engine": "duckdb", "engine_options": {"master": "x"}},

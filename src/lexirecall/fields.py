@@ -24,7 +24,7 @@ class Option:
 
     help: str
     kind: str
-    """choice, flag, number, whole (number), size (a whole number or a file), file or columns."""
+    """choice, flag, number, whole (number), size (a whole number or a file), file or pairs (of names and values)."""
     choices: tuple[str, ...] = ()
     elsewhere: Mapping[str, str] = field(default_factory=dict)
     """Values that only some commands take, and the remedy that the others name."""
@@ -32,6 +32,8 @@ class Option:
     """Of whole numbers."""
     most: int = 2**53
     metavar: str | None = None
+    example: str = ""
+    """Of pairs."""
     flag: str = ""
     """Its name on the command line, where that is not the name of the field."""
 

@@ -199,8 +199,9 @@ class Sources:
         default=None,
         metadata=option(
             "Columns of Parquet and CSV with other names than the usual: request, item, score, rank, grade, system.",
-            "columns",
+            "pairs",
             metavar="ROLE=NAME,...",
+            example="request=user,item=movie",
         ),
     )
     engine: str | None = field(
@@ -213,15 +214,25 @@ class Sources:
             },
         ),
     )
-    engine_options: Mapping[str, Any] | None = None
-    """Of DuckDB: memory_limit, threads, temp_directory, connection."""
+    engine_options: Mapping[str, Any] | None = field(
+        default=None,
+        metadata=option(
+            "Settings of DuckDB: memory_limit (600MB if not given), threads, temp_directory.",
+            "pairs",
+            metavar="NAME=VALUE,...",
+            example="memory_limit=2GB,threads=4",
+        ),
+    )
+    """In Python also connection, which is then used as it is set."""
     show_progress: bool | None = False
     """None: on a terminal, if it takes longer than a second."""
 
     def __post_init__(self) -> None:
         check_choices(self)
         if self.engine is None and self.engine_options is not None:
-            raise UsageError("engine_options are given, but no engine", remedy="add engine='duckdb'")
+            raise UsageError(
+                "engine_options are given, but no engine", remedy="add --engine duckdb, or engine='duckdb' in Python"
+            )
 
 
 READING = (Conventions, Sources)

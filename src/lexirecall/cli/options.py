@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -73,13 +73,16 @@ def _number_or_file(_context: click.Context, _parameter: click.Parameter, value:
         return value
 
 
-def _columns(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, str] | None:
-    """Read `role=name,role=name`; a name that holds a comma can be given in an option of its own."""
+def _pairs(
+    found: Option, _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
+) -> dict[str, str] | None:
+    """Read `name=value,name=value`; a value that holds a comma can be given in an option of its own."""
     pairs = [part for value in values for part in (value.split(",") if value.count("=") > 1 else [value])]
     for pair in pairs:
         if not all(pair.partition("=")):
-            raise click.BadParameter(f"{pair!r}: write role=name, as in request=user,item=movie")
-    return {role.strip(): name for role, _, name in (pair.partition("=") for pair in pairs)} or None
+            form = str(found.metavar).lower().removesuffix(",...")
+            raise click.BadParameter(f"{pair!r}: write {form}, as in {found.example}")
+    return {name.strip(): value for name, _, value in (pair.partition("=") for pair in pairs)} or None
 
 
 def _keywords(field: "Field[Any]", found: Option) -> dict[str, Any]:
@@ -92,7 +95,7 @@ def _keywords(field: "Field[Any]", found: Option) -> dict[str, Any]:
         "whole": {"type": WholeNumber(found.least, found.most), **shown},
         "size": {"callback": _number_or_file},
         "file": {},
-        "columns": {"multiple": True, "callback": _columns},
+        "pairs": {"multiple": True, "callback": partial(_pairs, found)},
     }
     return kinds[found.kind]
 

@@ -68,10 +68,15 @@ def _opened(
     master: str | None = None,
     columns: Given = None,
     providers: str | None = None,
+    engine_options: Any = None,
     **options: Any,
 ) -> "Iterator[tuple[tuple[DataFrame, RunRows], dict[str, Any]]]":
     """Give judgments and runs as frames of a session, with the options that are left."""
     check_given(columns)
+    if engine_options is not None:
+        raise UsageError(
+            "--engine-options is for DuckDB", remedy="write settings of Spark into its spark-defaults.conf"
+        )
     paths = [path for given in runs for path in _expanded(given)]
     found = [_table_files(path, "run", columns) for path in paths]  # before Spark starts
     is_ours = pyspark("sql").SparkSession.getActiveSession() is None

@@ -39,6 +39,7 @@ __all__ = [
     "Run",
     "Runs",
     "check_common",
+    "check_reader",
     "corpus_sizes",
     "count_runs",
     "load_judgments",
@@ -152,6 +153,17 @@ def _reader(
     from lexirecall.formats.duckdb import DuckdbReader
 
     return DuckdbReader.of(conventions, sources, needs_judged=needs_judged).read
+
+
+def check_reader(conventions: Conventions, sources: Sources) -> None:
+    """Raise if an engine does not do what is asked of it, or does not take its settings.
+
+    >>> check_reader(Conventions(ties="input"), Sources(engine="duckdb"))
+    Traceback (most recent call last):
+    lexirecall.errors.UsageError: ties='input' goes by the order of rows, and a table has none
+      choose another rule, or read it without an engine
+    """
+    _reader(conventions, sources, needs_judged=False)
 
 
 def _read_runs(

@@ -12,6 +12,7 @@ The file has one table for each collection; paths and patterns are relative to t
     corpus_size = 528155
 """
 
+import json
 import os
 import re
 import tomllib
@@ -22,7 +23,7 @@ from typing import Any
 
 from lexirecall.errors import FormatError, UsageError
 from lexirecall.fields import among, hint_at, offered, taken
-from lexirecall.formats import Qrels, Runs, project
+from lexirecall.formats import Qrels, Runs, check_reader, project
 from lexirecall.formats.kinds import may_hold_table
 from lexirecall.formats.source import Source, exists, is_file, is_folder
 from lexirecall.manifest import READING, Conventions, Policies, Sources
@@ -35,7 +36,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "whole": (int,),
     "size": (int, str),
     "file": (str,),
-    "columns": (dict,),
+    "pairs": (dict,),
 }
 """What TOML has for an option of each kind."""
 _OPTIONS = {field.name: found for field, found in offered(Policies, *READING)}
@@ -45,7 +46,7 @@ _WORDS = {
     float: "a number",
     str: "text",
     bool: "true or false",
-    dict: 'a table such as { item = "movie" }',
+    dict: "a table",
 }
 
 
@@ -75,8 +76,9 @@ class CollectionFiles:
 
     def __post_init__(self) -> None:
         Policies(**among(Policies, self.options))
-        Sources(**among(Sources, self.options))
-        check_ties(Conventions(**among(Conventions, self.options)).ties)
+        conventions = Conventions(**among(Conventions, self.options))
+        check_ties(conventions.ties)
+        check_reader(conventions, Sources(**among(Sources, self.options)))
 
     @property
     def files(self) -> list[object]:
@@ -227,6 +229,17 @@ class _TableReader:
         kinds = _TYPES[option.kind]
         if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
             words = " or ".join(_WORDS[kind] for kind in kinds if kind is not int or float not in kinds)
-            raise self.error(f"{key} is {value!r}, but must be {words}", "as on the command line")
+            remedy = f"write it as {key} = {_as_table(option.example)}" if option.example else "as on the command line"
+            raise self.error(f"{key} is {value!r}, but must be {words}", remedy)
         is_file = isinstance(value, str) and option.kind in ("size", "file")
         return self.file(key) if is_file else value
+
+
+def _as_table(example: str) -> str:
+    """Return pairs as TOML writes them.
+
+    >>> _as_table("memory_limit=2GB,threads=4")
+    '{ memory_limit = "2GB", threads = 4 }'
+    """
+    pairs = (pair.split("=") for pair in example.split(","))
+    return f"{{ {', '.join(f'{name} = {value if value.isdigit() else json.dumps(value)}' for name, value in pairs)} }}"

@@ -23,6 +23,7 @@ from lexirecall.progress import Progress
 MEMORY_LIMIT = "600MB"
 _MOST_THREADS = 8  # each wants memory of its own
 _STEPS = 1000
+_REMEDY = "write them as memory_limit=2GB, threads=4"
 _PAUSE = 0.1  # seconds between two looks at a query
 
 
@@ -40,10 +41,15 @@ class Settings:
 
     connection: Any = None
     memory_limit: str | None = None
-    threads: int | None = None
+    threads: int | str | None = None
     temp_directory: str | os.PathLike[str] | None = None
 
     def __post_init__(self) -> None:
+        if self.connection is not None and not hasattr(self.connection, "execute"):
+            problem = f"connection is {self.connection!r}, but must be a connection of DuckDB"
+            raise UsageError(problem, remedy="duckdb.connect() gives one, in Python")
+        if self.threads is not None and not str(self.threads).isdecimal():  # DuckDB rounds 1.5 to 2
+            raise UsageError(f"threads is {self.threads!r}, but must be a whole number", remedy=_REMEDY)
         if self.connection is not None and (self.memory_limit, self.threads, self.temp_directory) != (None, None, None):
             raise UsageError(
                 "memory_limit, threads and temp_directory are for a connection of our own",
@@ -62,7 +68,11 @@ class Settings:
         for name in options:
             if name not in names_of(cls):
                 raise UsageError(f"engine_options has no {name!r}", remedy=hint_at(name, names_of(cls)))
-        return cls(**options)
+        settings = cls(**options)
+        if options and settings.connection is None:
+            with open_session(settings):  # raises if DuckDB does not take the values
+                pass
+        return settings
 
     def with_default_connection(self, runs: Iterable[object]) -> Self:
         """Take DuckDB's default connection, if there are relations and none is given, since they belong to one."""
@@ -131,7 +141,8 @@ class Session:
             text = str(error).strip().split("\n")[0]
             if type(error).__name__ == "OutOfMemoryException":
                 raise DataError(
-                    f"{source}: the memory limit is too small: {text}", remedy="raise memory_limit, or lower threads"
+                    f"{source}: the memory limit is too small: {text}",
+                    remedy="raise memory_limit, or lower threads, of --engine-options",
                 ) from None
             raise FormatError(source, None, f"DuckDB cannot read it: {text}", remedy="is it intact?") from None
 
@@ -164,7 +175,7 @@ def open_session(settings: Settings, *, show_progress: bool | None = False) -> I
         finally:
             lent.close()
         return
-    with tempfile.TemporaryDirectory(prefix="lexirecall-", dir=settings.temp_directory) as folder:
+    with _temporary_folder(settings.temp_directory) as folder:
         own = _connected(folder, settings)
         try:
             yield Session(own, show_progress=show_progress)
@@ -172,11 +183,20 @@ def open_session(settings: Settings, *, show_progress: bool | None = False) -> I
             own.close()  # before its folder goes
 
 
+def _temporary_folder(within: Any) -> "tempfile.TemporaryDirectory[str]":
+    try:
+        return tempfile.TemporaryDirectory(prefix="lexirecall-", dir=within)
+    except (OSError, TypeError) as error:
+        reason = error.strerror.lower() if isinstance(error, OSError) and error.strerror else str(error)
+        problem = f"temp_directory is {str(within)!r}: {reason}"
+        raise UsageError(problem, remedy="name a folder that is there and can be written to") from None
+
+
 def _connected(folder: str, settings: Settings) -> Any:
     library = duckdb_library()
     values = {
-        "memory_limit": settings.memory_limit or MEMORY_LIMIT,
-        "threads": settings.threads or min(os.cpu_count() or 1, _MOST_THREADS),
+        "memory_limit": MEMORY_LIMIT if settings.memory_limit is None else settings.memory_limit,
+        "threads": min(os.cpu_count() or 1, _MOST_THREADS) if settings.threads is None else settings.threads,
         "temp_directory": folder,
     }
     connection = library.connect()
@@ -186,7 +206,7 @@ def _connected(folder: str, settings: Settings) -> Any:
         except library.Error as error:
             connection.close()
             problem = f"{name} is {value!r}: {str(error).splitlines()[0]}"
-            raise UsageError(problem, remedy="as in memory_limit='2GB', threads=4") from None
+            raise UsageError(problem, remedy=_REMEDY) from None
     connection.execute("SET preserve_insertion_order = false")  # nothing here goes by it, and it takes memory
     connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
     return connection
