@@ -483,14 +483,6 @@ def test_what_is_no_table_is_refused(tmp_path: Path) -> None:
         by_duckdb(QRELS, tmp_path / "x.csv")
 
 
-def test_files_packed_in_a_way_that_duckdb_does_not_know_are_refused(tmp_path: Path) -> None:
-    import bz2
-
-    (tmp_path / "x.csv.bz2").write_bytes(bz2.compress(b"qid,docno,score\nq1,a,1\n"))
-    with pytest.raises(FormatError, match="DuckDB does not unpack bz2 and xz"):
-        by_duckdb(QRELS, tmp_path / "x.csv.bz2")
-
-
 def test_a_relation_needs_its_own_connection(connection: Any) -> None:
     table = relation(connection, rows_of(RUNS))
     with pytest.raises(UsageError, match="is a relation of another connection"):

@@ -279,7 +279,7 @@ def test_repeated_rows_are_counted_and_the_best_is_kept(spark: Any) -> None:
         "system string, qid string, docid string, score double",
     )
     qrels = spark.createDataFrame([("q", "a", 1), ("q", "a", 1), ("q", "b", 0)], "qid string, docid string, rel int")
-    with pytest.raises(FormatError, match="s: document 'a' of request 'q' is listed twice"):
+    with pytest.raises(FormatError, match="run: document 'a' of request 'q' is listed 2 times by 's'"):
         engine.evaluate(qrels, runs, ["RR"])
     with engine.evaluate(qrels, runs, ["RR", "NumRet"], duplicates="best") as scores:
         assert scores.averages.to_dict() == {"s": {"RR": 1.0, "NumRet": 2.0}}

@@ -5,25 +5,30 @@ Belongs here: which files Spark reads and how, and which runs are in them. Not h
 Where a path is on this machine, its content says what it is, as everywhere; elsewhere (`hdfs://…`, `s3a://…`) its name.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import reduce
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from lexirecall.engines.spark import compare, evaluate
 from lexirecall.engines.spark_session import explained, pyspark, session
 from lexirecall.engines.spark_tables import RunRows, Workspace, rows_of_frame
-from lexirecall.errors import DataError, FormatError, shown
+from lexirecall.errors import FormatError, UsageError, shown
+from lexirecall.fields import among
 from lexirecall.formats import load_judgments
-from lexirecall.formats.casts import SPARK
+from lexirecall.formats.casts import SPARK, no_rows
 from lexirecall.formats.cells import Header, check_rows
 from lexirecall.formats.columns import ROLES_OF, Given, check_given, find_columns
+from lexirecall.formats.enginefiles import SPARK as FILES
 from lexirecall.formats.folders import empty_file, is_part
 from lexirecall.formats.kinds import table_files
 from lexirecall.formats.naming import check_names, matching
 from lexirecall.formats.plan import Plan
-from lexirecall.formats.source import Source
+from lexirecall.formats.source import Source, exists
 from lexirecall.formats.tablefiles import TableFiles
 from lexirecall.formats.values import BLANKS
 from lexirecall.judgments import Judgments
@@ -35,11 +40,12 @@ from lexirecall.verbs.averages import Averages
 from lexirecall.verbs.comparison import Comparison
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
 _BROKEN = "lexirecall broken row"  # where Spark puts the text of a row that has too many or too few cells
-_INFERENCE = "spark.sql.sources.partitionColumnTypeInference.enabled"  # takes the partition system=007 for 7
-_STREAMING = "text and JSON are read line by line anyway, in little memory: leave out --engine"
+_AS_TEXT = {"spark.sql.sources.partitionColumnTypeInference.enabled": "false"}  # takes the partition system=007 for 7
+_EVERY_TYPE = {"spark.sql.legacy.parquet.nanosAsLong": "true", "spark.sql.timeType.enabled": "true"}
+"""For types that Spark would refuse even where nobody uses the column; where it is used, the type was looked at."""
 
 
 def evaluate_files(qrels: str, runs: Sequence[str], measures: Names | None = None, **keywords: Any) -> Averages:
@@ -77,6 +83,7 @@ def _opened(
         raise UsageError(
             "--engine-options is for DuckDB", remedy="write settings of Spark into its spark-defaults.conf"
         )
+    plan = Plan(Conventions(**among(Conventions, options)), SPARK)
     paths = [path for given in runs for path in _expanded(given)]
     found = [_table_files(path, "run", columns) for path in paths]  # before Spark starts
     is_ours = pyspark("sql").SparkSession.getActiveSession() is None
@@ -84,7 +91,7 @@ def _opened(
     workspace = Workspace(spark)
     try:
         with explained():
-            table = _one_table(workspace, zip(paths, found, strict=True), columns)
+            table = _one_table(workspace, zip(paths, found, strict=True), columns, plan)
         judged, named = _judgments(spark, qrels, columns)
         if providers is not None and "://" in providers:
             options["providers"] = _read(spark, providers, None)[0]
@@ -98,7 +105,7 @@ def _opened(
 
 
 def _is_here(path: str) -> bool:
-    return "://" not in path and Path(path).exists()
+    return path == "-" or ("://" not in path and exists(path))
 
 
 def _expanded(path: str) -> list[str]:
@@ -108,13 +115,7 @@ def _expanded(path: str) -> list[str]:
 
 def _table_files(path: str, kind: str, columns: Given) -> TableFiles | None:
     """Return the files of a table on this machine; None for one elsewhere, of which only the name is known."""
-    if not _is_here(path):
-        return None
-    files = table_files(path, kind, columns)
-    if files is None:
-        problem = "is neither Parquet nor CSV with a first line that names columns of requests and items"
-        raise FormatError(path, None, problem, remedy=_STREAMING)
-    return files
+    return FILES.files(path, kind, columns) if _is_here(path) else None
 
 
 def read_table(spark: "SparkSession", path: str, kind: str, columns: Given) -> "tuple[DataFrame, bool]":
@@ -124,33 +125,68 @@ def read_table(spark: "SparkSession", path: str, kind: str, columns: Given) -> "
 
 def _read(spark: "SparkSession", path: str, files: TableFiles | None) -> "tuple[DataFrame, bool]":
     """Read a table, and tell whether it is CSV; of Parquet nothing but its columns is looked at yet."""
-    infers = spark.conf.get(_INFERENCE) or "true"
-    spark.conf.set(_INFERENCE, "false")
     try:
-        with explained():
+        with explained(), _set(spark, _AS_TEXT):
             if files is None:
                 return _elsewhere(spark, path)
             if files.header is None:
-                reader = spark.read if files.folder is None else spark.read.option("basePath", files.folder)
-                return reader.parquet(*files.paths), False
+                with _set(spark, _EVERY_TYPE):
+                    frame = _reader(spark, files).parquet(*map(_escaped, files.paths))
+                _check_seen(frame, files)
+                return frame, False
             for each in files.paths:
                 check_rows(Source(each), files.header)  # on which line it is Spark does not know
             return _csv(spark, files, files.header), True
-    except pyspark("errors").PySparkException as error:
-        reason = str(error).strip().splitlines()[0]
-        raise DataError(f"{path}: Spark cannot read it: {reason}", remedy="check the path") from None
+    except (pyspark("errors").PySparkException, import_module("py4j.protocol").Py4JJavaError) as error:
+        reason = re.search(r"\[[A-Z_.]+\] [^\n]*", str(error))
+        problem = f"Spark cannot read it: {reason[0] if reason else str(error).strip().splitlines()[0]}"
+        remedy = "check the path" if files is None else "leave out what Spark does not know, or the engine"
+        raise FormatError(path, None, problem, remedy=remedy) from None
+
+
+@contextmanager
+def _set(spark: "SparkSession", settings: Mapping[str, str]) -> Iterator[None]:
+    """Change settings of a session, and leave it as it was."""
+    before = {name: spark.conf.get(name, None) for name in settings}
+    try:
+        for name, value in settings.items():
+            spark.conf.set(name, value)
+        yield
     finally:
-        spark.conf.set(_INFERENCE, infers)
+        for name, old in before.items():
+            spark.conf.unset(name) if old is None else spark.conf.set(name, old)
+
+
+def _reader(spark: "SparkSession", files: TableFiles) -> "DataFrameReader":
+    return spark.read if files.folder is None else spark.read.option("basePath", str(Path(files.folder).absolute()))
+
+
+def _escaped(path: str) -> str:
+    r"""Return a path that Spark takes for itself, not for a pattern, and that begins where Python is.
+
+    >>> print(_escaped("/runs/[a]*.csv"))
+    /runs/\[a\]\*.csv
+    """
+    return re.sub(r"([][{}*?\\])", r"\\\1", str(Path(path).absolute()))
+
+
+def _check_seen(frame: "DataFrame", files: TableFiles) -> None:
+    """Raise if Spark passes over a file, as it does where the name begins with `_`."""
+    seen = [Path(unquote(each)).name for each in frame.inputFiles()]
+    if len(seen) < len(files.paths):
+        name = next((path for path in files.paths if Path(path).name not in seen), files.name)
+        raise FormatError(name, None, "Spark passes over files of such names", remedy="rename it")
 
 
 def _csv(spark: "SparkSession", files: TableFiles, header: Header) -> "DataFrame":
     """Read CSV: cells as they are, since Spark would fill up and cut off odd rows."""
     schema = ", ".join(f"c{place} STRING" for place in range(len(header.names)))
-    reader = spark.read if files.folder is None else spark.read.option("basePath", files.folder)
-    frame = reader.csv(
-        list(files.paths), schema=f"{schema}, `{_BROKEN}` STRING", header=True, sep=header.separator, quote='"',
-        escape='"', multiLine=True, columnNameOfCorruptRecord=_BROKEN,
+    paths = [path if "://" in path else _escaped(path) for path in files.paths]
+    frame = _reader(spark, files).csv(
+        paths, schema=f"{schema}, `{_BROKEN}` STRING", header=True, sep=header.separator, quote='"', escape='"',
+        multiLine=True, columnNameOfCorruptRecord=_BROKEN,
     )  # fmt: skip
+    _check_seen(frame, files)
     broken = frame.where(f"`{_BROKEN}` IS NOT NULL OR {_is_garbled(header)}").first()
     if broken is not None:
         text = broken[_BROKEN] or header.separator.join(cell or "" for cell in broken[: len(header.names)])
@@ -169,7 +205,7 @@ def _elsewhere(spark: "SparkSession", path: str) -> "tuple[DataFrame, bool]":
     _check_sizes(spark, path)
     suffixes = Path(path).suffixes
     if not {".csv", ".tsv"} & {*suffixes}:
-        return spark.read.parquet(path), False
+        return spark.read.option("mergeSchema", "true").parquet(path), False  # every file is asked for its columns
     separator = "\t" if ".tsv" in suffixes else ","
     names = spark.read.csv(path, header=True, sep=separator, quote='"', escape='"', multiLine=True).columns
     header = Header(separator, tuple(name.strip(BLANKS) for name in names))
@@ -190,9 +226,11 @@ def _check_sizes(spark: "SparkSession", path: str) -> None:
                 raise empty_file(name)
 
 
-def _one_table(workspace: Workspace, tables: "Iterable[tuple[str, TableFiles | None]]", columns: Given) -> RunRows:
+def _one_table(
+    workspace: Workspace, tables: "Iterable[tuple[str, TableFiles | None]]", columns: Given, plan: Plan
+) -> RunRows:
     """Put the tables together, with a column of systems."""
-    plan, parts, names = Plan(Conventions(), SPARK), [], []
+    parts, names = [], []
     for path, files in tables:
         frame, are_cells = _read(workspace.spark, path, files)
         name = Source(path.rstrip("/")).run_name
@@ -203,13 +241,16 @@ def _one_table(workspace: Workspace, tables: "Iterable[tuple[str, TableFiles | N
     return RunRows(reduce(lambda x, y: x.unionAll(y), parts))
 
 
-def _systems(rows: "DataFrame", frame: "DataFrame", columns: Given, path: str, name: str) -> Iterator[str]:
-    """Give the names of the systems in a table; they need to be looked for only if a column says them."""
-    if find_columns(frame.columns, "run", columns, source=path).system is None:
-        yield name
-    else:
+def _systems(rows: "DataFrame", frame: "DataFrame", columns: Given, path: str, name: str) -> list[str]:
+    """Return the names of the systems in a table; they need to be looked for only if a column says them."""
+    found = []
+    has_systems = find_columns(frame.columns, "run", columns, source=path).system is not None
+    if has_systems:
         named = rows.select("system").distinct().where("system IS NOT NULL")
-        yield from (str(row.system) for row in named.collect())
+        found = [str(row.system) for row in named.collect()]
+    if not found and rows.isEmpty():
+        raise no_rows(path)
+    return found if has_systems else [name]
 
 
 def _judgments(spark: "SparkSession", qrels: str, columns: Given) -> "tuple[DataFrame, Given]":
@@ -217,9 +258,15 @@ def _judgments(spark: "SparkSession", qrels: str, columns: Given) -> "tuple[Data
     if not _is_here(qrels):
         return _read(spark, qrels, None)[0], _said_of(columns, "qrels")
     files = table_files(qrels, "qrels", columns)
-    if files is None or files.header is not None:  # cells of CSV are stripped here as everywhere
+    if files is None or files.header is not None or _is_packed(files):  # cells of CSV are stripped here as everywhere
         return _handed_over(spark, load_judgments(qrels, columns)), None
+    FILES.check_parquet(files, "qrels", columns)
     return _read(spark, qrels, files)[0], _said_of(columns, "qrels")
+
+
+def _is_packed(files: TableFiles) -> bool:
+    with Source(files.paths[0]) as source:
+        return bool(source.packing)
 
 
 def _handed_over(spark: "SparkSession", judgments: Judgments) -> "DataFrame":

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import uuid4
 
 from lexirecall.engines.spark_session import pyspark
-from lexirecall.errors import DataError, FormatError, UsageError, WayOn, listed, shown
-from lexirecall.formats.casts import SPARK, Column, row_error
-from lexirecall.formats.columns import NO_GRADES, NO_GRADES_REMEDY, Columns, Given, find_columns
+from lexirecall.errors import DataError, FormatError, UsageError, listed, shown
+from lexirecall.formats.casts import SPARK, Column, duplicate_error, no_rows, row_error
+from lexirecall.formats.columns import NO_GRADES, NO_GRADES_REMEDY, Columns, Given, check_one_system, find_columns
 from lexirecall.formats.plan import CONSTANT, JUDGMENTS, PROBLEMS, RUNS, Plan
 from lexirecall.formats.values import NUMBER_REMEDY, check_kind, kind_of
 from lexirecall.judgments import IntArray
@@ -198,9 +198,11 @@ def rows_of_frame(
     check_frame(frame, f"the run {name!r}")
     label = label or name
     found = find_columns(frame.columns, "run", columns, source=label)
-    roles = {"system": None if ignores_systems else found.system, "request": found.request, "item": found.item}
-    roles["score" if found.score else "rank"] = found.order
+    roles = (replace(found, system=None) if ignores_systems else found).roles("run")
     own, kinds, places = numbered(frame, roles, name, label)
+    if ignores_systems and found.system:
+        named = own.select(f"c{frame.columns.index(found.system)}").distinct().dropna()
+        check_one_system(found.system, named.count(), label)
     placed = replace(Columns(system=_NAME), **places)  # type: ignore[arg-type]
     return select(workspace, plan.rows(FRAME, placed, kinds, label=SPARK.name(_LABEL), are_cells=are_cells), own)
 
@@ -253,8 +255,7 @@ def _grades(workspace: Workspace, qrels: "DataFrame", columns: Given) -> "tuple[
     """Return request, item and grade of all rows, and their faults, and whether there are grades."""
     check_frame(qrels, "the frame of judgments")
     found = find_columns(qrels.columns, "qrels", columns, source="qrels")
-    roles = {"request": found.request, "item": found.item, "grade": found.grade}
-    own, kinds, places = numbered(qrels, roles, "qrels", "qrels")
+    own, kinds, places = numbered(qrels, found.roles("qrels"), "qrels", "qrels")
     given = {role: Column(name, kinds[name]) for role, name in places.items()}
     grade = given["grade"].number(SPARK) if "grade" in given else "CAST(1 AS DOUBLE)"
     faults = ", ".join(f"{column.fault(SPARK)} AS {role}_fault" for role, column in given.items())
@@ -280,7 +281,7 @@ def _judgments(workspace: Workspace, graded: "DataFrame") -> "tuple[DataFrame, i
         f"SELECT count(*) AS pairs, sum(times) AS num_rows, {sums} FROM {{pairs}}", pairs=pairs
     ).collect()[0]
     if not total["pairs"]:
-        raise FormatError("qrels", None, "the table has no rows", remedy="is it the right one?")
+        raise no_rows("qrels")
     for name in _GRADE_PROBLEMS:
         if total[name]:
             raise _bad_judgments(workspace, graded, name, total)
@@ -331,7 +332,7 @@ def _check_runs(
     sums = ", ".join(f"sum({name}) AS {name}" for name in ("num_rows", *PROBLEMS))
     counts = workspace.sql(f"SELECT {sums} FROM {{census}}", census=census).collect()[0]
     if not counts.num_rows:
-        raise FormatError("run", None, "the table has no rows", remedy="is it the right one?")
+        raise no_rows("run")
     for name, (role, _) in PROBLEMS.items():
         if counts[name]:
             example = _query(workspace, plan.example(name), rows, judgments).collect()[0].example
@@ -339,13 +340,10 @@ def _check_runs(
     if plan.conventions.duplicates == "error" and _may_repeat(workspace, plan, rows, judgments):
         repeated = _query(workspace, plan.duplicates(), rows, judgments).collect()
         if repeated:
-            raise FormatError(
-                repeated[0].system,
-                None,
-                f"document {shown(repeated[0].item)} of request {shown(repeated[0].request)} is listed twice",
-                remedy="remove one of them",
-                way_on=WayOn("duplicates", {"best": "the highest score"}),
-            )
+            twice = repeated[0]
+            one = rows.where((rows.system == twice.system) & (rows.request == twice.request)).select("source").first()
+            label = twice.system if one is None else one.source
+            raise duplicate_error(label, twice.system, twice.request, twice.item, twice.times)
 
 
 def _may_repeat(workspace: Workspace, plan: Plan, rows: "DataFrame", judgments: "DataFrame") -> bool:

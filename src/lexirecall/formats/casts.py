@@ -9,7 +9,7 @@ the kind of the column and the value. Nobody computes it unless a row is to be b
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lexirecall.errors import FormatError, counted, shown
+from lexirecall.errors import FormatError, WayOn, counted, shown
 from lexirecall.formats.values import BLANKS, LARGEST, MISSING_REMEDY, NUMBER, fault, missing
 
 
@@ -151,3 +151,16 @@ def row_error(
     known = [f"{word} {shown(text)}" for word, text in zip(("run", "query", "document"), ids, strict=True) if text]
     such = f", such as {', '.join(known)}" if known else ""
     return FormatError(str(source), None, f"in {counted(count, 'row')} of {num_rows:,}{such}: {problem}", remedy=remedy)
+
+
+def duplicate_error(source: str, system: str, request: str, item: str, times: int) -> FormatError:
+    """Return an error about an item that a system lists several times for a request."""
+    number = counted(times, "time")
+    problem = f"document {shown(item)} of request {shown(request)} is listed {number} by {shown(system)}"
+    way_on = WayOn("duplicates", {"best": "the highest score"})
+    return FormatError(source, None, problem, remedy="remove all but one", way_on=way_on)
+
+
+def no_rows(source: str) -> FormatError:
+    """Return the error about a table that holds nothing."""
+    return FormatError(source, None, "the table has no rows", remedy="is it the right one?")

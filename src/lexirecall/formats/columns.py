@@ -79,6 +79,19 @@ class Columns:
     is_score_graded: bool = False
     """Whether grades were found under the name of scores, where only whole numbers are taken for them."""
 
+    def roles(self, kind: str) -> dict[str, str | None]:
+        """Return the column of each role that a `run`, `qrels` or `providers` need; a run has scores, or else ranks.
+
+        >>> Columns(request="qid", item="docno", rank="rank").roles("run")
+        {'system': None, 'request': 'qid', 'item': 'docno', 'rank': 'rank'}
+        """
+        if kind == "providers":
+            return {"item": self.item, "provider": self.provider}
+        ids: dict[str, str | None] = {"request": self.request, "item": self.item}
+        if kind == "qrels":
+            return {**ids, "grade": self.grade}
+        return {"system": self.system, **ids, "score" if self.score else "rank": self.order}
+
     @property
     def order(self) -> str:
         """The column by which a run is ordered: scores, or ranks where there are no scores."""
@@ -116,6 +129,13 @@ def find_columns(names: Sequence[str], kind: str, given: Given = None, *, source
 
 def _given(given: Given, kind: str, role: str) -> str | None:
     return (given or {}).get(f"{kind}.{role}") or (given or {}).get(role)
+
+
+def check_one_system(column: str, number: int, source: str) -> None:
+    """Raise if a column of systems has several, where one name is given for the table."""
+    if number > 1:
+        problem = f"the column {column!r} has {number:,} systems, but one name is given"
+        raise FormatError(source, None, problem, remedy="pass the table by itself, without a name")
 
 
 def has_usual_columns(names: Sequence[str]) -> bool:

@@ -292,13 +292,4 @@ def open_frame(frame: Frame, kind: str, given: Given = None, *, name: str) -> Ro
 
 def used_columns(columns: Columns, kind: str) -> list[str]:
     """Return the columns that are needed of a table, each once."""
-    used = _used(columns, kind)
-    return [*dict.fromkeys(each for each in used if each)]
-
-
-def _used(columns: Columns, kind: str) -> tuple[str | None, ...]:
-    if kind == "qrels":
-        return columns.request, columns.item, columns.grade
-    if kind == "providers":
-        return columns.item, columns.provider
-    return columns.system, columns.request, columns.item, columns.order
+    return [*dict.fromkeys(each for each in columns.roles(kind).values() if each)]

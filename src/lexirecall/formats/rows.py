@@ -13,6 +13,7 @@ import numpy as np
 
 from lexirecall.errors import FormatError, WayOn, shown
 from lexirecall.formats.assembly import assemble, tracks_of
+from lexirecall.formats.columns import check_one_system
 from lexirecall.formats.frames import RoleTable
 from lexirecall.formats.ids import Ids, by_appearance
 from lexirecall.formats.ranking import RankedLines, place, repeated, rounded
@@ -144,9 +145,7 @@ def _systems(table: RoleTable, name: str, *, is_given: bool) -> tuple[list[str],
     numbers, names = by_appearance(table.ids("system"))
     if not is_given:
         return names, numbers
-    if len(names) > 1:
-        problem = f"the column {table.columns.system!r} has {len(names):,} systems, but one name is given"
-        raise FormatError(table.name, None, problem, remedy="pass the table by itself, without a name")
+    check_one_system(table.columns.system, len(names), table.name)
     return [name], numbers
 
 

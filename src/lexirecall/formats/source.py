@@ -58,8 +58,7 @@ class Source:
     def __init__(self, path: str | os.PathLike[str], advance: Callable[[int], None] | None = None) -> None:
         self.path = os.fspath(path)
         self.advance = advance
-        self.is_packed = False
-        """Whether it is compressed, known once it has been opened."""
+        self._packing = ""
         self._kept: BinaryIO | None = None
         self._head: bytes | None = None
         self._begun: tuple[contextlib.ExitStack, IO[bytes]] | None = None
@@ -101,6 +100,16 @@ class Source:
             return 0
 
     @property
+    def is_packed(self) -> bool:
+        """Whether it is compressed, known once it has been opened."""
+        return bool(self._packing)
+
+    @property
+    def packing(self) -> str:
+        """How it is compressed: gz, bz2, xz, zst or nothing."""
+        return self._packing if self.head else ""
+
+    @property
     def head(self) -> bytes:
         """The first bytes, unpacked, by which to tell what it is; if they are blank, some more.
 
@@ -131,8 +140,8 @@ class Source:
     def _begin(self, stack: contextlib.ExitStack) -> IO[bytes]:
         self._num_read = 0
         packed = io.BufferedReader(_Counted(stack.enter_context(self._raw()), self._count), _BLOCK)
-        unpacked = stack.enter_context(_unpacker(packed))
-        self.is_packed = unpacked is not packed
+        self._packing = packing_of(packed.peek(10))
+        unpacked = stack.enter_context(_unpacked(packed, self._packing))
         return stack.enter_context(_checked(unpacked, self.name))
 
     @contextlib.contextmanager
@@ -249,21 +258,35 @@ def _checked(unpacked: Any, name: str) -> IO[bytes]:
     return stream
 
 
-def _unpacker(packed: Any) -> Any:
-    """Choose by the first bytes, and import what unpacks them only then."""
-    head = packed.peek(10)
+def packing_of(head: bytes) -> str:
+    r"""Tell by the first ten bytes how something is compressed: gz, bz2, xz, zst or nothing.
+
+    >>> packing_of(b"\x1f\x8b\x08"), packing_of(b"301 Q0 FR9")
+    ('gz', '')
+    """
     if head.startswith(b"\x1f\x8b"):
-        return _gzip_file()(fileobj=packed)
+        return "gz"
     if head.startswith(b"BZh") and head[4:10] in (b"1AY&SY", b"\x17rE8P\x90"):  # the second is an empty file's
+        return "bz2"
+    if head.startswith(b"\xfd7zXZ\x00"):
+        return "xz"
+    is_zstandard = head.startswith(b"\x28\xb5\x2f\xfd") or (head[1:4] == b"\x2a\x4d\x18" and head[0] >> 4 == 5)
+    return "zst" if is_zstandard else ""  # the second is a frame to be skipped
+
+
+def _unpacked(packed: Any, packing: str) -> Any:
+    """Unpack a stream, and import only then what that needs."""
+    if packing == "gz":
+        return _gzip_file()(fileobj=packed)
+    if packing == "bz2":
         from bz2 import BZ2File
 
         return BZ2File(packed)
-    if head.startswith(b"\xfd7zXZ\x00"):
+    if packing == "xz":
         from lzma import LZMAFile
 
         return LZMAFile(packed)
-    is_zstandard = head.startswith(b"\x28\xb5\x2f\xfd") or (head[1:4] == b"\x2a\x4d\x18" and head[0] >> 4 == 5)
-    return _Zstandard(packed) if is_zstandard else packed  # the second is a frame to be skipped
+    return _Zstandard(packed) if packing == "zst" else packed
 
 
 def _gzip_file() -> Any:

@@ -26,12 +26,13 @@ from lexirecall.formats.cells import (
     line_of,
     possible_headers,
 )
-from lexirecall.formats.columns import Given, find_columns, has_usual_columns
+from lexirecall.formats.columns import Columns, Given, find_columns, has_usual_columns
 from lexirecall.formats.folders import PARQUET, check_end
 from lexirecall.formats.frames import Frame, RoleTable, open_frame, used_columns
 from lexirecall.formats.source import Source, is_file
 from lexirecall.formats.values import BLANKS
 
+_ALIKE = "write the files of a folder with the same columns and types"
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # what those who write partitions put where a value is missing
 
 
@@ -50,6 +51,12 @@ class TableFiles:
     def keys(self) -> tuple[str, ...]:
         """Return the columns that folders such as system=bm25 are."""
         return tuple(dict.fromkeys(key for path in self.paths for key in self.partition(path)))
+
+    def columns(self, kind: str, given: Given) -> Columns:
+        """Find the columns that a `run`, `qrels` or `providers` need, in the first file and in the folders."""
+        own = [*parquet_types(self.paths[0])] if self.header is None else [*self.header.names]
+        names = [*own, *(key for key in self.keys if self.header is not None or key not in own)]
+        return find_columns(names, kind, given, source=self.name)
 
     def partition(self, path: str) -> dict[str, str | None]:
         """Return the values of such columns in one of the files, None where none is written."""
@@ -92,6 +99,7 @@ def _open_folder(files: TableFiles, kind: str, given: Given) -> RoleTable:
     """Take the Parquet files of a folder as one table; folders such as system=bm25 are columns of it."""
     pl = _polars(files.name)
     schema = dict.fromkeys(files.keys, pl.String)
+    check_alike(files, files.columns(kind, given), kind)
 
     def scan(paths: list[str]) -> Any:
         return pl.scan_parquet(paths, glob=False, hive_partitioning=bool(schema), hive_schema=schema or None)
@@ -104,6 +112,38 @@ def _open_folder(files: TableFiles, kind: str, given: Given) -> RoleTable:
             with _said_of(path):
                 open_frame(scan([path]), kind, given, name=path)
         raise error from None
+
+
+def check_alike(files: TableFiles, columns: Columns, kind: str) -> None:
+    """Raise if a file of a folder of Parquet has columns that the first has not, or used ones of another type."""
+    first, *others = files.paths
+    types = parquet_types(first) if others else {}
+    for path in others:
+        own = parquet_types(path)
+        for name in own:
+            if name not in types and name not in files.keys:
+                problem = f"there is a column {name!r}, which is not in {first}"
+                raise FormatError(path, None, problem, remedy=_ALIKE)
+        for name in used_columns(columns, kind):
+            if name in types and name not in own and name not in files.keys:
+                raise FormatError(path, None, f"there is no column {name!r}, which is in {first}", remedy=_ALIKE)
+            if name in own and own[name] not in (types[name], "Null", "null"):
+                problem = f"the column {name!r} is of the type {own[name]}, but {types[name]} in {first}"
+                raise FormatError(path, None, problem, remedy=_ALIKE)
+
+
+def parquet_types(path: str) -> dict[str, str]:
+    """Return the columns of a Parquet file and the names of their types, as its writer meant them."""
+    with _said_of(path):
+        try:
+            import polars as pl
+
+            schema = pl.scan_parquet(path, glob=False, hive_partitioning=False).collect_schema()
+            return {name: str(kind) for name, kind in schema.items()}
+        except ModuleNotFoundError:
+            from pyarrow import parquet
+
+            return {field.name: str(field.type) for field in parquet.read_schema(path)}
 
 
 def _open_parquet(source: Source, kind: str, given: Given) -> RoleTable:

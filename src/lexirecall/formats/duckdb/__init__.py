@@ -15,11 +15,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from lexirecall.errors import FormatError, WayOn, counted, shown
 from lexirecall.fields import taken, takes
 from lexirecall.formats import Given, Qrels, Runs, check_common, load_judgments
 from lexirecall.formats.assembly import assemble
-from lexirecall.formats.casts import DUCKDB, row_error
+from lexirecall.formats.casts import DUCKDB, duplicate_error, no_rows, row_error
+from lexirecall.formats.columns import check_one_system
 from lexirecall.formats.duckdb.session import Session, Settings, open_session
 from lexirecall.formats.duckdb.tables import DuckdbTable, hand_over, open_table
 from lexirecall.formats.mismatch import EXAMPLES, finds_judged, mismatch_of
@@ -180,7 +180,7 @@ def _check_rows(opened: Session, table: DuckdbTable, plan: Plan, given: str) -> 
         counts = opened.answer(f"checking {table.label}", plan.problems(), source=table.label)
     num_rows = int(counts["num_rows"][0])
     if num_rows == 0:
-        raise FormatError(table.label, None, "the table has no rows", remedy="is it the right one?")
+        raise no_rows(table.label)
     for problem, (role, _) in PROBLEMS.items():
         if number := int(counts[problem][0]):
             opened.view(RUNS, given)
@@ -196,9 +196,8 @@ def _systems(opened: Session, table: DuckdbTable, column: str | None) -> list[st
         query = f"SELECT DISTINCT system FROM {RUNS} ORDER BY system"
         return [str(name) for name in opened.answer("looking for systems", query, source=table.label)["system"]]
     query = f"SELECT count(DISTINCT {DUCKDB.name(column)}) AS number FROM {table.source}"
-    if (number := int(opened.answer("looking for systems", query, source=table.label)["number"][0])) > 1:
-        problem = f"the column {column!r} has {number:,} systems, but one name is given"
-        raise FormatError(table.label, None, problem, remedy="pass the table by itself, without a name")
+    number = opened.answer("looking for systems", query, source=table.label)["number"][0]
+    check_one_system(column, int(number), table.label)
     return [table.name]
 
 
@@ -240,14 +239,7 @@ class NumberedTable:
         twice = self._answer(what, self.plan.duplicates())
         if len(twice["item"]):
             request, system = self.judgments.requests[twice["request"][0]], self.systems[twice["system"][0]]
-            raise FormatError(
-                self.label,
-                None,
-                f"document {shown(twice['item'][0])} of request {shown(request)} is listed "
-                f"{counted(int(twice['times'][0]), 'time')} by {shown(system)}",
-                remedy="remove all but one",
-                way_on=WayOn("duplicates", {"best": "the highest score"}),
-            )
+            raise duplicate_error(self.label, system, request, twice["item"][0], int(twice["times"][0]))
 
     def check_common(self) -> None:
         """Raise if a system answers no judged request."""

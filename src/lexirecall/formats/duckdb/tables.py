@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from lexirecall.errors import FormatError, UsageError
@@ -15,16 +14,14 @@ from lexirecall.formats.casts import DUCKDB, literal
 from lexirecall.formats.cells import Header, check_quotes, check_rows
 from lexirecall.formats.columns import Given, find_columns
 from lexirecall.formats.duckdb.session import Session
-from lexirecall.formats.folders import PARQUET
-from lexirecall.formats.kinds import table_files
+from lexirecall.formats.enginefiles import DUCKDB as FILES
 from lexirecall.formats.naming import NamedRun
 from lexirecall.formats.plan import Plan
-from lexirecall.formats.source import Source, exists, is_file, is_folder
-from lexirecall.formats.tablefiles import TableFiles, check_whole
+from lexirecall.formats.source import Source
+from lexirecall.formats.tablefiles import TableFiles
 from lexirecall.formats.values import check_kind, kind_of
 
-_PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
-_STREAMING = "text and JSON are read line by line anyway, in little memory: leave out the engine"
+_PACKINGS = {"": "none", "gz": "gzip", "zst": "zstd"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +51,10 @@ class DuckdbTable:
             kinds = _kinds(session, self.source)
             names = self._names(session)
         columns = find_columns(names or [*kinds], "run", given, source=self.label)
-        roles = {"system": columns.system, "request": columns.request, "item": columns.item}
-        roles["score" if columns.score else "rank"] = columns.order
-        for role, column in roles.items():
+        for role, column in columns.roles("run").items():
             if column is not None:
-                _check_told_apart(column, names, [*kinds], self.label)
+                self._check_told_apart(session, column, names, [*kinds])
                 check_kind(kinds[column], role, column, self.label)
-                self._check_same_kind(session, column, kinds[column])
         name = None if columns.system and not self.is_given else self.name
         are_cells = self.header is not None
         query = plan.rows(self.source, columns, kinds, name, label=literal(self.label), are_cells=are_cells)
@@ -73,17 +67,15 @@ class DuckdbTable:
         own = _parquet_names(session, self.files.paths[0]) if self.header is None else [*self.header.names]
         return [*own, *(key for key in self.files.keys if self.header is not None or key not in own)]
 
-    def _check_same_kind(self, session: Session, column: str, kind: str) -> None:
-        """Raise if a file of a folder has another kind of values in a column: DuckDB would cast 8.5 to 8."""
-        if self.files is None or self.header is not None or column in self.files.keys:
+    def _check_told_apart(self, session: Session, column: str, names: Sequence[str], known: Sequence[str]) -> None:
+        """Raise if DuckDB has another name for a column in its place, in any file."""
+        _check_told_apart(column, names, known, self.label)
+        if self.files is None or self.header is not None or len({name.lower() for name in names}) == len(names):
             return
-        for path in self.files.paths if len(self.files.paths) > 1 else ():
+        for path in self.files.paths[1:]:
             with session.explained(path):
                 kinds = _kinds(session, f"read_parquet({literal(_escaped(path))})")
                 _check_told_apart(column, _parquet_names(session, path), [*kinds], path)
-            if (theirs := kinds.get(column, kind)) != kind:
-                problem = f"the column {column!r} holds {theirs} values, but {kind} values in {self.files.paths[0]}"
-                raise FormatError(path, None, problem, remedy="write the files of a folder with the same types")
 
     @contextmanager
     def explained(self, session: Session) -> Iterator[None]:
@@ -135,27 +127,9 @@ def open_table(session: Session, named: NamedRun, given: Given) -> DuckdbTable:
         raise UsageError(f"run {named.name!r} is a mapping, which is in memory", remedy="leave out the engine")
     if not isinstance(named.run, (str, os.PathLike)):
         return _of_object(session, named, given)
-    if named.run == "-" or (exists(named.run) and not (is_file(named.run) or is_folder(named.run))):
-        problem = "is not a file, and DuckDB reads a table more than once"
-        raise FormatError(named.label, None, problem, remedy="write it to a file, or leave out the engine")
-    files = table_files(named.run, "run", given)
-    if files is None:
-        problem = "is neither Parquet nor CSV with a first line that names columns of requests and items"
-        raise FormatError(os.fspath(named.run), None, problem, remedy=_STREAMING)
-    if files.header is not None:
-        find_columns([*files.header.names, *files.keys], "run", given, source=named.label)  # of one name are none
-    read = _parquet(files) if files.header is None else _csv(files, files.header)
+    files = FILES.files(named.run, "run", given)
+    read = f"read_parquet({_names(files, files.paths)})" if files.header is None else _csv(files, files.header)
     return DuckdbTable(named.label, read, named.name, named.is_given, files.header is None, files)
-
-
-def _parquet(files: TableFiles) -> str:
-    """Return what reads Parquet, which is compressed within and may not be packed as a whole."""
-    for path in files.paths if files.folder is None else ():
-        if not _begins(Path(path), PARQUET):
-            problem = "is packed, and DuckDB does not unpack Parquet"
-            raise FormatError(path, None, problem, remedy="unpack it, or leave out the engine")
-        check_whole(path, path)
-    return f"read_parquet({_names(files, files.paths)})"
 
 
 def _csv(files: TableFiles, header: Header) -> str:
@@ -169,7 +143,9 @@ def _csv(files: TableFiles, header: Header) -> str:
     )
     names = [f"c{place} AS {DUCKDB.name(name)}" for place, name in enumerate(_told_apart(header.names))]
     names += [DUCKDB.name(key) for key in files.keys]
-    parts = {packing: [path for path in files.paths if _packing(path) == packing] for packing in _packings(files)}
+    parts: dict[str, list[str]] = {}
+    for path in files.paths:
+        parts.setdefault(_packing(path), []).append(path)
     reads = (
         f"SELECT {', '.join(names)} FROM read_csv({_names(files, paths)}, {options}, compression = '{packing}')"
         for packing, paths in parts.items()
@@ -215,11 +191,6 @@ def _of_object(session: Session, named: NamedRun, given: Given) -> DuckdbTable:
     return DuckdbTable(named.label, view, named.name, named.is_given)
 
 
-def _begins(path: Path, magic: bytes) -> bool:
-    with path.open("rb") as file:
-        return file.read(len(magic)) == magic
-
-
 def _escaped(path: str) -> str:
     """Return a path that DuckDB takes for itself, not for a pattern.
 
@@ -229,17 +200,10 @@ def _escaped(path: str) -> str:
     return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in path)
 
 
-def _packings(files: TableFiles) -> list[str]:
-    return sorted({_packing(path) for path in files.paths})
-
-
 def _packing(path: str) -> str:
-    for magic, kind in _PACKED.items():
-        if _begins(Path(path), magic):
-            return kind
-    if _begins(Path(path), b"BZh") or _begins(Path(path), b"\xfd7zXZ"):
-        raise FormatError(path, None, "DuckDB does not unpack bz2 and xz", remedy="pack it as gz or zst, or as Parquet")
-    return "none"
+    """Return what DuckDB calls the way in which a file is packed."""
+    with Source(path) as source:
+        return _PACKINGS[source.packing]
 
 
 def hand_over(session: Session, name: str, columns: Mapping[str, Any]) -> None:

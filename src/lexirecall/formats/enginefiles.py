@@ -1,0 +1,96 @@
+"""Files for engines: which files of a table DuckDB and Spark are given, and what they do not read.
+
+Belongs here: what is refused before an engine begins, in the same words for each. Not here: reading (duckdb, engines).
+
+The columns of Parquet are those that the file says they are: an engine that does not know a type, such as a duration,
+may take it for numbers, and of a folder it looks at one file only.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lexirecall.errors import FormatError, listed
+from lexirecall.formats.columns import Given
+from lexirecall.formats.folders import PARQUET
+from lexirecall.formats.kinds import table_files
+from lexirecall.formats.source import Source, exists, is_file, is_folder
+from lexirecall.formats.tablefiles import TableFiles, check_alike, check_whole, parquet_types
+from lexirecall.formats.values import check_kind, kind_of
+
+_STREAMING = "text and JSON are read line by line anyway, in little memory: leave out the engine"
+
+
+@dataclass(frozen=True, slots=True)
+class FileEngine:
+    """An engine, as messages call it, and which files it reads."""
+
+    name: str
+    packings: tuple[str, ...]
+    """Of CSV."""
+    suffixes: tuple[str, ...] = ()
+    """Ends of names by which it takes a file for packed; without them it looks at the content."""
+    tells_case: bool = True
+    """Whether it reads Parquet in which names of columns differ in case only."""
+
+    def files(self, path: str | os.PathLike[str], kind: str, given: Given) -> TableFiles:
+        """Return the files of a table of a `run` or of `qrels`, or say why the engine does not read it."""
+        name = os.fspath(path)
+        if name == "-" or (exists(name) and not (is_file(name) or is_folder(name))):
+            problem = f"is not a file, and {self.name} reads a table more than once"
+            raise FormatError(name, None, problem, remedy="write it to a file, or leave out the engine")
+        files = table_files(name, kind, given)
+        if files is None:
+            problem = "is neither Parquet nor CSV with a first line that names columns of requests and items"
+            raise FormatError(name, None, problem, remedy=_STREAMING)
+        if files.header is None:
+            self.check_parquet(files, kind, given)
+        else:
+            files.columns(kind, given)  # of one name are none
+            for each in files.paths:
+                self._check_packing(each)
+        return files
+
+    def check_parquet(self, files: TableFiles, kind: str, given: Given) -> None:
+        """Raise if Parquet is packed as a whole, or damaged, or its columns cannot serve."""
+        for path in files.paths if files.folder is None else ():
+            with Path(path).open("rb") as file:
+                is_plain = file.read(len(PARQUET)) == PARQUET
+            if not is_plain:
+                problem = f"is packed, and {self.name} does not unpack Parquet"
+                raise FormatError(path, None, problem, remedy="unpack it, or leave out the engine")
+            check_whole(path, path)
+        types = parquet_types(files.paths[0])
+        columns = files.columns(kind, given)
+        names = [*{*types, *files.keys}]
+        if not self.tells_case and (alike := sorted(name for name in names if _is_double(name, names))):
+            problem = (
+                f"{self.name} does not tell the columns {listed(map(repr, alike))} apart: they differ in case only"
+            )
+            raise FormatError(files.name, None, problem, remedy="rename one, or leave out the engine")
+        for role, column in columns.roles(kind).items():
+            if column in types and column not in files.keys:
+                check_kind(kind_of(types[column]), role, column, files.name)
+        check_alike(files, columns, kind)
+
+    def _check_packing(self, path: str) -> None:
+        """Raise if CSV is packed as the engine does not unpack it, or is called as if it were."""
+        with Source(path) as source:
+            packing = source.packing
+        if packing and packing not in self.packings:
+            problem = f"is packed as {packing}, which {self.name} does not unpack"
+            raise FormatError(path, None, problem, remedy=f"pack it as {' or '.join(self.packings)}, or as Parquet")
+        suffix = next((each for each in self.suffixes if path.endswith(f".{each}")), "")
+        if self.suffixes and suffix != packing:
+            problem = f"is {f'packed as {packing}' if packing else 'not packed'}, but {self.name} goes by the name"
+            remedy = f"call it {Path(path).name}.{packing}" if packing else f"rename it, without .{suffix}"
+            raise FormatError(path, None, problem, remedy=remedy)
+
+
+DUCKDB = FileEngine("DuckDB", ("gz", "zst"))
+SPARK = FileEngine("Spark", ("gz", "bz2", "zst"), ("gz", "bz2", "zst", "lz4", "snappy", "deflate"), tells_case=False)
+
+
+def _is_double(name: str, names: Sequence[str]) -> bool:
+    return [each.lower() for each in names].count(name.lower()) > 1
