@@ -55,6 +55,7 @@ TESTS = {
     "src/lexirecall/formats/cells.py": "table_files frames",
     "src/lexirecall/formats/columns.py": "table_files frames",
     "src/lexirecall/formats/duckdb": "engines_inputs duckdb odd_columns mismatch",
+    "src/lexirecall/formats/enginefiles.py": "engines_inputs",
     "src/lexirecall/formats/folders.py": "table_files",
     "src/lexirecall/formats/frames.py": "frames table_files",
     "src/lexirecall/formats/ids.py": "frames table_files",
