@@ -13,6 +13,7 @@ import lexirecall
 from lexirecall import Measure, project
 from lexirecall.engines import spark as engine
 from lexirecall.engines import spark_session
+from lexirecall.engines.spark_faults import FAULTS, explained, fault_error
 from lexirecall.engines.spark_files import evaluate_files
 from lexirecall.errors import DataError, FormatError, LexirecallError, UsageError
 from lexirecall.exact import sort_key
@@ -503,3 +504,108 @@ def test_missing_pyspark_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
     with pytest.raises(UsageError, match=r"pip install 'lexirecall\[spark\]', and Java 17"):
         engine.session()
+
+
+def lost(reason: str, *, task: str = "(TID 43) (127.0.0.1 executor 0)") -> str:
+    """Return what Spark says when a task has failed too often, shortened to two lines of Java's stack."""
+    return (
+        "An error occurred while calling o110.collectToPython.\n"
+        ": org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 28.0 failed 4 times, "
+        f"most recent failure: Lost task 0.3 in stage 28.0 {task}: {reason}\n"
+        "\tat java.base/sun.nio.ch.UnixFileDispatcherImpl.write0(Native Method)\n\nDriver stacktrace:\n"
+        "\tat org.apache.spark.scheduler.DAGScheduler.$anonfun$abortStage$3(DAGScheduler.scala:3122)\n"
+    )
+
+
+def unread(kind: str, path: str, hint: str = "") -> str:
+    return (
+        "An error occurred while calling o1906.collectToPython.\n"
+        f": org.apache.spark.SparkException: [FAILED_READ_FILE.{kind}] Encountered error while reading file {path}. "
+        f"{hint} SQLSTATE: KD001\n\tat org.apache.spark.sql.errors.QueryExecutionErrors$.cannotReadFilesError\n"
+    )
+
+
+def on_worker(error: str) -> str:
+    return (
+        "\n  An exception was thrown from the Python worker:\nTraceback (most recent call last):\n"
+        '  File "/opt/spark/python/lib/pyspark.zip/pyspark/serializers.py", line 483, in loads\n'
+        "    return cloudpickle.loads(obj, encoding=encoding)\n"
+        f"           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n{error}\n"
+    )
+
+
+NOT_THERE = "File does not exist. It is possible the underlying files have been updated.\nYou can explicitly invalidate"
+CRASHED = (
+    "org.apache.spark.SparkException: Python worker exited unexpectedly (crashed). Consider setting "
+    "'spark.sql.execution.pyspark.udf.faulthandler.enabled'"
+)
+SAID: dict[str, tuple[str, type[LexirecallError], str]] = {
+    "damaged": (unread("NO_HINT", "file:///data/a%20b/1.csv"), FormatError, "/data/a b/1.csv: Spark cannot read"),
+    "gone": (unread("FILE_NOT_EXIST", "s3a://x/1.csv", NOT_THERE), FormatError, "s3a://x/1.csv: the file was removed"),
+    "full disk": (
+        lost("java.io.IOException: No space left on device"), DataError, "the disk .* is full\n  .*spark.local.dir",
+    ),
+    "no package": (
+        on_worker("ModuleNotFoundError: No module named 'lexirecall'"), UsageError, r"'lexirecall'\n.*PYSPARK_PYTHON",
+    ),
+    "executor's memory": (
+        lost("java.lang.OutOfMemoryError: Java heap space"), DataError, "a worker of .*\n.*spark.executor.memory",
+    ),
+    "driver's memory": (
+        "An error occurred while calling o114.persist.\n: java.lang.OutOfMemoryError: Java heap space\n",
+        DataError, "Spark's driver ran out of memory\n  raise spark.driver.memory",
+    ),
+    "no executor": (
+        lost("ExecutorLostFailure (executor 40 exited caused by one of the running tasks) Reason: Command exited"),
+        DataError, "Spark lost its executors",
+    ),
+    "dead Python": (lost(CRASHED), DataError, "a Python process .* died"),
+    "other Python": (
+        "pyspark.errors.exceptions.base.PySparkRuntimeError: [PYTHON_VERSION_MISMATCH] Python in worker has different "
+        "version: 3.9 than that in driver: 3.11, PySpark cannot run with different minor versions.\nPlease check",
+        UsageError, "Spark's workers run Python 3.9, and the driver 3.11\n",
+    ),
+    "no Python": (
+        lost('java.io.IOException: Cannot run program "/no/python": error=2, No such file or directory'),
+        UsageError, "cannot run '/no/python'",
+    ),
+    "no master": (
+        "org.apache.spark.SparkException: Could not parse Master URL: 'nonsense'", UsageError, "the master 'nonsense'",
+    ),
+    "large results": (
+        "An error occurred while calling o41.collectToPython.\n: org.apache.spark.SparkException: Job aborted due to "
+        "stage failure: Total size of serialized results of 1 tasks (52.5 KiB) is bigger than "
+        "spark.driver.maxResultSize (1024.0 B)\n", DataError, "larger than spark.driver.maxResultSize\n",
+    ),
+    "no Java": (
+        "An error occurred while trying to connect to the Java server (127.0.0.1:36913)", DataError, "has ended",
+    ),
+    "own measure": (
+        on_worker("IndexError: list index out of range"), DataError, "Spark failed: IndexError: list index",
+    ),
+    "unknown": (lost("java.lang.IllegalStateException: no such block"), DataError, "Spark failed: no such block\n"),
+    "nothing": ("", DataError, "Spark failed: it does not say why"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SAID)
+def test_what_spark_says_is_an_error_with_a_remedy(case: str) -> None:
+    text, error, said = SAID[case]
+    found = fault_error(text)
+    assert type(found) is error
+    assert re.match(f"(?s).*{said}", str(found))
+    assert found.remedy
+    assert "org.apache" not in str(found)
+    assert "\tat " not in str(found)
+
+
+def test_every_fault_has_a_text_that_shows_it() -> None:
+    first = {next((f for f in FAULTS if re.search(f.pattern, text, re.DOTALL)), None) for text, _, _ in SAID.values()}
+    assert first == {*FAULTS, None}
+
+
+def test_only_what_comes_from_spark_is_explained() -> None:
+    with pytest.raises(ZeroDivisionError), explained():
+        _ = 1 / 0
+    with pytest.raises(DataError, match=r"Spark's own process has ended\n.*spark.driver.memory"), explained():
+        raise ConnectionRefusedError(111, "Connection refused")

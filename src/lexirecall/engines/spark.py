@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from lexirecall.engines.batches import Layout
 from lexirecall.engines.kernels import ROWS, STATE, Addends, Asked, Kernel, RowKernel, total_of
+from lexirecall.engines.spark_faults import explained
 from lexirecall.engines.spark_mismatch import mismatches
 from lexirecall.engines.spark_owners import items_without, owners_of_items, strange_owners
-from lexirecall.engines.spark_session import check_libraries, explained, match_python, pyspark, session
+from lexirecall.engines.spark_session import check_libraries, match_python, pyspark, session
 from lexirecall.engines.spark_tables import Tables, Workspace, check_frame, no_common_request, prepare
 from lexirecall.errors import UsageError
 from lexirecall.fields import taken, takes

@@ -9,13 +9,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import reduce
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from lexirecall.engines.spark import compare, evaluate
-from lexirecall.engines.spark_session import explained, pyspark, session
+from lexirecall.engines.spark_faults import explained
+from lexirecall.engines.spark_session import pyspark, session
 from lexirecall.engines.spark_tables import RunRows, Workspace, rows_of_frame
 from lexirecall.errors import FormatError, UsageError, shown
 from lexirecall.fields import among
@@ -87,7 +87,7 @@ def _opened(
     paths = [path for given in runs for path in _expanded(given)]
     found = [_table_files(path, "run", columns) for path in paths]  # before Spark starts
     is_ours = pyspark("sql").SparkSession.getActiveSession() is None
-    spark = session(master)
+    spark = session(master, spark_log_level="OFF")  # what fails is said without it
     workspace = Workspace(spark)
     try:
         with explained():
@@ -125,23 +125,17 @@ def read_table(spark: "SparkSession", path: str, kind: str, columns: Given) -> "
 
 def _read(spark: "SparkSession", path: str, files: TableFiles | None) -> "tuple[DataFrame, bool]":
     """Read a table, and tell whether it is CSV; of Parquet nothing but its columns is looked at yet."""
-    try:
-        with explained(), _set(spark, _AS_TEXT):
-            if files is None:
-                return _elsewhere(spark, path)
-            if files.header is None:
-                with _set(spark, _EVERY_TYPE):
-                    frame = _reader(spark, files).parquet(*map(_escaped, files.paths))
-                _check_seen(frame, files)
-                return frame, False
-            for each in files.paths:
-                check_rows(Source(each), files.header)  # on which line it is Spark does not know
-            return _csv(spark, files, files.header), True
-    except (pyspark("errors").PySparkException, import_module("py4j.protocol").Py4JJavaError) as error:
-        reason = re.search(r"\[[A-Z_.]+\] [^\n]*", str(error))
-        problem = f"Spark cannot read it: {reason[0] if reason else str(error).strip().splitlines()[0]}"
-        remedy = "check the path" if files is None else "leave out what Spark does not know, or the engine"
-        raise FormatError(path, None, problem, remedy=remedy) from None
+    with explained(path), _set(spark, _AS_TEXT):
+        if files is None:
+            return _elsewhere(spark, path)
+        if files.header is None:
+            with _set(spark, _EVERY_TYPE):
+                frame = _reader(spark, files).parquet(*map(_escaped, files.paths))
+            _check_seen(frame, files)
+            return frame, False
+        for each in files.paths:
+            check_rows(Source(each), files.header)  # on which line it is Spark does not know
+        return _csv(spark, files, files.header), True
 
 
 @contextmanager

@@ -14,9 +14,9 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
-from lexirecall.errors import FormatError, UsageError
+from lexirecall.engines.spark_faults import explained
+from lexirecall.errors import UsageError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -45,25 +45,13 @@ def session(master: str | None = None, **config: Any) -> "SparkSession":
     master = master or os.environ.get("SPARK_MASTER") or "local[*]"
     builder = spark_sql.SparkSession.builder.appName("lexirecall").master(master)
     given = {name.replace("_", "."): value for name, value in config.items()}
-    for name, value in {**_defaults(master), **given}.items():
+    settings = {**_defaults(master), **given}
+    for name, value in settings.items():
         builder = builder.config(name, value)
-    with _python_of_driver(is_local=is_local(master)):
+    with explained(), _python_of_driver(is_local=is_local(master)):
         spark = builder.getOrCreate()
-    spark.sparkContext.setLogLevel("ERROR")
+    spark.sparkContext.setLogLevel(settings["spark.log.level"])
     return spark  # type: ignore[no-any-return]
-
-
-@contextmanager
-def explained() -> Iterator[None]:
-    """Turn what Spark raises about a file that it cannot read into an error that names the file."""
-    try:
-        yield
-    except Exception as error:
-        found = re.search(r"FAILED_READ_FILE.*?while reading file (.+?)[.] ", str(error), re.DOTALL)
-        if found is None:
-            raise
-        name = re.sub("^file:/+", "/", unquote(found[1]))
-        raise FormatError(name, None, "Spark cannot read it", remedy="is it damaged, or of another kind?") from None
 
 
 def pyspark(part: str) -> Any:
@@ -90,6 +78,7 @@ def _defaults(master: str) -> dict[str, Any]:
         "spark.ui.showConsoleProgress": str(sys.stderr.isatty()).lower(),
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.log.level": "ERROR",
+        "spark.hadoop.parquet.page.verify-checksum.enabled": "true",  # where a file has them; Spark would not look
     }
     if is_local(master):
         # 200 shuffle partitions are for clusters; these are few enough for two cores, and small enough for 1 GB

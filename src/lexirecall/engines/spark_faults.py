@@ -1,0 +1,146 @@
+"""Spark's faults: what goes wrong on a cluster is an error of ours.
+
+Belongs here: errors for what Spark raises. Not here:
+starting Spark (spark_session), what is wrong with the rows themselves (spark_tables).
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from lexirecall.errors import DataError, FormatError, LexirecallError, UsageError
+
+_FILE = r"while reading file (?P<file>\S.*?)[.]\s"
+_LONGEST = 300  # characters of what Spark says
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What Spark says, as a pattern, and what we say of it; a pattern that finds a `file` names it."""
+
+    pattern: str
+    problem: str
+    remedy: str
+    error: type[LexirecallError] = DataError
+
+
+FAULTS = (
+    Fault(
+        rf"FAILED_READ_FILE\.FILE_NOT_EXIST.*?{_FILE}",
+        "the file was removed while Spark was about to read it",
+        "read the table anew, when nobody writes to it",
+    ),
+    Fault(rf"FAILED_READ_FILE.*?{_FILE}", "Spark cannot read it", "is it damaged, or of another kind?"),
+    Fault(
+        "No space left on device|Disk quota exceeded|Failed to create local dir",
+        "the disk on which Spark keeps temporary files is full",
+        "free space there, or name a folder on a larger disk in spark.local.dir or SPARK_LOCAL_DIRS, and start anew",
+    ),
+    Fault(
+        r"ModuleNotFoundError: No module named '(?P<what>[\w.]+)'",
+        "the Python of Spark's workers lacks the module '{what}'",
+        "the workers need lexirecall[spark], and what your own measures import: name a Python that has it in "
+        "PYSPARK_PYTHON, before Spark starts",
+        UsageError,
+    ),
+    Fault(
+        r'PYTHON_VERSION_MISMATCH.*?different version: (?P<what>\S+) than that in driver:? (?P<here>[\d.]*\d)',
+        "Spark's workers run Python {what}, and the driver {here}",
+        "name a Python of the same version in PYSPARK_PYTHON, before Spark starts",
+        UsageError,
+    ),
+    Fault(
+        r'Cannot run program "(?P<what>[^"]+)"',
+        "Spark's workers cannot run '{what}'",
+        "name a Python that they have, with lexirecall[spark], in PYSPARK_PYTHON, before Spark starts",
+        UsageError,
+    ),
+    Fault(
+        r"Could not parse Master URL: '(?P<what>[^']*)'",
+        "Spark does not know the master '{what}'",
+        "write it as local[4], spark://host:7077, yarn or k8s://host:443",
+        UsageError,
+    ),
+    Fault(
+        r"spark\.driver\.maxResultSize",
+        "what comes to the driver is larger than spark.driver.maxResultSize",
+        "raise it, or evaluate fewer runs or measures at a time",
+    ),
+    Fault(
+        r"Lost task.*(OutOfMemoryError|OUT_OF_MEMORY|UNABLE_TO_ACQUIRE_MEMORY|code 52\b)",
+        "a worker of Spark ran out of memory",
+        "raise spark.executor.memory, or spark.sql.shuffle.partitions, so that a task has less to do",
+    ),
+    Fault(
+        r"Python worker exited unexpectedly|Python worker failed to connect back|\bMemoryError\b",
+        "a Python process on a worker of Spark died, or ran out of memory",
+        "raise spark.executor.memoryOverhead; the log of the executor says more",
+    ),
+    Fault(
+        "ExecutorLostFailure|SparkContext (was|has been) shut ?down|stopped SparkContext|Master removed our app",
+        "Spark lost its executors, and gave up",
+        "they may have been killed for want of memory: raise spark.executor.memory and spark.executor.memoryOverhead; "
+        "the logs of the executors say more",
+    ),
+    Fault(
+        "OutOfMemoryError",
+        "Spark's driver ran out of memory",
+        "raise spark.driver.memory, before Spark starts: in Python session(spark_driver_memory='8g'); elsewhere in "
+        "SPARK_CONF_DIR/spark-defaults.conf",
+    ),
+    Fault(
+        r"Answer from Java side is empty|trying to connect to the Java server|^\[Errno \d+\] Connection",
+        "Spark's own process has ended",
+        "it may have run out of memory: raise spark.driver.memory, and start anew",
+    ),
+)  # fmt: skip
+
+
+@contextmanager
+def explained(source: str = "") -> Iterator[None]:
+    """Turn what Spark raises into an error of ours; what is not known is said of the source, if there is one."""
+    try:
+        yield
+    except Exception as error:
+        if not _is_of_spark(error):
+            raise
+        raise fault_error(str(error), source) from None
+
+
+def _is_of_spark(error: Exception) -> bool:
+    """Tell whether it comes from Spark, or from the way to it."""
+    return type(error).__module__.partition(".")[0] in ("pyspark", "py4j") or isinstance(error, ConnectionError)
+
+
+def fault_error(text: str, source: str = "") -> LexirecallError:
+    """Return the error for what Spark says.
+
+    >>> print(fault_error("java.io.IOException: No space left on device"))
+    the disk on which Spark keeps temporary files is full
+      free space there, or name a folder on a larger disk in spark.local.dir or SPARK_LOCAL_DIRS, and start anew
+    """
+    for fault in FAULTS:
+        if found := re.search(fault.pattern, text, re.DOTALL):
+            named = found.groupdict()
+            if "file" in named:
+                name = re.sub("^file:/+", "/", unquote(named["file"]))
+                return FormatError(name, None, fault.problem, remedy=fault.remedy)
+            return fault.error(fault.problem.format(**named), remedy=fault.remedy)
+    if source:
+        return DataError(f"{source}: Spark cannot read it: {first_words(text)}", remedy="check the path")
+    return DataError(f"Spark failed: {first_words(text)}", remedy="the logs of Spark say more")
+
+
+def first_words(text: str) -> str:
+    r"""Return the line that says something, without the names of Java's classes: of a Python traceback, the last.
+
+    >>> first_words("An error occurred while calling o1.x.\n: org.apache.spark.SparkException: Job aborted\n\tat y")
+    'Job aborted'
+    """
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("An error occurred while")]
+    if any(line.startswith("Traceback (most recent call last)") for line in lines):
+        lines = [line for line in lines if re.match(r"[A-Za-z_][\w.]*(: |$)", line)][-1:] or lines
+    first = re.sub(r"^.* executor \S+\): ", "", lines[0] if lines else "it does not say why")
+    return re.sub(r"^[:\s]*([a-z]\w*[.][\w.$]+: )?", "", first)[:_LONGEST].strip()
