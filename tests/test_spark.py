@@ -1,16 +1,22 @@
 """Spark gives the numbers of every other way, bit for bit; a real session on two cores."""
 
+import gzip
 import math
 import random
 import re
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import lexirecall
 from lexirecall import Measure, project
+from lexirecall.cli import main
 from lexirecall.engines import spark as engine
 from lexirecall.engines import spark_session
 from lexirecall.engines.spark_faults import FAULTS, explained, fault_error
@@ -609,3 +615,157 @@ def test_only_what_comes_from_spark_is_explained() -> None:
         _ = 1 / 0
     with pytest.raises(DataError, match=r"Spark's own process has ended\n.*spark.driver.memory"), explained():
         raise ConnectionRefusedError(111, "Connection refused")
+
+
+def table_of(folder: Path, **keywords: Any) -> Path:
+    """Write a run of forty requests as a folder of four files of Parquet."""
+    folder.mkdir()
+    for part in range(4):
+        requests = [f"q{10 * part + i // 5}" for i in range(50)]
+        items = [f"d{i % 5}" for i in range(50)]
+        rows = pa.table({"qid": requests, "docid": items, "score": [(7 * i % 50) / 8 for i in range(50)]})
+        pq.write_table(rows, folder / f"{part}.parquet", compression="none", use_dictionary=False, **keywords)
+    return folder
+
+
+def damage(path: Path, offset: int) -> None:
+    """Turn bytes of the scores around, so many after their page begins: at 0 is what says how large it is."""
+    begins = pq.ParquetFile(path).metadata.row_group(0).column(2).data_page_offset + offset
+    content = bytearray(path.read_bytes())
+    content[begins : begins + 8] = bytes(255 - byte for byte in content[begins : begins + 8])
+    path.write_bytes(content)
+
+
+def shorten(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def replace_scores(path: Path) -> None:
+    rows = pq.read_table(path)
+    pq.write_table(rows.set_column(2, "score", pa.array([1.0] * rows.num_rows)), path)
+
+
+FORTY = [(f"q{i}", "d1", 1) for i in range(40)]
+HARMS: dict[str, tuple[Callable[[Path], None], str]] = {
+    "a page": (lambda path: damage(path, 0), "Spark cannot read it"),
+    "the end": (shorten, "Spark cannot read it"),
+    "a value": (lambda path: damage(path, 200), "Spark cannot read it"),
+    "all": (Path.unlink, "the file was removed"),
+    "other content": (replace_scores, "the file was changed after Spark had listed it"),
+}
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_harm_to_one_file_after_planning_is_said_of_that_file(spark: Any, tmp_path: Path, harm: str) -> None:
+    folder = table_of(tmp_path / "run", write_page_checksum=True)
+    qrels, runs = spark.createDataFrame(FORTY, "qid string, docid string, rel int"), spark.read.parquet(str(folder))
+    with engine.evaluate(qrels, runs, ["AP"]) as scores:
+        assert scores.averages.systems == ("run",)
+    do_harm, said = HARMS[harm]
+    do_harm(folder / "2.parquet")
+    with pytest.raises(FormatError, match=rf"run/2\.parquet: {said}"):
+        engine.evaluate(qrels, runs, ["AP"])
+    with pytest.raises(FormatError, match=r"run/2\.parquet: "):
+        engine.preference_counts(qrels, {"a": runs, "b": runs})
+    with pytest.raises(FormatError, match=r"run/2\.parquet: "):
+        engine.sort_keys(qrels, runs)
+    assert spark.sparkContext._jsc.getPersistentRDDs().isEmpty()
+
+
+def test_a_damaged_file_ends_the_command_without_a_stack_or_output(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Broken gzip in one of the parts; the judgments are text."""
+    (tmp_path / "runs").mkdir()
+    for part in range(2):
+        rows = "".join(f"q{part},d{i},{i / 8}\n" for i in range(5000))
+        (tmp_path / "runs" / f"{part}.csv.gz").write_bytes(gzip.compress(f"qid,docid,score\n{rows}".encode()))
+    shorten(tmp_path / "runs" / "1.csv.gz")
+    damage(table_of(tmp_path / "parquet") / "3.parquet", 0)
+    (tmp_path / "qrels.txt").write_text("q0 0 d1 1\n")
+    monkeypatch.chdir(tmp_path)
+    for given, named in (("runs", "1.csv.gz"), ("parquet", "3.parquet")):
+        arguments = f"eval qrels.txt {tmp_path / given} --engine spark -f csv -o out.csv"
+        monkeypatch.setattr(sys, "argv", ["lexirecall", *arguments.split()])
+        with pytest.raises(SystemExit) as leaving:
+            main()
+        said = capfd.readouterr()
+        assert leaving.value.code == 1
+        assert named in said.err
+        assert "Traceback" not in said.err
+        assert "bug in lexirecall" not in said.err
+        assert not Path("out.csv").exists()
+
+
+@contextmanager
+def set_to(spark: Any, **settings: str) -> Iterator[None]:
+    """Set what is called so, with dots as double underscores, and set it back."""
+    named = {name.replace("__", "."): value for name, value in settings.items()}
+    before = {name: spark.conf.get(name, None) for name in named}
+    try:
+        for name, value in named.items():
+            spark.conf.set(name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            spark.conf.unset(name) if value is None else spark.conf.set(name, value)
+
+
+@pytest.mark.parametrize("setting", ["ignoreCorruptFiles", "ignoreMissingFiles", "ignoreInvalidPartitionPaths"])
+def test_settings_that_lose_rows_are_refused(spark: Any, tmp_path: Path, setting: str) -> None:
+    qrels, path = spark.createDataFrame(FORTY, "qid string, docid string, rel int"), str(table_of(tmp_path / "run"))
+    plain = spark.read.parquet(path)
+    said = f"spark.sql.files.{setting} is true, so that Spark would leave out"
+    with set_to(spark, **{f"spark__sql__files__{setting}": "true"}):
+        for call in (engine.evaluate, engine.preference_counts, engine.sort_keys):
+            with pytest.raises(UsageError, match=said):
+                call(qrels, plain)
+    lossy = spark.read.option(setting.lower(), "true").parquet(path)
+    with pytest.raises(UsageError, match=f"read with the option {setting} = true"):
+        engine.evaluate(qrels, {"plain": plain, "lossy": lossy.where("score > 1")})
+
+
+def test_readers_that_drop_rows_are_refused(spark: Any, tmp_path: Path) -> None:
+    (tmp_path / "run.csv").write_text("q0,d1,1\nq0,d2,x\n")
+    schema = "qid string, docid string, score double"
+    runs = spark.read.csv(str(tmp_path / "run.csv"), schema=schema, mode="DropMalformed")
+    with pytest.raises(UsageError, match=r"the option mode = DropMalformed.*rows that it cannot read"):
+        engine.evaluate(spark.createDataFrame(FORTY, "qid string, docid string, rel int"), runs)
+
+
+SETTINGS = {
+    "casts": {"spark__sql__ansi__enabled": "false", "spark__sql__legacy__exponentLiteralAsDecimal__enabled": "true"},
+    "names": {
+        "spark__sql__caseSensitive": "true",
+        "spark__sql__ansi__enforceReservedKeywords": "true",
+        "spark__sql__ansi__doubleQuotedIdentifiers": "true",
+        "spark__sql__parser__escapedStringLiterals": "true",
+        "spark__sql__groupByAliases": "false",
+    },
+    "batches": {
+        "spark__sql__execution__arrow__maxRecordsPerBatch": "1",
+        "spark__sql__execution__arrow__useLargeVarTypes": "true",
+        "spark__sql__execution__arrow__pyspark__enabled": "false",
+        "spark__sql__adaptive__enabled": "false",
+        "spark__sql__session__timeZone": "Asia/Tokyo",
+    },
+}
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_settings_of_the_session_do_not_change_a_number(spark: Any, settings: str) -> None:
+    qrels, runs = collection(seed=13)
+    frames = as_frames(spark, qrels, runs)
+    with set_to(spark, **SETTINGS[settings]):
+        for keywords in ({}, {"score_dtype": "float32", "ties": "worst", "duplicates": "best"}):
+            check_same(qrels, runs, frames, measures=["AP", "LexiRecall", "Bpref"], **keywords)
+
+
+def test_letters_differ_in_case_whatever_the_collation(spark: Any) -> None:
+    qrels, runs = {"q": {"D1": 1, "d2": 1}}, {"s": {"q": {"d1": 3.0, "D1": 2.0, "d2": 1.0}}}
+    judged, ranked = as_frames(spark, qrels, runs)
+    blind = [
+        frame.withColumns({name: frame[name].cast("string collate utf8_lcase") for name in ("qid", "docno")})
+        for frame in (judged, ranked)
+    ]
+    check_same(qrels, runs, (blind[0], blind[1]), measures=["AP", "NumRet"])

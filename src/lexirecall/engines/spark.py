@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from lexirecall.engines.batches import Layout
 from lexirecall.engines.kernels import ROWS, STATE, Addends, Asked, Kernel, RowKernel, total_of
-from lexirecall.engines.spark_faults import explained
+from lexirecall.engines.spark_faults import every_row, explained
 from lexirecall.engines.spark_mismatch import mismatches
 from lexirecall.engines.spark_owners import items_without, owners_of_items, strange_owners
 from lexirecall.engines.spark_session import check_libraries, match_python, pyspark, session
@@ -168,7 +168,7 @@ def sort_keys(
     check_frame(qrels, "qrels")
     workspace, plan = Workspace(qrels.sparkSession), Plan(conventions, SPARK)
     try:
-        with explained():
+        with explained(), every_row(qrels, runs):
             tables = prepare(workspace, qrels, runs, columns, plan)
             query = f"CAST(request AS {tables.request_type}) AS query"
             return tables.query(f"SELECT system AS run, {query}, sort_key FROM ({plan.sort_keys(level)}) AS keys")
@@ -263,7 +263,7 @@ def _gathering(
     match_python(qrels.sparkSession)
     workspace, gathered = Workspace(qrels.sparkSession), None
     try:
-        with explained():
+        with explained(), every_row(qrels, runs):
             owners, name = owners_of_items(workspace, providers, columns)
             tables = replace(prepare(workspace, qrels, runs, columns, plan), owners=owners)
             rows, left_out = computable(len(tables.systems), conventions.ties, asked, is_default=measures is None)

@@ -1,19 +1,31 @@
-"""Spark's faults: what goes wrong on a cluster is an error of ours.
+"""Spark's faults: what goes wrong on a cluster is an error of ours, and what would go wrong in silence is refused.
 
-Belongs here: errors for what Spark raises. Not here:
+Belongs here: errors for what Spark raises, and checks that all rows are read, and the same rows each time. Not here:
 starting Spark (spark_session), what is wrong with the rows themselves (spark_tables).
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from lexirecall.errors import DataError, FormatError, LexirecallError, UsageError
 
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
 _FILE = r"while reading file (?P<file>\S.*?)[.]\s"
 _LONGEST = 300  # characters of what Spark says
+_LOSSES = {
+    "ignoreCorruptFiles": ("true", "files that it cannot read"),
+    "ignoreMissingFiles": ("true", "files that are gone"),
+    "ignoreInvalidPartitionPaths": ("true", "folders whose names are not column=value"),
+    "mode": ("dropmalformed", "rows that it cannot read"),
+}
+"""Options of Spark's readers, some of them settings too, and the value with which rows are lost."""
+_Files = dict[str, tuple[Any, int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,3 +156,89 @@ def first_words(text: str) -> str:
         lines = [line for line in lines if re.match(r"[A-Za-z_][\w.]*(: |$)", line)][-1:] or lines
     first = re.sub(r"^.* executor \S+\): ", "", lines[0] if lines else "it does not say why")
     return re.sub(r"^[:\s]*([a-z]\w*[.][\w.$]+: )?", "", first)[:_LONGEST].strip()
+
+
+@contextmanager
+def every_row(qrels: "DataFrame", runs: Any) -> Iterator[None]:
+    """Refuse what lets Spark leave out rows without a word, and raise if a file was changed while it was in use.
+
+    Rows are read more than once, so that a file that changes would be counted in one state and ranked in another.
+    """
+    _check_settings(qrels.sparkSession)
+    frames = [*runs.values()] if isinstance(runs, Mapping) else [getattr(runs, "frame", runs)]
+    relations = [relation for frame in (qrels, *frames) for relation in _relations(frame)]
+    for relation in relations:
+        _check_options(relation)
+    listed = [files for relation in relations if (files := _listed(relation))]
+    yield
+    for files in listed:
+        _check_unchanged(qrels.sparkSession, files)
+
+
+def _check_settings(spark: "SparkSession") -> None:
+    for option, (value, what) in _LOSSES.items():
+        for name in (f"spark.sql.files.{option}", f"spark.files.{option}"):
+            if str(spark.conf.get(name, "false")).lower() == value:
+                raise UsageError(
+                    f"{name} is {value}, so that Spark would leave out {what} without a word",
+                    remedy=f'turn it off: spark.conf.set("{name}", "false"), or where Spark is started',
+                )
+
+
+def _relations(frame: "DataFrame") -> "Iterator[Any]":
+    """Give the tables of files that a frame reads, as Spark holds them in Java."""
+    leaves = frame._jdf.queryExecution().analyzed().collectLeaves() if hasattr(frame, "_jdf") else None
+    for leaf in _iterated(leaves) if leaves is not None else ():
+        if leaf.getClass().getSimpleName() == "LogicalRelation":
+            relation = leaf.relation()
+            if relation.getClass().getSimpleName() == "HadoopFsRelation":
+                yield relation
+
+
+def _iterated(collection: Any) -> "Iterator[Any]":
+    """Go through a collection of Scala's."""
+    iterator = collection.iterator()
+    while iterator.hasNext():
+        yield iterator.next()
+
+
+def _check_options(relation: Any) -> None:
+    losses = {option.lower(): (option, *loss) for option, loss in _LOSSES.items()}
+    for pair in _iterated(relation.options()):
+        option, value, what = losses.get(pair._1().lower(), ("", "", ""))
+        if value and pair._2().lower() == value:
+            raise UsageError(
+                f"a table was read with the option {option} = {pair._2()}, so that Spark would leave out {what} "
+                "without a word",
+                remedy="read it without that option",
+            )
+
+
+def _listed(relation: Any) -> _Files:
+    """Return the files of a table as Spark has listed them: path, size and time by name; none for other catalogs."""
+    location = relation.location()
+    if location.getClass().getSimpleName() != "InMemoryFileIndex":
+        return {}
+    return dict(map(_state, _iterated(location.allFiles())))
+
+
+def _state(status: Any) -> tuple[str, tuple[Any, int, int]]:
+    path = status.getPath()
+    return str(path.toString()), (path, status.getLen(), status.getModificationTime())
+
+
+def _check_unchanged(spark: "SparkSession", files: _Files) -> None:
+    folders = {str(path.getParent()): path.getParent() for path, _, _ in files.values()}
+    now: _Files = {}
+    for folder in folders.values():
+        system = folder.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
+        if system.exists(folder):
+            now |= dict(map(_state, system.listStatus(folder)))
+    for name, (_, *state) in files.items():
+        if name not in now or state != [*now[name][1:]]:
+            raise FormatError(
+                re.sub("^file:/+", "/", name),
+                None,
+                f"the file was {'changed' if name in now else 'removed'} after Spark had listed it",
+                remedy="read the table anew, when nobody writes to it",
+            )

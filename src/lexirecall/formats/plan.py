@@ -24,7 +24,8 @@ _ORDERS = {
     "worst": "score DESC, gain ASC, item DESC",
     "best": "score DESC, gain DESC, item DESC",
 }
-_BEYOND_FLOAT32 = "3.4028235677973366e38"  # from here on rounding gives infinity
+# from here on rounding gives infinity; a bare 3.4e38 is a decimal in some sessions of Spark
+_BEYOND_FLOAT32 = "CAST('3.4028235677973366e38' AS DOUBLE)"
 PROBLEMS = {
     "no_system": ("system", "system IS NULL"),
     "no_request": ("request", "request IS NULL"),
