@@ -21,6 +21,7 @@ from lexirecall.engines import spark as engine
 from lexirecall.engines import spark_session
 from lexirecall.engines.spark_faults import FAULTS, explained, fault_error
 from lexirecall.engines.spark_files import evaluate_files
+from lexirecall.engines.spark_tables import Workspace
 from lexirecall.errors import DataError, FormatError, LexirecallError, UsageError
 from lexirecall.exact import sort_key
 from lexirecall.results import Scores
@@ -583,9 +584,7 @@ SAID: dict[str, tuple[str, type[LexirecallError], str]] = {
         "stage failure: Total size of serialized results of 1 tasks (52.5 KiB) is bigger than "
         "spark.driver.maxResultSize (1024.0 B)\n", DataError, "larger than spark.driver.maxResultSize\n",
     ),
-    "no Java": (
-        "An error occurred while trying to connect to the Java server (127.0.0.1:36913)", DataError, "has ended",
-    ),
+    "no Java": ("Error while sending or receiving", DataError, "Spark's own process has ended"),
     "own measure": (
         on_worker("IndexError: list index out of range"), DataError, "Spark failed: IndexError: list index",
     ),
@@ -615,6 +614,18 @@ def test_only_what_comes_from_spark_is_explained() -> None:
         _ = 1 / 0
     with pytest.raises(DataError, match=r"Spark's own process has ended\n.*spark.driver.memory"), explained():
         raise ConnectionRefusedError(111, "Connection refused")
+
+
+def test_letting_go_says_nothing_of_a_spark_that_has_ended() -> None:
+    class Ended:
+        is_cached = True
+
+        def unpersist(self) -> None:
+            raise ConnectionRefusedError(111, "Connection refused")
+
+    workspace = Workspace(Ended())  # type: ignore[arg-type]
+    workspace._frames.append(Ended())  # type: ignore[arg-type]
+    workspace.release()  # in a `finally`, where it would hide what failed
 
 
 def table_of(folder: Path, **keywords: Any) -> Path:

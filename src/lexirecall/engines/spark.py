@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from lexirecall.engines.batches import Layout
 from lexirecall.engines.kernels import ROWS, STATE, Addends, Asked, Kernel, RowKernel, total_of
-from lexirecall.engines.spark_faults import every_row, explained
+from lexirecall.engines.spark_faults import every_row, explained, quietly
 from lexirecall.engines.spark_mismatch import mismatches
 from lexirecall.engines.spark_owners import items_without, owners_of_items, strange_owners
 from lexirecall.engines.spark_session import check_libraries, match_python, pyspark, session
@@ -273,7 +273,8 @@ def _gathering(
             yield _Job(tables, gathered, layout, Asked(rows, policies), left_out).with_worst_off()
     except BaseException:
         if gathered is not None:
-            gathered.unpersist()
+            with quietly():
+                gathered.unpersist()
         raise
     finally:
         workspace.release()

@@ -103,7 +103,7 @@ FAULTS = (
         "SPARK_CONF_DIR/spark-defaults.conf",
     ),
     Fault(
-        r"Answer from Java side is empty|trying to connect to the Java server|^\[Errno \d+\] Connection",
+        r"Answer from Java side is empty|^Error while (sending|receiving)|connect to the Java server|^\[Errno \d+\]",
         "Spark's own process has ended",
         "it may have run out of memory: raise spark.driver.memory, and start anew",
     ),
@@ -119,6 +119,16 @@ def explained(source: str = "") -> Iterator[None]:
         if not _is_of_spark(error):
             raise
         raise fault_error(str(error), source) from None
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Pass over what Spark raises when something is let go: what failed before says more."""
+    try:
+        yield
+    except Exception as error:
+        if not _is_of_spark(error):
+            raise
 
 
 def _is_of_spark(error: Exception) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from lexirecall.engines.spark import compare, evaluate
-from lexirecall.engines.spark_faults import explained
+from lexirecall.engines.spark_faults import explained, quietly
 from lexirecall.engines.spark_session import pyspark, session
 from lexirecall.engines.spark_tables import RunRows, Workspace, rows_of_frame
 from lexirecall.errors import FormatError, UsageError, shown
@@ -101,7 +101,8 @@ def _opened(
     finally:
         workspace.release()
         if is_ours:
-            spark.stop()
+            with quietly():
+                spark.stop()
 
 
 def _is_here(path: str) -> bool:

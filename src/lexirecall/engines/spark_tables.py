@@ -12,6 +12,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import uuid4
 
+from lexirecall.engines.spark_faults import quietly
 from lexirecall.engines.spark_session import pyspark
 from lexirecall.errors import DataError, FormatError, UsageError, listed, shown
 from lexirecall.formats.casts import SPARK, Column, duplicate_error, no_rows, row_error
@@ -72,6 +73,7 @@ class Workspace:
         self._frames.append(frame.persist(pyspark("storagelevel").StorageLevel.MEMORY_AND_DISK))
         return frame
 
+    @quietly()
     def release(self) -> None:
         """Let go of all that is held; what was made from it can be computed nevertheless."""
         for frame in self._frames:
