@@ -12,7 +12,7 @@ test:               ## the suite, doctests included
 coverage:           ## the suite with branch coverage, which must not fall; takes twice as long
 	$(PYTHON) -m pytest --cov
 
-spark-test:         ## Spark with executors in processes of their own, one of which is killed; needs Java 17
+spark-test:         ## Spark with executors in processes of their own, and all that can fail there; needs Java 17, and root for the full disk
 	$(PYTHON) tests/spark_cluster.py
 
 adapters-test:      ## the adapters of heavy packages, LensKit and PyTerrier, each in an environment of its own

@@ -1,4 +1,7 @@
-"""Spark with executors in processes of their own: the answer is that of text files, also if one of them is killed.
+"""Spark with executors in processes of their own: whatever fails, the answer is that of text files, or a clear error.
+
+An executor is killed, or all of them, or one runs out of memory; files are damaged, replaced and removed; the disk is
+full; Python dies on the workers, or lacks the package.
 
 Run as `python tests/spark_cluster.py [ROWS]`; it leaves with 1 if anything differs. Not collected by pytest.
 """
@@ -7,13 +10,17 @@ Run as `python tests/spark_cluster.py [ROWS]`; it leaves with 1 if anything diff
 
 import faulthandler
 import os
+import re
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+import venv
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +30,18 @@ import pyarrow.parquet as pq
 from pyspark.find_spark_home import _find_spark_home
 
 import lexirecall
+from lexirecall import Measure
 from lexirecall.engines import spark as engine
+from lexirecall.errors import DataError, FormatError, LexirecallError, UsageError
 from lexirecall.results import Scores
+from test_spark import FORTY, HARMS, damage, table_of
 
 MASTER = "local-cluster[2,1,1024]"
 MEASURES = ["LexiRecall", "TSE", "R@1000", "Rprec", "AP", "nDCG", "RR", "Bpref"]
 SYSTEMS = ("bm25", "dense", "fused")
 MOST_SECONDS = 1800
+SETTINGS = {"spark.sql.shuffle.partitions": "16", "spark.executor.memory": "1g"}
+QUICK = {"spark.sql.shuffle.partitions": "2", "spark.executor.memory": "600m", "spark.task.maxFailures": "2"}
 HEAVY_ROWS, MANY_RELEVANT = 1_000_000, 10_000
 
 
@@ -79,8 +91,9 @@ def as_text(runs: pa.Table, qrels: pa.Table, folder: Path) -> Scores:
     return lexirecall.evaluate(folder / "qrels", [folder / name for name in SYSTEMS], MEASURES)
 
 
-def executors() -> Iterator[int]:
-    """Give the process ids of this program's executors."""
+def executors(of: int = 0, sign: bytes = b"CoarseGrainedExecutorBackend") -> Iterator[int]:
+    """Give the process ids of the executors of a program, this one unless another is given, or of another part."""
+    of = of or os.getpid()
     parents, found = {}, []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -88,13 +101,13 @@ def executors() -> Iterator[int]:
             parents[pid] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
         except (OSError, IndexError):
             continue  # it has just ended
-        if b"CoarseGrainedExecutorBackend" in command:
+        if sign in command:
             found.append(pid)
     for pid in found:
         ancestor = pid
-        while ancestor in parents and ancestor != os.getpid():
+        while ancestor in parents and ancestor != of:
             ancestor = parents[ancestor]
-        if ancestor == os.getpid():
+        if ancestor == of:
             yield pid
 
 
@@ -139,16 +152,9 @@ def is_same(scores: engine.SparkScores, expected: Scores) -> bool:
     return is_equal and not differing and len(values) == len(of_text)
 
 
-def main(num_rows: int) -> int:
-    faulthandler.dump_traceback_later(MOST_SECONDS, exit=True)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        runs, qrels = simulated(num_rows)
-        pq.write_table(runs, folder / "runs.parquet", row_group_size=200_000)
-        pq.write_table(qrels, folder / "qrels.parquet")
-        expected = as_text(runs, qrels, folder)
-        print(f"{runs.num_rows:,} rows, {qrels.num_rows:,} judgments of {len(expected.requests):,} requests")
-        spark = engine.session(MASTER, **{"spark.sql.shuffle.partitions": "16", "spark.executor.memory": "1g"})
+def survives_a_kill(folder: Path, expected: Scores) -> bool:
+    """Evaluate twice, and kill an executor the second time."""
+    with cluster(SETTINGS) as spark:
         frames = spark.read.parquet(str(folder / "qrels.parquet")), spark.read.parquet(str(folder / "runs.parquet"))
         print(f"{MASTER}: executors {sorted(executors())}")
         began = time.monotonic()
@@ -161,12 +167,166 @@ def main(num_rows: int) -> int:
             print(f"killed executor {killer.killed} in {killer.stage}; Spark lost {num_lost(spark)}")
             is_right &= is_same(scores, expected)
         killer.over.set()
-        is_right &= killer.killed > 0 and num_lost(spark) > 0
-        logs = Path(_find_spark_home(), "work", spark.sparkContext.applicationId)  # the executors' own
+        return is_right and killer.killed > 0 and num_lost(spark) > 0
+
+
+@contextmanager
+def cluster(settings: dict[str, str]) -> Iterator[Any]:
+    """Start executors, and end with them and their logs."""
+    spark = engine.session(MASTER, **settings)
+    spark.sparkContext.setLogLevel("OFF")
+    logs = Path(_find_spark_home(), "work", spark.sparkContext.applicationId)
+    try:
+        yield spark
+    finally:
         spark.stop()
         shutil.rmtree(logs, ignore_errors=True)
-    print("the same" if is_right else "NOT the same")
-    return 0 if is_right else 1
+
+
+def refuses(name: str, call: Callable[[], Any], error: type[LexirecallError], said: str) -> bool:
+    """Print what comes of a call that must fail, and tell whether it is the error expected."""
+    began = time.monotonic()
+    try:
+        found: Any = call()
+    except Exception as raised:
+        found = raised
+    is_right = type(found) is error and re.search(said, str(found)) is not None and len(str(found)) < 1000
+    print(f"{name}: {'as it should be' if is_right else 'WRONG'}, after {time.monotonic() - began:.0f} s")
+    print(f"  {type(found).__name__}: {str(found)[:1000]}", flush=True)
+    return is_right
+
+
+def faults(folder: Path) -> Iterator[bool]:
+    """Tell of each fault whether it is said what went wrong."""
+    with cluster(QUICK) as spark:
+        qrels = spark.createDataFrame(FORTY, "qid string, docid string, rel int")
+        for harm, (do_harm, said) in HARMS.items():
+            path = table_of(folder / harm, write_page_checksum=True)
+            runs = spark.read.parquet(str(path))
+            do_harm(path / "1.parquet")
+            call = lambda runs=runs: engine.evaluate(qrels, runs, ["AP"])  # noqa: E731
+            yield refuses(f"harm to {harm} of a file", call, FormatError, rf"1\.parquet: {said}")
+        runs = spark.read.parquet(str(table_of(folder / "whole")))
+        yield from faults_of_python(folder, qrels, runs)
+        text = "SELECT concat('q', id) AS qid, concat('d', x) AS docid, 1D / x AS score FROM (SELECT id, "
+        text += "explode(sequence(1L, 400000000L + id)) AS x FROM range(2))"  # 3 GB at once
+        huge = spark.sql(text)
+        yield refuses("too little memory", lambda: engine.evaluate(qrels, huge, ["AP"]), DataError, "ran out of memory")
+        long = spark.sql(
+            "SELECT concat('q', id % 40) AS qid, sha(string(id)) AS docid, 1D AS score FROM range(90000000)"
+        )
+        killer = KillsAll(spark.sparkContext.statusTracker())
+        killer.start()
+        yield refuses("all killed", lambda: engine.evaluate(qrels, long, ["AP"]), DataError, "lost its executors")
+        killer.over.set()
+
+
+def faults_of_python(folder: Path, qrels: Any, runs: Any) -> Iterator[bool]:
+    """Tell the same of Pythons on the workers that lack the package, are not there, or die."""
+    venv.create(folder / "bare")
+    bare = folder / "bare" / "python"
+    package = Path(lexirecall.__file__).parents[1]
+    # the executors hand on the path of modules of this program, in which the package may be
+    path = f"$(echo $PYTHONPATH | tr : '\\n' | grep -v '^{package}/*$' | paste -sd :)"
+    bare.write_text(f'#!/bin/sh\nPYTHONPATH="{path}" exec {folder}/bare/bin/python "$@"\n')
+    bare.chmod(0o755)
+    context, said = (
+        qrels.sparkSession.sparkContext,
+        {bare: "workers lacks the module", Path("/no/python"): "/no/python"},
+    )
+    before = os.environ.get("PYSPARK_PYTHON"), context.pythonExec
+    for python, words in said.items():
+        os.environ["PYSPARK_PYTHON"] = context.pythonExec = str(python)
+        yield refuses(f"Python is {python}", lambda: engine.evaluate(qrels, runs, ["AP"]), UsageError, words)
+    os.environ.pop("PYSPARK_PYTHON") if before[0] is None else os.environ.update(PYSPARK_PYTHON=before[0])
+    context.pythonExec = before[1]
+    dying = Measure("Dying", "ends its process, but on the workers only", of_positions=dies)
+    yield refuses("Python dies", lambda: engine.evaluate(qrels, runs, [dying]), DataError, "a Python process .* died")
+    failing = Measure("Failing", "fails, but on the workers only", of_positions=fails)
+    yield refuses("a measure fails", lambda: engine.evaluate(qrels, runs, [failing]), DataError, "IndexError: no such")
+
+
+def on_worker() -> bool:
+    from pyspark import TaskContext
+
+    return TaskContext.get() is not None
+
+
+def dies(positions: Any) -> float:
+    if on_worker():
+        os._exit(7)
+    return float(positions[0])
+
+
+def fails(positions: Any) -> float:
+    if on_worker():
+        raise IndexError("no such")
+    return float(positions[0])
+
+
+class KillsAll(Killer):
+    """Kills every executor that is at work, again and again."""
+
+    def run(self) -> None:
+        while not self.over.wait(3):  # Spark does not count a task as failed that has not begun
+            stages = map(self.tracker.getStageInfo, self.tracker.getActiveStageIds())
+            for pid in executors() if any(info and info.numActiveTasks for info in stages) else ():
+                with suppress(ProcessLookupError):  # it has ended by itself
+                    os.kill(pid, signal.SIGKILL)
+
+
+def command_fails(name: str, qrels: Path, runs: Path, said: str, *, kills: bool = False, **environment: str) -> bool:
+    """Run the command line, and tell whether it says what went wrong, in a few words and without half a result."""
+    output = qrels.parent / "output.csv"
+    words = f"eval {qrels} {runs} -m AP --engine spark --master {MASTER} -f csv -o {output}".split()
+    began, given = time.monotonic(), {**os.environ, **environment}
+    call = [sys.executable, "-c", "from lexirecall.cli import run; run()", *words]
+    with subprocess.Popen(call, env=given, stderr=subprocess.PIPE, text=True) as process:
+        while kills and process.poll() is None and len([*executors(process.pid)]) < 2:
+            time.sleep(0.2)
+        for pid in executors(process.pid, b"org.apache.spark.deploy.SparkSubmit") if kills else ():
+            os.kill(pid, signal.SIGKILL)
+        errors = process.communicate()[1]
+    is_right = process.returncode == 1 and re.search(said, errors) is not None and not output.exists()
+    is_right &= not re.search(r"\tat |Traceback|a bug in", errors)
+    print(f"{name}: {'as it should be' if is_right else 'WRONG'}, after {time.monotonic() - began:.0f} s")
+    print("  " + errors.replace("\n", "\n  "), flush=True)
+    return is_right
+
+
+def full_disk(folder: Path) -> bool:
+    """Let Spark keep its temporary files where there is little space."""
+    tiny = folder / "tiny"
+    tiny.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(tiny)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True, check=False).returncode:
+        print("full disk: left out, since only root can mount a small one")
+        return True
+    try:
+        paths = folder / "qrels.parquet", folder / "runs.parquet"
+        return command_fails("full disk", *paths, "disk .* is full", SPARK_LOCAL_DIRS=str(tiny))
+    finally:
+        subprocess.run(["umount", str(tiny)], check=False)
+
+
+def main(num_rows: int) -> int:
+    faulthandler.dump_traceback_later(MOST_SECONDS, exit=True)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        runs, qrels = simulated(num_rows)
+        pq.write_table(runs, folder / "runs.parquet", row_group_size=200_000)
+        pq.write_table(qrels, folder / "qrels.parquet")
+        expected = as_text(runs, qrels, folder)
+        print(f"{runs.num_rows:,} rows, {qrels.num_rows:,} judgments of {len(expected.requests):,} requests")
+        seen = [survives_a_kill(folder, expected), *faults(folder), full_disk(folder)]
+        damage(table_of(folder / "command") / "3.parquet", 0)
+        seen.append(
+            command_fails("the command", folder / "qrels.parquet", folder / "command", "3.parquet: Spark cannot")
+        )
+        paths = folder / "qrels.parquet", folder / "runs.parquet"
+        seen.append(command_fails("Spark itself is killed", *paths, "Spark's own process has ended", kills=True))
+    print(f"{sum(seen)} of {len(seen)} as it should be")
+    return 0 if all(seen) else 1
 
 
 if __name__ == "__main__":
