@@ -21,7 +21,7 @@ from lexirecall.engines import spark as engine
 from lexirecall.engines import spark_session
 from lexirecall.engines.spark_faults import FAULTS, explained, fault_error
 from lexirecall.engines.spark_files import evaluate_files
-from lexirecall.engines.spark_tables import Workspace
+from lexirecall.engines.spark_workspace import Workspace
 from lexirecall.errors import DataError, FormatError, LexirecallError, UsageError
 from lexirecall.exact import sort_key
 from lexirecall.results import Scores
@@ -677,7 +677,7 @@ def test_harm_to_one_file_after_planning_is_said_of_that_file(spark: Any, tmp_pa
     with pytest.raises(FormatError, match=rf"run/2\.parquet: {said}"):
         engine.evaluate(qrels, runs, ["AP"])
     with pytest.raises(FormatError, match=r"run/2\.parquet: "):
-        engine.preference_counts(qrels, {"a": runs, "b": runs})
+        engine.compare(qrels, {"a": runs, "b": runs})
     with pytest.raises(FormatError, match=r"run/2\.parquet: "):
         engine.sort_keys(qrels, runs)
     assert spark.sparkContext._jsc.getPersistentRDDs().isEmpty()
@@ -728,7 +728,7 @@ def test_settings_that_lose_rows_are_refused(spark: Any, tmp_path: Path, setting
     plain = spark.read.parquet(path)
     said = f"spark.sql.files.{setting} is true, so that Spark would leave out"
     with set_to(spark, **{f"spark__sql__files__{setting}": "true"}):
-        for call in (engine.evaluate, engine.preference_counts, engine.sort_keys):
+        for call in (engine.evaluate, engine.compare, engine.sort_keys):
             with pytest.raises(UsageError, match=said):
                 call(qrels, plain)
     lossy = spark.read.option(setting.lower(), "true").parquet(path)

@@ -19,7 +19,8 @@ from lexirecall.engines.spark_faults import every_row, explained, quietly
 from lexirecall.engines.spark_mismatch import mismatches
 from lexirecall.engines.spark_owners import items_without, owners_of_items, strange_owners
 from lexirecall.engines.spark_session import check_libraries, match_python, pyspark, session
-from lexirecall.engines.spark_tables import Tables, Workspace, check_frame, no_common_request, prepare
+from lexirecall.engines.spark_tables import Tables, no_common_request, prepare
+from lexirecall.engines.spark_workspace import Workspace, check_frame
 from lexirecall.errors import UsageError
 from lexirecall.fields import taken, takes
 from lexirecall.formats import CorpusSize, corpus_sizes
@@ -263,7 +264,7 @@ def _gathering(
     match_python(qrels.sparkSession)
     workspace, gathered = Workspace(qrels.sparkSession), None
     try:
-        with explained(), every_row(qrels, runs):
+        with explained(), every_row(qrels, runs, providers):
             owners, name = owners_of_items(workspace, providers, columns)
             tables = replace(prepare(workspace, qrels, runs, columns, plan), owners=owners)
             rows, left_out = computable(len(tables.systems), conventions.ties, asked, is_default=measures is None)

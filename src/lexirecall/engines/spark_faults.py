@@ -169,14 +169,14 @@ def first_words(text: str) -> str:
 
 
 @contextmanager
-def every_row(qrels: "DataFrame", runs: Any) -> Iterator[None]:
+def every_row(qrels: "DataFrame", runs: Any, *more: Any) -> Iterator[None]:
     """Refuse what lets Spark leave out rows without a word, and raise if a file was changed while it was in use.
 
     Rows are read more than once, so that a file that changes would be counted in one state and ranked in another.
     """
     _check_settings(qrels.sparkSession)
     frames = [*runs.values()] if isinstance(runs, Mapping) else [getattr(runs, "frame", runs)]
-    relations = [relation for frame in (qrels, *frames) for relation in _relations(frame)]
+    relations = [relation for frame in (qrels, *frames, *more) for relation in _relations(frame)]
     for relation in relations:
         _check_options(relation)
     listed = [files for relation in relations if (files := _listed(relation))]

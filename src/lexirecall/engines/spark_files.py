@@ -16,7 +16,8 @@ from urllib.parse import unquote
 from lexirecall.engines.spark import compare, evaluate
 from lexirecall.engines.spark_faults import explained, quietly
 from lexirecall.engines.spark_session import pyspark, session
-from lexirecall.engines.spark_tables import RunRows, Workspace, rows_of_frame
+from lexirecall.engines.spark_tables import RunRows, rows_of_frame
+from lexirecall.engines.spark_workspace import Workspace
 from lexirecall.errors import FormatError, UsageError, shown
 from lexirecall.fields import among
 from lexirecall.formats import load_judgments

@@ -6,7 +6,8 @@ Belongs here: taking the map in any of its forms, checking it, and examples for 
 
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from lexirecall.engines.spark_tables import FRAME, Workspace, is_frame, numbered, select
+from lexirecall.engines.spark_tables import FRAME, numbered, select
+from lexirecall.engines.spark_workspace import Workspace, is_frame
 from lexirecall.errors import DataError, shown
 from lexirecall.formats import ProviderMap, load_pairs
 from lexirecall.formats.casts import SPARK, Column, row_error

@@ -10,19 +10,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeAlias
-from uuid import uuid4
 
-from lexirecall.engines.spark_faults import quietly
 from lexirecall.engines.spark_session import pyspark
-from lexirecall.errors import DataError, FormatError, UsageError, listed, shown
+from lexirecall.engines.spark_workspace import Workspace, check_frame
+from lexirecall.errors import DataError, FormatError, UsageError, shown
+from lexirecall.formats import nothing_in_common
 from lexirecall.formats.casts import SPARK, Column, duplicate_error, no_rows, row_error
 from lexirecall.formats.columns import NO_GRADES, NO_GRADES_REMEDY, Columns, Given, check_one_system, find_columns
 from lexirecall.formats.plan import CONSTANT, JUDGMENTS, PROBLEMS, RUNS, Plan
 from lexirecall.formats.values import NUMBER_REMEDY, check_kind, kind_of
 from lexirecall.judgments import IntArray
+from lexirecall.providers import EXAMPLES
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
     Frames: TypeAlias = "DataFrame | Mapping[str, DataFrame] | RunRows"
 
@@ -44,43 +45,6 @@ class RunRows:
     """The rows of runs in the form that the plan wants, of which the tables name the systems."""
 
     frame: "DataFrame"
-
-
-class Workspace:
-    """Views and frames that are held while they are in use; its names are its own, so that sessions can be shared."""
-
-    def __init__(self, spark: "SparkSession") -> None:
-        self.spark = spark
-        self._views: dict[int, str] = {}
-        self._frames: list[DataFrame] = []
-
-    def sql(self, text: str, **frames: "DataFrame") -> "DataFrame":
-        """Run a query in which {name} stands for a frame.
-
-        Spark's own way to do so drops the views at once, and with a view goes what is kept of its frame.
-        """
-        return self.spark.sql(text.format(**{name: self._view(frame) for name, frame in frames.items()}))
-
-    def _view(self, frame: "DataFrame") -> str:
-        if id(frame) not in self._views:
-            self._views[id(frame)] = f"lexirecall_{uuid4().hex}"
-            self._frames.append(frame)  # so that the id stays its own
-            frame.createOrReplaceTempView(self._views[id(frame)])
-        return self._views[id(frame)]
-
-    def hold(self, frame: "DataFrame") -> "DataFrame":
-        """Keep a frame, in memory or on disk, so that it is not computed again for each question."""
-        self._frames.append(frame.persist(pyspark("storagelevel").StorageLevel.MEMORY_AND_DISK))
-        return frame
-
-    @quietly()
-    def release(self) -> None:
-        """Let go of all that is held; what was made from it can be computed nevertheless."""
-        for frame in self._frames:
-            if frame.is_cached:
-                frame.unpersist()
-        for name in self._views.values():
-            self.spark.catalog.dropTempView(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,20 +203,6 @@ def _request_type(qrels: "DataFrame", columns: Given) -> str:
     return kind if kind in _NUMBERS else "string"
 
 
-def is_frame(frame: Any) -> bool:
-    """Tell whether this is a data frame of Spark."""
-    return type(frame).__module__.startswith("pyspark.sql")
-
-
-def check_frame(frame: Any, what: str) -> None:
-    """Raise unless this is a data frame of Spark."""
-    if not is_frame(frame):
-        raise UsageError(
-            f"{what} is a {type(frame).__name__}, but must be a Spark data frame",
-            remedy="spark.read.parquet(...) and spark.createDataFrame(...) give one",
-        )
-
-
 def _grades(workspace: Workspace, qrels: "DataFrame", columns: Given) -> "tuple[DataFrame, bool]":
     """Return request, item and grade of all rows, and their faults, and whether there are grades."""
     check_frame(qrels, "the frame of judgments")
@@ -398,9 +348,5 @@ def _named(row: Any) -> str:
 
 def no_common_request(strangers: list[str], judgments: "DataFrame") -> DataError:
     """Say that systems answer none of the judged requests."""
-    examples = [repr(row.request) for row in judgments.select("request").distinct().orderBy("request").take(3)]
-    return DataError(
-        f"no request in common with the judgments: {listed(strangers)}",
-        remedy=f"the judgments have requests such as {listed(examples)}; "
-        "are the ids written the same way, and is it the right file?",
-    )
+    examples = judgments.select("request").distinct().orderBy("request").take(EXAMPLES)
+    return nothing_in_common(strangers, [row.request for row in examples])

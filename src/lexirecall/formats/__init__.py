@@ -44,6 +44,7 @@ __all__ = [
     "count_runs",
     "load_judgments",
     "load_pairs",
+    "nothing_in_common",
     "project",
 ]
 
@@ -213,11 +214,16 @@ def check_common(judgments: Judgments, systems: list[SystemPositions]) -> None:
     """Raise if a system answers none of the judged requests."""
     strangers = [system.name for system in systems if not system.answered.any()]
     if strangers:
-        raise DataError(
-            f"no request in common with the judgments: {listed(strangers)}",
-            remedy=f"the judgments have requests such as {listed(map(repr, judgments.requests), most=3)}; "
-            "are the ids written the same way, and is it the right file?",
-        )
+        raise nothing_in_common(strangers, judgments.requests)
+
+
+def nothing_in_common(strangers: Sequence[str], requests: Sequence[str]) -> DataError:
+    """Say that systems answer none of the judged requests, of which some are named."""
+    return DataError(
+        f"no request in common with the judgments: {listed(strangers)}",
+        remedy=f"the judgments have requests such as {listed(map(repr, requests), most=3)}; "
+        "are the ids written the same way, and is it the right file?",
+    )
 
 
 def corpus_sizes(corpus_size: CorpusSize) -> int | Callable[[Sequence[str]], IntArray] | None:
