@@ -6,6 +6,7 @@ tests (statistics), what is concluded from them (compare).
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.manifest import Policies
 from lexirecall.names import Evaluable, parse_preference
 from lexirecall.positions import Positions
+from lexirecall.preferences import Pairs
 from lexirecall.statistics.aggregate import Order, by_sums_of_rates, sums_of_rates
 from lexirecall.statistics.differences import Differences, Totals
 from lexirecall.sums import ExactSums
@@ -32,9 +34,10 @@ class PairTally:
     @classmethod
     def of(cls, positions: Positions, measures: Sequence[Evaluable], policies: Policies) -> "PairTally":
         """Compare every two runs on some requests."""
-        first = compared_pairs(positions, parse_preference(measures[0]), policies)
-        totals = (differences.totals for differences in _differences(positions, measures, policies))
-        return cls(tuple(totals), *sums_of_rates(first))
+        every = _pairs(positions, measures, policies)
+        first = next(every)
+        totals = tuple(Differences.of(each).totals for each in chain([first], every))
+        return cls(totals, *sums_of_rates(first))
 
     def __add__(self, other: "PairTally") -> "PairTally":
         totals = tuple(x + y for x, y in zip(self.totals, other.totals, strict=True))
@@ -51,10 +54,9 @@ def squares_about(
     means: Sequence[FloatArray], positions: Positions, measures: Sequence[Evaluable], policies: Policies
 ) -> tuple[ExactSums, ...]:
     """Return, for each measure, the squares of the differences on some requests less their mean on all."""
-    every = zip(_differences(positions, measures, policies), means, strict=True)
-    return tuple(differences.squares(mean) for differences, mean in every)
+    every = zip(_pairs(positions, measures, policies), means, strict=True)
+    return tuple(Differences.of(pairs).squares(mean) for pairs, mean in every)
 
 
-def _differences(positions: Positions, measures: Sequence[Evaluable], policies: Policies) -> Iterator[Differences]:
-    for row in measures:
-        yield Differences.of(compared_pairs(positions, parse_preference(row), policies))
+def _pairs(positions: Positions, measures: Sequence[Evaluable], policies: Policies) -> Iterator[Pairs]:
+    return (compared_pairs(positions, parse_preference(row), policies) for row in measures)
