@@ -126,12 +126,7 @@ def compare(
     >>> next(compare(qrels, runs, ["LexiRecall"]).rows())["wins"]  # doctest: +SKIP
     1
     """
-    testing = taken(Testing, options)
-    if testing.test not in ("auto", *ADDED_UP):
-        raise UsageError(
-            f"Spark adds up what the t and sign tests need, and {testing.test} needs every difference",
-            remedy="choose t or sign; or project the runs (engine='duckdb' if they are large), then compare",
-        )
+    testing = added_up(options)
     with _gathering(qrels, runs, measures, columns, corpus_size, providers, options) as job:
         check_number(len(job.tables.systems))
         reference = index_of(baseline, job.tables.systems)
@@ -175,6 +170,17 @@ def sort_keys(
             return tables.query(f"SELECT system AS run, {query}, sort_key FROM ({plan.sort_keys(level)}) AS keys")
     finally:
         workspace.release()
+
+
+def added_up(options: dict[str, Any]) -> Testing:
+    """Return how pairs are tested, or say that it takes more than sums and counts."""
+    testing = taken(Testing, options)
+    if testing.test not in ("auto", *ADDED_UP):
+        raise UsageError(
+            f"Spark adds up what the t and sign tests need, and {testing.test} needs every difference",
+            remedy="choose t or sign; or project the runs (engine='duckdb' if they are large), then compare",
+        )
+    return testing
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,7 +151,8 @@ def fault_error(text: str, source: str = "") -> LexirecallError:
                 return FormatError(name, None, fault.problem, remedy=fault.remedy)
             return fault.error(fault.problem.format(**named), remedy=fault.remedy)
     if source:
-        return DataError(f"{source}: Spark cannot read it: {first_words(text)}", remedy="check the path")
+        remedy = "check the path; what Spark does not know may be left out, or the engine"
+        return FormatError(source, None, f"Spark cannot read it: {first_words(text)}", remedy=remedy)
     return DataError(f"Spark failed: {first_words(text)}", remedy="the logs of Spark say more")
 
 
