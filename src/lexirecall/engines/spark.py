@@ -126,7 +126,8 @@ def compare(
     >>> next(compare(qrels, runs, ["LexiRecall"]).rows())["wins"]  # doctest: +SKIP
     1
     """
-    testing = added_up(options)
+    testing = taken(Testing, options)
+    check_added_up(testing)
     with _gathering(qrels, runs, measures, columns, corpus_size, providers, options) as job:
         check_number(len(job.tables.systems))
         reference = index_of(baseline, job.tables.systems)
@@ -172,15 +173,13 @@ def sort_keys(
         workspace.release()
 
 
-def added_up(options: dict[str, Any]) -> Testing:
-    """Return how pairs are tested, or say that it takes more than sums and counts."""
-    testing = taken(Testing, options)
+def check_added_up(testing: Testing) -> None:
+    """Raise if a test takes more than sums and counts."""
     if testing.test not in ("auto", *ADDED_UP):
         raise UsageError(
             f"Spark adds up what the t and sign tests need, and {testing.test} needs every difference",
             remedy="choose t or sign; or project the runs (engine='duckdb' if they are large), then compare",
         )
-    return testing
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from lexirecall.engines.spark import added_up, compare, evaluate
+from lexirecall.engines.spark import check_added_up, compare, evaluate
 from lexirecall.engines.spark_faults import explained, quietly
 from lexirecall.engines.spark_session import pyspark, session
 from lexirecall.engines.spark_tables import RunRows, rows_of_frame
@@ -39,6 +39,7 @@ from lexirecall.segments import Segments
 from lexirecall.text import to_text
 from lexirecall.verbs.averages import Averages
 from lexirecall.verbs.comparison import Comparison
+from lexirecall.verbs.testing import Testing
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameReader, SparkSession
@@ -63,7 +64,7 @@ def evaluate_files(qrels: str, runs: Sequence[str], measures: Names | None = Non
 
 def compare_files(qrels: str, runs: Sequence[str], measures: Names | None = None, **keywords: Any) -> Comparison:
     """Compare tables of runs; the arguments are those of `evaluate_files` and `lexirecall.engines.spark.compare`."""
-    added_up(keywords)  # before Spark starts
+    check_added_up(Testing(**among(Testing, keywords)))  # before Spark starts
     with _opened(qrels, runs, **keywords) as (frames, options):
         return compare(*frames, measures, **options)
 
