@@ -101,6 +101,7 @@ CASES: dict[str, list[str]] = {
     ],
     "compare": [
         f"compare {THREE}",
+        f"compare {THREE} --master local",
         *(f"compare {THREE} --show {view}" for view in ("systems", "pairs", "matrix", "power")),
         *(f"compare {TWO} {AP} {form}" for form in (*FORMATS, "-f pref_eval")),
         *_reading("compare", THREE, AP),
