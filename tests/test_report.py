@@ -45,7 +45,8 @@ STAND_IN = {
     "template.html": "<title>{{TITLE}}</title><style>{{STYLE}}</style><noscript>{{NOSCRIPT}}</noscript>"
     '<script id="payload">{{DATA}}</script><script>{{BUNDLE}}</script><script>{{SCRIPT}}</script>\n',
     "style.css": "p { color: red }",
-    "page.js": "say('{{TITLE}} </script> <!-- <script>')",
+    **dict.fromkeys((f"{name}.js" for name in html.MODULES), ""),
+    "start.js": "say('{{TITLE}} </script> <!-- <script>')",
 }
 HOSTILE = (
     "<script>alert(1)</script>", "</script>", "<!-- <script>", "'\"`&quot;", "\u202egnp.exe\u2066", "{{DATA}}",
@@ -371,6 +372,22 @@ def test_the_template_has_a_place_for_everything() -> None:
     template = html.asset("template.html")
     assert set(re.findall(r"\{\{(\w+)\}\}", template)) == {"TITLE", "STYLE", "BUNDLE", "SCRIPT", "DATA", "NOSCRIPT"}
     assert "default-src 'none'" in template
+
+
+def test_the_modules_are_joined_without_a_word_of_importing_and_every_one_is_there() -> None:
+    joined = html.script()
+    assert not re.search(r"^\s*(import|export)\b", joined, re.MULTILINE)
+    assert not re.search(r"\bimport\s*\(|\beval\b|\bnew Function\b", joined)
+    folder = Path(html.__file__).parent / "assets"
+    assert sorted(path.stem for path in folder.glob("*.js")) == sorted(html.MODULES)
+
+
+def test_a_name_at_the_top_of_a_module_is_that_of_no_other() -> None:
+    declared = re.compile(r"^(?:export )?(?:async )?(?:function|const|let|class) (\w+|[\[{][^=]*)", re.MULTILINE)
+    names = [name for module in html.MODULES for name in declared.findall(html.asset(f"{module}.js"))]
+    assert len(names) > 100
+    assert all(name.isidentifier() for name in names)  # one name for each declaration, so that none hides
+    assert [name for name in names if names.count(name) > 1] == []
 
 
 def large_positions(num_systems: int, num_requests: int, num_relevant: int) -> Positions:

@@ -16,6 +16,13 @@ from typing import Any
 from lexirecall.tables import Table
 from lexirecall.text import visible
 
+MODULES = (
+    "text", "elements", "data", "state", "links", "charts", "evaluated", "leaderboard", "pairs", "pair", "deciding",
+    "request", "strips", "worst", "recall", "measures", "start",
+)  # fmt: skip
+"""The modules of the page's script, in the order in which they are joined: the last one starts it."""
+_IMPORT = re.compile(r'^import \{[\w\s,]*\} from "\./\w+\.js";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?function |const |let )", re.MULTILINE)
 _PLACEHOLDER = re.compile(r"\{\{(TITLE|STYLE|BUNDLE|SCRIPT|DATA|NOSCRIPT)\}\}")
 
 
@@ -30,11 +37,17 @@ def fill(payload: Mapping[str, Any], leaderboard: Table, bundle: str) -> str:
         "TITLE": html.escape(visible(payload["title"])),
         "STYLE": _within(asset("style.css"), "style"),
         "BUNDLE": _within(bundle, "script"),
-        "SCRIPT": _within(asset("page.js"), "script"),
+        "SCRIPT": _within(script(), "script"),
         "DATA": pack(payload),
         "NOSCRIPT": leaderboard.to_html(),
     }
     return _PLACEHOLDER.sub(lambda match: parts[match[1]], asset("template.html"))
+
+
+def script() -> str:
+    """Return the modules as one script: what one of them imports from another stands in the same function."""
+    code = "\n".join(_EXPORT.sub("", _IMPORT.sub("", asset(f"{name}.js"))) for name in MODULES)
+    return f'(() => {{\n"use strict";\n{code}}})();'
 
 
 def pack(payload: Mapping[str, Any]) -> str:

@@ -1,0 +1,145 @@
+/** Deciding: the difference of two systems on each request, and what decides it. */
+
+import { NONE, cut, grouped, number, signed } from "./text.js";
+import { h, num, put, rowHead, table, td, th } from "./elements.js";
+import { D, REASONS, REASON_ORDER, byWeight, decide, difference, isHeadToHead, numRelevant } from "./data.js";
+import { sections, shown, state } from "./state.js";
+import { A, B, place, requestLink } from "./links.js";
+import { MOST_BARS, sortedBars } from "./charts.js";
+
+/** The difference on each request that is shown, with what decides it. */
+export function pairRows(k) {
+  return shown.requests
+    .map((q) => ({ q, value: difference(k, state.a, state.b, q), decided: decide(state.a, state.b, q) }))
+    .filter((row) => row.value != null);
+}
+
+function pairTip(k, row) {
+  const values = D.measures[k].is_preference
+    ? ""
+    : ` (${[state.a, state.b].map((s) => number(D.values[k][s][row.q], 4)).join(" and ")})`;
+  const why =
+    row.decided && D.measures[k].name === "LexiRecall"
+      ? `: ${row.decided.sign ? cut(D.systems[row.decided.sign > 0 ? state.a : state.b], 40) + " " : ""}${REASONS[row.decided.reason]}`
+      : "";
+  return `request ${cut(D.requests[row.q], 40)}: ${signed(row.value, (x) => number(x, 4))}${values}${why}`;
+}
+
+export function drawPairBars(k, rows) {
+  const { bars, above } = sections.get("pair").parts;
+  bars.hidden = above.hidden = !rows.length;
+  if (!rows.length) return;
+  const measure = D.measures[k];
+  const isLexiRecall = measure.name === "LexiRecall";
+  const sorted = rows.toSorted(
+    (x, y) =>
+      y.value - x.value ||
+      (isLexiRecall && x.decided && y.decided ? Math.sign(x.value || 1) * byWeight(x.decided, y.decided) : 0) ||
+      x.q - y.q,
+  );
+  const every = Math.ceil(sorted.length / MOST_BARS);
+  const kept = sorted
+    .filter((_, index) => index % every === 0)
+    .map((row) => ({
+      q: row.q,
+      value: row.value,
+      side: row.value > 0 ? "A" : row.value < 0 ? "B" : "tie",
+      reason: row.decided ? REASONS[row.decided.reason] : "",
+      tip: pairTip(k, row),
+    }));
+  const counts = [1, 0, -1].map((sign) => rows.filter((row) => Math.sign(row.value) === sign).length);
+  const [top, bottom] = [sorted[0], sorted.at(-1)];
+  const label = `${measure.name} per request, sorted: ${cut(D.systems[state.a])} is better on ${counts[0]}, equal on ${counts[1]}, worse on ${counts[2]}; from ${number(top.value)} on request ${cut(D.requests[top.q])} to ${number(bottom.value)} on request ${cut(D.requests[bottom.q])}`;
+  put(
+    above,
+    "Difference per request in ",
+    cut(measure.name),
+    ", ",
+    A(),
+    " less ",
+    B(),
+    every > 1 ? ` (every ${every}th of ${grouped(sorted.length)})` : "",
+  );
+  sortedBars(bars, label, kept, {
+    title: isHeadToHead(k) ? (measure.is_preference ? "preference" : "difference") : "difference of win rates",
+    color: {
+      field: "side",
+      type: "nominal",
+      scale: { domain: ["A", "B", "tie"], range: ["var(--side-a)", "var(--side-b)", "var(--muted)"] },
+      legend: null,
+    },
+    ticks: isLexiRecall ? [-1, 0, 1] : null,
+    opacity: isLexiRecall
+      ? {
+          field: "reason",
+          type: "ordinal",
+          scale: { domain: REASON_ORDER.slice(0, 3).map((key) => REASONS[key]), range: [1, 0.62, 0.34] },
+          legend: {
+            title: "decided since the winner",
+            orient: "top",
+            columns: bars.clientWidth < 560 ? 1 : 3,
+            symbolFillColor: "var(--side-a)",
+            symbolStrokeWidth: 0,
+          },
+        }
+      : null,
+  });
+}
+
+export function reasonTable(rows) {
+  const of = (reason, sign) => rows.filter((row) => row.decided.reason === reason && row.decided.sign === sign).length;
+  return table({
+    caption: "What decides under LexiRecall, in how many requests",
+    head: h("tr", null, th("the winner"), th(["for ", A()], { class: "num" }), th(["for ", B()], { class: "num" })),
+    className: "reasons",
+    rows: REASON_ORDER.slice(0, 3),
+    row: (reason) => h("tr", null, rowHead(REASONS[reason]), num(grouped(of(reason, 1))), num(grouped(of(reason, -1)))),
+  });
+}
+
+export function decidingTable(k, rows) {
+  const isLexiRecall = D.measures[k].name === "LexiRecall";
+  const sorted = rows.toSorted(
+    (x, y) => (isLexiRecall ? 0 : Math.abs(y.value) - Math.abs(x.value)) || byWeight(x.decided, y.decided),
+  );
+  return table({
+    caption: isLexiRecall
+      ? "The requests that decide, the clearest first"
+      : `The requests that differ most in ${cut(D.measures[k].name)}, and what decides them under LexiRecall`,
+    head: h(
+      "tr",
+      null,
+      th("request"),
+      !isLexiRecall && th(cut(D.measures[k].name), { class: "num" }),
+      th("preferred"),
+      th("because it"),
+      th("relevant", { class: "num" }),
+      th("A finds", { class: "num" }),
+      th("B finds", { class: "num" }),
+      th("at level", { class: "num" }),
+      th("A has it at", { class: "num" }),
+      th("B has it at", { class: "num" }),
+    ),
+    rows: sorted,
+    row: ({ q, value, decided }) =>
+      h(
+        "tr",
+        null,
+        rowHead(requestLink(q)),
+        !isLexiRecall && num(signed(value, (x) => number(x, 4))),
+        td(
+          decided.sign === 0
+            ? NONE
+            : h("span", { class: decided.sign > 0 ? "side-a" : "side-b" }, decided.sign > 0 ? A() : B()),
+        ),
+        td(REASONS[decided.reason]),
+        num(grouped(numRelevant(q))),
+        decided.found.map((count) => num(grouped(count))),
+        decided.level
+          ? [num(grouped(decided.level)), decided.places.map((each) => num(place(each)))]
+          : [num(NONE), num(NONE), num(NONE)],
+      ),
+    first: 12,
+    className: "deciding",
+  });
+}

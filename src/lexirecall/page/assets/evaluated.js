@@ -1,0 +1,203 @@
+/** What was evaluated: the numbers of the collection, what was left out, the conventions. */
+
+import { NONE, counted, cut, grouped, visible } from "./text.js";
+import { h, name, note, num, put, rowHead, table, th } from "./elements.js";
+import { D } from "./data.js";
+import { sections } from "./state.js";
+
+const CONVENTIONS = {
+  level: ["Relevant", (grade) => `a document with a grade of ${grade} or more`],
+  imputation: [
+    "Not retrieved",
+    (rule) =>
+      ({
+        optimistic:
+          "a relevant document that a run does not return counts as found right after its last one, which flatters runs that return little",
+        pessimistic:
+          "a relevant document that a run does not return counts as found last of all, below everything it returns",
+        paper:
+          "a relevant document that a run does not return is at the bottom of the corpus, for every measure without a cut-off",
+      })[rule],
+  ],
+  corpus_size: [
+    "Corpus",
+    (size) =>
+      size == null
+        ? "its size was not given, so a document that was not retrieved has no position"
+        : `${typeof size === "number" ? grouped(size) : visible(size)} documents; relevant ones not retrieved stand at its bottom`,
+  ],
+  ties: [
+    "Equal scores",
+    (rule) =>
+      ({
+        trec: "are put in the order of document ids, descending, as trec_eval does",
+        input: "keep the order of the file",
+        worst: "relevant documents last: what a run is sure to reach",
+        best: "relevant documents first: the most that a run can reach",
+        expected: "the mean over all orders of such documents",
+      })[rule],
+  ],
+  score_dtype: [
+    "Scores",
+    (type) =>
+      type === "float32" ? "rounded to 32 bits first, as trec_eval 9 does" : "compared at full precision (64 bits)",
+  ],
+  depth: [
+    "Depth",
+    (depth) =>
+      depth == null
+        ? "rankings count in full"
+        : `only the first ${counted(depth, "document")} of each ranking ${depth === 1 ? "counts" : "count"}`,
+  ],
+  judged_only: [
+    "Unjudged documents",
+    (only) => (only ? "are taken out of the rankings" : "stay in the rankings, as not relevant"),
+  ],
+  duplicates: [
+    "Repeated documents",
+    (rule) =>
+      ({
+        error: "a ranking that names a document twice is refused; there was none",
+        first: "of a document named twice the first line counts",
+        best: "of a document named twice the best score counts",
+      })[rule],
+  ],
+  strict: ["Fields after the run tag", (refused) => (refused ? "are refused; there were none" : "are ignored")],
+  queries: [
+    "Unanswered requests",
+    (rule) =>
+      rule === "intersection"
+        ? "are left out of the means of the run that does not answer them"
+        : "count as nothing retrieved",
+  ],
+  no_relevant: [
+    "Nothing relevant",
+    (rule) =>
+      rule === "zero"
+        ? "requests without a relevant document count as 0"
+        : "requests without a relevant document are left out of every mean",
+  ],
+  test: [
+    "Tests",
+    (test) =>
+      ({
+        auto: "the sign test for lexicographic preferences, the paired t test for what has a size",
+        t: "paired t",
+        wilcoxon: "Wilcoxon's signed ranks",
+        sign: "the sign test: wins against losses",
+        randomization: "signs of the differences flipped at random",
+        hsd: "Tukey's HSD: all systems at once",
+        "randomized-hsd": "Tukey's HSD by permutation: all systems at once",
+      })[test],
+  ],
+  correction: [
+    "Many pairs",
+    (rule) =>
+      ({
+        holm: "p is corrected for the number of pairs of a measure, by Holm's method",
+        bonferroni: "p is corrected for the number of pairs of a measure, by Bonferroni's method",
+        bh: "p is corrected for the number of pairs of a measure, by Benjamini and Hochberg's method",
+        none: "p is not corrected for the number of pairs",
+      })[rule],
+  ],
+  test_ties: ["Ties in sign tests", (rule) => (rule === "split" ? "half of them count for each side" : "are left out")],
+  alpha: ["Significant", (alpha) => `p below ${alpha}`],
+};
+
+/** The conventions that had a say: seeds matter where chance does, corrections where pairs are tested one by one. */
+function conventionsInUse() {
+  const { test = "", ...others } = D.manifest.conventions;
+  const idle = [!/random/.test(test) && ["seed", "num_resamples"], /hsd/.test(test) && ["correction", "test_ties"]];
+  if (!/auto|sign/.test(test)) idle.push(["test_ties"]);
+  const names = Object.keys({ ...others, ...(test && { test }) });
+  return names.filter((key) => !idle.flat().includes(key));
+}
+
+function conventionRows() {
+  const used = conventionsInUse();
+  const ordered = [...Object.keys(CONVENTIONS), ...used.filter((key) => !Object.hasOwn(CONVENTIONS, key))];
+  return ordered
+    .filter((key) => used.includes(key))
+    .map((key) => {
+      const isKnown = Object.hasOwn(CONVENTIONS, key);
+      const [title, words] = isKnown ? CONVENTIONS[key] : [cut(key.replaceAll("_", " ")), () => undefined];
+      const value = D.manifest.conventions[key];
+      return [title, words(value) ?? cut(JSON.stringify(value), 200)];
+    });
+}
+
+function fact(value, text) {
+  return h("div", { class: "fact" }, h("strong", null, value), h("span", null, text));
+}
+
+const RUN_COLUMNS = [
+  ["answered", "requests answered"],
+  ["unanswered", "unanswered"],
+  ["without_judgments", "without judgments"],
+  ["duplicates_left_out", "repeated lines left out"],
+  ["retrieved", "documents retrieved"],
+  ["positive_retrieved", "relevant retrieved"],
+  ["positive_imputed", "relevant not retrieved"],
+];
+
+function runsTable() {
+  const columns = RUN_COLUMNS.filter(([key]) => D.manifest.runs.some((run) => run[key] !== undefined));
+  return table({
+    caption: "The runs, and what was read from each",
+    head: h(
+      "tr",
+      null,
+      th("system"),
+      columns.map(([, text]) => th(text, { class: "num" })),
+    ),
+    rows: D.manifest.runs,
+    row: (run) =>
+      h(
+        "tr",
+        null,
+        rowHead(name(run.name ?? "")),
+        columns.map(([key]) => num(run[key] == null ? NONE : grouped(run[key]))),
+      ),
+    first: 30,
+  });
+}
+
+export function drawEvaluated() {
+  const { qrels, notes } = D.manifest;
+  const relevant = D.relevant.reduce((sum, documents) => sum + documents.length, 0);
+  const depth = D.retrieved.length ? Math.max(...D.retrieved.map((each) => (each ? Math.max(0, ...each) : 0))) : 0;
+  const facts = [
+    fact(grouped(D.systems.length), D.systems.length === 1 ? "system" : "systems"),
+    fact(grouped(D.requests.length), "requests with a relevant document"),
+    fact(
+      grouped(relevant),
+      `relevant documents, ${(relevant / Math.max(D.requests.length, 1)).toFixed(1)} per request`,
+    ),
+    qrels.judged != null && fact(grouped(qrels.judged), "judged documents"),
+    depth > 0 && fact(grouped(depth), "documents in the longest ranking"),
+  ];
+  const remarks = [...notes.map((each) => each.text), ...D.left_out];
+  put(
+    sections.get("evaluated").body,
+    h("div", { class: "facts" }, facts),
+    remarks.length
+      ? h(
+          "div",
+          { class: "remarks" },
+          h("h3", null, "Left out, ignored or imputed"),
+          h(
+            "ul",
+            null,
+            remarks.map((text) => h("li", null, visible(text))),
+          ),
+        )
+      : note("Nothing was left out: every judged request has a relevant document and is answered by every system."),
+    h("h3", null, "Conventions", qrels.name ? [" · judgments: ", name(qrels.name)] : ""),
+    h(
+      "dl",
+      { class: "conventions" },
+      conventionRows().map(([title, words]) => h("div", null, h("dt", null, `${title}: `), h("dd", null, words))),
+    ),
+    D.manifest.runs.length > 0 && h("details", null, h("summary", null, "What was read from each run"), runsTable()),
+  );
+}

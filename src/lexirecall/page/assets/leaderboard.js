@@ -1,0 +1,148 @@
+/** Leaderboard: the mean of every measure, sorted as the reader likes. */
+
+import { NONE, cut, number, visible } from "./text.js";
+import { h, name, note, put, rowHead, table, td, th } from "./elements.js";
+import { D, direction } from "./data.js";
+import { sections, shown } from "./state.js";
+import { system } from "./links.js";
+
+const order = { column: -1, isDescending: false }; // -1 is the rank
+
+function sortedSystems() {
+  const sign = order.isDescending ? -1 : 1;
+  const key = order.column < 0 ? (s) => D.ranks[s] : (s) => D.means[s][order.column];
+  return shown.systems.toSorted((s, t) => {
+    const [x, y] = [key(s), key(t)];
+    if (x == null || y == null) return (x == null) - (y == null); // undefined ones last, whatever the order
+    return sign * (x - y) || s - t;
+  });
+}
+
+function leaderboardHead() {
+  const columns = [
+    [-1, "rank", "place by the share of comparisons won"],
+    ...D.measures.map((measure, k) => [k, measure.name, measure.title]),
+  ];
+  return h(
+    "tr",
+    null,
+    columns.map(([k, text, title]) => {
+      const isSorted = order.column === k;
+      const arrow = isSorted ? (order.isDescending ? "▼" : "▲") : "↕";
+      const button = h(
+        "button",
+        { type: "button", class: "sort", title, onclick: () => sortBy(k) },
+        cut(text, 40),
+        h("span", { class: "arrow", "aria-hidden": "true" }, arrow),
+      );
+      const kind =
+        k >= 0 &&
+        h(
+          "span",
+          { class: "kind" },
+          D.measures[k].is_preference ? "win rate" : D.measures[k].better === "lower" ? "lower is better" : "mean",
+        );
+      const cell = th(button, {
+        class: k < 0 ? "rank" : "num",
+        "aria-sort": isSorted ? (order.isDescending ? "descending" : "ascending") : "none",
+      });
+      if (kind) cell.append(kind);
+      return k < 0 ? [cell, th("system")] : cell;
+    }),
+  );
+}
+
+function sortBy(column) {
+  const descending = column >= 0 && direction(column) > 0; // the best first
+  order.isDescending = order.column === column ? !order.isDescending : descending;
+  order.column = column;
+  drawLeaderboard();
+  sections.get("leaderboard").body.querySelectorAll("button.sort")[column + 1].focus();
+}
+
+function valueCell(s, k, highest, longest) {
+  const value = D.means[s][k];
+  const text = number(value, D.measures[k].decimals ?? 4);
+  const mark = D.marks[s][k];
+  const label =
+    D.baseline == null
+      ? `significantly better than ${mark}`
+      : mark === "+"
+        ? "significantly better than the baseline"
+        : "significantly worse than the baseline";
+  const cell = h(
+    "td",
+    { class: "num value", "--share": value == null || !highest ? 0 : Math.max(0, value / highest) },
+    D.best[s][k] ? h("strong", null, text) : text,
+  );
+  cell.append(h("sup", { title: mark ? label : null, "--length": longest }, mark));
+  return cell;
+}
+
+function footnote() {
+  const methods = [...new Set(D.measures.map((measure) => measure.test).filter(Boolean))].join(", ");
+  const corrections = [
+    ...new Set(D.measures.map((measure) => measure.correction).filter((each) => each && each !== "none")),
+  ].join(", ");
+  const how = [methods, corrections && `correction: ${corrections}`, `α = ${D.alpha}`].filter(Boolean).join("; ");
+  return D.baseline == null
+    ? `Raised letters: the systems that are significantly worse (${how}). Bold: the best value. The filter chooses what is shown; means and tests are over all requests.`
+    : [
+        `Raised + and −: significantly better or worse than the baseline, `,
+        name(D.systems[D.baseline]),
+        ` (${how}). Bold: the best value.`,
+      ];
+}
+
+export function drawLeaderboard() {
+  const highest = D.measures.map((_, k) => Math.max(0, ...D.means.map((row) => row[k] ?? 0)));
+  const longest = D.measures.map((_, k) => Math.max(0, ...D.marks.map((row) => row[k].length)));
+  const rows = sortedSystems();
+  put(
+    sections.get("leaderboard").body,
+    D.systems.length > 1 &&
+      note(
+        h("strong", null, "LexiRecall"),
+        " prefers the ranking that finds more of the relevant documents; where both find as many, the one that finds the last of them sooner; where that ties, the one before. Its win rate is the share of comparisons with the other systems, request by request, that a system wins; a tie counts half.",
+      ),
+    rows.length
+      ? table({
+          caption: "Means over requests, the best system first",
+          head: leaderboardHead(),
+          rows,
+          row: (s) =>
+            h(
+              "tr",
+              D.baseline === s ? { class: "baseline" } : null,
+              h("td", { class: "rank" }, String(D.ranks[s])),
+              rowHead(system(s)),
+              D.measures.map((_, k) => valueCell(s, k, highest[k], longest[k])),
+            ),
+          first: 40,
+          className: "leaderboard",
+        })
+      : note("No system matches the filter."),
+    D.systems.length > 1 && note(footnote()),
+    h("details", null, h("summary", null, "What the measures are"), glossary()),
+  );
+}
+
+function glossary() {
+  return table({
+    caption: "The measures: p are the positions of the m relevant documents",
+    head: h("tr", null, th("measure"), th("what it is"), th("formula"), th("better"), th("test")),
+    rows: D.measures,
+    row: (measure) =>
+      h(
+        "tr",
+        null,
+        rowHead(name(measure.name)),
+        td(visible(measure.title)),
+        h("td", { class: "formula" }, visible(measure.formula)),
+        td(measure.better),
+        td(measure.test ?? NONE),
+      ),
+    className: "words",
+    first: 50,
+  });
+}

@@ -1,0 +1,56 @@
+/** Links: how a system, a request and a pair are named and chosen on the page. */
+
+import { grouped } from "./text.js";
+import { chooser, h, name, note } from "./elements.js";
+import { D, indices, isHeld } from "./data.js";
+import { address, change, chosenState, state } from "./state.js";
+
+export const alone = () => note("There is one system only, and nothing to compare it with.");
+
+/** Leave a link to the address bar only if it opens elsewhere; else go there and keep what it does not name. */
+export function link(changes, go, ...children) {
+  const follow = (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    change(changes, { go });
+  };
+  return h("a", { href: address({ ...chosenState(), ...changes }, go), onclick: follow }, ...children);
+}
+
+export const requestLink = (q) => link({ q }, "request", name(D.requests[q], 40));
+
+export function system(s, most = 40) {
+  return [h("span", { class: "letter" }, D.labels[s]), " ", name(D.systems[s], most)];
+}
+
+export const measureOptions = () => D.measures.map((measure, k) => [k, measure.name]);
+export const systemOptions = () => indices(D.systems.length).map((s) => [s, `${D.labels[s]} ${D.systems[s]}`]);
+
+/** The choice of two systems, kept in step wherever it stands. */
+export function pairChoosers(last) {
+  const first = chooser("System A", (a) => change({ a }, { last }));
+  const second = chooser("System B", (b) => change({ b }, { last }));
+  const turn = () => change({ a: state.b, b: state.a }, { last });
+  const swap = h("button", { type: "button", title: "Swap A and B", onclick: turn }, "⇄ swap");
+  const update = () => {
+    first.set(systemOptions(), state.a);
+    second.set(systemOptions(), state.b);
+  };
+  return {
+    elements: [h("span", { class: "side-a" }, first.element), swap, h("span", { class: "side-b" }, second.element)],
+    update,
+  };
+}
+
+export const A = () => name(D.systems[state.a]);
+export const B = () => name(D.systems[state.b]);
+
+/** Why there is nothing to say about the pair. */
+export const notHeld = () =>
+  note(
+    isHeld(state.a) && isHeld(state.b)
+      ? "The two are not compared here: one of them does not answer."
+      : "The page does not hold the rankings of both systems: see what was left out, at the top.",
+  );
+
+export const place = (position) => (Number.isFinite(position) ? grouped(position) : "missing");

@@ -1,0 +1,143 @@
+/** One pair: what the tests say of two systems, under every measure. */
+
+import { NONE, counted, cut, grouped, number, percent, probability, signed } from "./text.js";
+import { chooser, h, name, note, num, put, rowHead, table, th } from "./elements.js";
+import { D, compared, indices, isHeadToHead, isSignificant } from "./data.js";
+import { change, sections, shown, state } from "./state.js";
+import { A, B, alone, measureOptions, notHeld, pairChoosers } from "./links.js";
+import { decidingTable, drawPairBars, pairRows, reasonTable } from "./deciding.js";
+
+export function setUpPair(body) {
+  const pair = pairChoosers("pair");
+  const measure = chooser("Measure", (m) => change({ m }));
+  const [summary, bars, details] = [h("div"), h("div"), h("div")];
+  const above = h("h3");
+  const controls = h("div", { class: "controls needs-pair" }, pair.elements, measure.element);
+  body.append(controls, summary, above, bars, details);
+  return { pair, measure, summary, bars, details, above };
+}
+
+function balance({ wins, ties, losses }) {
+  const total = Math.max(1, wins + ties + losses);
+  const part = (className, count) =>
+    count > 0 && h("span", { class: className, "--share": count / total }, grouped(count));
+  return h(
+    "div",
+    { class: "balance", role: "img", "aria-label": `wins ${wins}, ties ${ties}, losses ${losses}` },
+    part("wins", wins),
+    part("ties", ties),
+    part("losses", losses),
+  );
+}
+
+function verdict(k, pair) {
+  const measure = D.measures[k];
+  if (pair.p == null) return D.baseline == null ? "There is no p-value." : "Only pairs with the baseline were tested.";
+  const corrected = measure.correction && measure.correction !== "none" ? `, ${measure.correction} over all pairs` : "";
+  const about =
+    pair.tested == null
+      ? ""
+      : ` p and the interval are about ${signed(pair.tested, (x) => number(x, 4))}, the difference that this test looks at.`;
+  return `The difference is ${isSignificant(pair) ? "" : "not "}significant: p\u00a0${pair.p < 0.001 ? "" : "=\u00a0"}${probability(pair.p)} (${measure.test ?? "test"}${corrected}; α = ${D.alpha}).${about}`;
+}
+
+function pairSummary(k) {
+  const pair = compared(k, state.a, state.b);
+  const measure = D.measures[k];
+  if (!pair)
+    return [
+      note(
+        "This page holds no test of ",
+        A(),
+        " against ",
+        B(),
+        D.baseline == null ? "." : ": only pairs with the baseline were tested.",
+      ),
+    ];
+  const total = pair.wins + pair.ties + pair.losses;
+  return [
+    h(
+      "p",
+      { class: "lead" },
+      "Under ",
+      h("strong", null, cut(measure.name)),
+      ", ",
+      h("span", { class: "side-a" }, A()),
+      ` is better on ${grouped(pair.wins)} of ${counted(total, "request")}, `,
+      h("span", { class: "side-b" }, B()),
+      ` on ${grouped(pair.losses)}, and ${grouped(pair.ties)} ${pair.ties === 1 ? "ties" : "tie"}. `,
+      verdict(k, pair),
+    ),
+    balance(pair),
+  ];
+}
+
+function measuresOfPair() {
+  const rows = indices(D.measures.length)
+    .map((k) => [k, compared(k, state.a, state.b)])
+    .filter(([, pair]) => pair);
+  const isOther = rows.some(([, pair]) => pair.tested != null);
+  const columns = ["difference", isOther && "tested", "interval", "p", "wins", "ties", "losses"].filter(Boolean);
+  return table({
+    caption: h(
+      "span",
+      null,
+      "Every measure, ",
+      A(),
+      " against ",
+      B(),
+      `; + is better for the first; ${percent(1 - D.alpha, 0)} intervals`,
+    ),
+    head: h(
+      "tr",
+      null,
+      th("measure"),
+      columns.map((text) => th(text, { class: "num" })),
+    ),
+    rows,
+    row: ([k, pair]) => {
+      const value = (x) => number(x, D.measures[k].decimals ?? 4);
+      const interval =
+        pair.low == null || pair.high == null ? NONE : `${signed(pair.low, value)} to ${signed(pair.high, value)}`;
+      const difference = signed(pair.mean, value);
+      return h(
+        "tr",
+        k === state.m ? { class: "chosen" } : null,
+        rowHead(name(D.measures[k].name)),
+        num(isSignificant(pair) ? h("strong", null, difference) : difference),
+        isOther && num(signed(pair.tested ?? pair.mean, value)),
+        num(interval),
+        num(probability(pair.p)),
+        [pair.wins, pair.ties, pair.losses].map((count) => num(grouped(count))),
+      );
+    },
+  });
+}
+
+export function drawPair() {
+  const { pair, measure, summary, bars, details, above } = sections.get("pair").parts;
+  if (D.systems.length < 2) {
+    bars.hidden = above.hidden = true;
+    return put(summary, alone());
+  }
+  pair.update();
+  measure.set(measureOptions(), state.m);
+  put(summary, ...pairSummary(state.m));
+  const rows = pairRows(state.m);
+  drawPairBars(state.m, rows);
+  const decided = rows.filter((row) => row.decided);
+  put(
+    details,
+    !isHeadToHead(state.m) && rows.length
+      ? note(
+          "The bars are differences of the win rates against all systems; whom this preference prefers head to head on each request is not in the page.",
+        )
+      : "",
+    decided.length ? h("div", { class: "columns" }, measuresOfPair(), reasonTable(decided)) : measuresOfPair(),
+    decided.length
+      ? decidingTable(state.m, decided)
+      : shown.requests.length
+        ? notHeld()
+        : note("No request matches the filter."),
+  );
+}

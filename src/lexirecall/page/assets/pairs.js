@@ -1,0 +1,164 @@
+/** Every pair: a matrix of all systems against all. */
+
+import { brief, cut, number, probability, signed, visible } from "./text.js";
+import { chooser, h, note, put, scrollable } from "./elements.js";
+import { D, compared, isSignificant } from "./data.js";
+import { change, sections, shown, state } from "./state.js";
+import { alone, measureOptions, system } from "./links.js";
+import { showTip } from "./charts.js";
+
+function pairLabel(k, a, b, pair) {
+  if (!pair) return `${cut(D.systems[a])} and ${cut(D.systems[b])}: not compared`;
+  const verdict = isSignificant(pair) ? "significant" : "not significant";
+  return `${cut(D.systems[a])} against ${cut(D.systems[b])}: ${D.measures[k].name} ${signed(pair.mean, (x) => number(x, 4))}, p ${probability(pair.p)}, ${verdict}`;
+}
+
+function matrixCell(k, a, b, highest, isTerse) {
+  if (a === b) return h("td", { class: "self", role: "gridcell", tabindex: "-1", "aria-label": "the same system" });
+  const pair = compared(k, a, b);
+  const label = pairLabel(k, a, b, pair);
+  const isChosen = state.a === a && state.b === b;
+  const attributes = {
+    role: "gridcell",
+    tabindex: "-1",
+    "aria-label": label,
+    "aria-selected": isChosen ? "true" : null,
+  };
+  if (!pair) return h("td", { ...attributes, class: "empty" });
+  const side = pair.mean > 0 ? "for-a" : pair.mean < 0 ? "for-b" : "even";
+  const weight = highest ? Math.min(1, Math.abs(pair.mean) / highest) : 0;
+  const cell = h("td", {
+    ...attributes,
+    class: `${side}${isSignificant(pair) ? " significant" : ""}`,
+    "--weight": weight.toFixed(3),
+  });
+  if (!isTerse) cell.append(brief(pair.mean) + (isSignificant(pair) ? "*" : ""));
+  return cell;
+}
+
+function matrix(k, systems) {
+  const isTerse = systems.length > 24;
+  const means = D.pairs.by_measure[k].mean.filter((mean) => mean != null);
+  const highest = means.reduce((most, mean) => Math.max(most, Math.abs(mean)), 0);
+  const head = h(
+    "tr",
+    { role: "row" },
+    h("td", { class: "corner", role: "gridcell" }),
+    systems.map((s) => h("th", { scope: "col", role: "columnheader", title: visible(D.systems[s]) }, D.labels[s])),
+  );
+  const rows = systems.map((a) =>
+    h(
+      "tr",
+      { role: "row" },
+      h("th", { scope: "row", role: "rowheader" }, system(a, 24)),
+      systems.map((b) => matrixCell(k, a, b, highest, isTerse)),
+    ),
+  );
+  const grid = h(
+    "table",
+    {
+      class: `matrix${isTerse ? " terse" : ""}`,
+      role: "grid",
+      "--cell": `${Math.max(7, Math.min(14, 1120 / systems.length)).toFixed(1)}px`,
+      "aria-label": `Pairs of systems under ${D.measures[k].name}`,
+    },
+    h(
+      "caption",
+      null,
+      h(
+        "span",
+        null,
+        "The system of the row against that of the column, by letter. Arrow keys move, Enter opens the pair.",
+      ),
+    ),
+    h("thead", null, head),
+    h("tbody", null, rows),
+  );
+  operate(grid, systems);
+  return grid;
+}
+
+const STEPS = {
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  Home: [0, -Infinity],
+  End: [0, Infinity],
+  PageUp: [-10, 0],
+  PageDown: [10, 0],
+};
+
+/** One stop of the Tab key for the whole grid, arrow keys within it. */
+function operate(grid, systems) {
+  const rows = grid.tBodies[0].rows;
+  const clamp = (index) => Math.max(0, Math.min(systems.length - 1, index));
+  const cell = (r, c) => rows[clamp(r)].cells[clamp(c) + 1];
+  let current = cell(Math.max(0, systems.indexOf(state.a)), Math.max(0, systems.indexOf(state.b)));
+  current.tabIndex = 0;
+  const place = (element) => [element.parentElement.sectionRowIndex, element.cellIndex - 1];
+  const open = (element) => {
+    const [r, c] = place(element);
+    if (r !== c && c >= 0) change({ a: systems[r], b: systems[c] }, { go: "pair" });
+  };
+  grid.addEventListener("focusin", ({ target }) => {
+    if (target.tagName !== "TD") return;
+    current.tabIndex = -1;
+    current = target;
+    current.tabIndex = 0;
+  });
+  const label = ({ target }) => (target.tagName === "TD" ? (target.getAttribute("aria-label") ?? "") : "");
+  grid.addEventListener("mousemove", (event) => showTip(event, label(event)));
+  grid.addEventListener("mouseleave", (event) => showTip(event, ""));
+  grid.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" || event.key === " ") open(current);
+    else if (Object.hasOwn(STEPS, event.key)) {
+      const [r, c] = place(current);
+      cell(r + STEPS[event.key][0], c + STEPS[event.key][1]).focus();
+    } else return;
+    event.preventDefault();
+  });
+  grid.addEventListener(
+    "click",
+    ({ target }) => target.tagName === "TD" && target.parentElement.parentElement === grid.tBodies[0] && open(target),
+  );
+}
+
+export function setUpPairs(body) {
+  const choice = chooser("Measure", (m) => change({ m }));
+  const legend = h(
+    "div",
+    { class: "legend", "aria-hidden": "true" },
+    "column better",
+    h("span", { class: "ramp" }),
+    "row better",
+    h("span", { class: "pale" }),
+    "pale: not significant",
+  );
+  const space = h("div");
+  body.append(h("div", { class: "controls needs-pair" }, choice.element, legend), space);
+  return { choice, space };
+}
+
+export function drawPairs() {
+  const { choice, space } = sections.get("pairs").parts;
+  choice.set(measureOptions(), state.m);
+  if (D.systems.length < 2) return put(space, alone());
+  if (!shown.systems.length) return put(space, note("No system matches the filter."));
+  const measure = D.measures[state.m];
+  put(
+    space,
+    scrollable(`Pairs of systems under ${measure.name}`, matrix(state.m, shown.systems)),
+    note(
+      measure.is_preference
+        ? "Shown is the mean preference of the row over the column, from −1 to +1"
+        : "Shown is the mean difference, row less column",
+      measure.better === "lower" ? ", turned so that + is better" : "",
+      `; * is p < ${D.alpha}`,
+      measure.test
+        ? ` (${measure.test}${measure.correction && measure.correction !== "none" ? `, ${measure.correction}` : ""})`
+        : "",
+      ". Choose a cell to see the pair below.",
+    ),
+  );
+}

@@ -1,0 +1,176 @@
+/** One request: in words and level by level, what decides it. */
+
+import { NONE, counted, grouped } from "./text.js";
+import { chooser, h, listed, name, note, num, put, rowHead, table, td, th } from "./elements.js";
+import { D, at, decide, indices, lacked, numRelevant } from "./data.js";
+import { change, sections, shown, state } from "./state.js";
+import { A, B, notHeld, pairChoosers, place } from "./links.js";
+import { byLexiRecall, rankings, stripTable } from "./strips.js";
+
+export function setUpRequest(body) {
+  const choice = chooser("Request", (q) => change({ q }));
+  const step = (by) => () => {
+    const near = shown.requests.includes(state.q) ? shown.requests : [...shown.requests, state.q].sort((x, y) => x - y);
+    change({ q: near[(near.indexOf(state.q) + by + near.length) % near.length] });
+  };
+  const previous = h("button", { type: "button", "aria-label": "Previous request", onclick: step(-1) }, "‹ previous");
+  const next = h("button", { type: "button", "aria-label": "Next request", onclick: step(1) }, "next ›");
+  const pair = pairChoosers("request");
+  const space = h("div");
+  body.append(
+    h("div", { class: "controls" }, choice.element, previous, next, D.systems.length > 1 ? pair.elements : []),
+    space,
+  );
+  return { choice, pair, space };
+}
+
+const MOST_OPTIONS = 1000;
+
+function requestOptions() {
+  const near = new Set(shown.requests.slice(0, MOST_OPTIONS)).add(state.q);
+  return [...near].sort((x, y) => x - y).map((q) => [q, D.requests[q]]);
+}
+
+/** In words, what decides between two systems; as `lexirecall explain` says it. */
+function sentence(decided) {
+  const { q, sign, reason, level, found, sides } = decided;
+  const m = counted(numRelevant(q), "relevant document");
+  if (sign === 0)
+    return [
+      found[0]
+        ? `A tie: both runs have ${grouped(found[0])} of the ${m}, at the same positions.`
+        : `A tie: both runs find none of the ${m}.`,
+    ];
+  const [better, worse] = sign > 0 ? [0, 1] : [1, 0];
+  const run = (side) => (side === 0 ? A() : B());
+  if (reason === "found") {
+    return [
+      run(better),
+      ` is preferred: it finds ${found[better]} of the ${m}, `,
+      run(worse),
+      ` ${found[worse]}; `,
+      run(worse),
+      " lacks ",
+      listed(lacked(sides[better], sides[worse], q)),
+      ".",
+    ].flat();
+  }
+  const same = found[0] - level;
+  const stands = (side) => [
+    `at ${grouped(at(sides[side].positions, level))} in `,
+    run(side),
+    " (",
+    name(D.relevant[q][sides[side].documents[level - 1]], 40),
+    ")",
+  ];
+  const which = same ? `, the last ${same} at the same positions; the one before` : " and the last of them";
+  return [
+    run(better),
+    ` is preferred: both find ${found[0]} of the ${m}${which} stands `,
+    stands(better),
+    " and ",
+    stands(worse),
+    ".",
+  ].flat();
+}
+
+function levelTable(decided, q) {
+  const m = numRelevant(q);
+  const rows = indices(m).map((i) => m - i);
+  const most = 12;
+  const start = Math.max(0, Math.min(m - (decided.level || m) - most / 2, m - most));
+  const cell = (side, level) => [
+    num(place(at(decided.sides[side].positions, level))),
+    td(level <= decided.found[side] ? name(D.relevant[q][decided.sides[side].documents[level - 1]], 40) : NONE),
+  ];
+  return table({
+    caption:
+      start > 0
+        ? `Level by level, from level ${rows[start]}: the deciding one is among the first`
+        : "Level by level, the last relevant document first",
+    head: h(
+      "tr",
+      null,
+      th("level", { class: "num" }),
+      th(["position in ", A()], { class: "num" }),
+      th("document"),
+      th(["position in ", B()], { class: "num" }),
+      th("document"),
+      th("decides"),
+    ),
+    rows: [...rows.slice(start), ...rows.slice(0, start)],
+    row: (level) =>
+      h(
+        "tr",
+        level === decided.level ? { class: "chosen" } : null,
+        num(grouped(level)),
+        cell(0, level),
+        cell(1, level),
+        td(level === decided.level ? h("strong", null, "this level") : ""),
+      ),
+    first: most,
+  });
+}
+
+function documentTable(q) {
+  const found = D.relevant[q].map((text) => ({ text, count: 0, best: Infinity, by: -1 }));
+  const all = rankings(q);
+  for (const { s, own } of all) {
+    own.documents.forEach((document, i) => {
+      const each = found[document];
+      each.count++;
+      if (own.positions[i] < each.best) [each.best, each.by] = [own.positions[i], s];
+    });
+  }
+  const sorted = found.toSorted((x, y) => x.count - y.count || (y.best === x.best ? 0 : y.best - x.best));
+  return table({
+    caption: `The relevant documents, those that the fewest of ${counted(all.length, "system")} find first`,
+    head: h("tr", null, th("document"), th("found by", { class: "num" }), th("soonest at", { class: "num" }), th("by")),
+    rows: sorted,
+    row: (each) =>
+      h(
+        "tr",
+        null,
+        rowHead(name(each.text, 60)),
+        num(grouped(each.count)),
+        num(each.count ? grouped(each.best) : NONE),
+        td(each.by < 0 ? NONE : name(D.systems[each.by], 40)),
+      ),
+    first: 10,
+  });
+}
+
+function requestLead(q) {
+  const all = rankings(q).sort(byLexiRecall);
+  const m = counted(numRelevant(q), "relevant document");
+  if (!all.length) return [`It has ${m}.`];
+  const [best] = all;
+  const count = best.own.positions.length;
+  const nobody = numRelevant(q) - new Set(all.flatMap((each) => each.own.documents)).size;
+  const last = count ? `, the last at ${grouped(best.own.positions.at(-1))}` : "";
+  return [
+    `It has ${m}. `,
+    all.length > 1 ? ["LexiRecall puts ", name(D.systems[best.s]), " first: it"] : [name(D.systems[best.s])],
+    ` finds ${count ? grouped(count) : "none"}${last}. `,
+    nobody
+      ? `${counted(nobody, "document")} ${nobody === 1 ? "is" : "are"} found by no system${all.length < D.systems.length ? " shown" : ""}.`
+      : "Every one is found by some system.",
+  ].flat();
+}
+
+export function drawRequest() {
+  const { choice, pair, space } = sections.get("request").parts;
+  if (!D.requests.length) return put(space, note("No request has a relevant document."));
+  const { q } = state;
+  choice.set(requestOptions(), q);
+  pair.update();
+  const decided = D.systems.length > 1 ? decide(state.a, state.b, q) : null;
+  put(
+    space,
+    h("h3", null, "Request ", name(D.requests[q], 80)),
+    h("p", null, requestLead(q)),
+    decided ? h("p", { class: "lead sentence" }, sentence(decided)) : D.systems.length > 1 && notHeld(),
+    stripTable(q, decided),
+    h("div", { class: "columns" }, decided && numRelevant(q) ? levelTable(decided, q) : "", documentTable(q)),
+  );
+}

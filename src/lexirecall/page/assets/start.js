@@ -1,0 +1,147 @@
+/** Start: colours, filters, and the order in which the page comes to life. */
+
+import { visible } from "./text.js";
+import { byId } from "./elements.js";
+import { D, setData, unpack } from "./data.js";
+import {
+  change,
+  currentAddress,
+  decisiveRequest,
+  draw,
+  drawAll,
+  filter,
+  followAddress,
+  sections,
+  seen,
+  shown,
+  standard,
+  state,
+  visit,
+  waiting,
+} from "./state.js";
+import { tip } from "./charts.js";
+import { drawEvaluated } from "./evaluated.js";
+import { drawLeaderboard } from "./leaderboard.js";
+import { drawPairs, setUpPairs } from "./pairs.js";
+import { drawPair, setUpPair } from "./pair.js";
+import { drawRequest, setUpRequest } from "./request.js";
+import { drawWorst, setUpWorst } from "./worst.js";
+import { drawRecall, setUpRecall } from "./recall.js";
+import { drawMeasures, setUpMeasures } from "./measures.js";
+
+function setUpTheme() {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const button = byId("theme");
+  let chosen = null; // by the reader, for as long as the page is open
+  const apply = () => {
+    const theme = chosen ?? (dark.matches ? "dark" : "light");
+    document.documentElement.dataset.theme = theme;
+    button.textContent = theme === "dark" ? "Light" : "Dark";
+    button.setAttribute("aria-label", `Switch to ${theme === "dark" ? "light" : "dark"} colours`);
+  };
+  dark.addEventListener("change", apply);
+  button.addEventListener("click", () => {
+    chosen = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+    apply();
+  });
+  apply();
+}
+
+const SECTIONS = {
+  evaluated: { keys: [], draw: drawEvaluated },
+  leaderboard: { keys: ["systems"], draw: drawLeaderboard },
+  pairs: { keys: ["systems", "m", "a", "b"], draw: drawPairs, setUp: setUpPairs },
+  pair: { keys: ["requests", "m", "a", "b"], draw: drawPair, setUp: setUpPair },
+  request: { keys: ["systems", "requests", "q", "a", "b"], draw: drawRequest, setUp: setUpRequest },
+  worst: { keys: ["systems", "requests", "worst"], draw: drawWorst, setUp: setUpWorst },
+  recall: { keys: ["systems"], draw: drawRecall, setUp: setUpRecall },
+  measures: { keys: [], draw: drawMeasures, setUp: setUpMeasures },
+};
+
+function setUpSections() {
+  const observer = new IntersectionObserver(
+    (entries) => {
+      for (const { target, isIntersecting } of entries) isIntersecting ? seen.add(target.id) : seen.delete(target.id);
+      draw();
+    },
+    { rootMargin: "200px" },
+  );
+  for (const [id, section] of Object.entries(SECTIONS)) {
+    const body = byId(id).querySelector(".body");
+    sections.set(id, { ...section, body, parts: section.setUp?.(body) });
+    waiting.add(id);
+    observer.observe(byId(id));
+  }
+}
+
+function setUpFilters() {
+  let timer;
+  for (const [key, go] of [
+    ["systems", "leaderboard"],
+    ["requests", "request"],
+  ]) {
+    const input = byId(`filter-${key}`);
+    input.addEventListener("input", () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => change({ [key]: input.value }), D.systems.length > 40 ? 150 : 50);
+    });
+    input.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return;
+      event.preventDefault();
+      clearTimeout(timer);
+      change({ [key]: input.value });
+      if (shown[key].length) change(key === "requests" ? { q: shown.requests[0] } : {}, { go });
+    });
+  }
+  for (const anchor of document.querySelectorAll("nav a")) {
+    anchor.addEventListener("click", (event) => {
+      event.preventDefault(); // the address keeps the pair and the request
+      drawAll();
+      visit(anchor.hash.slice(1));
+    });
+  }
+}
+
+/** The first pair is the best two, or the best and the baseline; the measure is LexiRecall. */
+function setUpState() {
+  if (D.baseline != null) state.b = D.baseline === 0 ? 1 : D.baseline;
+  state.m = Math.max(
+    0,
+    D.measures.findIndex((measure) => measure.name === "LexiRecall"),
+  );
+  state.q = D.systems.length > 1 ? decisiveRequest(state.a, state.b) : 0;
+  Object.assign(standard, { q: state.q, a: state.a, b: state.b, m: state.m });
+}
+
+function colophon() {
+  const { versions = {}, reader } = D.manifest;
+  const others = Object.entries(versions)
+    .filter(([key]) => key !== "lexirecall")
+    .map((pair) => pair.join(" "));
+  const beside = [...others, reader && `${reader} reader`].filter(Boolean).join(", ");
+  return visible(`Made by lexirecall ${D.lexirecall} on ${D.date}${beside && ` (${beside})`}. One file, no network.`);
+}
+
+async function start() {
+  setUpTheme();
+  setData(await unpack(byId("payload").textContent));
+  document.documentElement.classList.toggle("alone", D.systems.length < 2);
+  byId("payload").remove(); // it takes memory, and nobody reads it again
+  document.body.append(tip);
+  setUpState();
+  filter();
+  setUpSections();
+  setUpFilters();
+  byId("colophon").textContent = colophon();
+  if (location.hash.length > 1) followAddress();
+  else draw();
+  window.addEventListener("hashchange", () => location.hash !== currentAddress() && followAddress());
+  window.addEventListener("beforeprint", drawAll);
+}
+
+start().catch((error) => {
+  const trouble = byId("trouble");
+  trouble.hidden = false;
+  trouble.textContent = `This report cannot be shown: ${error.message}. It needs a browser of 2023 or later, and the whole file.`;
+  console.error(error);
+});

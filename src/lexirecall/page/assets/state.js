@@ -1,0 +1,164 @@
+/** State: what the reader chose, its address, and the sections that are drawn from it. */
+
+import { counted, cut, grouped, visible } from "./text.js";
+import { byId } from "./elements.js";
+import { D, byWeight, decide, indices } from "./data.js";
+import { drawing } from "./charts.js";
+
+// What is shown follows from the address alone: what it does not name is as on opening the page.
+export const state = { q: 0, a: 0, b: 1, m: 0, worst: -1, systems: "", requests: "" };
+
+export const standard = {}; // q, a, b and m on opening
+const chosen = new Set(); // which of q, a, b and m the reader chose
+let focus = "pair"; // what was chosen last: the pair or the request
+export const shown = { systems: [], requests: [] };
+export const sections = new Map(); // by id: what it depends on, how it is drawn
+export const waiting = new Set(); // ids of sections to draw
+export const seen = new Set(); // ids of sections in view
+
+function readAddress() {
+  const lists = { q: D.requests, a: D.systems, b: D.systems, m: D.measures.map((measure) => measure.name) };
+  const asked = {};
+  const unknown = [];
+  for (const part of location.hash.slice(1).split("&")) {
+    const [key, ...rest] = part.split("=");
+    if (!Object.hasOwn(lists, key) || !rest.length) continue;
+    const text = decoded(rest.join("="));
+    const index = lists[key].indexOf(text);
+    if (index >= 0) asked[key] = index;
+    else unknown.push(text);
+  }
+  return { asked, unknown };
+}
+
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // a stray percent sign
+  }
+}
+
+const encoded = (text) => encodeURIComponent(text.toWellFormed?.() ?? text);
+
+/** The part of the address behind #; what stands last in it is where the page opens. */
+export function address({ q, a, b, m }, last = focus) {
+  const pair = a === undefined ? [] : [`a=${encoded(D.systems[a])}`, `b=${encoded(D.systems[b])}`];
+  if (m !== undefined && m !== standard.m) pair.push(`m=${encoded(D.measures[m].name)}`);
+  const request = q === undefined ? [] : [`q=${encoded(D.requests[q])}`];
+  return "#" + (last === "pair" ? [...request, ...pair] : [...pair, ...request]).join("&");
+}
+
+export const chosenState = () => Object.fromEntries([...chosen].map((key) => [key, state[key]]));
+export const currentAddress = () => address(chosenState());
+
+/** Of the requests that decide between two systems, the clearest. */
+export function decisiveRequest(a, b) {
+  const decided = indices(D.requests.length).map((q) => decide(a, b, q));
+  return decided.filter(Boolean).sort(byWeight)[0]?.q ?? 0;
+}
+
+/** Change the state, draw what depends on it, write it into the address, and go to a section if one is named. */
+export function change(changes, { go = null, last = null, isFromAddress = false } = {}) {
+  const before = { ...state };
+  if (isFromAddress) {
+    chosen.clear();
+    Object.assign(state, standard);
+  }
+  Object.assign(state, changes);
+  for (const key of ["q", "m"]) if (key in changes) chosen.add(key);
+  if ("a" in changes || "b" in changes) chosen.add("a").add("b");
+  settle(changes, before, isFromAddress);
+  if (["q", "a", "b", "m"].some((key) => key in changes)) focus = last ?? ("q" in changes ? "request" : "pair");
+  const keys = Object.keys(state).filter((key) => state[key] !== before[key]);
+  if (keys.includes("systems") || keys.includes("requests")) filter();
+  for (const [id, section] of sections) if (keys.some((key) => section.keys.includes(key))) waiting.add(id);
+  if (!isFromAddress && chosen.size && location.hash !== currentAddress()) location.hash = currentAddress();
+  if (go) drawAll();
+  draw();
+  if (go) visit(go);
+}
+
+/** Two different systems, and a request that tells them apart unless the reader chose one. */
+function settle(changes, before, isFromAddress) {
+  if (state.a === state.b && D.systems.length > 1) {
+    const other = "a" in changes && !("b" in changes) ? "b" : "a"; // the one that makes way
+    const free = other === "b" ? before.a : before.b;
+    state[other] = free === state[other] ? (free === 0 ? 1 : 0) : free;
+  }
+  const isOther = state.a !== before.a || state.b !== before.b;
+  if (!chosen.has("q") && (isOther || isFromAddress)) state.q = decisiveRequest(state.a, state.b);
+}
+
+export function visit(id) {
+  byId(id).scrollIntoView();
+  byId(`h-${id}`).focus({ preventScroll: true });
+}
+
+/** Follow the address: on opening the page, and when the reader goes back or types another one. */
+export function followAddress() {
+  const id = location.hash.slice(1);
+  if (id && !id.includes("=")) {
+    drawAll();
+    draw();
+    return sections.has(id) && visit(id); // a place on the page, which leaves the state as it is
+  }
+  const { asked, unknown } = readAddress();
+  const order = Object.keys(asked);
+  const go = order.length ? (order.at(-1) === "q" ? "request" : "pair") : null;
+  change(asked, { go, last: go, isFromAddress: true });
+  if (unknown.length) say(`This report has no ${listedText(unknown)}.`);
+}
+
+const listedText = (texts) => texts.map((text) => `“${cut(text)}”`).join(", ");
+
+function matching(texts, wanted) {
+  const terms = wanted
+    .toLowerCase()
+    .split(",")
+    .map((term) => term.trim())
+    .filter(Boolean);
+  const holds = (text) =>
+    terms.some((term) => text.toLowerCase().includes(term) || visible(text).toLowerCase().includes(term));
+  return indices(texts.length).filter((index) => !terms.length || holds(texts[index]));
+}
+
+export function filter() {
+  shown.systems = matching(D.systems, state.systems);
+  shown.requests = matching(D.requests, state.requests);
+  const parts = [
+    ["system", shown.systems, D.systems],
+    ["request", shown.requests, D.requests],
+  ]
+    .filter(([, some, all]) => some.length < all.length)
+    .map(([noun, some, all]) => `${grouped(some.length)} of ${counted(all.length, noun)}`);
+  say(parts.length ? `${parts.join(", ")} shown` : "");
+}
+
+const say = (text) => {
+  byId("filter-status").textContent = text;
+};
+
+function drawOne(id) {
+  waiting.delete(id);
+  sections.get(id).draw();
+}
+
+export const drawAll = () => [...waiting].forEach(drawOne);
+
+/** Draw what is in view now, the rest when the browser has time. */
+export function draw() {
+  [...waiting].filter((id) => seen.has(id)).forEach(drawOne);
+  document.documentElement.dataset.state = "drawing";
+  if (waiting.size) whenIdle(drawNext);
+  else Promise.all(drawing.values()).then(() => !waiting.size && (document.documentElement.dataset.state = "complete"));
+}
+
+function drawNext() {
+  const [next] = [...sections.keys()].filter((id) => waiting.has(id));
+  if (next) drawOne(next);
+  draw();
+}
+
+const whenIdle = (work) =>
+  window.requestIdleCallback ? requestIdleCallback(work, { timeout: 200 }) : setTimeout(work, 1);

@@ -1,0 +1,151 @@
+/** Strips: where the relevant documents of a request stand in each ranking. */
+
+import { NONE, cut, grouped } from "./text.js";
+import { h, listed, name, num, rowHead, svg, table, td, th } from "./elements.js";
+import { D, PREFERENCES, indices, isHeld, missing, numRelevant, ranking } from "./data.js";
+import { shown, state } from "./state.js";
+import { system } from "./links.js";
+import { showTip } from "./charts.js";
+
+/** Better first, as LexiRecall has it. */
+export const byLexiRecall = (x, y) => -PREFERENCES.LexiRecall(x.own.positions, y.own.positions) || x.s - y.s;
+
+export function rankings(q) {
+  return shown.systems.map((s) => ({ s, own: ranking(s, q) })).filter((each) => each.own);
+}
+
+const SCALE = 860; // of 1000: the rest of a strip is for what is missing
+
+function scaleTo(deepest) {
+  const width = Math.log(Math.max(deepest, 2));
+  return (position) => (SCALE * Math.log(position)) / width;
+}
+
+const left = (x) => `${(x / 10).toFixed(2)}%`;
+
+function axis(deepest, x) {
+  const ticks = indices(String(deepest).length).map((power) => 10 ** power);
+  if (deepest >= 2 && x(deepest) - x(ticks.at(-1)) > 100) ticks.push(deepest);
+  return h(
+    "div",
+    { class: "strip axis" },
+    ticks.map((tick) => h("span", { class: x(tick) > 0.95 * SCALE && "last", "--left": left(x(tick)) }, grouped(tick))),
+    h("span", { class: "end", "--left": "96%" }, "missing"),
+  );
+}
+
+function stripLabel(own, m) {
+  const some = own.positions.slice(0, 40).map(grouped).join(", ");
+  const rest = own.positions.length > 40 ? ` and ${own.positions.length - 40} more` : "";
+  return own.positions.length
+    ? `relevant documents at ${some}${rest}; ${m - own.positions.length} missing`
+    : "nothing relevant found";
+}
+
+function strip(each, q, x, decided) {
+  const { own, s } = each;
+  const side = decided ? [state.a, state.b].indexOf(s) : -1;
+  const m = numRelevant(q);
+  const count = own.positions.length;
+  const drawn = svg(
+    "svg",
+    { viewBox: "0 0 1000 20", preserveAspectRatio: "none", role: "img", "aria-label": stripLabel(own, m) },
+    D.retrieved[s][q] > 0 && svg("path", { class: "list", d: `M0 10H${x(D.retrieved[s][q]).toFixed(1)}` }),
+    svg("path", {
+      class: `dots${count > 80 ? " dense" : ""}`,
+      d: own.positions.map((p) => `M${x(p).toFixed(1)} 10h.01`).join(""),
+    }),
+  );
+  const box = h(
+    "div",
+    {
+      class: "strip",
+      onmousemove: (event) => showTip(event, nearest(event, each, q, x)),
+      onmouseleave: (event) => showTip(event, ""),
+    },
+    drawn,
+  );
+  if (m > count)
+    box.append(
+      h("span", { class: "lacking", "--left": "96%", title: `${grouped(m - count)} missing` }, grouped(m - count)),
+    );
+  if (side >= 0 && decided.level) {
+    const position = decided.places[side];
+    const where = Number.isFinite(position) ? x(position) : 960;
+    if (Number.isFinite(position)) drawn.append(svg("path", { class: "decides", d: `M${where.toFixed(1)} 10h.01` }));
+    box.append(
+      h(
+        "span",
+        { class: `pointer${where > 700 ? " before" : ""}`, "--left": left(where) },
+        Number.isFinite(position) ? `level ${decided.level} at ${grouped(position)}` : `level ${decided.level} missing`,
+      ),
+    );
+  }
+  return box;
+}
+
+function nearest(event, { own, s }, q, x) {
+  const box = event.currentTarget.getBoundingClientRect();
+  const where = (1000 * (event.clientX - box.left)) / box.width;
+  const distance = (i) => Math.abs(x(own.positions[i]) - where);
+  const best = indices(own.positions.length).reduce((i, j) => (i < 0 || distance(j) < distance(i) ? j : i), -1);
+  if (best < 0 || distance(best) > 15) return "";
+  return `${cut(D.systems[s], 40)}: ${cut(D.relevant[q][own.documents[best]], 60)} at ${grouped(own.positions[best])}, level ${best + 1} of ${numRelevant(q)}`;
+}
+
+const MOST_DOCUMENTS = 500;
+
+function lacking(own, q) {
+  const texts = missing(own, q);
+  if (!texts.length) return td(h("span", { class: "none" }, "none"));
+  if (texts.length <= 2) return td(listed(texts, 2, 24));
+  const rest = h("div");
+  const open = () => rest.childNodes.length || rest.append(...listed(texts, MOST_DOCUMENTS, 80));
+  return td(
+    h(
+      "details",
+      { ontoggle: open },
+      h("summary", null, name(texts[0], 24), ` and ${grouped(texts.length - 1)} more`),
+      rest,
+    ),
+  );
+}
+
+export function stripTable(q, decided) {
+  const all = rankings(q).sort(byLexiRecall);
+  const isChosen = (each) => D.systems.length > 1 && (each.s === state.a || each.s === state.b);
+  const chosen = [state.a, state.b].flatMap((s) =>
+    isHeld(s) && D.systems.length > 1 ? [{ s, own: ranking(s, q) }] : [],
+  );
+  const rows = [...chosen, ...all.filter((each) => !isChosen(each))];
+  const deepest = Math.max(2, ...rows.map(({ s, own }) => Math.max(D.retrieved[s][q], own.positions.at(-1) ?? 1)));
+  const x = scaleTo(deepest);
+  const m = numRelevant(q);
+  const isAlone = D.systems.length < 2;
+  const side = (s) => (isAlone ? "" : s === state.a ? "side-a" : s === state.b ? "side-b" : "");
+  return table({
+    caption: `Where the relevant documents stand in each ranking: the line is the list, a dot a relevant document.${isAlone ? "" : " The chosen pair first, then those that LexiRecall prefers on this request."}`,
+    head: h(
+      "tr",
+      null,
+      th("system"),
+      th(["position, on a logarithmic scale", axis(deepest, x)], { class: "wide" }),
+      th("found", { class: "num" }),
+      th("last at", { class: "num" }),
+      th("documents missed"),
+    ),
+    rows,
+    row: (each) =>
+      h(
+        "tr",
+        { class: side(each.s) },
+        rowHead(system(each.s, 28)),
+        td(strip(each, q, x, decided)),
+        num(`${grouped(each.own.positions.length)} of ${grouped(m)}`),
+        num(each.own.positions.length ? grouped(each.own.positions.at(-1)) : NONE),
+        lacking(each.own, q),
+      ),
+    first: 25,
+    className: "strips",
+  });
+}

@@ -1,0 +1,116 @@
+/** Worst-off requests: those of which the least is found. */
+
+import { NONE, counted, cut, grouped, percent } from "./text.js";
+import { chooser, h, name, note, num, put, rowHead, table, td, th } from "./elements.js";
+import { D, indices, isHeld, numRelevant, takesPart } from "./data.js";
+import { change, sections, shown, state } from "./state.js";
+import { requestLink, systemOptions } from "./links.js";
+import { MOST_BARS, sortedBars } from "./charts.js";
+
+export function setUpWorst(body) {
+  const choice = chooser("For", (worst) => change({ worst }));
+  const [bars, space] = [h("div"), h("div")];
+  const beside = h("div", { class: "columns even" }, space, bars);
+  body.append(
+    h("div", { class: "controls" }, choice.element),
+    note(
+      "For whom does it work worst? The requests of which the smallest share of the relevant documents is found; of equal ones, that whose last document stands deepest.",
+    ),
+    beside,
+  );
+  return { choice, bars, space };
+}
+
+/** Recall and last position of a request, of one system or as the mean over those shown. */
+function recallOf(q, systems) {
+  const packed = systems.filter((s) => takesPart(s, q)).map((s) => ({ s, list: D.found[s][q] }));
+  if (!packed.length) return null;
+  const m = numRelevant(q);
+  const shares = packed.map(({ list }) => list.length / 2 / m);
+  const lasts = packed.map(({ list }) => (list.length === 2 * m ? lastOf(list) : Infinity));
+  const best = indices(packed.length).reduce((i, j) => (shares[j] > shares[i] ? j : i), 0);
+  return {
+    q,
+    m,
+    recall: shares.reduce((sum, share) => sum + share, 0) / shares.length,
+    last: Math.max(...lasts),
+    lastFound: Math.max(0, ...packed.map(({ list }) => lastOf(list))),
+    best: packed[best].s,
+    bestRecall: shares[best],
+    complete: lasts.filter(Number.isFinite).length,
+    count: packed.length,
+  };
+}
+
+function lastOf(list) {
+  let position = 0;
+  for (let i = 0; i < list.length; i += 2) position += list[i];
+  return position;
+}
+
+export function drawWorst() {
+  const { choice, bars, space } = sections.get("worst").parts;
+  const held = shown.systems.filter(isHeld);
+  choice.set(
+    [[-1, `all ${counted(held.length, "system")} shown (mean)`], ...systemOptions().filter(([s]) => isHeld(s))],
+    state.worst,
+  );
+  const isOne = state.worst >= 0;
+  const rows = shown.requests.map((q) => recallOf(q, isOne ? [state.worst] : held)).filter(Boolean);
+  rows.sort(
+    (x, y) => x.recall - y.recall || (y.last === x.last ? y.lastFound - x.lastFound : y.last - x.last) || x.q - y.q,
+  );
+  bars.hidden = !rows.length;
+  if (!rows.length) return put(space, note("Nothing matches the filters."));
+  const every = Math.ceil(rows.length / MOST_BARS);
+  const kept = rows
+    .filter((_, index) => index % every === 0)
+    .map(({ q, recall, m }) => ({
+      q,
+      value: recall,
+      tip: `request ${cut(D.requests[q], 40)}: ${percent(recall)} of ${counted(m, "relevant document")}`,
+    }));
+  const half = rows.filter((row) => row.recall < 0.5).length;
+  sortedBars(
+    bars,
+    `Recall of each request, the lowest first: from ${percent(rows[0].recall)} to ${percent(rows.at(-1).recall)}; ${half} of ${rows.length} below 50 %`,
+    kept,
+    { title: "share found", color: { value: "var(--series-0)" }, format: "%", height: 220 },
+  );
+  put(space, worstTable(rows, isOne));
+}
+
+function worstTable(rows, isOne) {
+  return table({
+    caption: isOne
+      ? h("span", null, "The worst-off requests of ", name(D.systems[state.worst]))
+      : "The worst-off requests, over the systems shown",
+    head: h(
+      "tr",
+      null,
+      th("request"),
+      th("relevant", { class: "num" }),
+      th(isOne ? "found" : "found, mean", { class: "num" }),
+      isOne
+        ? [th("missing", { class: "num" }), th("last found at", { class: "num" })]
+        : [th("complete in", { class: "num" }), th("best", { class: "num" }), th("by")],
+    ),
+    rows,
+    row: (row) =>
+      h(
+        "tr",
+        null,
+        rowHead(requestLink(row.q)),
+        num(grouped(row.m)),
+        h("td", { class: "num value", "--share": row.recall }, percent(row.recall)),
+        isOne
+          ? [num(grouped(Math.round(row.m * (1 - row.recall)))), num(row.lastFound ? grouped(row.lastFound) : NONE)]
+          : [
+              num(`${grouped(row.complete)} of ${grouped(row.count)}`),
+              num(percent(row.bestRecall)),
+              td(row.bestRecall > 0 ? name(D.systems[row.best], 40) : NONE),
+            ],
+      ),
+    first: 10,
+  });
+}
