@@ -3,11 +3,10 @@
 import datetime as dt
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import accumulate, pairwise
 from pathlib import Path
 from statistics import fmean, median
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -18,11 +17,10 @@ from hypothesis import strategies as st
 import naive
 from command import Outcome
 from lexirecall import compare, evaluate, explain, project, report, simulate_collection, study
-from lexirecall import page as page_package
 from lexirecall.errors import DataError, UsageError
 from lexirecall.judgments import Judgments, offsets_of
 from lexirecall.manifest import Conventions
-from lexirecall.page import Report, bundle, html
+from lexirecall.page import Report, html
 from lexirecall.page.charts import difference_intervals, leaderboard, pair_matrix, recall_curves, request_strips
 from lexirecall.page.charts.measures import depth_rows
 from lexirecall.page.charts.requests import request_difference_rows, strip_rows
@@ -43,7 +41,7 @@ RUNS = sorted(name for name in GOOD if name.endswith(".run"))
 NEW_YEAR = dt.date(2026, 1, 1)
 STAND_IN = {
     "template.html": "<title>{{TITLE}}</title><style>{{STYLE}}</style><noscript>{{NOSCRIPT}}</noscript>"
-    '<script id="payload">{{DATA}}</script><script>{{BUNDLE}}</script><script>{{SCRIPT}}</script>\n',
+    '<script id="payload">{{DATA}}</script><script>{{SCRIPT}}</script>\n',
     "style.css": "p { color: red }",
     **dict.fromkeys((f"{name}.js" for name in html.MODULES), ""),
     "start.js": "say('{{TITLE}} </script> <!-- <script>')",
@@ -61,9 +59,8 @@ def simulated() -> Report:
 
 @pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Replace the files of the page, and the libraries, by small ones."""
+    """Replace the files of the page by small ones."""
     monkeypatch.setattr(html, "asset", STAND_IN.__getitem__)
-    monkeypatch.setattr(page_package, "javascript_bundle", lambda: "window.vegaEmbed = '</SCRIPT>'")
 
 
 def data_of(text: str) -> Any:
@@ -356,8 +353,7 @@ def test_the_same_input_and_date_give_the_same_bytes(simulated: Report) -> None:
 def test_code_cannot_end_the_element_it_stands_in_and_is_not_searched_for_placeholders(simulated: Report) -> None:
     text = simulated.html()
     assert "say('{{TITLE}} <\\/script> <\\!-- <script>')" in text
-    assert "window.vegaEmbed = '<\\/SCRIPT>'" in text
-    assert text.lower().count("</script>") == 3
+    assert text.lower().count("</script>") == 2
     assert data_of(text) == html.unpack(html.pack(simulated.payload))
 
 
@@ -370,7 +366,7 @@ def test_readers_without_javascript_get_the_leaderboard(simulated: Report) -> No
 
 def test_the_template_has_a_place_for_everything() -> None:
     template = html.asset("template.html")
-    assert set(re.findall(r"\{\{(\w+)\}\}", template)) == {"TITLE", "STYLE", "BUNDLE", "SCRIPT", "DATA", "NOSCRIPT"}
+    assert set(re.findall(r"\{\{(\w+)\}\}", template)) == {"TITLE", "STYLE", "SCRIPT", "DATA", "NOSCRIPT"}
     assert "default-src 'none'" in template
 
 
@@ -411,25 +407,15 @@ def large_positions(num_systems: int, num_requests: int, num_relevant: int) -> P
     return Positions.stack(judgments, systems, Conventions())
 
 
-@pytest.fixture(scope="module")
-def real_bundle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The libraries as they are, kept in a folder that goes with the tests."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield bundle.javascript_bundle()
-
-
-def test_a_page_of_twenty_systems_and_250_requests_stays_below_3_megabytes(
-    real_bundle: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(page_package, "javascript_bundle", lambda: real_bundle)
+def test_a_page_of_twenty_systems_and_250_requests_stays_below_2_megabytes() -> None:
     made = report(large_positions(20, 250, 70), output=None)
     assert made.payload["left_out"] == []
-    assert len(made.html().encode()) < 3_000_000
+    assert len(made.html().encode()) < 2_000_000
 
 
-def test_the_real_libraries_are_whole(real_bundle: str) -> None:
-    assert all(f"window.{name}=" in real_bundle for name in ("vega", "vegaLite", "vegaEmbed"))
+def test_the_page_of_the_demo_stays_below_250_kilobytes() -> None:
+    demo = simulate_collection(0)
+    assert len(report(demo.qrels, demo.runs, output=None).html().encode()) <= 250_000
 
 
 # What is left out of large pages
@@ -485,68 +471,6 @@ def test_what_is_chosen_fits_and_nothing_that_fits_is_left_out(
     num_pairs = [count * (count - 1) // 2 for count in (chosen.num_paired, chosen.num_paired + 1)]
     assert num_pairs[0] * 14 <= pair_values
     assert chosen.num_paired == len(found) or num_pairs[1] * 14 > pair_values
-
-
-# The libraries
-
-
-class Libraries(ModuleType):
-    """Stands for vl-convert."""
-
-    def __init__(self, version: str) -> None:
-        super().__init__("vl_convert")
-        self.__version__ = version
-        self.calls = 0
-
-    def javascript_bundle(self) -> str:
-        self.calls += 1
-        return f"window.vegaEmbed = {self.__version__!r}"
-
-
-@pytest.fixture
-def libraries(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Libraries:
-    module = Libraries("1.0")
-    monkeypatch.setitem(sys.modules, "vl_convert", module)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return module
-
-
-def test_the_libraries_are_taken_once_for_each_version(libraries: Libraries, tmp_path: Path) -> None:
-    assert bundle.javascript_bundle() == bundle.javascript_bundle() == "window.vegaEmbed = '1.0'"
-    assert libraries.calls == 1
-    libraries.__version__ = "2.0"
-    assert bundle.javascript_bundle() == "window.vegaEmbed = '2.0'"
-    assert libraries.calls == 2
-    assert sorted(path.name for path in (tmp_path / "cache/lexirecall").iterdir()) == ["vega-1.0.js", "vega-2.0.js"]
-
-
-def test_a_cache_that_cannot_be_written_costs_time_only(libraries: Libraries, tmp_path: Path) -> None:
-    (tmp_path / "cache").write_text("in the way")
-    assert bundle.javascript_bundle() == bundle.javascript_bundle() == "window.vegaEmbed = '1.0'"
-    assert libraries.calls == 2
-
-
-@pytest.mark.parametrize("content", [b"", b"half of it", b"\xff\xfe"])
-def test_a_spoiled_copy_is_replaced(libraries: Libraries, tmp_path: Path, content: bytes) -> None:
-    copy = tmp_path / "cache/lexirecall/vega-1.0.js"
-    copy.parent.mkdir(parents=True)
-    copy.write_bytes(content)
-    assert bundle.javascript_bundle() == copy.read_text() == "window.vegaEmbed = '1.0'"
-
-
-def test_without_a_cache_variable_the_copy_is_below_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
-    monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    assert bundle.cache_folder() == tmp_path / ".cache/lexirecall"
-
-
-def test_who_has_no_home_has_no_cache(libraries: Libraries, monkeypatch: pytest.MonkeyPatch) -> None:
-    def homeless() -> Path:
-        raise RuntimeError
-
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    monkeypatch.setattr(Path, "home", homeless)
-    assert bundle.javascript_bundle() == "window.vegaEmbed = '1.0'"
 
 
 # Charts
@@ -736,15 +660,15 @@ def test_what_goes_wrong_leaves_nothing_behind(
     assert {path.name for path in tmp_path.iterdir()} == {*GOOD, *files}
 
 
-def test_without_the_extra_the_command_says_what_to_install(
+def test_without_the_extra_there_is_a_page_and_charts_say_what_to_install(
     quick_command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "vl_convert", None)
-    outcome = quick_command("report", "qrels.txt", *RUNS)
+    for module in ("altair", "vl_convert"):
+        monkeypatch.setitem(sys.modules, module, None)
+    assert quick_command("report", "qrels.txt", *RUNS).code == 0  # the page draws itself
+    outcome = quick_command("report", "qrels.txt", *RUNS, "--plots", "figures")
     assert outcome.code == 2
     assert "pip install 'lexirecall[report]'" in outcome.err
-    monkeypatch.undo()
-    monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(UsageError, match=r"pip install 'lexirecall\[report\]'"):
         report(SIMULATED.qrels, SIMULATED.runs, output=None, plots="figures")
 

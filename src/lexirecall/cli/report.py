@@ -48,11 +48,8 @@ def command(
     check_files([qrels, *runs, options["corpus_size"], options["providers"]], ("-o", output))
     from lexirecall.output import write
     from lexirecall.page import report
-    from lexirecall.page.bundle import vl_convert
 
     to_stdout = output == "-"
-    if to_stdout:
-        vl_convert()  # before any work, since nothing is kept that could be written later
     with shown_warnings():
         to = None if to_stdout else output
         page = report(qrels, list(runs), measures or None, output=to, show_progress=None, **options)

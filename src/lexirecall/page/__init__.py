@@ -1,7 +1,7 @@
 """Page: a report on the runs of one collection, as a single HTML file that needs nothing else.
 
 Belongs here: the verb and its result. Not here: what the page shows (`findings`, `payload`), how it becomes a file
-(`html`, `bundle`) and what it does in a browser (`assets`); drawings for papers are `charts`.
+(`html`) and what it does in a browser (`assets`); drawings for papers are `charts`.
 """
 
 import datetime as dt
@@ -19,7 +19,6 @@ from lexirecall.formats.source import exists, is_folder
 from lexirecall.manifest import READING, Conventions, Note, Policies
 from lexirecall.names import Names
 from lexirecall.output import FilePath, check_outputs, write_files
-from lexirecall.page.bundle import javascript_bundle, vl_convert
 from lexirecall.page.findings import Findings
 from lexirecall.page.html import fill
 from lexirecall.page.limits import Limits
@@ -52,8 +51,8 @@ def report(
 
     `output` is the file, None to write none; `plots` is a folder for the charts as SVG, PDF and PNG. `title` and `date`
     (today, if not given) stand on the page. The other arguments are those of `compare`; a single run is taken too, and
-    then there is nothing about pairs. LexiRecall is always among the measures of several runs. What is written, and
-    `html`, needs the extra `report`.
+    then there is nothing about pairs. LexiRecall is always among the measures of several runs. Charts need the
+    extra `report`.
 
     >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
     >>> runs = {"old": {"q1": ["a"], "q2": ["x", "c"]}, "new": {"q1": ["x", "b", "a"], "q2": ["c"]}}
@@ -90,8 +89,6 @@ def _check_kept(
 
 def _check_extra(output: FilePath | None, plots: FilePath | None) -> None:
     """Raise before any work if the page could not be written, or not be kept."""
-    if output is not None:
-        vl_convert()
     if plots is not None:
         altair()
     if output is not None and is_folder(output):
@@ -137,7 +134,7 @@ class Report:
 
     @cached_property
     def _html(self) -> str:
-        return fill(self.payload, self._leaderboard, javascript_bundle())
+        return fill(self.payload, self._leaderboard)
 
     @property
     def _leaderboard(self) -> Table:

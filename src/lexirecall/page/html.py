@@ -1,6 +1,6 @@
 """Html: one file that holds everything, and asks the network for nothing.
 
-Belongs here: putting template, style, scripts and data together, and making sure that no data can be taken for any of
+Belongs here: putting template, style, modules and data together, and making sure that no data can be taken for any of
 them. Not here: what the page does (assets).
 """
 
@@ -17,13 +17,13 @@ from lexirecall.tables import Table
 from lexirecall.text import visible
 
 MODULES = (
-    "text", "elements", "data", "state", "links", "charts", "evaluated", "leaderboard", "pairs", "pair", "deciding",
-    "request", "strips", "worst", "recall", "measures", "start",
+    "text", "save", "elements", "data", "state", "links", "charts", "bars", "evaluated", "leaderboard", "pairs",
+    "pair", "deciding", "request", "strips", "worst", "recall", "measures", "start",
 )  # fmt: skip
 """The modules of the page's script, in the order in which they are joined: the last one starts it."""
 _IMPORT = re.compile(r'^import \{[\w\s,]*\} from "\./\w+\.js";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?function |const |let )", re.MULTILINE)
-_PLACEHOLDER = re.compile(r"\{\{(TITLE|STYLE|BUNDLE|SCRIPT|DATA|NOSCRIPT)\}\}")
+_PLACEHOLDER = re.compile(r"\{\{(TITLE|STYLE|SCRIPT|DATA|NOSCRIPT)\}\}")
 
 
 def asset(name: str) -> str:
@@ -31,12 +31,11 @@ def asset(name: str) -> str:
     return files("lexirecall.page").joinpath("assets", name).read_text(encoding="utf-8")
 
 
-def fill(payload: Mapping[str, Any], leaderboard: Table, bundle: str) -> str:
+def fill(payload: Mapping[str, Any], leaderboard: Table) -> str:
     """Return the page: the template, in which what is put into one place is never searched for another."""
     parts = {
         "TITLE": html.escape(visible(payload["title"])),
         "STYLE": _within(asset("style.css"), "style"),
-        "BUNDLE": _within(bundle, "script"),
         "SCRIPT": _within(script(), "script"),
         "DATA": pack(payload),
         "NOSCRIPT": leaderboard.to_html(),

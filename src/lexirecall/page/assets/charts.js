@@ -1,29 +1,22 @@
-/** Charts: drawings that depend on what the reader chose. */
+/** Charts: what all drawings share, in plain SVG, and those that come drawn with the data. */
 
-import { counted, cut } from "./text.js";
-import { h } from "./elements.js";
+import { fileName, download, standalone } from "./save.js";
+import { h, note, put, saveButton, svg } from "./elements.js";
 import { D, indices } from "./data.js";
-import { change } from "./state.js";
 
-export const drawing = new Map(); // by element: a promise of what stands there
-export const SERIES = indices(10).map((i) => `var(--series-${i})`);
+export const FONT = 12;
+export const LETTER = 6.6; // of this font, about, in pixels
 
-export const DASHES = [
-  [1, 0],
-  [6, 3],
-  [2, 2],
-  [8, 3, 2, 3],
-  [4, 1],
-  [1, 3],
-  [10, 4],
-  [3, 6],
-  [6, 2, 1, 2],
-  [12, 2],
-];
+/** @type {HTMLElement | undefined} */
+let tip;
 
-export const tip = h("div", { class: "tip", "aria-hidden": "true", hidden: true });
-
+/**
+ * Show a text beside the pointer, or none.
+ * @param {{ clientX: number, clientY: number }} event
+ * @param {string} text
+ */
 export function showTip(event, text) {
+  tip ??= document.body.appendChild(h("div", { class: "tip", "aria-hidden": "true", hidden: true }));
   tip.textContent = text;
   tip.hidden = !text;
   if (!text) return;
@@ -32,120 +25,101 @@ export function showTip(event, text) {
   tip.style.top = `${event.clientY + 16 + tip.offsetHeight > height ? event.clientY - tip.offsetHeight - 8 : event.clientY + 16}px`;
 }
 
-const CONFIG = {
-  background: null,
-  font: "system-ui, sans-serif",
-  view: { stroke: null },
-  axis: {
-    labelColor: "var(--muted)",
-    titleColor: "var(--ink)",
-    gridColor: "var(--line)",
-    tickColor: "var(--line)",
-    domainColor: "var(--line)",
-    labelFontSize: 12,
-    titleFontSize: 12,
-    titleFontWeight: "normal",
-    labelLimit: 160,
-  },
-  legend: {
-    labelColor: "var(--ink)",
-    titleColor: "var(--muted)",
-    labelFontSize: 12,
-    titleFontSize: 12,
-    titleFontWeight: "normal",
-    labelLimit: 180,
-  },
-  text: { fill: "var(--ink)", fontSize: 12 },
-  mark: { aria: false },
-  bar: { aria: false },
-  aria: false,
-};
+/**
+ * A few round numbers that enclose a range: steps of 1, 2 or 5 times a power of ten.
+ * @param {number} low
+ * @param {number} high
+ * @param {number} [most] of steps
+ * @returns {number[]}
+ */
+export function roundTicks(low, high, most = 5) {
+  if (!(high > low)) return roundTicks(low - 1, low + 1, most);
+  const rough = (high - low) / most;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= rough * (1 - 1e-9)) ?? 10);
+  const [first, last] = [Math.floor(low / step + 1e-9), Math.ceil(high / step - 1e-9)];
+  return indices(last - first + 1).map((i) => Number(((first + i) * step).toPrecision(12)));
+}
 
-const OPTIONS = {
-  renderer: "svg",
-  actions: false,
-  ast: true, // expressions are interpreted, so that the page needs no right to evaluate text
-  defaultStyle: false,
-  mode: "vega-lite",
-  tooltip: (_, event, item, value) => showTip(event, value == null ? "" : String(value)),
-};
+/**
+ * Ticks in as many digits as their step needs.
+ * @param {number[]} ticks
+ * @param {boolean} [isPercent]
+ * @returns {string[]}
+ */
+export function tickTexts(ticks, isPercent = false) {
+  const shown = ticks.map((tick) => (isPercent ? 100 * tick : tick));
+  const step = Math.min(...shown.slice(1).map((tick, i) => tick - shown[i]));
+  const decimals = Math.min(12, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
+  const texts = shown.map((tick) => (tick === 0 ? 0 : Math.abs(tick)).toFixed(decimals));
+  return texts.map((text, i) => (ticks[i] < 0 ? "−" : "") + text + (isPercent ? " %" : ""));
+}
 
-/** Draw a chart into an element; `label` says in words what it shows, and `onpick` gets the datum that is clicked. */
-export function chart(element, label, spec, onpick = null) {
+const observed = new WeakMap(); // by element: the width it was drawn for, and how to draw it again
+
+/** @type {ResizeObserver | undefined} */
+let observer;
+
+/**
+ * Draw a chart into an element, and again whenever the width of the element is another.
+ * @param {HTMLElement} element
+ * @param {string} file what the saved file is called
+ * @param {(width: number) => SVGSVGElement} drawn
+ */
+export function chart(element, file, drawn) {
   element.classList.add("chart");
-  element.style.minHeight = `${spec.height + 40}px`; // what stands below is not to jump when the chart arrives
-  drawing.set(element, embed(drawing.get(element), element, label, spec, onpick));
-}
-
-async function embed(before, element, label, spec, onpick) {
-  (await before)?.finalize();
-  const sized = { config: CONFIG, autosize: { type: "fit-x", contains: "padding" }, width: "container" };
-  const result = await vegaEmbed(element, { ...spec, ...sized }, OPTIONS);
-  element.setAttribute("role", "img"); // one picture with a text, not a tree of marks
-  element.setAttribute("aria-label", label);
-  element.removeAttribute("aria-roledescription");
-  if (onpick) result.view.addEventListener("click", (_, item) => item?.datum && onpick(item.datum));
-  return result;
-}
-
-/** Gives texts as Vega takes them, which uses them as keys of objects: one that is taken, or that every object has by
- * inheritance (constructor, toString), gets a blank behind it, which no drawing shows. */
-export function uniqueKeys() {
-  const taken = new Set();
-  const key = (text) => (taken.has(text) || text in Object.prototype ? key(`${text} `) : (taken.add(text), text));
-  return key;
-}
-
-/** Bars of one value for each request, from the highest to the lowest, coloured by its sign. */
-export function sortedBars(
-  element,
-  label,
-  rows,
-  { title, field = "value", color, opacity = null, ticks = null, format = null, height = 200 },
-) {
-  const isNamed = rows.length * 13 < element.clientWidth;
-  const keys = uniqueKeys();
-  const values = rows.map((row) => ({ ...row, request: keys(cut(D.requests[row.q], 200)) }));
-  const spec = {
-    data: { values },
-    height,
-    layer: [
-      {
-        mark: {
-          type: "bar",
-          cursor: "pointer",
-          tooltip: true,
-          minBandSize: 1,
-        },
-        encoding: {
-          x: {
-            field: "request",
-            type: "nominal",
-            sort: null,
-            axis: {
-              labels: isNamed,
-              labelAngle: -90,
-              labelLimit: 90,
-              ticks: false,
-              grid: false,
-              title: `${counted(rows.length, "request")}, sorted`,
-            },
-            scale: { paddingInner: rows.length > 150 ? 0 : 0.15 },
-          },
-          y: {
-            field,
-            type: "quantitative",
-            title,
-            axis: { format, tickCount: 5, ...(ticks ? { values: ticks } : {}) },
-          },
-          color,
-          ...(opacity ? { opacity } : {}),
-          tooltip: { field: "tip", type: "nominal" },
-        },
-      },
-    ],
+  const redraw = () => {
+    const width = Math.max(240, element.clientWidth || 640);
+    observed.set(element, { width, redraw });
+    put(element, drawn(width), svgButton(element, file));
   };
-  chart(element, label, spec, (datum) => datum.q !== undefined && change({ q: datum.q }, { go: "request" }));
+  observer ??= new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      const last = observed.get(target);
+      if (target.clientWidth && Math.max(240, target.clientWidth) !== last.width) last.redraw();
+    }
+  });
+  redraw();
+  observer.observe(element);
 }
 
-export const MOST_BARS = 2000;
+/**
+ * @param {HTMLElement} element
+ * @param {string} file
+ */
+function svgButton(element, file) {
+  return saveButton("SVG", file, () => {
+    const drawing = element.querySelector("svg");
+    if (drawing) download(fileName(file, "svg"), "image/svg+xml", standalone(drawing));
+  });
+}
+
+/**
+ * Put a drawing that came with the data into an element; the systems that a filter leaves out are pale in it.
+ * @param {HTMLElement} element
+ * @param {"recall" | "agreement" | "ties"} key
+ * @param {string} file
+ * @param {number[]} systems those to be seen
+ * @returns {boolean} whether there is one
+ */
+export function placeDrawing(element, key, file, systems) {
+  const text = D.charts && Object.hasOwn(D.charts, key) ? D.charts[key] : "";
+  if (!text) return false;
+  const parsed = new DOMParser().parseFromString(text, "image/svg+xml");
+  element.classList.add("chart");
+  if (parsed.querySelector("parsererror")) {
+    put(element, note("This drawing is damaged, and not shown."));
+    return true;
+  }
+  const drawing = document.importNode(parsed.documentElement, true);
+  for (const group of drawing.querySelectorAll("g[data-system]"))
+    if (!systems.includes(Number(group.getAttribute("data-system")))) group.setAttribute("opacity", "0.12");
+  put(element, drawing, svgButton(element, file));
+  return true;
+}
+
+/**
+ * @param {string} text
+ * @param {Record<string, any>} attributes
+ */
+export const words = (text, attributes) => svg("text", { "font-size": FONT, fill: "var(--ink)", ...attributes }, text);

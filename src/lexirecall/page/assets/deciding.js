@@ -5,7 +5,7 @@ import { h, num, put, rowHead, table, td, th } from "./elements.js";
 import { D, REASONS, REASON_ORDER, byWeight, decide, difference, isHeadToHead, numRelevant } from "./data.js";
 import { sections, shown, state } from "./state.js";
 import { A, B, place, requestLink } from "./links.js";
-import { MOST_BARS, sortedBars } from "./charts.js";
+import { MOST_BARS, sortedBars } from "./bars.js";
 
 /** The difference on each request that is shown, with what decides it. */
 export function pairRows(k) {
@@ -25,6 +25,8 @@ function pairTip(k, row) {
   return `request ${cut(D.requests[row.q], 40)}: ${signed(row.value, (x) => number(x, 4))}${values}${why}`;
 }
 
+const STRENGTHS = { found: 1, last: 0.62, earlier: 0.34 }; // of the colour, by what decides
+
 export function drawPairBars(k, rows) {
   const { bars, above } = sections.get("pair").parts;
   bars.hidden = above.hidden = !rows.length;
@@ -43,8 +45,8 @@ export function drawPairBars(k, rows) {
     .map((row) => ({
       q: row.q,
       value: row.value,
-      side: row.value > 0 ? "A" : row.value < 0 ? "B" : "tie",
-      reason: row.decided ? REASONS[row.decided.reason] : "",
+      fill: row.value > 0 ? "var(--side-a)" : row.value < 0 ? "var(--side-b)" : "var(--muted)",
+      opacity: isLexiRecall && row.decided?.sign ? STRENGTHS[row.decided.reason] : 1,
       tip: pairTip(k, row),
     }));
   const counts = [1, 0, -1].map((sign) => rows.filter((row) => Math.sign(row.value) === sign).length);
@@ -60,29 +62,13 @@ export function drawPairBars(k, rows) {
     B(),
     every > 1 ? ` (every ${every}th of ${grouped(sorted.length)})` : "",
   );
+  const entries = Object.entries(STRENGTHS).map(([reason, opacity]) => ({ text: REASONS[reason], opacity }));
+  const legend = { title: "decided because the winner", entries };
   sortedBars(bars, label, kept, {
     title: isHeadToHead(k) ? (measure.is_preference ? "preference" : "difference") : "difference of win rates",
-    color: {
-      field: "side",
-      type: "nominal",
-      scale: { domain: ["A", "B", "tie"], range: ["var(--side-a)", "var(--side-b)", "var(--muted)"] },
-      legend: null,
-    },
-    ticks: isLexiRecall ? [-1, 0, 1] : null,
-    opacity: isLexiRecall
-      ? {
-          field: "reason",
-          type: "ordinal",
-          scale: { domain: REASON_ORDER.slice(0, 3).map((key) => REASONS[key]), range: [1, 0.62, 0.34] },
-          legend: {
-            title: "decided since the winner",
-            orient: "top",
-            columns: bars.clientWidth < 560 ? 1 : 3,
-            symbolFillColor: "var(--side-a)",
-            symbolStrokeWidth: 0,
-          },
-        }
-      : null,
+    file: `${measure.name} ${D.systems[state.a]} less ${D.systems[state.b]}`,
+    ticks: isLexiRecall ? [-1, 0, 1] : undefined,
+    legend: isLexiRecall ? legend : undefined,
   });
 }
 

@@ -1,7 +1,8 @@
 /** Leaderboard: the mean of every measure, sorted as the reader likes. */
 
 import { NONE, cut, number, visible } from "./text.js";
-import { h, name, note, put, rowHead, table, td, th } from "./elements.js";
+import { exact } from "./save.js";
+import { h, name, note, put, rowHead, table, td, th, writtenAs } from "./elements.js";
 import { D, direction } from "./data.js";
 import { sections, shown } from "./state.js";
 import { system } from "./links.js";
@@ -47,6 +48,8 @@ function leaderboardHead() {
         "aria-sort": isSorted ? (order.isDescending ? "descending" : "ascending") : "none",
       });
       if (kind) cell.append(kind);
+      const marks = D.baseline == null ? "significantly better than" : "against the baseline";
+      writtenAs(cell, text, ...(k < 0 ? [] : [`${text} ${marks}`]));
       return k < 0 ? [cell, th("system")] : cell;
     }),
   );
@@ -75,6 +78,7 @@ function valueCell(s, k, highest, longest) {
     { class: "num value", "--share": value == null || !highest ? 0 : Math.max(0, value / highest) },
     D.best[s][k] ? h("strong", null, text) : text,
   );
+  writtenAs(cell, exact(value), mark);
   cell.append(h("sup", { title: mark ? label : null, "--length": longest }, mark));
   return cell;
 }

@@ -1,11 +1,11 @@
 /** The measures: how often they tie, and how often LexiRecall takes their side. */
 
-import { NONE, cut, percent } from "./text.js";
+import { NONE, percent } from "./text.js";
 import { h, name, note, num, put, rowHead, table, th } from "./elements.js";
-import { D } from "./data.js";
+import { D, indices } from "./data.js";
 import { sections } from "./state.js";
 import { alone } from "./links.js";
-import { chart, uniqueKeys } from "./charts.js";
+import { placeDrawing } from "./charts.js";
 
 export function setUpMeasures(body) {
   const [ties, agreement, space, words] = [h("div"), h("div"), h("div"), h("div")];
@@ -21,36 +21,6 @@ export function setUpMeasures(body) {
     ),
   );
   return { ties, agreement, space, words };
-}
-
-function studyBars(element, title, field) {
-  const keys = uniqueKeys();
-  const rows = D.study
-    .filter((row) => row[field] != null)
-    .map((row) => ({ measure: keys(cut(row.measure, 30)), value: row[field], text: percent(row[field]) }));
-  element.parentElement.hidden = !rows.length;
-  if (!rows.length) return;
-  const y = { field: "measure", type: "nominal", sort: null, title: null };
-  const x = {
-    field: "value",
-    type: "quantitative",
-    scale: { domain: [0, 1] },
-    axis: { format: "%", title, tickCount: 5 },
-  };
-  const layer = [
-    { mark: { type: "bar", color: "var(--series-0)", size: 14 }, encoding: { x, y } },
-    { mark: { type: "text", align: "left", dx: 4 }, encoding: { x, y, text: { field: "text" } } },
-  ];
-  if (field === "agreement")
-    layer.unshift({
-      mark: { type: "rule", color: "var(--muted)", strokeDash: [4, 3] },
-      encoding: { x: { datum: 0.5 } },
-    });
-  chart(element, `${title}: ${rows.map((row) => `${row.measure} ${row.text}`).join(", ")}`, {
-    data: { values: rows },
-    height: 26 * rows.length,
-    layer,
-  });
 }
 
 export function drawMeasures() {
@@ -88,6 +58,7 @@ export function drawMeasures() {
       first: 50,
     }),
   );
-  studyBars(ties, "share of comparisons that are tied", "tied");
-  studyBars(agreement, "share of its decisions", "agreement");
+  const everyone = indices(D.systems.length);
+  ties.parentElement.hidden = !placeDrawing(ties, "ties", "tied comparisons", everyone);
+  agreement.parentElement.hidden = !placeDrawing(agreement, "agreement", "agreement with lexirecall", everyone);
 }

@@ -1,7 +1,8 @@
 /** One pair: what the tests say of two systems, under every measure. */
 
 import { NONE, counted, cut, grouped, number, percent, probability, signed } from "./text.js";
-import { chooser, h, name, note, num, put, rowHead, table, th } from "./elements.js";
+import { exact } from "./save.js";
+import { chooser, h, name, note, num, put, rowHead, table, th, writtenAs } from "./elements.js";
 import { D, compared, indices, isHeadToHead, isSignificant } from "./data.js";
 import { change, sections, shown, state } from "./state.js";
 import { A, B, alone, measureOptions, notHeld, pairChoosers } from "./links.js";
@@ -92,7 +93,7 @@ function measuresOfPair() {
       "tr",
       null,
       th("measure"),
-      columns.map((text) => th(text, { class: "num" })),
+      columns.map((text) => writtenAs(th(text, { class: "num" }), ...(text === "interval" ? ["low", "high"] : [text]))),
     ),
     rows,
     row: ([k, pair]) => {
@@ -106,8 +107,8 @@ function measuresOfPair() {
         rowHead(name(D.measures[k].name)),
         num(isSignificant(pair) ? h("strong", null, difference) : difference),
         isOther && num(signed(pair.tested ?? pair.mean, value)),
-        num(interval),
-        num(probability(pair.p)),
+        writtenAs(num(interval), exact(pair.low), exact(pair.high)),
+        writtenAs(num(probability(pair.p)), exact(pair.p)),
         [pair.wins, pair.ties, pair.losses].map((count) => num(grouped(count))),
       );
     },

@@ -1,7 +1,8 @@
 /** Every pair: a matrix of all systems against all. */
 
 import { brief, cut, number, probability, signed, visible } from "./text.js";
-import { chooser, h, note, put, scrollable } from "./elements.js";
+import { csv, download, exact, fileName } from "./save.js";
+import { chooser, h, note, put, saveButton, scrollable } from "./elements.js";
 import { D, compared, isSignificant } from "./data.js";
 import { change, sections, shown, state } from "./state.js";
 import { alone, measureOptions, system } from "./links.js";
@@ -140,6 +141,27 @@ export function setUpPairs(body) {
   return { choice, space };
 }
 
+const PAIR_COLUMNS = ["mean", "low", "high", "p", "wins", "ties", "losses"];
+
+/** The pairs of a matrix as rows of a file, each system against each other. */
+function pairRowsOf(k, systems) {
+  const head = ["row", "column", "difference", ...PAIR_COLUMNS.slice(1)];
+  const pairs = systems.flatMap((a) => systems.filter((b) => b !== a).map((b) => ({ a, b, pair: compared(k, a, b) })));
+  const rows = pairs
+    .filter(({ pair }) => pair)
+    .map(({ a, b, pair }) => [
+      visible(D.systems[a]),
+      visible(D.systems[b]),
+      ...PAIR_COLUMNS.map((column) => exact(pair[column])),
+    ]);
+  return [head, ...rows];
+}
+
+function saveMatrix(k, systems) {
+  const title = `Pairs of systems under ${D.measures[k].name}`;
+  return saveButton("CSV", title, () => download(fileName(title, "csv"), "text/csv", csv(pairRowsOf(k, systems))));
+}
+
 export function drawPairs() {
   const { choice, space } = sections.get("pairs").parts;
   choice.set(measureOptions(), state.m);
@@ -149,6 +171,7 @@ export function drawPairs() {
   put(
     space,
     scrollable(`Pairs of systems under ${measure.name}`, matrix(state.m, shown.systems)),
+    saveMatrix(state.m, shown.systems),
     note(
       measure.is_preference
         ? "Shown is the mean preference of the row over the column, from −1 to +1"

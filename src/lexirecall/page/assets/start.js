@@ -19,7 +19,6 @@ import {
   visit,
   waiting,
 } from "./state.js";
-import { tip } from "./charts.js";
 import { drawEvaluated } from "./evaluated.js";
 import { drawLeaderboard } from "./leaderboard.js";
 import { drawPairs, setUpPairs } from "./pairs.js";
@@ -127,7 +126,6 @@ async function start() {
   setData(await unpack(byId("payload").textContent));
   document.documentElement.classList.toggle("alone", D.systems.length < 2);
   byId("payload").remove(); // it takes memory, and nobody reads it again
-  document.body.append(tip);
   setUpState();
   filter();
   setUpSections();

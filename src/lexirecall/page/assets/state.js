@@ -3,7 +3,6 @@
 import { counted, cut, grouped, visible } from "./text.js";
 import { byId } from "./elements.js";
 import { D, byWeight, decide, indices } from "./data.js";
-import { drawing } from "./charts.js";
 
 // What is shown follows from the address alone: what it does not name is as on opening the page.
 export const state = { q: 0, a: 0, b: 1, m: 0, worst: -1, systems: "", requests: "" };
@@ -151,7 +150,7 @@ export function draw() {
   [...waiting].filter((id) => seen.has(id)).forEach(drawOne);
   document.documentElement.dataset.state = "drawing";
   if (waiting.size) whenIdle(drawNext);
-  else Promise.all(drawing.values()).then(() => !waiting.size && (document.documentElement.dataset.state = "complete"));
+  else document.documentElement.dataset.state = "complete";
 }
 
 function drawNext() {

@@ -1,7 +1,7 @@
 /** Strips: where the relevant documents of a request stand in each ranking. */
 
-import { NONE, cut, grouped } from "./text.js";
-import { h, listed, name, num, rowHead, svg, table, td, th } from "./elements.js";
+import { NONE, cut, grouped, visible } from "./text.js";
+import { h, listed, name, num, rowHead, svg, table, td, th, writtenAs } from "./elements.js";
 import { D, PREFERENCES, indices, isHeld, missing, numRelevant, ranking } from "./data.js";
 import { shown, state } from "./state.js";
 import { system } from "./links.js";
@@ -129,7 +129,7 @@ export function stripTable(q, decided) {
       "tr",
       null,
       th("system"),
-      th(["position, on a logarithmic scale", axis(deepest, x)], { class: "wide" }),
+      writtenAs(th(["position, on a logarithmic scale", axis(deepest, x)], { class: "wide" }), "positions"),
       th("found", { class: "num" }),
       th("last at", { class: "num" }),
       th("documents missed"),
@@ -140,10 +140,10 @@ export function stripTable(q, decided) {
         "tr",
         { class: side(each.s) },
         rowHead(system(each.s, 28)),
-        td(strip(each, q, x, decided)),
+        writtenAs(td(strip(each, q, x, decided)), each.own.positions.join(" ")),
         num(`${grouped(each.own.positions.length)} of ${grouped(m)}`),
         num(each.own.positions.length ? grouped(each.own.positions.at(-1)) : NONE),
-        lacking(each.own, q),
+        writtenAs(lacking(each.own, q), missing(each.own, q).map(visible).join(" ")),
       ),
     first: 25,
     className: "strips",

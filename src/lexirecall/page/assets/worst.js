@@ -5,7 +5,7 @@ import { chooser, h, name, note, num, put, rowHead, table, td, th } from "./elem
 import { D, indices, isHeld, numRelevant, takesPart } from "./data.js";
 import { change, sections, shown, state } from "./state.js";
 import { requestLink, systemOptions } from "./links.js";
-import { MOST_BARS, sortedBars } from "./charts.js";
+import { MOST_BARS, sortedBars } from "./bars.js";
 
 export function setUpWorst(body) {
   const choice = chooser("For", (worst) => change({ worst }));
@@ -68,6 +68,7 @@ export function drawWorst() {
     .map(({ q, recall, m }) => ({
       q,
       value: recall,
+      fill: "var(--series-0)",
       tip: `request ${cut(D.requests[q], 40)}: ${percent(recall)} of ${counted(m, "relevant document")}`,
     }));
   const half = rows.filter((row) => row.recall < 0.5).length;
@@ -75,7 +76,7 @@ export function drawWorst() {
     bars,
     `Recall of each request, the lowest first: from ${percent(rows[0].recall)} to ${percent(rows.at(-1).recall)}; ${half} of ${rows.length} below 50 %`,
     kept,
-    { title: "share found", color: { value: "var(--series-0)" }, format: "%", height: 220 },
+    { title: "share found", file: "recall of each request", isPercent: true, height: 220 },
   );
   put(space, worstTable(rows, isOne));
 }

@@ -1,0 +1,119 @@
+/** Save: what the page shows, as files that the reader keeps: tables as CSV, drawings as SVG. */
+
+import { NONE } from "./text.js";
+
+const FORMULA = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20][^]/; // what a spreadsheet would run
+const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/;
+
+/**
+ * A number that is written for people, as programs read it; any other text as it is.
+ * @param {string} text
+ * @returns {string}
+ */
+export function plain(text) {
+  if (text === NONE) return "";
+  const bare = text
+    .replaceAll("−", "-")
+    .replace(/(?<=\d),(?=\d{3}(?!\d))/g, "")
+    .replace(/^\+/, "");
+  return NUMBER.test(bare) ? bare : text;
+}
+
+/**
+ * A number in all its digits, and nothing for none.
+ * @param {number | null | undefined} value
+ * @returns {string}
+ */
+export const exact = (value) => (value == null ? "" : String(value));
+
+/**
+ * A field of a CSV file: text that a spreadsheet would run has an apostrophe before it, as on the command line.
+ * @param {string} text
+ * @returns {string}
+ */
+function field(text) {
+  const tame = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(tame) ? `"${tame.replaceAll('"', '""')}"` : tame;
+}
+
+/**
+ * Rows of texts as CSV (RFC 4180).
+ * @param {string[][]} rows
+ * @returns {string}
+ */
+export function csv(rows) {
+  return rows.map((row) => row.map(field).join(",") + "\r\n").join("");
+}
+
+/**
+ * The name of a file that says what is in it, in letters that every system takes.
+ * @param {string} title
+ * @param {string} ending
+ * @returns {string}
+ */
+export function fileName(title, ending) {
+  const words = title
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, "-")
+    .replace(/^-+|-+$/g, "");
+  return `${Array.from(words).slice(0, 60).join("").replace(/-+$/, "") || "lexirecall"}.${ending}`;
+}
+
+/**
+ * Give the reader a file.
+ * @param {string} name
+ * @param {string} type
+ * @param {string} text
+ */
+export function download(name, type, text) {
+  const address = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+  const anchor = document.createElement("a");
+  anchor.href = address;
+  anchor.download = name;
+  anchor.click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000); // by then it is written
+}
+
+/**
+ * What the variables of the style sheet stand for on white paper, whatever the colours of the page.
+ * @returns {(text: string) => string}
+ */
+function paperColours() {
+  const root = document.documentElement;
+  const theme = root.dataset.theme;
+  root.dataset.theme = "light"; // nothing is painted before it is put back
+  const style = getComputedStyle(root);
+  const known = new Map();
+  const value = (/** @type {string} */ name) => {
+    if (!known.has(name)) known.set(name, style.getPropertyValue(name).trim() || "currentColor");
+    return known.get(name);
+  };
+  for (let i = 0; i < 10; i++) value(`--series-${i}`);
+  for (const name of ["--ink", "--muted", "--line", "--side-a", "--side-b", "--paper", "--wash", "--accent"])
+    value(name);
+  if (theme === undefined) delete root.dataset.theme;
+  else root.dataset.theme = theme;
+  return (text) => text.replace(/var\((--[\w-]+)\)/g, (_, name) => value(name));
+}
+
+/**
+ * A drawing of the page as a file of its own: literal colours, on white.
+ * @param {SVGSVGElement} drawing
+ * @returns {string}
+ */
+export function standalone(drawing) {
+  const copy = /** @type {SVGSVGElement} */ (drawing.cloneNode(true));
+  const [, , width, height] = (copy.getAttribute("viewBox") ?? "0 0 0 0").split(/[\s,]+/);
+  const colours = paperColours();
+  for (const element of [copy, ...copy.querySelectorAll("*")])
+    for (const { name, value } of [...element.attributes]) {
+      if (value.includes("var(")) element.setAttribute(name, colours(value));
+      if (name === "tabindex" || (element !== copy && name === "role")) element.removeAttribute(name);
+    }
+  copy.setAttribute("width", width);
+  copy.setAttribute("height", height);
+  const paper = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+  for (const [key, value] of Object.entries({ width, height, fill: "#ffffff" })) paper.setAttribute(key, value);
+  copy.prepend(paper);
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${new XMLSerializer().serializeToString(copy)}\n`;
+}
