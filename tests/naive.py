@@ -972,3 +972,22 @@ def steps_down(levels: tuple[int, ...], m: int, kind: str) -> list[tuple[int, ..
 def all_below(levels: tuple[int, ...], m: int, kind: str) -> set[tuple[int, ...]]:
     """A set itself and all that steps down lead to."""
     return {levels}.union(*(all_below(below, m, kind) for below in steps_down(levels, m, kind)))
+
+
+# Groups of a page
+
+
+def maximal_groups(differs: list[list[bool]]) -> list[list[int]]:
+    """Of all intervals without two members that differ, those that are in no other."""
+    places = range(len(differs))
+    alike = [
+        (first, last)
+        for first in places
+        for last in places[first:]
+        if not any(differs[i][j] for i, j in combinations(range(first, last + 1), 2))
+    ]
+    return [
+        [first, last]
+        for first, last in alike
+        if not any(f <= first and last <= g and (f, g) != (first, last) for f, g in alike)
+    ]

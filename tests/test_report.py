@@ -469,8 +469,8 @@ def test_what_is_chosen_fits_and_nothing_that_fits_is_left_out(
     assert chosen.num_detailed == 1 or fits(chosen.num_detailed)
     assert chosen.num_detailed == len(found) or not fits(chosen.num_detailed + 1)
     num_pairs = [count * (count - 1) // 2 for count in (chosen.num_paired, chosen.num_paired + 1)]
-    assert num_pairs[0] * 14 <= pair_values
-    assert chosen.num_paired == len(found) or num_pairs[1] * 14 > pair_values
+    assert num_pairs[0] * 16 <= pair_values
+    assert chosen.num_paired == len(found) or num_pairs[1] * 16 > pair_values
 
 
 # Charts

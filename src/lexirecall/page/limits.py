@@ -16,7 +16,7 @@ from lexirecall.errors import counted
 from lexirecall.judgments import IntArray
 from lexirecall.text import to_valid_text
 
-COLUMNS_OF_A_PAIR = 7
+COLUMNS_OF_A_PAIR = 8
 
 
 @dataclass(frozen=True, slots=True)

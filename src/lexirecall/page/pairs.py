@@ -17,6 +17,7 @@ from lexirecall.verbs.comparison import MeasureComparison
 from lexirecall.verbs.rank import compared_pairs
 
 DIGITS = 4
+_COUNTS = ("wins", "ties", "losses")
 
 
 @dataclass(frozen=True)
@@ -41,13 +42,14 @@ class Square:
 def pair_columns(findings: Findings, num_paired: int) -> dict[str, Any]:
     """Return the pairs of the first systems, a before b: mean difference, interval, p, wins, ties and losses.
 
-    Where the interval and p are about another difference than that of the means, as with HSD of a preference, it is
-    there as `tested`. With a baseline, pairs without it have means and counts, but no interval and no p.
+    `p` is corrected, `p_raw` is not. Where the interval and p are about another difference than that of the means, as
+    with HSD of a preference, it is there as `tested`. With a baseline, pairs without it have means and counts, but no
+    interval and no p.
     """
     a, b = np.triu_indices(num_paired, 1)
     comparison = findings.comparison
     columns = [] if comparison is None else [_columns(findings, each, num_paired) for each in comparison.measures]
-    empty: dict[str, list[float]] = {key: [] for key in ("mean", "low", "high", "p", "wins", "ties", "losses")}
+    empty: dict[str, list[float]] = {key: [] for key in ("mean", "low", "high", "p", "p_raw", *_COUNTS)}
     return {"a": a.tolist(), "b": b.tolist(), "by_measure": columns or [empty for _ in findings.scores.measures]}
 
 
@@ -62,14 +64,25 @@ def _columns(findings: Findings, compared: MeasureComparison, num_paired: int) -
         "low": tested.column(compared.lows, -compared.highs),
         "high": tested.column(compared.highs, -compared.lows),
         "p": tested.column(compared.corrected, compared.corrected),
+        "p_raw": tested.column(compared.pvalues, compared.pvalues),
         "wins": pairs.column(every.wins, every.losses),
         "ties": pairs.column(every.ties, every.ties),
         "losses": pairs.column(every.losses, every.wins),
     }
     if not np.allclose(np.where(np.isnan(responses), means, responses), means, atol=1e-12, equal_nan=True):
         columns["tested"] = responses
-    counts = ("wins", "ties", "losses")
-    return {name: rounded(column, 16 if name in counts else DIGITS) for name, column in columns.items()}
+    short = {name: rounded(column, 16 if name in _COUNTS else DIGITS) for name, column in columns.items()}
+    return short | {"p": _on_its_side(columns["p"], short["p"], findings.testing.alpha)}
+
+
+def _on_its_side(pvalues: FloatArray, short: list[Any], alpha: float) -> list[Any]:
+    """Keep all digits of a p that rounding would move across alpha: 0.049999 is not 0.05.
+
+    >>> _on_its_side(np.array([0.049999, 0.012345]), [0.05, 0.01234], 0.05)
+    [0.049999, 0.01234]
+    """
+    pairs = zip(pvalues.tolist(), short, strict=True)
+    return [p if near is not None and (p < alpha) != (near < alpha) else near for p, near in pairs]
 
 
 def _every_pair(findings: Findings, compared: MeasureComparison) -> MeasureComparison | Differences:

@@ -15,7 +15,9 @@ import numpy as np
 
 from lexirecall.errors import counted
 from lexirecall.judgments import IntArray
+from lexirecall.page import charts
 from lexirecall.page.findings import Findings, agreements
+from lexirecall.page.groups import group_columns
 from lexirecall.page.limits import Cutter, Limits, Selection, select
 from lexirecall.page.pairs import pair_columns
 from lexirecall.page.rankings import found_documents, lengths_of_relevant, relevant_documents
@@ -65,6 +67,7 @@ def build_payload(
         "measures": list(_measures(findings)),
         "values": [[*column, *rest] for column in _values(findings, best, requests)],
         "pairs": pair_columns(findings, chosen.num_paired),
+        **group_columns(findings),
         "relevant": relevant_documents(findings.projection, requests, cut),
         "found": [*found_documents(findings, best, requests), *rest],
         "retrieved": [*findings.positions.num_retrieved[best][:, requests].tolist(), *rest],
@@ -72,7 +75,14 @@ def build_payload(
         **_curves(findings),
         "study": list(_study(findings)),
     }
-    return {**parts, "left_out": [*chosen.sentences(), *_left_out(findings, cut)]}
+    left_out = [*chosen.sentences(), *_left_out(findings, cut)]
+    return {**parts, "left_out": left_out, "charts": _charts(findings, parts)}
+
+
+def _charts(findings: Findings, parts: dict[str, Any]) -> dict[str, str]:
+    """Return the charts that do not depend on what a reader chooses, as SVG."""
+    draw = getattr(charts, "page_charts", None)
+    return {} if draw is None else draw(findings, parts)
 
 
 def _absent(findings: Findings, systems: list[int], requests: IntArray) -> Iterator[list[int]]:

@@ -1,0 +1,59 @@
+"""Groups: neighbours in the order of a measure that the tests do not tell apart.
+
+Belongs here: that order, and the bars of a critical-difference diagram. Not here: the tests (statistics), the drawing
+(assets).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from lexirecall.judgments import BoolArray
+from lexirecall.page.findings import Findings
+
+
+def group_columns(findings: Findings) -> dict[str, Any]:
+    """Return the systems under each measure, best first, and the groups as pairs of first and last places among them.
+
+    Systems go by their place on the page. A measure has no groups, but None, where nothing was tested: of a single
+    system, and with a baseline, where every pair would have to be tested but only some are.
+    """
+    orders = [order_under(findings, k) for k in range(len(findings.scores.measures))]
+    return {"group_order": orders, "groups": [_groups(findings, k, order) for k, order in enumerate(orders)]}
+
+
+def order_under(findings: Findings, k: int) -> list[int]:
+    """Return the places on the page of the systems, best first by their mean; equal ones as there, undefined last."""
+    means = findings.scores.measures[k].direction * findings.scores.means[findings.places, k]
+    return np.argsort(-means, kind="stable").tolist()  # type: ignore[no-any-return]
+
+
+def _groups(findings: Findings, k: int, order: list[int]) -> list[list[int]] | None:
+    comparison = findings.comparison
+    if comparison is None or comparison.baseline is not None:
+        return None
+    compared = comparison.measures[k]
+    if np.isnan(compared.corrected).all():
+        return None
+    better = compared.better(len(order), comparison.alpha)
+    chosen = [findings.places[place] for place in order]
+    return maximal_groups((better | better.T)[np.ix_(chosen, chosen)])
+
+
+def maximal_groups(differs: BoolArray) -> list[list[int]]:
+    """Return the longest intervals of which no two members differ, as [first, last]; `differs` is symmetric, [S, S].
+
+    Every member is in one at least, if only with itself; none is within another.
+
+    >>> differs = np.zeros((4, 4), bool)
+    >>> differs[0, 2] = differs[2, 0] = differs[1, 3] = differs[3, 1] = True
+    >>> maximal_groups(differs)
+    [[0, 1], [1, 2], [2, 3]]
+    """
+    size = len(differs)
+    later = np.triu(differs, 1)
+    nearest = np.where(later.any(axis=1), later.argmax(axis=1), size)  # the next one that differs
+    lasts = np.minimum.accumulate(nearest[::-1])[::-1] - 1  # that none from here on differs from
+    is_longest = np.diff(lasts, prepend=-1) > 0
+    firsts = np.flatnonzero(is_longest)
+    return np.column_stack([firsts, lasts[firsts]]).tolist()  # type: ignore[no-any-return]
