@@ -18,6 +18,7 @@ from lexirecall.judgments import IntArray
 from lexirecall.page import charts
 from lexirecall.page.findings import Findings, agreements
 from lexirecall.page.groups import group_columns
+from lexirecall.page.headline import headline
 from lexirecall.page.limits import Cutter, Limits, Selection, select
 from lexirecall.page.pairs import pair_columns
 from lexirecall.page.rankings import found_documents, lengths_of_relevant, relevant_documents
@@ -60,6 +61,7 @@ def build_payload(
         "lexirecall": VERSION,
         "date": (date or dt.date.today()).isoformat(),
         "manifest": _manifest(findings, systems, cut),
+        "headline": headline(findings),
         "alpha": findings.testing.alpha,
         "systems": systems,
         **_leaderboard(findings),

@@ -1,0 +1,296 @@
+"""Headline: what a reader should know, in a few sentences made from the numbers.
+
+Belongs here: the sentences, as parts that name runs and measures by their place on the page. Not here: the numbers
+themselves (findings), what is said of the data at length (notes).
+
+A sentence is a list of parts: {"text": …}, {"system": place}, {"request": place} or {"measure": place}.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from lexirecall.errors import counted
+from lexirecall.judgments import BoolArray, IntArray
+from lexirecall.measures.measure import is_equal
+from lexirecall.page.findings import Findings
+from lexirecall.page.groups import order_under
+from lexirecall.preferences import Preference
+from lexirecall.tables import number
+from lexirecall.verbs.comparison import Comparison, MeasureComparison
+
+Part = dict[str, Any]
+Sentence = list[Part]
+MOST_NAMED = 3
+_LEADING = 0
+"""The measure by which the page puts runs in order: the first."""
+_CORRECTIONS = {
+    "holm": "Holm's correction",
+    "bonferroni": "Bonferroni's correction",
+    "bh": "Benjamini and Hochberg's correction",
+}
+
+
+def headline(findings: Findings) -> list[Sentence]:
+    """Return the sentences: who leads and how surely, how much is found, and what to be careful about.
+
+    >>> from lexirecall import project
+    >>> from lexirecall.manifest import Policies
+    >>> from lexirecall.verbs.testing import Testing
+    >>> positions = project({"q": {"a": 1, "b": 1}}, {"x": {"q": ["z", "a"]}, "y": {"q": ["b", "z", "a"]}})
+    >>> for sentence in headline(Findings.of(positions, "LexiRecall", Testing(), Policies())):
+    ...     print("".join(str(part.get("text", part)) for part in sentence))
+    {'system': 0} has the highest win rate under {'measure': 0}, 1.0000, ahead of {'system': 1} by 1.0000.
+    No difference can be significant: with 1 query, the sign test cannot reach p < 0.05.
+    {'system': 0} finds both relevant documents.
+    """
+    sentences: list[Sentence] = []
+    leaders = _leaders(findings)
+    if findings.comparison is not None:
+        sentences.append(_who_leads(findings, leaders))
+        sentences.append(_how_surely(findings, findings.comparison, leaders))
+    sentences.append(_how_much(findings, leaders[0] if leaders else 0))
+    return [*sentences, *_caution(findings, leaders)]
+
+
+def _text(text: str) -> Part:
+    return {"text": text}
+
+
+def _named(systems: Sequence[int]) -> Sentence:
+    """Name a few systems, or the first of many and how many more there are."""
+    most = MOST_NAMED if len(systems) > MOST_NAMED + 1 else len(systems)
+    parts: Sentence = []
+    for i, system in enumerate(systems[:most]):
+        is_last = i == len(systems) - 1
+        parts += [_text(" and " if is_last else ", ")] * (i > 0) + [{"system": system}]
+    return parts if most == len(systems) else [*parts, _text(f" and {len(systems) - most:,} more")]
+
+
+# Who leads
+
+
+def _leaders(findings: Findings) -> list[int]:
+    """Return the places of the systems with the best mean; of those that have a value wherever they should."""
+    averages = findings.scores.averages
+    is_complete = (averages.counts == averages.num_due)[findings.places, _LEADING]
+    means = findings.scores.means[findings.places, _LEADING]
+    order = [s for s in order_under(findings, _LEADING) if is_complete[s] and not np.isnan(means[s])]
+    return [s for s in order if s == order[0] or is_equal(means[s], means[order[0]])]
+
+
+def _who_leads(findings: Findings, leaders: list[int]) -> Sentence:
+    row, means = findings.scores.measures[_LEADING], findings.scores.means[findings.places, _LEADING]
+    measure: Sentence = [{"measure": _LEADING}]
+    if not leaders:
+        return [_text("No run leads under "), *measure, _text(": none has a value on every query that counts.")]
+    kind = "win rate under " if isinstance(row, Preference) else "total of " if row.total == "sum" else "mean "
+    value = number(float(means[leaders[0]]), row.decimals)
+    if len(leaders) == len(means):
+        return [_text(f"{_all(len(means))} have the same {kind}"), *measure, _text(f", {value}.")]
+    best = f"{'highest' if row.direction > 0 else 'lowest'} {kind}"
+    if len(leaders) > 1:
+        return [*_named(leaders), _text(f" share the {best}"), *measure, _text(f", {value}.")]
+    parts = [*_named(leaders), _text(f" has the {best}"), *measure, _text(f", {value}")]
+    following = [s for s in order_under(findings, _LEADING) if s != leaders[0] and not np.isnan(means[s])][:1]
+    if not following:
+        return [*parts, _text("; the others have none.")]
+    gap = float(row.direction * (means[leaders[0]] - means[following[0]]))
+    if gap <= 0:  # what follows has a better mean, but not on every query
+        return [*parts, _text(", among the runs with a value on every query.")]
+    return [*parts, _text(", ahead of "), *_named(following), _text(f" by {number(gap, row.decimals)}.")]
+
+
+def _all(number_of_runs: int) -> str:
+    return "Both runs" if number_of_runs == 2 else f"All {counted(number_of_runs, 'run')}"
+
+
+# How surely
+
+
+def _how_surely(findings: Findings, comparison: Comparison, leaders: list[int]) -> Sentence:
+    compared = comparison.measures[_LEADING]
+    better = compared.better(len(findings.places), comparison.alpha)[np.ix_(findings.places, findings.places)]
+    if np.isnan(compared.corrected).all():
+        return [_text("No two runs could be tested: they have too few queries in common.")]
+    if not better.any():
+        return _nothing_differs(findings, comparison, compared)
+    how = f" ({_how(compared, comparison.alpha)})."
+    if comparison.baseline is not None:
+        return _against_baseline(findings.places.index(comparison.baseline), better, how)
+    if len(leaders) != 1:
+        return _how_many_differ(compared, better, how)
+    return [_text(_than_others(better[leaders[0]], len(findings.places) - 1) + how)]
+
+
+def _than_others(worse: BoolArray, num_others: int) -> str:
+    """Say from how many others the leader differs."""
+    num_worse = int(worse.sum())
+    if num_worse == 0:
+        return "It is not significantly better than any other run, though some of the others differ"
+    if num_others == 1:
+        return "The difference is significant"
+    if num_worse == num_others:
+        return f"It is significantly better than {'both' if num_others == 2 else f'all {num_others:,}'} others"
+    return f"It is significantly better than {num_worse:,} of the {num_others:,} others"
+
+
+def _how_many_differ(compared: MeasureComparison, better: BoolArray, how: str) -> Sentence:
+    num_tested = int((~np.isnan(compared.corrected)).sum())
+    num_differing = int(better.sum())
+    verb = "differs" if num_differing == 1 else "differ"
+    return [_text(f"{num_differing:,} of the {counted(num_tested, 'pair')} of runs {verb} significantly{how}")]
+
+
+def _against_baseline(baseline: int, better: BoolArray, how: str) -> Sentence:
+    num_better, num_worse = int(better[:, baseline].sum()), int(better[baseline].sum())
+    num_others = len(better) - 1
+    if num_others == 1:
+        verdict = f"the other run is significantly {'better' if num_better else 'worse'}"
+    else:
+        verdict = f"{_number_of(num_better)} of the {num_others:,} others {_are(num_better)} significantly better and "
+        verdict += f"{_number_of(num_worse)} significantly worse"
+    return [_text("Compared with the baseline "), {"system": baseline}, _text(f", {verdict}{how}")]
+
+
+def _nothing_differs(findings: Findings, comparison: Comparison, compared: MeasureComparison) -> Sentence:
+    is_tested = ~np.isnan(compared.corrected)
+    num_queries, num_pairs = int(compared.num_requests[is_tested].max()), int(is_tested.sum())
+    if _cannot_reject(compared, num_queries, num_pairs, comparison.alpha):
+        over = "" if num_pairs == 1 or compared.correction in ("none", "bh") else f" over {counted(num_pairs, 'pair')}"
+        limit = f"the sign test cannot reach p < {comparison.alpha:g}{over}"
+        return [_text(f"No difference can be significant: with {counted(num_queries, 'query')}, {limit}.")]
+    how = _how(compared, comparison.alpha)
+    if comparison.baseline is not None:
+        baseline = {"system": findings.places.index(comparison.baseline)}
+        return [_text("No run differs significantly from the baseline "), baseline, _text(f" ({how}).")]
+    if num_pairs == 1:
+        return [_text(f"The difference is not significant ({how}).")]
+    return [_text(f"No two runs differ significantly ({how}).")]
+
+
+def _cannot_reject(compared: MeasureComparison, num_queries: int, num_pairs: int, alpha: float) -> bool:
+    """Tell whether no outcome could be significant: the sign test's least p is 2/2^n, before the correction."""
+    factor = num_pairs if compared.correction in ("holm", "bonferroni") else 1
+    return compared.method == "sign test" and min(1.0, 0.5 ** (num_queries - 1)) * factor >= alpha
+
+
+def _how(compared: MeasureComparison, alpha: float) -> str:
+    correction = _CORRECTIONS.get(compared.correction)
+    return ", ".join(filter(None, [compared.method, correction, f"p < {alpha:g}"]))
+
+
+def _number_of(count: int) -> str:
+    return f"{count:,}" if count else "none"
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+# How much is found
+
+
+def _how_much(findings: Findings, leader: int) -> Sentence:
+    """Say what share of the relevant documents the leader finds, where it finds all, and what nobody finds."""
+    projection, shape = findings.projection, findings.positions.shape
+    found = projection.found.segments.sizes.reshape(shape)
+    is_counted = findings.counted[findings.places[leader]]
+    own, relevant = found[findings.places[leader], is_counted], projection.num_relevant[is_counted]
+    if not found.any():
+        who = [{"system": leader}, _text(" does not find")] if shape[0] == 1 else [_text("No run finds")]
+        total = counted(int(projection.num_relevant.sum()), "relevant document")
+        return [*who, _text(f" any of the {total}{_within(findings)}.")]
+    if own.sum() == relevant.sum():
+        finds = f" finds {_every(int(relevant.sum()))}{_answered(findings, is_counted)}{_within(findings)}"
+    else:
+        share = f"{own.sum():,} of {counted(int(relevant.sum()), 'relevant document')} ({_percent(own, relevant)})"
+        finds = f" finds {share}{_answered(findings, is_counted)}{_within(findings)}, {_complete(own, relevant)}"
+    is_all = own.sum() == projection.num_relevant.sum()
+    return [{"system": leader}, _text(finds + ("." if is_all else _found_by_none(findings)))]
+
+
+def _every(num_relevant: int) -> str:
+    few = {1: "the only relevant document", 2: "both relevant documents"}
+    return few.get(num_relevant, f"all {num_relevant:,} relevant documents")
+
+
+def _percent(own: IntArray, relevant: IntArray) -> str:
+    """Return a share that is not all as such: 99.99 % is not 100 %."""
+    share = 100 * own.sum() / max(int(relevant.sum()), 1)
+    return f"{min(share, 99.9):.1f} %" if share == 0 or share >= 0.05 else "< 0.1 %"
+
+
+def _complete(own: IntArray, relevant: IntArray) -> str:
+    num_complete = int((own == relevant).sum())
+    if not num_complete:
+        return "and everything on none of the queries" if len(own) > 1 else "and not everything on its only query"
+    return f"and everything on {num_complete:,} of {counted(len(own), 'query')}"
+
+
+def _answered(findings: Findings, is_counted: BoolArray) -> str:
+    """Say so where queries that the leader does not answer are left out."""
+    is_all = bool(is_counted[findings.projection.num_relevant > 0].all())
+    return "" if is_all else " of the queries that it answers"
+
+
+def _within(findings: Findings) -> str:
+    depth = findings.positions.conventions.depth
+    if depth is None:
+        return ""
+    return " as its first document" if depth == 1 else f" within its first {depth:,} documents"
+
+
+def _found_by_none(findings: Findings) -> str:
+    """Say how many relevant documents no run finds, where there are several runs."""
+    projection = findings.projection
+    if findings.positions.shape[0] == 1:
+        return "."
+    num_missed = int(projection.num_relevant.sum()) - len(np.unique(projection.found.items))
+    if not num_missed:
+        return "; every relevant document is found by some run."
+    return f"; {counted(num_missed, 'relevant document')} {_are(num_missed)} found by no run."
+
+
+# What to be careful about
+
+
+def _caution(findings: Findings, leaders: list[int]) -> Iterator[Sentence]:
+    """Give the caveat that weighs most, if there is one."""
+    candidates = (_without_judged(findings), _unanswered(findings), _other_order(findings, leaders), _alone(findings))
+    yield from [sentence for sentence in candidates if sentence][:1]
+
+
+def _without_judged(findings: Findings) -> Sentence:
+    names = {mismatch.system for mismatch in findings.positions.mismatches}
+    systems = [place for place, s in enumerate(findings.places) if findings.positions.systems[s] in names]
+    if not systems:
+        return []
+    verb = "retrieves" if len(systems) == 1 else "retrieve"
+    return [*_named(systems), _text(f" {verb} no judged document: check that the ids are written the same way.")]
+
+
+def _unanswered(findings: Findings) -> Sentence:
+    is_due = findings.projection.num_relevant > 0
+    unanswered = (~findings.positions.answered[findings.places])[:, is_due].sum(axis=1)
+    systems = np.flatnonzero(unanswered).tolist()
+    if not systems:
+        return []
+    num_due, most = int(is_due.sum()), int(unanswered.max())
+    number_of = f"{most:,} of {counted(num_due, 'query')}"
+    verb = f" does not answer {number_of}" if len(systems) == 1 else f" do not answer up to {number_of}"
+    policy = "which count as nothing found" if findings.policies.keeps_unanswered else "which are left out of the means"
+    return [*_named(systems), _text(f"{verb}, {policy}.")]
+
+
+def _other_order(findings: Findings, leaders: list[int]) -> Sentence:
+    """Say so where the system that wins most comparisons is not the one with the best mean."""
+    if findings.comparison is None or not leaders or 0 in leaders:
+        return []
+    why = _text(" comes first on the leaderboard, because it wins the most comparisons under ")
+    return [{"system": 0}, why, {"measure": _LEADING}, _text(", query by query.")]
+
+
+def _alone(findings: Findings) -> Sentence:
+    return [] if findings.comparison is not None else [_text("There is one run, so nothing is compared.")]
