@@ -24,6 +24,7 @@ playwright = pytest.importorskip("playwright.sync_api", reason="playwright is no
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 SECTIONS = ("evaluated", "leaderboard", "pairs", "pair", "request", "worst", "recall", "measures")
+AXE = Path(__file__).parents[1] / "node_modules" / "axe-core" / "axe.min.js"
 COMPLETE = "html[data-state=complete]"
 # Resolves when everything is drawn and nothing is put off: a filter waits until nobody types any more.
 AT_REST = """
@@ -411,7 +412,10 @@ def test_a_click_on_a_cell_shows_the_pair(show: Open, a: str, b: str) -> None:
     assert told in opened.text("#pair .lead")
     shown = opened.texts("#pair tr.chosen td")
     assert shown[0].replace("−", "-").removeprefix("+") == number(pair["mean"])
-    assert shown[3:] == [str(pair[key]) for key in ("wins", "ties", "losses")]
+    assert [float(p.removeprefix("< ")) for p in shown[2:4]] == [
+        pytest.approx(max(pair[key], 0.001), abs=5e-4) for key in ("p", "p_corrected")
+    ]
+    assert shown[4:] == [str(pair[key]) for key in ("wins", "ties", "losses")]
 
 
 def test_the_matrix_has_the_means_of_compare_and_marks_what_is_significant(look: Open) -> None:
@@ -863,3 +867,144 @@ def test_what_a_page_does_not_hold_is_said(show: Open) -> None:
     assert "holds no test" in opened.text("#pair .note")
     assert "does not hold the rankings" in opened.text("#request .note")
     assert opened.texts("#request .strips tbody th .id") == ["deep.run", "precise.run"]
+
+
+# What a reader should know
+
+
+def test_the_headline_comes_first_and_the_conventions_are_folded(show: Open) -> None:
+    opened, payload = show(), demo_report().payload
+    assert opened.page.evaluate("document.querySelector('#evaluated .body').firstElementChild.className") == "headline"
+    told = opened.text("#evaluated .headline")
+    for sentence in payload["headline"]:
+        for part in sentence:
+            assert str(part.get("text", "")).strip() in told
+    assert told.startswith("deep.run has the highest win rate under LexiRecall, ")
+    assert opened.count("#evaluated .conventions:visible") == 0
+    opened.page.click("#evaluated summary:has-text('Conventions')")
+    assert opened.count("#evaluated .conventions:visible") == 1
+
+
+# Groups
+
+
+@pytest.mark.parametrize("kind", ["demo", "large"])
+def test_groups_are_those_of_the_payload(show: Open, kind: str) -> None:
+    opened = show(kind)
+    payload = demo_report().payload if kind == "demo" else large_payload(demo_report().payload)
+    order, groups = payload["group_order"][0], payload["groups"][0]
+    assert opened.count(".groups .mark") == len(order)
+    labels = [mark.get_attribute("aria-label") for mark in opened.page.locator(".groups .mark").all()]
+    for place, (label, s) in enumerate(zip(labels, order, strict=True), 1):
+        assert label.startswith(f"{place}. {payload['systems'][s]}: {number(payload['means'][s][0])}, ")
+    assert opened.count(".groups .joined") == sum(last > first for first, last in groups)
+    opened.page.click("#leaderboard summary:has-text('as a table')")
+    while opened.count("#leaderboard .more:visible") > (kind == "large"):
+        opened.page.locator("#leaderboard .more:visible").last.click()
+    rows = opened.page.locator("#leaderboard details:has(summary:has-text('as a table')) tbody tr").all()
+    places = [row.locator("td").first.inner_text() for row in rows]
+    assert places == [f"{a + 1} to {b + 1}" if a < b else str(a + 1) for a, b in groups]
+
+
+def test_groups_follow_the_measure_and_fit_on_the_screen(show: Open) -> None:
+    opened = show("large")
+    box = opened.page.locator("svg.groups").bounding_box()
+    assert box["width"] <= 1200
+    assert box["height"] <= 600
+    opened.page.locator("#leaderboard select").select_option("4")
+    opened.wait()
+    assert "under AP," in opened.page.locator("svg.groups").get_attribute("aria-label")
+
+
+def test_groups_are_one_stop_for_the_keyboard_and_say_whose_mark_has_the_focus(show: Open) -> None:
+    opened = show("large")
+    assert opened.count(".groups [tabindex='0']") == 1
+    opened.page.focus(".groups .mark")
+    for key, place in (("ArrowRight", 1), ("PageDown", 11), ("End", 109), ("ArrowRight", 109), ("Home", 0)):
+        opened.page.keyboard.press(key)
+        assert opened.page.evaluate("document.activeElement.dataset.place") == str(place)
+        assert opened.text(".tip").startswith(f"{place + 1}. system{place:03}: ")
+
+
+def test_there_is_a_note_instead_of_groups_where_not_every_pair_is_tested(show: Open) -> None:
+    opened = show("baseline")
+    assert opened.count("svg.groups") == 0
+    assert "With a baseline" in opened.text("#leaderboard .body")
+
+
+# Many runs
+
+
+def test_many_runs_have_counts_and_letters_when_asked_and_the_table_stays_on_the_screen(show: Open) -> None:
+    opened = show("large")
+    marks = opened.texts(".leaderboard tbody tr:first-child sup")
+    assert set(marks) == {"> 109"}
+    for is_pressed in ("true", "false"):
+        opened.page.click("button.letters")
+        opened.wait()
+        assert opened.page.locator("button.letters").get_attribute("aria-pressed") == is_pressed
+        scroll = opened.page.locator(".scroll:has(> .leaderboard)")
+        assert scroll.evaluate("(each) => each.scrollWidth <= each.clientWidth")
+        shown = set(opened.texts(".leaderboard tbody tr:first-child sup"))
+        assert shown == ({"s100-s109"} if is_pressed == "true" else {"> 109"})
+
+
+def test_a_large_matrix_is_zoomed_and_keeps_its_keyboard(show: Open) -> None:
+    opened = show("large")
+    width = "document.querySelector('.matrix tbody td').getBoundingClientRect().width"
+    before = opened.page.evaluate(width)
+    for _ in range(4):
+        opened.page.click(".zoom button:last-child")
+    opened.wait()
+    assert opened.page.evaluate(width) > 3 * before
+    assert opened.page.locator(".zoom button:last-child").get_attribute("aria-disabled") == "true"
+    assert re.fullmatch(r"[+−]?\.?\d+\*?", opened.text(".matrix tbody tr:first-child td:nth-child(9)"))
+    opened.page.focus(".matrix td[tabindex='0']")
+    opened.page.keyboard.press("ArrowRight")
+    assert opened.page.evaluate("document.activeElement.cellIndex") == 3
+    for _ in range(4):
+        opened.page.click(".zoom button:first-child")
+    assert opened.page.evaluate(width) == before
+    assert show("demo").count(".zoom:visible") == 0
+
+
+def test_enter_in_the_filter_of_systems_goes_to_the_row(show: Open) -> None:
+    opened = show("large")
+    opened.page.fill("#filter-systems", "system087")
+    opened.page.keyboard.press("Enter")
+    opened.wait()
+    assert opened.page.evaluate("document.activeElement.matches('.leaderboard tbody tr')")
+    assert "system087" in opened.page.evaluate("document.activeElement.textContent")
+
+
+def test_paper_has_every_row_and_column(show: Open) -> None:
+    opened = show("large")
+    opened.page.pdf()  # as a reader prints
+    assert opened.count(".more:not([hidden])") == 0
+    assert opened.count(".leaderboard tbody tr") == 110
+    assert opened.count("#evaluated details tbody tr") == 110
+    assert opened.count("details[open]") == 0  # folded again
+    opened.page.emulate_media(media="print")
+    opened.page.set_viewport_size({"width": 718, "height": 1000})  # A4 less the margins
+    opened.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    wide = opened.page.evaluate(
+        "[...document.querySelectorAll('table')].filter(each => each.getBoundingClientRect().right > 719)"
+        ".map(each => each.caption.textContent)"
+    )
+    assert wide == []
+
+
+# Rules of accessibility
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("kind", ["demo", "single", "baseline", "hostile", "large"])
+def test_axe_finds_no_fault(show: Open, kind: str, scheme: str) -> None:
+    if not AXE.exists():
+        pytest.skip("axe-core is not installed: npm ci")
+    opened = show(kind, color_scheme=scheme)
+    opened.page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    opened.page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = opened.page.evaluate("axe.run({ resultTypes: ['violations'] })")
+    faults = {each["id"]: [node["html"][:200] for node in each["nodes"][:3]] for each in found["violations"]}
+    assert faults == {}

@@ -127,8 +127,18 @@ def _leaderboard(findings: Findings) -> dict[str, Any]:
         "ranks": [1] if comparison is None else comparison.order.ranks[places].tolist(),
         "means": rounded(findings.scores.means[places], _ALL_DIGITS),
         "marks": [[table.marks.get((r, c), "") for c in columns] for r in range(len(places))],
+        "better_than": _better_than(findings),
         "best": [[(r, c) in table.best for c in columns] for r in range(len(places))],
     }
+
+
+def _better_than(findings: Findings) -> list[list[int]] | None:
+    """Return how many others each system is significantly better than, under each measure."""
+    comparison, places = findings.comparison, findings.places
+    if comparison is None or comparison.baseline is not None:
+        return None
+    counts = [each.better(len(places), comparison.alpha).sum(axis=1) for each in comparison.measures]
+    return np.column_stack(counts)[places].tolist()  # type: ignore[no-any-return]
 
 
 def _measures(findings: Findings) -> Iterator[dict[str, Any]]:

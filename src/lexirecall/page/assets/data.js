@@ -128,17 +128,18 @@ export function compared(k, a, b) {
   const place = placeOf(a, b);
   const all = D.pairs.by_measure[k];
   if (place === undefined || !all || all.mean[place] == null) return null;
-  const columns = ["mean", "low", "high", "p", "wins", "ties", "losses", "tested"];
-  const [mean, low, high, p, wins, ties, losses, tested] = columns.map((key) => all[key]?.[place]);
+  const columns = ["mean", "low", "high", "p", "p_raw", "wins", "ties", "losses", "tested"];
+  const [mean, low, high, p, raw, wins, ties, losses, tested] = columns.map((key) => all[key]?.[place]);
   const negative = (value) => (value == null ? null : -value);
   const isFirst = D.pairs.a[place] === a;
   return isFirst
-    ? { mean, low, high, p, wins, ties, losses, tested }
+    ? { mean, low, high, p, raw, wins, ties, losses, tested }
     : {
         mean: negative(mean),
         low: negative(high),
         high: negative(low),
         p,
+        raw,
         wins: losses,
         ties,
         losses: wins,

@@ -170,6 +170,7 @@ export function table({ caption, head, rows, row, first = 15, step = 50, classNa
     grow(step);
     if (more.hidden) /** @type {HTMLElement | null} */ (body.rows[next]?.querySelector("a, button"))?.focus();
   });
+  more.addEventListener("grow", () => grow(Infinity)); // on paper nobody can ask
   grow(first);
   const whole = h("table", { class: className, ...attributes });
   whole.append(h("caption", null, h("span", null, caption)), h("thead", null, head), body);

@@ -4,6 +4,7 @@ import { NONE, counted, cut, grouped, visible } from "./text.js";
 import { h, name, note, num, put, rowHead, table, th } from "./elements.js";
 import { D } from "./data.js";
 import { sections } from "./state.js";
+import { headlineOf } from "./headline.js";
 
 const CONVENTIONS = {
   level: ["Relevant", (grade) => `a document with a grade of ${grade} or more`],
@@ -179,6 +180,7 @@ export function drawEvaluated() {
   const remarks = [...notes.map((each) => each.text), ...D.left_out];
   put(
     sections.get("evaluated").body,
+    headlineOf(),
     h("div", { class: "facts" }, facts),
     remarks.length
       ? h(
@@ -192,11 +194,15 @@ export function drawEvaluated() {
           ),
         )
       : note("Nothing was left out: every judged request has a relevant document and is answered by every system."),
-    h("h3", null, "Conventions", qrels.name ? [" · judgments: ", name(qrels.name)] : ""),
     h(
-      "dl",
-      { class: "conventions" },
-      conventionRows().map(([title, words]) => h("div", null, h("dt", null, `${title}: `), h("dd", null, words))),
+      "details",
+      { class: "folded" },
+      h("summary", null, "Conventions", qrels.name ? [" · judgments: ", name(qrels.name)] : ""),
+      h(
+        "dl",
+        { class: "conventions" },
+        conventionRows().map(([title, words]) => h("div", null, h("dt", null, `${title}: `), h("dd", null, words))),
+      ),
     ),
     D.manifest.runs.length > 0 && h("details", null, h("summary", null, "What was read from each run"), runsTable()),
   );

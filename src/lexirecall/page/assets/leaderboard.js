@@ -1,13 +1,19 @@
 /** Leaderboard: the mean of every measure, sorted as the reader likes. */
 
-import { NONE, cut, number, visible } from "./text.js";
+import { NONE, counted, cut, grouped, number, visible } from "./text.js";
 import { exact } from "./save.js";
-import { h, name, note, put, rowHead, table, td, th, writtenAs } from "./elements.js";
+import { chooser, h, name, note, put, rowHead, table, td, th, writtenAs } from "./elements.js";
 import { D, direction } from "./data.js";
-import { sections, shown } from "./state.js";
-import { system } from "./links.js";
+import { change, sections, shown, state } from "./state.js";
+import { measureOptions, system } from "./links.js";
+import { groupsOf } from "./groups.js";
 
 const order = { column: -1, isDescending: false }; // -1 is the rank
+const MOST_LETTERED = 26; // above, letters are longer than the values that they stand beside
+let isLettered = false; // asked for all the same
+
+const isCrowded = () => D.systems.length > MOST_LETTERED && D.baseline == null;
+const areLettersShown = () => !isCrowded() || isLettered;
 
 function sortedSystems() {
   const sign = order.isDescending ? -1 : 1;
@@ -66,10 +72,12 @@ function sortBy(column) {
 function valueCell(s, k, highest, longest) {
   const value = D.means[s][k];
   const text = number(value, D.measures[k].decimals ?? 4);
-  const mark = D.marks[s][k];
+  const isCount = D.baseline == null && !areLettersShown();
+  const count = D.better_than?.[s][k];
+  const mark = isCount ? (count ? `> ${grouped(count)}` : "") : D.marks[s][k];
   const label =
     D.baseline == null
-      ? `significantly better than ${mark}`
+      ? `significantly better than ${isCount ? counted(count, "system") : mark}`
       : mark === "+"
         ? "significantly better than the baseline"
         : "significantly worse than the baseline";
@@ -78,8 +86,9 @@ function valueCell(s, k, highest, longest) {
     { class: "num value", "--share": value == null || !highest ? 0 : Math.max(0, value / highest) },
     D.best[s][k] ? h("strong", null, text) : text,
   );
+  const className = isCount ? "count" : isCrowded() ? "wrapped" : null;
   writtenAs(cell, exact(value), mark);
-  cell.append(h("sup", { title: mark ? label : null, "--length": longest }, mark));
+  cell.append(h("sup", { title: mark ? label : null, class: className, "--length": longest }, mark));
   return cell;
 }
 
@@ -89,8 +98,11 @@ function footnote() {
     ...new Set(D.measures.map((measure) => measure.correction).filter((each) => each && each !== "none")),
   ].join(", ");
   const how = [methods, corrections && `correction: ${corrections}`, `α = ${D.alpha}`].filter(Boolean).join("; ");
+  const raised = areLettersShown()
+    ? "Raised letters: the systems that are significantly worse"
+    : "> 12: significantly better than 12 other systems";
   return D.baseline == null
-    ? `Raised letters: the systems that are significantly worse (${how}). Bold: the best value. The filter chooses what is shown; means and tests are over all requests.`
+    ? `${raised} (${how}). Bold: the best value. The filter chooses what is shown; means and tests are over all requests.`
     : [
         `Raised + and −: significantly better or worse than the baseline, `,
         name(D.systems[D.baseline]),
@@ -98,12 +110,36 @@ function footnote() {
       ];
 }
 
+function toggleLetters() {
+  isLettered = !isLettered;
+  drawLeaderboard();
+  sections.get("leaderboard").body.querySelector("button.letters").focus();
+}
+
+/** Go to the first system that the filter leaves. */
+export function goToFirstRow() {
+  const row = sections.get("leaderboard").body.querySelector("tr[data-system]");
+  row?.scrollIntoView({ block: "center" });
+  row?.focus({ preventScroll: true });
+}
+
+export function setUpLeaderboard(body) {
+  const choice = chooser("Measure", (m) => change({ m }));
+  const [board, space] = [h("div"), h("div")];
+  const above = h("h3", { class: "needs-pair" }, "Groups of systems that do not differ significantly");
+  body.append(board, above, h("div", { class: "controls needs-pair" }, choice.element), space);
+  return { board, choice, space };
+}
+
 export function drawLeaderboard() {
   const highest = D.measures.map((_, k) => Math.max(0, ...D.means.map((row) => row[k] ?? 0)));
-  const longest = D.measures.map((_, k) => Math.max(0, ...D.marks.map((row) => row[k].length)));
+  const longest = D.measures.map((_, k) => (isCrowded() ? 6 : Math.max(0, ...D.marks.map((row) => row[k].length))));
   const rows = sortedSystems();
+  const { board, choice, space } = sections.get("leaderboard").parts;
+  choice.set(measureOptions(), state.m);
+  put(space, groupsOf(state.m));
   put(
-    sections.get("leaderboard").body,
+    board,
     D.systems.length > 1 &&
       note(
         h("strong", null, "LexiRecall"),
@@ -117,16 +153,23 @@ export function drawLeaderboard() {
           row: (s) =>
             h(
               "tr",
-              D.baseline === s ? { class: "baseline" } : null,
+              { class: D.baseline === s ? "baseline" : null, tabindex: "-1", "data-system": s },
               h("td", { class: "rank" }, String(D.ranks[s])),
               rowHead(system(s)),
               D.measures.map((_, k) => valueCell(s, k, highest[k], longest[k])),
             ),
           first: 40,
           className: "leaderboard",
+          attributes: { "--columns": D.measures.length },
         })
       : note("No system matches the filter."),
     D.systems.length > 1 && note(footnote()),
+    isCrowded() &&
+      h(
+        "button",
+        { type: "button", class: "letters", "aria-pressed": String(isLettered), onclick: toggleLetters },
+        "Show letters",
+      ),
     h("details", null, h("summary", null, "What the measures are"), glossary()),
   );
 }

@@ -78,7 +78,8 @@ function measuresOfPair() {
     .map((k) => [k, compared(k, state.a, state.b)])
     .filter(([, pair]) => pair);
   const isOther = rows.some(([, pair]) => pair.tested != null);
-  const columns = ["difference", isOther && "tested", "interval", "p", "wins", "ties", "losses"].filter(Boolean);
+  const isCorrected = rows.some(([k]) => (D.measures[k].correction || "none") !== "none");
+  const columns = ["difference", isOther && "tested", "interval", "p", isCorrected && "corrected p"].filter(Boolean);
   return table({
     caption: h(
       "span",
@@ -93,7 +94,9 @@ function measuresOfPair() {
       "tr",
       null,
       th("measure"),
-      columns.map((text) => writtenAs(th(text, { class: "num" }), ...(text === "interval" ? ["low", "high"] : [text]))),
+      [...columns, "wins", "ties", "losses"].map((text) =>
+        writtenAs(th(text, { class: "num" }), ...(text === "interval" ? ["low", "high"] : [text])),
+      ),
     ),
     rows,
     row: ([k, pair]) => {
@@ -108,7 +111,9 @@ function measuresOfPair() {
         num(isSignificant(pair) ? h("strong", null, difference) : difference),
         isOther && num(signed(pair.tested ?? pair.mean, value)),
         writtenAs(num(interval), exact(pair.low), exact(pair.high)),
-        writtenAs(num(probability(pair.p)), exact(pair.p)),
+        [isCorrected ? pair.raw : pair.p, ...(isCorrected ? [pair.p] : [])].map((p) =>
+          writtenAs(num(probability(p)), exact(p)),
+        ),
         [pair.wins, pair.ties, pair.losses].map((count) => num(grouped(count))),
       );
     },

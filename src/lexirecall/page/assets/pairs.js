@@ -17,7 +17,8 @@ function pairLabel(k, a, b, pair) {
 function matrixCell(k, a, b, highest, isTerse) {
   if (a === b) return h("td", { class: "self", role: "gridcell", tabindex: "-1", "aria-label": "the same system" });
   const pair = compared(k, a, b);
-  const label = pairLabel(k, a, b, pair);
+  const text = pair && !isTerse ? brief(pair.mean) + (isSignificant(pair) ? "*" : "") : "";
+  const label = pairLabel(k, a, b, pair) + (text && ` (${text})`); // a name holds what is seen
   const isChosen = state.a === a && state.b === b;
   const attributes = {
     role: "gridcell",
@@ -33,18 +34,40 @@ function matrixCell(k, a, b, highest, isTerse) {
     class: `${side}${isSignificant(pair) ? " significant" : ""}`,
     "--weight": weight.toFixed(3),
   });
-  if (!isTerse) cell.append(brief(pair.mean) + (isSignificant(pair) ? "*" : ""));
+  cell.append(text);
   return cell;
 }
 
+const MOST_LEGIBLE = 24; // with so many systems there is room for numbers
+const LEGIBLE = 38; // pixels of a cell that has room for a number
+const ZOOMS = [1, 1.5, 2.25, 3.5, 5.5];
+let zoom = 0; // index of the one in use
+
+const cellSize = () => Math.max(7, Math.min(14, 1120 / shown.systems.length)) * ZOOMS[zoom];
+
+function zoomTo(index, buttons) {
+  zoom = Math.max(0, Math.min(ZOOMS.length - 1, index));
+  drawPairs();
+  buttons.forEach((button, i) => button.setAttribute("aria-disabled", String(i ? zoom === ZOOMS.length - 1 : !zoom)));
+}
+
+/** Buttons for a matrix that is too large for numbers. */
+function zoomButtons() {
+  const make = (text, label, step) =>
+    h("button", { type: "button", "aria-label": label, onclick: () => zoomTo(zoom + step, buttons) }, text);
+  const buttons = [make("−", "Make the matrix smaller", -1), make("+", "Make the matrix larger", 1)];
+  buttons[0].setAttribute("aria-disabled", "true");
+  return h("div", { class: "zoom", role: "group", "aria-label": "Size of the matrix" }, buttons);
+}
+
 function matrix(k, systems) {
-  const isTerse = systems.length > 24;
+  const isTerse = systems.length > MOST_LEGIBLE && cellSize() < LEGIBLE;
   const means = D.pairs.by_measure[k].mean.filter((mean) => mean != null);
   const highest = means.reduce((most, mean) => Math.max(most, Math.abs(mean)), 0);
   const head = h(
     "tr",
     { role: "row" },
-    h("td", { class: "corner", role: "gridcell" }),
+    h("th", { class: "corner", scope: "col", role: "columnheader" }, h("span", { class: "unseen" }, "system")),
     systems.map((s) => h("th", { scope: "col", role: "columnheader", title: visible(D.systems[s]) }, D.labels[s])),
   );
   const rows = systems.map((a) =>
@@ -60,7 +83,8 @@ function matrix(k, systems) {
     {
       class: `matrix${isTerse ? " terse" : ""}`,
       role: "grid",
-      "--cell": `${Math.max(7, Math.min(14, 1120 / systems.length)).toFixed(1)}px`,
+      "--count": systems.length,
+      "--cell": `${cellSize().toFixed(1)}px`,
       "aria-label": `Pairs of systems under ${D.measures[k].name}`,
     },
     h(
@@ -137,8 +161,9 @@ export function setUpPairs(body) {
     "pale: not significant",
   );
   const space = h("div");
-  body.append(h("div", { class: "controls needs-pair" }, choice.element, legend), space);
-  return { choice, space };
+  const zoomable = zoomButtons();
+  body.append(h("div", { class: "controls needs-pair" }, choice.element, zoomable, legend), space);
+  return { choice, space, zoomable };
 }
 
 const PAIR_COLUMNS = ["mean", "low", "high", "p", "wins", "ties", "losses"];
@@ -163,7 +188,8 @@ function saveMatrix(k, systems) {
 }
 
 export function drawPairs() {
-  const { choice, space } = sections.get("pairs").parts;
+  const { choice, space, zoomable } = sections.get("pairs").parts;
+  zoomable.hidden = shown.systems.length <= MOST_LEGIBLE;
   choice.set(measureOptions(), state.m);
   if (D.systems.length < 2) return put(space, alone());
   if (!shown.systems.length) return put(space, note("No system matches the filter."));

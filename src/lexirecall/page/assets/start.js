@@ -20,7 +20,7 @@ import {
   waiting,
 } from "./state.js";
 import { drawEvaluated } from "./evaluated.js";
-import { drawLeaderboard } from "./leaderboard.js";
+import { drawLeaderboard, goToFirstRow, setUpLeaderboard } from "./leaderboard.js";
 import { drawPairs, setUpPairs } from "./pairs.js";
 import { drawPair, setUpPair } from "./pair.js";
 import { drawRequest, setUpRequest } from "./request.js";
@@ -48,7 +48,7 @@ function setUpTheme() {
 
 const SECTIONS = {
   evaluated: { keys: [], draw: drawEvaluated },
-  leaderboard: { keys: ["systems"], draw: drawLeaderboard },
+  leaderboard: { keys: ["systems", "m"], draw: drawLeaderboard, setUp: setUpLeaderboard },
   pairs: { keys: ["systems", "m", "a", "b"], draw: drawPairs, setUp: setUpPairs },
   pair: { keys: ["requests", "m", "a", "b"], draw: drawPair, setUp: setUpPair },
   request: { keys: ["systems", "requests", "q", "a", "b"], draw: drawRequest, setUp: setUpRequest },
@@ -90,6 +90,7 @@ function setUpFilters() {
       clearTimeout(timer);
       change({ [key]: input.value });
       if (shown[key].length) change(key === "requests" ? { q: shown.requests[0] } : {}, { go });
+      if (key === "systems") goToFirstRow();
     });
   }
   for (const anchor of document.querySelectorAll("nav a")) {
@@ -110,6 +111,20 @@ function setUpState() {
   );
   state.q = D.systems.length > 1 ? decisiveRequest(state.a, state.b) : 0;
   Object.assign(standard, { q: state.q, a: state.a, b: state.b, m: state.m });
+}
+
+/** Let paper have everything: all sections, all rows, and what is folded. */
+function unfold() {
+  drawAll();
+  for (const more of document.querySelectorAll("button.more")) more.dispatchEvent(new Event("grow"));
+  for (const details of document.querySelectorAll("details:not([open])")) details.dataset.folded = details.open = true;
+}
+
+function fold() {
+  for (const details of document.querySelectorAll("details[data-folded]")) {
+    details.open = false;
+    delete details.dataset.folded;
+  }
 }
 
 function colophon() {
@@ -134,7 +149,8 @@ async function start() {
   if (location.hash.length > 1) followAddress();
   else draw();
   window.addEventListener("hashchange", () => location.hash !== currentAddress() && followAddress());
-  window.addEventListener("beforeprint", drawAll);
+  window.addEventListener("beforeprint", unfold);
+  window.addEventListener("afterprint", fold);
 }
 
 start().catch((error) => {
