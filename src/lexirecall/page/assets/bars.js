@@ -20,6 +20,7 @@ export const MOST_BARS = 2000;
  */
 function legendOf({ title, entries }, width) {
   const line = 18;
+  /** @type {SVGElement[]} */
   const nodes = [words(title, { x: 0, y: FONT, fill: "var(--muted)" })];
   let [x, y] = [0, line];
   for (const { text, opacity } of entries) {

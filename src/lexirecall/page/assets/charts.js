@@ -84,10 +84,11 @@ export function chart(element, file, drawn) {
 }
 
 /**
+ * A button that saves the drawing of an element.
  * @param {HTMLElement} element
  * @param {string} file
  */
-function svgButton(element, file) {
+export function svgButton(element, file) {
   return saveButton("SVG", file, () => {
     const drawing = element.querySelector("svg");
     if (drawing) download(fileName(file, "svg"), "image/svg+xml", standalone(drawing));

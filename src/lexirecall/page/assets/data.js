@@ -1,16 +1,86 @@
 /** Data: the payload, and what follows from it for any two systems and any request. */
 
-export let D; // the payload
-let places; // of each pair among the pairs
+/** @typedef {{ name: string, title: string, formula: string, better: "higher" | "lower", decimals?: number | null,
+ *   is_preference: boolean, test: string, correction: string }} Measure */
 
-/** Let the page speak of these data. */
+/** @typedef {(number | null)[]} Column one number for each pair, or each system */
+/** @typedef {"mean" | "low" | "high" | "p" | "wins" | "ties" | "losses"} PairColumn */
+/** @typedef {Record<PairColumn, Column> & { tested?: Column, p_raw?: Column }} PairColumns */
+
+/**
+ * What Python computed: systems stand best first, and all that speaks of systems, requests and measures says their
+ * index. Null stands for what the page does not hold.
+ * @typedef {object} Payload
+ * @property {string} title
+ * @property {string} lexirecall the version
+ * @property {string} date
+ * @property {{ conventions: Record<string, any>, qrels: { name?: string, judged?: number }, runs: Record<string, any>[],
+ *   notes: { text: string }[], versions?: Record<string, string>, reader?: string }} manifest
+ * @property {number} alpha
+ * @property {string[]} systems
+ * @property {string[]} labels letters of the systems
+ * @property {number[]} ranks
+ * @property {number | null} baseline
+ * @property {string[]} requests
+ * @property {Measure[]} measures
+ * @property {(number | null)[][]} means by system and measure
+ * @property {string[][]} marks by system and measure
+ * @property {number[][] | null} [better_than] by system and measure: how many are significantly worse
+ * @property {boolean[][]} best by system and measure
+ * @property {((number | null)[] | null)[][]} values by measure, system and request
+ * @property {{ a: number[], b: number[], by_measure: PairColumns[] }} pairs
+ * @property {string[][]} relevant the documents of each request
+ * @property {(number[][] | null)[]} found by system and request: steps between positions, each with its document
+ * @property {(number[] | null)[]} retrieved by system and request
+ * @property {(number[] | null)[]} absent by system: the requests on which it is compared with nobody
+ * @property {{ depths: number[], mean: (number | null)[][] }} recall
+ * @property {{ recall: number, median: Column, reached: Column }[]} depth_needed
+ * @property {{ measure: string, tied: number | null, agreement: number | null }[]} study
+ * @property {string[]} left_out
+ * @property {{ text?: string, system?: number, request?: number, measure?: number }[][]} headline sentences of parts
+ * @property {([number, number][] | null)[]} groups by measure: first and last places of runs that do not differ
+ * @property {number[][]} group_order by measure: the systems from best to worst
+ * @property {Record<string, string>} [charts] drawings that do not depend on the reader, as SVG
+ */
+
+/** @typedef {{ positions: number[], documents: number[] }} Ranking where the relevant documents stand, best first */
+/** @typedef {"found" | "last" | "earlier" | "tie"} Reason */
+
+/**
+ * What decides between two systems on a request: the level, 0 for a tie; a sign, 1 if the first is preferred; where
+ * each has the deciding document, how many each finds, and by how much it is decided.
+ * @typedef {{ q: number, level: number, sign: number, reason: Reason, places: number[], found: number[], size: number,
+ *   sides: Ranking[] }} Decided
+ */
+
+/** @typedef {{ [K in PairColumn]: K extends "wins" | "ties" | "losses" | "mean" ? number : number | null } &
+ *   { raw: number | null, tested: number | null }} Compared */
+
+/** @type {Payload} the payload */
+export let D;
+/** @type {Map<number, number>} of each pair among the pairs */
+let places;
+
+/**
+ * Let the page speak of these data.
+ * @param {Payload} payload
+ */
 export function setData(payload) {
   D = payload;
   places = new Map(D.pairs.a.map((a, place) => [a * D.systems.length + D.pairs.b[place], place]));
 }
 
+/**
+ * @param {number} count
+ * @returns {number[]}
+ */
 export const indices = (count) => Array.from({ length: count }, (_, index) => index);
 
+/**
+ * The payload from the text in which it stands.
+ * @param {string} text
+ * @returns {Promise<Payload>}
+ */
 export async function unpack(text) {
   const characters = atob(text.trim());
   const packed = new Uint8Array(characters.length);
@@ -19,7 +89,12 @@ export async function unpack(text) {
   return new Response(stream).json();
 }
 
-/** Where the relevant documents of a request stand in a system's ranking, or null if the page does not hold it. */
+/**
+ * Where the relevant documents of a request stand in a system's ranking, or null if the page does not hold it.
+ * @param {number} s
+ * @param {number} q
+ * @returns {Ranking | null}
+ */
 export function ranking(s, q) {
   const packed = D.found[s]?.[q];
   if (!packed) return null;
@@ -33,16 +108,34 @@ export function ranking(s, q) {
   return { positions, documents };
 }
 
+/** @param {number} q */
 export const numRelevant = (q) => D.relevant[q].length;
+/** @param {number} s */
 export const isHeld = (s) => Boolean(D.found[s]);
-export const takesPart = (s, q) => !D.absent[s].includes(q);
+/**
+ * @param {number} s
+ * @param {number} q
+ */
+export const takesPart = (s, q) => !D.absent[s]?.includes(q);
 
+/**
+ * The documents of a request that a ranking does not find.
+ * @param {Ranking} own
+ * @param {number} q
+ * @returns {string[]}
+ */
 export function missing(own, q) {
   const found = new Set(own.documents);
   return D.relevant[q].filter((_, document) => !found.has(document));
 }
 
-/** The documents that one ranking finds and another does not, the deepest first. */
+/**
+ * The documents that one ranking finds and another does not, the deepest first.
+ * @param {Ranking} better
+ * @param {Ranking} worse
+ * @param {number} q
+ * @returns {string[]}
+ */
 export function lacked(better, worse, q) {
   const found = new Set(worse.documents);
   return better.documents
@@ -51,7 +144,12 @@ export function lacked(better, worse, q) {
     .map((document) => D.relevant[q][document]);
 }
 
-/** max {j : p_j != q_j}, what is missing being at infinity; 0 for a tie. */
+/**
+ * max {j : p_j != q_j}, what is missing being at infinity; 0 for a tie.
+ * @param {number[]} x
+ * @param {number[]} y
+ * @returns {number}
+ */
 function decidingLevel(x, y) {
   if (x.length !== y.length) return Math.max(x.length, y.length);
   let level = x.length;
@@ -59,9 +157,21 @@ function decidingLevel(x, y) {
   return level;
 }
 
+/**
+ * The position at a level; what is missing is at infinity.
+ * @param {number[]} positions
+ * @param {number} level
+ * @returns {number}
+ */
 export const at = (positions, level) => positions[level - 1] ?? Infinity;
 
-/** What decides between two systems on a request; null if the page does not hold both, or they are not compared. */
+/**
+ * What decides between two systems on a request; null if the page does not hold both, or they are not compared.
+ * @param {number} a
+ * @param {number} b
+ * @param {number} q
+ * @returns {Decided | null}
+ */
 export function decide(a, b, q) {
   const [x, y] = [ranking(a, q), ranking(b, q)];
   if (!x || !y || !takesPart(a, q) || !takesPart(b, q)) return null;
@@ -79,6 +189,7 @@ export function decide(a, b, q) {
   return { q, level, sign, reason, places, found, size, sides: [x, y] };
 }
 
+/** @type {Record<Reason, string>} what the winner does */
 export const REASONS = {
   found: "finds more",
   last: "finds the last one sooner",
@@ -86,11 +197,23 @@ export const REASONS = {
   tie: "nothing: they tie",
 };
 
-export const REASON_ORDER = Object.keys(REASONS);
+export const REASON_ORDER = /** @type {Reason[]} */ (Object.keys(REASONS));
+/**
+ * The clearest first.
+ * @param {Decided} x
+ * @param {Decided} y
+ */
 export const byWeight = (x, y) => REASON_ORDER.indexOf(x.reason) - REASON_ORDER.indexOf(y.reason) || y.size - x.size;
+/**
+ * @param {number} x
+ * @param {number} y
+ */
 const bySign = (x, y) => Math.sign(y - x);
 
-/** Preferences that follow from positions alone. */
+/**
+ * Preferences that follow from positions alone.
+ * @type {Record<string, (x: number[], y: number[], m?: number) => number>}
+ */
 export const PREFERENCES = {
   LexiRecall: (x, y) => {
     const level = decidingLevel(x, y);
@@ -107,10 +230,19 @@ export const PREFERENCES = {
   },
 };
 
+/** @param {number} k */
 export const direction = (k) => (D.measures[k].better === "lower" ? -1 : 1);
+/** @param {number} k */
 export const isHeadToHead = (k) => !D.measures[k].is_preference || Object.hasOwn(PREFERENCES, D.measures[k].name);
 
-/** By how much the first system is better on a request, under a measure; null where that is undefined. */
+/**
+ * By how much the first system is better on a request, under a measure; null where that is undefined.
+ * @param {number} k
+ * @param {number} a
+ * @param {number} b
+ * @param {number} q
+ * @returns {number | null}
+ */
 export function difference(k, a, b, q) {
   const measure = D.measures[k];
   if (measure.is_preference && isHeadToHead(k)) {
@@ -121,21 +253,33 @@ export function difference(k, a, b, q) {
   return x == null || y == null ? null : direction(k) * (x - y);
 }
 
+/**
+ * @param {number} a
+ * @param {number} b
+ */
 const placeOf = (a, b) => places.get(Math.min(a, b) * D.systems.length + Math.max(a, b));
 
-/** What the tests say of two systems under a measure, the first against the second; null if they were not compared. */
+/**
+ * What the tests say of two systems under a measure, the first against the second; null if they were not compared.
+ * @param {number} k
+ * @param {number} a
+ * @param {number} b
+ * @returns {Compared | null}
+ */
 export function compared(k, a, b) {
   const place = placeOf(a, b);
   const all = D.pairs.by_measure[k];
   if (place === undefined || !all || all.mean[place] == null) return null;
-  const columns = ["mean", "low", "high", "p", "p_raw", "wins", "ties", "losses", "tested"];
-  const [mean, low, high, p, raw, wins, ties, losses, tested] = columns.map((key) => all[key]?.[place]);
-  const negative = (value) => (value == null ? null : -value);
+  const columns = /** @type {const} */ (["mean", "low", "high", "p", "p_raw", "wins", "ties", "losses", "tested"]);
+  const [mean, low, high, p, raw, wins, ties, losses, tested] = columns.map(
+    (key) => /** @type {any} */ (all[key]?.[place]),
+  );
+  const negative = (/** @type {any} */ value) => (value == null ? null : -value);
   const isFirst = D.pairs.a[place] === a;
   return isFirst
     ? { mean, low, high, p, raw, wins, ties, losses, tested }
     : {
-        mean: negative(mean),
+        mean: -mean,
         low: negative(high),
         high: negative(low),
         p,
@@ -147,4 +291,8 @@ export function compared(k, a, b) {
       };
 }
 
+/**
+ * @param {Compared} pair
+ * @returns {boolean}
+ */
 export const isSignificant = (pair) => pair.p != null && pair.p < D.alpha;

@@ -7,13 +7,22 @@ import { sections, shown, state } from "./state.js";
 import { A, B, place, requestLink } from "./links.js";
 import { MOST_BARS, sortedBars } from "./bars.js";
 
-/** The difference on each request that is shown, with what decides it. */
+/** @typedef {{ q: number, value: number, decided: import("./data.js").Decided | null }} PairRow */
+
+/**
+ * The difference on each request that is shown, with what decides it.
+ * @param {number} k
+ */
 export function pairRows(k) {
   return shown.requests
     .map((q) => ({ q, value: difference(k, state.a, state.b, q), decided: decide(state.a, state.b, q) }))
     .filter((row) => row.value != null);
 }
 
+/**
+ * @param {number} k
+ * @param {import("./deciding.js").PairRow} row
+ */
 function pairTip(k, row) {
   const values = D.measures[k].is_preference
     ? ""
@@ -27,6 +36,10 @@ function pairTip(k, row) {
 
 const STRENGTHS = { found: 1, last: 0.62, earlier: 0.34 }; // of the colour, by what decides
 
+/**
+ * @param {number} k
+ * @param {any[]} rows
+ */
 export function drawPairBars(k, rows) {
   const { bars, above } = sections.get("pair").parts;
   bars.hidden = above.hidden = !rows.length;
@@ -72,6 +85,7 @@ export function drawPairBars(k, rows) {
   });
 }
 
+/** @param {any[]} rows */
 export function reasonTable(rows) {
   const of = (reason, sign) => rows.filter((row) => row.decided.reason === reason && row.decided.sign === sign).length;
   return table({
@@ -83,6 +97,10 @@ export function reasonTable(rows) {
   });
 }
 
+/**
+ * @param {number} k
+ * @param {any[]} rows
+ */
 export function decidingTable(k, rows) {
   const isLexiRecall = D.measures[k].name === "LexiRecall";
   const sorted = rows.toSorted(

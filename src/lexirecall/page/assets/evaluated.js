@@ -127,6 +127,10 @@ function conventionRows() {
     });
 }
 
+/**
+ * @param {string} value
+ * @param {string} text
+ */
 function fact(value, text) {
   return h("div", { class: "fact" }, h("strong", null, value), h("span", null, text));
 }

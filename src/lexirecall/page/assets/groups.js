@@ -4,16 +4,23 @@ import { counted, cut, grouped, number } from "./text.js";
 import { h, name, note, num, rowHead, svg, table, th } from "./elements.js";
 import { D, indices } from "./data.js";
 import { shown } from "./state.js";
-import { showTip } from "./charts.js";
+import { showTip, svgButton } from "./charts.js";
 
 const MOST_ROWS = 30; // one row for each system up to here, above that one column
 const ROW = { height: 22, names: 230, values: 420, lane: 9 };
 const COLUMN = { width: 1100, least: 7, most: 24, height: 150, left: 60 };
 
+/**
+ * @param {number} k
+ * @param {number} s
+ */
 const groupMean = (k, s) => D.means[s][k];
 const shownMean = (k, s) => number(groupMean(k, s), D.measures[k].decimals ?? 4);
 
-/** Lanes for bars, so that none covers another: for each group of two and more [lane, first, last]. */
+/**
+ * Lanes for bars, so that none covers another: for each group of two and more [lane, first, last].
+ * @param {[number, number][]} groups
+ */
 function lanesOf(groups) {
   const ends = [];
   return groups
@@ -26,7 +33,12 @@ function lanesOf(groups) {
     });
 }
 
-/** From a mean to a length between 0 and `size`; undefined means have none. */
+/**
+ * From a mean to a length between 0 and `size`; undefined means have none.
+ * @param {number} k
+ * @param {number[]} order
+ * @param {number} size
+ */
 function meanScale(k, order, size) {
   const means = order.map((s) => groupMean(k, s)).filter((mean) => mean != null);
   const [low, high] = [Math.min(...means), Math.max(...means)];
@@ -37,27 +49,39 @@ function meanScale(k, order, size) {
   };
 }
 
-/** What is said of one system: its place, its mean, and with how many neighbours it is joined. */
+/**
+ * What is said of one system: its place, its mean, and with how many neighbours it is joined.
+ * @param {number} k
+ * @param {number[]} order
+ * @param {[number, number][]} groups
+ * @param {number} place
+ */
 function markLabel(k, order, groups, place) {
   const own = groups.filter(([first, last]) => first <= place && place <= last);
   const [first, last] = [own[0][0], own.at(-1)[1]];
-  const joined = first === last ? "differs from its neighbours" : `does not differ from places ${first + 1} to ${last + 1}`;
+  const joined =
+    first === last ? "differs from its neighbours" : `does not differ from places ${first + 1} to ${last + 1}`;
   return `${place + 1}. ${cut(D.systems[order[place]])}: ${shownMean(k, order[place])}, ${joined}`;
 }
 
-/** The marks are one stop of the Tab key; arrow keys go from one to the next, and what has the focus names itself. */
+/**
+ * The marks are one stop of the Tab key; arrow keys go from one to the next, and what has the focus names itself.
+ * @param {SVGSVGElement} drawing
+ * @param {SVGElement[]} marks
+ */
 function operateMarks(drawing, marks) {
   const labelOf = (target) => target.closest?.("[data-place]")?.getAttribute("aria-label") ?? "";
   drawing.addEventListener("mousemove", (event) => showTip(event, labelOf(event.target)));
   drawing.addEventListener("mouseleave", (event) => showTip(event, ""));
-  drawing.addEventListener("focusin", ({ target }) => {
+  drawing.addEventListener("focusin", (event) => {
+    const target = /** @type {SVGElement} */ (event.target);
     const box = target.getBoundingClientRect();
     showTip({ clientX: box.left, clientY: box.top + Math.min(box.height, 20) }, labelOf(target));
     for (const mark of marks) mark.setAttribute("tabindex", mark === target ? "0" : "-1");
   });
-  drawing.addEventListener("focusout", (event) => showTip(event, ""));
+  drawing.addEventListener("focusout", () => showTip({ clientX: 0, clientY: 0 }, ""));
   drawing.addEventListener("keydown", (event) => {
-    const place = marks.indexOf(document.activeElement);
+    const place = marks.indexOf(/** @type {any} */ (document.activeElement));
     const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, PageDown: 10, PageUp: -10 };
     const ends = { Home: 0, End: marks.length - 1 };
     const step = Object.hasOwn(steps, event.key) ? place + steps[event.key] : null;
@@ -86,7 +110,12 @@ function groupMark({ k, order, groups, place }, area, ...children) {
   );
 }
 
-/** One row for each system: its name, its mean on a scale, and upright bars beside it. */
+/**
+ * One row for each system: its name, its mean on a scale, and upright bars beside it.
+ * @param {number} k
+ * @param {number[]} order
+ * @param {[number, number][]} groups
+ */
 function rowsDrawing(k, order, groups) {
   const lanes = lanesOf(groups);
   const scale = meanScale(k, order, ROW.values - 100);
@@ -115,7 +144,12 @@ function rowsDrawing(k, order, groups) {
   return { width, height: order.length * ROW.height, marks, joined, rest: [] };
 }
 
-/** One column for each system: its mean as a height, and bars below. */
+/**
+ * One column for each system: its mean as a height, and bars below.
+ * @param {number} k
+ * @param {number[]} order
+ * @param {[number, number][]} groups
+ */
 function columnsDrawing(k, order, groups) {
   const lanes = lanesOf(groups);
   const numLanes = 1 + Math.max(-1, ...lanes.map(([lane]) => lane));
@@ -160,7 +194,12 @@ function columnsDrawing(k, order, groups) {
   return { width, height, marks, joined, rest };
 }
 
-/** The groups in words, for those who do not see the drawing. */
+/**
+ * The groups in words, for those who do not see the drawing.
+ * @param {number} k
+ * @param {number[]} order
+ * @param {[number, number][]} groups
+ */
 function groupsTable(k, order, groups) {
   const system = (place) => name(D.systems[order[place]], 40);
   return table({
@@ -189,6 +228,11 @@ function groupsTable(k, order, groups) {
   });
 }
 
+/**
+ * @param {number} k
+ * @param {number[]} order
+ * @param {[number, number][]} groups
+ */
 function groupsLabel(k, order, groups) {
   const [first, last] = groups[0];
   const best =
@@ -198,7 +242,10 @@ function groupsLabel(k, order, groups) {
   return `${counted(order.length, "system")} from best to worst under ${cut(D.measures[k].name)}, in ${counted(groups.length, "group")}; ${best}`;
 }
 
-/** The groups under a measure, as nodes: a drawing, what it means, and a table of the same. */
+/**
+ * The groups under a measure, as nodes: a drawing, what it means, and a table of the same.
+ * @param {number} k
+ */
 export function groupsOf(k) {
   const [groups, order] = [D.groups?.[k], D.group_order?.[k]];
   if (D.systems.length < 2) return [];
@@ -216,14 +263,23 @@ export function groupsOf(k) {
   const label = groupsLabel(k, order, groups);
   const drawing = svg("svg", { ...size, class: "groups", role: "group", "aria-label": label }, rest, joined, marks);
   operateMarks(drawing, marks);
+  const diagram = h("div", { class: "diagram" }, drawing);
   return [
-    h("div", { class: "diagram" }, drawing),
+    diagram,
+    svgButton(diagram, `groups under ${D.measures[k].name}`),
     note(
       joined.length
         ? `${isRows ? "Bars beside the rows" : "Bars below the dots"} join systems of which no two differ significantly. `
         : "Each system differs significantly from the next, so that no bar joins them. ",
-      isRows ? "" : "One column for each system, the best on the left; point at one, or use the arrow keys, to see its name.",
+      isRows
+        ? ""
+        : "One column for each system, the best on the left; point at one, or use the arrow keys, to see its name.",
     ),
-    h("details", null, h("summary", null, `${counted(groups.length, "group")} as a table`), groupsTable(k, order, groups)),
+    h(
+      "details",
+      null,
+      h("summary", null, `${counted(groups.length, "group")} as a table`),
+      groupsTable(k, order, groups),
+    ),
   ];
 }

@@ -4,7 +4,10 @@ import { cut } from "./text.js";
 import { h, name } from "./elements.js";
 import { D } from "./data.js";
 
-/** One part of a sentence; what the data name enters as an isolated name. */
+/**
+ * One part of a sentence; what the data name enters as an isolated name.
+ * @param {import('./data.js').Payload['headline'][0][0]} part
+ */
 function partOf(part) {
   if (part.system !== undefined) return name(D.systems[part.system]);
   if (part.request !== undefined) return name(D.requests[part.request]);

@@ -20,15 +20,16 @@ function sortedSystems() {
   const key = order.column < 0 ? (s) => D.ranks[s] : (s) => D.means[s][order.column];
   return shown.systems.toSorted((s, t) => {
     const [x, y] = [key(s), key(t)];
-    if (x == null || y == null) return (x == null) - (y == null); // undefined ones last, whatever the order
+    if (x == null || y == null) return Number(x == null) - Number(y == null); // undefined ones last, whatever the order
     return sign * (x - y) || s - t;
   });
 }
 
 function leaderboardHead() {
+  /** @type {[number, string, string][]} */
   const columns = [
     [-1, "rank", "place by the share of comparisons won"],
-    ...D.measures.map((measure, k) => [k, measure.name, measure.title]),
+    ...D.measures.map((measure, k) => /** @type {[number, string, string]} */ ([k, measure.name, measure.title])),
   ];
   return h(
     "tr",
@@ -61,14 +62,22 @@ function leaderboardHead() {
   );
 }
 
+/** @param {number} column */
 function sortBy(column) {
   const descending = column >= 0 && direction(column) > 0; // the best first
   order.isDescending = order.column === column ? !order.isDescending : descending;
   order.column = column;
   drawLeaderboard();
-  sections.get("leaderboard").body.querySelectorAll("button.sort")[column + 1].focus();
+  const { body } = sections.get("leaderboard");
+  /** @type {NodeListOf<HTMLElement>} */ (body.querySelectorAll("button.sort"))[column + 1].focus();
 }
 
+/**
+ * @param {number} s
+ * @param {number} k
+ * @param {number} highest
+ * @param {number} longest
+ */
 function valueCell(s, k, highest, longest) {
   const value = D.means[s][k];
   const text = number(value, D.measures[k].decimals ?? 4);
@@ -113,16 +122,17 @@ function footnote() {
 function toggleLetters() {
   isLettered = !isLettered;
   drawLeaderboard();
-  sections.get("leaderboard").body.querySelector("button.letters").focus();
+  /** @type {HTMLElement} */ (sections.get("leaderboard").body.querySelector("button.letters")).focus();
 }
 
 /** Go to the first system that the filter leaves. */
 export function goToFirstRow() {
-  const row = sections.get("leaderboard").body.querySelector("tr[data-system]");
+  const row = /** @type {HTMLElement} */ (sections.get("leaderboard").body.querySelector("tr[data-system]"));
   row?.scrollIntoView({ block: "center" });
   row?.focus({ preventScroll: true });
 }
 
+/** @param {HTMLElement} body */
 export function setUpLeaderboard(body) {
   const choice = chooser("Measure", (m) => change({ m }));
   const [board, space] = [h("div"), h("div")];

@@ -7,7 +7,12 @@ import { address, change, chosenState, state } from "./state.js";
 
 export const alone = () => note("There is one system only, and nothing to compare it with.");
 
-/** Leave a link to the address bar only if it opens elsewhere; else go there and keep what it does not name. */
+/**
+ * Leave a link to the address bar only if it opens elsewhere; else go there and keep what it does not name.
+ * @param {Partial<import("./state.js").State>} changes
+ * @param {string} go
+ * @param {any[]} children
+ */
 export function link(changes, go, ...children) {
   const follow = (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -17,16 +22,26 @@ export function link(changes, go, ...children) {
   return h("a", { href: address({ ...chosenState(), ...changes }, go), onclick: follow }, ...children);
 }
 
+/** @param {number} q */
 export const requestLink = (q) => link({ q }, "request", name(D.requests[q], 40));
 
+/**
+ * @param {number} s
+ * @param {number} [most]
+ */
 export function system(s, most = 40) {
   return [h("span", { class: "letter" }, D.labels[s]), " ", name(D.systems[s], most)];
 }
 
+/** @returns {[number, string][]} */
 export const measureOptions = () => D.measures.map((measure, k) => [k, measure.name]);
+/** @returns {[number, string][]} */
 export const systemOptions = () => indices(D.systems.length).map((s) => [s, `${D.labels[s]} ${D.systems[s]}`]);
 
-/** The choice of two systems, kept in step wherever it stands. */
+/**
+ * The choice of two systems, kept in step wherever it stands.
+ * @param {string} last
+ */
 export function pairChoosers(last) {
   const first = chooser("System A", (a) => change({ a }, { last }));
   const second = chooser("System B", (b) => change({ b }, { last }));
@@ -53,4 +68,5 @@ export const notHeld = () =>
       : "The page does not hold the rankings of both systems: see what was left out, at the top.",
   );
 
+/** @param {number} position */
 export const place = (position) => (Number.isFinite(position) ? grouped(position) : "missing");

@@ -7,6 +7,7 @@ import { sections } from "./state.js";
 import { alone } from "./links.js";
 import { placeDrawing } from "./charts.js";
 
+/** @param {HTMLElement} body */
 export function setUpMeasures(body) {
   const [ties, agreement, space, words] = [h("div"), h("div"), h("div"), h("div")];
   const panel = (title, element) => h("div", null, h("h3", null, title), element);

@@ -8,6 +8,7 @@ import { change, sections, shown, state } from "./state.js";
 import { A, B, alone, measureOptions, notHeld, pairChoosers } from "./links.js";
 import { decidingTable, drawPairBars, pairRows, reasonTable } from "./deciding.js";
 
+/** @param {HTMLElement} body */
 export function setUpPair(body) {
   const pair = pairChoosers("pair");
   const measure = chooser("Measure", (m) => change({ m }));
@@ -31,6 +32,10 @@ function balance({ wins, ties, losses }) {
   );
 }
 
+/**
+ * @param {number} k
+ * @param {import("./data.js").Compared} pair
+ */
 function verdict(k, pair) {
   const measure = D.measures[k];
   if (pair.p == null) return D.baseline == null ? "There is no p-value." : "Only pairs with the baseline were tested.";
@@ -42,6 +47,7 @@ function verdict(k, pair) {
   return `The difference is ${isSignificant(pair) ? "" : "not "}significant: p\u00a0${pair.p < 0.001 ? "" : "=\u00a0"}${probability(pair.p)} (${measure.test ?? "test"}${corrected}; α = ${D.alpha}).${about}`;
 }
 
+/** @param {number} k */
 function pairSummary(k) {
   const pair = compared(k, state.a, state.b);
   const measure = D.measures[k];
@@ -74,9 +80,9 @@ function pairSummary(k) {
 }
 
 function measuresOfPair() {
-  const rows = indices(D.measures.length)
-    .map((k) => [k, compared(k, state.a, state.b)])
-    .filter(([, pair]) => pair);
+  /** @type {[number, import("./data.js").Compared][]} */
+  const all = indices(D.measures.length).map((k) => [k, compared(k, state.a, state.b)]);
+  const rows = all.filter(([, pair]) => pair);
   const isOther = rows.some(([, pair]) => pair.tested != null);
   const isCorrected = rows.some(([k]) => (D.measures[k].correction || "none") !== "none");
   const columns = ["difference", isOther && "tested", "interval", "p", isCorrected && "corrected p"].filter(Boolean);

@@ -8,12 +8,25 @@ import { change, sections, shown, state } from "./state.js";
 import { alone, measureOptions, system } from "./links.js";
 import { showTip } from "./charts.js";
 
+/**
+ * @param {number} k
+ * @param {number} a
+ * @param {number} b
+ * @param {import("./data.js").Compared} pair
+ */
 function pairLabel(k, a, b, pair) {
   if (!pair) return `${cut(D.systems[a])} and ${cut(D.systems[b])}: not compared`;
   const verdict = isSignificant(pair) ? "significant" : "not significant";
   return `${cut(D.systems[a])} against ${cut(D.systems[b])}: ${D.measures[k].name} ${signed(pair.mean, (x) => number(x, 4))}, p ${probability(pair.p)}, ${verdict}`;
 }
 
+/**
+ * @param {number} k
+ * @param {number} a
+ * @param {number} b
+ * @param {number} highest
+ * @param {boolean} isTerse
+ */
 function matrixCell(k, a, b, highest, isTerse) {
   if (a === b) return h("td", { class: "self", role: "gridcell", tabindex: "-1", "aria-label": "the same system" });
   const pair = compared(k, a, b);
@@ -45,6 +58,10 @@ let zoom = 0; // index of the one in use
 
 const cellSize = () => Math.max(7, Math.min(14, 1120 / shown.systems.length)) * ZOOMS[zoom];
 
+/**
+ * @param {number} index
+ * @param {HTMLElement[]} buttons
+ */
 function zoomTo(index, buttons) {
   zoom = Math.max(0, Math.min(ZOOMS.length - 1, index));
   drawPairs();
@@ -60,6 +77,10 @@ function zoomButtons() {
   return h("div", { class: "zoom", role: "group", "aria-label": "Size of the matrix" }, buttons);
 }
 
+/**
+ * @param {number} k
+ * @param {number[]} systems
+ */
 function matrix(k, systems) {
   const isTerse = systems.length > MOST_LEGIBLE && cellSize() < LEGIBLE;
   const means = D.pairs.by_measure[k].mean.filter((mean) => mean != null);
@@ -114,7 +135,11 @@ const STEPS = {
   PageDown: [10, 0],
 };
 
-/** One stop of the Tab key for the whole grid, arrow keys within it. */
+/**
+ * One stop of the Tab key for the whole grid, arrow keys within it.
+ * @param {HTMLTableElement} grid
+ * @param {number[]} systems
+ */
 function operate(grid, systems) {
   const rows = grid.tBodies[0].rows;
   const clamp = (index) => Math.max(0, Math.min(systems.length - 1, index));
@@ -126,7 +151,9 @@ function operate(grid, systems) {
     const [r, c] = place(element);
     if (r !== c && c >= 0) change({ a: systems[r], b: systems[c] }, { go: "pair" });
   };
-  grid.addEventListener("focusin", ({ target }) => {
+  const cellOf = (/** @type {Event} */ event) => /** @type {HTMLTableCellElement} */ (event.target);
+  grid.addEventListener("focusin", (event) => {
+    const target = cellOf(event);
     if (target.tagName !== "TD") return;
     current.tabIndex = -1;
     current = target;
@@ -143,12 +170,13 @@ function operate(grid, systems) {
     } else return;
     event.preventDefault();
   });
-  grid.addEventListener(
-    "click",
-    ({ target }) => target.tagName === "TD" && target.parentElement.parentElement === grid.tBodies[0] && open(target),
-  );
+  grid.addEventListener("click", (event) => {
+    const target = cellOf(event);
+    if (target.tagName === "TD" && target.parentElement.parentElement === grid.tBodies[0]) open(target);
+  });
 }
 
+/** @param {HTMLElement} body */
 export function setUpPairs(body) {
   const choice = chooser("Measure", (m) => change({ m }));
   const legend = h(
@@ -168,7 +196,11 @@ export function setUpPairs(body) {
 
 const PAIR_COLUMNS = ["mean", "low", "high", "p", "wins", "ties", "losses"];
 
-/** The pairs of a matrix as rows of a file, each system against each other. */
+/**
+ * The pairs of a matrix as rows of a file, each system against each other.
+ * @param {number} k
+ * @param {number[]} systems
+ */
 function pairRowsOf(k, systems) {
   const head = ["row", "column", "difference", ...PAIR_COLUMNS.slice(1)];
   const pairs = systems.flatMap((a) => systems.filter((b) => b !== a).map((b) => ({ a, b, pair: compared(k, a, b) })));
@@ -182,6 +214,10 @@ function pairRowsOf(k, systems) {
   return [head, ...rows];
 }
 
+/**
+ * @param {number} k
+ * @param {number[]} systems
+ */
 function saveMatrix(k, systems) {
   const title = `Pairs of systems under ${D.measures[k].name}`;
   return saveButton("CSV", title, () => download(fileName(title, "csv"), "text/csv", csv(pairRowsOf(k, systems))));

@@ -7,6 +7,7 @@ import { sections, shown } from "./state.js";
 import { system } from "./links.js";
 import { placeDrawing } from "./charts.js";
 
+/** @param {HTMLElement} body */
 export function setUpRecall(body) {
   const [lines, space] = [h("div"), h("div")];
   body.append(
@@ -26,7 +27,10 @@ export function drawRecall() {
   put(space, depthTable(systems), h("details", null, h("summary", null, "Recall at each depth"), recallTable(systems)));
 }
 
-/** The numbers that are drawn. */
+/**
+ * The numbers that are drawn.
+ * @param {number[]} systems
+ */
 function recallTable(systems) {
   const { depths, mean } = D.recall;
   return table({
@@ -49,6 +53,7 @@ function recallTable(systems) {
   });
 }
 
+/** @param {number[]} systems */
 function depthTable(systems) {
   const needs = D.depth_needed;
   const cell = ({ median, reached }, s) =>

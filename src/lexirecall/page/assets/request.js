@@ -7,6 +7,7 @@ import { change, sections, shown, state } from "./state.js";
 import { A, B, notHeld, pairChoosers, place } from "./links.js";
 import { byLexiRecall, rankings, stripTable } from "./strips.js";
 
+/** @param {HTMLElement} body */
 export function setUpRequest(body) {
   const choice = chooser("Request", (q) => change({ q }));
   const step = (by) => () => {
@@ -31,7 +32,10 @@ function requestOptions() {
   return [...near].sort((x, y) => x - y).map((q) => [q, D.requests[q]]);
 }
 
-/** In words, what decides between two systems; as `lexirecall explain` says it. */
+/**
+ * In words, what decides between two systems; as `lexirecall explain` says it.
+ * @param {import("./data.js").Decided} decided
+ */
 function sentence(decided) {
   const { q, sign, reason, level, found, sides } = decided;
   const m = counted(numRelevant(q), "relevant document");
@@ -74,6 +78,10 @@ function sentence(decided) {
   ].flat();
 }
 
+/**
+ * @param {import("./data.js").Decided} decided
+ * @param {number} q
+ */
 function levelTable(decided, q) {
   const m = numRelevant(q);
   const rows = indices(m).map((i) => m - i);
@@ -112,6 +120,7 @@ function levelTable(decided, q) {
   });
 }
 
+/** @param {number} q */
 function documentTable(q) {
   const found = D.relevant[q].map((text) => ({ text, count: 0, best: Infinity, by: -1 }));
   const all = rankings(q);
@@ -140,6 +149,7 @@ function documentTable(q) {
   });
 }
 
+/** @param {number} q */
 function requestLead(q) {
   const all = rankings(q).sort(byLexiRecall);
   const m = counted(numRelevant(q), "relevant document");

@@ -74,46 +74,36 @@ export function download(name, type, text) {
   setTimeout(() => URL.revokeObjectURL(address), 60_000); // by then it is written
 }
 
-/**
- * What the variables of the style sheet stand for on white paper, whatever the colours of the page.
- * @returns {(text: string) => string}
- */
-function paperColours() {
-  const root = document.documentElement;
-  const theme = root.dataset.theme;
-  root.dataset.theme = "light"; // nothing is painted before it is put back
-  const style = getComputedStyle(root);
-  const known = new Map();
-  const value = (/** @type {string} */ name) => {
-    if (!known.has(name)) known.set(name, style.getPropertyValue(name).trim() || "currentColor");
-    return known.get(name);
-  };
-  for (let i = 0; i < 10; i++) value(`--series-${i}`);
-  for (const name of ["--ink", "--muted", "--line", "--side-a", "--side-b", "--paper", "--wash", "--accent"])
-    value(name);
-  if (theme === undefined) delete root.dataset.theme;
-  else root.dataset.theme = theme;
-  return (text) => text.replace(/var\((--[\w-]+)\)/g, (_, name) => value(name));
-}
+const SHAPE = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity"];
+const LETTERS = ["fill", "opacity", "font-family", "font-size", "font-weight", "text-anchor"];
 
 /**
- * A drawing of the page as a file of its own: literal colours, on white.
+ * A drawing of the page as a file of its own: what the style sheet says stands in it, in the colours of paper.
  * @param {SVGSVGElement} drawing
  * @returns {string}
  */
 export function standalone(drawing) {
+  const root = document.documentElement;
+  const theme = root.dataset.theme;
+  root.dataset.theme = "light"; // nothing is painted before it is put back
   const copy = /** @type {SVGSVGElement} */ (drawing.cloneNode(true));
-  const [, , width, height] = (copy.getAttribute("viewBox") ?? "0 0 0 0").split(/[\s,]+/);
-  const colours = paperColours();
-  for (const element of [copy, ...copy.querySelectorAll("*")])
-    for (const { name, value } of [...element.attributes]) {
-      if (value.includes("var(")) element.setAttribute(name, colours(value));
-      if (name === "tabindex" || (element !== copy && name === "role")) element.removeAttribute(name);
-    }
-  copy.setAttribute("width", width);
-  copy.setAttribute("height", height);
+  const copies = copy.querySelectorAll("*");
+  drawing.querySelectorAll("*").forEach((element, i) => {
+    const style = getComputedStyle(element);
+    for (const key of element.localName === "text" ? LETTERS : SHAPE)
+      copies[i].setAttribute(key, style.getPropertyValue(key));
+    for (const key of ["class", "style", "tabindex", "role"]) copies[i].removeAttribute(key);
+  });
+  root.dataset.theme = theme;
+  const { width, height } = drawing.viewBox.baseVal;
   const paper = document.createElementNS("http://www.w3.org/2000/svg", "rect");
-  for (const [key, value] of Object.entries({ width, height, fill: "#ffffff" })) paper.setAttribute(key, value);
+  for (const [key, value] of Object.entries({ width, height })) {
+    copy.setAttribute(key, String(value));
+    paper.setAttribute(key, String(value));
+  }
+  paper.setAttribute("fill", "#ffffff");
   copy.prepend(paper);
+  copy.setAttribute("role", "img");
+  copy.removeAttribute("class");
   return `<?xml version="1.0" encoding="UTF-8"?>\n${new XMLSerializer().serializeToString(copy)}\n`;
 }

@@ -93,7 +93,7 @@ function setUpFilters() {
       if (key === "systems") goToFirstRow();
     });
   }
-  for (const anchor of document.querySelectorAll("nav a")) {
+  for (const anchor of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll("nav a"))) {
     anchor.addEventListener("click", (event) => {
       event.preventDefault(); // the address keeps the pair and the request
       drawAll();
@@ -117,14 +117,19 @@ function setUpState() {
 function unfold() {
   drawAll();
   for (const more of document.querySelectorAll("button.more")) more.dispatchEvent(new Event("grow"));
-  for (const details of document.querySelectorAll("details:not([open])")) details.dataset.folded = details.open = true;
+  for (const details of document.querySelectorAll("details"))
+    if (!details.open) {
+      details.dataset.folded = "true";
+      details.open = true;
+    }
 }
 
 function fold() {
-  for (const details of document.querySelectorAll("details[data-folded]")) {
-    details.open = false;
-    delete details.dataset.folded;
-  }
+  for (const details of document.querySelectorAll("details"))
+    if (details.dataset.folded) {
+      details.open = false;
+      delete details.dataset.folded;
+    }
 }
 
 function colophon() {

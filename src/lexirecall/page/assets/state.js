@@ -5,12 +5,19 @@ import { byId } from "./elements.js";
 import { D, byWeight, decide, indices } from "./data.js";
 
 // What is shown follows from the address alone: what it does not name is as on opening the page.
+/** @typedef {{ q: number, a: number, b: number, m: number, worst: number, systems: string, requests: string }} State */
+/** @typedef {{ keys: string[], draw: () => void, setUp?: (body: HTMLElement) => any, body: HTMLElement, parts: any }} Section */
+
+/** @type {State} */
 export const state = { q: 0, a: 0, b: 1, m: 0, worst: -1, systems: "", requests: "" };
 
+/** @type {Partial<State>} */
 export const standard = {}; // q, a, b and m on opening
 const chosen = new Set(); // which of q, a, b and m the reader chose
 let focus = "pair"; // what was chosen last: the pair or the request
+/** @type {{ systems: number[], requests: number[] }} */
 export const shown = { systems: [], requests: [] };
+/** @type {Map<string, Section>} */
 export const sections = new Map(); // by id: what it depends on, how it is drawn
 export const waiting = new Set(); // ids of sections to draw
 export const seen = new Set(); // ids of sections in view
@@ -30,6 +37,7 @@ function readAddress() {
   return { asked, unknown };
 }
 
+/** @param {string} text */
 function decoded(text) {
   try {
     return decodeURIComponent(text);
@@ -38,9 +46,14 @@ function decoded(text) {
   }
 }
 
+/** @param {string} text */
 const encoded = (text) => encodeURIComponent(text.toWellFormed?.() ?? text);
 
-/** The part of the address behind #; what stands last in it is where the page opens. */
+/**
+ * The part of the address behind #; what stands last in it is where the page opens.
+ * @param {Partial<State>} named
+ * @param {string} [last] pair or request
+ */
 export function address({ q, a, b, m }, last = focus) {
   const pair = a === undefined ? [] : [`a=${encoded(D.systems[a])}`, `b=${encoded(D.systems[b])}`];
   if (m !== undefined && m !== standard.m) pair.push(`m=${encoded(D.measures[m].name)}`);
@@ -51,13 +64,21 @@ export function address({ q, a, b, m }, last = focus) {
 export const chosenState = () => Object.fromEntries([...chosen].map((key) => [key, state[key]]));
 export const currentAddress = () => address(chosenState());
 
-/** Of the requests that decide between two systems, the clearest. */
+/**
+ * Of the requests that decide between two systems, the clearest.
+ * @param {number} a
+ * @param {number} b
+ */
 export function decisiveRequest(a, b) {
   const decided = indices(D.requests.length).map((q) => decide(a, b, q));
   return decided.filter(Boolean).sort(byWeight)[0]?.q ?? 0;
 }
 
-/** Change the state, draw what depends on it, write it into the address, and go to a section if one is named. */
+/**
+ * Change the state, draw what depends on it, write it into the address, and go to a section if one is named.
+ * @param {Partial<State>} changes
+ * @param {{ go?: string | null, last?: string | null, isFromAddress?: boolean }} [how]
+ */
 export function change(changes, { go = null, last = null, isFromAddress = false } = {}) {
   const before = { ...state };
   if (isFromAddress) {
@@ -78,7 +99,12 @@ export function change(changes, { go = null, last = null, isFromAddress = false 
   if (go) visit(go);
 }
 
-/** Two different systems, and a request that tells them apart unless the reader chose one. */
+/**
+ * Two different systems, and a request that tells them apart unless the reader chose one.
+ * @param {Partial<import("./state.js").State>} changes
+ * @param {import("./state.js").State} before
+ * @param {boolean} isFromAddress
+ */
 function settle(changes, before, isFromAddress) {
   if (state.a === state.b && D.systems.length > 1) {
     const other = "a" in changes && !("b" in changes) ? "b" : "a"; // the one that makes way
@@ -89,6 +115,7 @@ function settle(changes, before, isFromAddress) {
   if (!chosen.has("q") && (isOther || isFromAddress)) state.q = decisiveRequest(state.a, state.b);
 }
 
+/** @param {string} id */
 export function visit(id) {
   byId(id).scrollIntoView();
   byId(`h-${id}`).focus({ preventScroll: true });
@@ -109,8 +136,13 @@ export function followAddress() {
   if (unknown.length) say(`This report has no ${listedText(unknown)}.`);
 }
 
+/** @param {string[]} texts */
 const listedText = (texts) => texts.map((text) => `“${cut(text)}”`).join(", ");
 
+/**
+ * @param {string[]} texts
+ * @param {string} wanted
+ */
 function matching(texts, wanted) {
   const terms = wanted
     .toLowerCase()
@@ -125,19 +157,23 @@ function matching(texts, wanted) {
 export function filter() {
   shown.systems = matching(D.systems, state.systems);
   shown.requests = matching(D.requests, state.requests);
-  const parts = [
+  /** @type {[string, number[], string[]][]} */
+  const kinds = [
     ["system", shown.systems, D.systems],
     ["request", shown.requests, D.requests],
-  ]
+  ];
+  const parts = kinds
     .filter(([, some, all]) => some.length < all.length)
     .map(([noun, some, all]) => `${grouped(some.length)} of ${counted(all.length, noun)}`);
   say(parts.length ? `${parts.join(", ")} shown` : "");
 }
 
+/** @param {string} text */
 const say = (text) => {
   byId("filter-status").textContent = text;
 };
 
+/** @param {string} id */
 function drawOne(id) {
   waiting.delete(id);
   sections.get(id).draw();
@@ -159,5 +195,6 @@ function drawNext() {
   draw();
 }
 
+/** @param {() => void} work */
 const whenIdle = (work) =>
   window.requestIdleCallback ? requestIdleCallback(work, { timeout: 200 }) : setTimeout(work, 1);

@@ -7,22 +7,35 @@ import { shown, state } from "./state.js";
 import { system } from "./links.js";
 import { showTip } from "./charts.js";
 
-/** Better first, as LexiRecall has it. */
+/** @typedef {{ s: number, own: import("./data.js").Ranking }} Ranked the ranking of a system */
+
+/**
+ * Better first, as LexiRecall has it.
+ * @param {Ranked} x
+ * @param {Ranked} y
+ */
 export const byLexiRecall = (x, y) => -PREFERENCES.LexiRecall(x.own.positions, y.own.positions) || x.s - y.s;
 
+/** @param {number} q */
 export function rankings(q) {
   return shown.systems.map((s) => ({ s, own: ranking(s, q) })).filter((each) => each.own);
 }
 
 const SCALE = 860; // of 1000: the rest of a strip is for what is missing
 
+/** @param {number} deepest */
 function scaleTo(deepest) {
   const width = Math.log(Math.max(deepest, 2));
   return (position) => (SCALE * Math.log(position)) / width;
 }
 
+/** @param {any} x */
 const left = (x) => `${(x / 10).toFixed(2)}%`;
 
+/**
+ * @param {number} deepest
+ * @param {any} x
+ */
 function axis(deepest, x) {
   const ticks = indices(String(deepest).length).map((power) => 10 ** power);
   if (deepest >= 2 && x(deepest) - x(ticks.at(-1)) > 100) ticks.push(deepest);
@@ -34,6 +47,10 @@ function axis(deepest, x) {
   );
 }
 
+/**
+ * @param {import("./data.js").Ranking} own
+ * @param {number} m
+ */
 function stripLabel(own, m) {
   const some = own.positions.slice(0, 40).map(grouped).join(", ");
   const rest = own.positions.length > 40 ? ` and ${own.positions.length - 40} more` : "";
@@ -42,6 +59,12 @@ function stripLabel(own, m) {
     : "nothing relevant found";
 }
 
+/**
+ * @param {import("./strips.js").Ranked} each
+ * @param {number} q
+ * @param {any} x
+ * @param {import("./data.js").Decided} decided
+ */
 function strip(each, q, x, decided) {
   const { own, s } = each;
   const side = decided ? [state.a, state.b].indexOf(s) : -1;
@@ -95,6 +118,10 @@ function nearest(event, { own, s }, q, x) {
 
 const MOST_DOCUMENTS = 500;
 
+/**
+ * @param {import("./data.js").Ranking} own
+ * @param {number} q
+ */
 function lacking(own, q) {
   const texts = missing(own, q);
   if (!texts.length) return td(h("span", { class: "none" }, "none"));
@@ -111,6 +138,10 @@ function lacking(own, q) {
   );
 }
 
+/**
+ * @param {number} q
+ * @param {import("./data.js").Decided} decided
+ */
 export function stripTable(q, decided) {
   const all = rankings(q).sort(byLexiRecall);
   const isChosen = (each) => D.systems.length > 1 && (each.s === state.a || each.s === state.b);

@@ -1,20 +1,35 @@
 /** Text: how words and numbers are written on the page. */
 
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu; // control, direction and line marks
+/** @type {Record<string, string>} */
 const SHORT_ESCAPES = { "\t": "\\t", "\n": "\\n", "\r": "\\r" };
 export const NONE = "–";
 
-/** A mark that is not seen, by its code. */
+/**
+ * A mark that is not seen, by its code.
+ * @param {string} mark
+ * @returns {string}
+ */
 export function escaped(mark) {
   if (Object.hasOwn(SHORT_ESCAPES, mark)) return SHORT_ESCAPES[mark];
-  const code = mark.codePointAt(0);
+  const code = mark.codePointAt(0) ?? 0;
   const [prefix, width] = code < 0x100 ? ["\\x", 2] : code < 0x10000 ? ["\\u", 4] : ["\\U", 8];
   return prefix + code.toString(16).padStart(width, "0");
 }
 
+/**
+ * Text with what is hidden in it shown by its code.
+ * @param {string} text
+ * @returns {string}
+ */
 export const visible = (text) => String(text).replace(HIDDEN, escaped);
 
-/** Text as it is shown: nothing hidden in it, and not longer than a reader can bear. */
+/**
+ * Text as it is shown: nothing hidden in it, and not longer than a reader can bear.
+ * @param {string} text
+ * @param {number} [most] letters
+ * @returns {string}
+ */
 export function cut(text, most = 60) {
   const start = Array.from(visible(String(text).slice(0, 2 * most)));
   return start.length > most || String(text).length > 2 * most
@@ -22,23 +37,56 @@ export function cut(text, most = 60) {
     : start.join("");
 }
 
+/**
+ * @param {number} number
+ * @returns {string}
+ */
 export const grouped = (number) => Math.round(number).toLocaleString("en-US");
+/**
+ * @param {number} number
+ * @param {string} noun
+ * @returns {string}
+ */
 export const counted = (number, noun) => `${grouped(number)} ${number === 1 ? noun : noun + "s"}`;
+/**
+ * @param {number | null | undefined} share
+ * @param {number} [digits]
+ * @returns {string}
+ */
 export const percent = (share, digits = 1) => (share == null ? NONE : `${(100 * share).toFixed(digits)} %`);
 
-/** A value of a measure, as in the tables of the command line: what would show as a false zero gets an exponent. */
+/**
+ * A value of a measure, as in the tables of the command line: what would show as a false zero gets an exponent.
+ * @param {number | null | undefined} value
+ * @param {number} [decimals]
+ * @returns {string}
+ */
 export function number(value, decimals = 4) {
   if (value == null) return NONE;
   if (value !== 0 && Math.abs(value) < 0.5 * 10 ** -decimals) return value.toExponential(1);
   return value.toFixed(decimals);
 }
 
+/**
+ * A value with its sign; `shown` writes its size.
+ * @param {number | null | undefined} value
+ * @param {(size: number) => string} shown
+ * @returns {string}
+ */
 export const signed = (value, shown) =>
   value == null ? NONE : (value > 0 ? "+" : value < 0 ? "−" : "") + shown(Math.abs(value));
 
+/**
+ * @param {number | null | undefined} p
+ * @returns {string}
+ */
 export const probability = (p) => (p == null ? NONE : p < 0.001 ? "< 0.001" : p.toFixed(3));
 
-/** A few digits for a narrow cell. */
+/**
+ * A few digits for a narrow cell.
+ * @param {number} value
+ * @returns {string}
+ */
 export function brief(value) {
   const size = Math.abs(value);
   const shown =

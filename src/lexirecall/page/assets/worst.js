@@ -7,6 +7,7 @@ import { change, sections, shown, state } from "./state.js";
 import { requestLink, systemOptions } from "./links.js";
 import { MOST_BARS, sortedBars } from "./bars.js";
 
+/** @param {HTMLElement} body */
 export function setUpWorst(body) {
   const choice = chooser("For", (worst) => change({ worst }));
   const [bars, space] = [h("div"), h("div")];
@@ -21,7 +22,11 @@ export function setUpWorst(body) {
   return { choice, bars, space };
 }
 
-/** Recall and last position of a request, of one system or as the mean over those shown. */
+/**
+ * Recall and last position of a request, of one system or as the mean over those shown.
+ * @param {number} q
+ * @param {number[]} systems
+ */
 function recallOf(q, systems) {
   const packed = systems.filter((s) => takesPart(s, q)).map((s) => ({ s, list: D.found[s][q] }));
   if (!packed.length) return null;
@@ -42,6 +47,7 @@ function recallOf(q, systems) {
   };
 }
 
+/** @param {number[]} list */
 function lastOf(list) {
   let position = 0;
   for (let i = 0; i < list.length; i += 2) position += list[i];
@@ -81,6 +87,10 @@ export function drawWorst() {
   put(space, worstTable(rows, isOne));
 }
 
+/**
+ * @param {any[]} rows
+ * @param {boolean} isOne
+ */
 function worstTable(rows, isOne) {
   return table({
     caption: isOne
