@@ -26,11 +26,15 @@ test-oldest:        ## the suite with the lowest versions that pyproject.toml al
 	build/oldest/bin/pip install -q '.[test]' -c tests/oldest.txt
 	build/oldest/bin/python -m pytest
 
-lint:               ## style, types, and that generated pages are current
+lint:               ## style, types, that generated pages are current, and the page's JavaScript; needs node 20
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy
 	$(PYTHON) docs/generate.py --check
+	npm ci --no-audit --no-fund --loglevel=error
+	npx tsc
+	npx eslint .
+	node --test tests/js
 
 docs:               ## the documentation, into site/; any warning is an error
 	$(PYTHON) docs/generate.py

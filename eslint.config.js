@@ -1,0 +1,60 @@
+// How the JavaScript of the page is checked, beside its types (tsconfig.json).
+import js from "@eslint/js";
+
+const BROWSER = [
+  "Blob",
+  "DOMParser",
+  "DecompressionStream",
+  "Event",
+  "IntersectionObserver",
+  "ResizeObserver",
+  "Response",
+  "URL",
+  "XMLSerializer",
+  "atob",
+  "clearTimeout",
+  "console",
+  "document",
+  "getComputedStyle",
+  "location",
+  "matchMedia",
+  "requestIdleCallback",
+  "setTimeout",
+  "window",
+]; // what the page uses: anything else is a slip
+
+export default [
+  js.configs.recommended,
+  {
+    rules: {
+      eqeqeq: ["error", "always", { null: "ignore" }],
+      "no-restricted-properties": [
+        "error",
+        ...["innerHTML", "outerHTML", "insertAdjacentHTML"].map((property) => ({
+          property,
+          message: "data stay text",
+        })),
+      ],
+      "no-eval": "error",
+      "no-implied-eval": "error",
+      "no-new-func": "error",
+      "no-var": "error",
+      "prefer-const": "error",
+    },
+  },
+  {
+    files: ["src/lexirecall/page/assets/*.js"],
+    languageOptions: { globals: Object.fromEntries(BROWSER.map((name) => [name, "readonly"])) },
+    rules: {
+      "max-lines": ["error", 300],
+      "no-restricted-syntax": [
+        "error",
+        { selector: "ImportExpression", message: "the modules are joined into one script" },
+        { selector: "ExportDefaultDeclaration, ExportAllDeclaration", message: "export before a declaration" },
+        { selector: "ExportNamedDeclaration[declaration=null]", message: "export before a declaration" },
+        { selector: "ImportNamespaceSpecifier, ImportDefaultSpecifier", message: "import by name" },
+      ],
+    },
+  },
+  { files: ["tests/js/**"], languageOptions: { globals: { structuredClone: "readonly" } } },
+];
