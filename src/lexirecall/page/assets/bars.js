@@ -4,7 +4,7 @@ import { counted, cut } from "./text.js";
 import { svg } from "./elements.js";
 import { D } from "./data.js";
 import { change } from "./state.js";
-import { FONT, LETTER, chart, roundTicks, showTip, tickTexts, words } from "./charts.js";
+import { FONT, LETTER, chart, roundTicks, rove, showTip, tickTexts, words } from "./charts.js";
 
 /** @typedef {{ q: number, value: number, tip: string, fill: string, opacity?: number }} Bar */
 /** @typedef {{ title: string, entries: { text: string, opacity: number }[] }} Legend */
@@ -154,34 +154,8 @@ function operateBars(drawing, rows) {
     const x = ((event.clientX - box.left) / box.width) * width;
     return x < left ? -1 : Math.min(last, Math.floor(((x - left) / (width - left)) * all.length));
   };
-  const steps = {
-    ArrowLeft: -1,
-    ArrowUp: -1,
-    ArrowRight: 1,
-    ArrowDown: 1,
-    PageUp: -10,
-    PageDown: 10,
-    Home: -last,
-    End: last,
-  };
   drawing.addEventListener("mousemove", (event) => showTip(event, rows[under(event)]?.tip ?? ""));
   drawing.addEventListener("mouseleave", (event) => showTip(event, ""));
   drawing.addEventListener("click", (event) => under(event) >= 0 && open(under(event)));
-  drawing.addEventListener("focusin", ({ target }) => {
-    for (const bar of all) if (bar.tabIndex === 0) bar.tabIndex = -1;
-    const bar = /** @type {SVGElement} */ (target);
-    bar.tabIndex = 0;
-    const box = bar.getBoundingClientRect();
-    showTip({ clientX: box.left, clientY: box.bottom }, rows[all.indexOf(bar)].tip);
-  });
-  drawing.addEventListener("focusout", () => showTip({ clientX: 0, clientY: 0 }, ""));
-  drawing.addEventListener("keydown", (event) => {
-    const i = all.indexOf(/** @type {SVGElement} */ (document.activeElement));
-    if (event.key === "Enter" || event.key === " ") open(i);
-    else if (Object.hasOwn(steps, event.key)) {
-      const step = steps[/** @type {keyof typeof steps} */ (event.key)];
-      all[Math.max(0, Math.min(last, i + step))].focus();
-    } else return;
-    event.preventDefault();
-  });
+  rove(drawing, all, open);
 }

@@ -124,3 +124,37 @@ export function placeDrawing(element, key, file, systems) {
  * @param {Record<string, any>} attributes
  */
 export const words = (text, attributes) => svg("text", { "font-size": FONT, fill: "var(--ink)", ...attributes }, text);
+
+const ROVING = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1, PageUp: -10, PageDown: 10 };
+
+/**
+ * One stop of the Tab key for all marks of a drawing, arrow keys within; what has the focus shows its label.
+ * @param {SVGSVGElement} drawing
+ * @param {SVGElement[]} marks
+ * @param {((index: number) => void) | null} [open] what Enter does
+ */
+export function rove(drawing, marks, open = null) {
+  const last = marks.length - 1;
+  const ends = { Home: 0, End: last };
+  const reached = (/** @type {string} */ key, /** @type {number} */ from) => {
+    if (Object.hasOwn(ends, key)) return ends[/** @type {keyof typeof ends} */ (key)];
+    if (!Object.hasOwn(ROVING, key)) return null;
+    return Math.max(0, Math.min(last, from + ROVING[/** @type {keyof typeof ROVING} */ (key)]));
+  };
+  drawing.addEventListener("focusin", ({ target }) => {
+    const mark = /** @type {SVGElement} */ (target);
+    for (const each of marks) if (each.tabIndex === 0) each.tabIndex = -1;
+    mark.tabIndex = 0;
+    const box = mark.getBoundingClientRect();
+    showTip({ clientX: box.left, clientY: box.bottom }, mark.getAttribute("aria-label") ?? "");
+  });
+  drawing.addEventListener("focusout", () => showTip({ clientX: 0, clientY: 0 }, ""));
+  drawing.addEventListener("keydown", (event) => {
+    const i = marks.indexOf(/** @type {SVGElement} */ (document.activeElement));
+    const next = reached(event.key, i);
+    if (next != null) marks[next].focus();
+    else if (open && (event.key === "Enter" || event.key === " ")) open(i);
+    else return;
+    event.preventDefault();
+  });
+}

@@ -1,27 +1,33 @@
 /** Groups: systems from best to worst under a measure, joined by bars where no two of them differ significantly. */
 
 import { counted, cut, grouped, number } from "./text.js";
-import { h, name, note, num, rowHead, svg, table, th } from "./elements.js";
+import { h, name, note, num, rowHead, svg, table, td, th } from "./elements.js";
 import { D, indices } from "./data.js";
 import { shown } from "./state.js";
-import { showTip, svgButton } from "./charts.js";
+import { LETTER, chart, rove, showTip, words } from "./charts.js";
+
+/** @typedef {[number, number]} Group the first and the last place */
+/** @typedef {{ k: number, order: number[], groups: Group[], width: number }} Grouping what is drawn, and how wide */
+/** @typedef {{ width: number, height: number, marks: SVGElement[], others: any }} Drawn */
 
 const MOST_ROWS = 30; // one row for each system up to here, above that one column
-const ROW = { height: 22, names: 230, values: 420, lane: 9 };
-const COLUMN = { width: 1100, least: 7, most: 24, height: 150, left: 60 };
+const ROW_HEIGHT = 22;
+const BAR_STEP = 9;
+const PLOT_HEIGHT = 150; // of the means above columns
 
 /**
  * @param {number} k
  * @param {number} s
  */
-const groupMean = (k, s) => D.means[s][k];
-const shownMean = (k, s) => number(groupMean(k, s), D.measures[k].decimals ?? 4);
+const shownMean = (k, s) => number(D.means[s][k], D.measures[k].decimals ?? 4);
 
 /**
  * Lanes for bars, so that none covers another: for each group of two and more [lane, first, last].
- * @param {[number, number][]} groups
+ * @param {Group[]} groups
+ * @returns {[number, number, number][]}
  */
-function lanesOf(groups) {
+export function lanesOf(groups) {
+  /** @type {number[]} */
   const ends = [];
   return groups
     .filter(([first, last]) => last > first)
@@ -34,185 +40,162 @@ function lanesOf(groups) {
 }
 
 /**
- * From a mean to a length between 0 and `size`; undefined means have none.
- * @param {number} k
- * @param {number[]} order
+ * The lowest and the highest mean, and from a mean to a length between 0 and `size`; null for an undefined one.
+ * @param {Grouping} grouping
  * @param {number} size
  */
-function meanScale(k, order, size) {
-  const means = order.map((s) => groupMean(k, s)).filter((mean) => mean != null);
+function meanScale({ k, order }, size) {
+  const means = order.map((s) => D.means[s][k]).filter((mean) => mean != null);
   const [low, high] = [Math.min(...means), Math.max(...means)];
-  return {
-    low,
-    high,
-    at: (s) => (groupMean(k, s) == null ? null : ((groupMean(k, s) - low) / (high - low || 1)) * size),
-  };
+  const at = (/** @type {number} */ s) =>
+    D.means[s][k] == null ? null : ((D.means[s][k] - low) / (high - low || 1)) * size;
+  return { low, high, at };
 }
 
 /**
- * What is said of one system: its place, its mean, and with how many neighbours it is joined.
- * @param {number} k
- * @param {number[]} order
- * @param {[number, number][]} groups
+ * What is said of one system: its place, its mean, and from which it does not differ.
+ * @param {Grouping} grouping
  * @param {number} place
  */
-function markLabel(k, order, groups, place) {
+function markLabel({ k, order, groups }, place) {
   const own = groups.filter(([first, last]) => first <= place && place <= last);
-  const [first, last] = [own[0][0], own.at(-1)[1]];
+  const [first, last] = [own[0][0], own[own.length - 1][1]];
   const joined =
     first === last ? "differs from its neighbours" : `does not differ from places ${first + 1} to ${last + 1}`;
   return `${place + 1}. ${cut(D.systems[order[place]])}: ${shownMean(k, order[place])}, ${joined}`;
 }
 
 /**
- * The marks are one stop of the Tab key; arrow keys go from one to the next, and what has the focus names itself.
- * @param {SVGSVGElement} drawing
- * @param {SVGElement[]} marks
+ * A mark of one system, with an area over its whole row or column that takes the pointer.
+ * @param {Grouping} grouping
+ * @param {number} place
+ * @param {Record<string, number>} area
+ * @param {any[]} children
  */
-function operateMarks(drawing, marks) {
-  const labelOf = (target) => target.closest?.("[data-place]")?.getAttribute("aria-label") ?? "";
-  drawing.addEventListener("mousemove", (event) => showTip(event, labelOf(event.target)));
-  drawing.addEventListener("mouseleave", (event) => showTip(event, ""));
-  drawing.addEventListener("focusin", (event) => {
-    const target = /** @type {SVGElement} */ (event.target);
-    const box = target.getBoundingClientRect();
-    showTip({ clientX: box.left, clientY: box.top + Math.min(box.height, 20) }, labelOf(target));
-    for (const mark of marks) mark.setAttribute("tabindex", mark === target ? "0" : "-1");
-  });
-  drawing.addEventListener("focusout", () => showTip({ clientX: 0, clientY: 0 }, ""));
-  drawing.addEventListener("keydown", (event) => {
-    const place = marks.indexOf(/** @type {any} */ (document.activeElement));
-    const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, PageDown: 10, PageUp: -10 };
-    const ends = { Home: 0, End: marks.length - 1 };
-    const step = Object.hasOwn(steps, event.key) ? place + steps[event.key] : null;
-    const next = Object.hasOwn(ends, event.key) ? ends[event.key] : step;
-    if (place < 0 || next == null) return;
-    event.preventDefault();
-    marks[Math.max(0, Math.min(marks.length - 1, next))].focus();
-  });
-}
-
-/** A mark of one system, with a shape over its whole row or column that takes the mouse. */
-function groupMark({ k, order, groups, place }, area, ...children) {
-  const isDim = !shown.systems.includes(order[place]);
-  return svg(
-    "g",
-    {
-      class: `mark${isDim ? " dim" : ""}`,
-      role: "img",
-      tabindex: place === 0 ? "0" : "-1",
-      "aria-label": markLabel(k, order, groups, place),
-      "data-place": place,
-      "data-system": order[place],
-    },
-    svg("rect", { class: "area", ...area }),
-    ...children,
-  );
+function groupMark(grouping, place, area, ...children) {
+  const s = grouping.order[place];
+  const attributes = {
+    class: "mark",
+    opacity: shown.systems.includes(s) ? null : 0.2,
+    role: "img",
+    tabindex: place ? -1 : 0,
+    "aria-label": markLabel(grouping, place),
+    "data-place": place,
+    "data-system": s,
+  };
+  return svg("g", attributes, svg("rect", { class: "area", fill: "transparent", ...area }), ...children);
 }
 
 /**
- * One row for each system: its name, its mean on a scale, and upright bars beside it.
- * @param {number} k
- * @param {number[]} order
- * @param {[number, number][]} groups
+ * A bar that joins the members of a group.
+ * @param {Record<string, number>} ends
+ * @param {number} [thick]
  */
-function rowsDrawing(k, order, groups) {
+const joining = (ends, thick = 4) => svg("line", { class: "joined", stroke: "var(--ink)", "stroke-width": thick, ...ends });
+
+/**
+ * One row for each system: its name, its mean on a scale, and upright bars beside it.
+ * @param {Grouping} grouping
+ * @returns {Drawn}
+ */
+function rowsDrawing(grouping) {
+  const { k, order, groups } = grouping;
   const lanes = lanesOf(groups);
-  const scale = meanScale(k, order, ROW.values - 100);
-  const bars = ROW.names + ROW.values;
-  const width = bars + 20 + ROW.lane * (1 + Math.max(-1, ...lanes.map(([lane]) => lane)));
-  const middle = (place) => (place + 0.5) * ROW.height;
+  const beside = 24 + BAR_STEP * (1 + Math.max(-1, ...lanes.map(([lane]) => lane)));
+  const names = order.map((s) => `${D.labels[s]} ${cut(D.systems[s], grouping.width < 560 ? 14 : 30)}`);
+  const left = 16 + LETTER * Math.max(...names.map((text) => text.length));
+  const right = Math.max(left + 120, Math.min(grouping.width, 900) - beside);
+  const scale = meanScale(grouping, right - left - 80);
+  const middle = (/** @type {number} */ place) => (place + 0.5) * ROW_HEIGHT;
   const marks = order.map((s, place) => {
     const [x, y] = [scale.at(s), middle(place)];
     return groupMark(
-      { k, order, groups, place },
-      { x: 0, y: place * ROW.height, width, height: ROW.height },
-      svg("line", { class: "rule", x1: ROW.names, x2: bars, y1: y, y2: y }),
-      svg("text", { x: 0, y: y + 4 }, `${D.labels[s]} ${cut(D.systems[s], 28)}`),
-      x == null
-        ? svg("text", { class: "muted", x: ROW.names + 6, y: y + 4 }, "undefined")
-        : [
-            svg("circle", { cx: ROW.names + 20 + x, cy: y, r: 4.5 }),
-            svg("text", { class: "muted", x: ROW.names + 30 + x, y: y + 4 }, shownMean(k, s)),
-          ],
+      grouping,
+      place,
+      { x: 0, y: place * ROW_HEIGHT, width: right + beside, height: ROW_HEIGHT },
+      svg("line", { stroke: "var(--line)", x1: left, x2: right, y1: y, y2: y }),
+      words(names[place], { x: 4, y: y + 4 }),
+      x != null && svg("circle", { cx: left + 12 + x, cy: y, r: 4.5, fill: "var(--side-a)" }),
+      words(x == null ? "undefined" : shownMean(k, s), { x: left + 22 + (x ?? 0), y: y + 4, fill: "var(--muted)" }),
     );
   });
-  const joined = lanes.map(([lane, first, last]) => {
-    const x = bars + 12 + lane * ROW.lane;
-    return svg("line", { class: "joined", x1: x, x2: x, y1: middle(first) - 6, y2: middle(last) + 6 });
+  const others = lanes.map(([lane, first, last]) => {
+    const x = right + 14 + lane * BAR_STEP;
+    return joining({ x1: x, x2: x, y1: middle(first) - 6, y2: middle(last) + 6 });
   });
-  return { width, height: order.length * ROW.height, marks, joined, rest: [] };
+  return { width: right + beside, height: order.length * ROW_HEIGHT, marks, others };
 }
 
 /**
  * One column for each system: its mean as a height, and bars below.
- * @param {number} k
- * @param {number[]} order
- * @param {[number, number][]} groups
+ * @param {Grouping} grouping
+ * @returns {Drawn}
  */
-function columnsDrawing(k, order, groups) {
+function columnsDrawing(grouping) {
+  const { k, order, groups } = grouping;
   const lanes = lanesOf(groups);
   const numLanes = 1 + Math.max(-1, ...lanes.map(([lane]) => lane));
   const pitch = Math.max(3, Math.min(8, 240 / Math.max(1, numLanes)));
-  const step = Math.max(COLUMN.least, Math.min(COLUMN.most, (COLUMN.width - COLUMN.left) / order.length));
-  const scale = meanScale(k, order, COLUMN.height - 16);
-  const [below, width] = [COLUMN.height + 18, COLUMN.left + step * order.length + 6];
+  const left = 70;
+  const step = Math.max(7, Math.min(24, (grouping.width - left) / order.length));
+  const [width, below] = [left + step * order.length, PLOT_HEIGHT + 18];
   const height = below + 8 + numLanes * pitch;
-  const middle = (place) => COLUMN.left + (place + 0.5) * step;
-  const marks = order.map((s, place) =>
-    groupMark(
-      { k, order, groups, place },
-      { x: COLUMN.left + place * step, y: 0, width: step, height },
-      scale.at(s) == null
-        ? svg("text", { class: "muted", x: middle(place) - 3, y: COLUMN.height - 4 }, "–")
-        : svg("circle", { cx: middle(place), cy: COLUMN.height - 8 - scale.at(s), r: Math.min(4, step / 2 - 0.5) }),
-    ),
-  );
-  const joined = lanes.map(([lane, first, last]) => {
-    const y = below + 6 + lane * pitch;
-    const ends = { x1: middle(first) - step / 3, x2: middle(last) + step / 3 };
-    return svg("line", { class: "joined", ...ends, y1: y, y2: y, "stroke-width": Math.max(2, pitch * 0.55) });
+  const scale = meanScale(grouping, PLOT_HEIGHT - 16);
+  const middle = (/** @type {number} */ place) => left + (place + 0.5) * step;
+  const marks = order.map((s, place) => {
+    const mean = scale.at(s);
+    const area = { x: left + place * step, y: 0, width: step, height };
+    const dot = { cx: middle(place), cy: PLOT_HEIGHT - 8 - (mean ?? 0), r: Math.min(4, step / 2 - 0.5) };
+    return groupMark(grouping, place, area, mean != null && svg("circle", { ...dot, fill: "var(--side-a)" }));
   });
-  const ticks = indices(order.length).filter((place) => place === 0 || (place + 1) % 10 === 0);
-  const rest = [
-    svg("line", { class: "rule", x1: COLUMN.left, x2: width, y1: COLUMN.height, y2: COLUMN.height }),
-    ticks.map((place) =>
-      svg(
-        "text",
-        { class: "muted", x: middle(place), y: COLUMN.height + 13, "text-anchor": "middle" },
-        String(place + 1),
-      ),
+  const bars = lanes.map(([lane, first, last]) => {
+    const y = below + 6 + lane * pitch;
+    const ends = { x1: middle(first) - step / 3, x2: middle(last) + step / 3, y1: y, y2: y };
+    return joining(ends, Math.max(2, pitch * 0.55));
+  });
+  return { width, height, marks, others: [bars, axesOf(k, scale, order.length, left, middle)] };
+}
+
+/**
+ * Places below the columns, and the range of the means beside them.
+ * @param {number} k
+ * @param {{ low: number, high: number }} scale
+ * @param {number} count
+ * @param {number} left
+ * @param {(place: number) => number} middle
+ */
+function axesOf(k, { low, high }, count, left, middle) {
+  const muted = { fill: "var(--muted)" };
+  const places = indices(count).filter((place) => place === 0 || (place + 1) % 10 === 0);
+  const ends = Number.isFinite(low) ? [high, low] : [];
+  return [
+    svg("line", { stroke: "var(--line)", x1: left, x2: middle(count - 0.5), y1: PLOT_HEIGHT, y2: PLOT_HEIGHT }),
+    places.map((place) =>
+      words(String(place + 1), { ...muted, x: middle(place), y: PLOT_HEIGHT + 13, "text-anchor": "middle" }),
     ),
-    [scale.high, scale.low].map((mean, i) =>
-      svg(
-        "text",
-        { class: "muted", x: COLUMN.left - 8, y: i ? COLUMN.height - 4 : 12, "text-anchor": "end" },
-        number(Number.isFinite(mean) ? mean : null, D.measures[k].decimals ?? 4),
-      ),
+    ends.map((mean, i) =>
+      words(number(mean, D.measures[k].decimals ?? 4), {
+        ...muted,
+        x: left - 8,
+        y: i ? PLOT_HEIGHT - 4 : 12,
+        "text-anchor": "end",
+      }),
     ),
   ];
-  return { width, height, marks, joined, rest };
 }
 
 /**
  * The groups in words, for those who do not see the drawing.
  * @param {number} k
  * @param {number[]} order
- * @param {[number, number][]} groups
+ * @param {Group[]} groups
  */
 function groupsTable(k, order, groups) {
-  const system = (place) => name(D.systems[order[place]], 40);
+  const member = (/** @type {number} */ place) => td(name(D.systems[order[place]], 40));
+  const heads = [th("places", { class: "num" }), th("systems", { class: "num" }), th("from"), th("to")];
   return table({
     caption: `Groups under ${cut(D.measures[k].name)}, from the best on: no two systems of a group differ significantly`,
-    head: h(
-      "tr",
-      null,
-      th("group"),
-      th("places", { class: "num" }),
-      th("systems", { class: "num" }),
-      th("from"),
-      th("to"),
-    ),
+    head: h("tr", null, th("group"), heads),
     rows: groups.map(([first, last], index) => ({ index, first, last })),
     row: ({ index, first, last }) =>
       h(
@@ -221,8 +204,8 @@ function groupsTable(k, order, groups) {
         rowHead(String(index + 1)),
         num(first === last ? String(first + 1) : `${first + 1} to ${last + 1}`),
         num(grouped(last - first + 1)),
-        h("td", null, system(first)),
-        h("td", null, system(last)),
+        member(first),
+        member(last),
       ),
     first: 30,
   });
@@ -231,20 +214,52 @@ function groupsTable(k, order, groups) {
 /**
  * @param {number} k
  * @param {number[]} order
- * @param {[number, number][]} groups
+ * @param {Group[]} groups
  */
 function groupsLabel(k, order, groups) {
-  const [first, last] = groups[0];
-  const best =
-    first === last
-      ? `${cut(D.systems[order[0]])} differs significantly from the next`
-      : `the first joins places 1 to ${last + 1}`;
+  const last = groups[0][1];
+  const best = last
+    ? `the first joins places 1 to ${last + 1}`
+    : `${cut(D.systems[order[0]])} differs significantly from the next`;
   return `${counted(order.length, "system")} from best to worst under ${cut(D.measures[k].name)}, in ${counted(groups.length, "group")}; ${best}`;
+}
+
+/**
+ * @param {string} label
+ * @param {Grouping} grouping
+ * @returns {SVGSVGElement}
+ */
+function groupsDrawing(label, grouping) {
+  const isRows = grouping.order.length <= MOST_ROWS;
+  const { width, height, marks, others } = (isRows ? rowsDrawing : columnsDrawing)(grouping);
+  const size = { viewBox: `0 0 ${width.toFixed(0)} ${height.toFixed(0)}`, width: width.toFixed(0) };
+  const attributes = { class: "groups", role: "group", "aria-label": label, "font-family": "system-ui, sans-serif" };
+  const drawing = svg("svg", { ...size, ...attributes }, others, marks);
+  const labelOf = (/** @type {any} */ target) => target.closest("[data-place]")?.getAttribute("aria-label") ?? "";
+  drawing.addEventListener("mousemove", (event) => showTip(event, labelOf(event.target)));
+  drawing.addEventListener("mouseleave", (event) => showTip(event, ""));
+  rove(drawing, marks);
+  return drawing;
+}
+
+/**
+ * What the drawing means.
+ * @param {Grouping} grouping
+ */
+function groupsNote({ order, groups }) {
+  const isRows = order.length <= MOST_ROWS;
+  return note(
+    lanesOf(groups).length
+      ? `${isRows ? "Bars beside the rows" : "Bars below the dots"} join systems of which no two differ significantly. `
+      : "Each system differs significantly from the next, so that no bar joins them. ",
+    !isRows && "One column for each system, the best on the left; point at one, or use the arrow keys, to see its name.",
+  );
 }
 
 /**
  * The groups under a measure, as nodes: a drawing, what it means, and a table of the same.
  * @param {number} k
+ * @returns {HTMLElement[]}
  */
 export function groupsOf(k) {
   const [groups, order] = [D.groups?.[k], D.group_order?.[k]];
@@ -257,29 +272,14 @@ export function groupsOf(k) {
           : "With a baseline, only pairs with it are tested: there are no groups.",
       ),
     ];
-  const isRows = order.length <= MOST_ROWS;
-  const { width, height, marks, joined, rest } = (isRows ? rowsDrawing : columnsDrawing)(k, order, groups);
-  const size = { viewBox: `0 0 ${width.toFixed(1)} ${height.toFixed(1)}`, width: width.toFixed(0) };
+  const element = h("div");
   const label = groupsLabel(k, order, groups);
-  const drawing = svg("svg", { ...size, class: "groups", role: "group", "aria-label": label }, rest, joined, marks);
-  operateMarks(drawing, marks);
-  const diagram = h("div", { class: "diagram" }, drawing);
+  const file = `Groups under ${cut(D.measures[k].name)}`;
+  chart(element, file, (width) => groupsDrawing(label, { k, order, groups, width }));
+  const folded = h("summary", null, `${counted(groups.length, "group")} as a table`);
   return [
-    diagram,
-    svgButton(diagram, `groups under ${D.measures[k].name}`),
-    note(
-      joined.length
-        ? `${isRows ? "Bars beside the rows" : "Bars below the dots"} join systems of which no two differ significantly. `
-        : "Each system differs significantly from the next, so that no bar joins them. ",
-      isRows
-        ? ""
-        : "One column for each system, the best on the left; point at one, or use the arrow keys, to see its name.",
-    ),
-    h(
-      "details",
-      null,
-      h("summary", null, `${counted(groups.length, "group")} as a table`),
-      groupsTable(k, order, groups),
-    ),
+    element,
+    groupsNote({ k, order, groups, width: 0 }),
+    h("details", null, folded, groupsTable(k, order, groups)),
   ];
 }

@@ -96,7 +96,7 @@ function valueCell(s, k, highest, longest) {
     D.best[s][k] ? h("strong", null, text) : text,
   );
   const className = isCount ? "count" : isCrowded() ? "wrapped" : null;
-  writtenAs(cell, exact(value), mark);
+  writtenAs(cell, exact(value), D.marks[s][k]);
   cell.append(h("sup", { title: mark ? label : null, class: className, "--length": longest }, mark));
   return cell;
 }

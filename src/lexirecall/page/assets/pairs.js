@@ -31,12 +31,12 @@ function matrixCell(k, a, b, highest, isTerse) {
   if (a === b) return h("td", { class: "self", role: "gridcell", tabindex: "-1", "aria-label": "the same system" });
   const pair = compared(k, a, b);
   const text = pair && !isTerse ? brief(pair.mean) + (isSignificant(pair) ? "*" : "") : "";
-  const label = pairLabel(k, a, b, pair) + (text && ` (${text})`); // a name holds what is seen
+  const label = pairLabel(k, a, b, pair);
   const isChosen = state.a === a && state.b === b;
   const attributes = {
     role: "gridcell",
     tabindex: "-1",
-    "aria-label": label,
+    [text ? "aria-description" : "aria-label"]: label, // what is seen is the name of a cell, if there is something
     "aria-selected": isChosen ? "true" : null,
   };
   if (!pair) return h("td", { ...attributes, class: "empty" });
@@ -159,7 +159,8 @@ function operate(grid, systems) {
     current = target;
     current.tabIndex = 0;
   });
-  const label = ({ target }) => (target.tagName === "TD" ? (target.getAttribute("aria-label") ?? "") : "");
+  const label = ({ target }) =>
+    target.tagName === "TD" ? (target.getAttribute("aria-label") ?? target.getAttribute("aria-description") ?? "") : "";
   grid.addEventListener("mousemove", (event) => showTip(event, label(event)));
   grid.addEventListener("mouseleave", (event) => showTip(event, ""));
   grid.addEventListener("keydown", (event) => {
