@@ -990,4 +990,24 @@ def maximal_groups(differs: list[list[bool]]) -> list[list[int]]:
         [first, last]
         for first, last in alike
         if not any(f <= first and last <= g and (f, g) != (first, last) for f, g in alike)
+
+
+def round_numbers(low: float, high: float, count: int) -> list[float]:
+    """Give the multiples of the least of …, 0.1, 0.2, 0.5, 1, 2, 5, … of which `count` steps lead from low to high."""
+    span = Fraction(high) - Fraction(low)
+    slack = 1 - Fraction(1, 10**9)
+    for exponent in range(-30, 30):
+        for factor in (1, 2, 5):
+            step = factor * Fraction(10) ** exponent
+            if step * count >= span * slack:
+                near = Fraction(1, 10**9)
+                first, last = math.ceil(Fraction(low) / step - near), math.floor(Fraction(high) / step + near)
+                return [float(i * step) for i in range(first, last + 1)]
+    raise AssertionError("a span that no step covers")
+
+
+def one_two_five(high: float) -> list[int]:
+    """Give the numbers up to high whose only digit but for zeros is a 1, a 2 or a 5, and comes first."""
+    return [
+        int(f"{digit}{'0' * zeros}") for zeros in range(20) for digit in "125" if int(f"{digit}{'0' * zeros}") <= high
     ]

@@ -18,7 +18,7 @@ ORDER = (
     "_native", "version", "errors", "fields", "text", "reader", "progress", "manifest", "judgments", "providers",
     "segments", "sums", "shortage", "positions", "exposure", "exact", "formats", "measures", "preferences", "names",
     "theory", "statistics", "simulate", "tables", "strip",
-    "plots", "output", "verbs", "meta", "page", "results", "paper", "engines", "adapters", "cli",
+    "svg", "plots", "output", "verbs", "meta", "page", "results", "paper", "engines", "adapters", "cli",
 )  # fmt: skip
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
