@@ -990,6 +990,7 @@ def maximal_groups(differs: list[list[bool]]) -> list[list[int]]:
         [first, last]
         for first, last in alike
         if not any(f <= first and last <= g and (f, g) != (first, last) for f, g in alike)
+    ]
 
 
 def round_numbers(low: float, high: float, count: int) -> list[float]:

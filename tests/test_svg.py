@@ -233,7 +233,7 @@ def test_panels_stand_beside_and_below_each_other() -> None:
 
 def test_axes_stay_within_what_they_ask_for() -> None:
     y = Linear.over([-123456.0, 0.25], 200, 10)
-    frame = Area(room_beside(y), 10, 300, 190)
+    frame = Area(room_beside(y, "a title"), 10, 300, 190)
     x = Logarithmic(1000, frame.left, frame.right)
     title = "a title that is wider than the frame " * 3
     root = parsed(*axis_below(frame, x, title), *axis_beside(frame, y, title))

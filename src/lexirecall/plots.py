@@ -1,6 +1,7 @@
 """Plots: charts that can go into a paper, in colours that everybody can tell apart, and that survive a grey printer.
 
-Belongs here: kinds of charts and how they become files. Not here: what is plotted.
+Belongs here: kinds of charts that altair draws, for studies and the paper, and how charts and drawings become files.
+Not here: what is plotted.
 
 Series differ in colour, dash and shape at once. Data are rows, mappings of names to values; no data frames are needed.
 """
@@ -11,13 +12,9 @@ from importlib import import_module
 from typing import Any
 
 from lexirecall.errors import UsageError
+from lexirecall.svg import COLORS, DASHES, SHAPES, Drawing
 from lexirecall.text import visible
 
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F", "#8C564B", "#332288")
-"""Okabe and Ito's colours, without the yellow that paper swallows, and a few more."""
-DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 1], [1, 3], [10, 4], [3, 6], [6, 2, 1, 2], [12, 2])
-SHAPES = ("circle", "square", "triangle-up", "cross", "diamond", "triangle-down", "triangle-right", "triangle-left",
-          "stroke", "arrow")  # fmt: skip
 FORMATS = ("svg", "pdf", "png")
 _INHERITED = {
     "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__", "__proto__", "constructor",
@@ -201,3 +198,26 @@ def to_files(chart: Any, stem: str) -> dict[str, bytes]:
         f"{stem}.pdf": convert.vegalite_to_pdf(spec),
         f"{stem}.png": convert.vegalite_to_png(spec, scale=2),
     }
+
+
+def drawing_files(drawing: Drawing, stem: str) -> dict[str, bytes]:
+    """Return a drawing as files, by name: as SVG, and as PDF and PNG if vl-convert is installed.
+
+    >>> sorted(drawing_files(Drawing(40, 20, (), "nothing"), "empty"))[-1]
+    'empty.svg'
+    """
+    svg = drawing.to_svg("file")
+    files = {f"{stem}.svg": svg.encode()}
+    if has_converter():
+        convert = import_module("vl_convert")
+        files |= {f"{stem}.pdf": convert.svg_to_pdf(svg), f"{stem}.png": convert.svg_to_png(svg, scale=2)}
+    return files
+
+
+def has_converter() -> bool:
+    """Tell whether a drawing can become PDF and PNG."""
+    try:
+        import_module("vl_convert")
+    except ModuleNotFoundError:
+        return False
+    return True

@@ -11,7 +11,8 @@ from typing import Any
 from lexirecall.meta.data import LABELS
 from lexirecall.meta.degradation import REMOVALS
 from lexirecall.meta.digest import TablesOfRows
-from lexirecall.plots import COLORS, altair, bars, boxes, label, lines
+from lexirecall.plots import altair, bars, boxes, label, lines
+from lexirecall.svg import COLORS
 
 _BARS = {
     "agreement": ("agreement", "agreement", "agreement with LexiRecall"),

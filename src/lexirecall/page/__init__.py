@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from lexirecall.errors import LexirecallError, UsageError, counted
+from lexirecall.errors import LexirecallError, UsageError, counted, warn
 from lexirecall.fields import among, taken, takes
 from lexirecall.formats import Qrels, Runs
 from lexirecall.formats.source import exists, is_folder
@@ -23,8 +23,9 @@ from lexirecall.page.findings import Findings
 from lexirecall.page.html import fill
 from lexirecall.page.limits import Limits
 from lexirecall.page.payload import build_payload
-from lexirecall.plots import altair, to_files
+from lexirecall.plots import drawing_files, has_converter
 from lexirecall.positions import Positions
+from lexirecall.svg import Drawing
 from lexirecall.tables import Table
 from lexirecall.verbs.explain import check_single_order
 from lexirecall.verbs.given import asked_of, positions_of
@@ -49,10 +50,10 @@ def report(
 ) -> "Report":
     """Write a page about runs: a leaderboard, every pair, every request and what decides it; and charts, to a folder.
 
-    `output` is the file, None to write none; `plots` is a folder for the charts as SVG, PDF and PNG. `title` and `date`
-    (today, if not given) stand on the page. The other arguments are those of `compare`; a single run is taken too, and
-    then there is nothing about pairs. LexiRecall is always among the measures of several runs. Charts need the
-    extra `report`.
+    `output` is the file, None to write none; `plots` is a folder for the charts as SVG and, with the extra `plots`, as
+    PDF and PNG. `title` and `date` (today, if not given) stand on the page. The other arguments are those of `compare`;
+    a single run is taken too, and then there is nothing about pairs. LexiRecall is always among the measures of several
+    runs.
 
     >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
     >>> runs = {"old": {"q1": ["a"], "q2": ["x", "c"]}, "new": {"q1": ["x", "b", "a"], "q2": ["c"]}}
@@ -61,7 +62,7 @@ def report(
     (['new', 'old'], 'Old and new')
     """
     testing, policies = taken(Testing, options), taken(Policies, options)
-    _check_extra(output, plots)
+    _check_places(output, plots)
     _check_kept(output, plots, [] if isinstance(qrels, Positions) else [qrels, runs], options)
     check_single_order(among(Conventions, options))
     rows = asked_of(qrels, measures, options)
@@ -87,10 +88,8 @@ def _check_kept(
     check_outputs(kept, [*inputs, options.get("corpus_size"), options.get("providers")])
 
 
-def _check_extra(output: FilePath | None, plots: FilePath | None) -> None:
-    """Raise before any work if the page could not be written, or not be kept."""
-    if plots is not None:
-        altair()
+def _check_places(output: FilePath | None, plots: FilePath | None) -> None:
+    """Raise before any work if the page or the charts could not be kept."""
     if output is not None and is_folder(output):
         raise UsageError(f"{os.fspath(output)!r} is a folder", remedy="name a file, such as report.html")
     if plots is not None and exists(plots) and not is_folder(plots):
@@ -143,8 +142,13 @@ class Report:
         names = zip(self.payload["labels"], self.payload["systems"], table.rows, strict=True)
         return replace(table, rows=tuple((f"{label} {system}", *row[1:]) for label, system, row in names))
 
-    def charts(self) -> dict[str, Any]:
-        """Return the charts of the page as altair objects, by name; those of a pair are about the two best runs."""
+    def charts(self) -> dict[str, Drawing]:
+        """Return the charts of the page as drawings, by name; those of a pair are about the two best runs.
+
+        >>> page = report({"q": {"a": 1}}, {"q": ["a"]}, output=None)
+        >>> page.charts()["leaderboard"].to_svg()[:4]
+        '<svg'
+        """
         from lexirecall.page.charts import charts_of
 
         return charts_of(self.findings)
@@ -155,10 +159,12 @@ class Report:
         write_files(page if plots is None else page | self._plots(Path(plots)))
 
     def write_plots(self, folder: FilePath) -> None:
-        """Write the charts to a folder, as SVG, PDF and PNG."""
+        """Write the charts to a folder, as SVG and, if vl-convert is installed, as PDF and PNG."""
         write_files(self._plots(Path(folder)))
 
     def _plots(self, folder: Path) -> dict[Path, bytes]:
-        named = [to_files(chart, name) for name, chart in self.charts().items()]
+        if not has_converter():
+            warn("the charts are written as SVG only; PDF and PNG need: pip install 'lexirecall[plots]'")
+        named = [drawing_files(chart, name) for name, chart in self.charts().items()]
         _make(folder)
         return {folder / name: data for each in named for name, data in each.items()}

@@ -13,7 +13,8 @@ from typing import Any
 from lexirecall.errors import UsageError
 from lexirecall.paper.drawing import INK
 from lexirecall.paper.exhibit import Exhibit
-from lexirecall.plots import COLORS, altair, data
+from lexirecall.plots import altair, data
+from lexirecall.svg import COLORS
 from lexirecall.tables import Table, number
 from lexirecall.theory.orientation import placed
 

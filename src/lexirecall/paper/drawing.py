@@ -15,7 +15,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from lexirecall.plots import COLORS, altair, data
+from lexirecall.plots import altair, data
+from lexirecall.svg import COLORS
 
 RELEVANT = COLORS[0]
 MOVED = COLORS[4]

@@ -6,7 +6,8 @@ Belongs here: the counts of the paper's appendix, their shares and the figure.
 from typing import Any
 
 from lexirecall.paper.exhibit import Exhibit
-from lexirecall.plots import COLORS, altair, data
+from lexirecall.plots import altair, data
+from lexirecall.svg import COLORS
 from lexirecall.tables import Table, number
 
 COUNTS = {

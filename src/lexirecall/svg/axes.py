@@ -62,21 +62,22 @@ def end_of(frame: Area, title: str, room: float = 24) -> float:
     return max(frame.right + room, frame.middle + min(text_width(title, TITLE) / 2, frame.middle))
 
 
-def axis_beside(frame: Area, scale: Linear, title: str) -> tuple[Element, ...]:
-    """Return the grid, the labels and the title of a vertical axis; the title is cut to what is beside the frame."""
+def axis_beside(frame: Area, scale: Linear, title: str = "") -> tuple[Element, ...]:
+    """Return the grid, the labels and, if there is one, the title of a vertical axis, as far as it fits beside it."""
     ticks = [(scale(value), label) for value, label in scale.ticks(5)]
-    turned = frame.left - room_beside(scale) + 9, frame.top + frame.height / 2
+    turned = frame.left - room_beside(scale, title) + 9, frame.top + frame.height / 2
+    limit = frame.height + 2 * frame.top
     return (
         *(rule(frame.left, y, frame.right, y, "line") for y, _ in ticks),
         rule(frame.left, frame.top, frame.left, frame.bottom, "muted"),
         *(text(frame.left - 6, y, label, anchor="end") for y, label in ticks),
-        text(*turned, title, anchor="middle", size=TITLE, angle=-90, limit=frame.height + 2 * frame.top),
+        *([text(*turned, title, anchor="middle", size=TITLE, angle=-90, limit=limit)] if title else []),
     )
 
 
-def room_beside(scale: Linear) -> float:
-    """Return the pixels that a vertical axis with a title needs left of its frame."""
-    return 26 + max(text_width(label) for _, label in scale.ticks(5))
+def room_beside(scale: Linear, title: str) -> float:
+    """Return the pixels that a vertical axis needs left of its frame, with or without a title."""
+    return (26 if title else 10) + max(text_width(label) for _, label in scale.ticks(5))
 
 
 def names_beside(frame: Area, bands: Bands, names: Sequence[str], size: float | None = None) -> tuple[Element, ...]:

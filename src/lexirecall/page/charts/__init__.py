@@ -1,30 +1,37 @@
 """Charts: what a report shows, as drawings for papers and notebooks.
 
 Belongs here: the list of charts, one module for each thing they are about. Each function takes a comparison, scores or
-positions and returns an altair object, which draws itself in a notebook; `lexirecall.plots.to_files` makes SVG, PDF and
-PNG of it. Not here: kinds of charts and their look (plots).
+positions and returns a `Drawing`, which shows itself in a notebook; `lexirecall.plots.drawing_files` makes SVG, PDF and
+PNG of it. Not here: scales, axes and marks (svg).
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from lexirecall.page.charts.measures import agreement_and_ties, depths_needed, recall_curves
+from lexirecall.page.charts.measures import (
+    agreement_and_ties,
+    depths_needed,
+    draw_recall,
+    draw_shares,
+    recall_curves,
+)
 from lexirecall.page.charts.requests import request_differences, request_strips
 from lexirecall.page.charts.systems import difference_intervals, leaderboard, pair_matrix
 from lexirecall.page.findings import Findings
-from lexirecall.plots import COLORS
 from lexirecall.preferences import Preference
+from lexirecall.svg import COLORS, Drawing
 from lexirecall.verbs.comparison import Comparison
 from lexirecall.verbs.explain import explain
 
 __all__ = [
-    "agreement_and_ties", "charts_of", "depths_needed", "difference_intervals", "leaderboard", "pair_matrix",
-    "recall_curves", "request_differences", "request_strips",
+    "agreement_and_ties", "charts_of", "depths_needed", "difference_intervals", "leaderboard", "page_charts",
+    "pair_matrix", "recall_curves", "request_differences", "request_strips",
 ]  # fmt: skip
 
 
-def charts_of(findings: Findings) -> dict[str, Any]:
+def charts_of(findings: Findings) -> dict[str, Drawing]:
     """Return all charts by the name of their file; of all pairs and requests those that tell the two best runs apart.
 
     >>> from lexirecall import project
@@ -41,13 +48,34 @@ def charts_of(findings: Findings) -> dict[str, Any]:
         drawn |= _charts_of_pairs(findings, findings.comparison, names[0], names[1])
     drawn |= {
         "request": request_strips(positions, _telling_request(findings), names[: len(COLORS)], level=policies.level),
-        "recall": recall_curves(positions, names[: len(COLORS)], policies=policies),
+        "recall": recall_curves(positions, names, policies=policies),
         "depth": depths_needed(positions, names, policies=policies),
     }
     return drawn
 
 
-def _charts_of_pairs(findings: Findings, comparison: Comparison, a: str, b: str) -> dict[str, Any]:
+def page_charts(findings: Findings, payload: Mapping[str, Any]) -> dict[str, str]:  # noqa: ARG001 - all is in the payload
+    """Return the charts of the page that do not depend on what its reader chooses, as SVG in the colours of the page.
+
+    They show what the payload holds under `systems`, `labels`, `recall` and `study`. A chart of which there is nothing
+    to show is left out: those of the measures, if there is one run only.
+
+    >>> from lexirecall import report
+    >>> page = report({"q": {"a": 1, "b": 1}}, {"x": {"q": ["z", "a"]}}, output=None)
+    >>> list(page_charts(page.findings, page.payload))
+    ['recall']
+    """
+    names = (f"{letters} {name}" for letters, name in zip(payload["labels"], payload["systems"], strict=True))
+    recall = payload["recall"]
+    drawn = {
+        "recall": draw_recall(recall["depths"], list(zip(names, recall["mean"], strict=True))),
+        "agreement": draw_shares(payload["study"], "agreement"),
+        "ties": draw_shares(payload["study"], "tied"),
+    }
+    return {name: drawing.to_svg("page") for name, drawing in drawn.items() if drawing is not None}
+
+
+def _charts_of_pairs(findings: Findings, comparison: Comparison, a: str, b: str) -> dict[str, Drawing]:
     with_values = [row for row in findings.scores.measures if not isinstance(row, Preference)]
     measure = str((with_values or findings.scores.measures)[0])
     return {

@@ -3,7 +3,7 @@
 Belongs here: drawings of positions, request by request.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,43 +11,68 @@ import numpy as np
 from lexirecall.errors import UsageError, listed, shown
 from lexirecall.manifest import Policies
 from lexirecall.names import parse_preference
-from lexirecall.plots import COLORS, altair, data, label
+from lexirecall.page.charts.bars import ROW
 from lexirecall.positions import Positions
 from lexirecall.preferences import deciding_level
-from lexirecall.text import visible
+from lexirecall.svg import Drawing, Element, bar, of_system, point, rule, text, text_width
+from lexirecall.svg.axes import (
+    BELOW,
+    LABEL_LIMIT,
+    TITLE,
+    Area,
+    axis_below,
+    axis_beside,
+    brief,
+    end_of,
+    names_beside,
+    room_beside,
+    room_for,
+)
+from lexirecall.svg.scales import Bands, Linear, Logarithmic
 from lexirecall.verbs.rank import compared_pairs
 
-ROW = 22
-"""Pixels from one system to the next."""
+MOST_NAMED = 60
+"""Requests up to which each is named below its bar."""
 
 
 def request_differences(
     positions: Positions, a: str, b: str, measure: str = "AP", *, policies: Policies | None = None
-) -> Any:
+) -> Drawing:
     """Draw by how much one system is better than another on each request, sorted; of LexiRecall 1, 0 or -1.
 
     >>> from lexirecall import project
     >>> runs = {"x": {"q": ["a"], "r": ["b", "a"]}, "y": {"q": ["b", "a"], "r": ["a"]}}
-    >>> chart = request_differences(project({"q": {"a": 1}, "r": {"a": 1}}, runs), "x", "y")
-    >>> chart.to_dict()["mark"]["type"]
-    'bar'
+    >>> request_differences(project({"q": {"a": 1}, "r": {"a": 1}}, runs), "x", "y").label
+    'AP: x less y, on 2 queries. Above 0 on 1, below on 1'
     """
-    alt = altair()
     rows = request_difference_rows(positions, a, b, measure, policies=policies)
-    order = [row["request"] for row in rows]
-    title = f"{parse_preference(measure)}: {visible(a)} less {visible(b)}"
-    step = 14 if len(order) <= 60 else max(800 // max(len(order), 1), 1)
-    names = alt.Axis(labelAngle=-90) if len(order) <= 60 else None
-    sign = alt.condition("datum.difference > 0", alt.value(COLORS[0]), alt.value(COLORS[1]))
-    return (
-        alt.Chart(data(rows), width=max(step * len(order), 80), height=200)
-        .mark_bar()
-        .encode(
-            x=alt.X("request:N", sort=order, title=None if names else f"{len(order):,} requests", axis=names),
-            y=alt.Y("difference:Q", title=title),
-            color=sign,
-        )
+    values = [row["difference"] for row in rows]
+    is_named = len(rows) <= MOST_NAMED
+    step = 14 if is_named else max(800 // len(rows), 1)
+    y = Linear.over(values, 228, 28)
+    frame = Area(room_beside(y, ""), 28, max(step * len(rows), 80), 200)
+    bands = Bands(len(rows), frame.left, step)
+    zero, thick = y(0), step - 1 if step > 2 else step
+    drawn = [
+        bar(bands(i) - thick / 2, zero, thick, y(value) - zero, "side-a" if value > 0 else "side-b")
+        for i, value in enumerate(values)
+    ]
+    title = f"{parse_preference(measure)}: {brief(a)} less {brief(b)}"
+    axes = text(6, 8, title, size=TITLE), *axis_beside(frame, y), rule(frame.left, zero, frame.right, zero, "muted")
+    number = f"{len(rows):,} queries"
+    names = (
+        [_upright(bands(i), frame.bottom + 6, row["request"]) for i, row in enumerate(rows)]
+        if is_named
+        else [text(frame.middle, frame.bottom + 14, number, anchor="middle", size=TITLE)]
     )
+    below = 12 + (room_for(row["request"] for row in rows) if is_named else 14)
+    label = f"{title}, on {number}. Above 0 on {sum(v > 0 for v in values):,}, below on {sum(v < 0 for v in values):,}"
+    width = max(frame.right + 12, text_width(title, TITLE) + 12)
+    return Drawing(width, frame.bottom + below, (*axes, *drawn, *names), label)
+
+
+def _upright(x: float, y: float, name: str) -> Element:
+    return text(x, y, name, anchor="end", angle=-90, limit=LABEL_LIMIT)
 
 
 def request_difference_rows(
@@ -60,12 +85,12 @@ def request_difference_rows(
     requests = np.flatnonzero(pairs.taking_part[first] & pairs.taking_part[second])
     values = pairs.values[first, second, requests].astype(float)
     ordered = np.argsort(-values, kind="stable").tolist()
-    return [{"request": label(pairs.requests[requests[i]]), "difference": float(values[i])} for i in ordered]
+    return [{"request": pairs.requests[requests[i]], "difference": float(values[i])} for i in ordered]
 
 
 def request_strips(
     positions: Positions, request: str, systems: Sequence[str] | None = None, *, level: float = 1
-) -> Any:
+) -> Drawing:
     """Draw where each system has the relevant documents of a request, on a logarithmic axis, and how many it lacks.
 
     The line is the list that a system returned. Of two systems the items at the recall level that decides between them
@@ -73,26 +98,39 @@ def request_strips(
 
     >>> from lexirecall import project
     >>> positions = project({"q": {"a": 1, "b": 1}}, {"x": {"q": ["a", "b"]}, "y": {"q": ["b", "z", "a"]}})
-    >>> [layer["mark"]["type"] for layer in request_strips(positions, "q").to_dict()["layer"]]
-    ['rule', 'tick', 'point', 'text']
+    >>> request_strips(positions, "q").label
+    'Positions of the relevant documents of query q. x: 2 found; y: 2 found'
     """
-    alt = altair()
     lists, items = strip_rows(positions, request, systems, level=level)
-    order = [row["run"] for row in lists]
-    deepest = max(2, *(row["retrieved"] for row in lists))
-    across = alt.Scale(type="log", domain=[1, deepest], nice=False)
-    base = alt.Chart(data(lists)).encode(y=alt.Y("run:N", sort=order, title=None, axis=alt.Axis(labelLimit=240)))
-    listed_part = base.transform_filter("datum.retrieved > 0").mark_rule(color="#BBBBBB").encode(
-        x=alt.X("first:Q", scale=across, title=f"position, request {visible(request)}"), x2="retrieved:Q"
-    )  # fmt: skip
-    decides = alt.condition("datum.decides", alt.value(COLORS[1]), alt.value(COLORS[0]))
-    found = alt.Chart(data(items)).encode(x=alt.X("position:Q", scale=across), y=alt.Y("run:N", sort=order))
-    ticks = found.mark_tick(height=14, opacity=1).encode(color=decides)
-    pointers = found.transform_filter("datum.decides").mark_point(
-        shape="triangle-up", filled=True, opacity=1, color=COLORS[1], yOffset=10
+    names = [row["run"] for row in lists]
+    frame = Area(room_for(names) + 12, 4, 480, ROW * len(names))
+    x = Logarithmic(max(2, *(row["retrieved"] for row in lists)), frame.left, frame.right)
+    bands = Bands(len(names), frame.top, ROW)
+    own = [[item for item in items if item["run"] == name] for name in names]
+    drawn = [
+        of_system(i, *_strip(row, own[i], x, bands(i)), text(frame.right + 8, bands(i), row["missing"]))
+        for i, row in enumerate(lists)
+    ]
+    said = "; ".join(
+        f"{brief(row['run'])}: {len(found):,} found{row['missing'] and ', '}{row['missing']}"
+        for row, found in zip(lists, own, strict=True)
     )
-    missing = base.mark_text(align="left", dx=6, fontSize=10).encode(x=alt.value(480), text="missing:N")
-    return alt.layer(listed_part, ticks, pointers, missing).properties(width=480, height=ROW * len(order))
+    title = f"position, query {brief(request)}"
+    label = f"Positions of the relevant documents of query {brief(request)}. {said}"
+    around = *axis_below(frame, x, title), *names_beside(frame, bands, names)
+    room = max(text_width(row["missing"]) for row in lists) + 16
+    return Drawing(end_of(frame, title, max(room, 24)), frame.bottom + BELOW, (*around, *drawn), label)
+
+
+def _strip(row: dict[str, Any], items: Sequence[dict[str, Any]], x: Logarithmic, y: float) -> Iterator[Element]:
+    """Give the list of one system, its relevant documents, and pointers to those that decide."""
+    if row["retrieved"]:
+        yield rule(x(1), y, x(row["retrieved"]), y, "muted")
+    for item in items:
+        at, ink = x(item["position"]), "side-b" if item["decides"] else "side-a"
+        yield bar(at - 0.75, y - 7, 1.5, 14, ink)
+        if item["decides"]:
+            yield point(at, y + 10, "triangle-up", ink, radius=3)
 
 
 def strip_rows(
@@ -108,7 +146,7 @@ def strip_rows(
     for name, vector in vectors.items():
         lacks = int(np.isinf(vector).sum())
         retrieved = int(positions.num_retrieved[system_index(positions, name), q])
-        run = {"run": label(name)}
+        run = {"run": name}
         lists.append({**run, "first": 1, "retrieved": retrieved, "missing": f"{lacks:,} missing" if lacks else ""})
         places = enumerate(vector[np.isfinite(vector)].tolist(), 1)
         items += [{**run, "position": int(place), "decides": i == deciding} for i, place in places]

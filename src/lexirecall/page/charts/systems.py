@@ -3,83 +3,106 @@
 Belongs here: drawings of a comparison.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from lexirecall.errors import UsageError, listed
+from lexirecall.errors import UsageError, counted, listed
 from lexirecall.judgments import FloatArray
 from lexirecall.names import Evaluable, Names, parse_names
+from lexirecall.page.charts.bars import ROW, Bar, bars
 from lexirecall.page.findings import best_first
-from lexirecall.plots import COLORS, altair, data, label
+from lexirecall.svg import (
+    SIZE,
+    Drawing,
+    Element,
+    bar,
+    element,
+    in_columns,
+    of_system,
+    point,
+    rule,
+    text,
+    text_width,
+)
+from lexirecall.svg.axes import BELOW, LABEL_LIMIT, Area, axis_below, brief, end_of, names_beside, room_for
+from lexirecall.svg.scales import Bands, Linear
 from lexirecall.tables import number
-from lexirecall.text import visible
 from lexirecall.verbs.averages import Averages
 from lexirecall.verbs.comparison import Comparison, MeasureComparison
 from lexirecall.verbs.scores import Scores
 
-ROW = 22
-"""Pixels from one system to the next."""
 MOST_LABELLED = 16
 """Systems up to which a matrix has numbers in its cells."""
+STARRED = 12
+"""Pixels of a cell that has room for a star; in smaller ones it is a dot."""
 
 
-def leaderboard(result: Comparison | Scores, measures: Names | None = None) -> Any:
+def leaderboard(result: Comparison | Scores, measures: Names | None = None) -> Drawing:
     """Draw the mean of each system as a bar, in a panel for each measure; of a comparison the best system first.
 
     >>> from lexirecall import evaluate
     >>> scores = evaluate({"q": {"a": 1}}, {"x": {"q": ["a"]}, "y": {"q": ["b", "a"]}}, ["RR", "AP"])
-    >>> len(leaderboard(scores).to_dict()["concat"])
-    2
+    >>> leaderboard(scores).label
+    'Means of 2 runs. RR: x 1.0000, y 0.5000. AP: x 1.0000, y 0.5000'
     """
     averages = result.averages
     order = range(len(averages.systems)) if isinstance(result, Scores) else best_first(result)
     chosen = averages.measures if measures is None else parse_names(measures)
-    panels = (_means(averages, _index(averages.measures, row), order) for row in chosen)
-    return altair().concat(*panels, columns=3)
+    panels = [_means(averages, _index(averages.measures, row), order) for row in chosen]
+    said = ". ".join(panel.label for panel in panels)
+    return in_columns(panels, 3, f"Means of {counted(len(averages.systems), 'run')}. {said}")
 
 
-def _means(averages: Averages, c: int, order: Sequence[int]) -> Any:
-    alt, measure = altair(), averages.measures[c]
-    means = averages.means[:, c].tolist()
-    names = [label(averages.systems[s]) for s in order]
-    drawn = zip(names, (means[s] for s in order), strict=True)
+def _means(averages: Averages, c: int, order: Sequence[int]) -> Drawing:
+    measure, means = averages.measures[c], averages.means[:, c].tolist()
     rows = [
-        {"run": name, "mean": mean, "label": number(mean, measure.decimals)}
-        for name, mean in drawn
-        if np.isfinite(mean)
+        Bar(averages.systems[s], means[s], number(means[s], measure.decimals), system=i)
+        if np.isfinite(means[s])
+        else Bar(averages.systems[s], None)
+        for i, s in enumerate(order)
     ]
-    base = alt.Chart(data(rows), width=180, height=ROW * len(names)).encode(
-        x=alt.X("mean:Q", title=str(measure), axis=alt.Axis(tickCount=4)),
-        y=alt.Y("run:N", sort=names, scale=alt.Scale(domain=names), title=None),
-    )
-    return base.mark_bar(color=COLORS[0], size=14) + base.mark_text(align="left", dx=3).encode(text="label:N")
+    said = ", ".join(f"{brief(row.name)} {row.text}" for row in rows if row.value is not None)
+    return bars(rows, str(measure), f"{measure}: {said}")
 
 
-def difference_intervals(comparison: Comparison, measure: str | None = None) -> Any:
+def difference_intervals(comparison: Comparison, measure: str | None = None) -> Drawing:
     """Draw by how much each system differs from the baseline, or from the best, with the interval of the comparison.
 
     Left of the line is worse; filled points differ significantly. The measure is the first if none is named.
 
     >>> from lexirecall import compare
     >>> runs = {"x": {"q": ["a"], "r": ["a"]}, "y": {"q": ["b", "a"], "r": ["c", "b", "a"]}}
-    >>> chart = difference_intervals(compare({"q": {"a": 1}, "r": {"a": 1}}, runs, ["RR"]))
-    >>> [layer["mark"]["type"] for layer in chart.to_dict()["layer"]]
-    ['rule', 'rule', 'point']
+    >>> difference_intervals(compare({"q": {"a": 1}, "r": {"a": 1}}, runs, ["RR"])).label
+    'RR: difference from x. y -0.5833'
     """
-    alt, compared, places = altair(), _compared(comparison, measure), best_first(comparison)
+    compared, places = _compared(comparison, measure), best_first(comparison)
     reference = places[0] if comparison.baseline is None else comparison.baseline
-    order = [label(comparison.systems[s]) for s in places if s != reference]
-    title = f"{compared.measure}: difference from {visible(comparison.systems[reference])}"
-    base = alt.Chart(data(difference_rows(comparison, compared, reference))).encode(
-        y=alt.Y("run:N", sort=order, title=None, axis=alt.Axis(labelLimit=240)),
-    )
-    whiskers = base.mark_rule(color=COLORS[0]).encode(x=alt.X("low:Q", title=title), x2="high:Q")
-    zero = alt.Chart(data([{"zero": 0}])).mark_rule(color="#888", strokeDash=[3, 3]).encode(x="zero:Q")
-    filled = alt.condition("datum.significant", alt.value(COLORS[0]), alt.value("white"))
-    points = base.mark_point(size=44, opacity=1, stroke=COLORS[0]).encode(x="difference:Q", fill=filled)
-    return alt.layer(whiskers, zero, points).properties(width=320, height=ROW * len(order))
+    rows = {row["run"]: row for row in difference_rows(comparison, compared, reference)}
+    others = [(i, comparison.systems[s]) for i, s in enumerate(places) if s != reference]
+    names = [name for _, name in others]
+    frame = Area(room_for(names) + 12, 4, 320, ROW * len(names))
+    drawn = [row[end] for row in rows.values() for end in ("low", "difference", "high") if row[end] is not None]
+    x, bands = Linear.over(drawn, frame.left, frame.right), Bands(len(names), frame.top, ROW)
+    marks = [of_system(i, *_interval(rows[name], x, bands(k))) for k, (i, name) in enumerate(others) if name in rows]
+    title = f"{compared.measure}: difference from {brief(comparison.systems[reference])}"
+    zero = rule(x(0), frame.top, x(0), frame.bottom, "muted", dash="3 3")
+    around = *axis_below(frame, x, title), *names_beside(frame, bands, names), zero
+    said = ", ".join(f"{brief(name)} {_said(rows[name], compared)}" for name in names if name in rows)
+    return Drawing(end_of(frame, title), frame.bottom + BELOW, (*around, *marks), f"{title}. {said}")
+
+
+def _interval(row: dict[str, Any], x: Linear, y: float) -> Iterator[Element]:
+    if row["low"] is not None and row["high"] is not None:
+        yield rule(x(row["low"]), y, x(row["high"]), y, "series-0")
+    fill = "series-0" if row["significant"] else "paper"
+    yield point(x(row["difference"]), y, "circle", "series-0", fill=fill)
+
+
+def _said(row: dict[str, Any], compared: MeasureComparison) -> str:
+    difference = number(row["difference"], compared.measure.decimals)
+    return f"{difference} (significant)" if row["significant"] else difference
 
 
 def difference_rows(comparison: Comparison, compared: MeasureComparison, reference: int) -> list[dict[str, Any]]:
@@ -90,7 +113,7 @@ def difference_rows(comparison: Comparison, compared: MeasureComparison, referen
     highs[compared.a, compared.b], highs[compared.b, compared.a] = compared.highs, -compared.lows
     return [
         {
-            "run": label(name),
+            "run": name,
             "difference": float(differences[s, reference]),
             "low": _finite(lows[s, reference]),
             "high": _finite(highs[s, reference]),
@@ -101,31 +124,77 @@ def difference_rows(comparison: Comparison, compared: MeasureComparison, referen
     ]
 
 
-def pair_matrix(comparison: Comparison, measure: str | None = None) -> Any:
+def pair_matrix(comparison: Comparison, measure: str | None = None) -> Drawing:
     """Draw the difference of every two systems, row less column, best first; a star where it is significant.
 
-    The measure is the first if none is named.
+    Of many systems the cells are small, have a dot for a star, and not every name is written. The measure is the
+    first if none is named.
 
     >>> from lexirecall import compare
     >>> comparison = compare({"q": {"a": 1}}, {"x": {"q": ["a"]}, "y": {"q": ["b", "a"]}}, ["RR"])
-    >>> [layer["mark"]["type"] for layer in pair_matrix(comparison).to_dict()["layer"]]
-    ['rect', 'text']
+    >>> pair_matrix(comparison).label
+    'RR: row less column, for every two of 2 runs, best first; significantly different: 0 of 1 pair'
     """
-    alt, compared = altair(), _compared(comparison, measure)
+    compared = _compared(comparison, measure)
     rows = matrix_rows(comparison, compared)
-    names = [label(comparison.systems[s]) for s in best_first(comparison)]
+    names = [comparison.systems[s] for s in best_first(comparison)]
     has_room = len(names) <= MOST_LABELLED
-    width, height = (48, ROW) if has_room else (12, 12)
-    base = alt.Chart(data(rows), width=width * len(names), height=height * len(names)).encode(
-        x=alt.X("column:N", sort=names, title=None, axis=alt.Axis(labelAngle=-45, orient="top", labelOverlap=False)),
-        y=alt.Y("row:N", sort=names, title=None, axis=alt.Axis(labelOverlap=False)),
-    )
+    width, height = (48, ROW) if has_room else (_small(len(names)),) * 2
+    size = None if has_room else 9
+    room = room_for(names, size or SIZE)
+    frame = Area(room + 12, (0.72 if has_room else 1) * room + 16, width * len(names), height * len(names))
+    across, down = Bands(len(names), frame.left, width), Bands(len(names), frame.top, height)
     most = max((abs(row["difference"]) for row in rows), default=0.0) or 1.0
-    scale = alt.Scale(domain=[-most, 0, most], range=[COLORS[1], "#FFFFFF", COLORS[0]], interpolate="rgb")
-    heat = base.mark_rect().encode(color=alt.Color("difference:Q", scale=scale, title=str(compared.measure)))
-    ink = alt.condition(f"abs(datum.difference) > {0.8 * most}", alt.value("white"), alt.value("black"))
-    marks = base.mark_text(fontSize=9).encode(text="label:N" if has_room else "star:N", color=ink)
-    return heat + marks
+    places = {name: i for i, name in enumerate(names)}
+    cells = [mark for row in rows for mark in _cell(row, across, down, places, most, "label" if has_room else "star")]
+    above = [
+        text(across(i), frame.top - 8, names[i], angle=-45 if has_room else -90, size=size, limit=LABEL_LIMIT)
+        for i in across.labelled((size or SIZE) + 1)
+    ]
+    aside = max(24, 0.72 * room * has_room)  # where the last of the slanted names ends
+    mark = "*" if width >= STARRED else "\N{BULLET}"
+    key = _ramp(frame.right + aside, frame.top + 8, most, [str(compared.measure), f"{mark} significant"])
+    stars = sum(bool(row["star"]) for row in rows) // 2
+    label = (
+        f"{compared.measure}: row less column, for every two of {counted(len(names), 'run')}, best first; "
+        f"significantly different: {stars:,} of {counted(len(rows) // 2, 'pair')}"
+    )
+    end = frame.right + aside + max(80, text_width(str(compared.measure)) * 1.1 + 8)
+    elements = *names_beside(frame, down, names, size), *above, *cells, *key
+    return Drawing(end, max(frame.bottom + 8, frame.top + 140), elements, label)
+
+
+def _small(count: int) -> float:
+    """Return the width of a cell without a number."""
+    return min(STARRED, max(720 // count, 5))
+
+
+def _cell(
+    row: dict[str, Any], across: Bands, down: Bands, places: dict[str, int], most: float, written: str
+) -> Iterator[Element]:
+    """Give one cell, the stronger in colour the larger the difference, and what is written in it."""
+    x, y = across(places[row["column"]]), down(places[row["row"]])
+    share = abs(row["difference"]) / most
+    side = "side-a" if row["difference"] > 0 else "side-b"
+    corner = x - across.step / 2, y - down.step / 2
+    yield bar(*corner, across.step, down.step, side, fill_opacity=round(share, 2))
+    ink = "paper" if share > 0.8 else "ink"
+    if row["star"] and across.step < STARRED:
+        yield element("circle", cx=x, cy=y, r=1, fill=ink)
+    elif row[written]:
+        yield text(x, y, row[written], anchor="middle", size=9, ink=ink)
+
+
+def _ramp(x: float, y: float, most: float, words: Sequence[str]) -> Iterator[Element]:
+    """Give the legend of differences: the measure, the colours from the most to the least, and what the mark means."""
+    yield text(x, y, words[0], bold=True)
+    yield text(x, y + 112, words[1])
+    for k in range(21):
+        share = 1 - k / 10
+        side = "side-a" if share > 0 else "side-b"
+        yield bar(x, y + 12 + 4 * k, 14, 4, side, fill_opacity=round(abs(share), 2))
+    for k, value in ((0, most), (10, 0.0), (20, -most)):
+        yield text(x + 20, y + 14 + 4 * k, f"{value:+.3f}" if value else "0")
 
 
 def matrix_rows(comparison: Comparison, compared: MeasureComparison) -> list[dict[str, Any]]:
@@ -134,7 +203,7 @@ def matrix_rows(comparison: Comparison, compared: MeasureComparison) -> list[dic
     cells = []
     for s, t in np.argwhere(np.isfinite(differences)).tolist():
         star, difference = "*" * bool(significant[s, t]), float(differences[s, t])
-        names = {"row": label(comparison.systems[s]), "column": label(comparison.systems[t])}
+        names = {"row": comparison.systems[s], "column": comparison.systems[t]}
         cells.append({**names, "difference": difference, "label": f"{difference:+.3f}{star}", "star": star})
     return cells
 
