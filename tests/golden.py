@@ -279,7 +279,7 @@ def _run(arguments: list[str]) -> tuple[int, str, str]:
         ):
             stack.enter_context(patch.object(sys, name, value))
         stack.enter_context(patch.dict(os.environ, {"COLUMNS": "100", "NO_COLOR": "1"}))
-        if arguments[:1] in (["study"], ["demo"]):  # figures take long, and are looked at elsewhere
+        if arguments[:1] == ["study"]:  # figures take long, and are looked at elsewhere
             stack.enter_context(patch("lexirecall.plots.is_available", return_value=False))
         try:
             main()

@@ -198,8 +198,6 @@ def test_a_file_without_permission_is_refused(command: Command, tmp_path: Path) 
     ],
 )
 def test_a_path_that_is_too_long_is_refused(command: Command, arguments: tuple[str, ...]) -> None:
-    if arguments[0] == "report":
-        pytest.importorskip("vl_convert")
     outcome = command(*arguments, **{"other.run": GOOD["good.run"]})
     assert (outcome.code, "Traceback" in outcome.err) == (1, False)
     assert re.search(r"x\*?: .*(file name too long|no file matches)", outcome.err), outcome.err[-300:]

@@ -19,7 +19,6 @@ NEEDS = {
     "ir_datasets": "ir_datasets",
     "ir_measures": "ir_measures",
     "ranx": "ranx",
-    "report": "vl_convert",
     "tables": "polars",
 }
 """The packages that pages are about; a page about one that is not installed is not run."""

@@ -60,8 +60,6 @@ def _elsewhere(tmp_path: Path) -> Iterator[None]:
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize("name", CALLS)
 def test_a_command_prints_the_same_with_duckdb(tables: Path, kind: str, name: str) -> None:
-    if name == "report":
-        pytest.importorskip("vl_convert", reason="the page needs the extra report")
     call = CALLS[name].format(tables, kind)
     without, with_duckdb = (golden.record(each, 10**9).parts for each in (call, f"{call} --engine duckdb"))
     assert with_duckdb == without

@@ -38,8 +38,6 @@ def compare(name: str, folder: Path | None = None) -> None:
 
 @pytest.mark.parametrize("name", [name for name in golden.CASES if name != "spark"])
 def test_every_call_prints_what_it_printed_before(name: str) -> None:
-    if name == "report":
-        pytest.importorskip("vl_convert", reason="the page needs the extra report")
     compare(name)
 
 

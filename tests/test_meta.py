@@ -913,7 +913,7 @@ def test_the_command_prints_the_summary_and_writes_a_folder(command: Command, tm
     assert [row["measure"] for row in rows] == list(MEASURES)
     assert outcome.err.splitlines()[-2:] == [
         "note: tables and this summary are in lexirecall-study",
-        "note: figures need altair and vl-convert: pip install 'lexirecall[report]'",
+        "note: figures need altair and vl-convert: pip install 'lexirecall[plots]'",
     ]
 
 

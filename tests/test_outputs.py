@@ -91,7 +91,6 @@ def test_an_output_in_a_folder_of_input_is_refused(command: Command, tmp_path: P
 
 
 def test_in_python_a_page_is_not_written_over_its_input(tmp_path: Path) -> None:
-    pytest.importorskip("vl_convert")
     (tmp_path / "a.run").write_bytes(GOOD["a.run"])
     for runs in (tmp_path / "a.run", [tmp_path / "a.run"], {"a": tmp_path / "a.run"}):
         with pytest.raises(UsageError, match="is also an input"):

@@ -29,7 +29,7 @@ def altair() -> Any:
         import_module("vl_convert")
         return import_module("altair")
     except ModuleNotFoundError:
-        raise UsageError("figures need altair and vl-convert", remedy="pip install 'lexirecall[report]'") from None
+        raise UsageError("figures need altair and vl-convert", remedy="pip install 'lexirecall[plots]'") from None
 
 
 def is_available() -> bool:

@@ -85,11 +85,7 @@ def _write(folder: Path, collection: Any) -> list[Path]:
 
 
 def _page(folder: Path, files: list[Path]) -> str:
-    """Write the report, and say where it is; or how to get it."""
-    from lexirecall.plots import is_available
-
-    if not is_available():
-        return "All of it on one page for the browser: pip install 'lexirecall[report]', then lexirecall report"
+    """Write the report, and say where it is."""
     from lexirecall.page import report
 
     path = folder / "report.html"

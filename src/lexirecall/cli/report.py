@@ -20,8 +20,9 @@ from lexirecall.cli.options import (
 @testing_options
 @click.option("--title", metavar="TEXT", help="What stands above the page.")
 @click.option(
-    "--plots", metavar="DIR", help="Write the charts to a folder too, as SVG, PDF and PNG: those of the two best runs."
-)
+    "--plots", metavar="DIR",
+    help="Write the charts to a folder too: those of the two best runs, as SVG and, with the extra plots, PDF and PNG.",
+)  # fmt: skip
 @click.option(
     "-o", "--output", metavar="FILE", default="report.html", show_default=True,
     help="Where the page is written; - for stdout.",
@@ -37,7 +38,7 @@ def command(
 
     It holds the leaderboard with marks of significance, every pair of runs and the requests that decide it, for each
     request where every run has the relevant documents, the worst-off requests, recall by depth, and how the measures
-    behave on these data. A single run is taken too. Needs: pip install 'lexirecall[report]'
+    behave on these data. A single run is taken too.
 
     \b
     Examples:

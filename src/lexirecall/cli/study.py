@@ -85,7 +85,7 @@ def command(
     what = "tables, figures and this summary" if has_figures else "tables and this summary"
     click.echo(f"note: {what} are in {visible(folder)}", err=True)
     if not has_figures:
-        click.echo("note: figures need altair and vl-convert: pip install 'lexirecall[report]'", err=True)
+        click.echo("note: figures need altair and vl-convert: pip install 'lexirecall[plots]'", err=True)
 
 
 def _check_usage(files: tuple[str, ...], collections: str | None, folder: str) -> None:
