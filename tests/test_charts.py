@@ -174,6 +174,13 @@ def test_cells_of_the_matrix_are_the_differences(count: int, step: float, is_lab
     assert ("• significant" if step < 12 else "* significant") in written
 
 
+def test_no_difference_has_no_sign() -> None:
+    same = {"q": ["a"], "r": ["b", "a"]}
+    comparison = compare({"q": {"a": 1}, "r": {"a": 1}}, {"x": same, "y": same}, ["RR"])
+    root = read_back(pair_matrix(comparison))
+    assert [text for text in texts(root) if "0.000" in text] == ["0.000", "0.000"]
+
+
 def test_names_beside_a_large_matrix_are_thinned_and_do_not_overlap() -> None:
     root = read_back(pair_matrix(many(126)))
     beside = [each for each in root.iter(f"{SVG}text") if each.attrib.get("text-anchor") == "end"]

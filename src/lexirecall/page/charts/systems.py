@@ -204,7 +204,8 @@ def matrix_rows(comparison: Comparison, compared: MeasureComparison) -> list[dic
     for s, t in np.argwhere(np.isfinite(differences)).tolist():
         star, difference = "*" * bool(significant[s, t]), float(differences[s, t])
         names = {"row": comparison.systems[s], "column": comparison.systems[t]}
-        cells.append({**names, "difference": difference, "label": f"{difference:+.3f}{star}", "star": star})
+        written = f"{difference:+.3f}" if difference else "0.000"  # which has no sign, on neither side
+        cells.append({**names, "difference": difference, "label": f"{written}{star}", "star": star})
     return cells
 
 
