@@ -327,7 +327,7 @@ def test_shares_are_those_of_the_study(simulated: Report) -> None:
 
 
 def test_the_page_gets_its_charts_in_its_own_colours(simulated: Report) -> None:
-    charts = page_charts(simulated.findings, simulated.payload)
+    charts = page_charts(simulated.payload)
     assert [*charts] == ["recall", "agreement", "ties"]
     for content in charts.values():
         assert content.startswith('<svg xmlns="http://www.w3.org/2000/svg"')
@@ -348,14 +348,14 @@ def test_the_page_gets_its_charts_in_its_own_colours(simulated: Report) -> None:
 
 def test_a_page_about_one_run_or_one_measure_has_no_chart_of_what_there_is_not() -> None:
     alone = report(SIMULATED.qrels, SIMULATED.runs["deep.run"], output=None)
-    assert [*page_charts(alone.findings, alone.payload)] == ["recall"]
+    assert [*page_charts(alone.payload)] == ["recall"]
     only = report(POSITIONS, measures="LexiRecall", output=None)
-    assert [*page_charts(only.findings, only.payload)] == ["recall", "ties"]
+    assert [*page_charts(only.payload)] == ["recall", "ties"]
 
 
 def test_a_run_that_is_compared_nowhere_has_no_curve() -> None:
     made = report(ONE_COUNTS, ONE_COUNTED, ["RR"], output=None, queries="intersection")
-    root = read_back(page_charts(made.findings, made.payload)["recall"])
+    root = read_back(page_charts(made.payload)["recall"])
     assert [made.payload["systems"][i] for i, _ in _curves(root)] == ["x"]
 
 
@@ -378,7 +378,7 @@ def test_hostile_names_are_drawn_as_text(made: Callable[[], Report]) -> None:
         said = [text.removesuffix("…") for text in texts(root) if text]
         missing = [name for name in names if not any(name == text or name.startswith(text) for text in said)]
         assert missing == (names[10:] if chart == "recall" else []), chart
-    for content in page_charts(page.findings, page.payload).values():
+    for content in page_charts(page.payload).values():
         read_back(content)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from lexirecall.errors import counted
 from lexirecall.judgments import IntArray
-from lexirecall.page import charts
+from lexirecall.page.charts import page_charts
 from lexirecall.page.findings import Findings, agreements
 from lexirecall.page.groups import group_columns
 from lexirecall.page.headline import headline
@@ -78,13 +78,7 @@ def build_payload(
         "study": list(_study(findings)),
     }
     left_out = [*chosen.sentences(), *_left_out(findings, cut)]
-    return {**parts, "left_out": left_out, "charts": _charts(findings, parts)}
-
-
-def _charts(findings: Findings, parts: dict[str, Any]) -> dict[str, str]:
-    """Return the charts that do not depend on what a reader chooses, as SVG."""
-    draw = getattr(charts, "page_charts", None)
-    return {} if draw is None else draw(findings, parts)
+    return {**parts, "left_out": left_out, "charts": page_charts(parts)}
 
 
 def _absent(findings: Findings, systems: list[int], requests: IntArray) -> Iterator[list[int]]:

@@ -54,7 +54,7 @@ def charts_of(findings: Findings) -> dict[str, Drawing]:
     return drawn
 
 
-def page_charts(findings: Findings, payload: Mapping[str, Any]) -> dict[str, str]:  # noqa: ARG001 - all is in the payload
+def page_charts(payload: Mapping[str, Any]) -> dict[str, str]:
     """Return the charts of the page that do not depend on what its reader chooses, as SVG in the colours of the page.
 
     They show what the payload holds under `systems`, `labels`, `recall` and `study`. A chart of which there is nothing
@@ -62,7 +62,7 @@ def page_charts(findings: Findings, payload: Mapping[str, Any]) -> dict[str, str
 
     >>> from lexirecall import report
     >>> page = report({"q": {"a": 1, "b": 1}}, {"x": {"q": ["z", "a"]}}, output=None)
-    >>> list(page_charts(page.findings, page.payload))
+    >>> list(page_charts(page.payload))
     ['recall']
     """
     names = (f"{letters} {name}" for letters, name in zip(payload["labels"], payload["systems"], strict=True))
