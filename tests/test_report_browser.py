@@ -124,6 +124,15 @@ def drawn_page() -> str:
     return page_with_drawings({key: drawing(f"The drawing of {key}", count) for key, count in systems.items()})
 
 
+def measures_page() -> str:
+    """Return a page whose measures are called as what JavaScript's objects inherit."""
+    made = demo_report(measures=["LexiRecall", "AP", "RR", "R@1000"])
+    names = dict(zip(("AP", "RR", "R@1000"), INHERITED, strict=False))
+    measures = [each | {"name": names.get(each["name"], each["name"])} for each in made.payload["measures"]]
+    study = [each | {"measure": names.get(each["measure"], each["measure"])} for each in made.payload["study"]]
+    return fill(made.payload | {"measures": measures, "study": study}, made.findings.leaderboard)
+
+
 def formula_page() -> str:
     runs = {"=1+1": {"=HYPERLINK(1)": ["-d"]}, '@sum,"x"': {"=HYPERLINK(1)": ["x", "-d"]}}
     return report({"=HYPERLINK(1)": {"-d": 1}}, runs, output=None).html()
@@ -142,6 +151,7 @@ KINDS: dict[str, Callable[[], str]] = {
     "baseline": lambda: demo_report(measures=["AP", "LastRel", "RPP"], baseline="precise.run").html(),
     "hsd": lambda: demo_report(measures=["LexiPrecision(size='rr')", "LexiRecall"], test="hsd").html(),
     "sparse": lambda: demo_report(depth=1, queries="intersection", corpus_size=10_000).html(),
+    "measures": measures_page,
     "formulas": formula_page,
     "single": lambda: replace_runs({"only.run": DEMO.runs["deep.run"]}),
 }
@@ -582,6 +592,15 @@ def test_a_saved_chart_is_a_drawing_in_literal_colours_on_white(show: Open, sect
     assert not re.search("tabindex|onclick|<script|class=", text)
 
 
+def test_a_saved_diagram_of_groups_looks_as_on_the_page(show: Open) -> None:
+    name, text = saved(show(color_scheme="dark"), "#leaderboard .diagram + .save")
+    assert name == "groups-under-lexirecall.svg"
+    drawing = ET.fromstring(text.encode())  # noqa: S314 # our own file
+    texts = drawing.findall(".//{http://www.w3.org/2000/svg}text")
+    assert {"deep.run", "random.run"} <= {str(each.text).partition(" ")[2] for each in texts}
+    assert {each.get("fill") for each in texts} <= {"rgb(28, 33, 40)", "rgb(86, 96, 107)"}  # dark ink, on white
+
+
 def test_a_saved_table_has_every_row_and_numbers_that_programs_read(show: Open) -> None:
     opened = show()
     name, text = saved(opened, "#pair .deciding ~ .save, #pair .table:has(.deciding) .save")
@@ -773,6 +792,19 @@ def test_names_that_objects_inherit_are_drawn_as_any_other(show: Open) -> None:
         opened.go(f"#q={name}")
         assert opened.text("#request h3") == f"Request {name}"
         assert sorted(opened.texts("#request .strips tbody th .id")) == sorted(INHERITED)
+
+
+def test_measures_that_are_called_as_what_objects_inherit_are_measures(show: Open) -> None:
+    opened, plain = show("measures"), show()
+    for name, measure in zip(INHERITED, ("AP", "RR", "R@1000"), strict=False):
+        opened.go(f"#m={name}")
+        plain.go(f"#m={quote(measure)}")
+        for selector in ("#pair tr.chosen td", "#pair .chart text"):
+            assert opened.texts(selector) == plain.texts(selector)
+        assert opened.texts("#pair tr.chosen th") == [name]
+        told = [str(each.page.evaluate("document.querySelector('#pair .bar').ariaLabel")) for each in (opened, plain)]
+        assert told[0] == told[1]
+    assert opened.texts("#measures tbody th") == ["LexiRecall", *INHERITED[:3]]
 
 
 def test_every_name_that_objects_inherit_is_known(show: Open) -> None:
