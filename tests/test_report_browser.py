@@ -593,7 +593,7 @@ def test_a_saved_chart_is_a_drawing_in_literal_colours_on_white(show: Open, sect
 
 
 def test_a_saved_diagram_of_groups_looks_as_on_the_page(show: Open) -> None:
-    name, text = saved(show(color_scheme="dark"), "#leaderboard .diagram + .save")
+    name, text = saved(show(color_scheme="dark"), "#leaderboard .chart .save")
     assert name == "groups-under-lexirecall.svg"
     drawing = ET.fromstring(text.encode())  # noqa: S314 # our own file
     texts = drawing.findall(".//{http://www.w3.org/2000/svg}text")

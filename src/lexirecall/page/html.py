@@ -23,6 +23,7 @@ MODULES = (
 """The modules of the page's script, in the order in which they are joined: the last one starts it."""
 _IMPORT = re.compile(r'^import \{[\w\s,]*\} from "\./\w+\.js";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?function |const |let )", re.MULTILINE)
+_COMMENT = re.compile(r"^ */\*\*(?:(?!\*/).)*\*/ *\n", re.MULTILINE | re.DOTALL)
 _PLACEHOLDER = re.compile(r"\{\{(TITLE|STYLE|SCRIPT|DATA|NOSCRIPT)\}\}")
 
 
@@ -44,8 +45,12 @@ def fill(payload: Mapping[str, Any], leaderboard: Table) -> str:
 
 
 def script() -> str:
-    """Return the modules as one script: what one of them imports from another stands in the same function."""
-    code = "\n".join(_EXPORT.sub("", _IMPORT.sub("", asset(f"{name}.js"))) for name in MODULES)
+    """Return the modules as one script: what one of them imports from another stands in the same function.
+
+    Comments that stand on lines of their own are for those who write it, and left out.
+    """
+    modules = (_COMMENT.sub("", asset(f"{name}.js")) for name in MODULES)
+    code = "\n".join(_EXPORT.sub("", _IMPORT.sub("", module)) for module in modules)
     return f'(() => {{\n"use strict";\n{code}}})();'
 
 

@@ -88,7 +88,7 @@ export function chart(element, file, drawn) {
  * @param {HTMLElement} element
  * @param {string} file
  */
-export function svgButton(element, file) {
+function svgButton(element, file) {
   return saveButton("SVG", file, () => {
     const drawing = element.querySelector("svg");
     if (drawing) download(fileName(file, "svg"), "image/svg+xml", standalone(drawing));
