@@ -71,7 +71,10 @@ def test_runs_of_which_no_two_differ() -> None:
         name: {query: BOTH if i % 3 == shift else ONE for i, query in enumerate(QUERIES)}
         for shift, name in enumerate("xyz")
     }
-    assert sentences(runs)[1] == "No two runs differ significantly (sign test, Holm's correction, p < 0.05)."
+    assert (
+        sentences(runs)[1]
+        == "Under LexiRecall, no two runs differ significantly (sign test, Holm's correction, p < 0.05)."
+    )
 
 
 def test_a_measure_to_be_small_has_a_lowest_mean() -> None:
@@ -115,7 +118,8 @@ def test_a_test_that_cannot_reject_is_named_as_such() -> None:
     few = {"q1": {"a": 1, "b": 1}, "q2": {"a": 1}}
     made = sentences({"good": BOTH, "bad": ["b"], "worse": NONE}, qrels=few)
     assert (
-        made[1] == "No difference can be significant: with 2 queries, the sign test cannot reach p < 0.05 over 3 pairs."
+        made[1] == "Under LexiRecall, no difference can be significant: with 2 queries, the sign test "
+        "cannot reach p < 0.05 over 3 pairs."
     )
     assert "cannot reach p < 0.05." in sentences({"good": BOTH, "bad": NONE}, qrels=few)[1]
 
@@ -124,7 +128,9 @@ def test_a_test_that_cannot_reject_is_named_as_such() -> None:
 def test_the_least_p_of_the_sign_test_is_that_of_its_best_outcome(num_queries: int, is_possible: bool) -> None:
     qrels = {f"q{i}": {"a": 1} for i in range(num_queries)}
     made = sentences({"good": ["a"], "bad": ["x"]}, qrels=qrels)
-    assert made[1].startswith("The difference is significant" if is_possible else "No difference can be significant")
+    assert made[1].startswith(
+        "The difference is significant" if is_possible else "Under LexiRecall, no difference can be significant"
+    )
 
 
 def test_one_query_cannot_be_tested_by_t() -> None:
@@ -142,7 +148,9 @@ def test_a_baseline() -> None:
         "Compared with the baseline base, the other run is significantly better ("
     )
     alike = {"x": {query: BOTH if i == 0 else ONE for i, query in enumerate(QUERIES)}, "base": ONE}
-    assert sentences(alike, baseline="base")[1].startswith("No run differs significantly from the baseline base (")
+    assert sentences(alike, baseline="base")[1].startswith(
+        "Under LexiRecall, no run differs significantly from the baseline base ("
+    )
 
 
 def test_one_run() -> None:

@@ -42,7 +42,7 @@ def headline(findings: Findings) -> list[Sentence]:
     >>> for sentence in headline(Findings.of(positions, "LexiRecall", Testing(), Policies())):
     ...     print("".join(str(part.get("text", part)) for part in sentence))
     {'system': 0} has the highest win rate under {'measure': 0}, 1.0000, ahead of {'system': 1} by 1.0000.
-    No difference can be significant: with 1 query, the sign test cannot reach p < 0.05.
+    Under {'measure': 0}, no difference can be significant: with 1 query, the sign test cannot reach p < 0.05.
     {'system': 0} finds both relevant documents.
     """
     sentences: list[Sentence] = []
@@ -155,19 +155,20 @@ def _against_baseline(baseline: int, better: BoolArray, how: str) -> Sentence:
 
 
 def _nothing_differs(findings: Findings, comparison: Comparison, compared: MeasureComparison) -> Sentence:
+    under: Sentence = [_text("Under "), {"measure": _LEADING}, _text(", ")]  # others may tell runs apart
     is_tested = ~np.isnan(compared.corrected)
     num_queries, num_pairs = int(compared.num_requests[is_tested].max()), int(is_tested.sum())
     if _cannot_reject(compared, num_queries, num_pairs, comparison.alpha):
         over = "" if num_pairs == 1 or compared.correction in ("none", "bh") else f" over {counted(num_pairs, 'pair')}"
         limit = f"the sign test cannot reach p < {comparison.alpha:g}{over}"
-        return [_text(f"No difference can be significant: with {counted(num_queries, 'query')}, {limit}.")]
+        return [*under, _text(f"no difference can be significant: with {counted(num_queries, 'query')}, {limit}.")]
     how = _how(compared, comparison.alpha)
     if comparison.baseline is not None:
         baseline = {"system": findings.places.index(comparison.baseline)}
-        return [_text("No run differs significantly from the baseline "), baseline, _text(f" ({how}).")]
+        return [*under, _text("no run differs significantly from the baseline "), baseline, _text(f" ({how}).")]
     if num_pairs == 1:
         return [_text(f"The difference is not significant ({how}).")]
-    return [_text(f"No two runs differ significantly ({how}).")]
+    return [*under, _text(f"no two runs differ significantly ({how}).")]
 
 
 def _cannot_reject(compared: MeasureComparison, num_queries: int, num_pairs: int, alpha: float) -> bool:
