@@ -409,3 +409,11 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path, arguments: list[
     os.close(writing)
     assert all(line.startswith("note: ") for line in done.stderr.splitlines()), done.stderr
     assert done.returncode in (0, -signal.SIGPIPE)  # 1 would say that the data are bad
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("evl", "eval"), ("compere", "compare"), ("evaluat", "evaluate")])
+def test_an_unknown_command_suggests_the_nearest(command: Command, typed: str, meant: str) -> None:
+    outcome = command(typed, "qrels.txt", "run.txt")
+    assert outcome.code == 2
+    assert f"No such command '{typed}'. Did you mean '{meant}'?" in outcome.err
+    assert "Did you mean" not in command("nothing-like-it").err

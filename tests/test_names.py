@@ -10,7 +10,7 @@ from lexirecall import Measure, parse_measure, register
 from lexirecall.errors import UnknownMeasure, UsageError
 from lexirecall.measures import MEASURES, Parameter
 from lexirecall.measures.parameter import GainMap
-from lexirecall.names import parse_measures
+from lexirecall.names import parse_measures, parse_names
 from strategies import quick
 
 decimals = st.integers(1, 9999).map(lambda number: number / 10_000)
@@ -275,8 +275,26 @@ def test_a_setting_that_is_not_offered_is_refused(written: str, said: str) -> No
     assert caught.value.exit_code == 2
 
 
+@pytest.mark.parametrize("written", ["AP,nDCG@10,P.5,10", "AP, nDCG@10, P.5,10,", "ap,,ndcg@10 P.5,10"])
+def test_names_are_separated_by_blanks_or_commas(written: str) -> None:
+    assert parse_names(written) == parse_names(["AP", "nDCG@10", "P@5", "P@10"])
+
+
+def test_commas_inside_parentheses_separate_settings() -> None:
+    assert [str(row) for row in parse_names("RBP(p=0.5,rel=2),nDCG(gains={1:0,2:3})@10")] == [
+        "RBP(p=0.5,rel=2)",
+        "nDCG(gains={1:0,2:3})@10",
+    ]
+
+
+@pytest.mark.parametrize(("written", "share"), [("WSS@95", "0.95"), ("Depth@100", "1"), ("IPrec@2.5", "0.025")])
+def test_a_share_that_is_written_in_percent_is_refused_with_the_share(written: str, share: str) -> None:
+    with pytest.raises(UsageError, match=f"it is a share: write {share} for "):
+        parse_measure(written)
+
+
 @pytest.mark.parametrize(
-    "written", ["AP(", "", " ", "@10", "AP@", "AP)", "(AP)", "AP@10@5", "P@10(rel=2)", "=", "10", "AP;RR", "P.5,", "é"]
+    "written", ["AP(", "", " ", "@10", "AP@", "AP)", "(AP)", "AP@10@5", "P@10(rel=2)", "=", "10", "AP;RR", ",", "é"]
 )
 def test_what_is_no_name_is_refused(written: str) -> None:
     with pytest.raises(UsageError, match=r"measure|@"):

@@ -52,7 +52,7 @@ def parse_measure(name: str | Measure) -> Measure:
 
 
 def parse_measures(names: Names) -> list[Measure]:
-    """Read many measure names, several in one string if blanks separate them; each measure comes out once.
+    """Read many measure names, several in one string if blanks or commas separate them; each measure comes out once.
 
     >>> parse_measures(["AP nDCG@10", "P.5,10", "map"])
     [AP, nDCG@10, P@5, P@10]
@@ -152,11 +152,17 @@ def find_row(name: str) -> Evaluable:
 
 
 def _words(names: Names) -> Iterator[str | Evaluable]:
-    """Give measures as they are, and split text at blanks that are not inside parentheses."""
+    """Give measures as they are, and split text at blanks and commas that are not inside parentheses.
+
+    A comma before a digit is trec_eval's, as in `P.5,10`.
+
+    >>> list(_words("AP,nDCG@10, P.5,10 RBP(p=0.5,rel=2)"))
+    ['AP', 'nDCG@10', 'P.5,10', 'RBP(p=0.5,rel=2)']
+    """
     if isinstance(names, Evaluable):
         yield names
     elif isinstance(names, str):
-        words = re.findall(r"(?:[^\s(]|\([^)]*\)?)+", names)
+        words = re.findall(r"(?:[^\s(,]|,(?=\d)|\([^)]*\)?)+", names)
         yield from words or [names]
     else:
         for name in names:

@@ -11,6 +11,7 @@ import signal
 import sys
 import threading
 import traceback
+from difflib import get_close_matches
 from importlib import import_module
 from typing import NoReturn
 
@@ -42,6 +43,16 @@ class _Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(COMMANDS)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or suggest the one that may be meant."""
+        name = args[0]
+        near = get_close_matches(name, [*COMMANDS, *COMMANDS.values()], n=1)
+        if near and self.get_command(ctx, name) is None and not ctx.resilient_parsing:
+            ctx.fail(f"No such command {name!r}. Did you mean {near[0]!r}?")
+        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         module = COMMANDS.get(cmd_name, cmd_name)

@@ -183,7 +183,7 @@ def measures_option(command: Command) -> Command:
     """Add -m."""
     return click.option(
         "-m", "--measure", "measures", multiple=True, metavar="MEASURE",
-        help="A measure such as AP, nDCG@10 or TSE(e=dcg); repeat for more. `lexirecall measures` lists them.",
+        help="Measures such as AP or nDCG@10,TSE(e=dcg); may be repeated. `lexirecall measures` lists them.",
     )(command)  # fmt: skip
 
 

@@ -41,7 +41,9 @@ class Parameter:
         if not _is_number(value):
             raise UsageError(f"{name} is {value!r}, but must be {' or '.join(['a number', *map(repr, self.words)])}")
         if not (self.low <= value <= self.high and self.above < value < self.below) or value != self.kind(value):
-            raise UsageError(f"{name} is {value!r}, but must be {self._range()}")
+            is_percent = self.high == 1 and 1 < value <= 100
+            remedy = f"it is a share: write {value / 100:g} for {value:g} %" if is_percent else ""
+            raise UsageError(f"{name} is {value!r}, but must be {self._range()}", remedy=remedy)
         return _plain(value)
 
     def _range(self) -> str:
