@@ -14,6 +14,7 @@ import click
 
 import lexirecall
 from lexirecall.cli import COMMANDS, group
+from lexirecall.cli.help import headings
 from lexirecall.fields import offered
 from lexirecall.manifest import READING, Policies
 from lexirecall.measures import GROUPS, MEASURES
@@ -99,7 +100,10 @@ def command_line_page() -> str:
         text, _, examples = inspect.cleandoc(command.help or "").partition("\b\n")
         parts.append(text.strip())
         parts.append(f"```text\n{examples.rstrip()}\n```")
-        parts.append("\n".join(map(_option_line, _options(command))))
+        options = {str(option.name): option for option in _options(command)}
+        for heading, names in headings(list(options)):
+            lines = [_option_line(options[option]) for option in names]
+            parts.append("\n".join([f"**{heading}**\n", *lines] if heading != "Options" else lines))
     return "\n\n".join(parts) + "\n"
 
 

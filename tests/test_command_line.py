@@ -11,8 +11,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
+import click
 import pytest
 
 import lexirecall
@@ -417,3 +419,22 @@ def test_an_unknown_command_suggests_the_nearest(command: Command, typed: str, m
     assert outcome.code == 2
     assert f"No such command '{typed}'. Did you mean '{meant}'?" in outcome.err
     assert "Did you mean" not in command("nothing-like-it").err
+
+
+@pytest.mark.parametrize("name", ["eval", "compare", "rank", "explain", "report", "study"])
+def test_help_groups_every_option_and_begins_with_what_to_compute(command: Command, name: str) -> None:
+    shown = command(name, "--help").out
+    headings = re.findall(r"^([A-Z][a-z ]+):$", shown, re.MULTILINE)
+    assert headings[0] == "What to compute"
+    assert headings[-3:] == ["Rules of reading", "Large tables", "Help"]
+    listed = re.findall(r"^  (?:-\w, )?(--[\w-]+)", shown, re.MULTILINE)
+    params = import_module(f"lexirecall.cli.{COMMANDS[name]}").command.params
+    options = [option for param in params if isinstance(param, click.Option) for option in param.opts]
+    assert sorted(listed) == sorted({option for option in options if option.startswith("--")} | {"--help"})
+
+
+def test_summaries_are_whole(command: Command) -> None:
+    shown = command("--help").out
+    assert "..." not in shown.partition("Commands:")[2]
+    for name in COMMANDS:
+        assert re.search(rf"^  {name} ", shown, re.MULTILINE)

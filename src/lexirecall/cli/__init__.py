@@ -17,6 +17,7 @@ from typing import NoReturn
 
 import click
 
+from lexirecall.cli.help import DocumentedGroup
 from lexirecall.errors import LexirecallError
 from lexirecall.text import visible
 
@@ -38,7 +39,7 @@ COMMANDS = {
 """The module of each command. One that is called otherwise than its module may be called by that name too."""
 
 
-class _Commands(click.Group):
+class _Commands(DocumentedGroup):
     """Imports a command when it is called, so that no command pays for the others."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lexirecall.cli.help import Documented
 from lexirecall.cli.options import (
     check_engine,
     check_files,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 _TESTING = ("baseline", *names_of(Testing))
 
 
-@click.command("compare")
+@click.command("compare", cls=Documented)
 @partial(reading_options, without=("engine",))
 @measures_option
 @testing_options

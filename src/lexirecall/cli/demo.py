@@ -6,12 +6,13 @@ from typing import Any
 
 import click
 
+from lexirecall.cli.help import Documented
 from lexirecall.errors import LexirecallError
 
 SEED = 2025
 
 
-@click.command("demo")
+@click.command("demo", cls=Documented)
 @click.option(
     "-o", "--output", "folder", metavar="DIR", default="lexirecall-demo", show_default=True,
     help="Folder for the judgments and runs.",

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from lexirecall.cli.help import Documented
 from lexirecall.cli.options import (
     check_engine,
     check_files,
@@ -19,7 +20,7 @@ from lexirecall.cli.options import (
 )
 
 
-@click.command("eval")
+@click.command("eval", cls=Documented)
 @partial(reading_options, without=("engine",))
 @measures_option
 @click.option("-q", "--per-query", is_flag=True, help="Print the value of each request too.")

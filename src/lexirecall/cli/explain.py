@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from lexirecall.cli.help import Documented
 from lexirecall.cli.options import (
     WholeNumber,
     check_files,
@@ -17,7 +18,7 @@ from lexirecall.cli.options import (
 )
 
 
-@click.command("explain")
+@click.command("explain", cls=Documented)
 @click.argument("qrels", metavar="QRELS")
 @click.argument("run_a", metavar="RUN_A")
 @click.argument("run_b", metavar="RUN_B")

@@ -4,12 +4,13 @@ from typing import Any
 
 import click
 
+from lexirecall.cli.help import Documented
 from lexirecall.cli.options import is_bold, output_options
 
 _COLUMNS = ("measure", "better", "needs", "reference", "title")
 
 
-@click.command("measures")
+@click.command("measures", cls=Documented)
 @click.argument("name", required=False)
 @output_options()
 def command(name: str | None, form: str, output: str | None, raw: bool) -> None:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lexirecall.cli.help import Documented
 from lexirecall.cli.options import WholeNumber, is_bold, raw_option
 from lexirecall.tables import FORMATS
 
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from lexirecall.paper.exhibit import Exhibit
 
 
-@click.command("paper")
+@click.command("paper", cls=Documented)
 @click.argument("names", metavar="[NAME... | all]", nargs=-1)
 @click.option("-o", "--output", "folder", metavar="DIR", help="Write tables and drawings (SVG, PDF, PNG) to a folder.")
 @click.option(

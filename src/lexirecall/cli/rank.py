@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from lexirecall.cli.help import Documented
 from lexirecall.cli.options import (
     check_files,
     is_bold,
@@ -16,7 +17,7 @@ from lexirecall.cli.options import (
 from lexirecall.statistics.aggregate import METHODS
 
 
-@click.command("rank")
+@click.command("rank", cls=Documented)
 @reading_options
 @click.option(
     "-m", "--measure", "preferences", multiple=True, metavar="PREFERENCE",

@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from lexirecall.cli.help import Documented
 from lexirecall.cli.options import (
     check_files,
     measures_option,
@@ -14,7 +15,7 @@ from lexirecall.cli.options import (
 )
 
 
-@click.command("report")
+@click.command("report", cls=Documented)
 @reading_options
 @measures_option
 @testing_options

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from lexirecall.cli.help import Documented
 from lexirecall.cli.options import (
     Number,
     WholeNumber,
@@ -22,7 +23,7 @@ from lexirecall.manifest import MOST_RESAMPLES
 _TWO_WAYS = "give QRELS and two or more RUN, or a table of several, or --collections FILE.toml"
 
 
-@click.command("study")
+@click.command("study", cls=Documented)
 @click.argument("files", metavar="[QRELS RUN...]", nargs=-1)
 @click.option("--collections", metavar="FILE", help="Study several collections at once, listed in a TOML file.")
 @convention_options

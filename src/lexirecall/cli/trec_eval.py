@@ -2,6 +2,7 @@
 
 import click
 
+from lexirecall.cli.help import Documented
 from lexirecall.cli.options import Number, WholeNumber, check_files, show_notes
 from lexirecall.errors import UsageError
 from lexirecall.fields import choices_of
@@ -22,7 +23,7 @@ def _format(_context: click.Context, parameter: click.Parameter, value: str) -> 
         raise UsageError(f"{parameter.opts[0]} {value} is not read", remedy=f"the format is {parameter.default}")
 
 
-@click.command("trec_eval")
+@click.command("trec_eval", cls=Documented)
 @click.argument("qrels", metavar="QRELS")
 @click.argument("run", metavar="RUN")
 @click.option(
