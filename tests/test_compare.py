@@ -314,3 +314,16 @@ def test_rows_become_frames(positions: Any) -> None:
     assert frame.shape == (12, 17)
     assert comparison.to_polars().shape == (12, 17)
     assert "<table>" in comparison._repr_html_()
+
+
+def test_a_comparison_is_sorted_and_rounded_as_asked() -> None:
+    qrels = {f"q{i}": {"a": 1} for i in range(8)}
+    runs = {name: dict.fromkeys(qrels, ranking) for name, ranking in {"old": ["x", "a"], "new": ["a"]}.items()}
+    comparison = compare(qrels, runs, ["RR"])
+    assert [row[0] for row in comparison.table().rows] == ["a new", "b old"]
+    given = comparison.sorted_by("given").with_digits(1)
+    assert given.table().rows == (("a old", "0.5"), ("b new", "1.0"))
+    assert given.table().marks == {(1, 1): "a"}
+    assert list(given.rows()) == list(comparison.rows())
+    assert given.pairs_table().rows[0][3] == "-0.5"
+    assert given.matrix_table(given.measures[0]).rows == (("old", "", "-0.5"), ("new", "0.5", ""))

@@ -450,3 +450,31 @@ def test_a_measure_of_ones_own_is_used_by_name_once_it_is_registered(halving: Me
         evaluate(QRELS, RUNS, ["halving"])
     register(halving)
     assert evaluate(QRELS, RUNS, ["halving(rel=2)"]).to_dict() == evaluate(QRELS, RUNS, [halving(rel=2)]).to_dict()
+
+
+RUNS_TO_SORT = {"b": {"q": ["a"], "r": ["x", "b"]}, "c": {"q": ["x", "a"], "r": ["b"]}, "a": {"q": ["x", "y", "a"]}}
+
+
+@pytest.mark.parametrize(
+    ("sort", "expected"), {"given": "bca", "name": "abc", "RR": "bca", "rr": "bca", "LastRel": "bca"}.items()
+)
+def test_runs_are_sorted_by_name_or_by_a_measure_the_best_first(sort: str, expected: str) -> None:
+    scores = evaluate({"q": {"a": 1}, "r": {"b": 1}}, RUNS_TO_SORT, ["RR", "LastRel"])
+    ordered = scores.sorted_by(sort)
+    assert ordered.systems == tuple(expected)
+    assert ordered.to_dict(per_request=True) == scores.to_dict(per_request=True)
+    assert ordered.to_dict() == scores.to_dict()
+    assert [row[0] for row in ordered.table().rows] == list(expected)
+
+
+def test_what_was_not_computed_does_not_sort() -> None:
+    scores = evaluate({"q": {"a": 1}}, RUNS_TO_SORT, ["RR", "AP"])
+    for sort in ("nDCG", "RR AP"):
+        with pytest.raises(UsageError, match="sort by given, name or a measure: RR, AP"):
+            scores.sorted_by(sort)
+
+
+def test_digits_are_those_asked_for_and_counts_stay_whole() -> None:
+    scores = evaluate({"q": {"a": 1}, "r": {"b": 1}}, RUNS_TO_SORT, ["AP", "NumRet"]).with_digits(2)
+    assert scores.table().rows[0] == ("b", "0.75", "3")
+    assert scores.table(per_request=True).rows[1] == ("b", "r", "0.50", "2")

@@ -11,6 +11,8 @@ from lexirecall.cli.options import (
     check_files,
     engine_options,
     is_bold,
+    laid_out,
+    layout_options,
     measures_option,
     output_options,
     reading_options,
@@ -39,6 +41,7 @@ _TESTING = ("baseline", *names_of(Testing))
     "--show", "view", type=click.Choice(VIEWS), default=VIEWS[0], show_default=True,
     help="The runs with marks of significance, every pair, a matrix for each measure, or what each can tell apart.",
 )  # fmt: skip
+@layout_options("the best by win rate first")
 @output_options("pref_eval")
 def command(
     qrels: str,
@@ -47,6 +50,8 @@ def command(
     view: str,
     engine: str | None,
     master: str | None,
+    sort: str | None,
+    digits: int | None,
     form: str,
     output: str | None,
     raw: bool,
@@ -80,6 +85,7 @@ def command(
             notes, result = preferences.notes, str(preferences)
         else:
             comparison = _compared(engine, master)(qrels, list(runs), measures or None, **options)
+            comparison = laid_out(comparison, sort, digits)
             notes, result = comparison.notes, comparison.render(form, view=view, bold=is_bold(output), raw=raw)
     show_notes(notes)
     show_apostrophes([result], form, raw=raw)
@@ -101,7 +107,7 @@ def _check_nothing_is_tested(context: click.Context) -> None:
     """Raise if an option is given that has no place in pref_eval's lines."""
     for parameter in context.command.params:
         is_given = context.get_parameter_source(str(parameter.name)) is click.core.ParameterSource.COMMANDLINE
-        if parameter.name in (*_TESTING, "view") and is_given:
+        if parameter.name in (*_TESTING, "view", "sort", "digits") and is_given:
             raise UsageError(
                 f"{parameter.opts[0]} does not go with -f pref_eval, which holds every pair and no test",
                 remedy="leave it out, or choose -f jsonl",

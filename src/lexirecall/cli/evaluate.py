@@ -11,6 +11,8 @@ from lexirecall.cli.options import (
     check_files,
     engine_options,
     is_bold,
+    laid_out,
+    layout_options,
     measures_option,
     output_options,
     reading_options,
@@ -26,6 +28,7 @@ from lexirecall.cli.options import (
 @click.option("-q", "--per-query", is_flag=True, help="Print the value of each request too.")
 @click.option("--manifest", metavar="FILE", help="Write the conventions used, and what was left out, as JSON.")
 @engine_options
+@layout_options("given")
 @output_options("trec")
 def command(
     qrels: str,
@@ -35,6 +38,8 @@ def command(
     manifest: str | None,
     engine: str | None,
     master: str | None,
+    sort: str | None,
+    digits: int | None,
     form: str,
     output: str | None,
     raw: bool,
@@ -48,7 +53,8 @@ def command(
     \b
     Examples:
       lexirecall eval qrels.txt bm25.run dense.run.gz
-      lexirecall eval qrels.txt bm25.run -m AP -m nDCG@10 -q -f jsonl
+      lexirecall eval qrels.txt bm25.run -m AP,nDCG@10 -q -f jsonl
+      lexirecall eval qrels.txt runs/*.run --sort AP --digits 3 -f latex
       lexirecall eval qrels.txt runs/*.run -m LastRel -m Depth@0.95 --corpus-size 528155
       lexirecall eval qrels.txt bm25.run --providers publishers.tsv
       lexirecall eval ratings.parquet knn.parquet --level 4 --columns item=movie,grade=stars
@@ -64,11 +70,13 @@ def command(
             from lexirecall.engines.spark_files import evaluate_files
 
             averages = evaluate_files(qrels, list(runs), measures or None, master=master, **options)
+            averages = laid_out(averages, sort, digits)
             result, record = averages.render(form, bold=is_bold(output), raw=raw), averages.manifest
         else:
             from lexirecall.verbs.evaluate import evaluate
 
             scores = evaluate(qrels, list(runs), measures or None, engine=engine, show_progress=None, **options)
+            scores = laid_out(scores, sort, digits)
             result = scores.render(form, per_request=per_query, bold=is_bold(output), raw=raw)
             record = scores.manifest
     show_notes(record.notes)

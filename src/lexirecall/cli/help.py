@@ -10,7 +10,7 @@ import click
 from lexirecall.fields import names_of
 from lexirecall.manifest import READING, Policies
 
-_OUTPUT = ("per_query", "view", "form", "output", "raw", "manifest", "title", "plots")
+_OUTPUT = ("per_query", "view", "sort", "digits", "form", "output", "raw", "manifest", "title", "plots")
 _ENGINE = ("engine", "engine_options", "master")
 
 

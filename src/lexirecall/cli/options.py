@@ -158,6 +158,30 @@ def check_engine(engine: str | None, master: str | None, brought: str, *unlike: 
             )
 
 
+def layout_options(default: str) -> Callable[[Command], Command]:
+    """Add --sort and --digits; the order of the runs is the `default` one unless another is asked for."""
+
+    def decorate(command: Command) -> Command:
+        command = click.option(
+            "--digits",
+            type=WholeNumber(0, 15),
+            metavar="N",
+            help="Decimals in tables, instead of those of each measure.",
+        )(command)
+        return click.option(
+            "--sort", metavar="MEASURE|name|given",
+            help=f"Order of the runs: by a measure, best first, by name, or as given. [default: {default}]",
+        )(command)  # fmt: skip
+
+    return decorate
+
+
+def laid_out(result: Any, sort: str | None, digits: int | None) -> Any:
+    """Return a result in the order and with the decimals that are asked for."""
+    result = result if sort is None else result.sorted_by(sort)
+    return result if digits is None else result.with_digits(digits)
+
+
 raw_option = click.option(
     "--raw", is_flag=True, help="Write ids into tsv and csv as they are, even if a spreadsheet would run them."
 )

@@ -8,15 +8,16 @@ so not on the engine that adds them up.
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
 import numpy as np
 
+from lexirecall.errors import UsageError, listed
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.manifest import Manifest, Note
-from lexirecall.names import Evaluable
+from lexirecall.names import Evaluable, parse_names
 from lexirecall.sums import ExactSums
 from lexirecall.tables import Table, number, render
 
@@ -42,6 +43,39 @@ class Averages:
     num_due: IntArray
     """How many should have one, [S, M]."""
     manifest: Manifest
+    digits: int | None = None
+    """Decimals in tables; those of each measure if None."""
+
+    def order_of(self, sort: str) -> IntArray:
+        """Return the runs in the order `given`, by `name`, or by one of the measures, the best first.
+
+        Runs that are equal stay in the order given; those without a value come last.
+        """
+        if sort == "given":
+            return np.arange(len(self.systems))
+        if sort == "name":
+            return np.array(sorted(range(len(self.systems)), key=lambda s: self.systems[s]), np.int64)
+        rows = parse_names(sort)
+        if len(rows) != 1 or rows[0] not in self.measures:
+            computed = listed(map(str, self.measures), 20)
+            raise UsageError(f"cannot sort by {sort!r}", remedy=f"sort by given, name or a measure: {computed}")
+        column = rows[0].direction * self.means[:, self.measures.index(rows[0])]
+        return np.argsort(np.where(np.isnan(column), np.inf, -column), kind="stable")
+
+    def with_digits(self, digits: int) -> "Averages":
+        """Return the means with so many decimals in tables."""
+        return replace(self, digits=digits)
+
+    def sorted_by(self, sort: str) -> "Averages":
+        """Return the means with the runs in another order: `given`, by `name`, or by a measure, the best first."""
+        order = self.order_of(sort)
+        return replace(
+            self,
+            systems=tuple(self.systems[s] for s in order.tolist()),
+            means=self.means[order],
+            counts=self.counts[order],
+            num_due=self.num_due[order],
+        )
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -67,7 +101,7 @@ class Averages:
         return Table(header, rows, best=frozenset((s, c + 1) for s, c in self._best()))
 
     def _shown(self, s: int) -> tuple[str, ...]:
-        triples = zip(numbers(self.measures, self.means[s]), self.counts[s], self.num_due[s], strict=True)
+        triples = zip(numbers(self.measures, self.means[s], self.digits), self.counts[s], self.num_due[s], strict=True)
         return tuple(text if count in (0, due) else f"{text} ({count})" for text, count, due in triples)
 
     def _best(self) -> Iterator[tuple[int, int]]:
@@ -102,6 +136,7 @@ def named(measures: Sequence[Evaluable], values: FloatArray) -> dict[str, float 
     return {str(measure): None if math.isnan(value) else value for measure, value in pairs}
 
 
-def numbers(measures: Sequence[Evaluable], values: FloatArray) -> tuple[str, ...]:
-    """Return values as a table shows them."""
-    return tuple(number(value, row.decimals) for row, value in zip(measures, values.tolist(), strict=True))
+def numbers(measures: Sequence[Evaluable], values: FloatArray, digits: int | None = None) -> tuple[str, ...]:
+    """Return values as a table shows them, with so many decimals if they are given; counts have none."""
+    shown = [row.decimals if digits is None or row.decimals == 0 else digits for row in measures]
+    return tuple(number(value, decimals) for decimals, value in zip(shown, values.tolist(), strict=True))

@@ -4,7 +4,7 @@ Belongs here: rows, tables and marks of significance. Not here: how they come ab
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from string import ascii_lowercase
 from typing import Any
 
@@ -96,6 +96,12 @@ class Comparison(Convertible):
     notes: tuple[Note, ...]
     scores: Scores | None = None
     """The values of each request; None where they are on a cluster."""
+    places: tuple[int, ...] | None = None
+    """The systems in the order of tables, if another one is asked for than the best first."""
+
+    @property
+    def _decimals(self) -> int:
+        return 4 if self.averages.digits is None else self.averages.digits
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -131,9 +137,19 @@ class Comparison(Convertible):
             marks |= {(r, c): mark for r in range(len(places)) if (mark := self._mark(better, r, labels))}
         return Table(plain.header, rows, best=best, marks=marks, footnote=self._footnote())
 
+    def sorted_by(self, sort: str) -> "Comparison":
+        """Return the comparison with the runs in another order: `given`, by `name`, or by a measure, the best first."""
+        return replace(self, places=tuple(self.averages.order_of(sort).tolist()))
+
+    def with_digits(self, digits: int) -> "Comparison":
+        """Return the comparison with so many decimals in tables."""
+        return replace(self, averages=replace(self.averages, digits=digits))
+
     @property
     def _places(self) -> list[int]:
-        """The systems, best first; equal ones in the order given."""
+        """The systems, best first unless another order is asked for; equal ones in the order given."""
+        if self.places is not None:
+            return list(self.places)
         return np.argsort(self.order.ranks, kind="stable").tolist()  # type: ignore[no-any-return]
 
     def _mark(self, better: BoolArray, r: int, labels: list[str]) -> str:
@@ -155,7 +171,8 @@ class Comparison(Convertible):
         """Lay out every pair and measure."""
         shown = ("mean", "low", "high", "effect", "wins", "ties", "losses", "requests", "p", "p_corrected")
         rows = tuple(
-            (row["a"], row["b"], row["measure"], *(_shown(row[column]) for column in shown)) for row in self.rows()
+            (row["a"], row["b"], row["measure"], *(_shown(row[column], self._decimals) for column in shown))
+            for row in self.rows()
         )
         return Table(("a", "b", "measure", *shown), rows, numbers_from=3)
 
@@ -166,7 +183,10 @@ class Comparison(Convertible):
         means[compared.a, compared.b], means[compared.b, compared.a] = compared.responses, -compared.responses
         marked = better | better.T
         rows = tuple(
-            (self.systems[s], *("" if s == t or np.isnan(means[s, t]) else number(means[s, t]) for t in places))
+            (
+                self.systems[s],
+                *("" if s == t or np.isnan(means[s, t]) else number(means[s, t], self._decimals) for t in places),
+            )
             for s in places
         )
         marks = {(r, c + 1): "*" for r, s in enumerate(places) for c, t in enumerate(places) if marked[s, t]}
@@ -226,8 +246,8 @@ def _defined(value: float) -> float | None:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def _shown(value: Any) -> str:
-    return "-" if value is None else number(value) if isinstance(value, float) else str(value)
+def _shown(value: Any, decimals: int = 4) -> str:
+    return "-" if value is None else number(value, decimals) if isinstance(value, float) else str(value)
 
 
 def _labels(count: int) -> list[str]:

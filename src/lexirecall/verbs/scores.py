@@ -4,7 +4,7 @@ Belongs here: means, tables and conversions of values. Not here: how they are co
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -62,6 +62,21 @@ class Scores:
     def notes(self) -> tuple[Note, ...]:
         """What a reader of the numbers should know."""
         return self.averages.notes
+
+    def sorted_by(self, sort: str) -> "Scores":
+        """Return the scores with the runs in another order: `given`, by `name`, or by a measure, the best first.
+
+        >>> from lexirecall import evaluate
+        >>> runs = {"late": {"q": ["x", "a"]}, "early": {"q": ["a"]}}
+        >>> evaluate({"q": {"a": 1}}, runs, ["RR"]).sorted_by("RR").systems
+        ('early', 'late')
+        """
+        order = self.averages.order_of(sort)
+        return replace(self, averages=self.averages.sorted_by(sort), values=self.values[order])
+
+    def with_digits(self, digits: int) -> "Scores":
+        """Return the scores with so many decimals in tables."""
+        return replace(self, averages=replace(self.averages, digits=digits))
 
     def rows(self, *, per_request: bool = False) -> Iterator[dict[str, Any]]:
         """Give one row for each value: run, query ("all" for the mean), measure, value (None if undefined)."""
@@ -143,7 +158,7 @@ class Scores:
         if not per_request:
             return self.averages.table()
         rows = [
-            (run, query, *numbers(self.measures, values))
+            (run, query, *numbers(self.measures, values, self.averages.digits))
             for s, run in enumerate(self.systems)
             for query, values in zip((*self.requests, "all"), (*self.values[s], self.means[s]), strict=True)
         ]
