@@ -70,6 +70,7 @@ def _measure_section(row: Row) -> str:
         "Needs": ", ".join(row.needs),
         "Also read as": ", ".join(f"`{name}`" for name in dict.fromkeys((*filter(None, row.trec), *row.aliases))),
         "Reference": row.reference,
+        **{name.capitalize(): text for name, text in row.about.items()},
     }
     lines = [f"- {label}: {text}" for label, text in facts.items() if text]
     return "\n".join([f"### `{row.name}`", "", row.title[0].upper() + row.title[1:] + ".", "", *lines])

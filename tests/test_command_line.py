@@ -12,6 +12,9 @@ import subprocess
 import sys
 from collections.abc import Callable
 from importlib import import_module
+
+
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -331,6 +334,33 @@ def test_each_measure_is_explained_by_any_of_its_names(command: Command, spellin
     for text in (MEASURES[name].title, MEASURES[name].formula, "higher" if MEASURES[name].direction > 0 else "lower"):
         assert text in outcome.out
     assert re.search(r"reference +.+(19|20)\d\d", outcome.out)
+
+
+def test_an_explained_measure_says_when_to_use_it_and_what_it_misses(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sentences begin where the other lines do; what a row leaves out has no line."""
+    told = replace(MEASURES["TSE"], history="From afar.", use="Use it twice.", misses="It is blind.", defaults="")
+    monkeypatch.setitem(MEASURES, "TSE", told)
+    out = command("measures", "TSE").out.splitlines()
+    [column] = {line.index(text) for line in out for text in (told.formula, told.history, told.use) if text in line}
+    at_reference = next(number for number, line in enumerate(out) if line.startswith("  reference"))
+    lines = [(line[:column].strip(), line[column:]) for line in out[at_reference + 1 :]]
+    assert lines[:3] == [("history", told.history), ("use", told.use), ("misses", told.misses)]
+    assert lines[3] == ("", "")
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "tsv"])
+def test_the_record_of_one_measure_explains_it_and_the_list_stays_short(command: Command, form: str) -> None:
+    def records(*names: str) -> list[dict[str, str]]:
+        out = command("measures", *names, "-f", form).out
+        if form == "jsonl":
+            return [json.loads(line) for line in out.splitlines()]
+        return list(csv.DictReader(io.StringIO(out), delimiter="," if form == "csv" else "\t"))
+
+    [of_one], of_all = records("TSE"), {record["title"]: record for record in records()}
+    assert of_one == of_all[MEASURES["TSE"].title] | MEASURES["TSE"].about
+    assert not {*MEASURES["TSE"].about} & {*of_all[MEASURES["TSE"].title]}
 
 
 # The demo

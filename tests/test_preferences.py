@@ -1,6 +1,7 @@
 """Preferences: all pairs at once against one pair at a time, and what holds for every one of them."""
 
 import math
+from dataclasses import replace
 from itertools import combinations, product
 from typing import Any
 
@@ -16,7 +17,7 @@ from lexirecall.manifest import Policies
 from lexirecall.measures import AP
 from lexirecall.measures.references import REFERENCES
 from lexirecall.meta.decisions import decide
-from lexirecall.preferences import PREFERENCES, by_level, deciding_level
+from lexirecall.preferences import PREFERENCES, by_level, deciding_level, preference_of
 from lexirecall.preferences.preference import signs_of_ranks
 from lexirecall.results import Projection
 from strategies import LEVELS, Collection, collections, quick
@@ -180,6 +181,11 @@ def test_every_row_says_what_it_is(row: Preference) -> None:
     assert row.formula
     assert row.reference in REFERENCES
     assert "two or more runs" in row.needs
+
+
+def test_the_preference_of_a_measure_says_what_the_measure_says() -> None:
+    said = replace(AP, history="From afar.", use="Use it twice.", misses="It is blind.", defaults="As ever.")
+    assert preference_of(said).about == said.about
 
 
 def test_lexicographic_preferences_are_signs_and_the_others_have_a_size() -> None:

@@ -28,10 +28,14 @@ def command(name: str | None, form: str, output: str | None, raw: bool) -> None:
     if name is not None and form == "table":
         write(_explained(find_row(name)), output)
         return
-    shown = [_row(row) for row in ([find_row(name)] if name else rows().values())]
+    if name is not None:
+        row = find_row(name)
+        shown = [_row(row) | row.about]
+    else:
+        shown = [_row(row) for row in rows().values()]
     cells = tuple(tuple(row[column] for column in _COLUMNS) for row in shown)
     table = Table(_COLUMNS, cells, numbers_from=len(_COLUMNS))
-    write(render(form, table, shown, _COLUMNS, bold=is_bold(output), raw=raw), output)
+    write(render(form, table, shown, tuple(shown[0]), bold=is_bold(output), raw=raw), output)
 
 
 def _row(row: Any) -> dict[str, str]:
@@ -60,6 +64,7 @@ def _explained(row: Any) -> str:
         + (" (required)" if row.needs_at else ""),
         "also read as": ", ".join(dict.fromkeys((*filter(None, row.trec), *row.aliases))),
         "reference": REFERENCES.get(row.reference, row.reference),
+        **row.about,
     }
     body = "\n".join(f"  {label:<14} {text}" for label, text in lines.items() if text)
     return f"{row.name}\n  {row.title}\n\n{body}\n\n  p_1 < … < p_m: positions of the m relevant items; n: corpus size"

@@ -16,6 +16,9 @@ from lexirecall.positions import Positions
 SMALLEST_GRADE = 5e-324
 """The level at which every positive grade counts as relevant."""
 
+ABOUT = ("history", "use", "misses", "defaults")
+"""The fields in which a row explains itself, in a sentence or two each."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Row:
@@ -25,6 +28,14 @@ class Row:
     title: str
     formula: str = field(default="", kw_only=True)
     reference: str = field(default="", kw_only=True)
+    history: str = field(default="", kw_only=True)
+    """Who introduced it, and when."""
+    use: str = field(default="", kw_only=True)
+    """When to use it."""
+    misses: str = field(default="", kw_only=True)
+    """What it does not see."""
+    defaults: str = field(default="", kw_only=True)
+    """Why its settings have the defaults they have."""
     direction: Literal[1, -1] = field(default=1, kw_only=True)
     """1 if higher is better, -1 if lower is."""
     corpus: Literal["ignored", "optional", "if missing", "required"] = field(default="ignored", kw_only=True)
@@ -60,6 +71,11 @@ class Row:
     def __post_init__(self) -> None:
         if self.direction not in (1, -1):
             raise UsageError(f"{self.name}: direction is {self.direction!r}, but must be 1 or -1")
+
+    @property
+    def about(self) -> dict[str, str]:
+        """What it says of itself in sentences, by field; empty where it says nothing."""
+        return {name: getattr(self, name) for name in ABOUT}
 
     @property
     def offered(self) -> dict[str, Parameter]:

@@ -143,6 +143,10 @@ def preference_of(measure: Measure) -> Preference:
         graded=True,  # the level is the measure's own affair
         formula=measure.formula,
         reference=measure.reference,
+        history=measure.history,
+        use=measure.use,
+        misses=measure.misses,
+        defaults=measure.defaults,
         needs_judged=measure.needs_judged,
         needs_providers=measure.needs_providers,
         corpus=measure.corpus,
