@@ -3,6 +3,7 @@
 import importlib
 import math
 import pkgutil
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from lexirecall.judgments import FloatArray
 from lexirecall.measures import GROUPS, MEASURES, Parameter
 from lexirecall.measures.recall_level import needed_for_recall
 from lexirecall.measures.references import REFERENCES
+from lexirecall.measures.row import Row
 from lexirecall.names import rows
 from lexirecall.preferences import PREFERENCES
 from lexirecall.results import Projection
@@ -88,6 +90,24 @@ def test_every_row_says_what_it_is(row: Measure) -> None:
     assert row.direction in (1, -1)
     assert row.limits[0] < row.limits[1]
     assert row.decimals == 0 if row.total == "sum" else row.decimals > 0  # counts are whole numbers
+
+
+@pytest.mark.parametrize("row", [*MEASURES.values(), *PREFERENCES.values()], ids=str)
+def test_every_row_explains_itself_in_a_sentence_or_two(row: Row) -> None:
+    """And says why its defaults are what they are, if it has any, naming each of them."""
+    chosen = [name for name, parameter in row.parameters.items() if parameter.default is not None]
+    about = row.about if chosen else {name: text for name, text in row.about.items() if name != "defaults"}
+    for text in about.values():
+        assert re.fullmatch(r"(?!.*  )[^ ].*\.", text), text
+        assert len(text) < 200
+        assert len(re.findall(r"\.(?= |$)", text)) <= 2, text
+        assert not re.search(r"\b(request|item|system)s?\b", re.sub("known-item|recommender systems", "", text)), text
+    assert bool(row.defaults) == bool(chosen)
+    assert all(re.search(rf"\b{name}\b", row.defaults) for name in chosen)
+
+
+def test_the_row_of_a_user_need_not_explain_itself() -> None:
+    assert set(Measure("Most", "number of relevant items", of_positions=len).about.values()) == {""}
 
 
 def test_every_reference_is_used() -> None:

@@ -85,6 +85,10 @@ LEXIRECALL_PERCENTILE = Measure(
     compared_by=_order,
     formula="1 - (sum_i C(p_i - 1, i)) / (C(n, m) - 1); 1 if n = m",
     reference="DiazEM25",
+    history="Defined by this library, for the preference of Diaz, Ekstrand and Mitra (2025).",
+    use="Use it where a single run needs a value between 0 and 1 that orders rankings as LexiRecall does.",
+    misses="With many relevant documents nearly all values are close to 0 or to 1. LexiRecallBits shows their "
+    "differences.",
     corpus="required",
 )
 LEXIRECALL_BITS = Measure(
@@ -94,6 +98,10 @@ LEXIRECALL_BITS = Measure(
     compared_by=_order,
     formula="log2(C(n, m) / (1 + sum_i C(p_i - 1, i)))",
     reference="DiazEM25",
+    history="Defined by this library, for the preference of Diaz, Ekstrand and Mitra (2025).",
+    use="Use it where LexiRecallPercentile is too close to 0 or to 1 to be read.",
+    misses="Its highest value depends on the corpus size and the number of relevant documents, so queries do not "
+    "weigh the same in the mean.",
     limits=(0, np.inf),
     corpus="required",
     decimals=1,
@@ -105,6 +113,11 @@ METRIC_LEXIRECALL = Measure(
     compared_by=_order,
     formula="sum_i w_i (n - p_i)/n, w_i = D^(m-i)/(1+D)^(m+1-i), w_1 = D^(m-1)/(1+D)^(m-1), D = 1/(n + epsilon)",
     reference="DiazEM25",
+    history="Introduced by Diaz, Ekstrand and Mitra in 2025, with Yager's weights for leximin.",
+    use="Use it to reproduce the number that the paper gives to LexiRecall.",
+    misses="Nearly all its weight is on the last relevant document, so values can look equal where LexiRecall prefers "
+    "one ranking.",
+    defaults="epsilon may be anything between 0 and 1, and 0.5 is halfway. The order of rankings is the same for all.",
     corpus="required",
     parameters={"epsilon": Parameter(0.5, above=0, below=1)},
 )

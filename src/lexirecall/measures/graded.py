@@ -148,6 +148,11 @@ NDCG = Measure(
     formula="sum_i g_i/log2(p_i + 1) over the same sum of the best order; the gain g_i is the grade, for "
     "dcg='exp-log2' 2^grade - 1, for rel=r 1 from grade r on, for gains={2:3} 3 if the grade is 2",
     reference="JarvelinK02",
+    history="Introduced by Järvelin and Kekäläinen in 2002.",
+    use="Use it where relevance has grades and the top of the ranking matters most.",
+    misses="A missing document costs little if many others come early, and the values depend on what each grade is "
+    "worth.",
+    defaults="With dcg='log2' the gain is the grade, as in trec_eval; with 'exp-log2' high grades count for much more.",
     at="cutoff",
     parameters={"dcg": Parameter("log2", options=tuple(GAINS)), "gains": GainMap(), "rel": OWN_LEVEL},
     exclusive={("dcg", "gains", "rel"): "each of them says what the gains are"},
@@ -209,6 +214,11 @@ ERR = Measure(
     function=_err,
     formula="sum_i s_i/p_i prod_(j<i) (1 - s_j), s = (2^g - 1)/2^max_grade, max_grade = 4 by default",
     reference="ChapelleMZG09",
+    history="Introduced by Chapelle, Metzler, Zhang and Grinspan in 2009.",
+    use="Use it for graded relevance where a very good document makes the user stop.",
+    misses="It nearly ignores what comes after a document of a high grade, so it says little about completeness.",
+    defaults="max_grade is 4, as in gdeval. Name the highest grade of your own scale; judgments that exceed max_grade "
+    "are an error.",
     at="cutoff",
     parameters={"max_grade": Parameter(4, kind=int, low=1, high=1000)},
     graded=True,

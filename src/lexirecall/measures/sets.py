@@ -51,6 +51,9 @@ NUM_RET = Measure(
     counts_list=True,
     formula="k",
     reference="BuckleyV05",
+    history="Part of the standard output of trec_eval, as num_ret.",
+    use="Use it to check that a run is as long as you expect.",
+    misses="It says nothing about relevance.",
     limits=(0, np.inf),
     total="sum",
     decimals=0,
@@ -63,6 +66,9 @@ NUM_REL = Measure(
     expected="same",
     formula="m",
     reference="BuckleyV05",
+    history="Part of the standard output of trec_eval, as num_rel.",
+    use="Use it to see how many documents there are to find.",
+    misses="It depends on the judgments alone and says nothing about a run.",
     limits=(0, np.inf),
     total="sum",
     decimals=0,
@@ -75,6 +81,10 @@ NUM_REL_RET = Measure(
     expected="same",
     formula="r",
     reference="BuckleyV05",
+    history="Part of the standard output of trec_eval, as num_rel_ret.",
+    use="Use it to count what a run found, at whatever depth.",
+    misses="It ignores the order and the length of the list, and queries with many relevant documents dominate the "
+    "sum.",
     limits=(0, np.inf),
     total="sum",
     decimals=0,
@@ -88,6 +98,9 @@ SET_P = Measure(
     counts_list=True,
     formula="r / k",
     reference="Rijsbergen79",
+    history="Precision is as old as retrieval experiments; van Rijsbergen (1979) treats it at length.",
+    use="Use it for results without an order, such as those of a Boolean query.",
+    misses="It ignores the order of the list and what was missed: a list of one relevant document has the value 1.",
     trec=("set_P",),
 )
 SET_R = Measure(
@@ -97,6 +110,9 @@ SET_R = Measure(
     expected="same",
     formula="r / m",
     reference="Rijsbergen79",
+    history="Recall is as old as retrieval experiments; van Rijsbergen (1979) treats it at length.",
+    use="Use it for results without an order, or to see what a run finds at all.",
+    misses="It ignores the order of the list and its length: a list of the whole corpus has the value 1.",
     trec=("set_recall",),
 )
 SET_F = Measure(
@@ -107,6 +123,11 @@ SET_F = Measure(
     counts_list=True,
     formula="(1 + beta) SetP SetR / (SetR + beta SetP) = (1 + beta) r / (k + beta m), beta = 1 by default",
     reference="Rijsbergen79",
+    history="F is 1 - E, where E is the effectiveness measure of van Rijsbergen (1979).",
+    use="Use it to sum up the precision and the recall of results without an order.",
+    misses="It ignores the order of the list, and one value can mean high precision with low recall, or the reverse.",
+    defaults="beta is 1, as in trec_eval, so precision and recall count the same. As there, beta is not squared in "
+    "the formula.",
     parameters={"beta": Parameter(1, low=0, high=1e15)},
     trec=("set_F",),
     trec_parameter="beta",

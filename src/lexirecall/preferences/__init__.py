@@ -25,6 +25,9 @@ LEXI_RECALL = Preference(
     blocks=lambda projection: signs_of_ranks(lexirecall_ranks(projection)),
     formula="sign(q_i - p_i), i = max{j : p_j != q_j}; what is not retrieved is below everything that is",
     reference="DiazEM25",
+    history="Introduced by Diaz, Ekstrand and Mitra in 2025.",
+    use="Use it to compare runs where everything relevant must be found, or where the worst-off user counts.",
+    misses="It says which run is better and not by how much, and ignores all documents above the one that decides.",
 )
 
 
@@ -40,6 +43,11 @@ LEXI_PRECISION = Preference(
     blocks=_lexiprecision,
     formula="sign(q_i - p_i), i = min{j : p_j != q_j}; 1/p_i - 1/q_i for size='rr'",
     reference="Diaz23",
+    history="Introduced by Diaz in 2023.",
+    use="Use it to compare runs where the first relevant document matters most and RR ties too often.",
+    misses="It ignores all documents below the one that decides, even those that a run misses.",
+    defaults="With size='sign' every query counts the same, as for LexiRecall; with 'rr' by the difference in "
+    "reciprocal rank.",
     parameters={"size": Parameter("sign", options=("sign", "rr"))},
 )
 RPP = Preference(
@@ -48,6 +56,12 @@ RPP = Preference(
     blocks=rpp,
     formula="sum_i w_i sign(q_i - p_i), sum_i w_i = 1; w_i = 1/m, or ~ 1/i for 'inverse', ~ 1/log2(i+1) for 'dcg'",
     reference="DiazF22",
+    history="Introduced by Diaz and Ferraro in 2022.",
+    use="Use it to compare runs at every recall level, from the first relevant document to the last.",
+    misses="It ignores how far apart two positions are. It is not transitive: three runs can beat each other in a "
+    "circle.",
+    defaults="weight='uniform' favours no recall level, and graded=False counts a document as relevant from the level "
+    "on, as LexiRecall does.",
     sized=True,
     transitive=False,
     parameters={"weight": Parameter("uniform", options=tuple(WEIGHTS)), "graded": Parameter(default=False, kind=bool)},
