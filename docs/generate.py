@@ -40,10 +40,11 @@ def measures_page() -> str:
     """Return the page of measures: one section a row, and the references."""
     parts = [
         "# Measures",
-        f"The table has {len(MEASURES)} measures and {len(PREFERENCES)} preferences; `lexirecall measures NAME` prints "
-        "the same facts. p_1 < … < p_m are the "
-        "positions of the m relevant items of a request, n is the corpus size, k the length of the list or a cut-off, "
-        "r the number of relevant items retrieved or a recall. This page is generated from the table.",
+        f"The table has {len(MEASURES)} measures and {len(PREFERENCES)} preferences. `lexirecall measures NAME` prints "
+        "the same facts.\n"
+        "A query has m relevant documents, at the positions p_1 < … < p_m. n is the corpus size. k is the length of\n"
+        "the list or a cut-off. r is the number of relevant documents retrieved or a recall. This page is\n"
+        "generated from the table.",
     ]
     for module in GROUPS:
         parts.append(f"## {module.TITLE}")
@@ -51,7 +52,7 @@ def measures_page() -> str:
             parts.append(doc.splitlines()[0])
         parts += map(_measure_section, module.ROWS)
     parts.append("## Preferences")
-    parts.append("Between two rankings, positive where the first is preferred; [how to use them](preferences.md).")
+    parts.append("A preference is positive if the first of two rankings is preferred; [how to use it](preferences.md).")
     parts += map(_measure_section, PREFERENCES.values())
     parts.append("## References")
     parts += [f"- **{key}**: {text}" for key, text in sorted(REFERENCES.items())]
@@ -65,7 +66,7 @@ def _measure_section(row: Row) -> str:
     facts = {
         "Formula": f"`{row.formula}`",
         "Better": "higher" if row.direction > 0 else "lower",
-        "Over requests": row.total,
+        "Over queries": row.total,
         "Takes": ", ".join([*settings, *([at + (" (required)" if row.needs_at else "")] if at else [])]),
         "Needs": ", ".join(row.needs),
         "Also read as": ", ".join(f"`{name}`" for name in dict.fromkeys((*filter(None, row.trec), *row.aliases))),
@@ -77,24 +78,24 @@ def _measure_section(row: Row) -> str:
 
 
 EVERY_COMMAND = """\
-Results go to stdout or to the file of `-o`; notes, warnings and progress to stderr. The exit code is 0 if all went
-well, 1 for bad data and 2 for bad usage, 130 if you interrupt. An error that nobody foresaw is 1 too, and a bug:
-`LEXIRECALL_TRACEBACK=1` in the environment shows its traceback. `lexirecall evaluate` is `lexirecall eval`: every verb
-of Python is a command of the same name.
+Results go to stdout or to the file that you give with `-o`. Notes, warnings and progress go to stderr. The exit code
+is 0 if all went well, 1 for bad data, 2 for bad usage and 130 if you interrupt. An unexpected error also exits with 1,
+and is a bug: set `LEXIRECALL_TRACEBACK=1` in the environment to see its traceback. `lexirecall evaluate` is
+`lexirecall eval`: every verb of Python is a command of the same name.
 
-A file is written whole or not at all. An output that is also an input, lies in a folder of input, or is another
-output, is refused before anything is read, whatever it is called: by a relative path, through a link, as stdout.
+A file is written whole or not at all. An output that is also an input, is in a folder of input, or is another output
+is refused before anything is read. It does not matter how you name it: by a relative path, through a link, as stdout.
 Devices such as `/dev/null` may be written more than once.
 
-In tsv and csv, text that a spreadsheet would run as a formula (an id that begins with `=`, `+`, `-`, `@`, a tab or a
-carriage return, and goes on) has an apostrophe before it, and a note counts such cells. `--raw` writes them as they
-are; numbers and the other formats never change. An apostrophe before such a text gets another one, so that taking one
-away from every such cell gives the ids back."""
+In tsv and csv, a spreadsheet would run some text as a formula: an id that begins with `=`, `+`, `-`, `@`, a tab or a
+carriage return, and goes on. Such a cell gets an apostrophe before the text, and a note counts these cells. `--raw`
+writes them as they are. Numbers and the other formats never change. If such a text already has an apostrophe before it,
+it gets another one. So you get the ids back if you remove one apostrophe from every such cell."""
 
 
 def command_line_page() -> str:
     """Return the page of the command line: what each command does, its examples and its options."""
-    parts = ["# Command line", "What `--help` says of each command. This page is generated.", EVERY_COMMAND]
+    parts = ["# Command line", "What `--help` says about each command. This page is generated.", EVERY_COMMAND]
     for name in COMMANDS:
         command = _command(name)
         parts.append(f"## `lexirecall {name}`")
@@ -135,10 +136,10 @@ def options_page() -> str:
     """Return the page of options: each field of the records that keywords and commands are made from."""
     parts = [
         "# Options",
-        "An option has one meaning and one default, in Python and on the command line. Every verb that takes judgments "
-        "and runs takes those of the first three lists (`lexirecall explain` has no `--providers`), `compare` and "
-        "`report` those of the last too. The page [Conventions](conventions.md) says what follows from them. This page "
-        "is generated.",
+        "An option has one meaning and one default, in Python and on the command line. Every verb that takes\n"
+        "judgments and runs takes the options of the first three lists (`lexirecall explain` does not take\n"
+        "`--providers`). `compare` and `report` also take those of the last. The page [Conventions](conventions.md)\n"
+        "explains what they do. This page is generated.",
     ]
     written = {option.name: option for option in _options(_command("report"))}  # which takes them all
     for record in (Policies, *READING, Testing):
@@ -156,8 +157,8 @@ def api_page() -> str:
     """Return the page of public names: a section for each module, and each thing where it comes first."""
     parts = [
         "# Python API",
-        "The public names, by module; every other name may change. The keywords that verbs share are on the page "
-        "[Options](options.md). This page is generated.",
+        "These are the public names, by module. Every other name may change. The keywords that verbs share are on the\n"
+        "page [Options](options.md). This page is generated.",
     ]
     listed: set[tuple[str, str]] = set()
     for module in PUBLIC:
