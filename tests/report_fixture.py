@@ -31,7 +31,7 @@ DEMO = simulate_collection(0)
 
 def demo_report(**options: Any) -> Report:
     """Return a page about four systems on thirty requests."""
-    return report(DEMO.qrels, DEMO.runs, output=None, title="Four systems", **options)
+    return report(DEMO.qrels, DEMO.runs, output=None, title="Four runs", **options)
 
 
 def hostile_report() -> Report:

@@ -305,11 +305,30 @@ def test_without_scripts_the_leaderboard_is_left(browser: Any, files: Callable[[
 def test_conventions_are_said_in_words_and_what_was_left_out_is_listed(look: Open) -> None:
     words = " ".join(look("sparse").texts("#evaluated .conventions > div"))
     assert "only the first 1 document of each ranking counts" in words
-    assert "10,000 documents; relevant ones not retrieved stand at its bottom" in words
+    assert "10,000 documents; relevant ones not retrieved are placed at the bottom" in words
     assert not re.search(r"\b(score_dtype|judged_only|no_relevant|num_resamples)\b", words)
     assert "Holm" in words
     assert "Holm" not in " ".join(look("hsd").texts("#evaluated .conventions > div"))  # all systems at once
     assert look("hostile").texts("#evaluated .remarks li") != []
+
+
+@pytest.mark.parametrize("kind", ["demo", "undrawn", "partial", "baseline", "sparse", "single"])
+def test_a_page_says_run_query_and_document(look: Open, kind: str) -> None:
+    words = look(kind).page.evaluate(
+        """() => {
+            const page = document.documentElement.cloneNode(true);
+            // Notes, and the titles of measures, are not written by the page.
+            const others = "script, style, noscript, .remarks, table.words";
+            page.querySelectorAll(others).forEach(each => each.remove());
+            page.querySelectorAll(".sort").forEach(each => each.removeAttribute("title"));
+            const names = ["aria-label", "aria-description", "title", "placeholder"];
+            const attributes = [...page.querySelectorAll("*")]
+                .flatMap(each => names.map(name => each.getAttribute(name)));
+            return [page.textContent, ...attributes.filter(Boolean)].join("\\n");
+        }"""
+    )
+    assert re.findall(r".{0,40}(?:system|request|item|topic)s?\b.{0,40}", words, re.IGNORECASE) == []
+    assert re.search(r"\bquer(y|ies)\b", words)
 
 
 def test_charts_have_marks(look: Open) -> None:
@@ -373,10 +392,10 @@ def test_the_filter_of_systems_leaves_those_that_match(show: Open) -> None:
     assert opened.texts(".matrix tbody th .id") == kept
     assert opened.count("#recall .chart g[data-system]:not([opacity])") == 2  # the others are pale
     assert opened.texts("#recall .table:visible tbody th .id") == kept
-    assert opened.text("#filter-status") == "2 of 4 systems shown"
+    assert opened.text("#filter-status") == "2 of 4 runs shown"
     opened.page.fill("#filter-systems", "nothing is called so")
     opened.wait()
-    assert "No system matches" in opened.text("#leaderboard .body")
+    assert "No run matches" in opened.text("#leaderboard .body")
     opened.page.fill("#filter-systems", "")
     opened.wait()
     assert opened.count(".leaderboard tbody tr") == 4
@@ -389,10 +408,10 @@ def test_the_filter_of_requests_leaves_those_that_match_and_enter_opens_the_firs
     matching = [request for request in DEMO.qrels if "2" in request]
     assert opened.count("#pair .chart .bar") == len(matching)
     assert {*matching} <= {*opened.texts("#request .choice select option")}
-    assert opened.text("#filter-status") == f"{len(matching)} of {len(DEMO.qrels)} requests shown"
+    assert opened.text("#filter-status") == f"{len(matching)} of {len(DEMO.qrels)} queries shown"
     opened.page.press("#filter-requests", "Enter")
     opened.wait()
-    assert opened.text("#request h3") == f"Request {matching[0]}"
+    assert opened.text("#request h3") == f"Query {matching[0]}"
     assert opened.focused == "h-request"
 
 
@@ -418,7 +437,7 @@ def test_a_click_on_a_cell_shows_the_pair(show: Open, a: str, b: str) -> None:
     opened.wait()
     assert opened.fragment == f"#a={a}&b={b}"
     assert opened.focused == "h-pair"
-    told = f"{a} is better on {pair['wins']} of 30 requests, {b} on {pair['losses']}, and {pair['ties']} tie"
+    told = f"{a} is better on {pair['wins']} of 30 queries, {b} on {pair['losses']}, and {pair['ties']} tie"
     assert told in opened.text("#pair .lead")
     shown = opened.texts("#pair tr.chosen td")
     assert shown[0].replace("−", "-").removeprefix("+") == number(pair["mean"])
@@ -465,7 +484,7 @@ def test_the_measure_of_a_pair_can_be_chosen(show: Open) -> None:
     assert opened.texts("#pair tr.chosen th") == ["AP"]
     assert opened.text("#pairs select option:checked") == "AP"
     assert f"is better on {pair['wins']} of 30" in opened.text("#pair .lead")
-    assert "Difference per request in AP" in opened.text("#pair h3")
+    assert "Difference per query in AP" in opened.text("#pair h3")
 
 
 def test_the_two_systems_of_a_pair_are_swapped_and_never_the_same(show: Open) -> None:
@@ -473,7 +492,7 @@ def test_the_two_systems_of_a_pair_are_swapped_and_never_the_same(show: Open) ->
     opened.page.click("#pair button:has-text('swap')")
     opened.wait()
     assert opened.fragment == "#a=precise.run&b=deep.run"
-    opened.page.locator("#pair .choice", has_text="System A").locator("select").select_option("0")
+    opened.page.locator("#pair .choice", has_text="Run A").locator("select").select_option("0")
     opened.wait()
     assert opened.fragment == "#a=deep.run&b=precise.run"
 
@@ -510,7 +529,7 @@ def test_bars_are_one_stop_for_the_keyboard_and_arrows_move_within(show: Open) -
     assert opened.count("#pair .bar[tabindex='0']") == 1
     opened.page.keyboard.press("Enter")
     opened.wait()
-    request = label.removeprefix("request ").partition(":")[0]
+    request = label.removeprefix("query ").partition(":")[0]
     assert opened.fragment == f"#q={request}"
     assert opened.focused == "h-request"
 
@@ -604,10 +623,10 @@ def test_a_saved_diagram_of_groups_looks_as_on_the_page(show: Open) -> None:
 def test_a_saved_table_has_every_row_and_numbers_that_programs_read(show: Open) -> None:
     opened = show()
     name, text = saved(opened, "#pair .deciding ~ .save, #pair .table:has(.deciding) .save")
-    assert name == "the-requests-that-decide-the-clearest-first.csv"
+    assert name == "the-queries-that-decide-the-clearest-first.csv"
     rows = list(csv.DictReader(text.splitlines()))
     explanation = explain(DEMO.qrels, {name: DEMO.runs[name] for name in ORDER[:2]})
-    assert [row["request"] for row in rows] == [each.request for each in explanation.requests]
+    assert [row["query"] for row in rows] == [each.request for each in explanation.requests]
     assert [int(row["A finds"]) for row in rows] == [each.a.num_found for each in explanation.requests]
     assert text.count("\r\n") == text.count("\n") == len(rows) + 1
 
@@ -646,7 +665,7 @@ def test_the_saved_matrix_has_every_pair(show: Open) -> None:
 def test_the_saved_strips_have_every_position(show: Open) -> None:
     rows = list(csv.DictReader(saved(show("demo", "#q=1"), "#request .table:has(.strips) .save")[1].splitlines()))
     side = explain(DEMO.qrels, {"a": DEMO.runs["random.run"], "b": DEMO.runs["deep.run"]}).request("1").a
-    row = next(row for row in rows if "random.run" in row["system"])
+    row = next(row for row in rows if "random.run" in row["run"])
     assert [float(text) for text in row["positions"].split()] == [*side.found.values()]
     assert row["documents missed"].split() == list(side.missing)
 
@@ -661,7 +680,7 @@ def test_a_click_on_a_request_shows_it(show: Open) -> None:
     link.click()
     opened.wait()
     assert opened.fragment == f"#a=precise.run&b=random.run&q={request}"
-    assert opened.text("#request h3") == f"Request {request}"
+    assert opened.text("#request h3") == f"Query {request}"
     assert opened.focused == "h-request"
 
 
@@ -672,7 +691,7 @@ def test_the_sentence_of_a_request_is_that_of_explain(show: Open, a: str, b: str
     for request in explanation.requests:
         opened.page.evaluate("hash => { location.hash = hash; }", f"#a={a}&b={b}&q={request.request}")
         opened.page.wait_for_function(
-            "text => document.querySelector('#request h3').textContent === text", arg=f"Request {request.request}"
+            "text => document.querySelector('#request h3').textContent === text", arg=f"Query {request.request}"
         )
         assert opened.text("#request .sentence") == request.sentence()
 
@@ -706,7 +725,7 @@ def test_previous_and_next_go_through_the_requests_that_are_shown(show: Open) ->
     for button, request in (("Next", "4"), ("Previous", "3"), ("Previous", "2")):
         opened.page.click(f"#request button[aria-label^={button}]")
         opened.wait()
-        assert opened.text("#request h3") == f"Request {request}"
+        assert opened.text("#request h3") == f"Query {request}"
 
 
 def test_worst_off_requests_come_first(show: Open) -> None:
@@ -730,7 +749,7 @@ def test_an_address_opens_what_it_names(show: Open) -> None:
     assert opened.focused == "h-pair"
     assert opened.text("#pair .lead").startswith("Under LexiRecall, shallow.run is better on")
     opened.go("#q=12")
-    assert opened.text("#request h3") == "Request 12"
+    assert opened.text("#request h3") == "Query 12"
     assert opened.focused == "h-request"
     assert "deep.run is better" in opened.text("#pair .lead")  # what is not named is as on opening
     opened.page.go_back()
@@ -754,7 +773,7 @@ def test_an_address_of_a_section_leaves_the_pair_and_the_request(show: Open) -> 
     opened = show("demo", "#a=shallow.run&b=random.run&q=12")
     for fragment in ("#leaderboard", "#main"):
         opened.go(fragment)
-        assert opened.text("#request h3") == "Request 12"
+        assert opened.text("#request h3") == "Query 12"
         assert "shallow.run" in opened.text("#pair .lead")
     opened.page.click("nav a[href='#recall']")
     assert opened.focused == "h-recall"
@@ -764,7 +783,7 @@ def test_an_address_of_a_section_leaves_the_pair_and_the_request(show: Open) -> 
 def test_an_address_that_names_nothing_here_says_so_and_a_broken_one_does_no_harm(show: Open) -> None:
     opened = show("demo", "#q=no-such-request&a=%E0%A4%A")
     assert "no-such-request" in opened.text("#filter-status")
-    assert opened.text("#request h3").startswith("Request ")
+    assert opened.text("#request h3").startswith("Query ")
 
 
 # Hostile names
@@ -780,7 +799,7 @@ def test_hostile_names_stay_text(show: Open) -> None:
     assert "\u202e" not in opened.page.evaluate("document.body.innerText")
     for name in HOSTILE[:-1]:
         opened.go(f"#q={quote('q' + name, safe='')}")
-        assert opened.text("#request h3") == visible(f"Request q{name}")
+        assert opened.text("#request h3") == visible(f"Query q{name}")
 
 
 def test_names_that_objects_inherit_are_drawn_as_any_other(show: Open) -> None:
@@ -790,7 +809,7 @@ def test_names_that_objects_inherit_are_drawn_as_any_other(show: Open) -> None:
         assert opened.count(f"#{section} .chart .bar") == len(INHERITED)
     for name in INHERITED:
         opened.go(f"#q={name}")
-        assert opened.text("#request h3") == f"Request {name}"
+        assert opened.text("#request h3") == f"Query {name}"
         assert sorted(opened.texts("#request .strips tbody th .id")) == sorted(INHERITED)
 
 
@@ -898,7 +917,7 @@ def test_a_large_page_draws_what_can_be_read_and_more_when_asked(show: Open) -> 
 
 def test_what_a_page_does_not_hold_is_said(show: Open) -> None:
     opened = show("partial", "#a=shallow.run&b=random.run&q=28")
-    assert "holds no test" in opened.text("#pair .note")
+    assert "does not hold a test" in opened.text("#pair .note")
     assert "does not hold the rankings" in opened.text("#request .note")
     assert opened.texts("#request .strips tbody th .id") == ["deep.run", "precise.run"]
 

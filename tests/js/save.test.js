@@ -21,7 +21,7 @@ test("numbers for people become numbers for programs, and nothing else changes",
 });
 
 test("a file is called as what is in it, in letters that every system takes", () => {
-  assert.equal(fileName("The requests, that decide!", "csv"), "the-requests-that-decide.csv");
+  assert.equal(fileName("The queries, that decide!", "csv"), "the-queries-that-decide.csv");
   assert.equal(fileName("../../etc/passwd", "svg"), "etc-passwd.svg");
   assert.equal(fileName("\u202e<>", "svg"), "lexirecall.svg");
   assert.ok(fileName("x".repeat(999), "csv").length < 70);

@@ -28,7 +28,8 @@ test("signs, shares and counts", () => {
   assert.equal(signed(-0.25, (x) => number(x, 2)), "−0.25");
   assert.equal(signed(0.25, (x) => number(x, 2)), "+0.25");
   assert.equal(percent(0.1234), "12.3 %");
-  assert.equal(counted(1, "request"), "1 request");
-  assert.equal(counted(12345, "request"), "12,345 requests");
+  assert.equal(counted(1, "query"), "1 query");
+  assert.equal(counted(12345, "query"), "12,345 queries");
+  assert.equal(counted(0, "run"), "0 runs");
   assert.deepEqual([0, 0.123, -1.25, 12.5, -1234].map(brief), ["0", "+.12", "−1.3", "+13", "−1,234"]);
 });

@@ -91,7 +91,7 @@ function barDrawing(label, rows, { title, height = 200, ticks, isPercent, legend
       words(title, { x: FONT, y: middle, transform: upright, "text-anchor": "middle" }),
       bars(rows, left, band, y),
       barNames(names, left, band, key.height + height),
-      words(`${counted(rows.length, "request")}, sorted`, {
+      words(`${counted(rows.length, "query")}, sorted`, {
         x: (left + width) / 2,
         y: whole - 6,
         "text-anchor": "middle",

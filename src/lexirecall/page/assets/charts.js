@@ -109,7 +109,7 @@ export function placeDrawing(element, key, file, systems) {
   const parsed = new DOMParser().parseFromString(text, "image/svg+xml");
   element.classList.add("chart");
   if (parsed.querySelector("parsererror")) {
-    put(element, note("This drawing is damaged, and not shown."));
+    put(element, note("This drawing is damaged and cannot be shown."));
     return true;
   }
   const drawing = document.importNode(parsed.documentElement, true);

@@ -1,6 +1,6 @@
 /** Deciding: the difference of two systems on each request, and what decides it. */
 
-import { NONE, cut, grouped, number, signed } from "./text.js";
+import { NONE, counted, cut, grouped, number, signed } from "./text.js";
 import { h, num, put, rowHead, table, td, th } from "./elements.js";
 import { D, REASONS, REASON_ORDER, byWeight, decide, difference, isHeadToHead, numRelevant } from "./data.js";
 import { sections, shown, state } from "./state.js";
@@ -31,7 +31,7 @@ function pairTip(k, row) {
     row.decided && D.measures[k].name === "LexiRecall"
       ? `: ${row.decided.sign ? cut(D.systems[row.decided.sign > 0 ? state.a : state.b], 40) + " " : ""}${REASONS[row.decided.reason]}`
       : "";
-  return `request ${cut(D.requests[row.q], 40)}: ${signed(row.value, (x) => number(x, 4))}${values}${why}`;
+  return `query ${cut(D.requests[row.q], 40)}: ${signed(row.value, (x) => number(x, 4))}${values}${why}`;
 }
 
 const STRENGTHS = { found: 1, last: 0.62, earlier: 0.34 }; // of the colour, by what decides
@@ -64,16 +64,16 @@ export function drawPairBars(k, rows) {
     }));
   const counts = [1, 0, -1].map((sign) => rows.filter((row) => Math.sign(row.value) === sign).length);
   const [top, bottom] = [sorted[0], sorted.at(-1)];
-  const label = `${measure.name} per request, sorted: ${cut(D.systems[state.a])} is better on ${counts[0]}, equal on ${counts[1]}, worse on ${counts[2]}; from ${number(top.value)} on request ${cut(D.requests[top.q])} to ${number(bottom.value)} on request ${cut(D.requests[bottom.q])}`;
+  const label = `${measure.name} per query, sorted: ${cut(D.systems[state.a])} is better on ${counts[0]}, equal on ${counts[1]}, worse on ${counts[2]}; from ${number(top.value)} on query ${cut(D.requests[top.q])} to ${number(bottom.value)} on query ${cut(D.requests[bottom.q])}`;
   put(
     above,
-    "Difference per request in ",
+    "Difference per query in ",
     cut(measure.name),
     ", ",
     A(),
     " less ",
     B(),
-    every > 1 ? ` (every ${every}th of ${grouped(sorted.length)})` : "",
+    every > 1 ? ` (one in ${every} of ${counted(sorted.length, "query")})` : "",
   );
   const entries = Object.entries(STRENGTHS).map(([reason, opacity]) => ({ text: REASONS[reason], opacity }));
   const legend = { title: "decided because the winner", entries };
@@ -89,7 +89,7 @@ export function drawPairBars(k, rows) {
 export function reasonTable(rows) {
   const of = (reason, sign) => rows.filter((row) => row.decided.reason === reason && row.decided.sign === sign).length;
   return table({
-    caption: "What decides under LexiRecall, in how many requests",
+    caption: "What decides under LexiRecall, and on how many queries",
     head: h("tr", null, th("the winner"), th(["for ", A()], { class: "num" }), th(["for ", B()], { class: "num" })),
     className: "reasons",
     rows: REASON_ORDER.slice(0, 3),
@@ -108,12 +108,12 @@ export function decidingTable(k, rows) {
   );
   return table({
     caption: isLexiRecall
-      ? "The requests that decide, the clearest first"
-      : `The requests that differ most in ${cut(D.measures[k].name)}, and what decides them under LexiRecall`,
+      ? "The queries that decide, the clearest first"
+      : `The queries that differ most in ${cut(D.measures[k].name)}, and what decides them under LexiRecall`,
     head: h(
       "tr",
       null,
-      th("request"),
+      th("query"),
       !isLexiRecall && th(cut(D.measures[k].name), { class: "num" }),
       th("preferred"),
       th("because it"),

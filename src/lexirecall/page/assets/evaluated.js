@@ -25,23 +25,23 @@ const CONVENTIONS = {
     (size) =>
       size == null
         ? "its size was not given, so a document that was not retrieved has no position"
-        : `${typeof size === "number" ? grouped(size) : visible(size)} documents; relevant ones not retrieved stand at its bottom`,
+        : `${typeof size === "number" ? counted(size, "document") : visible(size)}; relevant ones not retrieved are placed at the bottom`,
   ],
   ties: [
     "Equal scores",
     (rule) =>
       ({
-        trec: "are put in the order of document ids, descending, as trec_eval does",
+        trec: "are sorted by document id, descending, as in trec_eval",
         input: "keep the order of the file",
-        worst: "relevant documents last: what a run is sure to reach",
-        best: "relevant documents first: the most that a run can reach",
-        expected: "the mean over all orders of such documents",
+        worst: "relevant documents come last: the worst case for a run",
+        best: "relevant documents come first: the best case for a run",
+        expected: "values are the mean over all orders of the tied documents",
       })[rule],
   ],
   score_dtype: [
     "Scores",
     (type) =>
-      type === "float32" ? "rounded to 32 bits first, as trec_eval 9 does" : "compared at full precision (64 bits)",
+      type === "float32" ? "rounded to 32 bits first, as in trec_eval 9" : "compared at full precision (64 bits)",
   ],
   depth: [
     "Depth",
@@ -59,13 +59,13 @@ const CONVENTIONS = {
     (rule) =>
       ({
         error: "a ranking that names a document twice is refused; there was none",
-        first: "of a document named twice the first line counts",
-        best: "of a document named twice the best score counts",
+        first: "if a document is named twice, its first line counts",
+        best: "if a document is named twice, its best score counts",
       })[rule],
   ],
   strict: ["Fields after the run tag", (refused) => (refused ? "are refused; there were none" : "are ignored")],
   queries: [
-    "Unanswered requests",
+    "Unanswered queries",
     (rule) =>
       rule === "intersection"
         ? "are left out of the means of the run that does not answer them"
@@ -75,29 +75,29 @@ const CONVENTIONS = {
     "Nothing relevant",
     (rule) =>
       rule === "zero"
-        ? "requests without a relevant document count as 0"
-        : "requests without a relevant document are left out of every mean",
+        ? "queries without a relevant document count as 0"
+        : "queries without a relevant document are left out of every mean",
   ],
   test: [
     "Tests",
     (test) =>
       ({
-        auto: "the sign test for lexicographic preferences, the paired t test for what has a size",
+        auto: "the sign test for lexicographic preferences, the paired t test where differences have a size",
         t: "paired t",
         wilcoxon: "Wilcoxon's signed ranks",
         sign: "the sign test: wins against losses",
         randomization: "signs of the differences flipped at random",
-        hsd: "Tukey's HSD: all systems at once",
-        "randomized-hsd": "Tukey's HSD by permutation: all systems at once",
+        hsd: "Tukey's HSD: all runs at once",
+        "randomized-hsd": "Tukey's HSD by permutation: all runs at once",
       })[test],
   ],
   correction: [
     "Many pairs",
     (rule) =>
       ({
-        holm: "p is corrected for the number of pairs of a measure, by Holm's method",
-        bonferroni: "p is corrected for the number of pairs of a measure, by Bonferroni's method",
-        bh: "p is corrected for the number of pairs of a measure, by Benjamini and Hochberg's method",
+        holm: "p is corrected for the number of pairs under each measure, with Holm's method",
+        bonferroni: "p is corrected for the number of pairs under each measure, with Bonferroni's method",
+        bh: "p is corrected for the number of pairs under each measure, with Benjamini and Hochberg's method",
         none: "p is not corrected for the number of pairs",
       })[rule],
   ],
@@ -136,7 +136,7 @@ function fact(value, text) {
 }
 
 const RUN_COLUMNS = [
-  ["answered", "requests answered"],
+  ["answered", "queries answered"],
   ["unanswered", "unanswered"],
   ["without_judgments", "without judgments"],
   ["duplicates_left_out", "repeated lines left out"],
@@ -152,7 +152,7 @@ function runsTable() {
     head: h(
       "tr",
       null,
-      th("system"),
+      th("run"),
       columns.map(([, text]) => th(text, { class: "num" })),
     ),
     rows: D.manifest.runs,
@@ -172,14 +172,14 @@ export function drawEvaluated() {
   const relevant = D.relevant.reduce((sum, documents) => sum + documents.length, 0);
   const depth = D.retrieved.length ? Math.max(...D.retrieved.map((each) => (each ? Math.max(0, ...each) : 0))) : 0;
   const facts = [
-    fact(grouped(D.systems.length), D.systems.length === 1 ? "system" : "systems"),
-    fact(grouped(D.requests.length), "requests with a relevant document"),
+    fact(grouped(D.systems.length), D.systems.length === 1 ? "run" : "runs"),
+    fact(grouped(D.requests.length), `${D.requests.length === 1 ? "query" : "queries"} with a relevant document`),
     fact(
       grouped(relevant),
-      `relevant documents, ${(relevant / Math.max(D.requests.length, 1)).toFixed(1)} per request`,
+      `relevant documents, ${(relevant / Math.max(D.requests.length, 1)).toFixed(1)} per query`,
     ),
     qrels.judged != null && fact(grouped(qrels.judged), "judged documents"),
-    depth > 0 && fact(grouped(depth), "documents in the longest ranking"),
+    depth > 0 && fact(grouped(depth), `${depth === 1 ? "document" : "documents"} in the longest ranking`),
   ];
   const remarks = [...notes.map((each) => each.text), ...D.left_out];
   put(
@@ -197,7 +197,7 @@ export function drawEvaluated() {
             remarks.map((text) => h("li", null, visible(text))),
           ),
         )
-      : note("Nothing was left out: every judged request has a relevant document and is answered by every system."),
+      : note("Nothing was left out: every judged query has a relevant document, and every run answers every query."),
     h(
       "details",
       { class: "folded" },

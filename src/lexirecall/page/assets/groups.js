@@ -192,9 +192,9 @@ function axesOf(k, { low, high }, count, left, middle) {
  */
 function groupsTable(k, order, groups) {
   const member = (/** @type {number} */ place) => td(name(D.systems[order[place]], 40));
-  const heads = [th("places", { class: "num" }), th("systems", { class: "num" }), th("from"), th("to")];
+  const heads = [th("places", { class: "num" }), th("runs", { class: "num" }), th("from"), th("to")];
   return table({
-    caption: `Groups under ${cut(D.measures[k].name)}, from the best on: no two systems of a group differ significantly`,
+    caption: `Groups under ${cut(D.measures[k].name)}, best first: no two runs in a group differ significantly`,
     head: h("tr", null, th("group"), heads),
     rows: groups.map(([first, last], index) => ({ index, first, last })),
     row: ({ index, first, last }) =>
@@ -221,7 +221,7 @@ function groupsLabel(k, order, groups) {
   const best = last
     ? `the first joins places 1 to ${last + 1}`
     : `${cut(D.systems[order[0]])} differs significantly from the next`;
-  return `${counted(order.length, "system")} from best to worst under ${cut(D.measures[k].name)}, in ${counted(groups.length, "group")}; ${best}`;
+  return `${counted(order.length, "run")} from best to worst under ${cut(D.measures[k].name)}, in ${counted(groups.length, "group")}; ${best}`;
 }
 
 /**
@@ -250,9 +250,9 @@ function groupsNote({ order, groups }) {
   const isRows = order.length <= MOST_ROWS;
   return note(
     lanesOf(groups).length
-      ? `${isRows ? "Bars beside the rows" : "Bars below the dots"} join systems of which no two differ significantly. `
-      : "Each system differs significantly from the next, so that no bar joins them. ",
-    !isRows && "One column for each system, the best on the left; point at one, or use the arrow keys, to see its name.",
+      ? `${isRows ? "Bars beside the rows" : "Bars below the dots"} join runs that do not differ significantly from each other. `
+      : "Each run differs significantly from the next, so no bar joins them. ",
+    !isRows && "One column for each run, the best on the left; point at one, or use the arrow keys, to see its name.",
   );
 }
 
@@ -268,8 +268,8 @@ export function groupsOf(k) {
     return [
       note(
         D.baseline == null
-          ? "No two systems could be tested under this measure."
-          : "With a baseline, only pairs with it are tested: there are no groups.",
+          ? "No two runs could be tested under this measure."
+          : "With a baseline, only pairs that include it are tested, so there are no groups.",
       ),
     ];
   const element = h("div");

@@ -57,7 +57,7 @@ function leaderboardHead() {
       if (kind) cell.append(kind);
       const marks = D.baseline == null ? "significantly better than" : "against the baseline";
       writtenAs(cell, text, ...(k < 0 ? [] : [`${text} ${marks}`]));
-      return k < 0 ? [cell, th("system")] : cell;
+      return k < 0 ? [cell, th("run")] : cell;
     }),
   );
 }
@@ -86,7 +86,7 @@ function valueCell(s, k, highest, longest) {
   const mark = isCount ? (count ? `> ${grouped(count)}` : "") : D.marks[s][k];
   const label =
     D.baseline == null
-      ? `significantly better than ${isCount ? counted(count, "system") : mark}`
+      ? `significantly better than ${isCount ? counted(count, "run") : mark}`
       : mark === "+"
         ? "significantly better than the baseline"
         : "significantly worse than the baseline";
@@ -108,10 +108,10 @@ function footnote() {
   ].join(", ");
   const how = [methods, corrections && `correction: ${corrections}`, `α = ${D.alpha}`].filter(Boolean).join("; ");
   const raised = areLettersShown()
-    ? "Raised letters: the systems that are significantly worse"
-    : "> 12: significantly better than 12 other systems";
+    ? "Raised letters: the runs that are significantly worse"
+    : "> 12: significantly better than 12 other runs";
   return D.baseline == null
-    ? `${raised} (${how}). Bold: the best value. The filter chooses what is shown; means and tests are over all requests.`
+    ? `${raised} (${how}). Bold: the best value. The filter changes only what is shown: means and tests cover all queries.`
     : [
         `Raised + and −: significantly better or worse than the baseline, `,
         name(D.systems[D.baseline]),
@@ -136,7 +136,7 @@ export function goToFirstRow() {
 export function setUpLeaderboard(body) {
   const choice = chooser("Measure", (m) => change({ m }));
   const [board, space] = [h("div"), h("div")];
-  const above = h("h3", { class: "needs-pair" }, "Groups of systems that do not differ significantly");
+  const above = h("h3", { class: "needs-pair" }, "Groups of runs that do not differ significantly");
   body.append(board, above, h("div", { class: "controls needs-pair" }, choice.element), space);
   return { board, choice, space };
 }
@@ -153,11 +153,11 @@ export function drawLeaderboard() {
     D.systems.length > 1 &&
       note(
         h("strong", null, "LexiRecall"),
-        " prefers the ranking that finds more of the relevant documents; where both find as many, the one that finds the last of them sooner; where that ties, the one before. Its win rate is the share of comparisons with the other systems, request by request, that a system wins; a tie counts half.",
+        " prefers the ranking that finds more of the relevant documents. If both find equally many, it prefers the one that finds the last of them sooner; if that ties, it looks at the one before, and so on. The win rate is the share of comparisons with the other runs, query by query, that a run wins; a tie counts half.",
       ),
     rows.length
       ? table({
-          caption: "Means over requests, the best system first",
+          caption: "Means over queries, the best run first",
           head: leaderboardHead(),
           rows,
           row: (s) =>
@@ -172,7 +172,7 @@ export function drawLeaderboard() {
           className: "leaderboard",
           attributes: { "--columns": D.measures.length },
         })
-      : note("No system matches the filter."),
+      : note("No run matches the filter."),
     D.systems.length > 1 && note(footnote()),
     isCrowded() &&
       h(

@@ -5,7 +5,7 @@ import { chooser, h, name, note } from "./elements.js";
 import { D, indices, isHeld } from "./data.js";
 import { address, change, chosenState, state } from "./state.js";
 
-export const alone = () => note("There is one system only, and nothing to compare it with.");
+export const alone = () => note("There is only one run, so there is nothing to compare it with.");
 
 /**
  * Leave a link to the address bar only if it opens elsewhere; else go there and keep what it does not name.
@@ -43,8 +43,8 @@ export const systemOptions = () => indices(D.systems.length).map((s) => [s, `${D
  * @param {string} last
  */
 export function pairChoosers(last) {
-  const first = chooser("System A", (a) => change({ a }, { last }));
-  const second = chooser("System B", (b) => change({ b }, { last }));
+  const first = chooser("Run A", (a) => change({ a }, { last }));
+  const second = chooser("Run B", (b) => change({ b }, { last }));
   const turn = () => change({ a: state.b, b: state.a }, { last });
   const swap = h("button", { type: "button", title: "Swap A and B", onclick: turn }, "⇄ swap");
   const update = () => {
@@ -64,8 +64,8 @@ export const B = () => name(D.systems[state.b]);
 export const notHeld = () =>
   note(
     isHeld(state.a) && isHeld(state.b)
-      ? "The two are not compared here: one of them does not answer."
-      : "The page does not hold the rankings of both systems: see what was left out, at the top.",
+      ? "The two runs are not compared here, because one of them does not answer."
+      : "The page does not hold the rankings of both runs: the list at the top says what was left out.",
   );
 
 /** @param {number} position */

@@ -33,7 +33,7 @@ export function drawMeasures() {
   put(
     words,
     note(
-      "Over every two systems and every request: how often a measure cannot tell the two rankings apart, and, where it can, how often LexiRecall takes the same side. Chance is 50 %. A measure that ties often decides little; one that sides with LexiRecall rarely asks another question than whether everything is found.",
+      "For every pair of runs on every query: how often a measure cannot tell the two rankings apart and, where it can, how often LexiRecall takes the same side. Chance is 50 %. A measure that often ties decides little. One that rarely agrees with LexiRecall answers a different question from whether everything is found.",
     ),
   );
   put(

@@ -43,7 +43,7 @@ function verdict(k, pair) {
   const about =
     pair.tested == null
       ? ""
-      : ` p and the interval are about ${signed(pair.tested, (x) => number(x, 4))}, the difference that this test looks at.`;
+      : ` p and the interval refer to ${signed(pair.tested, (x) => number(x, 4))}, the difference that this test uses.`;
   return `The difference is ${isSignificant(pair) ? "" : "not "}significant: p\u00a0${pair.p < 0.001 ? "" : "=\u00a0"}${probability(pair.p)} (${measure.test ?? "test"}${corrected}; α = ${D.alpha}).${about}`;
 }
 
@@ -54,7 +54,7 @@ function pairSummary(k) {
   if (!pair)
     return [
       note(
-        "This page holds no test of ",
+        "This page does not hold a test of ",
         A(),
         " against ",
         B(),
@@ -70,7 +70,7 @@ function pairSummary(k) {
       h("strong", null, cut(measure.name)),
       ", ",
       h("span", { class: "side-a" }, A()),
-      ` is better on ${grouped(pair.wins)} of ${counted(total, "request")}, `,
+      ` is better on ${grouped(pair.wins)} of ${counted(total, "query")}, `,
       h("span", { class: "side-b" }, B()),
       ` on ${grouped(pair.losses)}, and ${grouped(pair.ties)} ${pair.ties === 1 ? "ties" : "tie"}. `,
       verdict(k, pair),
@@ -94,7 +94,7 @@ function measuresOfPair() {
       A(),
       " against ",
       B(),
-      `; + is better for the first; ${percent(1 - D.alpha, 0)} intervals`,
+      `; + means that the first is better; ${percent(1 - D.alpha, 0)} intervals`,
     ),
     head: h(
       "tr",
@@ -142,7 +142,7 @@ export function drawPair() {
     details,
     !isHeadToHead(state.m) && rows.length
       ? note(
-          "The bars are differences of the win rates against all systems; whom this preference prefers head to head on each request is not in the page.",
+          "The bars are differences between win rates against all runs. The page does not hold which of the two this preference prefers on each query.",
         )
       : "",
     decided.length ? h("div", { class: "columns" }, measuresOfPair(), reasonTable(decided)) : measuresOfPair(),
@@ -150,6 +150,6 @@ export function drawPair() {
       ? decidingTable(state.m, decided)
       : shown.requests.length
         ? notHeld()
-        : note("No request matches the filter."),
+        : note("No query matches the filter."),
   );
 }

@@ -28,7 +28,7 @@ function pairLabel(k, a, b, pair) {
  * @param {boolean} isTerse
  */
 function matrixCell(k, a, b, highest, isTerse) {
-  if (a === b) return h("td", { class: "self", role: "gridcell", tabindex: "-1", "aria-label": "the same system" });
+  if (a === b) return h("td", { class: "self", role: "gridcell", tabindex: "-1", "aria-label": "the same run" });
   const pair = compared(k, a, b);
   const text = pair && !isTerse ? brief(pair.mean) + (isSignificant(pair) ? "*" : "") : "";
   const label = pairLabel(k, a, b, pair);
@@ -88,7 +88,7 @@ function matrix(k, systems) {
   const head = h(
     "tr",
     { role: "row" },
-    h("th", { class: "corner", scope: "col", role: "columnheader" }, h("span", { class: "unseen" }, "system")),
+    h("th", { class: "corner", scope: "col", role: "columnheader" }, h("span", { class: "unseen" }, "run")),
     systems.map((s) => h("th", { scope: "col", role: "columnheader", title: visible(D.systems[s]) }, D.labels[s])),
   );
   const rows = systems.map((a) =>
@@ -106,7 +106,7 @@ function matrix(k, systems) {
       role: "grid",
       "--count": systems.length,
       "--cell": `${cellSize().toFixed(1)}px`,
-      "aria-label": `Pairs of systems under ${D.measures[k].name}`,
+      "aria-label": `Pairs of runs under ${D.measures[k].name}`,
     },
     h(
       "caption",
@@ -114,7 +114,7 @@ function matrix(k, systems) {
       h(
         "span",
         null,
-        "The system of the row against that of the column, by letter. Arrow keys move, Enter opens the pair.",
+        "The run in each row against the run in each column, by letter. Arrow keys move, Enter opens the pair.",
       ),
     ),
     h("thead", null, head),
@@ -220,7 +220,7 @@ function pairRowsOf(k, systems) {
  * @param {number[]} systems
  */
 function saveMatrix(k, systems) {
-  const title = `Pairs of systems under ${D.measures[k].name}`;
+  const title = `Pairs of runs under ${D.measures[k].name}`;
   return saveButton("CSV", title, () => download(fileName(title, "csv"), "text/csv", csv(pairRowsOf(k, systems))));
 }
 
@@ -229,17 +229,17 @@ export function drawPairs() {
   zoomable.hidden = shown.systems.length <= MOST_LEGIBLE;
   choice.set(measureOptions(), state.m);
   if (D.systems.length < 2) return put(space, alone());
-  if (!shown.systems.length) return put(space, note("No system matches the filter."));
+  if (!shown.systems.length) return put(space, note("No run matches the filter."));
   const measure = D.measures[state.m];
   put(
     space,
-    scrollable(`Pairs of systems under ${measure.name}`, matrix(state.m, shown.systems)),
+    scrollable(`Pairs of runs under ${measure.name}`, matrix(state.m, shown.systems)),
     saveMatrix(state.m, shown.systems),
     note(
       measure.is_preference
-        ? "Shown is the mean preference of the row over the column, from −1 to +1"
-        : "Shown is the mean difference, row less column",
-      measure.better === "lower" ? ", turned so that + is better" : "",
+        ? "Each cell shows the mean preference for the row over the column, from −1 to +1"
+        : "Each cell shows the mean difference, row less column",
+      measure.better === "lower" ? ", with the sign turned so that + is better" : "",
       `; * is p < ${D.alpha}`,
       measure.test
         ? ` (${measure.test}${measure.correction && measure.correction !== "none" ? `, ${measure.correction}` : ""})`

@@ -12,7 +12,7 @@ export function setUpRecall(body) {
   const [lines, space] = [h("div"), h("div")];
   body.append(
     note(
-      "How much of what is relevant has been found when one has read so deep: the mean over requests of the share found.",
+      "The share of the relevant documents found down to each depth, as a mean over queries.",
     ),
     h("div", { class: "columns wide-first" }, lines, space),
   );
@@ -23,7 +23,7 @@ export function drawRecall() {
   const { lines, space } = sections.get("recall").parts;
   const systems = shown.systems.filter((s) => D.recall.mean[s]);
   lines.hidden = !systems.length || !placeDrawing(lines, "recall", "recall by depth", systems);
-  if (!systems.length) return put(space, note("No system matches the filter."));
+  if (!systems.length) return put(space, note("No run matches the filter."));
   put(space, depthTable(systems), h("details", null, h("summary", null, "Recall at each depth"), recallTable(systems)));
 }
 
@@ -38,7 +38,7 @@ function recallTable(systems) {
     head: h(
       "tr",
       null,
-      th("system"),
+      th("run"),
       depths.map((depth) => th(grouped(depth), { class: "num" })),
     ),
     rows: systems,
@@ -72,11 +72,11 @@ function depthTable(systems) {
   const head = h(
     "tr",
     null,
-    th("system"),
+    th("run"),
     needs.map((need) => th(`for ${percent(need.recall, 0)} recall`, { class: "num" })),
   );
   return table({
-    caption: `Depth needed: the median over requests (${NONE} where half of the rankings end before), in brackets the share of requests in which it is reached`,
+    caption: `Depth needed: the median over queries (${NONE} if half of the rankings end sooner) and, in brackets, the share of queries on which it is reached`,
     head,
     rows: systems,
     row,

@@ -9,13 +9,13 @@ import { byLexiRecall, rankings, stripTable } from "./strips.js";
 
 /** @param {HTMLElement} body */
 export function setUpRequest(body) {
-  const choice = chooser("Request", (q) => change({ q }));
+  const choice = chooser("Query", (q) => change({ q }));
   const step = (by) => () => {
     const near = shown.requests.includes(state.q) ? shown.requests : [...shown.requests, state.q].sort((x, y) => x - y);
     change({ q: near[(near.indexOf(state.q) + by + near.length) % near.length] });
   };
-  const previous = h("button", { type: "button", "aria-label": "Previous request", onclick: step(-1) }, "‹ previous");
-  const next = h("button", { type: "button", "aria-label": "Next request", onclick: step(1) }, "next ›");
+  const previous = h("button", { type: "button", "aria-label": "Previous query", onclick: step(-1) }, "‹ previous");
+  const next = h("button", { type: "button", "aria-label": "Next query", onclick: step(1) }, "next ›");
   const pair = pairChoosers("request");
   const space = h("div");
   body.append(
@@ -94,7 +94,7 @@ function levelTable(decided, q) {
   return table({
     caption:
       start > 0
-        ? `Level by level, from level ${rows[start]}: the deciding one is among the first`
+        ? `Level by level, from level ${rows[start]}, near the one that decides`
         : "Level by level, the last relevant document first",
     head: h(
       "tr",
@@ -133,7 +133,7 @@ function documentTable(q) {
   }
   const sorted = found.toSorted((x, y) => x.count - y.count || (y.best === x.best ? 0 : y.best - x.best));
   return table({
-    caption: `The relevant documents, those that the fewest of ${counted(all.length, "system")} find first`,
+    caption: `The relevant documents, those found by the fewest of ${counted(all.length, "run")} first`,
     head: h("tr", null, th("document"), th("found by", { class: "num" }), th("soonest at", { class: "num" }), th("by")),
     rows: sorted,
     row: (each) =>
@@ -163,21 +163,21 @@ function requestLead(q) {
     all.length > 1 ? ["LexiRecall puts ", name(D.systems[best.s]), " first: it"] : [name(D.systems[best.s])],
     ` finds ${count ? grouped(count) : "none"}${last}. `,
     nobody
-      ? `${counted(nobody, "document")} ${nobody === 1 ? "is" : "are"} found by no system${all.length < D.systems.length ? " shown" : ""}.`
-      : "Every one is found by some system.",
+      ? `${counted(nobody, "document")} ${nobody === 1 ? "is" : "are"} found by no run${all.length < D.systems.length ? " shown" : ""}.`
+      : "Each is found by at least one run.",
   ].flat();
 }
 
 export function drawRequest() {
   const { choice, pair, space } = sections.get("request").parts;
-  if (!D.requests.length) return put(space, note("No request has a relevant document."));
+  if (!D.requests.length) return put(space, note("No query has a relevant document."));
   const { q } = state;
   choice.set(requestOptions(), q);
   pair.update();
   const decided = D.systems.length > 1 ? decide(state.a, state.b, q) : null;
   put(
     space,
-    h("h3", null, "Request ", name(D.requests[q], 80)),
+    h("h3", null, "Query ", name(D.requests[q], 80)),
     h("p", null, requestLead(q)),
     decided ? h("p", { class: "lead sentence" }, sentence(decided)) : D.systems.length > 1 && notHeld(),
     stripTable(q, decided),

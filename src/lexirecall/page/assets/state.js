@@ -159,8 +159,8 @@ export function filter() {
   shown.requests = matching(D.requests, state.requests);
   /** @type {[string, number[], string[]][]} */
   const kinds = [
-    ["system", shown.systems, D.systems],
-    ["request", shown.requests, D.requests],
+    ["run", shown.systems, D.systems],
+    ["query", shown.requests, D.requests],
   ];
   const parts = kinds
     .filter(([, some, all]) => some.length < all.length)

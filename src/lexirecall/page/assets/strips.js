@@ -155,11 +155,11 @@ export function stripTable(q, decided) {
   const isAlone = D.systems.length < 2;
   const side = (s) => (isAlone ? "" : s === state.a ? "side-a" : s === state.b ? "side-b" : "");
   return table({
-    caption: `Where the relevant documents stand in each ranking: the line is the list, a dot a relevant document.${isAlone ? "" : " The chosen pair first, then those that LexiRecall prefers on this request."}`,
+    caption: `The positions of the relevant documents in each ranking: the line is the ranking, each dot a relevant document.${isAlone ? "" : " The chosen pair comes first, then the other runs as LexiRecall ranks them on this query."}`,
     head: h(
       "tr",
       null,
-      th("system"),
+      th("run"),
       writtenAs(th(["position, on a logarithmic scale", axis(deepest, x)], { class: "wide" }), "positions"),
       th("found", { class: "num" }),
       th("last at", { class: "num" }),

@@ -42,12 +42,14 @@ export function cut(text, most = 60) {
  * @returns {string}
  */
 export const grouped = (number) => Math.round(number).toLocaleString("en-US");
+/** @param {string} noun */
+const plural = (noun) => (noun.endsWith("ry") ? `${noun.slice(0, -1)}ies` : `${noun}s`);
 /**
  * @param {number} number
  * @param {string} noun
  * @returns {string}
  */
-export const counted = (number, noun) => `${grouped(number)} ${number === 1 ? noun : noun + "s"}`;
+export const counted = (number, noun) => `${grouped(number)} ${number === 1 ? noun : plural(noun)}`;
 /**
  * @param {number | null | undefined} share
  * @param {number} [digits]

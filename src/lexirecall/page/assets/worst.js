@@ -15,7 +15,7 @@ export function setUpWorst(body) {
   body.append(
     h("div", { class: "controls" }, choice.element),
     note(
-      "For whom does it work worst? The requests of which the smallest share of the relevant documents is found; of equal ones, that whose last document stands deepest.",
+      "Where do the runs find least? First come the queries with the smallest share of their relevant documents found; where shares are equal, those whose last document is deepest.",
     ),
     beside,
   );
@@ -57,10 +57,8 @@ function lastOf(list) {
 export function drawWorst() {
   const { choice, bars, space } = sections.get("worst").parts;
   const held = shown.systems.filter(isHeld);
-  choice.set(
-    [[-1, `all ${counted(held.length, "system")} shown (mean)`], ...systemOptions().filter(([s]) => isHeld(s))],
-    state.worst,
-  );
+  const everyone = held.length === 1 ? "the run shown" : `all ${counted(held.length, "run")} shown (mean)`;
+  choice.set([[-1, everyone], ...systemOptions().filter(([s]) => isHeld(s))], state.worst);
   const isOne = state.worst >= 0;
   const rows = shown.requests.map((q) => recallOf(q, isOne ? [state.worst] : held)).filter(Boolean);
   rows.sort(
@@ -75,14 +73,14 @@ export function drawWorst() {
       q,
       value: recall,
       fill: "var(--series-0)",
-      tip: `request ${cut(D.requests[q], 40)}: ${percent(recall)} of ${counted(m, "relevant document")}`,
+      tip: `query ${cut(D.requests[q], 40)}: ${percent(recall)} of ${counted(m, "relevant document")}`,
     }));
   const half = rows.filter((row) => row.recall < 0.5).length;
   sortedBars(
     bars,
-    `Recall of each request, the lowest first: from ${percent(rows[0].recall)} to ${percent(rows.at(-1).recall)}; ${half} of ${rows.length} below 50 %`,
+    `Recall of each query, the lowest first: from ${percent(rows[0].recall)} to ${percent(rows.at(-1).recall)}; ${half} of ${rows.length} below 50 %`,
     kept,
-    { title: "share found", file: "recall of each request", isPercent: true, height: 220 },
+    { title: "share found", file: "recall of each query", isPercent: true, height: 220 },
   );
   put(space, worstTable(rows, isOne));
 }
@@ -94,12 +92,12 @@ export function drawWorst() {
 function worstTable(rows, isOne) {
   return table({
     caption: isOne
-      ? h("span", null, "The worst-off requests of ", name(D.systems[state.worst]))
-      : "The worst-off requests, over the systems shown",
+      ? h("span", null, "The worst-off queries of ", name(D.systems[state.worst]))
+      : "The worst-off queries, over the runs shown",
     head: h(
       "tr",
       null,
-      th("request"),
+      th("query"),
       th("relevant", { class: "num" }),
       th(isOne ? "found" : "found, mean", { class: "num" }),
       isOne
