@@ -250,12 +250,12 @@ def test_the_manifest_says_how_it_was_done_and_what_was_left_out() -> None:
     made = report(qrels, SIMULATED.runs, output=None, corpus_size=sizes, seed=3, test="randomization", num_resamples=99)
     page = made.payload
     conventions = page["manifest"]["conventions"]
-    assert conventions["corpus_size"] == "10,000 to 10,012, one for each request"
+    assert conventions["corpus_size"] == "10,000 to 10,012 documents, depending on the query"
     assert (conventions["seed"], conventions["num_resamples"], conventions["ties"]) == (3, 99, "trec")
     assert page["manifest"]["qrels"]["name"] == "qrels"
     assert [run["name"] for run in page["manifest"]["runs"]] == page["systems"]
     assert page["manifest"]["notes"][-1]["text"].startswith("1 request without a relevant item (none)")
-    assert page["left_out"] == ["1 request without a relevant document: not shown one by one."]
+    assert page["left_out"] == ["1 query without a relevant document: not shown one by one."]
     assert "none" not in page["requests"]
     assert [note.text for note in made.notes][-1] == page["left_out"][0]
 
@@ -430,8 +430,8 @@ def test_what_does_not_fit_is_left_out_and_said() -> None:
     assert max(page["pairs"]["b"]) == 5
     assert len(page["pairs"]["a"]) == len(page["pairs"]["by_measure"][1]["p"]) == 15
     assert page["left_out"] == [
-        "Values and positions on each request are shown of the best 2 runs, not of the other 6.",
-        "Pairs are shown of the best 6 runs of 8.",
+        "Values and positions on each query are shown for the best 2 runs, not for the other 6.",
+        "Pairs are shown for the best 6 of 8 runs.",
     ]
 
 
@@ -443,8 +443,9 @@ def test_requests_are_thinned_only_if_a_few_systems_do_not_fit() -> None:
     assert page["relevant"] == everything["relevant"][::3]
     assert page["found"][0] == everything["found"][0][::3]
     assert (page["means"], page["recall"]) == (everything["means"], everything["recall"])
-    sentence = "Of the 40 requests, 14 at regular intervals are shown one by one; means, tests and curves are over all."
-    assert page["left_out"] == [sentence]
+    assert page["left_out"] == [
+        "Of the 40 queries, 14 at regular intervals are shown one by one; means, tests and curves cover all of them."
+    ]
 
 
 @given(
@@ -533,7 +534,7 @@ def test_names_that_no_chart_knows_are_refused(simulated: Report) -> None:
         leaderboard(comparison, ["P@3"])
     with pytest.raises(UsageError, match="P@3 was not computed"):
         difference_intervals(comparison, "P@3")
-    with pytest.raises(UsageError, match="there is no request 'x'"):
+    with pytest.raises(UsageError, match="there is no query 'x'"):
         request_strips(positions, "x")
     with pytest.raises(UsageError, match="no run is called 'x'"):
         recall_curves(positions, ["x"])

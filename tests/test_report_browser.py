@@ -151,6 +151,7 @@ KINDS: dict[str, Callable[[], str]] = {
     "baseline": lambda: demo_report(measures=["AP", "LastRel", "RPP"], baseline="precise.run").html(),
     "hsd": lambda: demo_report(measures=["LexiPrecision(size='rr')", "LexiRecall"], test="hsd").html(),
     "sparse": lambda: demo_report(depth=1, queries="intersection", corpus_size=10_000).html(),
+    "sizes": lambda: demo_report(corpus_size={query: 10_000 + i for i, query in enumerate(DEMO.qrels)}).html(),
     "measures": measures_page,
     "formulas": formula_page,
     "single": lambda: replace_runs({"only.run": DEMO.runs["deep.run"]}),
@@ -306,6 +307,8 @@ def test_conventions_are_said_in_words_and_what_was_left_out_is_listed(look: Ope
     words = " ".join(look("sparse").texts("#evaluated .conventions > div"))
     assert "only the first 1 document of each ranking counts" in words
     assert "10,000 documents; relevant ones not retrieved are placed at the bottom" in words
+    sizes = " ".join(look("sizes").texts("#evaluated .conventions > div"))
+    assert "10,000 to 10,029 documents, depending on the query; relevant ones not retrieved" in sizes
     assert not re.search(r"\b(score_dtype|judged_only|no_relevant|num_resamples)\b", words)
     assert "Holm" in words
     assert "Holm" not in " ".join(look("hsd").texts("#evaluated .conventions > div"))  # all systems at once

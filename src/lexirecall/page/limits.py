@@ -52,16 +52,16 @@ class Selection:
         """Say what is left out."""
         if len(self.requests) < self.num_requests:
             yield (
-                f"Of the {counted(self.num_requests, 'request')}, {len(self.requests):,} at regular intervals are "
-                "shown one by one; means, tests and curves are over all."
+                f"Of the {counted(self.num_requests, 'query')}, {len(self.requests):,} at regular intervals are "
+                "shown one by one; means, tests and curves cover all of them."
             )
         if (left_out := self.num_systems - self.num_detailed) > 0:
             yield (
-                f"Values and positions on each request are shown of the best {counted(self.num_detailed, 'run')}, not "
-                f"of the other {left_out:,}."
+                f"Values and positions on each query are shown for the best {counted(self.num_detailed, 'run')}, not "
+                f"for the other {left_out:,}."
             )
         if self.num_paired < self.num_systems:
-            yield f"Pairs are shown of the best {counted(self.num_paired, 'run')} of {self.num_systems:,}."
+            yield f"Pairs are shown for the best {self.num_paired:,} of {counted(self.num_systems, 'run')}."
 
 
 def select(num_found: IntArray, num_characters: IntArray, num_measures: int, limits: Limits) -> Selection:

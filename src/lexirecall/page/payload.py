@@ -106,7 +106,7 @@ def _left_out(findings: Findings, cut: Cutter) -> Iterator[str]:
     if num_empty := int(empty.sum()):
         has_value = ~np.isnan(findings.scores.values).all(axis=(0, 2))
         some = " Some measures have a value there, and count it in the mean." if (empty & has_value).any() else ""
-        yield f"{counted(num_empty, 'request')} without a relevant document: not shown one by one.{some}"
+        yield f"{counted(num_empty, 'query')} without a relevant document: not shown one by one.{some}"
     if cut.num_cut:
         yield f"{counted(cut.num_cut, 'name')} longer than {cut.length:,} characters: cut, and marked with an ellipsis."
 
@@ -192,4 +192,4 @@ def _sizes(conventions: Mapping[str, Any]) -> dict[str, str]:
     sizes = conventions["corpus_size"]
     if not isinstance(sizes, Mapping):
         return {}
-    return {"corpus_size": f"{min(sizes.values()):,} to {max(sizes.values()):,}, one for each request"}
+    return {"corpus_size": f"{min(sizes.values()):,} to {max(sizes.values()):,} documents, depending on the query"}

@@ -162,5 +162,5 @@ def system_index(positions: Positions, name: str) -> int:
 
 def _request_index(positions: Positions, name: str) -> int:
     if name not in positions.requests:
-        raise UsageError(f"there is no request {shown(name)}", remedy=f"there are {listed(positions.requests, 3)}")
+        raise UsageError(f"there is no query {shown(name)}", remedy=f"there are {listed(positions.requests, 3)}")
     return positions.requests.index(name)

@@ -133,7 +133,7 @@ def pair_matrix(comparison: Comparison, measure: str | None = None) -> Drawing:
     >>> from lexirecall import compare
     >>> comparison = compare({"q": {"a": 1}}, {"x": {"q": ["a"]}, "y": {"q": ["b", "a"]}}, ["RR"])
     >>> pair_matrix(comparison).label
-    'RR: row less column, for every two of 2 runs, best first; significantly different: 0 of 1 pair'
+    'RR: row less column, for every pair of 2 runs, best first; significantly different: 0 of 1 pair'
     """
     compared = _compared(comparison, measure)
     rows = matrix_rows(comparison, compared)
@@ -156,7 +156,7 @@ def pair_matrix(comparison: Comparison, measure: str | None = None) -> Drawing:
     key = _ramp(frame.right + aside, frame.top + 8, most, [str(compared.measure), f"{mark} significant"])
     stars = sum(bool(row["star"]) for row in rows) // 2
     label = (
-        f"{compared.measure}: row less column, for every two of {counted(len(names), 'run')}, best first; "
+        f"{compared.measure}: row less column, for every pair of {counted(len(names), 'run')}, best first; "
         f"significantly different: {stars:,} of {counted(len(rows) // 2, 'pair')}"
     )
     end = frame.right + aside + max(80, text_width(str(compared.measure)) * 1.1 + 8)
