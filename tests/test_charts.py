@@ -383,7 +383,7 @@ def test_hostile_names_are_drawn_as_text(made: Callable[[], Report]) -> None:
 
 
 def test_names_that_objects_of_javascript_inherit_are_written_as_they_are() -> None:
-    for chart in ("leaderboard", "pairs", "request", "recall", "depth"):
+    for chart in ("leaderboard", "pairs", "query", "recall", "depth"):
         assert {*INHERITED} <= {*texts(drawn_of(inherited_report())[chart])}
 
 
@@ -393,7 +393,7 @@ def test_runs_that_look_alike_are_not_taken_for_one() -> None:
     drawn = drawn_of(made)
     assert [*groups(drawn["leaderboard"])] == [0, 1]
     assert len({tuple(numbers(cell, "x", "y")) for cell in sides(drawn["pairs"])}) == 2
-    assert len(groups(drawn["request"])) == 2
+    assert len(groups(drawn["query"])) == 2
 
 
 # Room

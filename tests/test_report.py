@@ -281,7 +281,7 @@ def test_a_single_run_has_a_page_without_pairs() -> None:
     assert page["pairs"]["a"] == page["pairs"]["b"] == page["pairs"]["by_measure"][0]["p"] == []
     assert len(page["pairs"]["by_measure"]) == len(page["measures"]) == len(page["means"][0])
     assert not any(measure["is_preference"] for measure in page["measures"])
-    assert list(made.charts()) == ["leaderboard", "request", "recall", "depth"]
+    assert list(made.charts()) == ["leaderboard", "query", "recall", "depth"]
     with pytest.raises(UsageError, match="one run only"):
         report(SIMULATED.qrels, SIMULATED.runs["deep.run"], output=None, baseline="run")
     with pytest.raises(UsageError, match="compares runs, and there is one only"):
@@ -553,7 +553,7 @@ def test_a_baseline_and_an_intersection_can_be_drawn() -> None:
     made = report({"q": {"a": 1}, "r": {"a": 1}}, runs, ["RR"], output=None, baseline="y", queries="intersection")
     assert made.payload["systems"][:2] == ["x", "y"]  # which have no request in common
     assert sorted(made.charts()) == [
-        "depth", "differences", "intervals", "leaderboard", "measures", "pairs", "recall", "request",
+        "depth", "differences", "intervals", "leaderboard", "measures", "pairs", "query", "recall",
     ]  # fmt: skip
 
 
@@ -610,7 +610,7 @@ def test_charts_are_written_in_every_format(quick_command: Command, tmp_path: Pa
     outcome = quick_command("report", "qrels.txt", *RUNS, "--plots", "new/figures")
     assert outcome.code == 0
     assert "the charts are in new/figures" in outcome.err
-    names = ("depth", "differences", "intervals", "leaderboard", "measures", "pairs", "recall", "request")
+    names = ("depth", "differences", "intervals", "leaderboard", "measures", "pairs", "query", "recall")
     written = {path.name: path.read_bytes() for path in (tmp_path / "new/figures").iterdir()}
     assert written.keys() == {f"{name}.{form}" for name in names for form in FORMATS}
     starts = {"svg": b"<svg", "pdf": b"%PDF", "png": b"\x89PNG"}

@@ -39,7 +39,7 @@ def charts_of(findings: Findings) -> dict[str, Drawing]:
     >>> from lexirecall.verbs.testing import Testing
     >>> positions = project({"q": {"a": 1, "b": 1}}, {"x": {"q": ["z", "a"]}})
     >>> list(charts_of(Findings.of(positions, "RR", Testing(), Policies())))
-    ['leaderboard', 'request', 'recall', 'depth']
+    ['leaderboard', 'query', 'recall', 'depth']
     """
     positions, policies = findings.positions, findings.policies
     names = [positions.systems[s] for s in findings.places]
@@ -47,7 +47,7 @@ def charts_of(findings: Findings) -> dict[str, Drawing]:
     if findings.comparison is not None:
         drawn |= _charts_of_pairs(findings, findings.comparison, names[0], names[1])
     drawn |= {
-        "request": request_strips(positions, _telling_request(findings), names[: len(COLORS)], level=policies.level),
+        "query": request_strips(positions, _telling_request(findings), names[: len(COLORS)], level=policies.level),
         "recall": recall_curves(positions, names, policies=policies),
         "depth": depths_needed(positions, names, policies=policies),
     }
