@@ -11,10 +11,8 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from importlib import import_module
-
-
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import click
