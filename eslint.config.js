@@ -24,6 +24,7 @@ const BROWSER = [
 ]; // what the page uses: anything else is a slip
 
 export default [
+  { ignores: ["build/", "dist/", "site/", ".venv/"] }, // what is made from the sources, or was brought along
   js.configs.recommended,
   {
     rules: {
