@@ -49,6 +49,24 @@ def command(
     return run
 
 
+SPARK_WARNS = (
+    "ignore:PySpark does not yet fully support pandas:FutureWarning",
+    "ignore::ResourceWarning:pyspark",
+    # pyspark 4.0 leaves it to the garbage collector to close the sockets that results come through
+    "ignore:unclosed <socket:ResourceWarning",
+    "ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let Spark say what it says; it may be the garbage of one test that the next one hears of."""
+    heard = {item.path for item in items if "spark" in getattr(item, "fixturenames", ())}
+    for item in items:
+        if item.path in heard:
+            for warning in SPARK_WARNS:
+                item.add_marker(pytest.mark.filterwarnings(warning))
+
+
 @pytest.fixture(scope="session")
 def spark_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where Spark stands: relative paths begin there, wherever Python is."""

@@ -29,7 +29,6 @@ from lexirecall.page.charts import (
 from lexirecall.page.charts.measures import depth_rows
 from lexirecall.page.charts.requests import request_difference_rows, strip_rows
 from lexirecall.page.charts.systems import difference_rows, matrix_rows
-from lexirecall.page.findings import best_first
 from lexirecall.page.recall import depths_to, mean_recall
 from lexirecall.svg import COLORS, DASHES, text_width
 from lexirecall.text import visible
@@ -39,7 +38,7 @@ from report_fixture import INHERITED, hostile_report, inherited_report
 SIMULATED = simulate_collection(7, num_requests=12)
 POSITIONS = project(SIMULATED.qrels, SIMULATED.runs)
 COMPARISON = compare(POSITIONS, measures=["AP", "RR"])
-BEST_FIRST = [COMPARISON.systems[s] for s in best_first(COMPARISON)]
+BEST_FIRST = [COMPARISON.systems[s] for s in COMPARISON.order.best_first]
 ONE_COUNTS = {"q": {"a": 1}, "r": {"a": 0}}
 ONE_COUNTED: dict[str, dict[str, list[str]]] = {"x": {"q": ["a"]}, "y": {"r": ["a"]}}
 """Of these runs, one answers no request that has a relevant document."""
@@ -119,11 +118,11 @@ def test_a_system_without_a_mean_has_a_name_and_no_bar() -> None:
 @pytest.mark.parametrize("baseline", [None, "shallow.run"])
 def test_intervals_are_drawn_from_low_to_high(baseline: str | None) -> None:
     comparison = compare(POSITIONS, measures=["AP", "RR"], baseline=baseline)
-    reference = best_first(comparison)[0] if baseline is None else comparison.systems.index(baseline)
+    reference = comparison.order.best_first[0] if baseline is None else comparison.systems.index(baseline)
     rows = {row["run"]: row for row in difference_rows(comparison, comparison.measures[0], reference)}
     root = read_back(difference_intervals(comparison, "AP"))
     place, marks = axis(root), groups(root)
-    drawn = {[comparison.systems[s] for s in best_first(comparison)][i]: mark for i, mark in marks.items()}
+    drawn = {[comparison.systems[s] for s in comparison.order.best_first][i]: mark for i, mark in marks.items()}
     assert drawn.keys() == rows.keys()
     for name, mark in drawn.items():
         row, (circle,), (rule,) = rows[name], mark.iter(f"{SVG}circle"), mark.iter(f"{SVG}line")
@@ -150,7 +149,7 @@ def many(count: int) -> Comparison:
 @pytest.mark.parametrize(("count", "step", "is_labelled"), [(4, 48, True), (17, 12, False), (126, 5, False)])
 def test_cells_of_the_matrix_are_the_differences(count: int, step: float, is_labelled: bool) -> None:
     comparison = COMPARISON if count == 4 else many(count)
-    names = [comparison.systems[s] for s in best_first(comparison)]
+    names = [comparison.systems[s] for s in comparison.order.best_first]
     rows = matrix_rows(comparison, comparison.measures[0])
     root = read_back(pair_matrix(comparison))
     cells = sides(root)

@@ -36,12 +36,6 @@ from test_table_files import BAD_CSV, BOTH, PACKERS, QRELS, RUN, WRITERS, parque
 pytest.importorskip("duckdb")
 nw = pytest.importorskip("narwhals")
 pl = pytest.importorskip("polars")
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
-    pytest.mark.filterwarnings("ignore::ResourceWarning:pyspark"),
-    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
-    pytest.mark.filterwarnings("ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning"),
-]
 
 Make = Callable[[Path], Any]
 """Returns runs, for which files may be written into a folder."""

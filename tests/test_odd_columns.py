@@ -30,12 +30,6 @@ pl = pytest.importorskip("polars")
 pq = pytest.importorskip("pyarrow.parquet")
 pytest.importorskip("pandas")
 duckdb = pytest.importorskip("duckdb")
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
-    pytest.mark.filterwarnings("ignore::ResourceWarning:pyspark"),
-    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
-    pytest.mark.filterwarnings("ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning"),
-]
 ROLES = {"request": "qid", "item": "docno", "score": "score", "system": "run"}
 NOUNS = {"request": "query id", "item": "document id", "score": "score", "system": "run name"}
 

@@ -29,13 +29,6 @@ from pages import DOCS, run_page
 from test_table_files import every_odd_file, folder_with
 
 pyspark_sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed: pip install 'lexirecall[spark]'")
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
-    pytest.mark.filterwarnings("ignore::ResourceWarning:pyspark"),
-    # pyspark 4.0 leaves it to the garbage collector to close the sockets that results come through
-    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
-    pytest.mark.filterwarnings("ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning"),
-]
 
 MEASURES = [
     "LexiRecall", "LexiPrecision", "RPP", "TSE", "AP", "AP(rel=2)", "nDCG", "nDCG@3", "R@3", "Rprec", "RR", "P@2",

@@ -9,8 +9,6 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from lexirecall.errors import UsageError
 from lexirecall.formats.source import Source
 from lexirecall.judgments import BoolArray
@@ -92,7 +90,7 @@ class Findings:
         """The systems, best first, as in the table of `compare`; equal ones in the order given."""
         if self.comparison is None:
             return [0]
-        return best_first(self.comparison)
+        return self.comparison.order.best_first
 
     @cached_property
     def leaderboard(self) -> Table:
@@ -111,11 +109,6 @@ class Findings:
     def counted(self) -> BoolArray:
         """Which rankings count, [S, Q]: of requests with a relevant item, and answered if only those are asked for."""
         return self.positions.counted(self.policies)
-
-
-def best_first(comparison: Comparison) -> list[int]:
-    """Return the systems in the order of the comparison's table; equal ones in the order given."""
-    return np.argsort(comparison.order.ranks, kind="stable").tolist()  # type: ignore[no-any-return]
 
 
 def agreements(positions: Positions, rows: Sequence[Evaluable], policies: Policies) -> Iterator[dict[str, Any]]:

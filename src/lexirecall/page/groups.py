@@ -10,6 +10,7 @@ import numpy as np
 
 from lexirecall.judgments import BoolArray
 from lexirecall.page.findings import Findings
+from lexirecall.verbs.averages import order_by_mean
 
 
 def group_columns(findings: Findings) -> dict[str, Any]:
@@ -24,8 +25,8 @@ def group_columns(findings: Findings) -> dict[str, Any]:
 
 def order_under(findings: Findings, k: int) -> list[int]:
     """Return the places on the page of the systems, best first by their mean; equal ones as there, undefined last."""
-    means = findings.scores.measures[k].direction * findings.scores.means[findings.places, k]
-    return np.argsort(-means, kind="stable").tolist()  # type: ignore[no-any-return]
+    means = findings.scores.means[findings.places, k]
+    return order_by_mean(findings.scores.measures[k], means).tolist()  # type: ignore[no-any-return]
 
 
 def _groups(findings: Findings, k: int, order: list[int]) -> list[list[int]] | None:

@@ -41,6 +41,11 @@ class Order:
         """Name the cycles beside scores and ranks; `wins` has on how many requests one system is better, [S, S]."""
         return cls(method, *ranked, majority_cycles(_majority(wins)))
 
+    @property
+    def best_first(self) -> list[int]:
+        """The systems, best first; equal ones in the order given."""
+        return np.argsort(self.ranks, kind="stable").tolist()  # type: ignore[no-any-return]
+
 
 @dataclass(frozen=True, slots=True)
 class Method:

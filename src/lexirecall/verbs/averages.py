@@ -59,8 +59,7 @@ class Averages:
         if len(rows) != 1 or rows[0] not in self.measures:
             computed = listed(map(str, self.measures), 20)
             raise UsageError(f"cannot sort by {sort!r}", remedy=f"sort by given, name or a measure: {computed}")
-        column = rows[0].direction * self.means[:, self.measures.index(rows[0])]
-        return np.argsort(np.where(np.isnan(column), np.inf, -column), kind="stable")
+        return order_by_mean(rows[0], self.means[:, self.measures.index(rows[0])])
 
     def with_digits(self, digits: int) -> "Averages":
         """Return the means with so many decimals in tables."""
@@ -122,6 +121,11 @@ class Averages:
     def _repr_html_(self) -> str:
         notes = "".join(f"<p><small>{escape(note.text)}</small></p>" for note in self.notes)
         return self.table().to_html() + notes
+
+
+def order_by_mean(measure: Evaluable, means: FloatArray) -> IntArray:
+    """Return which mean is the best, the second best and so on; equal ones in the order given, undefined ones last."""
+    return np.argsort(-measure.direction * means, kind="stable")
 
 
 def rows_of(run: str, query: str, measures: Sequence[Evaluable], values: FloatArray) -> Iterator[dict[str, Any]]:

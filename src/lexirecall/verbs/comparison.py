@@ -148,9 +148,7 @@ class Comparison(Convertible):
     @property
     def _places(self) -> list[int]:
         """The systems, best first unless another order is asked for; equal ones in the order given."""
-        if self.places is not None:
-            return list(self.places)
-        return np.argsort(self.order.ranks, kind="stable").tolist()  # type: ignore[no-any-return]
+        return self.order.best_first if self.places is None else list(self.places)
 
     def _mark(self, better: BoolArray, r: int, labels: list[str]) -> str:
         """Return the letters of the runs that the r-th is better than; against a baseline, + or -."""

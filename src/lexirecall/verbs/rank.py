@@ -147,7 +147,7 @@ class Ranking(Convertible):
     def rows(self) -> Iterator[dict[str, Any]]:
         """Give run, rank and score of each run, best first; equal ones in the order given."""
         scores, ranks = self.order.scores.tolist(), self.order.ranks.tolist()
-        for s in np.argsort(self.order.ranks, kind="stable").tolist():
+        for s in self.order.best_first:
             yield {"run": self.systems[s], "rank": ranks[s], "score": scores[s]}
 
     def _conversion(self) -> tuple[ColumnValues, str]:

@@ -12,7 +12,6 @@ from lexirecall.errors import UsageError, counted, listed
 from lexirecall.judgments import FloatArray
 from lexirecall.names import Evaluable, Names, parse_names
 from lexirecall.page.charts.bars import ROW, Bar, bars
-from lexirecall.page.findings import best_first
 from lexirecall.svg import (
     SIZE,
     Drawing,
@@ -48,7 +47,7 @@ def leaderboard(result: Comparison | Scores, measures: Names | None = None) -> D
     'Means of 2 runs. RR: x 1.0000, y 0.5000. AP: x 1.0000, y 0.5000'
     """
     averages = result.averages
-    order = range(len(averages.systems)) if isinstance(result, Scores) else best_first(result)
+    order = range(len(averages.systems)) if isinstance(result, Scores) else result.order.best_first
     chosen = averages.measures if measures is None else parse_names(measures)
     panels = [_means(averages, _index(averages.measures, row), order) for row in chosen]
     said = ". ".join(panel.label for panel in panels)
@@ -77,7 +76,7 @@ def difference_intervals(comparison: Comparison, measure: str | None = None) -> 
     >>> difference_intervals(compare({"q": {"a": 1}, "r": {"a": 1}}, runs, ["RR"])).label
     'RR: difference from x. y -0.5833'
     """
-    compared, places = _compared(comparison, measure), best_first(comparison)
+    compared, places = _compared(comparison, measure), comparison.order.best_first
     reference = places[0] if comparison.baseline is None else comparison.baseline
     rows = {row["run"]: row for row in difference_rows(comparison, compared, reference)}
     others = [(i, comparison.systems[s]) for i, s in enumerate(places) if s != reference]
@@ -137,7 +136,7 @@ def pair_matrix(comparison: Comparison, measure: str | None = None) -> Drawing:
     """
     compared = _compared(comparison, measure)
     rows = matrix_rows(comparison, compared)
-    names = [comparison.systems[s] for s in best_first(comparison)]
+    names = [comparison.systems[s] for s in comparison.order.best_first]
     has_room = len(names) <= MOST_LABELLED
     width, height = (48, ROW) if has_room else (_small(len(names)),) * 2
     size = None if has_room else 9
