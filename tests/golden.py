@@ -91,6 +91,7 @@ CASES: dict[str, list[str]] = {
         "eval a.run qrels.txt",
         "eval qrels.txt a.run -o qrels.txt",
         "eval qrels.txt a.run --master local",
+        "eval qrels.txt a.run --stdin-name piped",
         *(f"eval {THREE} {option}" for option in ("--sort AP", "--sort name --digits 2", "--sort nope", "--digits 16")),
         "eval stars.csv films.csv --engine duckdb -q -f jsonl --level 4 --columns item=film,grade=stars",
         *(
@@ -104,7 +105,7 @@ CASES: dict[str, list[str]] = {
         f"compare {THREE}",
         f"compare {THREE} --master local",
         *(f"compare {THREE} {AP} {option}" for option in ("--sort name", "--sort AP --digits 2", "--sort nope")),
-        *(f"compare {THREE} --show {view}" for view in ("systems", "pairs", "matrix", "power")),
+        *(f"compare {THREE} --show {view}" for view in ("runs", "pairs", "matrix", "power")),
         *(f"compare {TWO} {AP} {form}" for form in (*FORMATS, "-f pref_eval")),
         *_reading("compare", THREE, AP),
         *(f"compare {THREE} {option} {AP}" for option in TESTING),

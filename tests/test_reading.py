@@ -24,7 +24,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lexirecall import Positions, evaluate, project
-from lexirecall.errors import DataError, FormatError
+from lexirecall.errors import DataError, FormatError, UsageError
 
 Nested = dict[str, dict[str, float]]
 
@@ -113,6 +113,17 @@ def test_a_run_may_come_from_standard_input(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(PACKERS[packing](RUN_TEXT))))
     positions = project(write(tmp_path / "q", QRELS_TEXT), "-", needs_judged=True)
     assert (placed(positions), positions.systems) == (EXPECTED, ("-",))
+
+
+def test_a_run_from_standard_input_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    qrels, other = write(tmp_path / "q", QRELS_TEXT), write(tmp_path / "other.run", RUN_TEXT)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(RUN_TEXT)))
+    assert project(qrels, ["-", other], stdin_name="bm25").systems == ("bm25", "other.run")
+    with pytest.raises(UsageError, match=r"no run is read from it\n.*give - as one of the runs"):
+        project(qrels, [other], stdin_name="bm25")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(RUN_TEXT)))
+    with pytest.raises(UsageError, match=r"two runs have the same name: 'other\.run'"):
+        project(qrels, ["-", other], stdin_name="other.run")
 
 
 def test_judgments_may_come_from_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,7 @@ class Option:
 
     help: str
     kind: str
-    """choice, flag, number, whole (number), size (a whole number or a file), file or pairs (of names and values)."""
+    """choice, flag, number, whole (number), size (a whole number or a file), file, text or pairs (name=value)."""
     choices: tuple[str, ...] = ()
     elsewhere: Mapping[str, str] = field(default_factory=dict)
     """Values that only some commands take, and the remedy that the others name."""

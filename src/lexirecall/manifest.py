@@ -224,6 +224,9 @@ class Sources:
         ),
     )
     """In Python also connection, which is then used as it is set."""
+    stdin_name: str | None = field(
+        default=None, metadata=option("Name of the run that is read from stdin. [default: -]", "text", metavar="NAME")
+    )
     show_progress: bool | None = False
     """None: on a terminal, if it takes longer than a second."""
 

@@ -95,6 +95,7 @@ def _keywords(field: "Field[Any]", found: Option) -> dict[str, Any]:
         "whole": {"type": WholeNumber(found.least, found.most), **shown},
         "size": {"callback": _number_or_file},
         "file": {},
+        "text": {},
         "pairs": {"multiple": True, "callback": partial(_pairs, found)},
     }
     return kinds[found.kind]
@@ -154,7 +155,7 @@ def check_engine(engine: str | None, master: str | None, brought: str, *unlike: 
         if engine == "spark" and is_given:
             raise UsageError(
                 f"{name} does not go with --engine spark, which brings only {brought} here",
-                remedy="lexirecall.engines.spark.evaluate(...).per_request is a Spark data frame that can be written",
+                remedy="lexirecall.engines.spark.evaluate(...).per_query is a Spark data frame that can be written",
             )
 
 

@@ -19,7 +19,7 @@ from lexirecall.engines.spark_session import pyspark, session
 from lexirecall.engines.spark_tables import RunRows, rows_of_frame
 from lexirecall.engines.spark_workspace import Workspace
 from lexirecall.errors import FormatError, UsageError, shown
-from lexirecall.fields import among
+from lexirecall.fields import among, names_of
 from lexirecall.formats import load_judgments
 from lexirecall.formats.casts import SPARK, no_rows
 from lexirecall.formats.cells import Header, check_rows
@@ -33,7 +33,7 @@ from lexirecall.formats.source import Source, exists
 from lexirecall.formats.tablefiles import TableFiles
 from lexirecall.formats.values import BLANKS
 from lexirecall.judgments import Judgments
-from lexirecall.manifest import Conventions
+from lexirecall.manifest import Conventions, Sources
 from lexirecall.names import Names
 from lexirecall.segments import Segments
 from lexirecall.text import to_text
@@ -69,6 +69,19 @@ def compare_files(qrels: str, runs: Sequence[str], measures: Names | None = None
         return compare(*frames, measures, **options)
 
 
+_REMEDIES = {
+    "engine_options": "write settings of Spark into its spark-defaults.conf",
+    "stdin_name": "Spark reads files: write the run to one, which names it",
+}
+
+
+def _check_taken(options: dict[str, Any]) -> None:
+    """Take away the options of other readers, and raise if one of them is given."""
+    for name in set(names_of(Sources)) - {"corpus_size"}:
+        if options.pop(name, None) not in (None, False):
+            raise UsageError(f"--{name.replace('_', '-')} is not for Spark", remedy=_REMEDIES.get(name, "leave it out"))
+
+
 @contextmanager
 def _opened(
     qrels: str,
@@ -77,15 +90,11 @@ def _opened(
     master: str | None = None,
     columns: Given = None,
     providers: str | None = None,
-    engine_options: Any = None,
     **options: Any,
 ) -> "Iterator[tuple[tuple[DataFrame, RunRows], dict[str, Any]]]":
     """Give judgments and runs as frames of a session, with the options that are left."""
     check_given(columns)
-    if engine_options is not None:
-        raise UsageError(
-            "--engine-options is for DuckDB", remedy="write settings of Spark into its spark-defaults.conf"
-        )
+    _check_taken(options)
     plan = Plan(Conventions(**among(Conventions, options)), SPARK)
     paths = [path for given in runs for path in _expanded(given)]
     found = [_table_files(path, "run", columns) for path in paths]  # before Spark starts

@@ -82,7 +82,7 @@ def project(qrels: Qrels, runs: Runs, *, needs_judged: bool = False, **options: 
     n = corpus_sizes(sources.corpus_size)
     sizes = n(judgments.requests) if callable(n) else None if n is None else np.full(len(judgments.requests), n)
     owners = _load_providers(sources.providers, judgments, columns)
-    named = name_runs(runs, columns)
+    named = name_runs(runs, columns, sources.stdin_name)
     systems = read(judgments, named)
     check_common(judgments, systems)
     positions = Positions.stack(judgments, systems, conventions, sizes, owners)

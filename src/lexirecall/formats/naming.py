@@ -9,7 +9,7 @@ import glob
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
 from lexirecall.errors import FormatError, UsageError, shown
@@ -44,21 +44,31 @@ class NamedRun:
         return f"run {self.name!r}" if self.is_given else self.name
 
 
-def name_runs(runs: Runs, columns: Given = None) -> list[NamedRun]:
+def name_runs(runs: Runs, columns: Given = None, stdin_name: str | None = None) -> list[NamedRun]:
     """Name every run, and refuse two of one name; patterns stand for the files that match.
 
     A table, which may be known as one by `columns` only, names its systems itself.
 
     >>> [run.name for run in name_runs(["runs/bm25.run.gz", "dense.run"])]
     ['bm25.run', 'dense.run']
+    >>> [run.name for run in name_runs(["-", "dense.run"], stdin_name="bm25")]
+    ['bm25', 'dense.run']
     """
     named = _named(runs)
+    if stdin_name is not None:
+        named = _with_stdin_named(named, stdin_name)
     if not named:
         raise UsageError("there are no runs to evaluate")
     times = Counter(run.name for run in named)
     known = [run for run in named if times[run.name] > 1 and not (run.is_given or may_hold_table(run.run, columns))]
     check_names([(run.name, _shown(run.run)) for run in known])
     return named
+
+
+def _with_stdin_named(named: list[NamedRun], name: str) -> list[NamedRun]:
+    if "-" not in [run.run for run in named if isinstance(run.run, str)]:
+        raise UsageError(f"stdin is called {name!r}, but no run is read from it", remedy="give - as one of the runs")
+    return [replace(run, name=name) if isinstance(run.run, str) and run.run == "-" else run for run in named]
 
 
 def check_names(named: Iterable[tuple[str, str]]) -> None:

@@ -36,6 +36,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "whole": (int,),
     "size": (int, str),
     "file": (str,),
+    "text": (str,),
     "pairs": (dict,),
 }
 """What TOML has for an option of each kind."""
