@@ -28,14 +28,14 @@ print(scores, "\n")
 print("(rel=2): until the last study that survives the full text\n")
 
 # %% Review by review, since a mean hides the one that goes wrong
-print(scores.render(per_request=True), "\n")
+print(scores.render(per_query=True), "\n")
 
 # %% If I stop after 1,000 abstracts, what do I miss?
 stopped = lexirecall.explain(qrels, runs, depth=1000)
-for request in stopped.requests:
-    print(f"{request.request}: {request.sentence()}")
+for query in stopped.queries:
+    print(f"{query.id}: {query.sentence()}")
 print()
-print(stopped.requests[0].to_text(limit=3), "\n")
+print(stopped.queries[0].to_text(limit=3), "\n")
 
 # %% How many of all possible placements would have been worse? (exact, on a log scale: bits of luck)
 bits = lexirecall.evaluate(qrels, runs, ["LexiRecallBits"], corpus_size=reviews)

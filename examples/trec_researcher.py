@@ -34,7 +34,7 @@ print(f"best by AP: {by_ap}; best by LexiRecall: {by_lexirecall}")
 # %% Why? The request on which the two differ most, level by level
 other = by_ap if by_ap != by_lexirecall else next(run for run in positions.systems if run != by_lexirecall)
 explanation = lexirecall.explain(positions, pair=(by_lexirecall, other))
-print(explanation.requests[0].to_text(limit=5), "\n")
+print(explanation.queries[0].to_text(limit=5), "\n")
 
 # %% What the conventions were, for the appendix
 print(scores.manifest.to_json()[:300], "…")

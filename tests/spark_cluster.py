@@ -139,10 +139,10 @@ def num_lost(spark: Any) -> int:
 
 def is_same(scores: engine.SparkScores, expected: Scores) -> bool:
     """Compare means and all values, bit for bit."""
-    values = {(row.run, row.query, row.measure): row.value for row in scores.per_request.collect()}
+    values = {(row.run, row.query, row.measure): row.value for row in scores.per_query.collect()}
     of_text = {
         (run, query, measure): value
-        for run, queries in expected.to_dict(per_request=True).items()
+        for run, queries in expected.to_dict(per_query=True).items()
         for query, named in queries.items()
         for measure, value in named.items()
     }
@@ -328,7 +328,7 @@ def main(num_rows: int) -> int:
         pq.write_table(runs, folder / "runs.parquet", row_group_size=200_000)
         pq.write_table(qrels, folder / "qrels.parquet")
         expected = as_text(runs, qrels, folder)
-        print(f"{runs.num_rows:,} rows, {qrels.num_rows:,} judgments of {len(expected.requests):,} requests")
+        print(f"{runs.num_rows:,} rows, {qrels.num_rows:,} judgments of {len(expected.queries):,} requests")
         seen = [survives_a_kill(folder, expected), *faults(folder), full_disk(folder)]
         damage(table_of(folder / "command") / "3.parquet", 0)
         seen.append(

@@ -132,7 +132,7 @@ def test_values_are_those_of_evaluate(name: str, collection: tuple[Grades, Run],
     if not any(grade >= level for judged in qrels.values() for grade in judged.values()):
         return  # and something relevant
     scores = lexirecall.evaluate(qrels, run, name, corpus_size=1000, judged_only=judged_only, no_relevant="zero")
-    expected = {query: values[name] for query, values in scores.to_dict(per_request=True)["run"].items()}
+    expected = {query: values[name] for query, values in scores.to_dict(per_query=True)["run"].items()}
     with warnings.catch_warnings(action="ignore"):
         values = per_query(measure, qrels, run)
         mean = measure.calc_aggregate(qrels, run)

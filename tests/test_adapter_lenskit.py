@@ -154,7 +154,7 @@ def test_a_list_metric_has_the_value_that_its_measure_has_for_this_user(seed: in
     assert list(found.columns) == [metric.label for metric in metrics]
     assert len(found) == len(run)
     for user, row in found.iterrows():
-        expected = scores.values[0, scores.requests.index(str(user))]
+        expected = scores.values[0, scores.queries.index(str(user))]
         assert all(map(close, row.tolist(), expected.tolist())), user
 
 

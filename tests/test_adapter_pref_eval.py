@@ -65,9 +65,9 @@ def test_a_run_that_lacks_a_request_has_found_nothing() -> None:
 
 def test_requests_and_means_can_be_had_alone() -> None:
     preferences = prefer(QRELS, RUNS, ["ap"])
-    assert {json.loads(line)["qid"] for line in preferences.to_text(per_request=False).splitlines()} == {"all"}
+    assert {json.loads(line)["qid"] for line in preferences.to_text(per_query=False).splitlines()} == {"all"}
     assert {json.loads(line)["qid"] for line in preferences.to_text(summary=False).splitlines()} == {"q1", "q2"}
-    assert preferences.to_text(per_request=False, summary=False) == ""
+    assert preferences.to_text(per_query=False, summary=False) == ""
 
 
 def test_measures_have_the_names_of_the_reference_where_it_has_them() -> None:
@@ -93,7 +93,7 @@ def test_lower_is_better_too_where_it_is_and_an_undefined_value_is_null() -> Non
 
 
 def test_one_run_has_nothing_to_be_compared_with() -> None:
-    with pytest.raises(UsageError, match="one run only"):
+    with pytest.raises(UsageError, match="only one run"):
         prefer(QRELS, {"x": RUNS["x"]}, ["AP"])
 
 
@@ -160,7 +160,7 @@ def placed(ranking: list[str], relevant: list[str]) -> list[float]:
 
 def test_lines_of_single_runs_hold_the_values_of_evaluate() -> None:
     qrels, runs = judged_and_ranked(7)
-    scores = evaluate(qrels, runs, ["AP", "nDCG"]).to_dict(per_request=True)
+    scores = evaluate(qrels, runs, ["AP", "nDCG"]).to_dict(per_query=True)
     found = [line for line in lines(qrels, runs, ["ap", "ndcg"]) if "run" in line]
     assert len(found) > 3
     assert all(scores[line["run"]][line["qid"]] == {"AP": line["ap"], "nDCG": line["ndcg"]} for line in found)

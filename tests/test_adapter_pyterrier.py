@@ -243,4 +243,4 @@ def test_the_code_of_the_page_runs(pt: Any, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(pt, "terrier", SimpleNamespace(Retriever=lambda _index, wmodel: systems[wmodel]))
     names = {"index": None, "topics": topics, "qrels": qrels, "splade": systems["splade"]}
     run_page(DOCS / "pyterrier.md", names)
-    assert names["comparison"].systems == ("bm25", "dph", "splade")
+    assert names["comparison"].runs == ("bm25", "dph", "splade")

@@ -208,7 +208,7 @@ def test_a_path_that_is_too_long_is_refused(command: Command, arguments: tuple[s
 
 def test_judgments_without_a_relevant_item_are_refused(command: Command) -> None:
     outcome = command("eval", "bad", "good.run", bad=b"q1 0 a 0\nq2 0 b -1\n")
-    assert_refused(outcome, "no request has a relevant item", "highest grade is 0", r"\bbad\b")
+    assert_refused(outcome, "no query has a relevant document", "highest grade is 0", r"\bbad\b")
     assert_refused(command("eval", "qrels.txt", "good.run", "--level", "2"), "highest grade is 1 and the level is 2")
 
 
@@ -352,7 +352,7 @@ def test_each_kind_of_note_is_said_once_with_counts(command: Command) -> None:
     for pattern in (
         r"does not answer.*good\.run [23], b\.run 3\b.*worst case.*--queries intersection",
         r"without judgments.*b\.run 2\b.*ignored",
-        r"\b1 request without a relevant item \(q5\).*--no-relevant zero",
+        r"\b1 query without a relevant document \(q5\).*--no-relevant zero",
         r"\b1 judgment given more than once",
     ):
         assert len(re.findall(pattern, outcome.err)) == 1, (pattern, outcome.err)

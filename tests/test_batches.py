@@ -101,14 +101,14 @@ def test_values_and_sums_are_those_of_the_positions_however_they_are_cut(ties: s
     kernel = RowKernel(layout, asked)
     rows = [row for part in kernel.rows(iter([batch.slice(0, 7), batch.slice(7)])) for row in part.to_pylist()]
     values = {(row["run"], row["query"], row["measure"]): row["value"] for row in rows}
-    expected = scores.to_dict(per_request=True)
+    expected = scores.to_dict(per_query=True)
     assert values == {(s, q, m): expected[s][q][m] for s in expected for q in expected[s] for m in expected[s][q]}
     (tally,) = total(Kernel(layout, asked.values), batch.slice(9), batch.slice(0, 9), batch.slice(0, 0))
     averages = tally.averages(*asked)
     np.testing.assert_array_equal(averages.means, scores.means)
     assert averages.num_due.tolist() == scores.num_due.tolist()
-    told = [note for note in scores.notes if note.kind != "no relevant item"]  # names queries, in another order
-    assert [note for note in averages.notes if note.kind != "no relevant item"] == told
+    told = [note for note in scores.notes if note.kind != "no relevant document"]  # names queries, in another order
+    assert [note for note in averages.notes if note.kind != "no relevant document"] == told
 
 
 @pytest.mark.usefixtures("_portions")

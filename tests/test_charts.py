@@ -38,7 +38,7 @@ from report_fixture import INHERITED, hostile_report, inherited_report
 SIMULATED = simulate_collection(7, num_requests=12)
 POSITIONS = project(SIMULATED.qrels, SIMULATED.runs)
 COMPARISON = compare(POSITIONS, measures=["AP", "RR"])
-BEST_FIRST = [COMPARISON.systems[s] for s in COMPARISON.order.best_first]
+BEST_FIRST = [COMPARISON.runs[s] for s in COMPARISON.order.best_first]
 ONE_COUNTS = {"q": {"a": 1}, "r": {"a": 0}}
 ONE_COUNTED: dict[str, dict[str, list[str]]] = {"x": {"q": ["a"]}, "y": {"r": ["a"]}}
 """Of these runs, one answers no request that has a relevant document."""
@@ -96,7 +96,7 @@ def test_bars_of_the_leaderboard_are_as_long_as_the_means() -> None:
     panels = [each for each in root if "transform" in each.attrib]
     assert len(panels) == 2
     for c, panel in enumerate(panels):
-        place, means = axis(panel), dict(zip(COMPARISON.systems, COMPARISON.averages.means[:, c].tolist(), strict=True))
+        place, means = axis(panel), dict(zip(COMPARISON.runs, COMPARISON.averages.means[:, c].tolist(), strict=True))
         marks = groups(panel)
         assert [*marks] == [0, 1, 2, 3]
         for i, name in enumerate(BEST_FIRST):
@@ -118,11 +118,11 @@ def test_a_system_without_a_mean_has_a_name_and_no_bar() -> None:
 @pytest.mark.parametrize("baseline", [None, "shallow.run"])
 def test_intervals_are_drawn_from_low_to_high(baseline: str | None) -> None:
     comparison = compare(POSITIONS, measures=["AP", "RR"], baseline=baseline)
-    reference = comparison.order.best_first[0] if baseline is None else comparison.systems.index(baseline)
+    reference = comparison.order.best_first[0] if baseline is None else comparison.runs.index(baseline)
     rows = {row["run"]: row for row in difference_rows(comparison, comparison.measures[0], reference)}
     root = read_back(difference_intervals(comparison, "AP"))
     place, marks = axis(root), groups(root)
-    drawn = {[comparison.systems[s] for s in comparison.order.best_first][i]: mark for i, mark in marks.items()}
+    drawn = {[comparison.runs[s] for s in comparison.order.best_first][i]: mark for i, mark in marks.items()}
     assert drawn.keys() == rows.keys()
     for name, mark in drawn.items():
         row, (circle,), (rule,) = rows[name], mark.iter(f"{SVG}circle"), mark.iter(f"{SVG}line")
@@ -149,7 +149,7 @@ def many(count: int) -> Comparison:
 @pytest.mark.parametrize(("count", "step", "is_labelled"), [(4, 48, True), (17, 12, False), (126, 5, False)])
 def test_cells_of_the_matrix_are_the_differences(count: int, step: float, is_labelled: bool) -> None:
     comparison = COMPARISON if count == 4 else many(count)
-    names = [comparison.systems[s] for s in comparison.order.best_first]
+    names = [comparison.runs[s] for s in comparison.order.best_first]
     rows = matrix_rows(comparison, comparison.measures[0])
     root = read_back(pair_matrix(comparison))
     cells = sides(root)
@@ -227,7 +227,7 @@ def test_two_runs_without_a_common_request_have_no_bars() -> None:
 
 def test_strips_show_every_position_and_point_at_what_decides() -> None:
     names = ("deep.run", "shallow.run")
-    request = explain(POSITIONS, pair=names).requests[0].request
+    request = explain(POSITIONS, pair=names).queries[0].id
     lists, items = strip_rows(POSITIONS, request, names)
     root = read_back(request_strips(POSITIONS, request, names))
     place, marks = axis(root, is_log=True), groups(root)

@@ -43,7 +43,7 @@ def options(*measures: str) -> list[str]:
 
 def expected(*, per_query: bool) -> Values:
     scores = evaluate(FILES[0], list(FILES[1:]), MEASURE_NAMES)
-    return {(row["run"], row["query"], row["measure"]): row["value"] for row in scores.rows(per_request=per_query)}
+    return {(row["run"], row["query"], row["measure"]): row["value"] for row in scores.rows(per_query=per_query)}
 
 
 # Formats
@@ -134,7 +134,7 @@ def trec_lines(scores: Scores, query: str) -> list[str]:
         "LastRel": "LastRel",
         "TSE": "TSE",
     }
-    by_name = scores.to_dict(per_request=True)["early.run"][query] if query != "all" else scores.to_dict()["early.run"]
+    by_name = scores.to_dict(per_query=True)["early.run"][query] if query != "all" else scores.to_dict()["early.run"]
     lines = []
     for name, value in by_name.items():
         number = f"{value:.0f}" if name == "NumRet" else f"{value:6.4f}"

@@ -166,11 +166,11 @@ def test_any_collection_can_be_compared(collection: Collection, test: str) -> No
     for queries in ("all", "intersection"):
         comparison = compare(positions, measures=MEASURES, test=test, num_resamples=20, queries=queries)
         for row in comparison.rows():
-            assert row["wins"] + row["ties"] + row["losses"] == row["requests"]
+            assert row["wins"] + row["ties"] + row["losses"] == row["queries"]
             assert row["p"] is None or 0 <= row["p"] <= 1
             assert row["p"] is None or row["p_corrected"] >= row["p"] - 1e-15
             assert row["low"] is None or row["low"] <= row["response"] + 1e-12 <= row["high"] + 2e-12
-        for view in ("systems", "pairs", "matrix", "power"):
+        for view in ("runs", "pairs", "matrix", "power"):
             for form in ("table", "markdown", "latex", "html", "jsonl", "tsv"):
                 comparison.render(form, view=view)
 
@@ -179,8 +179,8 @@ def test_empty_requests_are_ties_if_they_count() -> None:
     qrels = {"q": {"a": 1}, "none": {"a": 0}}
     runs = {"x": {"q": ["a"], "none": ["a"]}, "y": {"q": ["b", "a"], "none": ["b"]}}
     rows = by_pair(compare(qrels, runs, ["AP", "LexiRecall"], no_relevant="zero"))
-    assert rows["x", "y", "AP"]["requests"] == rows["x", "y", "LexiRecall"]["requests"] == 2
-    assert by_pair(compare(qrels, runs, ["AP"]))["x", "y", "AP"]["requests"] == 1
+    assert rows["x", "y", "AP"]["queries"] == rows["x", "y", "LexiRecall"]["queries"] == 2
+    assert by_pair(compare(qrels, runs, ["AP"]))["x", "y", "AP"]["queries"] == 1
 
 
 def test_differences_are_those_of_the_pairs(positions: Any) -> None:
@@ -223,7 +223,7 @@ def test_bad_settings_are_named(arguments: dict[str, Any], message: str) -> None
 
 
 def test_one_run_is_nothing_to_compare() -> None:
-    with pytest.raises(UsageError, match="one run only"):
+    with pytest.raises(UsageError, match="only one run"):
         compare(SIMULATED.qrels, SIMULATED.runs["deep.run"], ["AP"])
 
 
@@ -279,7 +279,7 @@ def test_pairs_matrix_and_power(command: Command) -> None:
     rows = [json.loads(line) for line in power.splitlines()]
     assert [row["measure"] for row in rows] == ["AP", "R@1000"]
     assert all(row["pairs"] == 6 and row["share"] == row["significant"] / 6 for row in rows)
-    assert "requests needed" in command("compare", "qrels.txt", *RUNS, "-m", "AP", "--show", "power").out
+    assert "queries needed" in command("compare", "qrels.txt", *RUNS, "-m", "AP", "--show", "power").out
 
 
 @pytest.mark.parametrize(

@@ -264,7 +264,7 @@ def test_scores_are_those_of_dicts(tmp_path: Path) -> None:
     path = written(tmp_path, "runs.parquet", rows_of(RUNS))
     ours = lexirecall.evaluate(by_duckdb(QRELS, path), level=2)
     theirs = lexirecall.evaluate(QRELS, RUNS, level=2)
-    assert ours.to_dict(per_request=True) == theirs.to_dict(per_request=True)
+    assert ours.to_dict(per_query=True) == theirs.to_dict(per_query=True)
     assert ours.notes == theirs.notes
 
 

@@ -111,8 +111,8 @@ def test_the_systems_of_a_table_are_in_the_order_of_their_names(tables: Path) ->
     options: dict[str, Any] = {"columns": {"item": "film", "grade": "stars"}, "measures": ["AP", "LexiRecall"]}
     frame = pl.read_parquet(tables / "films.parquet").reverse()
     here, there = (evaluate(tables / "stars.csv", frame, engine=engine, **options) for engine in (None, "duckdb"))
-    assert (here.systems, there.systems) == (("c", "b", "a"), ("a", "b", "c"))
-    assert here.to_dict(per_request=True) == there.to_dict(per_request=True)
+    assert (here.runs, there.runs) == (("c", "b", "a"), ("a", "b", "c"))
+    assert here.to_dict(per_query=True) == there.to_dict(per_query=True)
 
 
 @every_verb

@@ -79,11 +79,11 @@ def noted(notes: Any) -> list[str]:
 def test_a_note_says_which_measures_ignore_the_level() -> None:
     names = ["nDCG", "AP", "nDCG@10", "ERR(max_grade=5)", "nDCG(rel=4)", "RPP(graded=True)"]
     assert noted(evaluate(STARS, RANKED, names, level=4).notes) == [
-        "computed from the grades, whatever the level: nDCG, nDCG@10, ERR(max_grade=5), RPP(graded=True) "
+        "computed from the grades, not from the level: nDCG, nDCG@10, ERR(max_grade=5), RPP(graded=True) "
         "(in nDCG(rel=4) every grade of 4 or more has the gain 1)"
     ]
     assert noted(evaluate(STARS, RANKED, ["ERR(max_grade=5)"], level=4.5).notes) == [
-        "computed from the grades, whatever the level: ERR(max_grade=5)"
+        "computed from the grades, not from the level: ERR(max_grade=5)"
     ]
     for level, measures in ((1, names), (0.5, names), (4, ["AP", "nDCG(rel=level)", "LexiRecall"])):
         assert not noted(evaluate(STARS, RANKED, measures, level=level).notes)
@@ -105,15 +105,15 @@ def test_every_verb_notes_that_a_measure_ignores_the_level() -> None:
 
 
 def test_an_unanswered_request_counts_as_worst_case() -> None:
-    per_request = evaluate(QRELS, EARLY, ["AP", "TSE", "NumRet"]).to_dict(per_request=True)["run"]
-    assert per_request["q4"] == {"AP": 0.0, "TSE": 0.0, "NumRet": 0.0}
+    per_query = evaluate(QRELS, EARLY, ["AP", "TSE", "NumRet"]).to_dict(per_query=True)["run"]
+    assert per_query["q4"] == {"AP": 0.0, "TSE": 0.0, "NumRet": 0.0}
     assert values(QRELS, EARLY, "RR") == {"RR": pytest.approx(2 / 3)}
 
 
 def test_the_intersection_leaves_unanswered_requests_out() -> None:
     scores = evaluate(QRELS, RUNS, ["RR", "NumRel"], queries="intersection")
     assert scores.to_dict() == {"early": {"RR": 1.0, "NumRel": 3.0}, "late": {"RR": 2 / 3, "NumRel": 4.0}}
-    assert scores.to_dict(per_request=True)["early"]["q4"] == {"RR": None, "NumRel": None}
+    assert scores.to_dict(per_query=True)["early"]["q4"] == {"RR": None, "NumRel": None}
 
 
 def test_a_request_without_relevant_items_is_left_out_or_counts_as_zero() -> None:
@@ -122,7 +122,7 @@ def test_a_request_without_relevant_items_is_left_out_or_counts_as_zero() -> Non
 
 
 def test_where_lower_is_better_a_request_without_relevant_items_stays_undefined() -> None:
-    scores = evaluate(QRELS, LATE, ["SL1", "AP"], no_relevant="zero").to_dict(per_request=True)["run"]
+    scores = evaluate(QRELS, LATE, ["SL1", "AP"], no_relevant="zero").to_dict(per_query=True)["run"]
     assert scores["q3"] == {"SL1": None, "AP": 0.0}
     assert values(QRELS, LATE, "SL1", no_relevant="zero") == {"SL1": pytest.approx(2 / 3)}
 
@@ -198,19 +198,19 @@ def test_a_corpus_size_that_means_nothing_is_refused(size: Any) -> None:
 
 def test_all_conversions_agree() -> None:
     scores = evaluate(QRELS, RUNS, ["AP", "LastRel", "NumRet"])
-    rows = [(row["run"], row["query"], row["measure"], row["value"]) for row in scores.rows(per_request=True)]
+    rows = [(row["run"], row["query"], row["measure"], row["value"]) for row in scores.rows(per_query=True)]
     expected = [row for row in rows if row[1] != "all"]
     assert None in {value for *_, value in expected}
     frames = {
-        "polars": scores.to_polars(per_request=True).rows(),
-        "arrow": [tuple(row.values()) for row in scores.to_arrow(per_request=True).to_pylist()],
+        "polars": scores.to_polars(per_query=True).rows(),
+        "arrow": [tuple(row.values()) for row in scores.to_arrow(per_query=True).to_pylist()],
         "pandas": [
             (*names, None if math.isnan(value) else value)
-            for *names, value in scores.to_pandas(per_request=True).itertuples(index=False)
+            for *names, value in scores.to_pandas(per_query=True).itertuples(index=False)
         ],
     }
     assert frames == dict.fromkeys(frames, expected)
-    by_name = scores.to_dict(per_request=True)
+    by_name = scores.to_dict(per_query=True)
     assert [by_name[run][query][name] for run, query, name, _ in expected] == [
         None if math.isnan(value) else value for value in scores.to_numpy().ravel().tolist()
     ]
@@ -223,10 +223,10 @@ def test_all_conversions_agree() -> None:
 @pytest.mark.parametrize("measures", [["AP"], ["AP", "RR", "LastRel"]])
 def test_a_frame_of_queries_has_no_row_for_the_mean(measures: list[str]) -> None:
     scores = evaluate(QRELS, RUNS, measures)
-    frame = scores.to_pandas(per_request=True)
-    assert len(frame) == scores.values.size == len(scores.to_polars(per_request=True))
+    frame = scores.to_pandas(per_query=True)
+    assert len(frame) == scores.values.size == len(scores.to_polars(per_query=True))
     by_run = frame[frame["measure"] == "AP"].groupby("run")["value"]
-    for s, run in enumerate(scores.systems):
+    for s, run in enumerate(scores.runs):
         column = scores.values[s, :, 0]
         assert by_run.mean()[run] == pytest.approx(scores.means[s, 0])
         assert by_run.std(ddof=0)[run] == pytest.approx(np.nanstd(column))
@@ -240,17 +240,17 @@ def test_a_conversion_is_a_copy() -> None:
 
 def test_a_request_may_be_called_all() -> None:
     scores = evaluate({"all": {"a": 1}, "q": {"a": 1}}, {"all": ["a"], "q": ["b", "a"]}, ["RR"])
-    assert scores.to_dict(per_request=True) == {"run": {"all": {"RR": 1.0}, "q": {"RR": 0.5}}}
-    assert scores.to_polars(per_request=True).rows() == [("run", "all", "RR", 1.0), ("run", "q", "RR", 0.5)]
-    assert [row["value"] for row in scores.rows(per_request=True) if row["query"] == "all"] == [1.0, 0.75]
+    assert scores.to_dict(per_query=True) == {"run": {"all": {"RR": 1.0}, "q": {"RR": 0.5}}}
+    assert scores.to_polars(per_query=True).rows() == [("run", "all", "RR", 1.0), ("run", "q", "RR", 0.5)]
+    assert [row["value"] for row in scores.rows(per_query=True) if row["query"] == "all"] == [1.0, 0.75]
     assert [note.text for note in scores.notes if "the last 'all' of each run is its mean" in note.text]
     assert not [note for note in evaluate(QRELS, RUNS, ["RR"]).notes if note.kind == "query called all"]
 
 
 def test_ids_that_are_not_utf_8_fit_into_frames() -> None:
     scores = evaluate({b"\xff": {"a": 1}}, {b"\xff": ["a"]}, ["RR"])
-    assert len(scores.to_pandas(per_request=True)) == len(scores.to_polars(per_request=True)) == 1
-    assert scores.to_arrow(per_request=True).num_rows == 1
+    assert len(scores.to_pandas(per_query=True)) == len(scores.to_polars(per_query=True)) == 1
+    assert scores.to_arrow(per_query=True).num_rows == 1
 
 
 def test_a_result_shows_itself_as_a_table_with_its_notes() -> None:
@@ -272,7 +272,7 @@ def test_in_a_notebook_an_id_cannot_become_markup() -> None:
 
 def test_the_order_of_runs_and_measures_is_kept() -> None:
     scores = evaluate(QRELS, {"z": EARLY, "a": LATE, "m": EARLY}, ["TSE", "AP", "R@5"])
-    assert (scores.systems, tuple(map(str, scores.measures))) == (("z", "a", "m"), ("TSE", "AP", "R@5"))
+    assert (scores.runs, tuple(map(str, scores.measures))) == (("z", "a", "m"), ("TSE", "AP", "R@5"))
 
 
 def test_the_order_of_requests_documents_and_runs_does_not_matter() -> None:
@@ -282,8 +282,8 @@ def test_the_order_of_requests_documents_and_runs_does_not_matter() -> None:
     reversed_runs = {name: reversed_dict(run) for name, run in reversed({**RUNS, "tied": tied}.items())}
     again_by = dict(reversed(PROVIDERS.items()))
     again = evaluate(reversed_dict(QRELS), reversed_runs, measures, corpus_size=50, providers=again_by)
-    for run, by_request in scores.to_dict(per_request=True).items():
-        assert again.to_dict(per_request=True)[run] == by_request
+    for run, by_request in scores.to_dict(per_query=True).items():
+        assert again.to_dict(per_query=True)[run] == by_request
 
 
 def reversed_dict(nested: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -306,7 +306,7 @@ def test_the_manifest_names_every_convention_and_what_was_left_out() -> None:
     assert run.items() >= {"name": "late", "answered": 4, "unanswered": 1, "without_judgments": 0}.items()
     assert (run["positive_retrieved"], run["positive_imputed"]) == (3, 2)
     assert [measure["name"] for measure in manifest["measures"]] == ["AP", "TSE"]
-    assert {note["kind"] for note in manifest["notes"]} >= {"unanswered", "no relevant item"}
+    assert {note["kind"] for note in manifest["notes"]} >= {"unanswered", "no relevant document"}
     assert set(manifest["versions"]) == {"lexirecall", "numpy", "python"}
     assert manifest["reader"]
 
@@ -328,8 +328,8 @@ def test_a_judged_request_that_is_not_answered_does_not_stop_the_evaluation() ->
 def test_a_request_with_negative_grades_only_has_no_relevant_item() -> None:
     qrels = {"q1": {"a": -1, "b": -2}, "q2": {"c": 1}}
     scores = evaluate(qrels, {"q1": ["a"], "q2": ["c"]}, ["AP", "nDCG", "Bpref", "infAP", "Judged@5"])
-    assert scores.to_dict(per_request=True)["run"]["q1"] == dict.fromkeys(map(str, scores.measures))
-    assert [note.count for note in scores.notes if note.kind == "no relevant item"] == [1]
+    assert scores.to_dict(per_query=True)["run"]["q1"] == dict.fromkeys(map(str, scores.measures))
+    assert [note.count for note in scores.notes if note.kind == "no relevant document"] == [1]
 
 
 def test_requests_are_matched_by_id_and_not_by_place() -> None:
@@ -357,7 +357,7 @@ def test_an_empty_ranking_is_a_ranking() -> None:
 
 def test_the_share_of_judged_items_in_an_empty_ranking_is_undefined() -> None:
     scores = evaluate({"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": {}, "q2": {"a": 1, "b": 0}}, ["Judged@10"])
-    assert scores.to_dict(per_request=True)["run"] == {"q1": {"Judged@10": None}, "q2": {"Judged@10": 0.5}}
+    assert scores.to_dict(per_query=True)["run"] == {"q1": {"Judged@10": None}, "q2": {"Judged@10": 0.5}}
     assert scores.to_dict() == {"run": {"Judged@10": 0.5}}
 
 
@@ -439,10 +439,10 @@ def halving() -> Iterator[Measure]:
 def test_a_measure_of_ones_own_is_used_as_an_object(halving: Measure) -> None:
     last = Measure("Last", "the last position", of_positions=lambda p: p[-1], direction=-1)
     scores = evaluate(QRELS, RUNS, [halving, halving(rel=2), last, "AP"], corpus_size=10)
-    assert scores.to_dict(per_request=True)["early"]["q1"] == {
+    assert scores.to_dict(per_query=True)["early"]["q1"] == {
         "Halving": pytest.approx(1 / 4 + 1 / 8), "Halving(rel=2)": 1 / 8, "Last": 3.0, "AP": pytest.approx(5 / 6),
     }  # fmt: skip
-    assert scores.to_dict(per_request=True)["late"]["q1"]["Last"] == 10.0
+    assert scores.to_dict(per_query=True)["late"]["q1"]["Last"] == 10.0
 
 
 def test_a_measure_of_ones_own_is_used_by_name_once_it_is_registered(halving: Measure) -> None:
@@ -461,8 +461,8 @@ RUNS_TO_SORT = {"b": {"q": ["a"], "r": ["x", "b"]}, "c": {"q": ["x", "a"], "r": 
 def test_runs_are_sorted_by_name_or_by_a_measure_the_best_first(sort: str, expected: str) -> None:
     scores = evaluate({"q": {"a": 1}, "r": {"b": 1}}, RUNS_TO_SORT, ["RR", "LastRel"])
     ordered = scores.sorted_by(sort)
-    assert ordered.systems == tuple(expected)
-    assert ordered.to_dict(per_request=True) == scores.to_dict(per_request=True)
+    assert ordered.runs == tuple(expected)
+    assert ordered.to_dict(per_query=True) == scores.to_dict(per_query=True)
     assert ordered.to_dict() == scores.to_dict()
     assert [row[0] for row in ordered.table().rows] == list(expected)
 
@@ -477,4 +477,4 @@ def test_what_was_not_computed_does_not_sort() -> None:
 def test_digits_are_those_asked_for_and_counts_stay_whole() -> None:
     scores = evaluate({"q": {"a": 1}, "r": {"b": 1}}, RUNS_TO_SORT, ["AP", "NumRet"]).with_digits(2)
     assert scores.table().rows[0] == ("b", "0.75", "3")
-    assert scores.table(per_request=True).rows[1] == ("b", "r", "0.50", "2")
+    assert scores.table(per_query=True).rows[1] == ("b", "r", "0.50", "2")

@@ -44,7 +44,7 @@ def explained(**conventions: Any) -> Any:
 
 def test_every_reason_is_told_apart_and_the_weightiest_comes_first() -> None:
     explanation = explained()
-    assert [(request.request, request.reason) for request in explanation.requests] == [
+    assert [(request.id, request.reason) for request in explanation.queries] == [
         ("found", "found"), ("last", "last"), ("earlier", "earlier"), ("same", "tie"), ("nothing", "tie"),
     ]  # fmt: skip
     assert explanation.counts == {"found": (1, 0), "last": (1, 0), "earlier": (1, 0), "tie": (2, 2)}
@@ -54,20 +54,20 @@ def test_every_reason_is_told_apart_and_the_weightiest_comes_first() -> None:
     ("request_name", "sentence"),
     [
         ("found", "new is preferred: it finds 2 of the 2 relevant documents, old 1; old lacks b."),
-        ("last", "new is preferred: both find 2 of the 2 relevant documents and the last of them stands at 3 in new "
+        ("last", "new is preferred: both find 2 of the 2 relevant documents and the last of them is at 3 in new "
                  "(a) and at 4 in old (b)."),
         ("earlier", "new is preferred: both find 3 of the 3 relevant documents, the last 1 at the same positions; "
-                    "the one before stands at 3 in new (b) and at 4 in old (b)."),
+                    "the one before is at 3 in new (b) and at 4 in old (b)."),
         ("same", "A tie: both runs have 2 of the 2 relevant documents, at the same positions."),
         ("nothing", "A tie: both runs find none of the 1 relevant document."),
     ],
 )  # fmt: skip
 def test_a_sentence_says_what_decides(request_name: str, sentence: str) -> None:
-    assert explained().request(request_name).sentence() == sentence
+    assert explained().query(request_name).sentence() == sentence
 
 
 def test_the_second_run_may_be_the_preferred_one() -> None:
-    request = explain(QRELS, {"old": OLD, "new": NEW}).request("found")
+    request = explain(QRELS, {"old": OLD, "new": NEW}).query("found")
     assert (request.preferred, request.sign, request.only_a, request.only_b) == ("new", -1, {}, {"b": 3})
     assert request.sentence() == "new is preferred: it finds 2 of the 2 relevant documents, old 1; old lacks b."
 
@@ -78,11 +78,11 @@ def test_an_explanation_agrees_with_the_definition(collection: Collection, level
     positions = project(collection.qrels, collection.runs)
     if len(positions.systems) < 2 or not positions.judgments.num_relevant(level).any():
         return
-    for request in explain(positions, level=level).requests:
-        judged = collection.qrels[request.request]
+    for request in explain(positions, level=level).queries:
+        judged = collection.qrels[request.id]
         vectors, found = [], []
         for side in (request.a, request.b):
-            order = naive.ranked([*collection.runs[side.run].get(request.request, {}).items()], judged)
+            order = naive.ranked([*collection.runs[side.run].get(request.id, {}).items()], judged)
             vectors.append(naive.Case(naive.grades_shown(order, judged), judged, level).positions)
             found.append({item: p for p, item in enumerate(order, 1) if judged.get(item, 0) >= level})
             assert side.found == found[-1]
@@ -102,7 +102,7 @@ def test_what_a_run_is_said_to_lack_is_what_the_other_finds(collection: Collecti
     positions = project(collection.qrels, collection.runs)
     if len(positions.systems) < 2 or not positions.judgments.num_relevant(level).any():
         return
-    for request in explain(positions, level=level).requests:
+    for request in explain(positions, level=level).queries:
         if request.reason != "found":
             continue
         better, worse = (request.a, request.b) if request.sign > 0 else (request.b, request.a)
@@ -117,33 +117,33 @@ def test_what_a_run_is_said_to_lack_is_what_the_other_finds(collection: Collecti
 
 def test_documents_that_neither_run_finds_are_not_what_one_of_them_lacks() -> None:
     qrels = {"q": dict.fromkeys("abcdefgh", 1)}
-    request = explain(qrels, {"new": {"q": ["g", "h", "f"]}, "old": {"q": ["h"]}}).request("q")
+    request = explain(qrels, {"new": {"q": ["g", "h", "f"]}, "old": {"q": ["h"]}}).query("q")
     assert request.sentence() == "new is preferred: it finds 3 of the 8 relevant documents, old 1; old lacks f, g."
 
 
 def test_a_request_that_is_not_there_is_an_error_that_helps() -> None:
-    with pytest.raises(UsageError, match=r"no request 'fuond'.*\n.*did you mean 'found'"):
-        explained().request("fuond")
-    with pytest.raises(UsageError, match="no request 'empty' with relevant documents"):
-        explained().request("empty")
+    with pytest.raises(UsageError, match=r"no query 'fuond'.*\n.*did you mean 'found'"):
+        explained().query("fuond")
+    with pytest.raises(UsageError, match="no query 'empty' with relevant documents"):
+        explained().query("empty")
 
 
 def test_requests_without_relevant_documents_are_ties_if_they_count() -> None:
-    request = explained(no_relevant="zero").request("empty")
+    request = explained(no_relevant="zero").query("empty")
     assert (request.reason, request.num_relevant) == ("tie", 0)
     assert "find none of the 0 relevant documents" in str(request)
 
 
 def test_with_intersection_only_common_requests_are_explained() -> None:
     fewer = {request: ranking for request, ranking in OLD.items() if request != "found"}
-    assert "found" in [r.request for r in explain(QRELS, [NEW, fewer]).requests]
+    assert "found" in [r.id for r in explain(QRELS, [NEW, fewer]).queries]
     both = explain(QRELS, [NEW, fewer], queries="intersection")
-    assert "found" not in [r.request for r in both.requests]
+    assert "found" not in [r.id for r in both.queries]
     assert both.notes[0].kind == "unanswered"
 
 
 def test_the_level_decides_what_is_explained() -> None:
-    assert explained(level=2).request("last").sentence().startswith("new is preferred: both find 1 of the 1")
+    assert explained(level=2).query("last").sentence().startswith("new is preferred: both find 1 of the 1")
 
 
 def test_expected_ties_have_nothing_to_explain() -> None:
@@ -166,11 +166,11 @@ GOOD = {
 def test_the_page_of_all_requests(command: Command) -> None:
     outcome = command("explain", "qrels", "new", "old")
     assert outcome.code == 0
-    assert outcome.err.startswith("note: 1 request without a relevant item (empty): left out")
+    assert outcome.err.startswith("note: 1 query without a relevant document (empty): left out")
     assert (
         outcome.out
         == """\
-new is preferred on 3 of 5 requests, old on 0, and 2 tie. What decides:
+new is preferred on 3 of 5 queries, old on 0, and 2 tie. What decides:
 
 decided by          for new  for old
 how many are found        1        0
@@ -193,7 +193,7 @@ old finds no relevant document that new does not.
 
 Neither finds 1 of the 10 relevant documents.
 
-One request in full: --query found
+One query in full: --query found
 """
     )
 
@@ -202,7 +202,7 @@ def test_the_page_of_one_request(command: Command) -> None:
     assert (
         command("explain", "qrels", "new", "old", "--query", "found").out
         == """\
-Request found
+Query found
 
 new is preferred: it finds 2 of the 2 relevant documents, old 1; old lacks b.
 
@@ -222,10 +222,10 @@ new finds, and old does not: b (3)
 
 def test_long_lists_are_cut_and_say_so(command: Command) -> None:
     outcome = command("explain", "qrels", "new", "old", "--limit", "2")
-    assert "(3 requests more: --limit 0 shows all)" in outcome.out
+    assert "(3 more queries: --limit 0 shows all)" in outcome.out
     assert "same" not in outcome.out
     one = command("explain", "qrels", "new", "old", "--limit", "1", "--query", "earlier").out
-    assert "(2 levels more: --limit 0 shows all)" in one
+    assert "(2 more levels: --limit 0 shows all)" in one
     assert "decides" in one
 
 
@@ -247,7 +247,7 @@ def test_rows_for_programs(command: Command) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("qrels", "new", "old", "--query", "nope"), 2, "no request 'nope'"),
+        (("qrels", "new", "old", "--query", "nope"), 2, "no query 'nope'"),
         (("qrels", "new"), 2, "RUN_B"),
         (("qrels", "new", "new"), 2, "same name"),
         (("qrels", "new", "old", "--imputation", "optimistic"), 2, "optimistic"),
@@ -266,7 +266,7 @@ def test_bad_usage_is_an_error_without_a_result(
 def test_an_id_cannot_draw_on_the_terminal() -> None:
     evil = "\x1b[31md"
     explanation = explain({"q": {evil: 1}}, {"\x1b[2Ja": {"q": [evil]}, "b": {"q": ["x"]}})
-    assert "\x1b" not in str(explanation) + str(explanation.request("q"))
+    assert "\x1b" not in str(explanation) + str(explanation.query("q"))
 
 
 # The drawing

@@ -242,12 +242,12 @@ def numbers_in(library: str, dtype: str, values: list[int]) -> Any:
 def test_the_ids_of_queries_come_back_as_they_came_in(library: str, dtype: str) -> None:
     judged = numbers_in(library, dtype, [3, 100])
     scores = evaluate(judged, {"x": {"3": ["a"], "100": ["b", "a"]}}, ["RR"])
-    assert scores.to_pandas(per_request=True)["query"].dtype == dtype
-    assert str(scores.to_polars(per_request=True)["query"].dtype).lower() == dtype
-    assert scores.to_arrow(per_request=True)["query"].to_numpy().dtype == dtype
-    assert scores.to_dict(per_request=True) == {"x": {3: {"RR": 1.0}, 100: {"RR": 0.5}}}
-    assert {type(query) for query in scores.to_dict(per_request=True)["x"]} == {float if dtype == "float64" else int}
-    assert [row["query"] for row in scores.rows(per_request=True)] == ["3", "100", "all"]
+    assert scores.to_pandas(per_query=True)["query"].dtype == dtype
+    assert str(scores.to_polars(per_query=True)["query"].dtype).lower() == dtype
+    assert scores.to_arrow(per_query=True)["query"].to_numpy().dtype == dtype
+    assert scores.to_dict(per_query=True) == {"x": {3: {"RR": 1.0}, 100: {"RR": 0.5}}}
+    assert {type(query) for query in scores.to_dict(per_query=True)["x"]} == {float if dtype == "float64" else int}
+    assert [row["query"] for row in scores.rows(per_query=True)] == ["3", "100", "all"]
 
 
 @pytest.mark.parametrize("how", ["pandas", "polars", "parquet"])
@@ -260,9 +260,9 @@ def test_a_frame_of_queries_merges_with_a_table_of_users(how: str, tmp_path: Pat
     judged.write_parquet(tmp_path / "judged.parquet")
     qrels = {"pandas": judged.to_pandas(), "polars": judged, "parquet": tmp_path / "judged.parquet"}[how]
     scores = evaluate(qrels, {7: ["a"], 8: ["x", "a"]}, ["RR"])
-    merged = scores.to_polars(per_request=True).join(users, on="query")
+    merged = scores.to_polars(per_query=True).join(users, on="query")
     assert sorted(merged.select("country", "value").rows()) == [("NO", 0.5), ("PT", 1.0)]
-    both = pandas.merge(scores.to_pandas(per_request=True), users.to_pandas(), on="query")
+    both = pandas.merge(scores.to_pandas(per_query=True), users.to_pandas(), on="query")
     assert dict(zip(both["country"], both["value"], strict=True)) == {"PT": 1.0, "NO": 0.5}
 
 
@@ -277,9 +277,9 @@ def test_keys_of_dicts_come_back_as_they_came_in(ids: list[Any], kind: str) -> N
     judged: Any = {each: {"a": 1} for each in ids}
     run: Any = {each: ["a"] for each in ids}
     scores = evaluate(judged, run, ["RR"])
-    assert scores.request_type == kind
-    assert list(scores.to_dict(per_request=True)["run"]) == (ids if kind != "text" else [str(each) for each in ids])
-    assert scores.to_pandas(per_request=True)["query"].tolist() == list(scores.to_dict(per_request=True)["run"])
+    assert scores.query_type == kind
+    assert list(scores.to_dict(per_query=True)["run"]) == (ids if kind != "text" else [str(each) for each in ids])
+    assert scores.to_pandas(per_query=True)["query"].tolist() == list(scores.to_dict(per_query=True)["run"])
 
 
 def test_categories_and_objects_that_are_integers_come_back_as_integers() -> None:
@@ -302,7 +302,7 @@ def test_csv_and_json_have_ids_of_text(tmp_path: Path) -> None:
     (tmp_path / "qrels.json").write_text('{"007": {"a": 1}}')
     for name in ("qrels.csv", "qrels.json"):
         scores = evaluate(tmp_path / name, {"007": ["a"]}, ["RR"])
-        assert scores.to_polars(per_request=True).rows() == [("run", "007", "RR", 1.0)]
+        assert scores.to_polars(per_query=True).rows() == [("run", "007", "RR", 1.0)]
 
 
 @every_library

@@ -57,7 +57,7 @@ def test_a_run_that_is_significantly_worse_fails_and_says_where_and_why() -> Non
         "    lost: b (was at 2)",
         *(
             f"q{i}: recall level 2 of 2 decides: baseline is preferred: both find 2 of the 2 relevant documents and "
-            "the last of them stands at 2 in baseline (b) and at 3 in new (b)."
+            "the last of them is at 2 in baseline (b) and at 3 in new (b)."
             for i in range(3)
         ),
         "and 1 request more that are worse",

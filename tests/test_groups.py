@@ -72,6 +72,6 @@ def test_a_pair_has_its_p_before_and_after_the_correction(correction: str) -> No
     columns = made.payload["pairs"]["by_measure"][0]
     rows = {frozenset((row["a"], row["b"])): row for row in compared.rows() if row["measure"] == "AP"}
     for i, (a, b) in enumerate(combinations(places, 2)):
-        row = rows[frozenset((compared.systems[a], compared.systems[b]))]
+        row = rows[frozenset((compared.runs[a], compared.runs[b]))]
         assert columns["p_raw"][i] == pytest.approx(row["p"], rel=1e-3)
         assert columns["p"][i] == pytest.approx(row["p_corrected"], rel=1e-3)

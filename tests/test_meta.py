@@ -650,7 +650,7 @@ def test_where_the_order_depends_on_labels_none_are_removed_and_the_rest_is_told
         ("tiny", {"alpha": 1.5}, "alpha is 1.5"),
         ("tiny", {"level": 0}, "level is 0"),
         ("tiny", {"queries": "some"}, "queries is 'some'"),
-        ("one", {}, "x: there is one run only"),
+        ("one", {}, "x: there is only one run"),
         ("twice", {}, "two collections are called 'x'"),
         ("expected", {}, "LexiRecall, whose mean over all orders of tied items has no closed form"),
     ],
@@ -667,7 +667,7 @@ def test_what_cannot_be_studied_is_said(collections: Any, options: dict[str, Any
 
 
 def test_nothing_relevant_is_an_error() -> None:
-    with pytest.raises(DataError, match="no request has a relevant item"):
+    with pytest.raises(DataError, match="no query has a relevant document"):
         study({"tiny": tiny()}, level=3)
 
 
@@ -840,7 +840,7 @@ def test_absolute_paths_and_odd_names_are_found(folder: Path) -> None:
         ('runs = ["data/runs/*", "data/runs/early"]', "runs = []", "runs is [], but must be paths or patterns"),
         ('"data/runs/*", "data/runs/early"', '"data/gone/*"', "collection 'tiny': runs: no file matches"),
         ('"data/runs/*", "data/runs/early"', '"data/runs/**b"', "collection 'tiny': runs: "),
-        ('"data/runs/*", "data/runs/early"', '"data/runs/early"', "collection 'tiny': runs: there is one run only"),
+        ('"data/runs/*", "data/runs/early"', '"data/runs/early"', "collection 'tiny': runs: there is only one run"),
         ("level = 2", "lewel = 2", "collection 'tiny at 2': unknown key 'lewel'\n  did you mean 'level'?"),
         ("level = 2", "measure = 2", "unknown key 'measure'\n  choose from name, qrels, runs"),
         ("level = 2", 'level = "2"', "level is '2', but must be a number"),
@@ -965,7 +965,7 @@ def test_the_conventions_reach_the_study(command: Command, tmp_path: Path) -> No
     [
         ((), 2, "nothing to study is given"),
         (("qrels",), 2, "there are no runs"),
-        (("qrels", "early"), 2, "there is one run only"),
+        (("qrels", "early"), 2, "there is only one run"),
         (("qrels", "early", "late", "--collections", "c.toml"), 2, "both --collections and files are given"),
         (("qrels", "early", "early"), 2, "two runs have the same name"),
         (("qrels", "early", "late", "-m", "LexiRecal"), 2, "did you mean 'LexiRecall'"),
@@ -976,7 +976,7 @@ def test_the_conventions_reach_the_study(command: Command, tmp_path: Path) -> No
         (("qrels", "early", "late", "-o", "early"), 2, "'early' exists and is not a directory"),
         (("qrels", "-", "-"), 2, "only one file can be read from stdin"),
         (("qrels", "early", "gone"), 1, "gone: no such file"),
-        (("qrels", "early", "late", "--level", "3"), 1, "no request has a relevant item"),
+        (("qrels", "early", "late", "--level", "3"), 1, "no query has a relevant document"),
         (("--collections", "gone.toml"), 1, "gone.toml: no such file"),
         (("--collections", "qrels"), 1, "qrels:1: not valid TOML"),
         (("qrels", "early", "late", "--samples", "1", "-m", "RR", "-o", "early/x"), 1, "cannot be written"),

@@ -74,6 +74,6 @@ def test_what_decides_is_what_explain_says(computed: tuple[Any, Any, Any]) -> No
         explanation = explain(positions, pair=names)
         for q, request in enumerate(payload["requests"]):
             level, sign, _ = page["decided"][place][q]
-            explained = explanation.request(request)
+            explained = explanation.query(request)
             assert level == (explained.level or 0)
             assert {1: names[0], -1: names[1], 0: None}[sign] == explained.preferred

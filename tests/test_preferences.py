@@ -342,20 +342,20 @@ RUNS: dict[str, Any] = {"x": {"q": ["a", "b"], "r": ["c"]}, "y": {"q": ["b"], "r
 
 
 def test_win_rates_worked_by_hand() -> None:
-    values = evaluate(QRELS, RUNS, "LexiRecall").to_dict(per_request=True)
+    values = evaluate(QRELS, RUNS, "LexiRecall").to_dict(per_query=True)
     assert values["x"] == {"q": {"LexiRecall": 0.75}, "r": {"LexiRecall": 0.75}, "none": {"LexiRecall": None}}
     assert values["y"]["q"] == {"LexiRecall": 0}
     assert values["z"] == {"q": {"LexiRecall": 0.75}, "r": {"LexiRecall": 0}, "none": {"LexiRecall": None}}
 
 
 def test_with_intersection_a_run_is_compared_with_those_that_answer() -> None:
-    values = evaluate(QRELS, RUNS, "LexiRecall", queries="intersection").to_dict(per_request=True)
+    values = evaluate(QRELS, RUNS, "LexiRecall", queries="intersection").to_dict(per_query=True)
     assert values["x"]["r"] == {"LexiRecall": 0.5}
     assert values["z"]["r"] == {"LexiRecall": None}
 
 
 def test_without_relevant_items_everyone_ties() -> None:
-    scores = evaluate(QRELS, RUNS, ["LexiRecall", "AP"], no_relevant="zero").to_dict(per_request=True)
+    scores = evaluate(QRELS, RUNS, ["LexiRecall", "AP"], no_relevant="zero").to_dict(per_query=True)
     assert {run: values["none"] for run, values in scores.items()} == {
         run: {"LexiRecall": 0.5, "AP": 0} for run in RUNS
     }
@@ -440,7 +440,7 @@ def test_a_preference_of_ones_own_is_used_by_name_once_it_is_registered() -> Non
     )
     try:
         assert register(own) is own
-        assert evaluate(QRELS, RUNS, "own(rel=1)").to_dict(per_request=True)["y"]["q"] == {"Own(rel=1)": 0}
+        assert evaluate(QRELS, RUNS, "own(rel=1)").to_dict(per_query=True)["y"]["q"] == {"Own(rel=1)": 0}
     finally:
         PREFERENCES.pop("Own", None)
     with pytest.raises(UsageError, match="already a measure"):

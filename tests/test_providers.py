@@ -163,7 +163,7 @@ def test_a_map_of_the_wrong_kind_is_refused() -> None:
 
 
 def test_where_nothing_is_relevant_it_is_not_the_map_that_is_to_blame() -> None:
-    with pytest.raises(DataError, match="no request has a relevant item"):
+    with pytest.raises(DataError, match="no query has a relevant document"):
         evaluate({"q": {"a": 0}}, {"q": ["a"]}, providers={"z": "Eve"})
 
 
@@ -397,7 +397,7 @@ def test_ties_for_the_worst_place_are_all_named_those_with_the_most_requests_fir
     judged = {"q1": {"a": 1, "b": 1}, "q2": {"b": 1, "c": 1}}
     positions = project(judged, {"q1": ["x"], "q2": ["c"]}, providers={"a": "Ada", "b": "Ben", "c": "Cy"})
     assert provider_exposure(positions).worst() == ("Ben", "Ada")
-    assert evaluate(positions, measures="WorstProviderOverall").to_dict(per_request=True) == {
+    assert evaluate(positions, measures="WorstProviderOverall").to_dict(per_query=True) == {
         "run": {"q1": {"WorstProviderOverall": 0.0}, "q2": {"WorstProviderOverall": 0.0}}
     }
 
@@ -442,7 +442,7 @@ def test_a_run_that_answers_none_of_a_providers_requests_leaves_it_undefined() -
     assert provider_exposure(positions, queries="intersection").worst() == ()
     scores = evaluate(positions, measures="WorstProviderOverall", queries="intersection")
     assert scores.to_dict() == {"run": {"WorstProviderOverall": None}}
-    assert "worst-off provider over all requests: run none" in str(scores)
+    assert "worst-off provider over all queries: run none" in str(scores)
 
 
 # The result, its notes and its manifest
@@ -458,7 +458,7 @@ def test_requests_without_a_value_by_nature_are_not_missing() -> None:
     assert all("(" not in cell for row in rows for cell in row)
     assert "**" in scores.render("markdown")
     assert not [note for note in scores.notes if note.kind == "undefined"]
-    assert scores.to_dict(per_request=True)["one"]["q3"] == {"WorstProvider": None, "WorstProviderOverall": None}
+    assert scores.to_dict(per_query=True)["one"]["q3"] == {"WorstProvider": None, "WorstProviderOverall": None}
 
 
 def test_a_mean_that_lacks_requests_is_still_told_from_a_full_one() -> None:
@@ -488,7 +488,7 @@ def test_the_command_says_what_the_library_says(command: Command, tmp_path: Path
     arguments = ["eval", "qrels.txt", "good.run", "other.run", "--providers", "map.tsv", "-q", "-f", "jsonl"]
     outcome = command(*arguments, "--manifest", "m.json")
     scores = evaluate("qrels.txt", ["good.run", "other.run"], providers="map.tsv")
-    assert [json.loads(line) for line in outcome.out.splitlines()] == list(scores.rows(per_request=True))
+    assert [json.loads(line) for line in outcome.out.splitlines()] == list(scores.rows(per_query=True))
     assert json.loads((tmp_path / "m.json").read_text()) == json.loads(scores.manifest.to_json())
     in_memory = {"good.run": RUN, "other.run": {"q1": ["a"], "q2": ["c"], "q3": ["y"]}}
     assert scores.to_dict() == evaluate(QRELS, in_memory, providers=MAP).to_dict()
@@ -502,9 +502,9 @@ def test_notes_name_the_worst_off_and_what_has_no_provider(command: Command, tmp
     assert outcome.code == 0
     for line in (
         "note: 2 relevant documents of 6 without a provider ('a'): credited to nobody; "
-        "1 request without any other, left out of WorstProvider",
-        "note: worst-off provider over all requests: good.run 'Cy Twombly' (mean exposure 0.5833 over 2 requests), "
-        "other.run 'Ben' (mean exposure 0.0000 over 1 request)",
+        "1 query with no other relevant document, left out of WorstProvider",
+        "note: worst-off provider over all queries: good.run 'Cy Twombly' (mean exposure 0.5833 over 2 queries), "
+        "other.run 'Ben' (mean exposure 0.0000 over 1 query)",
     ):
         assert line in outcome.err.splitlines()
     manifest = json.loads((tmp_path / "m.json").read_text())
@@ -516,7 +516,7 @@ def test_a_note_names_all_that_share_the_worst_place_and_each_exposure_asked_for
     measures = ["WorstProviderOverall", "WorstProviderOverall(e=dcg)"]
     scores = evaluate(QRELS, {"q1": ["x"], "q2": ["y"], "q3": ["a"]}, measures, providers=MAP)
     (note,) = [note for note in scores.notes if note.kind == "worst-off provider"]
-    tied = "run 'Cy Twombly', 'Ben' (mean exposure 0.0000 over up to 2 requests)"
+    tied = "run 'Cy Twombly', 'Ben' (mean exposure 0.0000 over up to 2 queries)"
     assert note.text.endswith(f": by WorstProviderOverall {tied}; by WorstProviderOverall(e='dcg') {tied}")
 
 

@@ -61,7 +61,7 @@ def ranks(ranking: Ranking) -> dict[str, int]:
 def test_a_run_that_wins_twice_and_ties_three_times_is_first(method: str) -> None:
     ranking = rank(QRELS, RUNS, method=method)
     assert ranks(ranking) == {"aaa": 1, "zzz": 2, "poor": 3}
-    assert (ranking.systems, ranking.preference, ranking.method) == (tuple(RUNS), "LexiRecall", method)
+    assert (ranking.runs, ranking.preference, ranking.method) == (tuple(RUNS), "LexiRecall", method)
     assert ranking.notes == ()
 
 
@@ -119,7 +119,7 @@ def test_requests_without_relevant_documents_tie_if_they_count_and_higher_is_bet
         ranking = rank(qrels, RUNS, name, no_relevant="zero")
         assert ranking.to_dict()["aaa"]["score"] == pytest.approx(score)
         assert rank(qrels, RUNS, name).to_dict()["aaa"]["score"] == pytest.approx(0.85)
-        assert "no relevant item" in [note.kind for note in ranking.notes]
+        assert "no relevant document" in [note.kind for note in ranking.notes]
 
 
 def test_a_measure_that_needs_judged_documents_gets_them() -> None:
@@ -175,7 +175,7 @@ def test_a_cycle_is_told_with_its_names_and_counts(method: str) -> None:
     ranking = rank(CYCLE_QRELS, CYCLE, "RPP", method=method)
     (note,) = ranking.notes
     assert (note.kind, note.count) == ("cycle", 1)
-    assert note.text == "the majority has a cycle: x > y > z > x (1:0, 1:0, 1:0 requests)"
+    assert note.text == "the majority has a cycle: x > y > z > x (1:0, 1:0, 1:0 queries)"
     assert set(ranks(ranking).values()) == {1}
     assert rank(CYCLE_QRELS, CYCLE, "LexiRecall", method=method).notes == ()
 
@@ -186,7 +186,7 @@ def test_two_cycles_are_told_in_one_note() -> None:
     (note,) = rank(CYCLE_QRELS, {**CYCLE, **shifted}, "RPP").notes
     assert note.count == 2
     assert note.text == (
-        "the majority has 2 cycles: x > y > z > x (1:0, 1:0, 1:0 requests), x2 > y2 > z2 > x2 (1:0, 1:0, 1:0 requests)"
+        "the majority has 2 cycles: x > y > z > x (1:0, 1:0, 1:0 queries), x2 > y2 > z2 > x2 (1:0, 1:0, 1:0 queries)"
     )
 
 
@@ -200,11 +200,11 @@ def test_a_long_cycle_is_told_in_short() -> None:
     ranking = rank(qrels, runs, queries="intersection", method="mc4")
     cycle, apart = {note.kind: note for note in ranking.notes}["cycle"], ranking.notes[-2]
     assert cycle.text == (
-        "the majority has a cycle: r0 > r1 > r2 > r3 > r4 > … > r0 (1:0, 1:0, 1:0, 1:0, 1:0 and 4 more requests)"
+        "the majority has a cycle: r0 > r1 > r2 > r3 > r4 > … > r0 (1:0, 1:0, 1:0, 1:0, 1:0 and 4 more queries)"
     )
     assert (apart.kind, apart.count) == ("not compared", 27)
     assert apart.text == (
-        "27 pairs of runs without a common request (r0 and r2, r0 and r3, r0 and r4 and 24 more): counted as tied"
+        "27 pairs of runs without a common query (r0 and r2, r0 and r3, r0 and r4 and 24 more): counted as tied"
     )
     assert set(ranks(ranking).values()) == {1}
 
@@ -224,7 +224,7 @@ def test_what_is_undefined_is_told_and_counts_as_tied() -> None:
 
 def test_one_run_has_no_rank() -> None:
     for runs in ({"only": RUNS["aaa"]}, iter([RUNS["aaa"]]), RUNS["aaa"]):
-        with pytest.raises(UsageError, match="one run only") as caught:
+        with pytest.raises(UsageError, match="only one run") as caught:
             rank(QRELS, runs)  # type: ignore[arg-type]
         assert caught.value.exit_code == 2
 
@@ -243,7 +243,7 @@ def test_what_is_asked_wrongly_is_said_before_anything_is_read() -> None:
 
 
 def test_nothing_relevant_is_an_error() -> None:
-    with pytest.raises(DataError, match="no request has a relevant item"):
+    with pytest.raises(DataError, match="no query has a relevant document"):
         rank(QRELS, RUNS, level=3)
 
 
@@ -264,7 +264,7 @@ def test_a_ranking_prints_itself_with_its_notes() -> None:
         "poor     3             -3.00"
     )
     text = str(rank(CYCLE_QRELS, CYCLE, "RPP"))
-    assert text.endswith("\nnote: the majority has a cycle: x > y > z > x (1:0, 1:0, 1:0 requests)")
+    assert text.endswith("\nnote: the majority has a cycle: x > y > z > x (1:0, 1:0, 1:0 queries)")
     html = rank(CYCLE_QRELS, CYCLE, "RPP")._repr_html_()
     assert "<td>0.5000</td>" in html
     assert "x &gt; y &gt; z &gt; x" in html
@@ -318,7 +318,7 @@ def test_the_table_is_for_people(command: Command) -> None:
 
 def test_notes_go_to_stderr_and_the_result_to_a_file(command: Command, tmp_path: Path) -> None:
     printed = command("rank", *CYCLE_FILES, "-m", "RPP", "-f", "jsonl")
-    note = "note: the majority has a cycle: x > y > z > x (1:0, 1:0, 1:0 requests)\n"
+    note = "note: the majority has a cycle: x > y > z > x (1:0, 1:0, 1:0 queries)\n"
     assert (printed.code, printed.err) == (0, note)
     written = command("rank", *CYCLE_FILES, "-m", "RPP", "-f", "jsonl", "-o", "order.jsonl")
     assert (written.code, written.out, written.err) == (0, "", note)
@@ -328,7 +328,7 @@ def test_notes_go_to_stderr_and_the_result_to_a_file(command: Command, tmp_path:
 def test_unanswered_requests_are_told(command: Command) -> None:
     outcome = command("rank", "qrels", "poor", "less", less=lines_of({"q1": BEST}))
     assert outcome.out.splitlines()[1].split() == ["poor", "1", "0.8000"]
-    assert re.match(r"note: judged requests that a run does not answer \(of 5: less 4\)", outcome.err)
+    assert re.match(r"note: judged queries that a run does not answer \(of 5: less 4\)", outcome.err)
     outcome = command("rank", "qrels", "poor", "less", "--queries", "intersection", less=lines_of({"q1": BEST}))
     assert outcome.out.splitlines()[1].split() == ["less", "1", "1.0000"]
 
@@ -341,7 +341,7 @@ def test_optimism_is_warned_of(command: Command) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("qrels", "aaa"), 2, "there is one run only"),
+        (("qrels", "aaa"), 2, "there is only one run"),
         (("qrels",), 2, "RUN..."),
         (("qrels", "aaa", "aaa"), 2, "two runs have the same name"),
         (("qrels", "aaa", "zzz", "--method", "mc3"), 2, "--method"),
@@ -352,7 +352,7 @@ def test_optimism_is_warned_of(command: Command) -> None:
         (("qrels", *"123456789", "--method", "kemeny"), 2, "at most 8 runs, and there are 9"),
         (("qrels", "-", "-"), 2, "only one file can be read from stdin"),
         (("qrels", "aaa", "gone"), 1, "gone: no such file"),
-        (("qrels", "aaa", "zzz", "--level", "3"), 1, "no request has a relevant item"),
+        (("qrels", "aaa", "zzz", "--level", "3"), 1, "no query has a relevant document"),
     ],
 )
 def test_bad_usage_is_an_error_without_a_result(

@@ -117,7 +117,7 @@ def test_positions_and_documents_unpack_to_those_of_the_rankings(collection: Col
 def test_means_and_values_are_those_of_evaluate(collection: Collection, level: float, queries: str) -> None:
     page, _ = reported(collection, level, queries=queries)
     scores = evaluate(collection.qrels, collection.runs, level=level, queries=queries)
-    means, values = scores.to_dict(), scores.to_dict(per_request=True)
+    means, values = scores.to_dict(), scores.to_dict(per_query=True)
     names = [measure["name"] for measure in page["measures"]]
     assert names == [*map(str, scores.measures)]
     for s, system in enumerate(page["systems"]):
@@ -254,7 +254,7 @@ def test_the_manifest_says_how_it_was_done_and_what_was_left_out() -> None:
     assert (conventions["seed"], conventions["num_resamples"], conventions["ties"]) == (3, 99, "trec")
     assert page["manifest"]["qrels"]["name"] == "qrels"
     assert [run["name"] for run in page["manifest"]["runs"]] == page["systems"]
-    assert page["manifest"]["notes"][-1]["text"].startswith("1 request without a relevant item (none)")
+    assert page["manifest"]["notes"][-1]["text"].startswith("1 query without a relevant document (none)")
     assert page["left_out"] == ["1 query without a relevant document: not shown one by one."]
     assert "none" not in page["requests"]
     assert [note.text for note in made.notes][-1] == page["left_out"][0]
@@ -484,7 +484,7 @@ def test_the_matrix_and_the_intervals_draw_the_rows_of_compare() -> None:
     for (a, b), row in rows.items():
         assert cells[a, b]["difference"] == row["response"] == -cells[b, a]["difference"]
         assert (cells[a, b]["star"] == "*") == (row["p_corrected"] < 0.05)
-    reference = comparison.systems.index("deep.run")
+    reference = comparison.runs.index("deep.run")
     drawn = {row["run"]: row for row in difference_rows(comparison, comparison.measures[0], reference)}
     assert drawn.keys() == {"precise.run", "random.run", "shallow.run"}
     for name, row in drawn.items():
@@ -494,7 +494,7 @@ def test_the_matrix_and_the_intervals_draw_the_rows_of_compare() -> None:
 
 def test_differences_on_requests_are_those_of_the_values(simulated: Report) -> None:
     positions = simulated.findings.positions
-    values = evaluate(SIMULATED.qrels, SIMULATED.runs, ["AP"]).to_dict(per_request=True)
+    values = evaluate(SIMULATED.qrels, SIMULATED.runs, ["AP"]).to_dict(per_query=True)
     rows = request_difference_rows(positions, "deep.run", "precise.run", "AP")
     assert [row["difference"] for row in rows] == sorted((row["difference"] for row in rows), reverse=True)
     assert {row["request"] for row in rows} == {*SIMULATED.qrels}
@@ -506,8 +506,8 @@ def test_differences_on_requests_are_those_of_the_values(simulated: Report) -> N
 def test_a_strip_marks_what_decides_between_two_systems(simulated: Report) -> None:
     positions = simulated.findings.positions
     names = positions.systems[0], positions.systems[1]
-    explained = explain(positions, pair=names).requests[0]
-    lists, items = strip_rows(positions, explained.request, names)
+    explained = explain(positions, pair=names).queries[0]
+    lists, items = strip_rows(positions, explained.id, names)
     assert [row["run"] for row in lists] == [*names]
     assert explained.level is not None
     for side in (explained.a, explained.b):
@@ -515,7 +515,7 @@ def test_a_strip_marks_what_decides_between_two_systems(simulated: Report) -> No
         assert [item["position"] for item in own] == [*side.found.values()]
         expected = [explained.level] if explained.level <= len(own) else []
         assert [i for i, item in enumerate(own, 1) if item["decides"]] == expected
-    assert not any(item["decides"] for item in strip_rows(positions, explained.request)[1])
+    assert not any(item["decides"] for item in strip_rows(positions, explained.id)[1])
 
 
 def test_depths_that_are_never_reached_are_not_drawn(simulated: Report) -> None:

@@ -364,7 +364,7 @@ def test_the_leaderboard_is_that_of_compare(look: Open) -> None:
 def test_a_click_on_a_heading_sorts_and_a_second_one_turns_the_order(show: Open) -> None:
     opened = show()
     names = [str(each.measure) for each in COMPARISON.measures]
-    means = dict(zip(COMPARISON.systems, COMPARISON.averages.means[:, names.index("AP")].tolist(), strict=True))
+    means = dict(zip(COMPARISON.runs, COMPARISON.averages.means[:, names.index("AP")].tolist(), strict=True))
     ascending = sorted(ORDER, key=lambda run: means[run])
     heading = opened.page.locator(".leaderboard thead th", has_text="AP")
     heading.locator("button").click()
@@ -507,7 +507,7 @@ def test_the_requests_that_decide_are_those_of_explain(show: Open) -> None:
     button = opened.page.locator("#pair .more:visible")
     button.click()
     shown = opened.texts("#pair .deciding tbody th")
-    assert shown == [request.request for request in explanation.requests]
+    assert shown == [request.id for request in explanation.queries]
     reasons = opened.texts("#pair .reasons tbody td")
     counts = [count for reason, pair in explanation.counts.items() for count in pair if reason != "tie"]
     assert [int(text) for text in reasons] == counts
@@ -539,7 +539,7 @@ def test_bars_are_one_stop_for_the_keyboard_and_arrows_move_within(show: Open) -
 
 def test_bars_are_those_of_the_differences(show: Open) -> None:
     opened = show("demo", "#m=AP")
-    values = evaluate(DEMO.qrels, DEMO.runs, ["AP"]).to_dict(per_request=True)
+    values = evaluate(DEMO.qrels, DEMO.runs, ["AP"]).to_dict(per_query=True)
     deep, precise = values["deep.run"], values["precise.run"]
     expected = sorted((deep[request]["AP"] - precise[request]["AP"] for request in DEMO.qrels), reverse=True)
     texts = opened.page.evaluate("[...document.querySelectorAll('#pair .bar')].map(each => each.ariaLabel)")
@@ -629,8 +629,8 @@ def test_a_saved_table_has_every_row_and_numbers_that_programs_read(show: Open) 
     assert name == "the-queries-that-decide-the-clearest-first.csv"
     rows = list(csv.DictReader(text.splitlines()))
     explanation = explain(DEMO.qrels, {name: DEMO.runs[name] for name in ORDER[:2]})
-    assert [row["query"] for row in rows] == [each.request for each in explanation.requests]
-    assert [int(row["A finds"]) for row in rows] == [each.a.num_found for each in explanation.requests]
+    assert [row["query"] for row in rows] == [each.id for each in explanation.queries]
+    assert [int(row["A finds"]) for row in rows] == [each.a.num_found for each in explanation.queries]
     assert text.count("\r\n") == text.count("\n") == len(rows) + 1
 
 
@@ -667,7 +667,7 @@ def test_the_saved_matrix_has_every_pair(show: Open) -> None:
 
 def test_the_saved_strips_have_every_position(show: Open) -> None:
     rows = list(csv.DictReader(saved(show("demo", "#q=1"), "#request .table:has(.strips) .save")[1].splitlines()))
-    side = explain(DEMO.qrels, {"a": DEMO.runs["random.run"], "b": DEMO.runs["deep.run"]}).request("1").a
+    side = explain(DEMO.qrels, {"a": DEMO.runs["random.run"], "b": DEMO.runs["deep.run"]}).query("1").a
     row = next(row for row in rows if "random.run" in row["run"])
     assert [float(text) for text in row["positions"].split()] == [*side.found.values()]
     assert row["documents missed"].split() == list(side.missing)
@@ -691,10 +691,10 @@ def test_a_click_on_a_request_shows_it(show: Open) -> None:
 def test_the_sentence_of_a_request_is_that_of_explain(show: Open, a: str, b: str) -> None:
     opened = show()
     explanation = explain(DEMO.qrels, {a: DEMO.runs[a], b: DEMO.runs[b]})
-    for request in explanation.requests:
-        opened.page.evaluate("hash => { location.hash = hash; }", f"#a={a}&b={b}&q={request.request}")
+    for request in explanation.queries:
+        opened.page.evaluate("hash => { location.hash = hash; }", f"#a={a}&b={b}&q={request.id}")
         opened.page.wait_for_function(
-            "text => document.querySelector('#request h3').textContent === text", arg=f"Query {request.request}"
+            "text => document.querySelector('#request h3').textContent === text", arg=f"Query {request.id}"
         )
         assert opened.text("#request .sentence") == request.sentence()
 
@@ -702,8 +702,8 @@ def test_the_sentence_of_a_request_is_that_of_explain(show: Open, a: str, b: str
 def test_a_strip_has_every_position_and_marks_the_deciding_level(show: Open) -> None:
     a, b = "deep.run", "precise.run"
     explanation = explain(DEMO.qrels, {a: DEMO.runs[a], b: DEMO.runs[b]})
-    explained = next(each for each in explanation.requests if each.preferred == a and len(each.b.missing) == 2)
-    opened = show("demo", f"#a={a}&b={b}&q={explained.request}")
+    explained = next(each for each in explanation.queries if each.preferred == a and len(each.b.missing) == 2)
+    opened = show("demo", f"#a={a}&b={b}&q={explained.id}")
     for row, side in enumerate((explained.a, explained.b)):
         path = opened.page.locator("#request .strip path.dots").nth(row).get_attribute("d")
         assert path.count("M") == side.num_found
@@ -716,7 +716,7 @@ def test_a_strip_has_every_position_and_marks_the_deciding_level(show: Open) -> 
 
 def test_the_documents_that_a_system_misses_are_all_there(show: Open) -> None:
     opened = show("demo", "#q=1")
-    side = explain(DEMO.qrels, {"a": DEMO.runs["random.run"], "b": DEMO.runs["deep.run"]}).request("1").a
+    side = explain(DEMO.qrels, {"a": DEMO.runs["random.run"], "b": DEMO.runs["deep.run"]}).query("1").a
     row = opened.page.locator("#request .strips tbody tr", has_text="random.run")
     row.locator("summary").click()
     row.locator("details > div .id").first.wait_for()
@@ -736,7 +736,7 @@ def test_worst_off_requests_come_first(show: Open) -> None:
     opened.page.locator("#worst select").select_option(label="b precise.run")
     opened.wait()
     assert COMPARISON.scores is not None
-    recall = COMPARISON.scores.values[COMPARISON.systems.index("precise.run"), :, 2]  # R@1000 of lists of a thousand
+    recall = COMPARISON.scores.values[COMPARISON.runs.index("precise.run"), :, 2]  # R@1000 of lists of a thousand
     shown = [float(text.removesuffix(" %")) for text in opened.texts("#worst tbody .value")]
     assert shown == pytest.approx([round(100 * value, 1) for value in sorted(recall)[: len(shown)]], abs=0.051)
     opened.page.locator("#worst tbody a").first.click()

@@ -75,13 +75,13 @@ def as_frames(spark: Any, qrels: Qrels, runs: Runs, *, id_type: str = "string") 
 
 
 def values_of(scores: engine.SparkScores) -> dict[tuple[str, str, str], float | None]:
-    return {(row.run, row.query, row.measure): row.value for row in scores.per_request.collect()}
+    return {(row.run, row.query, row.measure): row.value for row in scores.per_query.collect()}
 
 
 def expected_of(scores: Scores) -> dict[tuple[str, str, str], float | None]:
     return {
         (run, query, measure): value
-        for run, queries in scores.to_dict(per_request=True).items()
+        for run, queries in scores.to_dict(per_query=True).items()
         for query, values in queries.items()
         for measure, value in values.items()
     }
@@ -178,7 +178,7 @@ def test_frames_by_name_ranks_and_no_grades(spark: Any) -> None:
         with engine.evaluate(judged, only, ["AP", "LexiRecall"], columns=columns) as other:
             assert other.averages.to_dict() == {"first": {"AP": 1.0}}
             assert other.averages.notes[0].text == "LexiRecall compares runs, and there is one only: left out"
-        assert scores.averages.systems == ("second", "first")
+        assert scores.averages.runs == ("second", "first")
         assert values_of(scores) == expected_of(expected)
     assert str(scores).splitlines()[:3] == str(expected).splitlines()[:3]
     assert spark.catalog.listTables() == []
@@ -337,7 +337,7 @@ def test_bad_usage_is_refused_before_anything_runs(spark: Any) -> None:
         engine.evaluate(qrels, {})
     with pytest.raises(UsageError, match="one order of tied items"):
         engine.sort_keys(qrels, runs, ties="expected")
-    with pytest.raises(UsageError, match="there is one run only"):
+    with pytest.raises(UsageError, match="there is only one run"):
         engine.compare(qrels, runs)
     for test in ("wilcoxon", "randomization", "hsd", "randomized-hsd"):
         with pytest.raises(UsageError, match=f"{test} needs every difference"):
@@ -664,7 +664,7 @@ def test_harm_to_one_file_after_planning_is_said_of_that_file(spark: Any, tmp_pa
     folder = table_of(tmp_path / "run", write_page_checksum=True)
     qrels, runs = spark.createDataFrame(FORTY, "qid string, docid string, rel int"), spark.read.parquet(str(folder))
     with engine.evaluate(qrels, runs, ["AP"]) as scores:
-        assert scores.averages.systems == ("run",)
+        assert scores.averages.runs == ("run",)
     do_harm, said = HARMS[harm]
     do_harm(folder / "2.parquet")
     with pytest.raises(FormatError, match=rf"run/2\.parquet: {said}"):

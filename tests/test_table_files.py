@@ -334,9 +334,9 @@ def test_every_verb_takes_table_files(tmp_path: Path) -> None:
     qrels = write(tmp_path / "qrels.csv", written(QRELS))
     files = [write(tmp_path / f"{name}.parquet", parquet(BOTH.filter(system=name))) for name in ("x", "y")]
     assert evaluate(qrels, files[0], ["AP"]).to_dict() == {"x": {"AP": 0.625}}
-    assert compare(qrels, files, ["AP"]).systems == ("x", "y")
-    assert rank(qrels, files).systems == ("x", "y")
-    assert len(explain(qrels, files).requests) == 2
+    assert compare(qrels, files, ["AP"]).runs == ("x", "y")
+    assert rank(qrels, files).runs == ("x", "y")
+    assert len(explain(qrels, files).queries) == 2
 
 
 # What is wrong
@@ -450,6 +450,6 @@ def test_a_table_known_by_given_columns_only_holds_as_many_runs_as_it_says(tmp_p
     write(again, rows.replace(b"x,", b"v,").replace(b"y,", b"w,"))
     options: dict[str, Any] = {"columns": {"item": "film"}}
     qrels = {"7": {"a": 1}}
-    assert compare(qrels, path, ["RR"], **options).systems == ("x", "y")
+    assert compare(qrels, path, ["RR"], **options).runs == ("x", "y")
     assert [row["run"] for row in rank(qrels, path, **options).rows()] == ["x", "y"]
-    assert evaluate(qrels, [path, again], ["RR"], **options).systems == ("x", "y", "v", "w")
+    assert evaluate(qrels, [path, again], ["RR"], **options).runs == ("x", "y", "v", "w")

@@ -206,8 +206,8 @@ def test_a_long_cell_is_counted_too() -> None:
 @pytest.mark.parametrize("form", [form for form in FORMATS if not FORMATS[form].delimiter])
 def test_only_what_spreadsheets_open_is_changed(form: str) -> None:
     scores = evaluate({"=q": {"a": 1}}, {"=r": {"=q": ["a"]}}, ["AP"])
-    assert scores.render(form, per_request=True) == scores.render(form, per_request=True, raw=True)
-    assert "'=" not in scores.render(form, per_request=True)
+    assert scores.render(form, per_query=True) == scores.render(form, per_query=True, raw=True)
+    assert "'=" not in scores.render(form, per_query=True)
 
 
 @pytest.mark.parametrize("form", READERS)
@@ -224,7 +224,7 @@ RUNS: dict[str, Any] = {
 }
 RESULTS: dict[str, Callable[[str], str]] = {
     "eval": lambda form: evaluate(QRELS, RUNS, ["AP"]).render(form),
-    "eval per query": lambda form: evaluate(QRELS, RUNS, ["AP"]).render(form, per_request=True),
+    "eval per query": lambda form: evaluate(QRELS, RUNS, ["AP"]).render(form, per_query=True),
     "rank": lambda form: rank(QRELS, RUNS).render(form),
     "explain": lambda form: explain(QRELS, [RUNS["plain"], RUNS["with blank"]]).render(form),
     **{view: lambda form, view=view: compare(QRELS, RUNS, ["AP"]).render(form, view=view) for view in VIEWS},  # type: ignore[misc]

@@ -1,7 +1,7 @@
 """Results: what the verbs return, and what these hold.
 
-Belongs here: the names, so that all results are found in one place. Not here: the classes, which stand beside the
-verbs that make them.
+Belongs here: the names, to find all results in one place. Not here: the classes, which are beside the verbs that make
+them.
 """
 
 from lexirecall.manifest import Manifest, Note
@@ -14,11 +14,11 @@ from lexirecall.statistics import Order
 from lexirecall.verbs.averages import Averages
 from lexirecall.verbs.comparison import Comparison, MeasureComparison
 from lexirecall.verbs.explain import Explanation
-from lexirecall.verbs.explanation import RequestExplanation, Side
+from lexirecall.verbs.explanation import QueryExplanation, Side
 from lexirecall.verbs.rank import Ranking
 from lexirecall.verbs.scores import Scores
 
 __all__ = [
     "Averages", "Comparison", "Explanation", "Manifest", "MeasureComparison", "Note", "Order", "Pairs", "Projection",
-    "ProviderExposure", "Ranking", "Report", "RequestExplanation", "Scores", "Side", "Study",
+    "ProviderExposure", "QueryExplanation", "Ranking", "Report", "Scores", "Side", "Study",
 ]  # fmt: skip

@@ -20,7 +20,7 @@ from lexirecall.text import visible
 from lexirecall.verbs.compare import compare
 from lexirecall.verbs.comparison import MeasureComparison
 from lexirecall.verbs.explain import check_single_order, explain
-from lexirecall.verbs.explanation import RequestExplanation
+from lexirecall.verbs.explanation import QueryExplanation
 from lexirecall.verbs.notes import warn_of_mismatches
 from lexirecall.verbs.rank import compared_pairs
 
@@ -94,11 +94,11 @@ def assert_nothing_lost(
     __tracebackhide__ = True
     positions = _read(qrels, {"new": new, "baseline": baseline}, {**options, "depth": depth})
     explained = explain(positions, level=level)
-    lost = {request.request: request.only_b for request in explained.requests if request.only_b}
+    lost = {request.id: request.only_b for request in explained.queries if request.only_b}
     if lost:
         total = counted(sum(map(len, lost.values())), "relevant document")
         where = f"{'' if depth is None else f' within the first {depth}'}, on {len(lost)} of "
-        first = f"the new run loses {total} that the baseline has{where}{counted(len(explained.requests), 'request')}"
+        first = f"the new run loses {total} that the baseline has{where}{counted(len(explained.queries), 'request')}"
         now = _places(qrels, new, level, options)
         raise AssertionError("\n".join([first, *_listed_documents(lost, now, "was at {}, ")]))
 
@@ -123,13 +123,11 @@ def assert_all_found(
     __tracebackhide__ = True
     positions = _read(qrels, {"new": run}, {**options, "depth": depth})
     explained = explain(positions, pair=("new", "new"), level=level)
-    missing = {
-        request.request: dict.fromkeys(request.a.missing, 0) for request in explained.requests if request.a.missing
-    }
+    missing = {request.id: dict.fromkeys(request.a.missing, 0) for request in explained.queries if request.a.missing}
     if missing:
-        total = counted(sum(request.num_relevant for request in explained.requests), "relevant document")
+        total = counted(sum(request.num_relevant for request in explained.queries), "relevant document")
         where = "retrieved" if depth is None else f"within the first {depth}"
-        requests = f"on {len(missing)} of {counted(len(explained.requests), 'request')}"
+        requests = f"on {len(missing)} of {counted(len(explained.queries), 'request')}"
         first = f"{sum(map(len, missing.values()))} of {total} are not {where}, {requests}"
         raise AssertionError("\n".join([first, *_listed_documents(missing, _places(qrels, run, level, options), "")]))
 
@@ -151,7 +149,7 @@ def _single(preference: str | Evaluable) -> Evaluable:
 
 def _warn_if_nothing_can_fail(compared: MeasureComparison, alpha: float) -> None:
     """Warn of a gate that stands open: with n requests the sign test's p is 2^-n at the least, and t needs two."""
-    num_requests = int(compared.num_requests[0])
+    num_requests = int(compared.num_queries[0])
     if 0.5**num_requests >= alpha if compared.method == "sign test" else num_requests < 2:
         warn(
             f"{counted(num_requests, 'request')} cannot show that a run is worse ({compared.method}, alpha {alpha:g}): "
@@ -177,17 +175,17 @@ def _worse_requests(positions: Positions, row: Evaluable, policies: Policies) ->
     at_level = replace(policies, level=row.level(policies.level))
     explained = explain(positions, pair=("baseline", "new"), **asdict(at_level))
     sizes = {request: -value for request, value in zip(positions.requests, values.tolist(), strict=True) if value < 0}
-    worse = [request for request in explained.requests if request.request in sizes]
+    worse = [request for request in explained.queries if request.id in sizes]
     if row.name != "LexiRecall":
-        worse.sort(key=lambda request: -sizes[request.request])  # which keeps the order of equal ones
+        worse.sort(key=lambda request: -sizes[request.id])  # which keeps the order of equal ones
     for request in worse[:_SHOWN]:
-        yield visible(f"{request.request}: {_why(request, row, sizes[request.request])}")
+        yield visible(f"{request.id}: {_why(request, row, sizes[request.id])}")
         if request.only_a:
             places = (f"{document} (was at {position:,})" for document, position in request.only_a.items())
             yield visible(f"    lost: {listed(places, _SHOWN)}")
 
 
-def _why(request: RequestExplanation, row: Evaluable, size: float) -> str:
+def _why(request: QueryExplanation, row: Evaluable, size: float) -> str:
     if row.name == "LexiRecall":
         return f"recall level {request.level} of {request.num_relevant} decides: {request.sentence()}"
     return f"worse by {row}" if isinstance(size, int) else f"{row} is worse by {number(size)}"
@@ -196,7 +194,7 @@ def _why(request: RequestExplanation, row: Evaluable, size: float) -> str:
 def _places(qrels: Qrels, run: Run, level: float, options: dict[str, Any]) -> dict[str, dict[str, int]]:
     """Return where a run has its relevant documents, at whatever depth."""
     explained = explain(project(qrels, {"new": run}, **options), pair=("new", "new"), level=level)
-    return {request.request: request.a.found for request in explained.requests}
+    return {request.id: request.a.found for request in explained.queries}
 
 
 def _listed_documents(

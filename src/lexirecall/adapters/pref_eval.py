@@ -87,11 +87,11 @@ class Preferences:
     def _names(self) -> list[str]:
         return [name_in_pref_eval(row) for row in self.scores.measures]
 
-    def rows(self, *, per_request: bool = True, summary: bool = True) -> Iterator[dict[str, Any]]:
+    def rows(self, *, per_query: bool = True, summary: bool = True) -> Iterator[dict[str, Any]]:
         """Give the lines as dicts, in pref_eval's order; None where a value is undefined."""
-        systems = range(len(self.scores.systems))
-        if per_request:
-            for q in range(len(self.scores.requests)):
+        systems = range(len(self.scores.runs))
+        if per_query:
+            for q in range(len(self.scores.queries)):
                 for i in systems:
                     yield from (row for j in systems[i + 1 :] if (row := self._preference(q, i, j)))
                     yield from self._metric(q, i)
@@ -104,8 +104,8 @@ class Preferences:
         """Return how two runs compare on a request, None where no measure compares them."""
         compared = [bool(pairs.taking_part[i, q] and pairs.taking_part[j, q]) for pairs in self.pairs]
         values = [_number(pairs.values[i, j, q]) if c else None for pairs, c in zip(self.pairs, compared, strict=True)]
-        first, second = self.scores.systems[i], self.scores.systems[j]
-        row = {"qid": self.scores.requests[q], "runi": first, "runj": second, "sample": 0, "type": "preference"}
+        first, second = self.scores.runs[i], self.scores.runs[j]
+        row = {"qid": self.scores.queries[q], "runi": first, "runj": second, "sample": 0, "type": "preference"}
         return {**row, **dict(zip(self._names, values, strict=True))} if any(compared) else None
 
     def _metric(self, q: int, s: int) -> Iterator[dict[str, Any]]:
@@ -116,16 +116,16 @@ class Preferences:
             if isinstance(row, Measure)
         }
         if any(value is not None for value in values.values()):
-            row = {"qid": self.scores.requests[q], "run": self.scores.systems[s], "sample": 0, "type": "metric"}
+            row = {"qid": self.scores.queries[q], "run": self.scores.runs[s], "sample": 0, "type": "metric"}
             yield {**row, **values}
 
     def _summary(self, i: int, j: int, means: list[float]) -> dict[str, Any]:
-        row = {"qid": "all", "runi": self.scores.systems[i], "runj": self.scores.systems[j], "sample": 0}
+        row = {"qid": "all", "runi": self.scores.runs[i], "runj": self.scores.runs[j], "sample": 0}
         return {**row, **dict(zip(self._names, map(_number, means), strict=True))}
 
-    def to_text(self, *, per_request: bool = True, summary: bool = True) -> str:
-        """Return the lines: with `per_request` those that its option -q adds, without `summary` what -n leaves."""
-        return "\n".join(json.dumps(row) for row in self.rows(per_request=per_request, summary=summary))
+    def to_text(self, *, per_query: bool = True, summary: bool = True) -> str:
+        """Return the lines: with `per_query` those that its option -q adds, without `summary` what -n leaves."""
+        return "\n".join(json.dumps(row) for row in self.rows(per_query=per_query, summary=summary))
 
     def __str__(self) -> str:
         return self.to_text()

@@ -139,7 +139,7 @@ def evaluate(
     if save_results_in_run:
         for name, column in columns.items():
             run.mean_scores[name] = _mean(column)
-            run.scores[name] = dict(zip(scores.requests, column.tolist(), strict=True))
+            run.scores[name] = dict(zip(scores.queries, column.tolist(), strict=True))
     results = {name: _result(column, return_mean, return_std) for name, column in columns.items()}
     return results if len(names) > 1 else results[names[0]]
 
@@ -169,9 +169,9 @@ def compare(
     >>> qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(8)}
     >>> runs = {name: dict.fromkeys(qrels, ranking) for name, ranking in {"new": ["a", "b"], "old": ["x", "a"]}.items()}
     >>> print(compare(qrels, runs, ["map", "LexiRecall"]))
-    run        AP    LexiRecall
-    a new  1.0000 b      1.0000 b
-    b old  0.2500        0.0000
+    run        AP    LexiRecall (win rate)
+    a new  1.0000 b                 1.0000 b
+    b old  0.2500                   0.0000
     <BLANKLINE>
     raised letters: runs that are significantly worse (paired t, sign test; alpha 0.01)
     """
@@ -214,7 +214,7 @@ class RanxReport:
     @property
     def model_names(self) -> list[str]:
         """What the runs are called, in the order given."""
-        return list(self.comparison.systems)
+        return list(self.comparison.runs)
 
     @property
     def results(self) -> dict[str, dict[str, float | None]]:

@@ -77,7 +77,7 @@ def command(
 
             scores = evaluate(qrels, list(runs), measures or None, engine=engine, show_progress=None, **options)
             scores = laid_out(scores, sort, digits)
-            result = scores.render(form, per_request=per_query, bold=is_bold(output), raw=raw)
+            result = scores.render(form, per_query=per_query, bold=is_bold(output), raw=raw)
             record = scores.manifest
     show_notes(record.notes)
     show_apostrophes([result], form, raw=raw)

@@ -62,6 +62,6 @@ def command(
         result = explanation.render(form, limit=limit, bold=bold, raw=raw)
     else:
         width = shutil.get_terminal_size((80, 24)).columns if bold else 80
-        result = explanation.request(query).render(form, width=width, limit=limit, bold=bold, raw=raw)
+        result = explanation.query(query).render(form, width=width, limit=limit, bold=bold, raw=raw)
     show_apostrophes([result], form, raw=raw)
     write(result, output)

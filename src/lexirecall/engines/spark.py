@@ -60,13 +60,13 @@ class SparkScores:
     """
 
     averages: Averages
-    per_request: "DataFrame"
+    per_query: "DataFrame"
     """run, query (as in the judgments), measure, value (null where undefined); computed when it is asked for."""
     gathered: "DataFrame"
     """One row for each judged request, from which the values are computed."""
 
     def close(self) -> None:
-        """Let go of the gathered rows; `per_request` would gather them anew."""
+        """Let go of the gathered rows; `per_query` would gather them anew."""
         self.gathered.unpersist()
 
     def __enter__(self) -> Self:

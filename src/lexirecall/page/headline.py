@@ -157,7 +157,7 @@ def _against_baseline(baseline: int, better: BoolArray, how: str) -> Sentence:
 def _nothing_differs(findings: Findings, comparison: Comparison, compared: MeasureComparison) -> Sentence:
     under: Sentence = [_text("Under "), {"measure": _LEADING}, _text(", ")]  # others may tell runs apart
     is_tested = ~np.isnan(compared.corrected)
-    num_queries, num_pairs = int(compared.num_requests[is_tested].max()), int(is_tested.sum())
+    num_queries, num_pairs = int(compared.num_queries[is_tested].max()), int(is_tested.sum())
     if _cannot_reject(compared, num_queries, num_pairs, comparison.alpha):
         over = "" if num_pairs == 1 or compared.correction in ("none", "bh") else f" over {counted(num_pairs, 'pair')}"
         limit = f"the sign test cannot reach p < {comparison.alpha:g}{over}"

@@ -1,8 +1,8 @@
 """Averages: the mean of each measure for each run, which prints and converts itself.
 
-Belongs here: means and their table. Not here: values per request (scores), layout (tables).
+Belongs here: means and their table. Not here: values per query (scores), layout (tables).
 
-A mean is the exact sum of its values, rounded once, over their number: it does not depend on the order of requests, and
+A mean is the exact sum of its values, rounded once, over their number: it does not depend on the order of queries, and
 so not on the engine that adds them up.
 """
 
@@ -18,6 +18,7 @@ from lexirecall.errors import UsageError, listed
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.manifest import Manifest, Note
 from lexirecall.names import Evaluable, parse_names
+from lexirecall.preferences import Preference
 from lexirecall.sums import ExactSums
 from lexirecall.tables import Table, number, render
 
@@ -34,12 +35,12 @@ def means_of(sums: ExactSums, counts: IntArray, measures: Sequence[Evaluable]) -
 class Averages:
     """Means of S runs × M measures."""
 
-    systems: tuple[str, ...]
+    runs: tuple[str, ...]
     measures: tuple[Evaluable, ...]
     means: FloatArray
-    """The mean over requests, or the sum for counts, [S, M]; nan where no request has a value."""
+    """The mean over queries, or the sum for counts, [S, M]; nan where no query has a value."""
     counts: IntArray
-    """How many requests have a value, [S, M]."""
+    """How many queries have a value, [S, M]."""
     num_due: IntArray
     """How many should have one, [S, M]."""
     manifest: Manifest
@@ -52,9 +53,9 @@ class Averages:
         Runs that are equal stay in the order given; those without a value come last.
         """
         if sort == "given":
-            return np.arange(len(self.systems))
+            return np.arange(len(self.runs))
         if sort == "name":
-            return np.array(sorted(range(len(self.systems)), key=lambda s: self.systems[s]), np.int64)
+            return np.array(sorted(range(len(self.runs)), key=lambda s: self.runs[s]), np.int64)
         rows = parse_names(sort)
         if len(rows) != 1 or rows[0] not in self.measures:
             computed = listed(map(str, self.measures), 20)
@@ -70,7 +71,7 @@ class Averages:
         order = self.order_of(sort)
         return replace(
             self,
-            systems=tuple(self.systems[s] for s in order.tolist()),
+            runs=tuple(self.runs[s] for s in order.tolist()),
             means=self.means[order],
             counts=self.counts[order],
             num_due=self.num_due[order],
@@ -83,21 +84,22 @@ class Averages:
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Give one row for each mean: run, query ("all"), measure, value (None if undefined)."""
-        for run, means in zip(self.systems, self.means, strict=True):
+        for run, means in zip(self.runs, self.means, strict=True):
             yield from rows_of(run, "all", self.measures, means)
 
     def to_dict(self) -> dict[str, dict[str, float | None]]:
         """Return {run: {measure: mean}}; None where undefined."""
-        return {run: named(self.measures, means) for run, means in zip(self.systems, self.means, strict=True)}
+        return {run: named(self.measures, means) for run, means in zip(self.runs, self.means, strict=True)}
 
     def table(self) -> Table:
         """Lay the means out, one row a run.
 
-        A mean over fewer requests than it should have is followed by their number in brackets, and is never the best.
+        A mean over fewer queries than it should have is followed by their number in brackets, and is never the best.
         """
-        header = ("run", *map(str, self.measures))
-        rows = tuple((run, *self._shown(s)) for s, run in enumerate(self.systems))
-        return Table(header, rows, best=frozenset((s, c + 1) for s, c in self._best()))
+        header = ("run", *headings(self.measures))
+        rows = tuple((run, *self._shown(s)) for s, run in enumerate(self.runs))
+        best = frozenset((s, c + 1) for s, c in self._best())
+        return Table(header, rows, best=best, footnote=on_win_rates(self.measures, len(self.runs)))
 
     def _shown(self, s: int) -> tuple[str, ...]:
         triples = zip(numbers(self.measures, self.means[s], self.digits), self.counts[s], self.num_due[s], strict=True)
@@ -121,6 +123,19 @@ class Averages:
     def _repr_html_(self) -> str:
         notes = "".join(f"<p><small>{escape(note.text)}</small></p>" for note in self.notes)
         return self.table().to_html() + notes
+
+
+def headings(measures: Sequence[Evaluable]) -> list[str]:
+    """Return the heading of the values of each measure; a preference has a win rate."""
+    return [f"{row} (win rate)" if isinstance(row, Preference) else str(row) for row in measures]
+
+
+def on_win_rates(measures: Sequence[Evaluable], num_runs: int) -> str:
+    """Return the footnote of a table that holds win rates, which depend on the other runs."""
+    if not any(isinstance(row, Preference) for row in measures):
+        return ""
+    others = "other run" if num_runs == 2 else f"{num_runs - 1:,} other runs"
+    return f"win rate: against the {others} of this table"
 
 
 def order_by_mean(measure: Evaluable, means: FloatArray) -> IntArray:

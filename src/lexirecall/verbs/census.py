@@ -86,7 +86,7 @@ class Census:
         )
 
     def __add__(self, other: "Census") -> "Census":
-        """Count the requests of both, which are different ones; what is not counted by request is the first one's."""
+        """Count the requests of both, which must differ; what is not counted by request is taken from the first."""
         return replace(
             self,
             **{name: getattr(self, name) + getattr(other, name) for name in _ADDED},
@@ -105,7 +105,7 @@ class Census:
         levels = {row.level(level) for row in looking}
         if all(self.empty[each][0] == self.num_requests for each in levels):
             raise DataError(
-                f"{self.name}: no request has a relevant item, so that nothing can be measured: "
+                f"{self.name}: no query has a relevant document, and nothing can be measured: "
                 f"the highest grade is {plain(self.highest_grade)} and the level is {plain(min(levels))}",
                 remedy="lower the level, or check that the grades are what they should be",
             )
@@ -123,7 +123,7 @@ class Census:
             conventions={**asdict(self.conventions), **asdict(policies), "corpus_size": self.corpus_size},
             measures=tuple(_measure_record(measure) for measure in measures),
             qrels={
-                "requests": self.num_requests,
+                "queries": self.num_requests,
                 "judged": self.num_judged,
                 "positive": self.num_positive,
                 "repeated": self.num_repeated,

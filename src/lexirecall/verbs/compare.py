@@ -35,7 +35,7 @@ from lexirecall.verbs.scores import Scores
 from lexirecall.verbs.testing import Testing
 
 Tested = tuple[Summarized, PairedTests | HSD]
-"""The pairs of systems under one measure, and the test of them."""
+"""The pairs of systems under one measure, and their test."""
 
 
 @takes(Testing, Policies, *READING)
@@ -47,7 +47,7 @@ def compare(
     baseline: str | None = None,
     **options: Any,
 ) -> Comparison:
-    """Compare every two runs, or every run with a baseline.
+    """Compare each pair of runs, or each run with a baseline.
 
     `test` is auto (the sign test for LexiRecall and LexiPrecision, the paired t test for what has a size), t,
     wilcoxon, sign, randomization, hsd or randomized-hsd; `correction` is holm, bonferroni, bh or none, over all pairs
@@ -113,7 +113,7 @@ def conclude(
 def check_number(num_runs: int | None) -> None:
     """Raise if it is known that there is one run only."""
     if num_runs is not None and num_runs < 2:
-        raise UsageError("there is one run only, and nothing to compare it with", remedy="give two or more runs")
+        raise UsageError("there is only one run, and nothing to compare it with", remedy="give two or more runs")
 
 
 def index_of(baseline: str | None, systems: Sequence[str]) -> int | None:
@@ -138,7 +138,7 @@ def _simultaneous(scores: Scores, pairs: Sequence[Pairs], testing: Testing, *, s
         _responses(row, each, scores.values[:, :, c])
         for c, (row, each) in enumerate(zip(scores.measures, pairs, strict=True))
     ]
-    available = {**asdict(testing), "names": scores.systems, "show_progress": show_progress}
+    available = {**asdict(testing), "names": scores.runs, "show_progress": show_progress}
     results: list[HSD] = ask(SIMULTANEOUS[testing.test], responses, available)
     return results
 
@@ -172,7 +172,7 @@ def _compared(
         "wins": differences.wins,
         "ties": differences.ties,
         "losses": differences.losses,
-        "num_requests": differences.num_requests,
+        "num_queries": differences.num_requests,
         "effects": effect_sizes(differences),
         "lows": result.lows,
         "highs": result.highs,
@@ -204,10 +204,10 @@ def _notes(compared: Sequence[MeasureComparison]) -> Iterator[Note]:
     undefined = {str(each.measure): int(np.isnan(each.pvalues).sum()) for each in compared}
     if total := sum(undefined.values()):
         which = listed((f"{name} {count:,}" for name, count in undefined.items() if count), 9)
-        text = f"pairs without a p-value, for too few common requests ({which}): left out of the correction"
+        text = f"pairs without a p-value because they have too few common queries ({which}): left out of the correction"
         yield Note("pairs without p", text, total)
     left_out = {str(each.measure): each.num_left_out for each in compared if each.num_left_out}
     if left_out:
         which = listed((f"{name} {count:,}" for name, count in left_out.items()), 9)
-        text = f"requests on which not every run has a value ({which}) are left out of the layout"
+        text = f"queries on which some run has no value ({which}) are left out of the layout"
         yield Note("layout", text, max(left_out.values()))

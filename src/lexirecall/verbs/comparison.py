@@ -21,21 +21,21 @@ from lexirecall.verbs.averages import Averages
 from lexirecall.verbs.conversion import ColumnValues, Convertible, columns_of
 from lexirecall.verbs.scores import Scores
 
-VIEWS = ("systems", "pairs", "matrix", "power")
+VIEWS = ("runs", "pairs", "matrix", "power")
 _COLUMNS = (
-    "a", "b", "measure", "mean", "wins", "ties", "losses", "p", "p_corrected", "requests", "low", "high", "effect",
-    "response", "requests_needed", "test", "correction",
+    "a", "b", "measure", "mean", "wins", "ties", "losses", "p", "p_corrected", "queries", "low", "high", "effect",
+    "response", "queries_needed", "test", "correction",
 )  # fmt: skip
-_POWER_COLUMNS = ("measure", "test", "correction", "pairs", "significant", "share", "tied", "requests_needed")
+_POWER_COLUMNS = ("measure", "test", "correction", "pairs", "significant", "share", "tied", "queries_needed")
 
 
 @dataclass(frozen=True, eq=False)
 class MeasureComparison:
-    """Every pair of systems under one measure or preference; the arrays have one entry for each pair."""
+    """Every pair of runs under one measure or preference; the arrays have one entry for each pair."""
 
     measure: Evaluable
     a: IntArray
-    """Index of the first system."""
+    """Index of the first run."""
     b: IntArray
     """Index of the second, which comes after it."""
     means: FloatArray
@@ -43,7 +43,7 @@ class MeasureComparison:
     wins: IntArray
     ties: IntArray
     losses: IntArray
-    num_requests: IntArray
+    num_queries: IntArray
     effects: FloatArray
     """d_z = mean / standard deviation, or for signs the probability of superiority (wins + ties/2)/n."""
     lows: FloatArray
@@ -52,7 +52,7 @@ class MeasureComparison:
     pvalues: FloatArray
     corrected: FloatArray
     needed: FloatArray
-    """How many requests it would take to detect the observed difference with 80 % power."""
+    """How many queries it would take to detect the observed difference with 80 % power."""
     responses: FloatArray
     """The difference that was tested: of responses with HSD, (wins - losses)/n with the sign test, else the mean."""
     method: str
@@ -64,7 +64,7 @@ class MeasureComparison:
         return np.asarray(self.corrected < alpha)
 
     def better(self, num_systems: int, alpha: float) -> BoolArray:
-        """Tell which system is significantly better than which, [S, S]."""
+        """Tell which run is significantly better than which, [S, S]."""
         better = np.zeros((num_systems, num_systems), bool)
         significant = self.is_significant(alpha)
         better[self.a, self.b] = significant & (self.responses > 0)
@@ -80,9 +80,9 @@ class Comparison(Convertible):
     >>> qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(8)}
     >>> runs = {name: dict.fromkeys(qrels, ranking) for name, ranking in {"new": ["a", "b"], "old": ["x", "a"]}.items()}
     >>> print(compare(qrels, runs, ["LexiRecall", "AP"]))
-    run    LexiRecall        AP
-    a new      1.0000 b  1.0000 b
-    b old      0.0000    0.2500
+    run    LexiRecall (win rate)        AP
+    a new                 1.0000 b  1.0000 b
+    b old                 0.0000    0.2500
     <BLANKLINE>
     raised letters: runs that are significantly worse (sign test, paired t; holm, alpha 0.05)
     """
@@ -90,34 +90,34 @@ class Comparison(Convertible):
     averages: Averages
     measures: tuple[MeasureComparison, ...]
     order: Order
-    """The order of the systems by their mean win rate under the first measure."""
+    """The order of the runs by their mean win rate under the first measure."""
     baseline: int | None
     alpha: float
     notes: tuple[Note, ...]
     scores: Scores | None = None
-    """The values of each request; None where they are on a cluster."""
+    """The values of each query; None where they are on a cluster."""
     places: tuple[int, ...] | None = None
-    """The systems in the order of tables, if another one is asked for than the best first."""
+    """The runs in the order of tables, if another one is asked for than the best first."""
 
     @property
     def _decimals(self) -> int:
         return 4 if self.averages.digits is None else self.averages.digits
 
     @property
-    def systems(self) -> tuple[str, ...]:
+    def runs(self) -> tuple[str, ...]:
         """The runs, in the order given."""
-        return self.averages.systems
+        return self.averages.runs
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Give one row for each pair and measure; positive mean and wins say that a is better. None if undefined."""
         for compared in self.measures:
             columns = (
                 compared.means, compared.wins, compared.ties, compared.losses, compared.pvalues, compared.corrected,
-                compared.num_requests, compared.lows, compared.highs, compared.effects, compared.responses,
+                compared.num_queries, compared.lows, compared.highs, compared.effects, compared.responses,
             )  # fmt: skip
             lists = [column.tolist() for column in (compared.a, compared.b, compared.needed, *columns)]
             for a, b, needed, *values in zip(*lists, strict=True):
-                names = self.systems[a], self.systems[b], str(compared.measure)
+                names = self.runs[a], self.runs[b], str(compared.measure)
                 ends = int(needed) if np.isfinite(needed) else None, compared.method, compared.correction
                 yield dict(zip(_COLUMNS, (*names, *map(_defined, values), *ends), strict=True))
 
@@ -125,11 +125,9 @@ class Comparison(Convertible):
         return columns_of(self.rows(), _COLUMNS), self.scores.frame_library if self.scores else ""
 
     def table(self) -> Table:
-        """Lay out the systems, best first, with the runs that each is significantly better than in raised letters."""
-        places, labels, plain = self._places, _labels(len(self.systems)), self.averages.table()
-        rows = tuple(
-            (f"{label} {self.systems[s]}", *plain.rows[s][1:]) for label, s in zip(labels, places, strict=True)
-        )
+        """Lay out the runs, best first, with the runs that each is significantly better than in raised letters."""
+        places, labels, plain = self._places, _labels(len(self.runs)), self.averages.table()
+        rows = tuple((f"{label} {self.runs[s]}", *plain.rows[s][1:]) for label, s in zip(labels, places, strict=True))
         best = frozenset((places.index(s), c) for s, c in plain.best)
         marks: dict[tuple[int, int], str] = {}
         for c, compared in enumerate(self.measures, 1):
@@ -147,7 +145,7 @@ class Comparison(Convertible):
 
     @property
     def _places(self) -> list[int]:
-        """The systems, best first unless another order is asked for; equal ones in the order given."""
+        """The runs, best first unless another order is asked for; equal ones in the order given."""
         return self.order.best_first if self.places is None else list(self.places)
 
     def _mark(self, better: BoolArray, r: int, labels: list[str]) -> str:
@@ -163,11 +161,11 @@ class Comparison(Convertible):
         how = f"({methods}; {'' if correction == 'none' else f'{correction}, '}alpha {self.alpha:g})"
         if self.baseline is None:
             return f"raised letters: runs that are significantly worse {how}"
-        return f"+ and -: significantly better and worse than {self.systems[self.baseline]} {how}"
+        return f"+ and -: significantly better and worse than {self.runs[self.baseline]} {how}"
 
     def pairs_table(self) -> Table:
         """Lay out every pair and measure."""
-        shown = ("mean", "low", "high", "effect", "wins", "ties", "losses", "requests", "p", "p_corrected")
+        shown = ("mean", "low", "high", "effect", "wins", "ties", "losses", "queries", "p", "p_corrected")
         rows = tuple(
             (row["a"], row["b"], row["measure"], *(_shown(row[column], self._decimals) for column in shown))
             for row in self.rows()
@@ -175,20 +173,20 @@ class Comparison(Convertible):
         return Table(("a", "b", "measure", *shown), rows, numbers_from=3)
 
     def matrix_table(self, compared: MeasureComparison) -> Table:
-        """Lay out the mean difference of each two systems, row less column, best first; * where it is significant."""
-        places, size = self._places, len(self.systems)
+        """Lay out the mean difference of each pair of runs, row minus column, best first; * where it is significant."""
+        places, size = self._places, len(self.runs)
         means, better = np.full((size, size), np.nan), compared.better(size, self.alpha)
         means[compared.a, compared.b], means[compared.b, compared.a] = compared.responses, -compared.responses
         marked = better | better.T
         rows = tuple(
             (
-                self.systems[s],
+                self.runs[s],
                 *("" if s == t or np.isnan(means[s, t]) else number(means[s, t], self._decimals) for t in places),
             )
             for s in places
         )
         marks = {(r, c + 1): "*" for r, s in enumerate(places) for c, t in enumerate(places) if marked[s, t]}
-        header = (str(compared.measure), *(self.systems[s] for s in places))
+        header = (str(compared.measure), *(self.runs[s] for s in places))
         note = f"row less column; *: {compared.method}, p < {self.alpha:g}"
         return Table(
             header,
@@ -208,27 +206,27 @@ class Comparison(Convertible):
                 int((~np.isnan(compared.corrected)).sum()),
                 int(compared.is_significant(self.alpha).sum()),
                 _defined(discriminative_power(compared.corrected, self.alpha)),
-                _defined(float(compared.ties.sum() / max(compared.num_requests.sum(), 1))),
+                _defined(float(compared.ties.sum() / max(compared.num_queries.sum(), 1))),
                 int(np.ceil(np.median(finite))) if len(finite) else None,
             )
             yield dict(zip(_POWER_COLUMNS, values, strict=True))
 
     def power_table(self) -> Table:
         """Lay out the discriminative power of the measures."""
-        header = ("measure", "test", "correction", "pairs", "significant", "share", "tied requests", "requests needed")
+        header = ("measure", "test", "correction", "pairs", "significant", "share", "tied queries", "queries needed")
         rows = tuple(
             (*(row[c] for c in _POWER_COLUMNS[:3]), *(_shown(row[c]) for c in _POWER_COLUMNS[3:]))
             for row in self.power_rows()
         )
-        note = f"share of the pairs with p < {self.alpha:g}; requests needed: the median over pairs, for 80 % power"
+        note = f"share of the pairs with p < {self.alpha:g}; queries needed: the median over pairs, for 80 % power"
         return Table(header, rows, numbers_from=3, footnote=note)
 
-    def render(self, form: str = "table", *, view: str = "systems", bold: bool = False, raw: bool = False) -> str:
+    def render(self, form: str = "table", *, view: str = "runs", bold: bool = False, raw: bool = False) -> str:
         """Return one of VIEWS in one of the formats of the command line; for programs, always rows."""
         choice("view", view, VIEWS)
         if view == "power":
             return render(form, self.power_table(), self.power_rows(), _POWER_COLUMNS, bold=bold, raw=raw)
-        tables: Sequence[Table] = [self.table()] if view == "systems" else [self.pairs_table()]
+        tables: Sequence[Table] = [self.table()] if view == "runs" else [self.pairs_table()]
         if view == "matrix" and form in FOR_PEOPLE:
             tables = [self.matrix_table(compared) for compared in self.measures]
         return "\n\n".join(render(form, table, self.rows(), _COLUMNS, bold=bold, raw=raw) for table in tables)
@@ -249,7 +247,7 @@ def _shown(value: Any, decimals: int = 4) -> str:
 
 
 def _labels(count: int) -> list[str]:
-    """Name the systems a, b, … z, aa, ab, …, however many.
+    """Name the runs a, b, … z, aa, ab, …, however many.
 
     >>> _labels(28)[-3:]
     ['z', 'aa', 'ab']

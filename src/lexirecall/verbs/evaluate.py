@@ -1,4 +1,4 @@
-"""Evaluate: the value of every measure for every run and request.
+"""Evaluate: the value of every measure for every run and query.
 
 Belongs here: the verb. Not here: its result (scores), formulas (measures), layout (tables).
 """
@@ -27,19 +27,21 @@ def evaluate(
 ) -> Scores:
     """Evaluate runs against judgments, or positions that were made before.
 
-    `qrels` is a file or {request: {document: grade}}; `runs` is one run, several, or {name: run}, and a run is a
-    file, {request: {document: score}} or {request: [document, …]}. Positions, from `project`, stand in the place of
-    both, so that one reading serves many calls. A grade of at least `level` is relevant. `options` have the names that
-    the command line has; of these `providers` says whose the documents are: a file of lines `document provider`,
-    {document: provider} or {document: [provider, …]}. Without `measures`, those of the command line are computed. The
-    value of a preference such as LexiRecall is the win rate against the other runs.
+    `qrels` is a file or {query: {document: grade}}. `runs` is one run, several, or {name: run}; a run is a file,
+    {query: {document: score}} or {query: [document, …]}. Positions, from `project`, replace both: one reading serves
+    many calls. A document is relevant if its grade is at least `level`. `options` have the names that they have on the
+    command line. `providers` says who provides the documents: a file of lines `document provider`,
+    {document: provider} or {document: [provider, …]}. Without `measures`, the default measures of the command line are
+    computed. The value of a preference such as LexiRecall is the win rate against the other runs.
 
     >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
     >>> runs = {"early": {"q1": ["a", "x", "y", "b"], "q2": ["c"]}, "late": {"q1": ["x", "a", "b"], "q2": ["z", "c"]}}
     >>> print(evaluate(qrels, runs, ["LexiRecall", "TSE", "AP", "LastRel"]))
-    run    LexiRecall     TSE      AP  LastRel
-    early      0.5000  0.6250  0.8750      2.5
-    late       0.5000  0.4167  0.5417      2.5
+    run    LexiRecall (win rate)     TSE      AP  LastRel
+    early                 0.5000  0.6250  0.8750      2.5
+    late                  0.5000  0.4167  0.5417      2.5
+    <BLANKLINE>
+    win rate: against the other run of this table
     >>> from lexirecall import project
     >>> positions = project({"q": {"a": 1, "b": 2}}, {"q": ["b", "x", "a"]})
     >>> evaluate(positions, measures=["AP", "AP(rel=2)"]).to_dict()
@@ -90,7 +92,7 @@ def computable(
         if has_one_run and isinstance(row, Preference):
             left_out.setdefault("compares runs, and there is one only", []).append(str(row))
         elif drops_open_forms and not row.has_closed_form:
-            left_out.setdefault("has no closed form over the orders of tied items", []).append(str(row))
+            left_out.setdefault("has no closed form over the orders of tied documents", []).append(str(row))
         else:
             kept.append(row)
     notes = [Note("left out", f"{listed(names, 9)} {why}: left out", len(names)) for why, names in left_out.items()]

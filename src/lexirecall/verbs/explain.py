@@ -1,6 +1,6 @@
-"""Explain: why one run is preferred to another, request by request, and what each overlooks.
+"""Explain: why one run is preferred to another, query by query, and what each misses.
 
-Belongs here: the verb and the page of all requests. Not here: one request (explanation), layout (tables).
+Belongs here: the verb and the page of all queries. Not here: one query (explanation), layout (tables).
 """
 
 import difflib
@@ -21,7 +21,7 @@ from lexirecall.preferences import LEXI_RECALL
 from lexirecall.tables import Table, render
 from lexirecall.text import to_text, visible
 from lexirecall.verbs.census import Census
-from lexirecall.verbs.explanation import REASONS, RequestExplanation, Side
+from lexirecall.verbs.explanation import REASONS, QueryExplanation, Side
 from lexirecall.verbs.given import positions_of
 from lexirecall.verbs.notes import notes_on_requests
 
@@ -35,18 +35,18 @@ _COLUMNS = (
 def explain(
     qrels: Qrels | Positions, runs: Runs | None = None, *, pair: tuple[str, str] | None = None, **options: Any
 ) -> "Explanation":
-    """Explain which of two runs LexiRecall prefers on each request, and why.
+    """Explain which of two runs LexiRecall prefers on each query, and why.
 
-    The arguments are those of `evaluate`; of more than two runs, `pair` names the two.
+    The arguments are those of `evaluate`. If there are more than two runs, `pair` names the two.
 
     >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
     >>> old, new = {"q1": ["a", "x", "b"], "q2": ["c"]}, {"q1": ["x", "a", "b"], "q2": ["z"]}
     >>> explanation = explain(qrels, {"old": old, "new": new})
-    >>> for request in explanation.requests:
-    ...     print(request.request, request.sentence())
+    >>> for query in explanation.queries:
+    ...     print(query.id, query.sentence())
     q2 old is preferred: it finds 1 of the 1 relevant document, new 0; new lacks c.
     q1 old is preferred: both find 2 of the 2 relevant documents, the last 1 at the same positions; the one before \
-stands at 1 in old (a) and at 2 in new (a).
+is at 1 in old (a) and at 2 in new (a).
     """
     policies = taken(Policies, options)
     check_single_order(among(Conventions, options))
@@ -57,16 +57,16 @@ stands at 1 in old (a) and at 2 in new (a).
     answered = policies.among(positions.answered)
     is_compared = ((projection.num_relevant > 0) | policies.counts_empty(LEXI_RECALL)) & answered[a] & answered[b]
     explained = [
-        RequestExplanation(positions.requests[q], _side(projection, a, q), _side(projection, b, q))
+        QueryExplanation(positions.requests[q], _side(projection, a, q), _side(projection, b, q))
         for q in np.flatnonzero(is_compared).tolist()
     ]
     notes = tuple(notes_on_requests(Census.of(positions, [policies.level]), policies))
-    ordered = tuple(sorted(explained, key=lambda request: request.weight))
+    ordered = tuple(sorted(explained, key=lambda query: query.weight))
     return Explanation((positions.systems[a], positions.systems[b]), ordered, notes)
 
 
 def check_single_order(conventions: Mapping[str, Any]) -> None:
-    """Raise where there is no single order, or an invented one, whose positions could be shown."""
+    """Raise if there is no order whose positions could be shown, or only an invented one."""
     if conventions.get("ties") == "expected":
         raise UsageError("ties='expected' has no single order to show", remedy="choose trec, input, worst or best")
     if conventions.get("imputation") == "optimistic":
@@ -98,56 +98,56 @@ def _side(projection: Projection, s: int, q: int) -> Side:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why each of two runs is preferred where it is; the requests stand in the order of what decides them."""
+    """Why each of two runs is preferred where it is; the queries are in the order of what decides them."""
 
     runs: tuple[str, str]
-    requests: tuple[RequestExplanation, ...]
+    queries: tuple[QueryExplanation, ...]
     notes: tuple[Note, ...]
 
     @cached_property
-    def _by_name(self) -> dict[str, RequestExplanation]:
-        return {request.request: request for request in self.requests}
+    def _by_name(self) -> dict[str, QueryExplanation]:
+        return {query.id: query for query in self.queries}
 
-    def request(self, name: str) -> RequestExplanation:
-        """Return the explanation of one request."""
+    def query(self, name: str) -> QueryExplanation:
+        """Return the explanation of one query."""
         if name not in self._by_name:
             near = difflib.get_close_matches(name, self._by_name, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"there are {listed(map(repr, self._by_name), most=3)}"
-            raise UsageError(f"no request {shown(name)} with relevant documents is compared", remedy=hint)
+            raise UsageError(f"no query {shown(name)} with relevant documents is compared", remedy=hint)
         return self._by_name[name]
 
     @property
     def counts(self) -> dict[str, tuple[int, int]]:
-        """For each reason, how many requests it decides for the first run and for the second; of ties, all twice."""
-        decided = Counter((request.reason, request.sign) for request in self.requests)
+        """For each reason, how many queries it decides for the first run and for the second; ties count for both."""
+        decided = Counter((query.reason, query.sign) for query in self.queries)
         return {
             reason: (decided[reason, 1] or decided[reason, 0], decided[reason, -1] or decided[reason, 0])
             for reason in REASONS
         }
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Give one row for each request: who is preferred, what decides, and the documents that only one run finds."""
-        for request in self.requests:
-            at = None if request.level is None else request.level - 1
-            places = [None if at is None else side.positions[at] for side in (request.a, request.b)]
+        """Give one row for each query: the preferred run, what decides, and the documents that only one run finds."""
+        for query in self.queries:
+            at = None if query.level is None else query.level - 1
+            places = [None if at is None else side.positions[at] for side in (query.a, query.b)]
             yield {
-                "query": request.request,
-                "preferred": request.preferred,
-                "decided_by": request.reason,
-                "level": request.level,
-                "num_relevant": request.num_relevant,
-                "found_a": request.a.num_found,
-                "found_b": request.b.num_found,
+                "query": query.id,
+                "preferred": query.preferred,
+                "decided_by": query.reason,
+                "level": query.level,
+                "num_relevant": query.num_relevant,
+                "found_a": query.a.num_found,
+                "found_b": query.b.num_found,
                 **{
                     f"position_{letter}": None if place is None or np.isinf(place) else int(place)
                     for letter, place in zip("ab", places, strict=True)
                 },
-                "only_a": list(request.only_a),
-                "only_b": list(request.only_b),
+                "only_a": list(query.only_a),
+                "only_b": list(query.only_b),
             }
 
     def table(self, limit: int = 0) -> Table:
-        """Lay out the requests, those that are decided most clearly first; at most `limit` of them (0 for all)."""
+        """Lay out the queries, the most clearly decided first; at most `limit` of them (0 for all)."""
         a, b = self.runs
         header = ("query", "preferred", "decided by", "relevant", f"{a} finds", f"{b} finds", "at level", a, b)
         rows = [
@@ -165,39 +165,39 @@ class Explanation:
         return Table(header, tuple(rows[:limit] if limit else rows), numbers_from=3)
 
     def to_text(self, *, limit: int = 20, bold: bool = False) -> str:
-        """Lay out the page for a terminal: the balance, the requests, and the documents that only one run finds."""
-        more = len(self.requests) - limit if limit else 0
-        shown_requests = self.table(limit).to_text(bold=bold)
-        hint = f"\n({counted(more, 'request')} more: --limit 0 shows all)" if more > 0 else ""
-        example = self.requests[0].request if self.requests else ""
+        """Lay out the page for a terminal: the balance, the queries, and the documents that only one run finds."""
+        more = len(self.queries) - limit if limit else 0
+        table = self.table(limit).to_text(bold=bold)
+        hint = f"\n({counted(more, 'more query')}: --limit 0 shows all)" if more > 0 else ""
+        example = self.queries[0].id if self.queries else ""
         return "\n\n".join(
             [
                 self._balance(bold=bold),
-                shown_requests + hint,
+                table + hint,
                 *self._only_one_finds(limit),
                 self._found_by_neither(),
-                f"One request in full: --query {visible(example)}",
+                f"One query in full: --query {visible(example)}",
             ]
         )
 
     def _balance(self, *, bold: bool) -> str:
         a, b = self.runs
-        counts, num_ties = self.counts, sum(request.sign == 0 for request in self.requests)
-        wins = [sum(request.sign == sign for request in self.requests) for sign in (1, -1)]
+        counts, num_ties = self.counts, sum(query.sign == 0 for query in self.queries)
+        wins = [sum(query.sign == sign for query in self.queries) for sign in (1, -1)]
         first = (
-            f"{a} is preferred on {wins[0]:,} of {counted(len(self.requests), 'request')}, {b} on {wins[1]:,}, "
+            f"{a} is preferred on {wins[0]:,} of {counted(len(self.queries), 'query')}, {b} on {wins[1]:,}, "
             f"and {num_ties:,} tie. What decides:"
         )
         rows = tuple((text, *map(str, counts[reason])) for reason, text in REASONS.items() if reason != "tie")
         return visible(first) + "\n\n" + Table(("decided by", f"for {a}", f"for {b}"), rows).to_text(bold=bold)
 
     def _only_one_finds(self, limit: int) -> Iterator[str]:
-        """List the documents that one run finds and the other does not, those found soonest first."""
+        """List the documents that one run finds and the other does not, the ones found soonest first."""
         for mine, other, attribute in ((*self.runs, "only_a"), (*self.runs[::-1], "only_b")):
             found = sorted(
-                (position, request.request, document)
-                for request in self.requests
-                for document, position in getattr(request, attribute).items()
+                (position, query.id, document)
+                for query in self.queries
+                for document, position in getattr(query, attribute).items()
             )
             if not found:
                 yield visible(f"{mine} finds no relevant document that {other} does not.")
@@ -206,19 +206,19 @@ class Explanation:
             kept = rows[:limit] if limit else rows
             table = Table(("query", "document", "position"), kept, numbers_from=2).to_text()
             more = len(rows) - len(kept)
-            hint = f"\n({counted(more, 'document')} more: --limit 0 shows all)" if more else ""
+            hint = f"\n({counted(more, 'more document')}: --limit 0 shows all)" if more else ""
             yield (
                 visible(f"{mine} finds {counted(len(rows), 'relevant document')} that {other} does not:")
                 + f"\n\n{table}{hint}"
             )
 
     def _found_by_neither(self) -> str:
-        total = sum(request.num_relevant for request in self.requests)
-        missing = sum(len(request.found_by_neither) for request in self.requests)
+        total = sum(query.num_relevant for query in self.queries)
+        missing = sum(len(query.found_by_neither) for query in self.queries)
         return f"Neither finds {missing:,} of the {counted(total, 'relevant document')}."
 
     def render(self, form: str = "table", *, limit: int = 20, bold: bool = False, raw: bool = False) -> str:
-        """Return the page in one of the formats of the command line; all but the table hold every request."""
+        """Return the page in one of the formats of the command line; all but the table hold every query."""
         if form == "table":
             return self.to_text(limit=limit, bold=bold)
         rows = self.rows() if form == "jsonl" else map(_joined, self.rows())

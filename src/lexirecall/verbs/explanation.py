@@ -1,6 +1,6 @@
 """Explanations: why LexiRecall prefers one of two rankings, in words, numbers and a drawing.
 
-Belongs here: one request, explained. Not here: reading and the page of all requests (explain), drawing (strip).
+Belongs here: one query, explained. Not here: reading and the page of all queries (explain), drawing (strip).
 """
 
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One run's ranking of a request, as far as relevant documents are concerned."""
+    """One run's ranking of a query, as far as relevant documents are concerned."""
 
     run: str
     positions: np.typing.NDArray[np.float64]
@@ -54,16 +54,16 @@ class Side:
 
 
 @dataclass(frozen=True)
-class RequestExplanation:
-    """Why one of two rankings of a request is preferred."""
+class QueryExplanation:
+    """Why one of two rankings of a query is preferred."""
 
-    request: str
+    id: str
     a: Side
     b: Side
 
     @property
     def num_relevant(self) -> int:
-        """How many relevant documents the request has."""
+        """How many relevant documents the query has."""
         return len(self.a.positions)
 
     @cached_property
@@ -94,7 +94,7 @@ class RequestExplanation:
 
     @property
     def weight(self) -> tuple[int, float]:
-        """What to sort requests by: the reason, then by how much."""
+        """What to sort queries by: the reason, then by how much."""
         order = [*REASONS].index(self.reason)
         if self.level is None:
             return order, 0.0
@@ -138,7 +138,7 @@ class RequestExplanation:
         which = "the last of them" if not same else f"the last {same} at the same positions; the one before"
         joint = ", " if same else " and "
         return (
-            f"{better.run} is preferred: both find {a.num_found} of the {m}{joint}{which} stands {places[0]} "
+            f"{better.run} is preferred: both find {a.num_found} of the {m}{joint}{which} is {places[0]} "
             f"and {places[1]}."
         )
 
@@ -160,7 +160,7 @@ class RequestExplanation:
     def rows(self) -> Iterator[dict[str, Any]]:
         """Give one row for each recall level, the last first: both positions and documents; None where missing."""
         for level in range(self.num_relevant, 0, -1):
-            row: dict[str, Any] = {"query": self.request, "level": level}
+            row: dict[str, Any] = {"query": self.id, "level": level}
             for letter, side in (("a", self.a), ("b", self.b)):
                 position = side.positions[level - 1]
                 is_found = bool(np.isfinite(position))
@@ -185,10 +185,10 @@ class RequestExplanation:
         shown = self.table(limit)
         more = self.num_relevant - len(shown.rows)
         parts = [
-            f"Request {visible(self.request)}",
+            f"Query {visible(self.id)}",
             visible(self.sentence()),
             self.drawing(width),
-            shown.to_text(bold=bold) + (f"\n({counted(more, 'level')} more: --limit 0 shows all)" if more else ""),
+            shown.to_text(bold=bold) + (f"\n({counted(more, 'more level')}: --limit 0 shows all)" if more else ""),
             *self._differences(limit),
         ]
         return "\n\n".join(parts)

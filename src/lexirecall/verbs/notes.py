@@ -20,7 +20,7 @@ from lexirecall.verbs.owners import Owners
 
 
 def warn_of_mismatches(positions: Positions) -> None:
-    """Warn of runs that retrieve no judged document, where there is no place for a note."""
+    """Warn of runs that retrieve no judged document, where a note has no place."""
     for note in mismatch_note(positions.mismatches):
         warn(visible(note.text))
 
@@ -31,26 +31,26 @@ def notes_on(census: Census, measures: Sequence[Evaluable], undefined: IntArray,
     yield from notes_on_requests(census, policies)
     if census.has_query_all:
         text = (
-            "a query has the id 'all', which means have too: with --per-query the last 'all' of each run is its mean; "
-            "frames per query hold no means"
+            "a query has the id 'all', which the rows of means have too: with --per-query the last 'all' of each "
+            "run is its mean; frames per query hold no means"
         )
         yield Note("query called all", text, 1)
     yield from _undefined(measures, undefined)
 
 
 def ignored_level(measures: Sequence[Evaluable], level: float) -> Iterator[Note]:
-    """Say which measures use the grades themselves though a level is given, and how to have the level applied."""
+    """Say which measures use the grades themselves although a level is given, and how to apply the level."""
     ignoring = [measure for measure in measures if measure.level(level) == SMALLEST_GRADE]
     if level <= 1 or not ignoring:
         return
-    text = f"computed from the grades, whatever the level: {listed(map(str, ignoring), most=9)}"
+    text = f"computed from the grades, not from the level: {listed(map(str, ignoring), most=9)}"
     binary = dict.fromkeys(f"{measure.name}(rel={plain(level)})" for measure in ignoring if "rel" in measure.parameters)
     remedy = f" (in {listed(binary)} every grade of {plain(level)} or more has the gain 1)" if binary else ""
     yield Note("level", text + remedy, len(ignoring))
 
 
 def notes_on_requests(census: Census, policies: Policies) -> Iterator[Note]:
-    """Give the notes on requests and lines that were left out or imputed, whatever is computed from the rest."""
+    """Give the notes on queries and lines that were left out or imputed, whatever is computed from the rest."""
     yield from mismatch_note(census.mismatches)
     yield from _unanswered(census, policies)
     yield from _without_judgments(census)
@@ -80,29 +80,29 @@ def mismatch_note(mismatches: Sequence[Mismatch]) -> Iterator[Note]:
 def _unanswered(census: Census, policies: Policies) -> Iterator[Note]:
     if total := int(census.unanswered.sum()):
         policy = (
-            "count as worst case, nothing retrieved (--queries intersection leaves them out)"
+            "count as the worst case, nothing retrieved (--queries intersection leaves them out)"
             if policies.keeps_unanswered
             else "are left out of the means of that run"
         )
         where = f"(of {census.num_requests:,}: {census.per_run(census.unanswered)})"
-        yield Note("unanswered", f"judged requests that a run does not answer {where} {policy}", total)
+        yield Note("unanswered", f"judged queries that a run does not answer {where} {policy}", total)
 
 
 def _without_judgments(census: Census) -> Iterator[Note]:
     if total := sum(census.unjudged):
-        text = f"requests of a run without judgments ({census.per_run(census.unjudged)}) are ignored"
+        text = f"queries of a run without judgments ({census.per_run(census.unjudged)}) are ignored"
         yield Note("without judgments", text, total)
 
 
 def _without_relevant(census: Census, policies: Policies) -> Iterator[Note]:
-    """Say which requests have nothing relevant; where the levels differ in that, for each of them."""
-    # what is empty at a level is empty at every higher one, so that equal numbers are the same requests
+    """Say which queries have nothing relevant, for each level if the levels differ in that."""
+    # what is empty at a level is empty at every higher one, so equal numbers are the same requests
     distinct = {number: (level, names) for level, (number, names) in reversed(census.empty.items())}
     parts = []
     for number_empty, (level, names) in distinct.items():
         which = "" if len(distinct) == 1 else " of any grade" if level < 1e-300 else f" of grade {level:g} or more"
         rest = f" and {number_empty - len(names):,} more" if number_empty > len(names) else ""
-        what = f"{counted(number_empty, 'request')} without a relevant item{which} ({', '.join(names)}{rest})"
+        what = f"{counted(number_empty, 'query')} without a relevant document{which} ({', '.join(names)}{rest})"
         parts += [what] if number_empty else []
     policy = (
         "left out of every mean (--no-relevant zero counts them as 0)"
@@ -110,19 +110,19 @@ def _without_relevant(census: Census, policies: Policies) -> Iterator[Note]:
         else "counted as 0 where higher is better"
     )
     if parts:
-        yield Note("no relevant item", f"{', '.join(parts)}: {policy}", max(distinct))
+        yield Note("no relevant document", f"{', '.join(parts)}: {policy}", max(distinct))
 
 
 def extra_fields(number: int, where: str = "", remedy: str = "") -> Note:
-    """Say that lines of runs have fields that are not looked at."""
+    """Say that lines of runs have fields that are ignored."""
     have = "has" if number == 1 else "have"
     text = f"{counted(number, 'line')}{where} {have} fields after the run tag, which are ignored{remedy}"
     return Note("extra fields", text, number)
 
 
 def without_grades(name: str, num_judged: int) -> Note:
-    """Say that there are no grades, and what is taken instead."""
-    text = f"{name} has no column of grades: every judged item counts as relevant, with grade 1"
+    """Say that grades are missing, and what is used instead."""
+    text = f"{name} has no column of grades: every judged document counts as relevant, with grade 1"
     return Note("no grades", text, num_judged)
 
 
@@ -130,7 +130,7 @@ def _repeats(census: Census) -> Iterator[Note]:
     if total := sum(census.duplicates):
         kept = "the first line" if census.conventions.duplicates == "first" else "the best score"
         where = census.per_run(census.duplicates)
-        text = f"lines that repeat a document of the same request ({where}): kept {kept}"
+        text = f"lines that repeat a document of the same query ({where}): kept {kept}"
         yield Note("duplicates", text, total)
     if total := census.num_repeated:
         yield Note(
@@ -139,27 +139,26 @@ def _repeats(census: Census) -> Iterator[Note]:
 
 
 def _undefined(measures: Sequence[Evaluable], undefined: IntArray) -> Iterator[Note]:
-    """Say which values are undefined although they should be there: of each measure, how many of how many."""
+    """Say how many values of each measure are undefined that should be defined."""
     parts, total, reason = [], 0, ""
     for measure, (missing, due) in zip(measures, undefined.tolist(), strict=True):
         if missing:
             parts.append(f"{measure} ({missing:,} of {due:,})")
             total += missing
             if measure.corpus != "ignored":
-                reason = "; where a relevant document stands that was not retrieved is unknown without --corpus-size"
+                reason = "; without --corpus-size, where a document that was not retrieved would be is unknown"
     if parts:
         yield Note("undefined", f"undefined values, left out of the means: {listed(parts, most=9)}{reason}", total)
 
 
 def notes_on_providers(owners: Owners, systems: tuple[str, ...]) -> Iterator[Note]:
-    """Say how many relevant items nobody is credited with, and who is worst off over all requests in each run."""
+    """Say how many relevant documents are credited to nobody, and which provider is worst off in each run."""
     num_relevant, total, num_empty = owners.at_level.tolist()
     if total:
         num_items, first = owners.without
         names = listed(map(shown, first), EXAMPLES, num_items)
-        left_out = (
-            f"; {counted(num_empty, 'request')} without any other, left out of WorstProvider" if num_empty else ""
-        )
+        without_others = f"{counted(num_empty, 'query')} with no other relevant document"
+        left_out = f"; {without_others}, left out of WorstProvider" if num_empty else ""
         text = f"{counted(total, 'relevant document')} of {num_relevant:,} without a provider ({names})"
         yield Note("without provider", f"{text}: credited to nobody{left_out}", total)
     parts = []
@@ -168,7 +167,7 @@ def notes_on_providers(owners: Owners, systems: tuple[str, ...]) -> Iterator[Not
         runs = listed((_worst_of_run(audit, s) for s in range(len(systems))), most=4)
         parts.append(f"by {row} {runs}" if len(owners.rows) > 1 else runs)
     if parts:
-        text = f"worst-off provider over all requests: {'; '.join(parts)}"
+        text = f"worst-off provider over all queries: {'; '.join(parts)}"
         yield Note("worst-off provider", text, len(systems))
 
 
@@ -179,6 +178,6 @@ def _worst_of_run(audit: ProviderExposure, s: int) -> str:
     is_worst = audit.is_worst(s)
     num_requests = audit.num_requests[s, is_worst]
     at_most = "up to " if num_requests.min() < num_requests.max() else ""
-    over = f"{at_most}{counted(int(num_requests.max()), 'request')}"
+    over = f"{at_most}{counted(int(num_requests.max()), 'query')}"
     mean = number(float(audit.exposures[s, is_worst].min()))
     return f"{audit.systems[s]} {listed(map(shown, names), most=3)} (mean exposure {mean} over {over})"

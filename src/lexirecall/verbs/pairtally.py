@@ -1,4 +1,4 @@
-"""Pair tally: how the differences of every two runs add up over requests, in portions on a cluster.
+"""Pair tally: how the differences between each pair of runs add up over requests, in portions on a cluster.
 
 Belongs here: what the tests of sums and counts need, and the order of the runs, of all measures at once. Not here: the
 tests (statistics), what is concluded from them (compare).
@@ -23,7 +23,7 @@ from lexirecall.verbs.rank import compared_pairs
 
 @dataclass(frozen=True, slots=True)
 class PairTally:
-    """What is known of every two runs before the means are; tallies of different requests can be added."""
+    """What is known of each pair of runs before the means are; tallies of different requests can be added."""
 
     totals: tuple[Totals, ...]
     """Under each measure."""
@@ -33,7 +33,7 @@ class PairTally:
 
     @classmethod
     def of(cls, positions: Positions, measures: Sequence[Evaluable], policies: Policies) -> "PairTally":
-        """Compare every two runs on some requests."""
+        """Compare each pair of runs on some requests."""
         every = _pairs(positions, measures, policies)
         first = next(every)
         totals = tuple(Differences.of(each).totals for each in chain([first], every))

@@ -1,4 +1,4 @@
-"""Rank: one order of runs, from the preferences between every two of them.
+"""Rank: one order of runs, from the preferences between each pair of them.
 
 Belongs here: the verb and its result. Not here: the methods (statistics.aggregate), layout (tables).
 """
@@ -36,7 +36,7 @@ def rank(
     method: str = "winrate",
     **options: Any,
 ) -> "Ranking":
-    """Put runs in one order, from a preference between every two of them on every request.
+    """Put runs in one order, from a preference between each pair of them on each query.
 
     `preference` is LexiRecall, LexiPrecision, RPP or any measure. `method` is winrate, borda, copeland, mc4 or, for up
     to eight runs, kemeny. Runs that the method cannot tell apart share a rank. The other arguments are those of
@@ -49,7 +49,7 @@ def rank(
     new      1        2.0
     old      2        0.5
     same     2        0.5
-    note: judged requests that a run does not answer (of 2: same 1) count as worst case, nothing retrieved \
+    note: judged queries that a run does not answer (of 2: same 1) count as the worst case, nothing retrieved \
 (--queries intersection leaves them out)
     """
     policies, row = taken(Policies, options), parse_preference(preference)
@@ -68,13 +68,13 @@ def _check_number(num_runs: int | None, method: str) -> None:
         return
     check_method(method, num_runs)
     if num_runs < 2:
-        raise UsageError("there is one run only, and nothing to rank it against", remedy="give two or more runs")
+        raise UsageError("there is only one run, and nothing to rank it against", remedy="give two or more runs")
 
 
 def compared_pairs(positions: Positions, preference: Preference, policies: Policies) -> Pairs:
-    """Compare every two systems on the requests that count under these policies.
+    """Compare each pair of systems on the requests that count under these policies.
 
-    Requests without relevant items are ties if they count, which they do where higher is better.
+    Requests without relevant items are ties, if they count; they do where higher is better.
 
     >>> from lexirecall import project
     >>> positions = project({"q": {"a": 1}, "r": {"a": 0}}, {"x": {"q": ["a"]}, "y": {"q": ["b"]}})
@@ -93,7 +93,7 @@ def _not_compared(pairs: Pairs) -> Iterator[Note]:
     first, second = np.nonzero(np.triu(pairs.num_requests == 0, 1))
     if total := len(first):
         names = listed((f"{pairs.systems[a]} and {pairs.systems[b]}" for a, b in zip(first, second, strict=True)), 3)
-        text = f"{counted(total, 'pair')} of runs without a common request ({names}): counted as tied"
+        text = f"{counted(total, 'pair')} of runs without a common query ({names}): counted as tied"
         yield Note("not compared", text, total)
 
 
@@ -103,7 +103,7 @@ def _in_cycles(pairs: Pairs, order: Order) -> Iterator[Note]:
         wins = pairs.wins
         steps = [[f"{wins[a, b]}:{wins[b, a]}" for a, b in _around(cycle)] for cycle in order.cycles]
         which = [
-            f"{' > '.join(_shortened([pairs.systems[s] for s in (*cycle, cycle[0])]))} ({listed(counts)} requests)"
+            f"{' > '.join(_shortened([pairs.systems[s] for s in (*cycle, cycle[0])]))} ({listed(counts)} queries)"
             for cycle, counts in zip(order.cycles, steps, strict=True)
         ]
         has = "a cycle" if total == 1 else f"{total:,} cycles"
@@ -132,7 +132,7 @@ class Ranking(Convertible):
     [{'run': 'y', 'rank': 1, 'score': 1.0}, {'run': 'x', 'rank': 2, 'score': 0.0}]
     """
 
-    systems: tuple[str, ...]
+    runs: tuple[str, ...]
     """The runs in the order given, which is that of `order`'s arrays."""
     preference: str
     order: Order
@@ -148,7 +148,7 @@ class Ranking(Convertible):
         """Give run, rank and score of each run, best first; equal ones in the order given."""
         scores, ranks = self.order.scores.tolist(), self.order.ranks.tolist()
         for s in self.order.best_first:
-            yield {"run": self.systems[s], "rank": ranks[s], "score": scores[s]}
+            yield {"run": self.runs[s], "rank": ranks[s], "score": scores[s]}
 
     def _conversion(self) -> tuple[ColumnValues, str]:
         return columns_of(self.rows(), _COLUMNS), self.frame_library

@@ -14,7 +14,7 @@ from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.manifest import Manifest, Note
 from lexirecall.names import Evaluable
 from lexirecall.tables import Table, number, render
-from lexirecall.verbs.averages import COLUMNS, Averages, named, numbers, rows_of
+from lexirecall.verbs.averages import COLUMNS, Averages, headings, named, numbers, on_win_rates, rows_of
 from lexirecall.verbs.conversion import ColumnValues, columns_of, to_arrow, to_library, to_pandas, to_polars
 
 _MEANS = ("run", "measure", "value")
@@ -22,21 +22,21 @@ _MEANS = ("run", "measure", "value")
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Values of S runs × Q requests × M measures; nan where undefined, and then left out of the means."""
+    """Values of S runs × Q queries × M measures; nan where undefined, and then left out of the means."""
 
     averages: Averages
-    """The means over requests, with what they are means of."""
-    requests: tuple[str, ...]
+    """The means over queries, with what they are means of."""
+    queries: tuple[str, ...]
     values: FloatArray
     frame_library: str = ""
     """What the runs were frames of, if they were frames."""
-    request_type: str = "text"
-    """What the ids of the requests were in the judgments, and are in frames of the result."""
+    query_type: str = "text"
+    """What the ids of the queries were in the judgments, and are in frames of the result."""
 
     @property
-    def systems(self) -> tuple[str, ...]:
+    def runs(self) -> tuple[str, ...]:
         """The runs, in the order given."""
-        return self.averages.systems
+        return self.averages.runs
 
     @property
     def measures(self) -> tuple[Evaluable, ...]:
@@ -45,12 +45,12 @@ class Scores:
 
     @property
     def means(self) -> FloatArray:
-        """The mean over requests, or the sum for counts, [S, M]; nan where no request has a value."""
+        """The mean over queries, or the sum for counts, [S, M]; nan where no query has a value."""
         return self.averages.means
 
     @property
     def num_due(self) -> IntArray:
-        """For each run and measure, how many requests should have a value, [S, M]."""
+        """For each run and measure, how many queries should have a value, [S, M]."""
         return self.averages.num_due
 
     @property
@@ -68,7 +68,7 @@ class Scores:
 
         >>> from lexirecall import evaluate
         >>> runs = {"late": {"q": ["x", "a"]}, "early": {"q": ["a"]}}
-        >>> evaluate({"q": {"a": 1}}, runs, ["RR"]).sorted_by("RR").systems
+        >>> evaluate({"q": {"a": 1}}, runs, ["RR"]).sorted_by("RR").runs
         ('early', 'late')
         """
         order = self.averages.order_of(sort)
@@ -78,17 +78,17 @@ class Scores:
         """Return the scores with so many decimals in tables."""
         return replace(self, averages=replace(self.averages, digits=digits))
 
-    def rows(self, *, per_request: bool = False) -> Iterator[dict[str, Any]]:
+    def rows(self, *, per_query: bool = False) -> Iterator[dict[str, Any]]:
         """Give one row for each value: run, query ("all" for the mean), measure, value (None if undefined)."""
-        for s, run in enumerate(self.systems):
-            yield from self._request_rows(s) if per_request else ()
+        for s, run in enumerate(self.runs):
+            yield from self._query_rows(s) if per_query else ()
             yield from rows_of(run, "all", self.measures, self.means[s])
 
-    def _request_rows(self, s: int) -> Iterator[dict[str, Any]]:
-        for query, values in zip(self.requests, self.values[s], strict=True):
-            yield from rows_of(self.systems[s], query, self.measures, values)
+    def _query_rows(self, s: int) -> Iterator[dict[str, Any]]:
+        for query, values in zip(self.queries, self.values[s], strict=True):
+            yield from rows_of(self.runs[s], query, self.measures, values)
 
-    def to_dict(self, *, per_request: bool = False) -> dict[str, Any]:
+    def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
         """Return {run: {measure: mean}}, or {run: {query: {measure: value}}}; None where undefined.
 
         Queries are keys of the type that they have in the judgments: 7, not "7", where those have integers.
@@ -97,86 +97,87 @@ class Scores:
         >>> scores = evaluate({"q": {"a": 1}}, {"bm25": {"q": {"b": 2.0, "a": 1.0}}}, ["RR", "P@1"])
         >>> scores.to_dict()
         {'bm25': {'RR': 0.5, 'P@1': 0.0}}
-        >>> scores.to_dict(per_request=True)
+        >>> scores.to_dict(per_query=True)
         {'bm25': {'q': {'RR': 0.5, 'P@1': 0.0}}}
         """
-        if not per_request:
+        if not per_query:
             return dict(self.averages.to_dict())
-        queries = as_given(self.requests, self.request_type)
+        queries = as_given(self.queries, self.query_type)
         return {
             run: {query: named(self.measures, values) for query, values in zip(queries, ranked, strict=True)}
-            for run, ranked in zip(self.systems, self.values, strict=True)
+            for run, ranked in zip(self.runs, self.values, strict=True)
         }
 
     def to_numpy(self) -> FloatArray:
-        """Return the values as an array [runs, requests, measures], nan where undefined."""
+        """Return the values as an array [runs, queries, measures], nan where undefined."""
         return self.values.copy()
 
-    def _columns(self, *, per_request: bool) -> ColumnValues:
-        if not per_request:
+    def _columns(self, *, per_query: bool) -> ColumnValues:
+        if not per_query:
             return columns_of(self.averages.rows(), _MEANS)
-        columns = columns_of((row for s in range(len(self.systems)) for row in self._request_rows(s)), COLUMNS)
-        return {**columns, "query": column_as_given(columns["query"], self.request_type)}
+        columns = columns_of((row for s in range(len(self.runs)) for row in self._query_rows(s)), COLUMNS)
+        return {**columns, "query": column_as_given(columns["query"], self.query_type)}
 
-    def to_pandas(self, *, per_request: bool = False) -> Any:
+    def to_pandas(self, *, per_query: bool = False) -> Any:
         """Return a pandas data frame of means: run, measure, value; or of each query: run, query, measure, value.
 
-        With `per_request` there is a row for each query and none for the mean. The ids of queries have the type that
+        With `per_query` there is a row for each query and none for the mean. The ids of queries have the type that
         they have in the judgments, so that a table of queries or users can be merged; undefined is NaN.
 
         >>> from lexirecall import evaluate
         >>> scores = evaluate({7: {"a": 1}, 8: {"b": 1}}, {7: ["a"], 8: ["x", "b"]}, ["RR"])
-        >>> scores.to_pandas(per_request=True).groupby("run")["value"].mean().to_dict(), scores.to_dict()
+        >>> scores.to_pandas(per_query=True).groupby("run")["value"].mean().to_dict(), scores.to_dict()
         ({'run': 0.75}, {'run': {'RR': 0.75}})
-        >>> scores.to_pandas(per_request=True)["query"].tolist()
+        >>> scores.to_pandas(per_query=True)["query"].tolist()
         [7, 8]
         """
-        return to_pandas(self._columns(per_request=per_request))
+        return to_pandas(self._columns(per_query=per_query))
 
-    def to_polars(self, *, per_request: bool = False) -> Any:
+    def to_polars(self, *, per_query: bool = False) -> Any:
         """Return a polars data frame, of means or of each query as `to_pandas` does; undefined is null."""
-        return to_polars(self._columns(per_request=per_request))
+        return to_polars(self._columns(per_query=per_query))
 
-    def to_arrow(self, *, per_request: bool = False) -> Any:
+    def to_arrow(self, *, per_query: bool = False) -> Any:
         """Return an Arrow table, of means or of each query as `to_pandas` does; undefined is null."""
-        return to_arrow(self._columns(per_request=per_request))
+        return to_arrow(self._columns(per_query=per_query))
 
-    def to_frame(self, *, per_request: bool = False) -> Any:
+    def to_frame(self, *, per_query: bool = False) -> Any:
         """Return a frame of the library that the runs came in, of means or of each query as `to_pandas` does.
 
         >>> import polars
         >>> from lexirecall import evaluate
         >>> qrels = polars.DataFrame({"user_id": [7], "item_id": [1], "rating": [5]})
         >>> run = polars.DataFrame({"user_id": [7, 7], "item_id": [2, 1], "score": [0.9, 0.4]})
-        >>> evaluate(qrels, run, ["RR"], level=4).to_frame(per_request=True).rows()
+        >>> evaluate(qrels, run, ["RR"], level=4).to_frame(per_query=True).rows()
         [('run', 7, 'RR', 0.5)]
         """
-        return to_library(self.frame_library, self._columns(per_request=per_request))
+        return to_library(self.frame_library, self._columns(per_query=per_query))
 
-    def table(self, *, per_request: bool = False) -> Table:
-        """Lay the means out, one row a run; or one row for each request of each run."""
-        if not per_request:
+    def table(self, *, per_query: bool = False) -> Table:
+        """Lay the means out, one row a run; or one row for each query of each run."""
+        if not per_query:
             return self.averages.table()
         rows = [
             (run, query, *numbers(self.measures, values, self.averages.digits))
-            for s, run in enumerate(self.systems)
-            for query, values in zip((*self.requests, "all"), (*self.values[s], self.means[s]), strict=True)
+            for s, run in enumerate(self.runs)
+            for query, values in zip((*self.queries, "all"), (*self.values[s], self.means[s]), strict=True)
         ]
-        return Table(("run", "query", *map(str, self.measures)), tuple(rows), numbers_from=2)
+        header, footnote = ("run", "query", *headings(self.measures)), on_win_rates(self.measures, len(self.runs))
+        return Table(header, tuple(rows), numbers_from=2, footnote=footnote)
 
-    def render(self, form: str = "table", *, per_request: bool = False, bold: bool = False, raw: bool = False) -> str:
+    def render(self, form: str = "table", *, per_query: bool = False, bold: bool = False, raw: bool = False) -> str:
         """Return the result in one of the formats of the command line."""
         if form == "trec":
-            return self.to_trec(per_request=per_request)
-        table, rows = self.table(per_request=per_request), self.rows(per_request=per_request)
+            return self.to_trec(per_query=per_query)
+        table, rows = self.table(per_query=per_query), self.rows(per_query=per_query)
         return render(form, table, rows, COLUMNS, bold=bold, raw=raw)
 
-    def to_trec(self, *, per_request: bool = False) -> str:
-        """Return lines as trec_eval prints them: name, request, value; with its names where it has them."""
+    def to_trec(self, *, per_query: bool = False) -> str:
+        """Return lines as trec_eval prints them: name, query, value; with its names where it has them."""
         lines = []
-        for s, run in enumerate(self.systems):
-            if per_request:
-                for query, values in zip(self.requests, self.values[s], strict=True):
+        for s, run in enumerate(self.runs):
+            if per_query:
+                for query, values in zip(self.queries, self.values[s], strict=True):
                     lines += self._trec_lines(query, values)
             counted = int((~np.isnan(self.values[s])).any(axis=1).sum())
             lines += [

@@ -20,25 +20,29 @@ class Testing:
     test: str = field(
         default="auto",
         metadata=option(
-            "auto: the sign test for lexicographic preferences, the paired t test for all that has a size.",
+            "auto: the sign test for lexicographic preferences, the paired t test for whatever has a size.",
             choices=("auto", *TESTS, *SIMULTANEOUS),
         ),
     )
     correction: str = field(
         default="holm",
-        metadata=option("For the many pairs of one measure; hsd needs none.", choices=tuple(CORRECTIONS)),
+        metadata=option("Correction for the many pairs of one measure; hsd needs none.", choices=tuple(CORRECTIONS)),
     )
-    alpha: float = field(default=0.05, metadata=option("Level of significance.", "number"))
-    seed: int = field(default=0, metadata=option("Of the random resamples.", "whole"))
+    alpha: float = field(default=0.05, metadata=option("Significance level.", "number"))
+    seed: int = field(default=0, metadata=option("Seed of the random resamples.", "whole"))
     num_resamples: int = field(
         default=10_000,
         metadata=option(
-            "How many, for randomization and randomized-hsd.", "whole", least=1, most=MOST_RESAMPLES, flag="resamples"
+            "How many resamples randomization and randomized-hsd draw.",
+            "whole",
+            least=1,
+            most=MOST_RESAMPLES,
+            flag="resamples",
         ),
     )
     test_ties: str = field(
         default="drop",
-        metadata=option("Tied requests in the sign test: left out, or half for each side.", choices=SIGN_TEST_TIES),
+        metadata=option("Tied queries in the sign test: left out, or half for each side.", choices=SIGN_TEST_TIES),
     )
 
     __test__ = False  # pytest would take it for a class of tests
@@ -52,5 +56,5 @@ class Testing:
 
     @property
     def is_simultaneous(self) -> bool:
-        """Whether the test looks at all systems at once, and so needs no correction."""
+        """Whether the test covers all runs at once and needs no correction."""
         return self.test in SIMULTANEOUS

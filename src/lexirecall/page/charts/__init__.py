@@ -92,6 +92,6 @@ def _telling_request(findings: Findings) -> str:
     a, b = (findings.places * 2)[:2]
     pair = findings.positions.systems[a], findings.positions.systems[b]
     explained = explain(findings.positions, pair=pair, level=policies.level, queries=policies.queries)
-    if explained.requests:
-        return explained.requests[0].request
+    if explained.queries:
+        return explained.queries[0].id
     return findings.positions.requests[int(np.flatnonzero(findings.projection.num_relevant)[0])]

@@ -47,19 +47,19 @@ def leaderboard(result: Comparison | Scores, measures: Names | None = None) -> D
     'Means of 2 runs. RR: x 1.0000, y 0.5000. AP: x 1.0000, y 0.5000'
     """
     averages = result.averages
-    order = range(len(averages.systems)) if isinstance(result, Scores) else result.order.best_first
+    order = range(len(averages.runs)) if isinstance(result, Scores) else result.order.best_first
     chosen = averages.measures if measures is None else parse_names(measures)
     panels = [_means(averages, _index(averages.measures, row), order) for row in chosen]
     said = ". ".join(panel.label for panel in panels)
-    return in_columns(panels, 3, f"Means of {counted(len(averages.systems), 'run')}. {said}")
+    return in_columns(panels, 3, f"Means of {counted(len(averages.runs), 'run')}. {said}")
 
 
 def _means(averages: Averages, c: int, order: Sequence[int]) -> Drawing:
     measure, means = averages.measures[c], averages.means[:, c].tolist()
     rows = [
-        Bar(averages.systems[s], means[s], number(means[s], measure.decimals), system=i)
+        Bar(averages.runs[s], means[s], number(means[s], measure.decimals), system=i)
         if np.isfinite(means[s])
-        else Bar(averages.systems[s], None)
+        else Bar(averages.runs[s], None)
         for i, s in enumerate(order)
     ]
     said = ", ".join(f"{brief(row.name)} {row.text}" for row in rows if row.value is not None)
@@ -79,13 +79,13 @@ def difference_intervals(comparison: Comparison, measure: str | None = None) -> 
     compared, places = _compared(comparison, measure), comparison.order.best_first
     reference = places[0] if comparison.baseline is None else comparison.baseline
     rows = {row["run"]: row for row in difference_rows(comparison, compared, reference)}
-    others = [(i, comparison.systems[s]) for i, s in enumerate(places) if s != reference]
+    others = [(i, comparison.runs[s]) for i, s in enumerate(places) if s != reference]
     names = [name for _, name in others]
     frame = Area(room_for(names) + 12, 4, 320, ROW * len(names))
     drawn = [row[end] for row in rows.values() for end in ("low", "difference", "high") if row[end] is not None]
     x, bands = Linear.over(drawn, frame.left, frame.right), Bands(len(names), frame.top, ROW)
     marks = [of_system(i, *_interval(rows[name], x, bands(k))) for k, (i, name) in enumerate(others) if name in rows]
-    title = f"{compared.measure}: difference from {brief(comparison.systems[reference])}"
+    title = f"{compared.measure}: difference from {brief(comparison.runs[reference])}"
     zero = rule(x(0), frame.top, x(0), frame.bottom, "muted", dash="3 3")
     around = *axis_below(frame, x, title), *names_beside(frame, bands, names), zero
     said = ", ".join(f"{brief(name)} {_said(rows[name], compared)}" for name in names if name in rows)
@@ -118,7 +118,7 @@ def difference_rows(comparison: Comparison, compared: MeasureComparison, referen
             "high": _finite(highs[s, reference]),
             "significant": bool(significant[s, reference]),
         }
-        for s, name in enumerate(comparison.systems)
+        for s, name in enumerate(comparison.runs)
         if np.isfinite(differences[s, reference])
     ]
 
@@ -136,7 +136,7 @@ def pair_matrix(comparison: Comparison, measure: str | None = None) -> Drawing:
     """
     compared = _compared(comparison, measure)
     rows = matrix_rows(comparison, compared)
-    names = [comparison.systems[s] for s in comparison.order.best_first]
+    names = [comparison.runs[s] for s in comparison.order.best_first]
     has_room = len(names) <= MOST_LABELLED
     width, height = (48, ROW) if has_room else (_small(len(names)),) * 2
     size = None if has_room else 9
@@ -202,7 +202,7 @@ def matrix_rows(comparison: Comparison, compared: MeasureComparison) -> list[dic
     cells = []
     for s, t in np.argwhere(np.isfinite(differences)).tolist():
         star, difference = "*" * bool(significant[s, t]), float(differences[s, t])
-        names = {"row": comparison.systems[s], "column": comparison.systems[t]}
+        names = {"row": comparison.runs[s], "column": comparison.runs[t]}
         written = f"{difference:+.3f}" if difference else "0.000"  # which has no sign, on neither side
         cells.append({**names, "difference": difference, "label": f"{written}{star}", "star": star})
     return cells
@@ -210,7 +210,7 @@ def matrix_rows(comparison: Comparison, compared: MeasureComparison) -> list[dic
 
 def _square(comparison: Comparison, compared: MeasureComparison) -> tuple[FloatArray, Any]:
     """Return the tested difference of every two systems, [S, S], nan where there is none; and which are significant."""
-    size = len(comparison.systems)
+    size = len(comparison.runs)
     differences = np.full((size, size), np.nan)
     differences[compared.a, compared.b], differences[compared.b, compared.a] = compared.responses, -compared.responses
     better = compared.better(size, comparison.alpha)
