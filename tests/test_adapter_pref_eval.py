@@ -197,7 +197,7 @@ def test_the_command_writes_the_lines(command: Command, tmp_path: Path) -> None:
 def test_an_option_that_the_lines_have_no_place_for_is_an_error(option: tuple[str, str], command: Command) -> None:
     outcome = command("compare", "qrels.txt", "x.run", "y.run", "-f", "pref_eval", *option)
     assert (outcome.code, outcome.out) == (2, "")
-    assert f"{option[0]} does not go with -f pref_eval" in outcome.err
+    assert f"{option[0]} does not work with -f pref_eval" in outcome.err
 
 
 def test_signs_of_a_preference_are_whole_numbers_and_its_means_are_not() -> None:

@@ -454,7 +454,7 @@ def test_help_groups_every_option_and_begins_with_what_to_compute(command: Comma
     shown = command(name, "--help").out
     headings = re.findall(r"^([A-Z][a-z ]+):$", shown, re.MULTILINE)
     assert headings[0] == "What to compute"
-    assert headings[-3:] == ["Rules of reading", "Large tables", "Help"]
+    assert headings[-3:] == ["Reading rules", "Large tables", "Help"]
     listed = re.findall(r"^  (?:-\w, )?(--[\w-]+)", shown, re.MULTILINE)
     params = import_module(f"lexirecall.cli.{COMMANDS[name]}").command.params
     options = [option for param in params if isinstance(param, click.Option) for option in param.opts]

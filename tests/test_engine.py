@@ -140,7 +140,7 @@ def test_positions_have_been_read(verb: Any) -> None:
         ({"engine": ["duckdb"]}, "engine is .'duckdb'., but must be one of duckdb"),
         (
             {"engine_options": {"threads": 1}},
-            "engine_options are given, but no engine\n.*--engine duckdb, or engine='duckdb'",
+            "engine_options are given, but no engine is\n.*--engine duckdb, or engine='duckdb'",
         ),
         ({"engine": "duckdb", "engine_options": {"memory": "1GB"}}, "no 'memory'\n.*did you mean 'memory_limit'"),
         (

@@ -963,7 +963,7 @@ def test_the_conventions_reach_the_study(command: Command, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ((), 2, "nothing to study is given"),
+        ((), 2, "there is nothing to study"),
         (("qrels",), 2, "there are no runs"),
         (("qrels", "early"), 2, "there is only one run"),
         (("qrels", "early", "late", "--collections", "c.toml"), 2, "both --collections and files are given"),
@@ -973,7 +973,7 @@ def test_the_conventions_reach_the_study(command: Command, tmp_path: Path) -> No
         (("qrels", "early", "late", "--samples", "0"), 2, "--samples"),
         (("qrels", "early", "late", "--alpha", "2"), 2, "alpha is 2"),
         (("qrels", "early", "late", "--ties", "expected"), 2, "no closed form"),
-        (("qrels", "early", "late", "-o", "early"), 2, "'early' exists and is not a directory"),
+        (("qrels", "early", "late", "-o", "early"), 2, "'early' exists and is not a folder"),
         (("qrels", "-", "-"), 2, "only one file can be read from stdin"),
         (("qrels", "early", "gone"), 1, "gone: no such file"),
         (("qrels", "early", "late", "--level", "3"), 1, "no query has a relevant document"),

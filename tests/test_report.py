@@ -568,7 +568,7 @@ def quick_command(command: Command, stand_in: None) -> Command:
 def test_the_command_writes_the_page_and_says_where(quick_command: Command, tmp_path: Path) -> None:
     outcome = quick_command("report", "qrels.txt", *RUNS, "--title", "Mine & <yours>")
     assert (outcome.code, outcome.out) == (0, "")
-    assert re.search(r"^note: the page is report.html \(0\.\d MB\)", outcome.err, re.MULTILINE)
+    assert re.search(r"^note: the page is in report.html \(0\.\d MB\)", outcome.err, re.MULTILINE)
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "<title>Mine &amp; &lt;yours&gt;</title>" in text
     assert data_of(text)["systems"] == [row[0].split()[1] for row in compare_rows(tmp_path)]

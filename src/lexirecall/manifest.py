@@ -1,8 +1,7 @@
 """How a result is computed: the records of options, and the manifest that every result carries.
 
 Belongs here: each option, with its default, its help, its checks and the rule it stands for; and what was left out or
-imputed on the way, as JSON. Keywords of verbs, options of commands and pages of the documentation are made from the
-fields.
+imputed, as JSON. Keywords of verbs, options of commands and pages of the documentation are made from the fields.
 """
 
 import json
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-MOST_ITEMS = 2**53  # positions are computed with as floats, and every one of them must be exact
-MOST_RESAMPLES = 10**8  # more would take days, or more memory than there is
+MOST_ITEMS = 2**53  # positions are computed as floats, and each must be exact
+MOST_RESAMPLES = 10**8  # more would take days, or too much memory
 
 
 class Scored(Protocol):
@@ -38,7 +37,7 @@ class Scored(Protocol):
 
 
 def check_level(level: float) -> None:
-    """Raise if no grade could be relevant, or all of them would be."""
+    """Raise if no grade could be relevant, or every grade would be."""
     if not 0 < level < float("inf"):
         raise UsageError(f"level is {level}, but must be above 0", remedy="a grade of 0 means not relevant")
 
@@ -57,14 +56,15 @@ class Policies:
     queries: str = field(
         default="all",
         metadata=option(
-            "Judged requests that a run does not answer: worst case (all), or left out (intersection).",
+            "How to count judged queries that a run does not answer: as the worst case (all), or not at all "
+            "(intersection).",
             choices=("all", "intersection"),
         ),
     )
     no_relevant: str = field(
         default="skip",
         metadata=option(
-            "Requests without a relevant document: left out of every mean, or 0 as in trec_eval.",
+            "How to count queries without a relevant document: in no mean (skip), or as 0, as in trec_eval (zero).",
             choices=("skip", "zero"),
         ),
     )
@@ -104,7 +104,8 @@ class Conventions:
     ties: str = field(
         default="trec",
         metadata=option(
-            "Order of equal scores: by document id, as in the file, relevant last or first, or the mean over all.",
+            "Order of equal scores: by document id (trec), as in the file (input), relevant documents last (worst) or "
+            "first (best), or the mean over all orders (expected).",
             choices=("trec", "input", "worst", "best", "expected"),
         ),
     )
@@ -112,33 +113,38 @@ class Conventions:
     mean over all orders."""
     score_dtype: str = field(
         default="float64",
-        metadata=option("float32 ties scores as trec_eval 9 and pytrec_eval do.", choices=("float64", "float32")),
+        metadata=option(
+            "Precision of scores. With float32, scores tie as in trec_eval 9 and pytrec_eval.",
+            choices=("float64", "float32"),
+        ),
     )
     depth: int | None = field(
         default=None,
-        metadata=option("Only the first K documents of each ranking count.", "whole", least=1, metavar="K"),
+        metadata=option("Count only the first K documents of each ranking.", "whole", least=1, metavar="K"),
     )
     judged_only: bool = field(
-        default=False, metadata=option("Take documents without a judgment out of the rankings.", "flag")
+        default=False, metadata=option("Remove documents without a judgment from the rankings.", "flag")
     )
     """After the depth cut."""
     duplicates: str = field(
         default="error",
         metadata=option(
-            "A document twice in one ranking: stop, keep the first line, or keep the best score.",
+            "If a ranking has a document twice: stop (error), keep its first line (first) or its best score (best).",
             choices=("error", "first", "best"),
         ),
     )
     imputation: str = field(
         default="pessimistic",
         metadata=option(
-            "Where relevant documents that were not retrieved stand: at the bottom, for measures that use the corpus "
-            "size; (for study) right after the list; at the bottom for all measures without a cut-off, as in the "
-            "paper.",
+            "Where to place relevant documents that were not retrieved. pessimistic: at the bottom, for measures that "
+            "use the corpus size. optimistic: right after the list, only to study the effect. paper: at the bottom, "
+            "for all measures without a cut-off, as in the paper.",
             choices=("pessimistic", "optimistic", "paper"),
         ),
     )
-    strict: bool = field(default=False, metadata=option("Refuse lines of a run with fields after the run tag.", "flag"))
+    strict: bool = field(
+        default=False, metadata=option("Refuse lines of a run that have fields after the run tag.", "flag")
+    )
     """Otherwise such fields are ignored and counted, as trec_eval's format says."""
 
     def __post_init__(self) -> None:
@@ -146,35 +152,35 @@ class Conventions:
         if self.depth is not None and not (1 <= self.depth <= MOST_ITEMS and self.depth % 1 == 0):
             raise UsageError(f"depth is {self.depth}, but must be a whole number from 1 to {MOST_ITEMS}")
         if self.ties == "expected" and self.imputation == "optimistic":
-            raise UsageError("ties='expected' has no closed form with optimistic imputation; choose one of the two")
+            raise UsageError("ties='expected' has no closed form with optimistic imputation; choose one of them")
         if self.ties == "expected" and self.judged_only and self.depth is not None:
             raise UsageError(
-                "ties='expected' has no closed form with both a depth and judged items only; leave one out"
+                "ties='expected' has no closed form with both a depth and judged documents only; leave one of them out"
             )
 
     def warn_of_optimism(self) -> None:
         """Warn if missing items are placed where they flatter the run."""
         if self.imputation == "optimistic":
-            warn("optimistic imputation rewards returning nothing; use it for study only")
+            warn("optimistic imputation rewards returning nothing; use it only to study the effect")
 
     def require_corpus_size(self, corpus_size: object) -> None:
-        """Raise if the imputation needs a corpus size and there is none.
+        """Raise if the imputation needs a corpus size and none is given.
 
         >>> Conventions(imputation="paper").require_corpus_size(None)
         Traceback (most recent call last):
-        lexirecall.errors.UsageError: imputation='paper' needs the corpus size, to place what is missing
+        lexirecall.errors.UsageError: imputation='paper' needs the corpus size, to place documents not retrieved
           give --corpus-size N or FILE, or corpus_size= in Python
         """
         if self.imputation == "paper" and corpus_size is None:
             raise UsageError(
-                "imputation='paper' needs the corpus size, to place what is missing",
+                "imputation='paper' needs the corpus size, to place documents not retrieved",
                 remedy="give --corpus-size N or FILE, or corpus_size= in Python",
             )
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What is read beside judgments and runs, how columns are found, and who reads tables.
+    """What is read in addition to judgments and runs, how columns are found, and which engine reads tables.
 
     >>> Sources(engine="spark")
     Traceback (most recent call last):
@@ -184,12 +190,12 @@ class Sources:
 
     corpus_size: int | str | os.PathLike[str] | Mapping[Any, int] | None = field(
         default=None,
-        metadata=option("Size of the corpus: a number, or a file of lines `request size`.", "size", metavar="N|FILE"),
+        metadata=option("Size of the corpus: a number, or a file with lines `query size`.", "size", metavar="N|FILE"),
     )
     providers: Any = field(
         default=None,
         metadata=option(
-            "Whose the documents are, for the exposure of providers: a file of lines `document provider`.",
+            "Who provides each document, for the exposure of providers: a file with lines `document provider`.",
             "file",
             metavar="FILE",
         ),
@@ -198,7 +204,8 @@ class Sources:
     columns: Mapping[str, str] | None = field(
         default=None,
         metadata=option(
-            "Columns of Parquet and CSV with other names than the usual: request, item, score, rank, grade, system.",
+            "Names of columns in Parquet and CSV, if they are unusual. The roles are request, item, score, rank, grade "
+            "and system.",
             "pairs",
             metavar="ROLE=NAME,...",
             example="request=user,item=movie",
@@ -207,7 +214,7 @@ class Sources:
     engine: str | None = field(
         default=None,
         metadata=option(
-            "Read Parquet and CSV that are larger than memory.",
+            "Read Parquet and CSV larger than memory.",
             choices=("duckdb",),
             elsewhere={
                 "spark": "for Spark use lexirecall eval or compare --engine spark, or Python: lexirecall.engines.spark"
@@ -217,13 +224,13 @@ class Sources:
     engine_options: Mapping[str, Any] | None = field(
         default=None,
         metadata=option(
-            "Settings of DuckDB: memory_limit (600MB if not given), threads, temp_directory.",
+            "Settings of DuckDB: memory_limit (default: 600MB), threads, temp_directory.",
             "pairs",
             metavar="NAME=VALUE,...",
             example="memory_limit=2GB,threads=4",
         ),
     )
-    """In Python also connection, which is then used as it is set."""
+    """In Python also `connection`, which is then used with its own settings."""
     stdin_name: str | None = field(
         default=None, metadata=option("Name of the run that is read from stdin. [default: -]", "text", metavar="NAME")
     )
@@ -234,12 +241,12 @@ class Sources:
         check_choices(self)
         if self.engine is None and self.engine_options is not None:
             raise UsageError(
-                "engine_options are given, but no engine", remedy="add --engine duckdb, or engine='duckdb' in Python"
+                "engine_options are given, but no engine is", remedy="add --engine duckdb, or engine='duckdb' in Python"
             )
 
 
 READING = (Conventions, Sources)
-"""The records whose fields say how judgments and runs are read."""
+"""The records that say how judgments and runs are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +260,7 @@ class Note:
 
 def versions_in_use() -> dict[str, str]:
     """Return the versions that a result depends on."""
-    import numpy as np  # not on top: the names of conventions are wanted without it
+    import numpy as np  # not on top: the names of conventions are needed without it
 
     return {"lexirecall": VERSION, "numpy": np.__version__, "python": ".".join(map(str, sys.version_info[:3]))}
 

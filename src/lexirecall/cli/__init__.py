@@ -1,8 +1,8 @@
 """The command line: one module for each command, a thin shell on one verb.
 
-Belongs here: the group of commands, and what happens to errors. Results go to stdout, notes and progress to stderr;
-the exit code is 0 if all went well, 1 for bad data and 2 for bad usage. What nobody foresaw is 1 too: there is no
-result, and another command line would not help.
+Belongs here: the group of commands, and what happens to errors. Results go to stdout, notes and progress to stderr.
+The exit code is 0 if all went well, 1 for bad data and 2 for bad usage. An unforeseen error is 1 too: there is no
+result, and a different command line would not help.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ from lexirecall.errors import LexirecallError
 from lexirecall.text import visible
 
 TRACEBACK = "LEXIRECALL_TRACEBACK"
-"""The environment variable that asks for the traceback of an error that nobody foresaw."""
+"""The environment variable that asks for the traceback of an unforeseen error."""
 _LONGEST = 500  # characters of such an error that a message repeats
 COMMANDS = {
     "compare": "compare",
@@ -36,11 +36,11 @@ COMMANDS = {
     "study": "study",
     "trec_eval": "trec_eval",
 }
-"""The module of each command. One that is called otherwise than its module may be called by that name too."""
+"""The module of each command. A command can also be called by the name of its module, if the two differ."""
 
 
 class _Commands(DocumentedGroup):
-    """Imports a command when it is called, so that no command pays for the others."""
+    """Imports a command only when it is called: no command pays for the others."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(COMMANDS)
@@ -89,8 +89,8 @@ def group() -> None:
 
 
 def run() -> None:
-    """Be a program: as `main`, and if the reader of our output leaves, as `head` does, go too, without a word."""
-    # numpy's linear algebra, which no command needs much of, would start threads that cost more than they give
+    """Run as a program: as `main`, but end silently if the reader of the output leaves, as `head` does."""
+    # numpy's linear algebra would start threads that cost more than they gain: no command needs much of it
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
@@ -112,19 +112,19 @@ def main() -> None:
         _leave("", error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         _leave("interrupted", 130)
-    except BrokenPipeError:  # where there is no SIGPIPE; the number is what a shell says of one
+    except BrokenPipeError:  # where there is no SIGPIPE; the code is the one that a shell reports for it
         _leave("", 141)
     except SystemExit:
         raise
-    except BaseException as error:  # a panic of polars is no Exception
+    except BaseException as error:  # a panic of polars is not an Exception
         _leave(_unforeseen(error), 1)
     _leave("", code if isinstance(code, int) else 0)
 
 
 def _open_streams() -> None:
-    """Open the streams that the caller has closed: the next file would take their numbers, and be written into.
+    """Open the streams that the caller has closed: the next file would get their numbers, and output would go into it.
 
-    Writing to stdout fails then, and says so; what goes to stderr is lost.
+    Writing to stdout then fails with a message; what goes to stderr is lost.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
@@ -133,13 +133,13 @@ def _open_streams() -> None:
 
 
 def _leave(message: str, code: int) -> NoReturn:
-    """Say why, if there is a reason, and end; streams that cannot be written to are not asked again."""
+    """Print the message, if there is one, and exit; do not write again to a stream that failed."""
     if message:
         _say(message)
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except OSError:  # the interpreter would try again at its end, and complain
+        except OSError:  # the interpreter would try again on exit, and complain
             with contextlib.suppress(OSError, ValueError):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     sys.exit(code)
@@ -151,23 +151,23 @@ def _say(message: str) -> None:
 
 
 def _unforeseen(error: BaseException) -> str:
-    """Say that something failed that should not, or show all of it to those who ask."""
+    """Return a message about a failure that should not happen, or the whole traceback if it is asked for."""
     if os.environ.get(TRACEBACK):
         return "".join(traceback.format_exception(error)).rstrip()
-    if isinstance(error, OSError) and error.filename is None:  # files have names, so that it is a stream
+    if isinstance(error, OSError) and error.filename is None:  # files have names, so this is a stream
         from lexirecall.output import stdout_problem
 
         return str(stdout_problem(error))
     command = next((f" {word}" for word in sys.argv[1:] if word in {*COMMANDS, *COMMANDS.values()}), "")
     if isinstance(error, MemoryError):
         remedy = "give fewer runs or measures, or evaluate tables with --engine duckdb"
-        return f"lexirecall{command}: there is not enough memory\n  {remedy}"
+        return f"lexirecall{command}: not enough memory\n  {remedy}"
     reason = str(error).strip().split("\n", 1)[0][:_LONGEST]
     what = type(error).__name__ + (f": {reason}" if reason else "")
     return f"lexirecall{command}: {what}\n  this is a bug in lexirecall; {TRACEBACK}=1 lexirecall ... shows where"
 
 
 def _report_thread(failed: threading.ExceptHookArgs) -> None:
-    """Say what fails in a thread that nobody waits for, as what fails in the command itself is said."""
+    """Report a failure in a thread that nobody waits for in the same way as a failure of the command itself."""
     if failed.exc_value is not None:
         _say(_unforeseen(failed.exc_value))

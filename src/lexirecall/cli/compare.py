@@ -39,9 +39,10 @@ _TESTING = ("baseline", *names_of(Testing))
 @engine_options
 @click.option(
     "--show", "view", type=click.Choice(VIEWS), default=VIEWS[0], show_default=True,
-    help="The runs with marks of significance, every pair, a matrix for each measure, or what each can tell apart.",
+    help="What to show: the runs with marks of significance (systems), every pair (pairs), a matrix for each measure "
+    "(matrix), or how well each measure tells runs apart (power).",
 )  # fmt: skip
-@layout_options("the best by win rate first")
+@layout_options("best win rate first")
 @output_options("pref_eval")
 def command(
     qrels: str,
@@ -57,11 +58,12 @@ def command(
     raw: bool,
     **options: Any,
 ) -> None:
-    """Compare every two runs, or all with a baseline: differences, tests, corrections.
+    """Compare each pair of runs, or every run with a baseline: differences, tests, corrections.
 
-    tsv, csv and jsonl hold every pair: mean difference (positive: a is better), wins, ties and losses, p, corrected p,
-    requests, confidence interval, effect size and the number of requests needed to detect the difference. pref_eval
-    holds every pair on every request, and means: the lines of the paper's reference implementation.
+    -f tsv, csv and jsonl write one row for each pair and measure: mean difference (positive: a is better), wins, ties
+    and losses, p, corrected p, number of queries, confidence interval, effect size and the number of queries needed to
+    detect the difference. -f pref_eval writes every pair on every query, and the means, in the format of the paper's
+    reference implementation.
 
     \b
     Examples:
@@ -104,11 +106,11 @@ def _compared(engine: str | None, master: str | None) -> "Callable[..., Comparis
 
 
 def _check_nothing_is_tested(context: click.Context) -> None:
-    """Raise if an option is given that has no place in pref_eval's lines."""
+    """Raise if an option is given that has no meaning for the lines of pref_eval."""
     for parameter in context.command.params:
         is_given = context.get_parameter_source(str(parameter.name)) is click.core.ParameterSource.COMMANDLINE
         if parameter.name in (*_TESTING, "view", "sort", "digits") and is_given:
             raise UsageError(
-                f"{parameter.opts[0]} does not go with -f pref_eval, which holds every pair and no test",
+                f"{parameter.opts[0]} does not work with -f pref_eval, which writes every pair and no test",
                 remedy="leave it out, or choose -f jsonl",
             )

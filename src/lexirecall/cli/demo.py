@@ -15,10 +15,10 @@ SEED = 2025
 @click.command("demo", cls=Documented)
 @click.option(
     "-o", "--output", "folder", metavar="DIR", default="lexirecall-demo", show_default=True,
-    help="Folder for the judgments and runs.",
+    help="Folder for the judgments, the runs and the report.",
 )  # fmt: skip
 def command(folder: str) -> None:
-    """Simulate a small collection, evaluate it and explain the result; nothing is downloaded.
+    """Simulate a small collection (nothing is downloaded), evaluate it and explain the result.
 
     \b
     Example:
@@ -36,8 +36,8 @@ def command(folder: str) -> None:
     files = _write(Path(folder), collection)
     scores = evaluate(files[0], files[1:])
     click.echo(
-        f"{len(collection.qrels)} simulated requests over {collection.corpus_size:,} documents, "
-        f"{len(collection.runs)} systems, in {folder}/\n\n$ {_command(folder)}"
+        f"{len(collection.qrels)} simulated queries over {collection.corpus_size:,} documents, "
+        f"{len(collection.runs)} runs, in {folder}/\n\n$ {_command(folder)}"
     )
     show_notes(scores.notes)
     bold = is_bold(None)
@@ -47,7 +47,7 @@ def command(folder: str) -> None:
     write(compare(files[0], files[1:]).render(bold=bold), None)
     click.echo(f"\n$ {_command(folder, 'rank')}")
     write(rank(files[0], files[1:]).render(bold=bold), None)
-    click.echo("\nOn the request where they differ most:\n")
+    click.echo("\nOn the query where they differ most:\n")
     explanation = explain(files[0], [Path(folder) / name for name in (total, top)])
     request = next(each for each in explanation.queries if each.preferred == total)
     click.echo(f"$ {_explain_command(folder, total, top)} --query {request.id} --limit 5")
@@ -66,7 +66,7 @@ def _explain_command(folder: str, a: str, b: str) -> str:
 
 
 def _write(folder: Path, collection: Any) -> list[Path]:
-    """Write the collection as TREC text; a file that is there with other content is left alone."""
+    """Write the collection as TREC text; leave a file alone that already exists with different content."""
     from lexirecall.output import write_files
 
     paths = {folder / name: text.encode() for name, text in collection.to_trec().items()}
@@ -79,7 +79,7 @@ def _write(folder: Path, collection: Any) -> list[Path]:
         ) from None
     if foreign:
         raise LexirecallError(
-            f"{foreign[0]}: is there already, with other content", remedy="name another folder: -o DIR"
+            f"{foreign[0]}: already exists with different content", remedy="name another folder: -o DIR"
         )
     write_files(paths)
     return sorted(paths, key=lambda path: (path.suffix == ".run", path.name))  # the order of *.run
@@ -91,7 +91,7 @@ def _page(folder: Path, files: list[Path]) -> str:
 
     path = folder / "report.html"
     report(files[0], files[1:], output=path, title="lexirecall demo")
-    return f"All of it on one page, for your browser:\n  {path}"
+    return f"Everything on one page, for your browser:\n  {path}"
 
 
 def _best(scores: Any, measure: str) -> str:
@@ -104,21 +104,21 @@ def _explanation(scores: Any, top: str, total: str) -> str:
     means = scores.to_dict()
     return (
         f"What you see: {top} has the best average precision (AP {means[top]['AP']:.3f}), so its top ranks are good.\n"
-        "But a person who must miss nothing waits for the *last* relevant document. LexiRecall compares two rankings\n"
-        "by who finds more, then by who finds the last one sooner, then the one before; shown is the share of\n"
-        f"comparisons won. There {total} leads ({means[total]['LexiRecall']:.2f} against "
+        "But a person who must miss nothing waits for the *last* relevant document. LexiRecall prefers the ranking\n"
+        "that finds more, then the one that finds the last one sooner, then the one before it. The table shows the\n"
+        f"share of comparisons won. There {total} leads ({means[total]['LexiRecall']:.2f} against "
         f"{means[top]['LexiRecall']:.2f}). TSE, the exposure of the last one, agrees\n"
-        "where all are found; a single one that was not retrieved makes it 0. Which differences are real, all runs in\n"
-        f"one order, and why {total} beats {top}:"
+        "if all are found, but is 0 if a single one is not retrieved. Next: which differences are real, all runs in\n"
+        f"one order, and why {total} beats {top}."
     )
 
 
 def _next(folder: str, corpus_size: int, a: str, b: str) -> str:
     return (
         "What to type next:\n"
-        f"  {_explain_command(folder, a, b)}  # all requests\n"
+        f"  {_explain_command(folder, a, b)}  # all queries\n"
         f"  {_command(folder)} -m LastRel -m Depth@0.95 -m SetR --corpus-size {corpus_size}\n"
-        f"  {_command(folder)} -m TSE -m nDCG@10 -q -f tsv  # each request, for a spreadsheet\n"
-        "  lexirecall measures LexiRecall  # any measure explained\n"
+        f"  {_command(folder)} -m TSE -m nDCG@10 -q -f tsv  # each query, for a spreadsheet\n"
+        "  lexirecall measures LexiRecall  # explains a measure\n"
         "  lexirecall eval QRELS RUN...  # your own data"
     )

@@ -25,8 +25,8 @@ from lexirecall.cli.options import (
 @click.command("eval", cls=Documented)
 @partial(reading_options, without=("engine",))
 @measures_option
-@click.option("-q", "--per-query", is_flag=True, help="Print the value of each request too.")
-@click.option("--manifest", metavar="FILE", help="Write the conventions used, and what was left out, as JSON.")
+@click.option("-q", "--per-query", is_flag=True, help="Also print the value for each query.")
+@click.option("--manifest", metavar="FILE", help="Write the conventions used, and what was left out, to FILE as JSON.")
 @engine_options
 @layout_options("given")
 @output_options("trec")
@@ -47,8 +47,9 @@ def command(
 ) -> None:
     """Score runs against judgments.
 
-    QRELS and RUN are TREC text, JSON, CSV with a header or Parquet, plain or compressed (gz, bz2, xz, zst), `-` for
-    stdin, a folder of Parquet or CSV, or a pattern. A table with a column of systems holds many runs.
+    QRELS and RUN can be TREC text, JSON, CSV with a header, or Parquet, plain or compressed (gz, bz2, xz, zst). They
+    can also be `-` for stdin, a folder of Parquet or CSV files, or a pattern. A table with a column of runs holds many
+    runs.
 
     \b
     Examples:

@@ -23,10 +23,10 @@ from lexirecall.cli.options import (
 @click.argument("run_a", metavar="RUN_A")
 @click.argument("run_b", metavar="RUN_B")
 @partial(convention_options, without=("providers",))
-@click.option("--query", metavar="Q", help="Explain this request alone, level by level.")
+@click.option("--query", metavar="Q", help="Explain only this query, level by level.")
 @click.option(
     "--limit", type=WholeNumber(0), default=20, show_default=True, metavar="N",
-    help="Most rows of each list in a table; 0 for all.",
+    help="Show at most N rows of each list in a table; 0 shows all.",
 )  # fmt: skip
 @output_options()
 def command(
@@ -40,10 +40,10 @@ def command(
     raw: bool,
     **options: Any,
 ) -> None:
-    """Say why one of two runs is preferred, and what each of them overlooks.
+    """Explain why one of two runs is preferred, and which relevant documents each of them misses.
 
-    LexiRecall compares the last relevant documents of two rankings: who finds more of them, and then who finds the
-    last one sooner, the one before it, and so on.
+    LexiRecall prefers the ranking that finds more of the relevant documents. If both find equally many, it prefers the
+    one that finds the last of them sooner, then the one before it, and so on.
 
     \b
     Examples:

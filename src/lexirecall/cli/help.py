@@ -1,4 +1,4 @@
-"""What `--help` shows: options by what they are for, those that most people need first, and whole summaries.
+"""What `--help` shows: options grouped by purpose, those that most people need first, and whole summaries.
 
 Belongs here: the order and the headings of options. Not here: the options themselves (options, and the records).
 """
@@ -15,10 +15,10 @@ _ENGINE = ("engine", "engine_options", "master")
 
 
 class Documented(click.Command):
-    """A command whose help has a heading for each kind of option."""
+    """A command that has a heading for each kind of option in its help."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what to compute, how to test and to print it, and last the rules by which files are read."""
+        """Write what to compute, how to test and print it, and last how files are read."""
         every = {str(param.name): param for param in self.params if isinstance(param, click.Option)}
         if (asking := self.get_help_option(ctx)) is not None:
             every["help"] = asking
@@ -29,7 +29,7 @@ class Documented(click.Command):
 
 
 class DocumentedGroup(click.Group):
-    """A group of commands whose summaries are shown whole."""
+    """A group of commands that shows their whole summaries."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write each command with its summary."""
@@ -40,10 +40,10 @@ class DocumentedGroup(click.Group):
 
 
 def headings(options: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Give the headings with the names of their options; a command that reads no runs has one.
+    """Give the headings with the names of their options; a command that does not read runs has one heading.
 
     >>> [heading for heading, _ in headings(["measures", "form", "level"])]
-    ['What to compute', 'Output', 'Rules of reading']
+    ['What to compute', 'Output', 'Reading rules']
     """
     rules = [name for name in names_of(Policies, *READING) if name not in _ENGINE]
     if not {*rules} & {*options}:
@@ -52,7 +52,7 @@ def headings(options: list[str]) -> Iterator[tuple[str, list[str]]]:
     kinds = {
         "Tests": _names_of_tests(options),
         "Output": list(_OUTPUT),
-        "Rules of reading": rules,
+        "Reading rules": rules,
         "Large tables": list(_ENGINE),
         "Help": ["help"],
     }

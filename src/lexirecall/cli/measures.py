@@ -1,4 +1,4 @@
-"""`lexirecall measures`: the table of measures, and each of them explained."""
+"""`lexirecall measures`: the table of measures, and an explanation of each."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _COLUMNS = ("measure", "better", "needs", "reference", "title")
 @click.argument("name", required=False)
 @output_options()
 def command(name: str | None, form: str, output: str | None, raw: bool) -> None:
-    """List the measures, or explain one: formula, settings, reference.
+    """List the measures, or explain one: its formula, settings and reference.
 
     \b
     Examples:
@@ -57,8 +57,8 @@ def _explained(row: Any) -> str:
     lines = {
         "formula": row.formula,
         "better": "higher" if row.direction > 0 else "lower",
-        "over requests": row.total,
-        "needs": ", ".join(row.needs) or "the positions of the relevant items only",
+        "over queries": row.total,
+        "needs": ", ".join(row.needs) or "only the positions of the relevant documents",
         "settings": ", ".join(settings),
         "@": {"cutoff": "a cut-off k, as in @10", "recall": "a recall r, as in @0.95", "": "none"}[row.at]
         + (" (required)" if row.needs_at else ""),
@@ -67,4 +67,6 @@ def _explained(row: Any) -> str:
         **row.about,
     }
     body = "\n".join(f"  {label:<14} {text}" for label, text in lines.items() if text)
-    return f"{row.name}\n  {row.title}\n\n{body}\n\n  p_1 < … < p_m: positions of the m relevant items; n: corpus size"
+    return (
+        f"{row.name}\n  {row.title}\n\n{body}\n\n  p_1 < … < p_m: positions of the m relevant documents; n: corpus size"
+    )

@@ -26,7 +26,7 @@ Command = Callable[..., Any]
 
 
 class WholeNumber(click.IntRange):
-    """A whole number as files write it, within limits; positions are exact up to the largest."""
+    """A whole number, written as in files, within limits; positions are exact up to the largest."""
 
     def __init__(self, least: int, most: int = MOST_ITEMS) -> None:
         super().__init__(least, most)
@@ -41,7 +41,7 @@ class WholeNumber(click.IntRange):
 
 
 class OneOf(click.Choice[str]):
-    """One of the values of a field; of one that goes elsewhere the record says where."""
+    """One of the values of a field; for a value that belongs elsewhere, the record says where."""
 
     def __init__(self, offered: Option) -> None:
         super().__init__(offered.choices)
@@ -53,7 +53,7 @@ class OneOf(click.Choice[str]):
 
 
 class Number(click.types.FloatParamType):
-    """A number as files write it."""
+    """A number, written as in files."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Read it, or say what is allowed."""
@@ -76,7 +76,7 @@ def _number_or_file(_context: click.Context, _parameter: click.Parameter, value:
 def _pairs(
     found: Option, _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, str] | None:
-    """Read `name=value,name=value`; a value that holds a comma can be given in an option of its own."""
+    """Read `name=value,name=value`; a value that contains a comma needs an option of its own."""
     pairs = [part for value in values for part in (value.split(",") if value.count("=") > 1 else [value])]
     for pair in pairs:
         if not all(pair.partition("=")):
@@ -102,7 +102,7 @@ def _keywords(field: "Field[Any]", found: Option) -> dict[str, Any]:
 
 
 def record_options(*records: type, without: tuple[str, ...] = ()) -> Callable[[Command], Command]:
-    """Add an option for each field of records that is offered."""
+    """Add an option for each field that the records offer."""
 
     def decorate(command: Command) -> Command:
         for field, found in reversed(list(offered(*records))):
@@ -116,7 +116,7 @@ def record_options(*records: type, without: tuple[str, ...] = ()) -> Callable[[C
 
 
 def convention_options(command: Command, without: tuple[str, ...] = ()) -> Command:
-    """Add the options that say how to read judgments and runs; an error names them as they are written here."""
+    """Add the options that say how to read judgments and runs; errors name them as the command line does."""
 
     @wraps(command)
     def offering(*arguments: Any, **keywords: Any) -> Any:
@@ -137,54 +137,54 @@ def reading_options(command: Command, without: tuple[str, ...] = ()) -> Command:
 
 
 def engine_options(command: Command) -> Command:
-    """Add --engine and --master, for commands that Spark can do too; `reading_options` goes without the first then."""
+    """Add --engine and --master, for commands that Spark can run too; `reading_options` then omits the first."""
     command = click.option(
-        "--master", metavar="URL", help="Where Spark runs, as in spark://host:7077; this machine if not given."
+        "--master", metavar="URL", help="Where Spark runs, such as spark://host:7077. [default: this machine]"
     )(command)
     return click.option(
         "--engine", type=click.Choice((*choices_of(Sources, "engine"), "spark")),
-        help="Read Parquet and CSV that are larger than memory, on this machine or on a cluster.",
+        help="Read Parquet and CSV larger than memory, on this machine (duckdb) or on a cluster (spark).",
     )(command)  # fmt: skip
 
 
 def check_engine(engine: str | None, master: str | None, brought: str, *unlike: tuple[str, bool]) -> None:
-    """Raise if an option asks for what the engine does not do; Spark brings here no more than what is `brought`."""
+    """Raise if an option asks for what the engine does not do; Spark returns only what is `brought`."""
     if master is not None and engine != "spark":
         raise UsageError(f"--master {master} is for Spark", remedy="add --engine spark")
     for name, is_given in unlike:
         if engine == "spark" and is_given:
             raise UsageError(
-                f"{name} does not go with --engine spark, which brings only {brought} here",
-                remedy="lexirecall.engines.spark.evaluate(...).per_query is a Spark data frame that can be written",
+                f"{name} does not work with --engine spark, which returns only {brought}",
+                remedy="in Python, lexirecall.engines.spark.evaluate(...).per_query is a Spark data frame to write",
             )
 
 
 def layout_options(default: str) -> Callable[[Command], Command]:
-    """Add --sort and --digits; the order of the runs is the `default` one unless another is asked for."""
+    """Add --sort and --digits; `default` says in words which order the runs have without --sort."""
 
     def decorate(command: Command) -> Command:
         command = click.option(
             "--digits",
             type=WholeNumber(0, 15),
             metavar="N",
-            help="Decimals in tables, instead of those of each measure.",
+            help="Number of decimals in tables, instead of the default of each measure.",
         )(command)
         return click.option(
             "--sort", metavar="MEASURE|name|given",
-            help=f"Order of the runs: by a measure, best first, by name, or as given. [default: {default}]",
+            help=f"Order of the runs: by a measure (best first), by name, or as given. [default: {default}]",
         )(command)  # fmt: skip
 
     return decorate
 
 
 def laid_out(result: Any, sort: str | None, digits: int | None) -> Any:
-    """Return a result in the order and with the decimals that are asked for."""
+    """Return a result in the order and with the decimals asked for."""
     result = result if sort is None else result.sorted_by(sort)
     return result if digits is None else result.with_digits(digits)
 
 
 raw_option = click.option(
-    "--raw", is_flag=True, help="Write ids into tsv and csv as they are, even if a spreadsheet would run them."
+    "--raw", is_flag=True, help="Write ids to tsv and csv unchanged, even if a spreadsheet would run them."
 )
 
 
@@ -208,7 +208,7 @@ def measures_option(command: Command) -> Command:
     """Add -m."""
     return click.option(
         "-m", "--measure", "measures", multiple=True, metavar="MEASURE",
-        help="Measures such as AP or nDCG@10,TSE(e=dcg); may be repeated. `lexirecall measures` lists them.",
+        help="Measures, such as AP or nDCG@10,TSE(e=dcg). Can be repeated. `lexirecall measures` lists them.",
     )(command)  # fmt: skip
 
 
@@ -217,13 +217,13 @@ def testing_options(command: Command) -> Command:
     from lexirecall.verbs.testing import Testing  # not on top: most commands can do without the tests
 
     baseline = click.option(
-        "--baseline", metavar="RUN", help="Compare with this run only, and correct over those pairs only."
+        "--baseline", metavar="RUN", help="Compare every run with this one only, and correct for those pairs only."
     )
     return baseline(record_options(Testing)(command))
 
 
 def check_files(inputs: Iterable[object], *outputs: tuple[str, str | None]) -> None:
-    """Raise if more than one file is to be read from stdin, or an output is an input or another output."""
+    """Raise if several files are to be read from stdin, or if an output is also an input or another output."""
     from lexirecall.output import check_outputs
 
     files = list(inputs)
@@ -239,10 +239,10 @@ def is_bold(output: str | None) -> bool:
 
 @contextmanager
 def shown_warnings() -> Iterator[None]:
-    """Print the warnings that are given within to stderr, at the end."""
+    """Collect the warnings that are raised within, and print them to stderr at the end."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        # Spark's word about pandas, which nothing here uses
+        # Spark warns about pandas, which nothing here uses
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         yield
     for warning in caught:
@@ -250,7 +250,7 @@ def shown_warnings() -> Iterator[None]:
 
 
 def show_apostrophes(texts: Iterable[str], form: str, *, raw: bool) -> None:
-    """Say on stderr how many cells of tsv or csv were changed so that no spreadsheet runs them."""
+    """Say on stderr how many cells of tsv or csv were changed to keep spreadsheets from running them."""
     count = 0 if raw else sum(num_apostrophes(text, form) for text in texts)
     if count:
         cells, are, them = ("cell", "is", "it is") if count == 1 else ("cells", "are", "they are")

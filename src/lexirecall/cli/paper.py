@@ -1,4 +1,4 @@
-"""`lexirecall paper`: the tables and figures of the paper, computed anew."""
+"""`lexirecall paper`: the tables and figures of the paper, computed again."""
 
 from typing import TYPE_CHECKING
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 @click.command("paper", cls=Documented)
 @click.argument("names", metavar="[NAME... | all]", nargs=-1)
-@click.option("-o", "--output", "folder", metavar="DIR", help="Write tables and drawings (SVG, PDF, PNG) to a folder.")
+@click.option("-o", "--output", "folder", metavar="DIR", help="Write tables and figures (SVG, PDF, PNG) to a folder.")
 @click.option(
     "-f", "--format", "form", type=click.Choice((*FORMATS,)), default="table", show_default=True,
     help="How to print the result.",
 )  # fmt: skip
 @raw_option
-@click.option("--seed", type=WholeNumber(0), default=2025, show_default=True, help="Of what is sampled.")
+@click.option("--seed", type=WholeNumber(0), default=2025, show_default=True, help="Seed for what is sampled.")
 def command(names: tuple[str, ...], folder: str | None, form: str, raw: bool, seed: int) -> None:
-    """Reproduce the paper: its tables and figures, beside what it prints; without a name, list them.
+    """Reproduce the tables and figures of the paper, beside the printed numbers; without a name, list them.
 
     The empirical figures (agreement, ties, sensitivity, missing labels) come from `lexirecall study` on your data.
 

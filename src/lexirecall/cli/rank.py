@@ -21,12 +21,12 @@ from lexirecall.statistics.aggregate import METHODS
 @reading_options
 @click.option(
     "-m", "--measure", "preferences", multiple=True, metavar="PREFERENCE",
-    help="LexiRecall (if none is given), LexiPrecision, RPP, or any measure such as AP; one only.",
+    help="One preference: LexiRecall (the default), LexiPrecision, RPP, or any measure, such as AP.",
 )  # fmt: skip
 @click.option(
     "--method", type=click.Choice(tuple(METHODS)), default="winrate", show_default=True,
-    help="Mean win rate, Borda points, pairs won (copeland), a Markov chain (mc4), or the order with the fewest "
-    "contradictions (kemeny: at most 8 runs).",
+    help="Rank by mean win rate, Borda points, pairs won (copeland), a Markov chain (mc4), or the order with the "
+    "fewest contradictions (kemeny; at most 8 runs).",
 )  # fmt: skip
 @output_options()
 def command(
@@ -38,9 +38,9 @@ def command(
     raw: bool,
     **options: Any,
 ) -> None:
-    """Put runs in one order, from a preference between every two of them on every request.
+    """Put runs into one order, from the preference between each pair of runs on every query.
 
-    Runs that the method cannot tell apart share a rank. Where the majority of the requests has a cycle, a note says so.
+    Runs that the method cannot tell apart share a rank. If the majority preferences have a cycle, a note says so.
 
     \b
     Examples:

@@ -19,14 +19,15 @@ from lexirecall.cli.options import (
 @reading_options
 @measures_option
 @testing_options
-@click.option("--title", metavar="TEXT", help="What stands above the page.")
+@click.option("--title", metavar="TEXT", help="Title of the page.")
 @click.option(
     "--plots", metavar="DIR",
-    help="Write the charts to a folder too: those of the two best runs, as SVG and, with the extra plots, PDF and PNG.",
+    help="Also write the charts to a folder: SVG, and PDF and PNG if lexirecall[plots] is installed. Charts of one "
+    "pair show the two best runs.",
 )  # fmt: skip
 @click.option(
     "-o", "--output", metavar="FILE", default="report.html", show_default=True,
-    help="Where the page is written; - for stdout.",
+    help="Write the page to this file; - for stdout.",
 )  # fmt: skip
 def command(
     qrels: str,
@@ -35,11 +36,11 @@ def command(
     output: str,
     **options: Any,
 ) -> None:
-    """Write a page about runs that needs nothing but a browser: one HTML file to read, send or attach to a paper.
+    """Write a page about runs that needs only a browser: one HTML file to read, send or attach to a paper.
 
-    It holds the leaderboard with marks of significance, every pair of runs and the requests that decide it, for each
-    request where every run has the relevant documents, the worst-off requests, recall by depth, and how the measures
-    behave on these data. A single run is taken too.
+    The page shows the leaderboard with marks of significance; every pair of runs, and the queries that decide it; for
+    each query, where every run ranks the relevant documents; the worst-off queries; recall by depth; and how the
+    measures behave on these data. A single run is enough.
 
     \b
     Examples:
@@ -60,6 +61,6 @@ def command(
         write(page.html(), None)
         return
     size = len(page.html().encode()) / 1e6
-    click.echo(f"note: the page is {output} ({size:.1f} MB): open it in a browser", err=True)
+    click.echo(f"note: the page is in {output} ({size:.1f} MB); open it in a browser", err=True)
     if options["plots"] is not None:
         click.echo(f"note: the charts are in {options['plots']}", err=True)

@@ -20,23 +20,23 @@ from lexirecall.cli.options import (
 from lexirecall.errors import UsageError
 from lexirecall.manifest import MOST_RESAMPLES
 
-_TWO_WAYS = "give QRELS and two or more RUN, or a table of several, or --collections FILE.toml"
+_TWO_WAYS = "give QRELS and two or more runs, or a table of several runs, or --collections FILE.toml"
 
 
 @click.command("study", cls=Documented)
 @click.argument("files", metavar="[QRELS RUN...]", nargs=-1)
-@click.option("--collections", metavar="FILE", help="Study several collections at once, listed in a TOML file.")
+@click.option("--collections", metavar="FILE", help="Study several collections at once; a TOML file lists them.")
 @convention_options
 @measures_option
 @click.option(
     "--samples", "num_samples", type=WholeNumber(1, MOST_RESAMPLES), default=10, show_default=True,
-    help="How often labels are removed at random.",
+    help="How many times to remove labels at random.",
 )  # fmt: skip
 @click.option("--alpha", type=Number(), default=0.05, show_default=True, help="Level of significance.")
-@click.option("--seed", type=WholeNumber(0), default=0, show_default=True, help="Of the labels that are removed.")
+@click.option("--seed", type=WholeNumber(0), default=0, show_default=True, help="Seed for the labels to remove.")
 @click.option(
     "-o", "--output", "folder", metavar="DIR", default="lexirecall-study", show_default=True,
-    help="Folder for tables, figures (SVG, PDF, PNG) and summary.",
+    help="Folder for the tables, the figures (SVG, PDF, PNG) and the summary.",
 )  # fmt: skip
 @raw_option
 def command(
@@ -50,12 +50,12 @@ def command(
     raw: bool,
     **options: Any,
 ) -> None:
-    """Find out which measures separate your systems, agree with finding everything, and survive missing labels.
+    """Find out which measures separate your runs, agree with finding everything, and survive missing labels.
 
-    Prints a page of words, and writes it to a folder with the tables and figures behind it. Without -m: LexiRecall,
-    TSE, R@1000, Rprec, AP, nDCG, RR and nDCG@10, where nDCG has the gain 1 from the level on. Each collection in the
-    file has a name, qrels and runs (paths and patterns, relative to the file), and may set the options of reading for
-    itself, such as level or corpus_size.
+    Prints a summary in words, and writes it to a folder with the tables and figures behind it. Without -m, the measures
+    are LexiRecall, TSE, R@1000, Rprec, AP, nDCG, RR and nDCG@10; nDCG has gain 1 for every relevant document. Each
+    collection in the TOML file has a name, qrels and runs (paths and patterns, relative to the file). It can set its
+    own reading options, such as level or corpus_size.
 
     \b
     Examples:
@@ -90,12 +90,12 @@ def command(
 
 
 def _check_usage(files: tuple[str, ...], collections: str | None, folder: str) -> None:
-    """Raise before any work if it could not be done, or its result not be kept."""
+    """Raise before any work if there is nothing to study, or nowhere to write the result."""
     if collections and files:
         raise UsageError(f"both --collections and files are given: {files[0]!r}", remedy=_TWO_WAYS)
     if not collections and len(files) < 2:
-        raise UsageError("there are no runs" if files else "nothing to study is given", remedy=_TWO_WAYS)
+        raise UsageError("there are no runs" if files else "there is nothing to study", remedy=_TWO_WAYS)
     from lexirecall.formats.source import exists, is_folder
 
     if exists(folder) and not is_folder(folder):
-        raise UsageError(f"{folder!r} exists and is not a directory", remedy="name a folder with -o DIR")
+        raise UsageError(f"{folder!r} exists and is not a folder", remedy="name a folder with -o DIR")

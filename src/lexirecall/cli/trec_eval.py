@@ -18,9 +18,11 @@ def _version(context: click.Context, _parameter: click.Parameter, wanted: bool) 
 
 
 def _format(_context: click.Context, parameter: click.Parameter, value: str) -> None:
-    """Accept the name of the one format of judgments, or of runs, that scripts may give."""
+    """Accept the name of the only format of judgments, or of runs; scripts may give it."""
     if value != parameter.default:
-        raise UsageError(f"{parameter.opts[0]} {value} is not read", remedy=f"the format is {parameter.default}")
+        raise UsageError(
+            f"{parameter.opts[0]} {value} is not supported", remedy=f"the only format is {parameter.default}"
+        )
 
 
 @click.command("trec_eval", cls=Documented)
@@ -28,12 +30,12 @@ def _format(_context: click.Context, parameter: click.Parameter, value: str) -> 
 @click.argument("run", metavar="RUN")
 @click.option(
     "-m", "--measure", "measures", multiple=True, default=("official",), show_default=True, metavar="MEASURE",
-    help="A measure such as map, P.5,10 or ndcg_cut.10, or a set: official, all_trec, set; repeat for more.",
+    help="A measure such as map, P.5,10 or ndcg_cut.10, or a set: official, all_trec, set. Can be repeated.",
 )  # fmt: skip
-@click.option("-q", "--query_eval_wanted", "per_topic", is_flag=True, help="Print the values of each topic too.")
+@click.option("-q", "--query_eval_wanted", "per_topic", is_flag=True, help="Also print the values for each topic.")
 @click.option(
     "-c", "--complete_rel_info_wanted", "complete", is_flag=True,
-    help="Average over all judged topics; those that the run lacks count as 0.",
+    help="Average over all judged topics; topics that the run lacks count as 0.",
 )  # fmt: skip
 @click.option("-n", "--nosummary", is_flag=True, help="Print no averages.")
 @click.option(
@@ -42,18 +44,18 @@ def _format(_context: click.Context, parameter: click.Parameter, value: str) -> 
 )  # fmt: skip
 @click.option(
     "-M", "--Max_retrieved_per_topic", "depth", type=WholeNumber(1), metavar="NUM",
-    help="Only the first NUM documents of each topic count.",
+    help="Count only the first NUM documents of each topic.",
 )  # fmt: skip
 @click.option(
-    "-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Take documents without a judgment out of the run."
+    "-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Remove documents without a judgment from the run."
 )
 @click.option(
     "-N", "--Number_docs_in_coll", "num_documents", type=WholeNumber(1, MOST_ITEMS - 1), metavar="NUM",
-    help="Number of documents in the collection, for utility.",
+    help="Number of documents in the collection, for the measure utility.",
 )  # fmt: skip
 @click.option(
     "--score-dtype", type=click.Choice(choices_of(Conventions, "score_dtype")), default="float64", show_default=True,
-    help="float64 as trec_eval 10; float32 ties scores as trec_eval 9 does.",
+    help="Precision of scores: float64 as in trec_eval 10; with float32, scores tie as in trec_eval 9.",
 )  # fmt: skip
 @click.option("-R", "--Rel_info_format", default="qrels", hidden=True, expose_value=False, callback=_format)
 @click.option("-T", "--Results_format", default="trec_results", hidden=True, expose_value=False, callback=_format)
@@ -73,9 +75,9 @@ def command(
     num_documents: int | None,
     score_dtype: str,
 ) -> None:
-    """Print what trec_eval prints: its measures, under its names, in its lines.
+    """Print what trec_eval prints: its measures, under its names, in its format.
 
-    QRELS and RUN may be anything that `lexirecall eval` reads.
+    QRELS and RUN can be anything that `lexirecall eval` reads.
 
     \b
     Examples:
