@@ -83,7 +83,7 @@ is 0 if all went well, 1 for bad data, 2 for bad usage and 130 if you interrupt.
 and is a bug: set `LEXIRECALL_TRACEBACK=1` in the environment to see its traceback. `lexirecall evaluate` is
 `lexirecall eval`: every verb of Python is a command of the same name.
 
-A file is written whole or not at all. An output that is also an input, is in a folder of input, or is another output
+A file is written whole or not at all. An output that is also an input, is in an input folder, or is another output
 is refused before anything is read. It does not matter how you name it: by a relative path, through a link, as stdout.
 Devices such as `/dev/null` may be written more than once.
 

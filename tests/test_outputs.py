@@ -87,7 +87,7 @@ def test_an_input_is_the_same_through_any_link(command: Command, tmp_path: Path)
 )
 def test_an_output_in_a_folder_of_input_is_refused(command: Command, tmp_path: Path, options: tuple[str, ...]) -> None:
     (tmp_path / "runs" / "deep").mkdir(parents=True)
-    refused(command("eval", "qrels.txt", "runs", *options), tmp_path, "is in a folder of input: 'runs'")
+    refused(command("eval", "qrels.txt", "runs", *options), tmp_path, "is in an input folder: 'runs'")
 
 
 def test_in_python_a_page_is_not_written_over_its_input(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_nothing_stays_whatever_fails(
     monkeypatch.undo()
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"b.txt": "old"}
     if isinstance(failure, OSError):
-        assert "a.txt: cannot be written: no space left on device\n  make room" in str(raised.value)
+        assert "a.txt: cannot be written: no space left on device\n  free some space" in str(raised.value)
 
 
 def test_a_file_keeps_its_mode_and_its_long_name(tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ UNFORESEEN: dict[str, tuple[BaseException, str]] = {
     "a bug": (ZeroDivisionError("division by zero"), "lexirecall eval: ZeroDivisionError: division by zero\n  this is a bug in lexirecall; LEXIRECALL_TRACEBACK=1"),  # noqa: E501 - one line
     "a bug without words": (AssertionError(), "lexirecall eval: AssertionError\n  this is a bug"),
     "recursion": (RecursionError("maximum recursion depth exceeded"), "lexirecall eval: RecursionError: maximum"),
-    "memory": (MemoryError(), "lexirecall eval: there is not enough memory\n  give fewer runs"),
+    "memory": (MemoryError(), "lexirecall eval: not enough memory\n  give fewer runs"),
     "a panic": (Panic("index out of bounds\nat line 7"), "lexirecall eval: Panic: index out of bounds\n  this"),
     "an id that draws": (KeyError("\x1b[31m"), "lexirecall eval: KeyError: '\\x1b[31m'"),
 }  # fmt: skip

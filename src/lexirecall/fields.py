@@ -1,7 +1,7 @@
 """Fields: an option is one field of a frozen record, and everything else is read from there.
 
-Belongs here: what a field says beside its type and default, and how the fields of records become the keywords of a
-function. Not here: the options themselves (manifest), what the command line makes of them (cli).
+Belongs here: what a field says in addition to its type and default, and how the fields of records become the keywords
+of a function. Not here: the options themselves (manifest), what the command line makes of them (cli).
 """
 
 import inspect
@@ -27,7 +27,7 @@ class Option:
     """choice, flag, number, whole (number), size (a whole number or a file), file, text or pairs (name=value)."""
     choices: tuple[str, ...] = ()
     elsewhere: Mapping[str, str] = field(default_factory=dict)
-    """Values that only some commands take, and the remedy that the others name."""
+    """Values that only some commands accept, with the remedy that the other commands name."""
     least: int = 0
     """Of whole numbers."""
     most: int = 2**53
@@ -35,7 +35,7 @@ class Option:
     example: str = ""
     """Of pairs."""
     flag: str = ""
-    """Its name on the command line, where that is not the name of the field."""
+    """Its name on the command line, if that is not the name of the field."""
 
 
 def option(
@@ -43,7 +43,7 @@ def option(
     kind: str = "choice",
     **more: Any,
 ) -> dict[str, Option]:
-    """Return the metadata of a field that is offered on the command line; other fields are keywords only."""
+    """Return the metadata of a field that the command line offers; other fields are only keywords."""
     return {_KEY: Option(help, kind, **more)}
 
 
@@ -67,7 +67,7 @@ def choices_of(record: type, name: str) -> tuple[str, ...]:
 
 
 def check_choices(record: Any) -> None:
-    """Raise if a field of a record has a value that is not one of those offered; None is one if it is the default."""
+    """Raise if a field of a record has a value that is not offered; None is allowed if it is the default."""
     for each, found in offered(type(record)):
         value = getattr(record, each.name)
         if found.kind == "choice" and not (value is None and each.default is None):
@@ -80,12 +80,12 @@ def names_of(*records: type) -> tuple[str, ...]:
 
 
 def among(record: type, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those options that are fields of a record."""
+    """Return the options that are fields of a record."""
     return {name: options[name] for name in names_of(record) if name in options}
 
 
 def taken(record: Callable[..., R], options: dict[str, Any]) -> R:
-    """Make a record of those options that are its fields, and take them away from the others.
+    """Make a record from the options that are its fields, and remove them from the others.
 
     >>> options = {"help": "of what", "kind": "flag", "other": 1}
     >>> taken(Option, options).kind, options
@@ -95,7 +95,7 @@ def taken(record: Callable[..., R], options: dict[str, Any]) -> R:
 
 
 def takes(*records: type) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Let the `**options` of a function be the fields of records: its signature shows them, and no others are taken.
+    """Let the `**options` of a function be the fields of records: its signature shows them, and refuses all others.
 
     >>> @dataclass(frozen=True)
     ... class Size:
@@ -126,7 +126,7 @@ def takes(*records: type) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 def _signature(function: Callable[..., Any], records: tuple[type, ...]) -> inspect.Signature:
-    """Return the signature with a keyword for each field in the place of `**options`."""
+    """Return the signature with a keyword for each field instead of `**options`."""
     own = inspect.signature(function)
     named = [each for each in own.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
     more = [
@@ -148,7 +148,7 @@ def _unknown(function: str, name: str, known: Mapping[str, Any]) -> str:
 
 
 def hint_at(name: str, known: Iterable[str]) -> str:
-    """Say what may be meant by a name that is not known, or which ones are.
+    """Suggest what an unknown name may mean, or list the known ones.
 
     >>> hint_at("widht", ("width", "height")), hint_at("colour", ("width", "height"))
     ("did you mean 'width'?", 'choose from width, height')

@@ -1,4 +1,4 @@
-"""Output: results written whole or not at all, and never over what they are made from.
+"""Output: results are written whole or not at all, and never over their own input.
 
 Belongs here: stdout and files, and the check that no output is an input or another output. Not here: what is written.
 """
@@ -19,7 +19,7 @@ from lexirecall.formats.naming import matching
 
 FilePath = str | os.PathLike[str]
 Identity = tuple[int, int, str]
-"""Device and inode of a file, or of the folder that it would be in and its name there."""
+"""Device and inode of a file; for a file that does not exist yet, those of its folder, and its name."""
 _DESCRIPTOR = re.compile(r"/dev/(?:fd/(\d+)|std(?:in|out|err))|/proc/self/fd/(\d+)")
 
 
@@ -27,11 +27,11 @@ _DESCRIPTOR = re.compile(r"/dev/(?:fd/(\d+)|std(?:in|out|err))|/proc/self/fd/(\d
 
 
 def check_outputs(outputs: Iterable[tuple[str, FilePath | None]], inputs: Iterable[object]) -> None:
-    """Raise before anything is read if an output is also an input, lies in a folder of input, or is another output.
+    """Raise before anything is read if an output is also an input, is in an input folder, or is another output.
 
-    `outputs` are options with the files that they name, None or `-` for stdout. Of the inputs those that are paths
-    count, in lists and as values of mappings too; patterns stand for the files that match. A file is the same by any
-    name: relative, through links, as a hard link. What is no plain file, such as /dev/null, may be written twice.
+    `outputs` are options with the files that they name, None or `-` for stdout. Only inputs that are paths count, also
+    in lists and as values of mappings; a pattern counts as the files that match it. A file is the same under any name:
+    relative, through links, as a hard link. What is not a plain file, such as /dev/null, may be written twice.
 
     >>> check_outputs([("-o", "out/result.txt"), ("--manifest", "./out/../out/result.txt")], ["qrels.txt", "bm25.run"])
     Traceback (most recent call last):
@@ -49,19 +49,19 @@ def check_outputs(outputs: Iterable[tuple[str, FilePath | None]], inputs: Iterab
         if identity in files:
             raise UsageError(f"{name} is also an input: {files[identity]!r}", remedy="name another file")
         if (folder := _folder_around(path, folders)) is not None:
-            raise UsageError(f"{name} is in a folder of input: {folder!r}", remedy="name a file outside of it")
+            raise UsageError(f"{name} is in an input folder: {folder!r}", remedy="name a file outside it")
         if seen.get(identity, name) != name or (identity in seen and _is_path(path)):
             raise UsageError(f"{name} is the same file as {seen[identity]}", remedy="name another file")
         seen[identity] = name
 
 
 def _is_path(path: FilePath | None) -> TypeGuard[FilePath]:
-    """Tell whether output goes to a file, and not to stdout."""
+    """Tell whether output goes to a file rather than to stdout."""
     return path not in (None, "-", "/dev/stdout")
 
 
 def _paths_of(values: Iterable[object]) -> Iterator[str]:
-    """Give the paths among values; a mapping of names to runs may hold some, and so may a list of runs."""
+    """Give the paths among values, also in mappings of names to runs and in lists of runs."""
     for value in values:
         if isinstance(value, (str, os.PathLike)):
             yield from matching(value)
@@ -72,7 +72,7 @@ def _paths_of(values: Iterable[object]) -> Iterator[str]:
 
 
 def _identity(path: FilePath | None, *, is_output: bool = False) -> Identity | None:
-    """Return what makes a file itself; None for what is no plain file, and for an input that is not there."""
+    """Return what identifies a file; None if it is not a plain file, or is an input that does not exist."""
     try:
         if path == "-" or not _is_path(path):
             status = os.fstat((sys.stdout if is_output else sys.stdin).fileno())
@@ -80,13 +80,13 @@ def _identity(path: FilePath | None, *, is_output: bool = False) -> Identity | N
             status = Path(path).stat()
     except FileNotFoundError:
         return _future_identity(path) if is_output and _is_path(path) else None
-    except (OSError, ValueError, AttributeError):  # without a right to look, or not a file, as in tests
+    except (OSError, ValueError, AttributeError):  # no permission to look, or not a file, as in tests
         return None
     return (status.st_dev, status.st_ino, "") if stat.S_ISREG(status.st_mode) else None
 
 
 def _future_identity(path: FilePath) -> Identity | None:
-    """Return what a file will be that is not there yet: a name in a folder; a folder that is not there has a path."""
+    """Identify a file that does not exist yet by its folder and name, or by its path if there is no such folder."""
     target = Path(os.path.realpath(path))
     try:
         folder = target.parent.stat()
@@ -96,7 +96,7 @@ def _future_identity(path: FilePath) -> Identity | None:
 
 
 def _folder_around(path: FilePath | None, folders: Mapping[str, str]) -> str | None:
-    """Return the folder of input that an output would be in, as it was given."""
+    """Return the input folder that an output would be in, as it was given."""
     if not _is_path(path):
         return None
     parents = Path(os.path.realpath(path)).parents
@@ -123,14 +123,14 @@ def write_all(texts: Iterable[tuple[FilePath | None, str]]) -> None:
 
 
 def _encoded(text: str) -> bytes:
-    """Return the bytes of a text, ended by a newline; ids that were not UTF-8 come out as the bytes they were."""
+    """Return the bytes of a text, with a final newline; ids that were not UTF-8 become their original bytes."""
     return (text if text.endswith("\n") or not text else text + "\n").encode(errors="surrogateescape")
 
 
 def write_files(contents: Mapping[Path, bytes]) -> None:
-    """Write beside the files, then rename, so that no half of any is ever seen, and nothing stays if one fails.
+    """Write beside the files, then rename: no half of a file is ever seen, and nothing is left behind if one fails.
 
-    A device or a pipe is written to, and a link stays a link.
+    A device or a pipe is written to directly, and a link stays a link.
     """
     check_outputs((("", path) for path in contents), ())
     staged = {path: _beside(path) for path in contents if not _is_special(path)}
@@ -143,12 +143,12 @@ def write_files(contents: Mapping[Path, bytes]) -> None:
                 staged[path].replace(os.path.realpath(path)) if path in staged else _pour(path, data)
     finally:
         for beside in staged.values():
-            with contextlib.suppress(OSError):  # what kept it from being written was said
+            with contextlib.suppress(OSError):  # the error that kept it from being written is reported already
                 beside.unlink()
 
 
 def write_folder(folder: Path, contents: Mapping[str, bytes]) -> None:
-    """Write files into a folder, and into folders within it, all or none; those of the same names are replaced."""
+    """Write files into a folder and its subfolders, all or none; replace files of the same names."""
     paths = {folder / name: data for name, data in contents.items()}
     for parent in dict.fromkeys(path.parent for path in paths):
         with _named(parent):
@@ -157,13 +157,13 @@ def write_folder(folder: Path, contents: Mapping[str, bytes]) -> None:
 
 
 def _is_special(path: Path) -> bool:
-    """Tell whether a path is there and is no plain file, or is open already: nothing may be renamed over it."""
+    """Tell whether a path exists but is not a plain file, or is already open: nothing may be renamed over it."""
     is_open = _DESCRIPTOR.fullmatch(str(path)) is not None
     return is_open or (os.path.exists(path) and not os.path.isfile(path))  # noqa: PTH110, PTH113 - never raise
 
 
 def _beside(path: Path) -> Path:
-    """Return a name that nobody has, in the folder of a file: known before it is there, so that it never stays."""
+    """Return an unused name in the folder of a file; it is known in advance, and so always removed."""
     return Path(os.path.realpath(path)).with_name(f".lexirecall-{secrets.token_hex(8)}")
 
 
@@ -175,7 +175,7 @@ def _stage(beside: Path, path: Path, data: bytes) -> None:
 
 
 def _pour(path: Path, data: bytes) -> None:
-    """Write to a device or a pipe; a file that is open already is gone on with, not begun again."""
+    """Write to a device or a pipe; continue a file that is already open, do not start it again."""
     match = _DESCRIPTOR.fullmatch(str(path))
     named = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
     opened: str | int = str(path)
@@ -186,14 +186,14 @@ def _pour(path: Path, data: bytes) -> None:
 
 
 def stdout_problem(error: OSError) -> LexirecallError:
-    """Return what failed while standard output was written, as an error that says so."""
-    return _problem("standard output", error, "let it go to a file, or to a program that reads it")
+    """Return an error that says what failed while standard output was written."""
+    return _problem("standard output", error, "redirect it to a file, or to a program that reads it")
 
 
 def _problem(name: object, error: OSError, remedy: str) -> LexirecallError:
     reason = "it is closed" if error.errno == errno.EBADF else (error.strerror or str(error)).lower()
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        remedy = "make room, or name a file on another disk"
+        remedy = "free some space, or name a file on another disk"
     return LexirecallError(f"{name}: cannot be written: {reason}", remedy=remedy)
 
 
@@ -204,4 +204,4 @@ def _named(path: Path) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise _problem(path, error, "name a file in a folder that can be written") from None
+        raise _problem(path, error, "name a file in a folder that you can write to") from None

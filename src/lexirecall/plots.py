@@ -1,9 +1,9 @@
-"""Plots: charts that can go into a paper, in colours that everybody can tell apart, and that survive a grey printer.
+"""Plots: charts for papers, in colours that everybody can tell apart and that survive a grey printer.
 
-Belongs here: kinds of charts that altair draws, for studies and the paper, and how charts and drawings become files.
-Not here: what is plotted.
+Belongs here: the kinds of charts that altair draws, for studies and the paper, and how charts and drawings become
+files. Not here: what is plotted.
 
-Series differ in colour, dash and shape at once. Data are rows, mappings of names to values; no data frames are needed.
+Series differ in colour, dash and shape at once. Data are rows: mappings of names to values, without data frames.
 """
 
 import json
@@ -42,15 +42,15 @@ def is_available() -> bool:
 
 
 def data(rows: Iterable[Mapping[str, Any]]) -> Any:
-    """Return rows as data of a chart."""
+    """Return rows as the data of a chart."""
     return altair().Data(values=[dict(row) for row in rows])
 
 
 def label(name: str) -> str:
-    """Return the text by which a chart knows a run, a request or a measure.
+    """Return the text by which a chart knows a run, a query or a measure.
 
-    Vega uses such texts as keys of JavaScript objects. What every object has by inheritance would be found where
-    nothing was put, so it gets a blank behind it, which no drawing shows; different names stay different.
+    Vega uses such texts as keys of JavaScript objects. A name that every object inherits would be found even if it was
+    never set. Such a name gets a trailing blank, which no drawing shows; different names stay different.
 
     >>> label("bm25"), label("constructor"), label("constructor ")
     ('bm25', 'constructor ', 'constructor  ')
@@ -60,7 +60,7 @@ def label(name: str) -> str:
 
 
 def series_scales(names: Sequence[str]) -> dict[str, Any]:
-    """Return the scales of colour, dash and shape for named series, the same for the same names in every chart.
+    """Return the scales of colour, dash and shape for named series; the same names get the same scales in every chart.
 
     >>> sorted(series_scales(["AP", "TSE"]))
     ['color', 'shape', 'strokeDash']
@@ -68,7 +68,7 @@ def series_scales(names: Sequence[str]) -> dict[str, Any]:
     alt = altair()
     count = len(names)
     if count > len(COLORS):
-        raise UsageError(f"{count} series cannot be told apart", remedy=f"draw at most {len(COLORS)}")
+        raise UsageError(f"{count} series are too many to tell apart", remedy=f"draw at most {len(COLORS)}")
     ranges = {"color": COLORS, "strokeDash": DASHES, "shape": SHAPES}
     return {channel: alt.Scale(domain=list(names), range=list(values[:count])) for channel, values in ranges.items()}
 
@@ -151,7 +151,7 @@ def boxes(
     title: str = "",
     size: tuple[int, int] = (220, 220),
 ) -> Any:
-    """Draw one box for each name in `order` over several collections, in one panel for each of `columns`; and points.
+    """Draw one box for each name in `order` over several collections, with points, in one panel for each of `columns`.
 
     >>> rows = [{"measure": "AP", "ties": t, "label": "deep"} for t in (0.1, 0.2, 0.4)]
     >>> boxes(rows, x="measure", y="ties", order=["AP"], y_title="ties").to_dict()["layer"][0]["mark"]["type"]
@@ -185,7 +185,7 @@ def styled(chart: Any) -> Any:
 
 
 def to_files(chart: Any, stem: str) -> dict[str, bytes]:
-    """Return a chart as files of every format, by name.
+    """Return a chart as files in every format, by name.
 
     >>> chart = bars([{"measure": "AP", "share": 0.5}], x="share", y="measure", order=["AP"], x_title="share")
     >>> sorted(to_files(chart, "ties"))

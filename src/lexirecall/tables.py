@@ -3,7 +3,7 @@ r"""Tables: results as text that people read, paste and parse.
 Belongs here: layout, number formats and escaping, for terminal, Markdown, LaTeX, HTML and delimited files.
 Not here: what the numbers are.
 
-A number that would show as a false zero gets an exponent, an undefined one is a dash.
+A number that would show as a false zero gets an exponent; an undefined number is a dash.
 
 >>> table = Table(("run", "AP"), (("bm25_a", "0.2500"), ("dense", "0.3000")), best=frozenset({(1, 1)}))
 >>> print(table.to_text())
@@ -32,8 +32,8 @@ from typing import Any
 from lexirecall.errors import choice
 from lexirecall.text import visible
 
-# What a spreadsheet takes for a formula; a sign alone is none, and `-` is what a run from stdin is called. An
-# apostrophe before it makes it text. Some spreadsheets take the wide forms of the signs too.
+# What a spreadsheet takes for a formula. A sign alone is not one: `-` is the name of a run from stdin. A leading
+# apostrophe turns it into text. Some spreadsheets also accept the wide forms of the signs.
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20](?s:.)")
 _CELL = '(?:\\A|[{0}\n])"?((?<=")(?:[^"]+|"")*|[^{0}\n]*)'
 _LATEX = {
@@ -55,17 +55,17 @@ def number(value: float, decimals: int = 4) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Cells as text, and how they are to be laid out."""
+    """Cells as text, and how to lay them out."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     best: frozenset[tuple[int, int]] = frozenset()
     """The cells to emphasize, by row and column."""
     numbers_from: int = 1
-    """The columns from here on are numbers, but for `texts`."""
+    """The columns from here on are numbers, except `texts`."""
     texts: frozenset[int] = frozenset()
     marks: Mapping[tuple[int, int], str] = field(default_factory=dict)
-    """What stands beside cells in small raised letters."""
+    """What is written beside cells in small raised letters."""
     footnote: str = ""
 
     def _is_number(self, column: int) -> bool:
@@ -151,8 +151,8 @@ def to_delimited(
 ) -> str:
     r"""Return rows as delimited text with a header; None is an empty field.
 
-    Text that a spreadsheet would run as a formula has an apostrophe before it, unless it is wanted `raw`; numbers are
-    as they are. An apostrophe before such a text gets another one, so that no two cells become the same.
+    Text that a spreadsheet would run as a formula gets a leading apostrophe, unless `raw` is set. Numbers stay as they
+    are. Such text that already starts with an apostrophe gets another one, so no two cells become the same.
 
     >>> print(to_delimited([{"run": "a,b", "value": None}, {"run": "=1+1", "value": -0.5}], ("run", "value"), ","))
     run,value
@@ -164,7 +164,7 @@ def to_delimited(
 
 
 def num_apostrophes(text: str, form: str) -> int:
-    r"""Count the cells of a tsv or csv that have an apostrophe before them, so that no spreadsheet runs them.
+    r"""Count the cells of a tsv or csv that have a leading apostrophe to keep spreadsheets from running them.
 
     >>> num_apostrophes("run,value\n'=1+1,-0.5", "csv")
     1
@@ -186,7 +186,7 @@ def _field(value: Any, delimiter: str, *, raw: bool) -> str:
 
 
 def to_jsonl(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return one JSON object a line; None is null.
+    """Return one JSON object per line; None is null.
 
     >>> to_jsonl([{"run": "a", "value": None}])
     '{"run": "a", "value": null}'
@@ -196,13 +196,13 @@ def to_jsonl(rows: Iterable[Mapping[str, Any]]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format of results: for people made of a table, for programs of rows."""
+    """A format of results: made from a table for people, from rows for programs."""
 
     of_table: Callable[[Table, bool], str] | None = None
-    """From a table, and whether the best values are bold on a terminal."""
+    """Takes a table, and whether the best values are bold on a terminal."""
     of_rows: Callable[[Iterable[Mapping[str, Any]]], str] | None = None
     delimiter: str = ""
-    """What is between the fields of a row, where it is delimited text that spreadsheets open."""
+    """The separator of fields, for delimited text that spreadsheets open."""
 
 
 FORMATS = {
@@ -228,7 +228,7 @@ def render(
 ) -> str:
     """Return a result in one of FORMATS: the table for people, the rows for programs.
 
-    `raw` writes text into tsv and csv as it is, even where a spreadsheet would run it.
+    `raw` writes text to tsv and csv unchanged, even if a spreadsheet would run it.
     """
     choice("format", form, FORMATS)
     chosen = FORMATS[form]

@@ -1,7 +1,7 @@
-"""SVG: drawings as text, which a browser, a paper and a notebook show alike; no other package is needed.
+"""SVG: drawings as text, which browsers, papers and notebooks show alike; no other package is needed.
 
-Belongs here: elements, text, marks, and how they become SVG. Not here: where things are drawn (`scales`), what is
-around them (`axes`), and what is drawn (charts).
+Belongs here: elements, text, marks, and how they become SVG. Not here: where things are drawn (`scales`), what
+surrounds them (`axes`), and what is drawn (charts).
 
 A drawing names its colours; the theme says what they are: `file` writes them on white, `page` writes the variables of
 a page's style sheet, which follow its light and dark setting. Text is made visible and escaped in `_escaped` alone.
@@ -20,7 +20,7 @@ from html import escape
 from lexirecall.text import visible
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F", "#8C564B", "#332288")
-"""Okabe and Ito's colours, without the yellow that paper swallows, and a few more."""
+"""Okabe and Ito's colours, without the yellow that is too pale on paper, and a few more."""
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 1], [1, 3], [10, 4], [3, 6], [6, 2, 1, 2], [12, 2])
 OUTLINES = {
     "circle": (),
@@ -41,18 +41,18 @@ INKS = {
     "ink": "#000000", "muted": "#666666", "line": "#E5E5E5", "paper": "#FFFFFF", "side-a": COLORS[0],
     "side-b": COLORS[1], **{f"series-{i}": color for i, color in enumerate(COLORS)},
 }  # fmt: skip
-"""The colours by name, as files have them."""
+"""The colours by name, as files use them."""
 SIZE = 11
 """Pixels of ordinary text."""
 FONT = "Helvetica, Arial, sans-serif"
-_NOT_XML = {"\ufffe": "\\ufffe", "\uffff": "\\uffff"}  # which no XML may contain
+_NOT_XML = {"\ufffe": "\\ufffe", "\uffff": "\\uffff"}  # XML must not contain them
 _NARROW, _WIDE = frozenset("iljtfrI.,:;|!'()[]{}/\\ -\"`*"), frozenset("mwMWGOQ@%&+=<>~—…")
 _MOST_TITLE = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """An element of SVG. Of attributes, numbers are rounded, None is left out; fill and stroke are names of inks."""
+    """An element of SVG. Numbers in attributes are rounded, None is left out; fill and stroke are names of inks."""
 
     tag: str
     attributes: tuple[tuple[str, object], ...]
@@ -74,7 +74,7 @@ class Element:
 
 
 def element(tag: str, *children: Element | str, **attributes: object) -> Element:
-    """Return an element; a hyphen in the name of an attribute is written as an underscore.
+    """Return an element; write a hyphen in the name of an attribute as an underscore.
 
     >>> "".join(element("text", "a < b", text_anchor="end", dy=None).parts("file"))
     '<text text-anchor="end">a &lt; b</text>'
@@ -92,7 +92,7 @@ def _attribute(name: str, value: object, theme: str) -> str:
 def _number(value: float) -> str:
     if not math.isfinite(value):
         raise ValueError(f"nothing can be drawn at {value}")
-    return f"{round(value, 2) + 0.0:.10g}"  # the sum makes 0 of -0
+    return f"{round(value, 2) + 0.0:.10g}"  # the sum turns -0 into 0
 
 
 def _escaped(text: str) -> str:
@@ -131,7 +131,7 @@ class Drawing:
 
 
 def in_columns(drawings: Sequence[Drawing], columns: int, label: str, gap: float = 16) -> Drawing:
-    """Return one drawing of several, in rows of so many; those of a column stand below each other.
+    """Return one drawing made of several, in rows of `columns` drawings, aligned by column.
 
     >>> in_columns([Drawing(30, 10, (), "a"), Drawing(50, 20, (), "b")], 2, "both", gap=5).width
     85
@@ -147,12 +147,12 @@ def in_columns(drawings: Sequence[Drawing], columns: int, label: str, gap: float
 
 
 def shifted(elements: Iterable[Element], x: float, y: float) -> Element:
-    """Return elements, moved."""
+    """Return elements, shifted by x and y."""
     return element("g", *elements, transform=f"translate({_number(x)} {_number(y)})")
 
 
 def of_system(index: int, *elements: Element) -> Element:
-    """Return the marks of a system, which is known by its place on the page."""
+    """Return the marks of a system, identified by its place on the page."""
     return element("g", *elements, data_system=index)
 
 
@@ -160,7 +160,7 @@ def of_system(index: int, *elements: Element) -> Element:
 
 
 def text_width(content: str, size: float = SIZE) -> float:
-    """Estimate the pixels that a text takes as it is shown; rather too many.
+    """Estimate the width of a text in pixels, as it is shown; rather too large than too small.
 
     >>> text_width("ill") < text_width("abc") < text_width("MWM")
     True
@@ -181,7 +181,7 @@ def _ems(character: str) -> float:
 
 
 def fitted(content: str, limit: float, size: float = SIZE) -> str:
-    """Return as much of a text as fits in so many pixels, visible, with an ellipsis where it is cut.
+    """Return as much of a text as fits into `limit` pixels, visible, with an ellipsis where it is cut.
 
     >>> fitted("bm25.run", 180), fitted("x" * 99, 40)
     ('bm25.run', 'xxxx…')
@@ -207,7 +207,7 @@ def text(
     limit: float = math.inf,
     bold: bool = False,
 ) -> Element:
-    """Return a line of text whose middle is at the height y; one that is cut says all of it when pointed at.
+    """Return a line of text, centred vertically at y; if it is cut, a tooltip shows all of it.
 
     >>> "".join(text(1, 2, "<b>", anchor="end").parts("page"))
     '<text x="1" y="2" dy="0.35em" text-anchor="end" fill="var(--ink)">&lt;b&gt;</text>'
@@ -231,7 +231,7 @@ def rule(x1: float, y1: float, x2: float, y2: float, ink: str, *, dash: str | No
 
 
 def bar(x: float, y: float, width: float, height: float, ink: str, **look: object) -> Element:
-    """Return a rectangle; one that would grow to the left or upwards is turned round."""
+    """Return a rectangle; width and height may be negative."""
     left, top = min(x, x + width), min(y, y + height)
     return element("rect", x=left, y=top, width=abs(width), height=abs(height), fill=ink, **look)
 
@@ -239,7 +239,7 @@ def bar(x: float, y: float, width: float, height: float, ink: str, **look: objec
 def line(
     points: Iterable[tuple[float, float]], ink: str, *, dash: Sequence[float] = (), title: str = "", **look: object
 ) -> Element:
-    """Return a line through points, and what it says when pointed at."""
+    """Return a line through points, with a tooltip if `title` is given."""
     dashes = " ".join(map(_number, dash)) if dash and dash[1] else None
     places = " ".join(f"{_number(x)},{_number(y)}" for x, y in points)
     said = (element("title", title),) if title else ()
@@ -249,7 +249,7 @@ def line(
 def point(
     x: float, y: float, shape: str, ink: str, *, fill: str | None = None, radius: float = 3.5, title: str = ""
 ) -> Element:
-    """Return a point of one of the `SHAPES`, and what it says when pointed at.
+    """Return a point of one of the `SHAPES`, with a tooltip if `title` is given.
 
     >>> "".join(point(5, 5, "square", "ink", radius=2).parts("file"))
     '<polygon points="3,3 7,3 7,7 3,7" fill="#000000" stroke="#000000"/>'

@@ -1,7 +1,7 @@
-"""Axes: what stands around the data of a chart, so that they can be read.
+"""Axes: what surrounds the data of a chart and makes them readable.
 
-Belongs here: the frame, its axes with grid and titles, names of rows, and legends. Not here: numbers to pixels
-(`scales`).
+Belongs here: the frame, its axes with grid and titles, names of rows, and legends. Not here: how numbers
+become pixels (`scales`).
 """
 
 import math
@@ -47,7 +47,7 @@ BELOW = 42
 
 
 def axis_below(frame: Area, scale: Linear | Logarithmic, title: str) -> tuple[Element, ...]:
-    """Return the grid, the labels and the title of a horizontal axis; `end_of` says how far the title goes."""
+    """Return the grid, the labels and the title of a horizontal axis; `end_of` says how far the title extends."""
     ticks = [(scale(value), label) for value, label in scale.labelled()]
     return (
         *(rule(x, frame.top, x, frame.bottom, "line") for x, _ in ticks),
@@ -58,12 +58,12 @@ def axis_below(frame: Area, scale: Linear | Logarithmic, title: str) -> tuple[El
 
 
 def end_of(frame: Area, title: str, room: float = 24) -> float:
-    """Return the right end of what is drawn: the frame with so much room, or the title below it if that is wider."""
+    """Return the right end of what is drawn: the frame plus `room`, or the title below it if that is wider."""
     return max(frame.right + room, frame.middle + min(text_width(title, TITLE) / 2, frame.middle))
 
 
 def axis_beside(frame: Area, scale: Linear, title: str = "") -> tuple[Element, ...]:
-    """Return the grid, the labels and, if there is one, the title of a vertical axis, as far as it fits beside it."""
+    """Return the grid, the labels and the title, if any, of a vertical axis; the title is cut to fit beside it."""
     ticks = [(scale(value), label) for value, label in scale.ticks(5)]
     turned = frame.left - room_beside(scale, title) + 9, frame.top + frame.height / 2
     limit = frame.height + 2 * frame.top
@@ -81,18 +81,18 @@ def room_beside(scale: Linear, title: str) -> float:
 
 
 def names_beside(frame: Area, bands: Bands, names: Sequence[str], size: float | None = None) -> tuple[Element, ...]:
-    """Return the names of rows, left of the frame, as many as have room."""
+    """Return the names of rows, left of the frame, as many as there is room for."""
     kept = bands.labelled((size or SIZE) + 1)
     return tuple(text(frame.left - 6, bands(i), names[i], anchor="end", size=size, limit=LABEL_LIMIT) for i in kept)
 
 
 def room_for(names: Iterable[str], size: float = SIZE) -> int:
-    """Return the pixels that the longest of some names takes, as it is shown; whole ones, so that edges are sharp."""
+    """Return the width of the longest name, as shown, in whole pixels: that keeps edges sharp."""
     return math.ceil(max((min(text_width(name, size), LABEL_LIMIT) for name in names), default=0))
 
 
 def brief(name: str) -> str:
-    """Return a name as the axes show it, for sentences about it."""
+    """Return a name as the axes show it, for use in sentences."""
     return fitted(name, LABEL_LIMIT)
 
 

@@ -1,4 +1,4 @@
-"""Scales: from numbers to pixels, and the round numbers that are written beside them.
+"""Scales: from numbers to pixels, and the round numbers written beside them.
 
 Belongs here: linear and logarithmic scales and bands, and their ticks. Not here: drawing them (`axes`).
 """
@@ -52,7 +52,7 @@ class Linear:
         return [(value, f"{100 * value:.10g} %" if self.is_share else _label(value, step[1])) for value in values]
 
     def labelled(self) -> list[tuple[float, str]]:
-        """Return as many ticks as have room beside each other."""
+        """Return as many ticks as fit beside each other."""
         for count in range(max(int(abs(self.end - self.start) // 36), 1), 1, -1):
             ticks = self.ticks(count)
             if _are_apart([(self(value), label) for value, label in ticks]):
@@ -83,7 +83,7 @@ class Logarithmic:
         return [(value, f"{value:,}") for value in values if value <= high]
 
     def labelled(self) -> list[tuple[float, str]]:
-        """Return the ticks whose labels have room beside each other; powers of ten come first."""
+        """Return ticks with labels that fit beside each other; powers of ten have priority."""
         kept: list[tuple[float, str]] = []
         for tick in sorted(self.ticks(), key=lambda tick: (tick[1].strip("0,") != "1", tick[0])):
             wider = sorted([*kept, tick])
@@ -104,12 +104,12 @@ class Bands:
         return self.start + (index + 0.5) * self.step
 
     def labelled(self, room: float = SIZE + 1) -> range:
-        """Return the bands whose names are written: all, or every second, third, … where there is too little room."""
+        """Return the bands to label: all, or every second, third, … if there is too little room."""
         return range(0, self.count, max(math.ceil(room / self.step), 1))
 
 
 def _step(span: float, count: int) -> tuple[int, int]:
-    """Return the least of 1, 2, 5, 10, … of which so many cover the span, as factor and exponent of ten."""
+    """Return the smallest step of 1, 2, 5, 10, … with which `count` steps cover the span: factor, exponent of ten."""
     exponent = math.floor(math.log10(span / count))
     for step in ((1, exponent), (2, exponent), (5, exponent)):
         if _times(count, step) >= span * (1 - 1e-9):
@@ -118,7 +118,7 @@ def _step(span: float, count: int) -> tuple[int, int]:
 
 
 def _times(number: int, step: tuple[int, int]) -> float:
-    """Return so many steps; divided, not multiplied, so that 3 steps of 0.1 are 0.3."""
+    """Return the length of `number` steps; it divides rather than multiplies, so 3 steps of 0.1 are 0.3."""
     factor, exponent = step
     return number * factor * 10.0**exponent if exponent >= 0 else number * factor / 10**-exponent
 
@@ -137,6 +137,6 @@ def _label(value: float, exponent: int) -> str:
 
 
 def _are_apart(labels: Sequence[tuple[float, str]]) -> bool:
-    """Tell whether labels, centred at these pixels, leave room between any two neighbours."""
+    """Tell whether labels, centred at these pixels, leave room between neighbours."""
     ends = sorted((at - text_width(label) / 2 - 3, at + text_width(label) / 2 + 3) for at, label in labels)
     return all(right <= left for (_, right), (left, _) in pairwise(ends))
