@@ -468,7 +468,7 @@ def test_without_vl_convert_charts_are_written_as_svg_and_a_warning_says_so(
 ) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     monkeypatch.setitem(sys.modules, "altair", None)
-    with pytest.warns(UserWarning, match=r"as SVG only; PDF and PNG need: pip install 'lexirecall\[plots\]'"):
+    with pytest.warns(UserWarning, match=r"only as SVG; for PDF and PNG: pip install 'lexirecall\[plots\]'"):
         report(POSITIONS, output=None, plots=tmp_path / "figures")
     names = {f"{name}.svg" for name in simulated.charts()}
     assert {path.name for path in (tmp_path / "figures").iterdir()} == names

@@ -93,7 +93,7 @@ def test_the_best_mean_need_not_differ_where_others_do() -> None:
     made = sentences({"lucky": lucky, "even": [*"stuvwxyza"], "low": [*"stuvwxyzABCDEFGHa"]}, "AP")
     assert made[:2] == [
         "lucky has the highest mean AP, 0.2500, ahead of even by 0.1944.",
-        "It is not significantly better than any other run, though some of the others differ (paired t, Holm's "
+        "It is not significantly better than any other run, though some pairs of runs differ (paired t, Holm's "
         "correction, p < 0.05).",
     ]
 
@@ -156,7 +156,7 @@ def test_a_baseline() -> None:
 def test_one_run() -> None:
     assert sentences({"only": ONE}, "AP") == [
         "only finds 8 of 16 relevant documents (50.0 %), and everything on none of the queries.",
-        "There is one run, so nothing is compared.",
+        "There is only one run, so nothing is compared.",
     ]
 
 

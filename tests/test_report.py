@@ -264,7 +264,7 @@ def test_a_request_that_only_some_measures_value_is_said_to_be_left_out() -> Non
     runs = {"x": {"q": ["a"], "r": ["b"]}, "y": {"q": ["c", "a"], "r": ["c", "b"]}}
     page = report({"q": {"a": 2}, "r": {"b": 1}}, runs, ["nDCG"], output=None, level=2).payload
     assert page["requests"] == ["q"]
-    assert page["left_out"][0].endswith("Some measures have a value there, and count it in the mean.")
+    assert page["left_out"][0].endswith("Some measures have a value for them, and count it in the mean.")
 
 
 def test_lexirecall_is_always_there_but_does_not_lead_unless_it_is_asked_to() -> None:
@@ -282,7 +282,7 @@ def test_a_single_run_has_a_page_without_pairs() -> None:
     assert len(page["pairs"]["by_measure"]) == len(page["measures"]) == len(page["means"][0])
     assert not any(measure["is_preference"] for measure in page["measures"])
     assert list(made.charts()) == ["leaderboard", "query", "recall", "depth"]
-    with pytest.raises(UsageError, match="one run only"):
+    with pytest.raises(UsageError, match="there is only one run"):
         report(SIMULATED.qrels, SIMULATED.runs["deep.run"], output=None, baseline="run")
     with pytest.raises(UsageError, match="compares runs, and there is one only"):
         report(SIMULATED.qrels, SIMULATED.runs["deep.run"], "LexiRecall", output=None)
@@ -325,7 +325,7 @@ def test_long_names_are_cut_and_counted_and_stay_different() -> None:
     made = report({long: {long: 1}, other: {long: 1}}, runs, ["RR"], output=None)
     page = made.payload
     assert page["systems"] == page["requests"] == ["d" * 200 + "…", "d" * 200 + "… (2)"]
-    assert page["left_out"] == ["6 names longer than 200 characters: cut, and marked with an ellipsis."]
+    assert page["left_out"] == ["6 names longer than 200 characters: cut, with an ellipsis."]
     assert "d" * 201 not in made.html()
 
 
@@ -430,7 +430,7 @@ def test_what_does_not_fit_is_left_out_and_said() -> None:
     assert max(page["pairs"]["b"]) == 5
     assert len(page["pairs"]["a"]) == len(page["pairs"]["by_measure"][1]["p"]) == 15
     assert page["left_out"] == [
-        "Values and positions on each query are shown for the best 2 runs, not for the other 6.",
+        "Values and positions for each query are shown for the best 2 runs, not for the other 6.",
         "Pairs are shown for the best 6 of 8 runs.",
     ]
 
@@ -444,7 +444,7 @@ def test_requests_are_thinned_only_if_a_few_systems_do_not_fit() -> None:
     assert page["found"][0] == everything["found"][0][::3]
     assert (page["means"], page["recall"]) == (everything["means"], everything["recall"])
     assert page["left_out"] == [
-        "Of the 40 queries, 14 at regular intervals are shown one by one; means, tests and curves cover all of them."
+        "Of the 40 queries, 14 at regular intervals are shown one by one. Means, tests and curves cover all of them."
     ]
 
 
@@ -631,8 +631,8 @@ def test_charts_are_written_in_every_format(quick_command: Command, tmp_path: Pa
         (("qrels.txt", *RUNS, "--level", "9"), 1, "level is 9"),
         (("qrels.txt", *RUNS, "-o", "."), 2, "is a folder"),
         (("qrels.txt", *RUNS, "-o", "no/such/page.html"), 1, "cannot be written"),
-        (("qrels.txt", *RUNS, "--plots", "qrels.txt"), 2, "exists and is not a directory"),
-        (("qrels.txt", "deep.run", "--plots", "qrels.txt/figures"), 1, "cannot be made"),
+        (("qrels.txt", *RUNS, "--plots", "qrels.txt"), 2, "exists and is not a folder"),
+        (("qrels.txt", "deep.run", "--plots", "qrels.txt/figures"), 1, "cannot be created"),
     ],
 )
 def test_what_goes_wrong_leaves_nothing_behind(

@@ -1,7 +1,7 @@
 """Page: a report on the runs of one collection, as a single HTML file that needs nothing else.
 
 Belongs here: the verb and its result. Not here: what the page shows (`findings`, `payload`), how it becomes a file
-(`html`) and what it does in a browser (`assets`); drawings for papers are `charts`.
+(`html`), what it does in a browser (`assets`), and drawings for papers (`charts`).
 """
 
 import datetime as dt
@@ -48,12 +48,12 @@ def report(
     limits: Limits | None = None,
     **options: Any,
 ) -> "Report":
-    """Write a page about runs: a leaderboard, every pair, every request and what decides it; and charts, to a folder.
+    """Write a page about runs: a leaderboard, every pair, every query and what decides it; and charts, to a folder.
 
-    `output` is the file, None to write none; `plots` is a folder for the charts as SVG and, with the extra `plots`, as
-    PDF and PNG. `title` and `date` (today, if not given) stand on the page. The other arguments are those of `compare`;
-    a single run is taken too, and then there is nothing about pairs. LexiRecall is always among the measures of several
-    runs.
+    `output` is the file; None writes no file. `plots` is a folder for the charts as SVG and, if `lexirecall[plots]` is
+    installed, as PDF and PNG. The page shows `title` and `date` (default: today). The other arguments are those of
+    `compare`. A single run is enough; the page then has nothing about pairs. With several runs, LexiRecall is always
+    among the measures.
 
     >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
     >>> runs = {"old": {"q1": ["a"], "q2": ["x", "c"]}, "new": {"q1": ["x", "b", "a"], "q2": ["c"]}}
@@ -89,19 +89,19 @@ def _check_kept(
 
 
 def _check_places(output: FilePath | None, plots: FilePath | None) -> None:
-    """Raise before any work if the page or the charts could not be kept."""
+    """Raise before any work if the page or the charts could not be written."""
     if output is not None and is_folder(output):
         raise UsageError(f"{os.fspath(output)!r} is a folder", remedy="name a file, such as report.html")
     if plots is not None and exists(plots) and not is_folder(plots):
-        raise UsageError(f"{os.fspath(plots)!r} exists and is not a directory", remedy="name a folder for the charts")
+        raise UsageError(f"{os.fspath(plots)!r} exists and is not a folder", remedy="name a folder for the charts")
 
 
 def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        problem = f"{folder}: cannot be made: {(error.strerror or str(error)).lower()}"
-        raise LexirecallError(problem, remedy="name a folder that can be written") from None
+        problem = f"{folder}: cannot be created: {(error.strerror or str(error)).lower()}"
+        raise LexirecallError(problem, remedy="name a folder that you can write to") from None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -123,12 +123,12 @@ class Report:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What a reader should know about the data, and what the page leaves out."""
+        """What readers should know about the data, and what the page leaves out."""
         left_out = (Note("left out of the page", sentence) for sentence in self.payload["left_out"])
         return (*self.findings.notes, *left_out)
 
     def html(self) -> str:
-        """Return the page, which is one file of text."""
+        """Return the page as the text of one HTML file."""
         return self._html
 
     @cached_property
@@ -143,7 +143,7 @@ class Report:
         return replace(table, rows=tuple((f"{label} {system}", *row[1:]) for label, system, row in names))
 
     def charts(self) -> dict[str, Drawing]:
-        """Return the charts of the page as drawings, by name; those of a pair are about the two best runs.
+        """Return the charts of the page as drawings, by name; charts of one pair show the two best runs.
 
         >>> page = report({"q": {"a": 1}}, {"q": ["a"]}, output=None)
         >>> page.charts()["leaderboard"].to_svg()[:4]
@@ -154,7 +154,7 @@ class Report:
         return charts_of(self.findings)
 
     def write(self, path: FilePath, plots: FilePath | None = None) -> None:
-        """Write the page to a file, and the charts to a folder, if one is named; all of it or nothing."""
+        """Write the page to a file and, if `plots` is given, the charts to a folder; all of it or nothing."""
         page = {Path(path): self.html().encode()}
         write_files(page if plots is None else page | self._plots(Path(plots)))
 
@@ -164,7 +164,7 @@ class Report:
 
     def _plots(self, folder: Path) -> dict[Path, bytes]:
         if not has_converter():
-            warn("the charts are written as SVG only; PDF and PNG need: pip install 'lexirecall[plots]'")
+            warn("the charts are written only as SVG; for PDF and PNG: pip install 'lexirecall[plots]'")
         named = [drawing_files(chart, name) for name, chart in self.charts().items()]
         _make(folder)
         return {folder / name: data for each in named for name, data in each.items()}

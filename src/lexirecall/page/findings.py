@@ -1,6 +1,6 @@
 """Findings: what a page shows, in the order in which it shows it.
 
-Belongs here: positions, scores and comparison of one collection side by side, for one run as for many. Not here: what
+Belongs here: positions, scores and comparison of one collection side by side, for one run or many. Not here: what
 becomes of them (payload, charts, html).
 """
 
@@ -65,8 +65,8 @@ class Findings:
         rows = asked_measures(measures, has_providers=positions.providers is not None)
         if len(positions.systems) == 1:
             if baseline is not None:
-                problem = f"the baseline is {baseline!r}, but there is one run only, and nothing to compare it with"
-                raise UsageError(problem, remedy="give two or more runs, or no baseline")
+                problem = f"the baseline is {baseline!r}, but there is only one run, so there is nothing to compare"
+                raise UsageError(problem, remedy="give two or more runs, or leave the baseline out")
             return cls(positions, evaluate(positions, measures=rows, **asdict(policies)), None, testing, policies)
         reference = index_of(baseline, positions.systems)
         scores = evaluate(positions, measures=with_lexirecall(rows), **asdict(policies))
@@ -82,12 +82,12 @@ class Findings:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What a reader of the numbers should know."""
+        """What readers of the numbers should know."""
         return self.scores.notes if self.comparison is None else self.comparison.notes
 
     @cached_property
     def places(self) -> list[int]:
-        """The systems, best first, as in the table of `compare`; equal ones in the order given."""
+        """The systems, best first, as in the table of `compare`; equal systems are in the order given."""
         if self.comparison is None:
             return [0]
         return self.comparison.order.best_first
@@ -107,12 +107,12 @@ class Findings:
 
     @property
     def counted(self) -> BoolArray:
-        """Which rankings count, [S, Q]: of requests with a relevant item, and answered if only those are asked for."""
+        """Which rankings count, [S, Q]: those of requests with a relevant item, and only answered ones if so asked."""
         return self.positions.counted(self.policies)
 
 
 def agreements(positions: Positions, rows: Sequence[Evaluable], policies: Policies) -> Iterator[dict[str, Any]]:
-    """Give, for each measure, its agreement with LexiRecall, which is among them, and its share of ties.
+    """Give, for each measure, its agreement with LexiRecall (itself one of them) and its share of ties.
 
     >>> from lexirecall import parse_measure, project
     >>> positions = project({"q": {"a": 1, "b": 1}}, {"x": {"q": ["a", "z", "b"]}, "y": {"q": ["z", "a", "b"]}})
@@ -126,7 +126,7 @@ def agreements(positions: Positions, rows: Sequence[Evaluable], policies: Polici
 
 
 def with_lexirecall(rows: Sequence[Evaluable]) -> list[Evaluable]:
-    """Return the measures and, if it is not among them, LexiRecall, by which every pair and request is explained.
+    """Return the measures, with LexiRecall added if it is missing: it explains every pair and request.
 
     >>> from lexirecall.measures import AP
     >>> with_lexirecall([AP])

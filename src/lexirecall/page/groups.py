@@ -16,15 +16,15 @@ from lexirecall.verbs.averages import order_by_mean
 def group_columns(findings: Findings) -> dict[str, Any]:
     """Return the systems under each measure, best first, and the groups as pairs of first and last places among them.
 
-    Systems go by their place on the page. A measure has no groups, but None, where nothing was tested: of a single
-    system, and with a baseline, where every pair would have to be tested but only some are.
+    Systems are known by their place on the page. A measure has None instead of groups if there is a single system, if
+    nothing was tested, or if there is a baseline: only some pairs are tested then.
     """
     orders = [order_under(findings, k) for k in range(len(findings.scores.measures))]
     return {"group_order": orders, "groups": [_groups(findings, k, order) for k, order in enumerate(orders)]}
 
 
 def order_under(findings: Findings, k: int) -> list[int]:
-    """Return the places on the page of the systems, best first by their mean; equal ones as there, undefined last."""
+    """Return the systems, as places on the page, best mean first; equal ones in page order, undefined ones last."""
     means = findings.scores.means[findings.places, k]
     return order_by_mean(findings.scores.measures[k], means).tolist()  # type: ignore[no-any-return]
 
@@ -42,9 +42,9 @@ def _groups(findings: Findings, k: int, order: list[int]) -> list[list[int]] | N
 
 
 def maximal_groups(differs: BoolArray) -> list[list[int]]:
-    """Return the longest intervals of which no two members differ, as [first, last]; `differs` is symmetric, [S, S].
+    """Return the longest intervals in which no two members differ, as [first, last]; `differs` is symmetric, [S, S].
 
-    Every member is in one at least, if only with itself; none is within another.
+    Every member is in at least one interval, if only its own. No interval contains another.
 
     >>> differs = np.zeros((4, 4), bool)
     >>> differs[0, 2] = differs[2, 0] = differs[1, 3] = differs[3, 1] = True
@@ -54,7 +54,7 @@ def maximal_groups(differs: BoolArray) -> list[list[int]]:
     size = len(differs)
     later = np.triu(differs, 1)
     nearest = np.where(later.any(axis=1), later.argmax(axis=1), size)  # the next one that differs
-    lasts = np.minimum.accumulate(nearest[::-1])[::-1] - 1  # that none from here on differs from
+    lasts = np.minimum.accumulate(nearest[::-1])[::-1] - 1  # from which none from here on differs
     is_longest = np.diff(lasts, prepend=-1) > 0
     firsts = np.flatnonzero(is_longest)
     return np.column_stack([firsts, lasts[firsts]]).tolist()  # type: ignore[no-any-return]

@@ -1,7 +1,7 @@
-"""Headline: what a reader should know, in a few sentences made from the numbers.
+"""Headline: what readers should know, in a few sentences made from the numbers.
 
 Belongs here: the sentences, as parts that name runs and measures by their place on the page. Not here: the numbers
-themselves (findings), what is said of the data at length (notes).
+themselves (findings), and details about the data (notes).
 
 A sentence is a list of parts: {"text": …}, {"system": place}, {"request": place} or {"measure": place}.
 """
@@ -24,7 +24,7 @@ Part = dict[str, Any]
 Sentence = list[Part]
 MOST_NAMED = 3
 _LEADING = 0
-"""The measure by which the page puts runs in order: the first."""
+"""The measure by which the page orders runs: the first."""
 _CORRECTIONS = {
     "holm": "Holm's correction",
     "bonferroni": "Bonferroni's correction",
@@ -33,7 +33,7 @@ _CORRECTIONS = {
 
 
 def headline(findings: Findings) -> list[Sentence]:
-    """Return the sentences: who leads and how surely, how much is found, and what to be careful about.
+    """Return the sentences: which run leads and how surely, how much is found, and what to be careful about.
 
     >>> from lexirecall import project
     >>> from lexirecall.manifest import Policies
@@ -59,7 +59,7 @@ def _text(text: str) -> Part:
 
 
 def _named(systems: Sequence[int]) -> Sentence:
-    """Name a few systems, or the first of many and how many more there are."""
+    """Name a few systems, or the first of many and the number of others."""
     most = MOST_NAMED if len(systems) > MOST_NAMED + 1 else len(systems)
     parts: Sentence = []
     for i, system in enumerate(systems[:most]):
@@ -72,7 +72,7 @@ def _named(systems: Sequence[int]) -> Sentence:
 
 
 def _leaders(findings: Findings) -> list[int]:
-    """Return the places of the systems with the best mean; of those that have a value wherever they should."""
+    """Return the places of the systems with the best mean, among those with a value wherever they should have one."""
     averages = findings.scores.averages
     is_complete = (averages.counts == averages.num_due)[findings.places, _LEADING]
     means = findings.scores.means[findings.places, _LEADING]
@@ -95,9 +95,9 @@ def _who_leads(findings: Findings, leaders: list[int]) -> Sentence:
     parts = [*_named(leaders), _text(f" has the {best}"), *measure, _text(f", {value}")]
     following = [s for s in order_under(findings, _LEADING) if s != leaders[0] and not np.isnan(means[s])][:1]
     if not following:
-        return [*parts, _text("; the others have none.")]
+        return [*parts, _text("; the other runs have no value.")]
     gap = float(row.direction * (means[leaders[0]] - means[following[0]]))
-    if gap <= 0:  # what follows has a better mean, but not on every query
+    if gap <= 0:  # the next one has a better mean, but not over every query
         return [*parts, _text(", among the runs with a value on every query.")]
     return [*parts, _text(", ahead of "), *_named(following), _text(f" by {number(gap, row.decimals)}.")]
 
@@ -125,10 +125,10 @@ def _how_surely(findings: Findings, comparison: Comparison, leaders: list[int]) 
 
 
 def _than_others(worse: BoolArray, num_others: int) -> str:
-    """Say from how many others the leader differs."""
+    """Say how many others the leader is better than."""
     num_worse = int(worse.sum())
     if num_worse == 0:
-        return "It is not significantly better than any other run, though some of the others differ"
+        return "It is not significantly better than any other run, though some pairs of runs differ"
     if num_others == 1:
         return "The difference is significant"
     if num_worse == num_others:
@@ -194,7 +194,7 @@ def _are(count: int) -> str:
 
 
 def _how_much(findings: Findings, leader: int) -> Sentence:
-    """Say what share of the relevant documents the leader finds, where it finds all, and what nobody finds."""
+    """Say what share of the relevant documents the leader finds, where it finds all, and what no system finds."""
     projection, shape = findings.projection, findings.positions.shape
     found = projection.found.segments.sizes.reshape(shape)
     is_counted = findings.counted[findings.places[leader]]
@@ -218,7 +218,7 @@ def _every(num_relevant: int) -> str:
 
 
 def _percent(own: IntArray, relevant: IntArray) -> str:
-    """Return a share that is not all as such: 99.99 % is not 100 %."""
+    """Return a share in percent that never rounds up to all: 99.99 % is not 100 %."""
     share = 100 * own.sum() / max(int(relevant.sum()), 1)
     return f"{min(share, 99.9):.1f} %" if share == 0 or share >= 0.05 else "< 0.1 %"
 
@@ -231,7 +231,7 @@ def _complete(own: IntArray, relevant: IntArray) -> str:
 
 
 def _answered(findings: Findings, is_counted: BoolArray) -> str:
-    """Say so where queries that the leader does not answer are left out."""
+    """Say so if queries that the leader does not answer are left out."""
     is_all = bool(is_counted[findings.projection.num_relevant > 0].all())
     return "" if is_all else " of the queries that it answers"
 
@@ -244,13 +244,13 @@ def _within(findings: Findings) -> str:
 
 
 def _found_by_none(findings: Findings) -> str:
-    """Say how many relevant documents no run finds, where there are several runs."""
+    """Say how many relevant documents no run finds, if there are several runs."""
     projection = findings.projection
     if findings.positions.shape[0] == 1:
         return "."
     num_missed = int(projection.num_relevant.sum()) - len(np.unique(projection.found.items))
     if not num_missed:
-        return "; every relevant document is found by some run."
+        return "; every relevant document is found by at least one run."
     return f"; {counted(num_missed, 'relevant document')} {_are(num_missed)} found by no run."
 
 
@@ -258,7 +258,7 @@ def _found_by_none(findings: Findings) -> str:
 
 
 def _caution(findings: Findings, leaders: list[int]) -> Iterator[Sentence]:
-    """Give the caveat that weighs most, if there is one."""
+    """Give the most important caveat, if any."""
     candidates = (_without_judged(findings), _unanswered(findings), _other_order(findings, leaders), _alone(findings))
     yield from [sentence for sentence in candidates if sentence][:1]
 
@@ -286,7 +286,7 @@ def _unanswered(findings: Findings) -> Sentence:
 
 
 def _other_order(findings: Findings, leaders: list[int]) -> Sentence:
-    """Say so where the system that wins most comparisons is not the one with the best mean."""
+    """Say so if the system that wins the most comparisons does not have the best mean."""
     if findings.comparison is None or not leaders or 0 in leaders:
         return []
     why = _text(" comes first on the leaderboard, because it wins the most comparisons under ")
@@ -294,4 +294,4 @@ def _other_order(findings: Findings, leaders: list[int]) -> Sentence:
 
 
 def _alone(findings: Findings) -> Sentence:
-    return [] if findings.comparison is not None else [_text("There is one run, so nothing is compared.")]
+    return [] if findings.comparison is not None else [_text("There is only one run, so nothing is compared.")]

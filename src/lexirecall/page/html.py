@@ -1,7 +1,7 @@
-"""Html: one file that holds everything, and asks the network for nothing.
+"""Html: one file that holds everything and asks nothing of the network.
 
-Belongs here: putting template, style, modules and data together, and making sure that no data can be taken for any of
-them. Not here: what the page does (assets).
+Belongs here: putting template, style, modules and data together, and making sure that data cannot be mistaken for
+any of them. Not here: what the page does (assets).
 """
 
 import base64
@@ -20,7 +20,7 @@ MODULES = (
     "text", "save", "elements", "data", "state", "links", "charts", "bars", "headline", "groups", "evaluated",
     "leaderboard", "pairs", "pair", "deciding", "request", "strips", "worst", "recall", "measures", "start",
 )  # fmt: skip
-"""The modules of the page's script, in the order in which they are joined: the last one starts it."""
+"""The modules of the page's script, in the order in which they are joined; the last one starts it."""
 _IMPORT = re.compile(r'^import \{[\w\s,]*\} from "\./\w+\.js";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?function |const |let )", re.MULTILINE)
 _COMMENT = re.compile(r"^ */\*\*(?:(?!\*/).)*\*/ *\n", re.MULTILINE | re.DOTALL)
@@ -28,12 +28,12 @@ _PLACEHOLDER = re.compile(r"\{\{(TITLE|STYLE|SCRIPT|DATA|NOSCRIPT)\}\}")
 
 
 def asset(name: str) -> str:
-    """Return one of the files that the package brings along for pages."""
+    """Return one of the files for pages that come with the package."""
     return files("lexirecall.page").joinpath("assets", name).read_text(encoding="utf-8")
 
 
 def fill(payload: Mapping[str, Any], leaderboard: Table) -> str:
-    """Return the page: the template, in which what is put into one place is never searched for another."""
+    """Return the page: the template, filled in one pass, so inserted text is never searched for placeholders."""
     parts = {
         "TITLE": html.escape(visible(payload["title"])),
         "STYLE": _within(asset("style.css"), "style"),
@@ -45,9 +45,9 @@ def fill(payload: Mapping[str, Any], leaderboard: Table) -> str:
 
 
 def script() -> str:
-    """Return the modules as one script: what one of them imports from another stands in the same function.
+    """Return the modules as one script: what one module imports from another is in the same function.
 
-    Comments that stand on lines of their own are for those who write it, and left out.
+    Comments on lines of their own are for developers, and are left out.
     """
     modules = (_COMMENT.sub("", asset(f"{name}.js")) for name in MODULES)
     code = "\n".join(_EXPORT.sub("", _IMPORT.sub("", module)) for module in modules)
@@ -55,7 +55,7 @@ def script() -> str:
 
 
 def pack(payload: Mapping[str, Any]) -> str:
-    """Return data as base64 of raw deflate of JSON; base64 has no `<`, so that nothing in it can end an element.
+    """Return data as base64 of raw deflate of JSON; base64 has no `<`, so nothing in it can end an element.
 
     >>> pack({"id": "</script>"})
     'q1bKTFGyUrLRL04uyiwosVOqBQA='
@@ -73,7 +73,7 @@ def unpack(data: str) -> Any:
 
 
 def _within(code: str, element: str) -> str:
-    r"""Return code that cannot end the element it stands in, nor hide its end; in strings, `<\/` means `</`.
+    r"""Return code that can neither end the element that holds it nor hide its end; in strings, `<\/` means `</`.
 
     >>> _within("say('</SCRIPT>')", "script")
     "say('<\\/SCRIPT>')"

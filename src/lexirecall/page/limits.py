@@ -1,9 +1,9 @@
-"""Limits: what is left out of a page so that it stays small, and the sentences that say so.
+"""Limits: what is left out to keep a page small, and the sentences that say so.
 
 Belongs here: the choice of requests, systems and pairs, and the cutting of names. Not here: what is written about them
 (payload).
 
-Means, marks, recall curves and all that sums up are computed from everything; only the detail is thinned.
+Means, marks, recall curves and all other totals are computed from everything; only the detail is thinned.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,7 +21,7 @@ COLUMNS_OF_A_PAIR = 8
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much detail a page holds; a position takes some three bytes of it, and so does a value."""
+    """How much detail a page holds. A position takes about three bytes, and so does a value."""
 
     positions: int = 4_000_000
     values: int = 2_000_000
@@ -31,33 +31,33 @@ class Limits:
     length: int = 200
     """Of a name."""
     fewest_systems: int = 5
-    """Requests are thinned until so many systems can be shown on each."""
+    """Requests are thinned until this many systems can be shown for each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is shown in detail, of systems that stand in the order of the page."""
+    """What is shown in detail; systems are in the order of the page."""
 
     requests: IntArray
-    """Indices of the requests shown, of those with a relevant document."""
+    """Indices of the requests shown, among those with a relevant document."""
     num_requests: int
     """How many there are."""
     num_systems: int
     num_detailed: int
-    """Of the first so many systems, values and positions on each request are shown."""
+    """The number of systems, from the first, with values and positions shown for each request."""
     num_paired: int
-    """Every two of the first so many systems are compared."""
+    """The number of systems, from the first, that are compared pair by pair."""
 
     def sentences(self) -> Iterator[str]:
         """Say what is left out."""
         if len(self.requests) < self.num_requests:
             yield (
                 f"Of the {counted(self.num_requests, 'query')}, {len(self.requests):,} at regular intervals are "
-                "shown one by one; means, tests and curves cover all of them."
+                "shown one by one. Means, tests and curves cover all of them."
             )
         if (left_out := self.num_systems - self.num_detailed) > 0:
             yield (
-                f"Values and positions on each query are shown for the best {counted(self.num_detailed, 'run')}, not "
+                f"Values and positions for each query are shown for the best {counted(self.num_detailed, 'run')}, not "
                 f"for the other {left_out:,}."
             )
         if self.num_paired < self.num_systems:
@@ -67,7 +67,7 @@ class Selection:
 def select(num_found: IntArray, num_characters: IntArray, num_measures: int, limits: Limits) -> Selection:
     """Choose what fits, from the relevant items found, [S, Q], and the length of the relevant ids of each request, [Q].
 
-    First requests are left out at regular intervals, until the best few systems fit; then systems from the worst on.
+    First, requests are left out at regular intervals until the best few systems fit; then systems, from the worst on.
 
     >>> found = np.full((10, 6), 20)
     >>> chosen = select(found, np.full(6, 99), 2, Limits(positions=400, pair_values=200))
@@ -93,7 +93,7 @@ def select(num_found: IntArray, num_characters: IntArray, num_measures: int, lim
 
 @dataclass(slots=True)
 class Cutter:
-    r"""Makes of ids text that any browser takes and that is not longer than it may be; counts what it cuts.
+    r"""Turns ids into text that any browser accepts, not longer than the limit, and counts what it cuts.
 
     >>> cut = Cutter(3)
     >>> cut("abcdef"), cut("é"), Cutter(9)("caf\udce9"), cut.num_cut
@@ -112,7 +112,7 @@ class Cutter:
         return f"{text[: self.length]}…"
 
     def names(self, names: Iterable[str]) -> list[str]:
-        """Cut names; those that become equal by it are numbered, since a link to one must not lead to another.
+        """Cut names, and number those that become equal: a link to one must not lead to another.
 
         >>> Cutter(3).names(["abcdx", "abc", "abcdy"])
         ['abc…', 'abc', 'abc… (2)']

@@ -1,4 +1,4 @@
-"""Pairs: every two systems under one measure, in the order of a page.
+"""Pairs: each pair of systems under one measure, in the order of a page.
 
 Belongs here: the columns of the pair matrix.
 """
@@ -31,7 +31,7 @@ class Square:
     num_paired: int
 
     def column(self, forth: Any, back: Any) -> FloatArray:
-        """Return a column of the page, where `forth` is said of (a, b) and `back` of (b, a); nan for other pairs."""
+        """Return a column of the page, with `forth` for (a, b) and `back` for (b, a); nan for other pairs."""
         size = len(self.places)
         square = np.full((size, size), np.nan)
         square[self.a, self.b], square[self.b, self.a] = forth, back
@@ -42,8 +42,8 @@ class Square:
 def pair_columns(findings: Findings, num_paired: int) -> dict[str, Any]:
     """Return the pairs of the first systems, a before b: mean difference, interval, p, wins, ties and losses.
 
-    `p` is corrected, `p_raw` is not. Where the interval and p are about another difference than that of the means, as
-    with HSD of a preference, it is there as `tested`. With a baseline, pairs without it have means and counts, but no
+    `p` is corrected, `p_raw` is not. If the interval and p are about a difference other than that of the means, as with
+    HSD of a preference, `tested` is that difference. With a baseline, pairs without it have means and counts, but no
     interval and no p.
     """
     a, b = np.triu_indices(num_paired, 1)
@@ -86,7 +86,7 @@ def _on_its_side(pvalues: FloatArray, short: list[Any], alpha: float) -> list[An
 
 
 def _every_pair(findings: Findings, compared: MeasureComparison) -> MeasureComparison | Differences:
-    """Return what has means and counts of every two systems; a comparison with a baseline has only those with it."""
+    """Return means and counts of each pair of systems; a comparison with a baseline has only pairs with it."""
     if findings.comparison is None or findings.comparison.baseline is None:
         return compared
     return Differences.of(compared_pairs(findings.positions, parse_preference(compared.measure), findings.policies))

@@ -1,9 +1,9 @@
 """Payload: everything that a page shows, as plain lists and numbers that fit into JSON.
 
-Belongs here: what is in it, under which key. Not here: how positions, pairs and curves are laid out (`rankings`,
+Belongs here: what it contains, under which key. Not here: how positions, pairs and curves are laid out (`rankings`,
 `pairs`, `recall`), what is left out (`limits`), and the file (`html`).
 
-Systems stand best first, requests in the order of the judgments, and all that speaks of them says their index.
+Systems are listed best first, requests in the order of the judgments; everything else refers to them by index.
 """
 
 import datetime as dt
@@ -28,7 +28,7 @@ from lexirecall.preferences import Preference
 from lexirecall.version import VERSION
 
 FORM = 1
-"""The version of the payload's form."""
+"""The version of the payload format."""
 VALUE_DIGITS = 5
 NOTE_LENGTH = 1000
 _ALL_DIGITS = 17
@@ -82,7 +82,7 @@ def build_payload(
 
 
 def _absent(findings: Findings, systems: list[int], requests: IntArray) -> Iterator[list[int]]:
-    """Give, for each system, the requests on which it is compared with nobody."""
+    """Give, for each system, the requests on which it is not compared with any other."""
     among = findings.policies.among(findings.positions.answered)
     for s in systems:
         yield np.flatnonzero(~among[s, requests]).tolist()
@@ -101,14 +101,14 @@ def _selection(findings: Findings, limits: Limits) -> Selection:
 
 
 def _left_out(findings: Findings, cut: Cutter) -> Iterator[str]:
-    """Say which requests have no place on the page, and how many names were cut; which is known at the end only."""
+    """Say which requests are not on the page, and how many names were cut, which is known only at the end."""
     empty = findings.projection.num_relevant == 0
     if num_empty := int(empty.sum()):
         has_value = ~np.isnan(findings.scores.values).all(axis=(0, 2))
-        some = " Some measures have a value there, and count it in the mean." if (empty & has_value).any() else ""
+        some = " Some measures have a value for them, and count it in the mean." if (empty & has_value).any() else ""
         yield f"{counted(num_empty, 'query')} without a relevant document: not shown one by one.{some}"
     if cut.num_cut:
-        yield f"{counted(cut.num_cut, 'name')} longer than {cut.length:,} characters: cut, and marked with an ellipsis."
+        yield f"{counted(cut.num_cut, 'name')} longer than {cut.length:,} characters: cut, with an ellipsis."
 
 
 def _leaderboard(findings: Findings) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def _leaderboard(findings: Findings) -> dict[str, Any]:
 
 
 def _better_than(findings: Findings) -> list[list[int]] | None:
-    """Return how many others each system is significantly better than, under each measure."""
+    """Return how many systems each system is significantly better than, under each measure."""
     comparison, places = findings.comparison, findings.places
     if comparison is None or comparison.baseline is not None:
         return None
@@ -188,7 +188,7 @@ def _manifest(findings: Findings, systems: list[str], cut: Cutter) -> dict[str, 
 
 
 def _sizes(conventions: Mapping[str, Any]) -> dict[str, str]:
-    """Sum up corpus sizes that differ from request to request, which may be many."""
+    """Summarize corpus sizes that differ from request to request: there may be many."""
     sizes = conventions["corpus_size"]
     if not isinstance(sizes, Mapping):
         return {}

@@ -1,4 +1,4 @@
-"""Rankings: the relevant documents of each request, and where each system has them, as a page carries them.
+"""Rankings: the relevant documents of each request, and where each system ranks them, as a page carries them.
 
 Belongs here: the compact form of positions.
 """
@@ -43,7 +43,7 @@ def lengths_of_relevant(projection: Projection) -> IntArray:
 def found_documents(findings: Findings, systems: list[int], requests: IntArray) -> list[list[list[int]]]:
     """Return, for each system and request, [p_1, d_1, p_2 - p_1, d_2, p_3 - p_2, d_3, …].
 
-    d is the index of the document among the relevant ones of the request; what was not retrieved is not there.
+    d is the index of the document among the relevant ones of the request; documents not retrieved are left out.
     """
     projection = findings.projection
     found, num_requests = projection.found, len(findings.positions.requests)
@@ -57,7 +57,7 @@ def found_documents(findings: Findings, systems: list[int], requests: IntArray) 
 
 
 def _places_among_relevant(projection: Projection) -> IntArray:
-    """For each judged item that is relevant, say how many relevant ones of its request come before it."""
+    """Return, for each relevant item, how many relevant items of its request come before it."""
     judgments = projection.source.judgments
     before = offsets_of((judgments.grades >= projection.level).astype(np.int64))
     return before[:-1] - np.repeat(before[judgments.offsets[:-1]], np.diff(judgments.offsets))

@@ -1,4 +1,4 @@
-"""Recall: how much of what is relevant is found down to each depth, and how deep one must read for a share of it.
+"""Recall: how much of what is relevant is found down to each depth, and how deep one must read to find a share of it.
 
 Belongs here: the numbers behind recall curves. Not here: drawing them.
 """
@@ -13,11 +13,11 @@ from lexirecall.measures.recall_level import needed_for_recall
 from lexirecall.positions import Projection
 
 RECALLS = (0.75, 0.95, 1.0)
-"""The shares of what is relevant that one may want to have found."""
+"""The shares of what is relevant that a reader may want to find."""
 
 
 def depths_to(deepest: int) -> list[int]:
-    """Return 1, 2, 5, 10, 20, 50, … up to the first that is no less than the deepest.
+    """Return 1, 2, 5, 10, 20, 50, … up to the first that is at least the deepest.
 
     >>> depths_to(60)
     [1, 2, 5, 10, 20, 50, 100]
@@ -31,7 +31,7 @@ def depths_to(deepest: int) -> list[int]:
 def mean_recall(projection: Projection, depths: Sequence[int], counted: BoolArray) -> FloatArray:
     """Return the mean share of the relevant items within each depth, [S, depths], over the rankings `counted`, [S, Q].
 
-    nan for a system none of whose rankings counts.
+    nan for a system without a ranking that counts.
 
     >>> from lexirecall import project
     >>> projection = project({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}).at_level(1)
@@ -51,7 +51,7 @@ def mean_recall(projection: Projection, depths: Sequence[int], counted: BoolArra
 def depth_needed(projection: Projection, recall: float) -> FloatArray:
     """Return how deep one must read to find this share of the relevant items, [S, Q]: p_c, c = ceil(r m).
 
-    Infinity where a list ends before that, whatever the size of the corpus; nan where nothing is relevant.
+    Infinity if a list ends before that, whatever the size of the corpus; nan if nothing is relevant.
 
     >>> from lexirecall import project
     >>> projection = project({"q": dict.fromkeys("abcd", 1)}, {"x": {"q": [*"azbc"]}, "y": {"q": ["a"]}}).at_level(1)
@@ -69,7 +69,7 @@ def depth_needed(projection: Projection, recall: float) -> FloatArray:
 def median_depths(projection: Projection, recall: float, counted: BoolArray) -> tuple[FloatArray, FloatArray]:
     """Return the median depth needed, and the share of rankings that reach the recall, for each system, [S] both.
 
-    Rankings that do not reach it count as infinitely deep, and so the median may be infinite. nan if none counts.
+    Rankings that do not reach it count as infinitely deep, so the median may be infinite. nan if no ranking counts.
     """
     depths = depth_needed(projection, recall)
     medians, shares = np.full((2, len(depths)), np.nan)

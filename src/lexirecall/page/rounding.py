@@ -1,4 +1,4 @@
-"""Rounding: numbers as short as they may be written.
+"""Rounding: numbers written as short as possible.
 
 Belongs here: from arrays to lists for JSON.
 """
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def rounded(values: Any, digits: int) -> list[Any]:
-    """Return an array as lists of numbers with so many significant digits; None for what is not finite.
+    """Return an array as lists of numbers with this many significant digits; None for what is not finite.
 
     >>> rounded(np.array([[0.123456, 2.0], [np.nan, 1234.5]]), 3)
     [[0.123, 2], [None, 1230]]
@@ -21,7 +21,7 @@ def rounded(values: Any, digits: int) -> list[Any]:
 
 
 def shortest(value: float, digits: int) -> float | None:
-    """Return a number with so many significant digits, whole where it is whole; None if it is not finite.
+    """Return a number with this many significant digits, as an integer if it is whole; None if it is not finite.
 
     >>> shortest(0.1 + 0.2, 5), shortest(-0.0, 5), shortest(math.inf, 5)
     (0.3, 0, None)

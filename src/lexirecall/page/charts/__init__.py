@@ -1,8 +1,8 @@
 """Charts: what a report shows, as drawings for papers and notebooks.
 
-Belongs here: the list of charts, one module for each thing they are about. Each function takes a comparison, scores or
-positions and returns a `Drawing`, which shows itself in a notebook; `lexirecall.plots.drawing_files` makes SVG, PDF and
-PNG of it. Not here: scales, axes and marks (svg).
+Belongs here: the list of charts, with one module for each subject. Each function takes a comparison, scores or
+positions and returns a `Drawing`, which shows itself in a notebook; `lexirecall.plots.drawing_files` turns it into SVG,
+PDF and PNG. Not here: scales, axes and marks (svg).
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ __all__ = [
 
 
 def charts_of(findings: Findings) -> dict[str, Drawing]:
-    """Return all charts by the name of their file; of all pairs and requests those that tell the two best runs apart.
+    """Return all charts by the name of their file; charts of one pair or query show what separates the two best runs.
 
     >>> from lexirecall import project
     >>> from lexirecall.manifest import Policies
@@ -57,8 +57,8 @@ def charts_of(findings: Findings) -> dict[str, Drawing]:
 def page_charts(payload: Mapping[str, Any]) -> dict[str, str]:
     """Return the charts of the page that do not depend on what its reader chooses, as SVG in the colours of the page.
 
-    They show what the payload holds under `systems`, `labels`, `recall` and `study`. A chart of which there is nothing
-    to show is left out: those of the measures, if there is one run only.
+    They show what the payload holds under `systems`, `labels`, `recall` and `study`. Charts with nothing to show are
+    left out: those of the measures, if there is only one run.
 
     >>> from lexirecall import report
     >>> page = report({"q": {"a": 1, "b": 1}}, {"x": {"q": ["z", "a"]}}, output=None)
@@ -87,7 +87,7 @@ def _charts_of_pairs(findings: Findings, comparison: Comparison, a: str, b: str)
 
 
 def _telling_request(findings: Findings) -> str:
-    """Return the request that tells the two best systems apart most clearly, or the first if there is none."""
+    """Return the request that tells the two best systems apart most clearly, or the first if none does."""
     policies = findings.policies
     a, b = (findings.places * 2)[:2]
     pair = findings.positions.systems[a], findings.positions.systems[b]

@@ -1,4 +1,4 @@
-"""Bars: one horizontal bar for each of some names, with its value beside it.
+"""Bars: one horizontal bar for each name, with its value beside it.
 
 Belongs here: the panel that several charts are made of.
 """
@@ -16,7 +16,7 @@ ROW = 22
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar: how long it is, None for one that there is not, and what is written at its end."""
+    """A bar: its length, None for no bar, and the text at its end."""
 
     name: str
     value: float | None
@@ -34,7 +34,7 @@ def bars(
     is_share: bool = False,
     line_at: float | None = None,
 ) -> Drawing:
-    """Draw bars from 0, on an axis that ends at a tick, or for shares at 1; and a dashed line across them.
+    """Draw bars from 0, on an axis that ends at a tick, or at 1 for shares; with a dashed line at `line_at`.
 
     >>> bars([Bar("AP", 0.5, "50 %"), Bar("RR", None)], "ties", "Ties: AP 50 %", is_share=True).height
     90.0

@@ -35,13 +35,13 @@ PANELS = {
     "agreement": "share of decisions on which LexiRecall takes the same side",
     "tied": "share of tied pairs of rankings",
 }
-"""What is drawn of every measure, by its key in the rows of `agreements`."""
+"""What is drawn for every measure, by its key in the rows of `agreements`."""
 
 
 def recall_curves(
     positions: Positions, systems: Sequence[str] | None = None, *, policies: Policies | None = None
 ) -> Drawing:
-    """Draw the mean recall of systems over the depth of the list: the first ten in colour, the others in grey.
+    """Draw the mean recall of runs by depth of the list: the first ten in colour, the others in grey.
 
     >>> from lexirecall import project
     >>> positions = project({"q": {"a": 1, "b": 1}}, {"x": {"q": ["a", "b"]}, "y": {"q": ["b", "z", "a"]}})
@@ -63,7 +63,7 @@ def _known(value: float) -> float | None:
 
 
 def draw_recall(depths: Sequence[int], curves: Sequence[tuple[str, Sequence[float | None] | None]]) -> Drawing:
-    """Draw the mean recall at these depths of each system; of one without means nothing.
+    """Draw the mean recall of each system at these depths; draw nothing for a system without means.
 
     >>> draw_recall([1, 2], [("x", [0.5, 1.0])]).label
     'Mean recall by depth. At depth 2: x 100.0 %'
@@ -102,7 +102,7 @@ def _points(
 
 
 def _key(systems: Sequence[tuple[int, str]], x: float) -> tuple[tuple[Element, ...], float]:
-    """Return the legend of systems, the first ten by name, and how wide it is."""
+    """Return the legend of systems, the first ten by name, and its width."""
     entries = []
     for k, (i, name) in enumerate(systems[: len(COLORS)]):
         sample = line([(0, 0), (24, 0)], f"series-{k}", dash=DASHES[k], stroke_width=1.8)
@@ -122,9 +122,9 @@ def _percent(share: float) -> str:
 def depths_needed(
     positions: Positions, systems: Sequence[str] | None = None, *, policies: Policies | None = None
 ) -> Drawing:
-    """Draw the median depth at which 75, 95 and 100 % of what is relevant are found, for each system.
+    """Draw the median depth at which 75, 95 and 100 % of the relevant documents are found, for each run.
 
-    There is no point where half of the lists or more end before that.
+    A point is left out if half of the lists or more end before that.
 
     >>> from lexirecall import project
     >>> positions = project({"q": {"a": 1, "b": 1}}, {"x": {"q": ["a", "b"]}, "y": {"q": ["b", "z", "a"]}})
@@ -159,7 +159,10 @@ def _share(recall: float) -> str:
 def depth_rows(
     positions: Positions, systems: Sequence[str], *, policies: Policies | None = None
 ) -> list[dict[str, Any]]:
-    """Give one row for each system and recall: the median depth, left out if infinite, and how many lists reach it."""
+    """Give one row for each system and recall: the median depth, and the share of lists that reach it.
+
+    A row with an infinite depth is left out.
+    """
     policies = policies or Policies()
     projection, rankings = positions.at_level(policies.level), positions.counted(policies)
     rows = []
@@ -175,7 +178,7 @@ def depth_rows(
 def agreement_and_ties(
     positions: Positions, measures: Names | None = None, *, policies: Policies | None = None
 ) -> Drawing:
-    """Draw, for each measure, its agreement with LexiRecall and its share of ties, pooled over pairs and requests.
+    """Draw, for each measure, its agreement with LexiRecall and its share of ties, pooled over pairs and queries.
 
     >>> from lexirecall import project
     >>> positions = project({"q": {"a": 1, "b": 1}}, {"x": {"q": ["a", "b"]}, "y": {"q": ["b", "z", "a"]}})
@@ -189,7 +192,7 @@ def agreement_and_ties(
 
 
 def draw_shares(rows: Iterable[Mapping[str, Any]], column: str) -> Drawing | None:
-    """Draw one of the `PANELS`; None if no measure has a value. By chance a measure agrees in half of the decisions.
+    """Draw one of the `PANELS`, or return None if no measure has a value. By chance, half of the decisions agree.
 
     >>> draw_shares([{"measure": "AP", "tied": 0.25}], "tied").label
     'share of tied pairs of rankings: AP 25.0 %'

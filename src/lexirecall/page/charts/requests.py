@@ -1,4 +1,4 @@
-"""Charts of requests: by how much two systems differ on each, and where all of them have what is relevant.
+"""Charts of requests: by how much two systems differ on each, and where each system ranks what is relevant.
 
 Belongs here: drawings of positions, request by request.
 """
@@ -32,13 +32,13 @@ from lexirecall.svg.scales import Bands, Linear, Logarithmic
 from lexirecall.verbs.rank import compared_pairs
 
 MOST_NAMED = 60
-"""Requests up to which each is named below its bar."""
+"""The most requests that are each named below their bars."""
 
 
 def request_differences(
     positions: Positions, a: str, b: str, measure: str = "AP", *, policies: Policies | None = None
 ) -> Drawing:
-    """Draw by how much one system is better than another on each request, sorted; of LexiRecall 1, 0 or -1.
+    """Draw by how much one run is better than another on each query, sorted; for LexiRecall that is 1, 0 or -1.
 
     >>> from lexirecall import project
     >>> runs = {"x": {"q": ["a"], "r": ["b", "a"]}, "y": {"q": ["b", "a"], "r": ["a"]}}
@@ -78,7 +78,7 @@ def _upright(x: float, y: float, name: str) -> Element:
 def request_difference_rows(
     positions: Positions, a: str, b: str, measure: str, *, policies: Policies | None = None
 ) -> list[dict[str, Any]]:
-    """Give one row for each request on which the two are compared, the best for the first system first."""
+    """Give one row for each request on which the two are compared, from the best for the first system on."""
     policies = policies or Policies()
     pairs = compared_pairs(positions, parse_preference(measure), policies)
     first, second = (system_index(positions, name) for name in (a, b))
@@ -91,9 +91,9 @@ def request_difference_rows(
 def request_strips(
     positions: Positions, request: str, systems: Sequence[str] | None = None, *, level: float = 1
 ) -> Drawing:
-    """Draw where each system has the relevant documents of a request, on a logarithmic axis, and how many it lacks.
+    """Draw where each run ranks the relevant documents of a query, on a logarithmic axis, and how many it misses.
 
-    The line is the list that a system returned. Of two systems the items at the recall level that decides between them
+    The line is the list that a run returned. With two runs, the documents at the recall level that decides between them
     are marked.
 
     >>> from lexirecall import project
@@ -136,7 +136,7 @@ def _strip(row: dict[str, Any], items: Sequence[dict[str, Any]], x: Logarithmic,
 def strip_rows(
     positions: Positions, request: str, systems: Sequence[str] | None = None, *, level: float = 1
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Give one row for each system, with the length of its list and what it lacks; and one for each item found."""
+    """Give one row for each system, with the length of its list and what it misses, and one for each item found."""
     projection = positions.at_level(level)
     q = _request_index(positions, request)
     names = positions.systems if systems is None else systems
@@ -154,7 +154,7 @@ def strip_rows(
 
 
 def system_index(positions: Positions, name: str) -> int:
-    """Return which system is called so."""
+    """Return the index of the system with this name."""
     if name not in positions.systems:
         raise UsageError(f"no run is called {name!r}", remedy=f"choose from {listed(positions.systems, 9)}")
     return positions.systems.index(name)
@@ -162,5 +162,5 @@ def system_index(positions: Positions, name: str) -> int:
 
 def _request_index(positions: Positions, name: str) -> int:
     if name not in positions.requests:
-        raise UsageError(f"there is no query {shown(name)}", remedy=f"there are {listed(positions.requests, 3)}")
+        raise UsageError(f"there is no query {shown(name)}", remedy=f"the queries are {listed(positions.requests, 3)}")
     return positions.requests.index(name)

@@ -1,4 +1,4 @@
-"""Charts of systems: their means, by how much they differ, and every two of them.
+"""Charts of systems: their means, by how much they differ, and each pair of them.
 
 Belongs here: drawings of a comparison.
 """
@@ -33,13 +33,13 @@ from lexirecall.verbs.comparison import Comparison, MeasureComparison
 from lexirecall.verbs.scores import Scores
 
 MOST_LABELLED = 16
-"""Systems up to which a matrix has numbers in its cells."""
+"""The most systems for which a matrix has numbers in its cells."""
 STARRED = 12
-"""Pixels of a cell that has room for a star; in smaller ones it is a dot."""
+"""Pixels of a cell with room for a star; smaller cells have a dot."""
 
 
 def leaderboard(result: Comparison | Scores, measures: Names | None = None) -> Drawing:
-    """Draw the mean of each system as a bar, in a panel for each measure; of a comparison the best system first.
+    """Draw the mean of each run as a bar, in a panel for each measure; for a comparison, the best run first.
 
     >>> from lexirecall import evaluate
     >>> scores = evaluate({"q": {"a": 1}}, {"x": {"q": ["a"]}, "y": {"q": ["b", "a"]}}, ["RR", "AP"])
@@ -67,9 +67,9 @@ def _means(averages: Averages, c: int, order: Sequence[int]) -> Drawing:
 
 
 def difference_intervals(comparison: Comparison, measure: str | None = None) -> Drawing:
-    """Draw by how much each system differs from the baseline, or from the best, with the interval of the comparison.
+    """Draw by how much each run differs from the baseline, or from the best run, with the interval of the comparison.
 
-    Left of the line is worse; filled points differ significantly. The measure is the first if none is named.
+    Left of the line is worse; filled points differ significantly. Without `measure`, the first one is drawn.
 
     >>> from lexirecall import compare
     >>> runs = {"x": {"q": ["a"], "r": ["a"]}, "y": {"q": ["b", "a"], "r": ["c", "b", "a"]}}
@@ -124,10 +124,10 @@ def difference_rows(comparison: Comparison, compared: MeasureComparison, referen
 
 
 def pair_matrix(comparison: Comparison, measure: str | None = None) -> Drawing:
-    """Draw the difference of every two systems, row less column, best first; a star where it is significant.
+    """Draw the difference between each pair of runs, row less column, best first, with a star if it is significant.
 
-    Of many systems the cells are small, have a dot for a star, and not every name is written. The measure is the
-    first if none is named.
+    With many runs the cells are small and have a dot instead of a star, and some names are left out. Without
+    `measure`, the first one is drawn.
 
     >>> from lexirecall import compare
     >>> comparison = compare({"q": {"a": 1}}, {"x": {"q": ["a"]}, "y": {"q": ["b", "a"]}}, ["RR"])
@@ -150,7 +150,7 @@ def pair_matrix(comparison: Comparison, measure: str | None = None) -> Drawing:
         text(across(i), frame.top - 8, names[i], angle=-45 if has_room else -90, size=size, limit=LABEL_LIMIT)
         for i in across.labelled((size or SIZE) + 1)
     ]
-    aside = max(24, 0.72 * room * has_room)  # where the last of the slanted names ends
+    aside = max(24, 0.72 * room * has_room)  # where the last slanted name ends
     mark = "*" if width >= STARRED else "\N{BULLET}"
     key = _ramp(frame.right + aside, frame.top + 8, most, [str(compared.measure), f"{mark} significant"])
     stars = sum(bool(row["star"]) for row in rows) // 2
@@ -171,7 +171,7 @@ def _small(count: int) -> float:
 def _cell(
     row: dict[str, Any], across: Bands, down: Bands, places: dict[str, int], most: float, written: str
 ) -> Iterator[Element]:
-    """Give one cell, the stronger in colour the larger the difference, and what is written in it."""
+    """Give one cell, with a stronger colour for a larger difference, and its text."""
     x, y = across(places[row["column"]]), down(places[row["row"]])
     share = abs(row["difference"]) / most
     side = "side-a" if row["difference"] > 0 else "side-b"
@@ -203,13 +203,13 @@ def matrix_rows(comparison: Comparison, compared: MeasureComparison) -> list[dic
     for s, t in np.argwhere(np.isfinite(differences)).tolist():
         star, difference = "*" * bool(significant[s, t]), float(differences[s, t])
         names = {"row": comparison.runs[s], "column": comparison.runs[t]}
-        written = f"{difference:+.3f}" if difference else "0.000"  # which has no sign, on neither side
+        written = f"{difference:+.3f}" if difference else "0.000"  # without a sign, on either side
         cells.append({**names, "difference": difference, "label": f"{written}{star}", "star": star})
     return cells
 
 
 def _square(comparison: Comparison, compared: MeasureComparison) -> tuple[FloatArray, Any]:
-    """Return the tested difference of every two systems, [S, S], nan where there is none; and which are significant."""
+    """Return the tested difference of each pair of systems, [S, S], nan if not tested; and which are significant."""
     size = len(comparison.runs)
     differences = np.full((size, size), np.nan)
     differences[compared.a, compared.b], differences[compared.b, compared.a] = compared.responses, -compared.responses
