@@ -19,11 +19,11 @@ test("ticks are round, enclose the range and are few, whatever its size", () => 
     }
 });
 
-test("a range without a size has ticks too", () => {
+test("an empty range has ticks too", () => {
   assert.deepEqual(roundTicks(0, 0), [-1, -0.5, 0, 0.5, 1]);
 });
 
-test("ticks are written with the digits that they need", () => {
+test("ticks have as many digits as they need", () => {
   assert.deepEqual(tickTexts([-0.2, 0, 0.2]), ["−0.2", "0.0", "0.2"]);
   assert.deepEqual(tickTexts([0, 0.25, 0.5], true), ["0 %", "25 %", "50 %"]);
   assert.deepEqual(tickTexts([0, 500, 1000]), ["0", "500", "1000"]);

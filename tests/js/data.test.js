@@ -47,7 +47,7 @@ test("the three preferences on one pair of rankings differ as they should", () =
   assert.equal(PREFERENCES.LexiRecall([1, 3], [1, 4, 5]), -1);
 });
 
-test("a measure that is called as what objects inherit is a measure, and less is better where it is", () => {
+test("a measure may have the name of an inherited property, and lower may be better", () => {
   load([[1]], [[2]], [1]);
   assert.equal(difference(3, 0, 1, 0), 0.25);
   assert.equal(difference(4, 0, 1, 0), -6);

@@ -1,11 +1,11 @@
-/** Groups: bars that overlap stand in different lanes. */
+/** Groups: bars that overlap are in different lanes. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { lanesOf } from "../../src/lexirecall/page/assets/groups.js";
 
-test("bars that share a place stand in different lanes, and as few lanes as that takes are used", () => {
+test("bars that share a place are in different lanes, and there are as few lanes as possible", () => {
   assert.deepEqual(
     lanesOf([
       [0, 2],
@@ -22,7 +22,7 @@ test("bars that share a place stand in different lanes, and as few lanes as that
   );
 });
 
-test("a system alone has no bar", () => {
+test("a single system has no bar", () => {
   assert.deepEqual(
     lanesOf([
       [0, 0],

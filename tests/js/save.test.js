@@ -1,4 +1,4 @@
-// Files that the page gives: CSV as RFC 4180 has it, and nothing in it that a spreadsheet would run.
+// Files that the page saves: CSV as in RFC 4180, with nothing in it that a spreadsheet would run.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -9,7 +9,7 @@ test("fields with commas, quotes and line ends are quoted", () => {
   assert.equal(csv([]), "");
 });
 
-test("a text that a spreadsheet would run has an apostrophe before it, a number has none", () => {
+test("a text that a spreadsheet would run gets a leading apostrophe, a number does not", () => {
   assert.equal(csv([["=1+1", "@x", "+x", "-d", "'=1", "\uff1d1"]]), "'=1+1,'@x,'+x,'-d,''=1,'\uff1d1\r\n");
   assert.equal(csv([["-0.5", "-1.5e-7", "-", "="]]), "-0.5,-1.5e-7,-,=\r\n");
 });
@@ -20,7 +20,7 @@ test("numbers for people become numbers for programs, and nothing else changes",
   assert.deepEqual([0.1, -3, null, undefined].map(exact), ["0.1", "-3", "", ""]);
 });
 
-test("a file is called as what is in it, in letters that every system takes", () => {
+test("a file is named after what is in it, in letters that every file system accepts", () => {
   assert.equal(fileName("The queries, that decide!", "csv"), "the-queries-that-decide.csv");
   assert.equal(fileName("../../etc/passwd", "svg"), "etc-passwd.svg");
   assert.equal(fileName("\u202e<>", "svg"), "lexirecall.svg");

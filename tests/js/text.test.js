@@ -4,13 +4,13 @@ import { test } from "node:test";
 
 import { brief, counted, cut, number, percent, probability, signed, visible } from "../../src/lexirecall/page/assets/text.js";
 
-test("what is hidden in a text is shown by its code", () => {
+test("hidden characters in a text are shown as codes", () => {
   assert.equal(visible("a\tb\u202ec\u0000"), "a\\tb\\u202ec\\x00");
   assert.equal(visible("\u{e0001}"), "\\U000e0001");
   assert.equal(visible("é ß 漢"), "é ß 漢");
 });
 
-test("a long text is cut by letters, never within one", () => {
+test("a long text is cut between letters, never within one", () => {
   assert.equal(cut("abcdef", 6), "abcdef");
   assert.equal(cut("abcdefg", 6), "abcde…");
   assert.equal(cut("😀".repeat(10), 4), "😀😀😀…");

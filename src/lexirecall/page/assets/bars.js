@@ -1,4 +1,4 @@
-/** Bars: one value for each request, drawn as the reader chose. */
+/** Bars: one value for each request, drawn for what the reader chose. */
 
 import { counted, cut } from "./text.js";
 import { svg } from "./elements.js";
@@ -36,7 +36,7 @@ function legendOf({ title, entries }, width) {
 }
 
 /**
- * Bars of one value for each request, in the given order; each of them leads to its request.
+ * Bars of one value for each request, in the given order; each bar links to its request.
  * @param {HTMLElement} element
  * @param {string} label says in words what is shown
  * @param {Bar[]} rows
@@ -140,7 +140,7 @@ function barNames(names, left, band, top) {
 }
 
 /**
- * One stop of the Tab key for all bars, arrow keys within; the pointer takes the bar of its column, however small.
+ * One Tab stop for all bars, arrow keys within; the pointer picks the bar in its column, however small.
  * @param {SVGSVGElement} drawing
  * @param {Bar[]} rows
  */

@@ -61,7 +61,7 @@ const observed = new WeakMap(); // by element: the width it was drawn for, and h
 let observer;
 
 /**
- * Draw a chart into an element, and again whenever the width of the element is another.
+ * Draw a chart into an element, and again whenever the width of the element changes.
  * @param {HTMLElement} element
  * @param {string} file what the saved file is called
  * @param {(width: number) => SVGSVGElement} drawn
@@ -96,11 +96,11 @@ function svgButton(element, file) {
 }
 
 /**
- * Put a drawing that came with the data into an element; the systems that a filter leaves out are pale in it.
+ * Put a drawing that came with the data into an element; systems that the filter leaves out are pale.
  * @param {HTMLElement} element
  * @param {"recall" | "agreement" | "ties"} key
  * @param {string} file
- * @param {number[]} systems those to be seen
+ * @param {number[]} systems those to show
  * @returns {boolean} whether there is one
  */
 export function placeDrawing(element, key, file, systems) {
@@ -128,7 +128,7 @@ export const words = (text, attributes) => svg("text", { "font-size": FONT, fill
 const ROVING = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1, PageUp: -10, PageDown: 10 };
 
 /**
- * One stop of the Tab key for all marks of a drawing, arrow keys within; what has the focus shows its label.
+ * One Tab stop for all marks of a drawing, arrow keys within; the mark with the focus shows its label.
  * @param {SVGSVGElement} drawing
  * @param {SVGElement[]} marks
  * @param {((index: number) => void) | null} [open] what Enter does

@@ -8,7 +8,7 @@
 /** @typedef {Record<PairColumn, Column> & { tested?: Column, p_raw?: Column }} PairColumns */
 
 /**
- * What Python computed: systems stand best first, and all that speaks of systems, requests and measures says their
+ * What Python computed: systems are listed best first, and everything else refers to systems, requests and measures by
  * index. Null stands for what the page does not hold.
  * @typedef {object} Payload
  * @property {string} title
@@ -32,7 +32,7 @@
  * @property {string[][]} relevant the documents of each request
  * @property {(number[][] | null)[]} found by system and request: steps between positions, each with its document
  * @property {(number[] | null)[]} retrieved by system and request
- * @property {(number[] | null)[]} absent by system: the requests on which it is compared with nobody
+ * @property {(number[] | null)[]} absent by system: the requests on which it is not compared with any other
  * @property {{ depths: number[], mean: (number | null)[][] }} recall
  * @property {{ recall: number, median: Column, reached: Column }[]} depth_needed
  * @property {{ measure: string, tied: number | null, agreement: number | null }[]} study
@@ -43,12 +43,12 @@
  * @property {Record<string, string>} [charts] drawings that do not depend on the reader, as SVG
  */
 
-/** @typedef {{ positions: number[], documents: number[] }} Ranking where the relevant documents stand, best first */
+/** @typedef {{ positions: number[], documents: number[] }} Ranking the positions of the relevant documents, best first */
 /** @typedef {"found" | "last" | "earlier" | "tie"} Reason */
 
 /**
  * What decides between two systems on a request: the level, 0 for a tie; a sign, 1 if the first is preferred; where
- * each has the deciding document, how many each finds, and by how much it is decided.
+ * each ranks the deciding document, how many each finds, and by how much it is decided.
  * @typedef {{ q: number, level: number, sign: number, reason: Reason, places: number[], found: number[], size: number,
  *   sides: Ranking[] }} Decided
  */
@@ -58,11 +58,11 @@
 
 /** @type {Payload} the payload */
 export let D;
-/** @type {Map<number, number>} of each pair among the pairs */
+/** @type {Map<number, number>} the place of each pair among the pairs */
 let places;
 
 /**
- * Let the page speak of these data.
+ * Let the page show these data.
  * @param {Payload} payload
  */
 export function setData(payload) {
@@ -77,7 +77,7 @@ export function setData(payload) {
 export const indices = (count) => Array.from({ length: count }, (_, index) => index);
 
 /**
- * The payload from the text in which it stands.
+ * The payload, unpacked from its text.
  * @param {string} text
  * @returns {Promise<Payload>}
  */
@@ -90,7 +90,7 @@ export async function unpack(text) {
 }
 
 /**
- * Where the relevant documents of a request stand in a system's ranking, or null if the page does not hold it.
+ * Where a system ranks the relevant documents of a request, or null if the page does not hold that.
  * @param {number} s
  * @param {number} q
  * @returns {Ranking | null}

@@ -121,8 +121,8 @@ export function decidingTable(k, rows) {
       th("A finds", { class: "num" }),
       th("B finds", { class: "num" }),
       th("at level", { class: "num" }),
-      th("A has it at", { class: "num" }),
-      th("B has it at", { class: "num" }),
+      th("position in A", { class: "num" }),
+      th("position in B", { class: "num" }),
     ),
     rows: sorted,
     row: ({ q, value, decided }) =>

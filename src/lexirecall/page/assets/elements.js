@@ -1,14 +1,14 @@
-/** Elements: the parts of which sections are made, as nodes of the document.
+/** Elements: the parts that make up sections, as nodes of the document.
  *
  * Whatever comes from the data enters the document as text: textContent and attributes, never markup. Systems, requests
- * and measures are indices everywhere but in the address, where they go by name.
+ * and measures are indices everywhere except in the address, which names them.
  */
 
 import { cut, grouped, visible } from "./text.js";
 import { csv, download, fileName, plain } from "./save.js";
 
 /** @typedef {Record<string, any> | null} Attributes names with `on` are listeners, those with `--` variables of style */
-/** @typedef {any} Child a node or a text, a list of such, or null or false for nothing */
+/** @typedef {any} Child a node or a text, a list of these, or null or false for nothing */
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -69,7 +69,7 @@ export function put(element, ...children) {
 }
 
 /**
- * An id or a name from the data: isolated, so that its direction of writing does not reach its neighbours.
+ * An id or a name from the data, isolated: its writing direction does not affect its neighbours.
  * @param {string} text
  * @param {number} [most] letters to show
  */
@@ -80,7 +80,7 @@ export function name(text, most = 60) {
 }
 
 /**
- * Names of a list, the first few in full and the rest as a count.
+ * Names from a list, the first few in full and the rest as a count.
  * @param {string[]} texts
  * @param {number} [most] names to show
  * @param {number} [length] letters of each
@@ -95,7 +95,7 @@ export function listed(texts, most = 3, length = 40) {
 export const note = (...children) => h("p", { class: "note" }, ...children);
 
 /**
- * A region that scrolls sideways where it is wider than the page.
+ * A region that scrolls sideways if it is wider than the page.
  * @param {string} label
  * @param {Child[]} children
  */
@@ -117,7 +117,7 @@ export function saveButton(kind, title, onclick) {
 const written = new WeakMap(); // by cell: its texts in a file, one for each column
 
 /**
- * Let a cell have other texts in a file than on the page; several make several columns, as its heading must do then.
+ * Give a cell different texts in a file than on the page; several texts make several columns, also in its heading.
  * @template {HTMLTableCellElement} C
  * @param {C} cell
  * @param {string[]} texts
@@ -150,7 +150,7 @@ function textsOf(cell) {
 export const textRows = (rows) => rows.map((row) => [...row.cells].flatMap(textsOf));
 
 /**
- * A table that shows its first rows, and more when asked; `row` makes a row from one of `rows`.
+ * A table that shows its first rows, and more on request; `row` makes a row from one of `rows`.
  * @template T
  * @param {{ caption: Child, head: HTMLTableRowElement, rows: T[], row: (each: T) => HTMLTableRowElement, first?: number,
  *   step?: number, className?: string, attributes?: Attributes }} options

@@ -1,4 +1,4 @@
-/** What was evaluated: the numbers of the collection, what was left out, the conventions. */
+/** What was evaluated: the size of the collection, what was left out, the conventions. */
 
 import { NONE, counted, cut, grouped, visible } from "./text.js";
 import { h, name, note, num, put, rowHead, table, th } from "./elements.js";
@@ -58,9 +58,9 @@ const CONVENTIONS = {
     "Repeated documents",
     (rule) =>
       ({
-        error: "a ranking that names a document twice is refused; there was none",
-        first: "if a document is named twice, its first line counts",
-        best: "if a document is named twice, its best score counts",
+        error: "a ranking that has a document twice is refused; there was none",
+        first: "if a ranking has a document twice, its first line counts",
+        best: "if a ranking has a document twice, its best score counts",
       })[rule],
   ],
   strict: ["Fields after the run tag", (refused) => (refused ? "are refused; there were none" : "are ignored")],
@@ -68,7 +68,7 @@ const CONVENTIONS = {
     "Unanswered queries",
     (rule) =>
       rule === "intersection"
-        ? "are left out of the means of the run that does not answer them"
+        ? "are left out of the means of a run that does not answer them"
         : "count as nothing retrieved",
   ],
   no_relevant: [
@@ -105,7 +105,7 @@ const CONVENTIONS = {
   alpha: ["Significant", (alpha) => `p below ${alpha}`],
 };
 
-/** The conventions that had a say: seeds matter where chance does, corrections where pairs are tested one by one. */
+/** The conventions that matter: seeds only for random tests, corrections only if pairs are tested one by one. */
 function conventionsInUse() {
   const { test = "", ...others } = D.manifest.conventions;
   const idle = [!/random/.test(test) && ["seed", "num_resamples"], /hsd/.test(test) && ["correction", "test_ties"]];

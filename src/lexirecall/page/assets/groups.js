@@ -22,7 +22,7 @@ const PLOT_HEIGHT = 150; // of the means above columns
 const shownMean = (k, s) => number(D.means[s][k], D.measures[k].decimals ?? 4);
 
 /**
- * Lanes for bars, so that none covers another: for each group of two and more [lane, first, last].
+ * Lanes that keep bars from covering each other: [lane, first, last] for each group of two or more.
  * @param {Group[]} groups
  * @returns {[number, number, number][]}
  */
@@ -53,7 +53,7 @@ function meanScale({ k, order }, size) {
 }
 
 /**
- * What is said of one system: its place, its mean, and from which it does not differ.
+ * The label of one system: its place, its mean, and the systems from which it does not differ.
  * @param {Grouping} grouping
  * @param {number} place
  */
@@ -66,7 +66,7 @@ function markLabel({ k, order, groups }, place) {
 }
 
 /**
- * A mark of one system, with an area over its whole row or column that takes the pointer.
+ * The mark of one system, with an area over its whole row or column that reacts to the pointer.
  * @param {Grouping} grouping
  * @param {number} place
  * @param {Record<string, number>} area

@@ -1,11 +1,11 @@
-/** Headline: what a reader should know, from sentences whose parts are text or name a system, request or measure. */
+/** Headline: what readers should know. The parts of a sentence are text, or name a system, a request or a measure. */
 
 import { cut } from "./text.js";
 import { h, name } from "./elements.js";
 import { D } from "./data.js";
 
 /**
- * One part of a sentence; what the data name enters as an isolated name.
+ * One part of a sentence; names from the data are isolated.
  * @param {import('./data.js').Payload['headline'][0][0]} part
  */
 function partOf(part) {
@@ -15,7 +15,7 @@ function partOf(part) {
   return part.text;
 }
 
-/** The headline, as nodes; none where there is nothing to say. */
+/** The headline, as nodes; no nodes if there is nothing to say. */
 export function headlineOf() {
   const sentences = (D.headline ?? []).map((parts) => [...parts.map(partOf), " "]);
   return sentences.length ? [h("p", { class: "headline" }, sentences)] : [];

@@ -9,8 +9,8 @@ import { measureOptions, system } from "./links.js";
 import { groupsOf } from "./groups.js";
 
 const order = { column: -1, isDescending: false }; // -1 is the rank
-const MOST_LETTERED = 26; // above, letters are longer than the values that they stand beside
-let isLettered = false; // asked for all the same
+const MOST_LETTERED = 26; // with more, letters are longer than the values beside them
+let isLettered = false; // the reader asked for letters anyway
 
 const isCrowded = () => D.systems.length > MOST_LETTERED && D.baseline == null;
 const areLettersShown = () => !isCrowded() || isLettered;
@@ -125,7 +125,7 @@ function toggleLetters() {
   /** @type {HTMLElement} */ (sections.get("leaderboard").body.querySelector("button.letters")).focus();
 }
 
-/** Go to the first system that the filter leaves. */
+/** Go to the first system that the filter keeps. */
 export function goToFirstRow() {
   const row = /** @type {HTMLElement} */ (sections.get("leaderboard").body.querySelector("tr[data-system]"));
   row?.scrollIntoView({ block: "center" });

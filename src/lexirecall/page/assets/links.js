@@ -8,7 +8,7 @@ import { address, change, chosenState, state } from "./state.js";
 export const alone = () => note("There is only one run, so there is nothing to compare it with.");
 
 /**
- * Leave a link to the address bar only if it opens elsewhere; else go there and keep what it does not name.
+ * Let the browser follow a link only if it opens elsewhere; otherwise go there and keep what it does not name.
  * @param {Partial<import("./state.js").State>} changes
  * @param {string} go
  * @param {any[]} children
@@ -39,7 +39,7 @@ export const measureOptions = () => D.measures.map((measure, k) => [k, measure.n
 export const systemOptions = () => indices(D.systems.length).map((s) => [s, `${D.labels[s]} ${D.systems[s]}`]);
 
 /**
- * The choice of two systems, kept in step wherever it stands.
+ * The choice of two systems, kept in step wherever it appears.
  * @param {string} last
  */
 export function pairChoosers(last) {
@@ -60,7 +60,7 @@ export function pairChoosers(last) {
 export const A = () => name(D.systems[state.a]);
 export const B = () => name(D.systems[state.b]);
 
-/** Why there is nothing to say about the pair. */
+/** Why the pair cannot be explained. */
 export const notHeld = () =>
   note(
     isHeld(state.a) && isHeld(state.b)

@@ -1,4 +1,4 @@
-/** Every pair: a matrix of all systems against all. */
+/** Every pair: a matrix of all systems against each other. */
 
 import { brief, cut, number, probability, signed, visible } from "./text.js";
 import { csv, download, exact, fileName } from "./save.js";
@@ -36,7 +36,7 @@ function matrixCell(k, a, b, highest, isTerse) {
   const attributes = {
     role: "gridcell",
     tabindex: "-1",
-    [text ? "aria-description" : "aria-label"]: label, // what is seen is the name of a cell, if there is something
+    [text ? "aria-description" : "aria-label"]: label, // the text of a cell is its name, if it has one
     "aria-selected": isChosen ? "true" : null,
   };
   if (!pair) return h("td", { ...attributes, class: "empty" });
@@ -51,7 +51,7 @@ function matrixCell(k, a, b, highest, isTerse) {
   return cell;
 }
 
-const MOST_LEGIBLE = 24; // with so many systems there is room for numbers
+const MOST_LEGIBLE = 24; // up to this many systems, there is room for numbers
 const LEGIBLE = 38; // pixels of a cell that has room for a number
 const ZOOMS = [1, 1.5, 2.25, 3.5, 5.5];
 let zoom = 0; // index of the one in use
@@ -136,7 +136,7 @@ const STEPS = {
 };
 
 /**
- * One stop of the Tab key for the whole grid, arrow keys within it.
+ * One Tab stop for the whole grid, arrow keys within it.
  * @param {HTMLTableElement} grid
  * @param {number[]} systems
  */
@@ -198,7 +198,7 @@ export function setUpPairs(body) {
 const PAIR_COLUMNS = ["mean", "low", "high", "p", "wins", "ties", "losses"];
 
 /**
- * The pairs of a matrix as rows of a file, each system against each other.
+ * The pairs of a matrix as rows of a file, each system against every other.
  * @param {number} k
  * @param {number[]} systems
  */
@@ -239,7 +239,7 @@ export function drawPairs() {
       measure.is_preference
         ? "Each cell shows the mean preference for the row over the column, from −1 to +1"
         : "Each cell shows the mean difference, row less column",
-      measure.better === "lower" ? ", with the sign turned so that + is better" : "",
+      measure.better === "lower" ? ", with the sign reversed so that + is better" : "",
       `; * is p < ${D.alpha}`,
       measure.test
         ? ` (${measure.test}${measure.correction && measure.correction !== "none" ? `, ${measure.correction}` : ""})`

@@ -1,4 +1,4 @@
-/** Recall by depth: how much is found when one has read so deep. */
+/** Recall by depth: how much is found down to each depth. */
 
 import { NONE, grouped, percent } from "./text.js";
 import { h, note, num, put, rowHead, table, th } from "./elements.js";

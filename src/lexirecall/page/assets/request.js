@@ -1,4 +1,4 @@
-/** One request: in words and level by level, what decides it. */
+/** One request: what decides it, in words and level by level. */
 
 import { NONE, counted, grouped } from "./text.js";
 import { chooser, h, listed, name, note, num, put, rowHead, table, td, th } from "./elements.js";
@@ -33,7 +33,7 @@ function requestOptions() {
 }
 
 /**
- * In words, what decides between two systems; as `lexirecall explain` says it.
+ * What decides between two systems, in the words of `lexirecall explain`.
  * @param {import("./data.js").Decided} decided
  */
 function sentence(decided) {
@@ -70,7 +70,7 @@ function sentence(decided) {
   const which = same ? `, the last ${same} at the same positions; the one before` : " and the last of them";
   return [
     run(better),
-    ` is preferred: both find ${found[0]} of the ${m}${which} stands `,
+    ` is preferred: both find ${found[0]} of the ${m}${which} is `,
     stands(better),
     " and ",
     stands(worse),
@@ -134,7 +134,7 @@ function documentTable(q) {
   const sorted = found.toSorted((x, y) => x.count - y.count || (y.best === x.best ? 0 : y.best - x.best));
   return table({
     caption: `The relevant documents, those found by the fewest of ${counted(all.length, "run")} first`,
-    head: h("tr", null, th("document"), th("found by", { class: "num" }), th("soonest at", { class: "num" }), th("by")),
+    head: h("tr", null, th("document"), th("found by", { class: "num" }), th("best position", { class: "num" }), th("by")),
     rows: sorted,
     row: (each) =>
       h(

@@ -1,4 +1,4 @@
-/** Save: what the page shows, as files that the reader keeps: tables as CSV, drawings as SVG. */
+/** Save: what the page shows, as files for the reader: tables as CSV, drawings as SVG. */
 
 import { NONE } from "./text.js";
 
@@ -6,7 +6,7 @@ const FORMULA = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20][^]/; // what a spreads
 const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/;
 
 /**
- * A number that is written for people, as programs read it; any other text as it is.
+ * A number written for people, as programs read it; any other text unchanged.
  * @param {string} text
  * @returns {string}
  */
@@ -20,14 +20,14 @@ export function plain(text) {
 }
 
 /**
- * A number in all its digits, and nothing for none.
+ * A number with all its digits, or empty text if there is no number.
  * @param {number | null | undefined} value
  * @returns {string}
  */
 export const exact = (value) => (value == null ? "" : String(value));
 
 /**
- * A field of a CSV file: text that a spreadsheet would run has an apostrophe before it, as on the command line.
+ * A field of a CSV file: text that a spreadsheet would run gets a leading apostrophe, as on the command line.
  * @param {string} text
  * @returns {string}
  */
@@ -46,7 +46,7 @@ export function csv(rows) {
 }
 
 /**
- * The name of a file that says what is in it, in letters that every system takes.
+ * The name of a file that says what is in it, in letters that every file system accepts.
  * @param {string} title
  * @param {string} ending
  * @returns {string}
@@ -71,21 +71,21 @@ export function download(name, type, text) {
   anchor.href = address;
   anchor.download = name;
   anchor.click();
-  setTimeout(() => URL.revokeObjectURL(address), 60_000); // by then it is written
+  setTimeout(() => URL.revokeObjectURL(address), 60_000); // the file is written by then
 }
 
 const SHAPE = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity"];
 const LETTERS = ["fill", "opacity", "font-family", "font-size", "font-weight", "text-anchor"];
 
 /**
- * A drawing of the page as a file of its own: what the style sheet says stands in it, in the colours of paper.
+ * A drawing of the page as a file of its own: styles from the style sheet are written into it, in the light colours.
  * @param {SVGSVGElement} drawing
  * @returns {string}
  */
 export function standalone(drawing) {
   const root = document.documentElement;
   const theme = root.dataset.theme;
-  root.dataset.theme = "light"; // nothing is painted before it is put back
+  root.dataset.theme = "light"; // it is restored before anything is painted
   const copy = /** @type {SVGSVGElement} */ (drawing.cloneNode(true));
   const copies = copy.querySelectorAll("*");
   drawing.querySelectorAll("*").forEach((element, i) => {

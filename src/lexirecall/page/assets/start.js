@@ -1,4 +1,4 @@
-/** Start: colours, filters, and the order in which the page comes to life. */
+/** Start: colours, filters, and the order in which the page is set up. */
 
 import { visible } from "./text.js";
 import { byId } from "./elements.js";
@@ -102,7 +102,7 @@ function setUpFilters() {
   }
 }
 
-/** The first pair is the best two, or the best and the baseline; the measure is LexiRecall. */
+/** The first pair is the two best runs, or the best and the baseline; the measure is LexiRecall. */
 function setUpState() {
   if (D.baseline != null) state.b = D.baseline === 0 ? 1 : D.baseline;
   state.m = Math.max(
@@ -113,7 +113,7 @@ function setUpState() {
   Object.assign(standard, { q: state.q, a: state.a, b: state.b, m: state.m });
 }
 
-/** Let paper have everything: all sections, all rows, and what is folded. */
+/** For printing, show everything: all sections, all rows, and what is folded. */
 function unfold() {
   drawAll();
   for (const more of document.querySelectorAll("button.more")) more.dispatchEvent(new Event("grow"));
@@ -145,7 +145,7 @@ async function start() {
   setUpTheme();
   setData(await unpack(byId("payload").textContent));
   document.documentElement.classList.toggle("alone", D.systems.length < 2);
-  byId("payload").remove(); // it takes memory, and nobody reads it again
+  byId("payload").remove(); // it takes memory, and is not read again
   setUpState();
   filter();
   setUpSections();
@@ -161,6 +161,6 @@ async function start() {
 start().catch((error) => {
   const trouble = byId("trouble");
   trouble.hidden = false;
-  trouble.textContent = `This report cannot be shown: ${error.message}. It needs a browser of 2023 or later, and the whole file.`;
+  trouble.textContent = `This report cannot be shown: ${error.message}. It needs a browser from 2023 or later, and the complete file.`;
   console.error(error);
 });

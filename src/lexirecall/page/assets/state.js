@@ -4,7 +4,7 @@ import { counted, cut, grouped, visible } from "./text.js";
 import { byId } from "./elements.js";
 import { D, byWeight, decide, indices } from "./data.js";
 
-// What is shown follows from the address alone: what it does not name is as on opening the page.
+// The address alone determines what is shown: what it does not name is as when the page opens.
 /** @typedef {{ q: number, a: number, b: number, m: number, worst: number, systems: string, requests: string }} State */
 /** @typedef {{ keys: string[], draw: () => void, setUp?: (body: HTMLElement) => any, body: HTMLElement, parts: any }} Section */
 
@@ -12,7 +12,7 @@ import { D, byWeight, decide, indices } from "./data.js";
 export const state = { q: 0, a: 0, b: 1, m: 0, worst: -1, systems: "", requests: "" };
 
 /** @type {Partial<State>} */
-export const standard = {}; // q, a, b and m on opening
+export const standard = {}; // q, a, b and m when the page opens
 const chosen = new Set(); // which of q, a, b and m the reader chose
 let focus = "pair"; // what was chosen last: the pair or the request
 /** @type {{ systems: number[], requests: number[] }} */
@@ -50,7 +50,7 @@ function decoded(text) {
 const encoded = (text) => encodeURIComponent(text.toWellFormed?.() ?? text);
 
 /**
- * The part of the address behind #; what stands last in it is where the page opens.
+ * The part of the address after #; the page opens at what comes last in it.
  * @param {Partial<State>} named
  * @param {string} [last] pair or request
  */
@@ -65,7 +65,7 @@ export const chosenState = () => Object.fromEntries([...chosen].map((key) => [ke
 export const currentAddress = () => address(chosenState());
 
 /**
- * Of the requests that decide between two systems, the clearest.
+ * The request that decides most clearly between two systems.
  * @param {number} a
  * @param {number} b
  */
@@ -100,14 +100,14 @@ export function change(changes, { go = null, last = null, isFromAddress = false 
 }
 
 /**
- * Two different systems, and a request that tells them apart unless the reader chose one.
+ * Make sure that the two systems differ, and choose a request that tells them apart unless the reader chose one.
  * @param {Partial<import("./state.js").State>} changes
  * @param {import("./state.js").State} before
  * @param {boolean} isFromAddress
  */
 function settle(changes, before, isFromAddress) {
   if (state.a === state.b && D.systems.length > 1) {
-    const other = "a" in changes && !("b" in changes) ? "b" : "a"; // the one that makes way
+    const other = "a" in changes && !("b" in changes) ? "b" : "a"; // the one to change
     const free = other === "b" ? before.a : before.b;
     state[other] = free === state[other] ? (free === 0 ? 1 : 0) : free;
   }

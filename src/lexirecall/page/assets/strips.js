@@ -1,4 +1,4 @@
-/** Strips: where the relevant documents of a request stand in each ranking. */
+/** Strips: where each ranking has the relevant documents of a request. */
 
 import { NONE, cut, grouped, visible } from "./text.js";
 import { h, listed, name, num, rowHead, svg, table, td, th, writtenAs } from "./elements.js";
@@ -10,7 +10,7 @@ import { showTip } from "./charts.js";
 /** @typedef {{ s: number, own: import("./data.js").Ranking }} Ranked the ranking of a system */
 
 /**
- * Better first, as LexiRecall has it.
+ * Better first, by LexiRecall.
  * @param {Ranked} x
  * @param {Ranked} y
  */

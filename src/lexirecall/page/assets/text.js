@@ -6,7 +6,7 @@ const SHORT_ESCAPES = { "\t": "\\t", "\n": "\\n", "\r": "\\r" };
 export const NONE = "–";
 
 /**
- * A mark that is not seen, by its code.
+ * An invisible character, as its code.
  * @param {string} mark
  * @returns {string}
  */
@@ -18,14 +18,14 @@ export function escaped(mark) {
 }
 
 /**
- * Text with what is hidden in it shown by its code.
+ * Text with its hidden characters shown as codes.
  * @param {string} text
  * @returns {string}
  */
 export const visible = (text) => String(text).replace(HIDDEN, escaped);
 
 /**
- * Text as it is shown: nothing hidden in it, and not longer than a reader can bear.
+ * Text as it is shown: without hidden characters, and not too long to read.
  * @param {string} text
  * @param {number} [most] letters
  * @returns {string}

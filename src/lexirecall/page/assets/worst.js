@@ -1,4 +1,4 @@
-/** Worst-off requests: those of which the least is found. */
+/** Worst-off requests: those with the least found. */
 
 import { NONE, counted, cut, grouped, percent } from "./text.js";
 import { chooser, h, name, note, num, put, rowHead, table, td, th } from "./elements.js";
@@ -15,7 +15,7 @@ export function setUpWorst(body) {
   body.append(
     h("div", { class: "controls" }, choice.element),
     note(
-      "Where do the runs find least? First come the queries with the smallest share of their relevant documents found; where shares are equal, those whose last document is deepest.",
+      "Where do the runs find least? The queries with the smallest share of their relevant documents found come first. If shares are equal, the query with the deepest last document comes first.",
     ),
     beside,
   );
@@ -23,7 +23,7 @@ export function setUpWorst(body) {
 }
 
 /**
- * Recall and last position of a request, of one system or as the mean over those shown.
+ * Recall and last position of a request, for one system or as the mean over the systems shown.
  * @param {number} q
  * @param {number[]} systems
  */
