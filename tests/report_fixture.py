@@ -35,7 +35,7 @@ def demo_report(**options: Any) -> Report:
 
 
 def hostile_report() -> Report:
-    """Return a page of which every name is hostile: of requests, systems, documents, and the title."""
+    """Return a page with hostile names for requests, systems, documents and the title."""
     qrels = {f"q{name}": dict.fromkeys(HOSTILE, 1) for name in HOSTILE}
     runs = {
         f"r{name}": {
@@ -48,7 +48,7 @@ def hostile_report() -> Report:
 
 
 def inherited_report() -> Report:
-    """Return a page whose requests, systems and documents are called as what JavaScript's objects inherit."""
+    """Return a page with requests, systems and documents named like properties that JavaScript objects inherit."""
     qrels = {name: dict.fromkeys(INHERITED, 1) for name in INHERITED}
     runs = {
         name: {

@@ -57,7 +57,7 @@ def groups(root: Element) -> dict[int, Element]:
 
 
 def value_of(label: str) -> float | None:
-    """Return the number that stands at a tick, None if the text is none."""
+    """Return the number at a tick, None if the text is not a number."""
     plain = label.replace("\N{MINUS SIGN}", "-").replace(",", "")
     is_share = plain.endswith(" %")
     return float(plain.removesuffix(" %")) / (100 if is_share else 1) if re.fullmatch(r"-?[\d.]+( %)?", plain) else None
@@ -82,7 +82,7 @@ def axis(root: Element, anchor: str = "middle", *, is_log: bool = False) -> Call
 
 
 def sides(root: Element) -> list[Element]:
-    """Return the rectangles in the colours of the two sides, but for those of the legend."""
+    """Return the rectangles in the colours of the two sides, except those of the legend."""
     return [
         each for each in root.iter(f"{SVG}rect") if each.attrib["fill"] in COLORS[:2] and each.attrib["width"] != "14"
     ]
@@ -283,7 +283,7 @@ def test_curves_are_the_mean_recall_and_only_ten_are_in_colour() -> None:
 
 
 def _curves(root: Element) -> Iterator[tuple[int, Element]]:
-    """Give the marks of each system beside the legend, whose own marks are within a group that is moved."""
+    """Give the marks of each system outside the legend, which has its own marks in a shifted group."""
     yield from ((int(each.attrib["data-system"]), each) for each in root if "data-system" in each.attrib)
 
 

@@ -158,7 +158,7 @@ def test_the_best_value_is_bold_and_for_some_measures_that_is_the_lowest(command
     assert [len(cells) for cells in bold] == [0, 0, 3, 0]  # NumRel is equal, so nothing to choose
     bold = [re.findall(r"\\textbf\{(\S+)\}", line) for line in command(*arguments, "latex").out.splitlines()]
     assert [len(cells) for cells in bold if cells] == [3]
-    assert "\x1b" not in command(*arguments, "table").out  # stdout is no terminal here
+    assert "\x1b" not in command(*arguments, "table").out  # stdout is not a terminal here
 
 
 @pytest.mark.parametrize("form", ["table", "tsv", "csv", "jsonl", "markdown", "latex", "trec"])

@@ -1,4 +1,4 @@
-"""Groups of runs that the tests do not tell apart, and the order in which they stand."""
+"""Groups of runs that the tests do not tell apart, and their order."""
 
 from itertools import combinations
 

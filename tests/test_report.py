@@ -1,4 +1,4 @@
-"""The report: what stands on the page is what the other verbs compute, and nothing in the data can become code."""
+"""The report: the page shows what the other verbs compute, and nothing in the data can become code."""
 
 import datetime as dt
 import re
@@ -85,7 +85,7 @@ every_policy = st.sampled_from(["all", "intersection"])
 
 
 def close(expected: list[float | None], share: float = 1e-4) -> list[Any]:
-    """Return what is equal to these numbers but for this share; None is equal to None only."""
+    """Return what is equal to these numbers within this share; None is equal to None only."""
     return [None if number is None else pytest.approx(number, rel=share) for number in expected]
 
 

@@ -77,7 +77,7 @@ def large_page() -> str:
 
 
 def long_page() -> str:
-    """Return a page whose names have not been cut before they came to it."""
+    """Return a page with names that were not cut before."""
     made = demo_report()
     names = {"systems": ["r" * 10_000, *ORDER[1:]], "requests": ["q" * 10_000, *made.payload["requests"][1:]]}
     documents = [[f"{document}{'d' * 10_000}" for document in own] for own in made.payload["relevant"][:1]]
@@ -125,7 +125,7 @@ def drawn_page() -> str:
 
 
 def measures_page() -> str:
-    """Return a page whose measures are called as what JavaScript's objects inherit."""
+    """Return a page with measures named like properties that JavaScript objects inherit."""
     made = demo_report(measures=["LexiRecall", "AP", "RR", "R@1000"])
     names = dict(zip(("AP", "RR", "R@1000"), INHERITED, strict=False))
     measures = [each | {"name": names.get(each["name"], each["name"])} for each in made.payload["measures"]]

@@ -25,7 +25,7 @@ MOST_RESAMPLES = 10**8  # more would take days, or too much memory
 
 
 class Scored(Protocol):
-    """What a measure or preference says of itself."""
+    """What a measure or preference says about itself."""
 
     @property
     def direction(self) -> int:
@@ -33,7 +33,7 @@ class Scored(Protocol):
 
     @property
     def sparse(self) -> bool:
-        """Has a value on some requests only."""
+        """Whether it has a value on some queries only."""
 
 
 def check_level(level: float) -> None:
@@ -75,12 +75,12 @@ class Policies:
 
     @property
     def keeps_unanswered(self) -> bool:
-        """Whether a request that a run does not answer counts, as nothing retrieved."""
+        """Whether a query that a run does not answer counts, as nothing retrieved."""
         return self.queries == "all"
 
     @property
     def skips_empty(self) -> bool:
-        """Whether requests without a relevant item are left out of every mean."""
+        """Whether queries without a relevant document are left out of every mean."""
         return self.no_relevant == "skip"
 
     def among(self, answered: "npt.NDArray[np.bool_]") -> "npt.NDArray[np.bool_]":
@@ -88,7 +88,7 @@ class Policies:
         return answered | self.keeps_unanswered
 
     def counts_empty(self, row: Scored) -> bool:
-        """Tell whether a request without a relevant item counts as 0, as a tie to a preference."""
+        """Tell whether a query without a relevant document counts as 0, or as a tie under a preference."""
         return not self.skips_empty and row.direction > 0 and not row.sparse
 
 
@@ -109,8 +109,8 @@ class Conventions:
             choices=("trec", "input", "worst", "best", "expected"),
         ),
     )
-    """`trec`: id descending by bytes; `input`: as given; `worst`, `best`: relevant items last or first; `expected`: the
-    mean over all orders."""
+    """`trec`: by id, descending by bytes; `input`: as given; `worst`, `best`: relevant documents last or first;
+    `expected`: the mean over all orders."""
     score_dtype: str = field(
         default="float64",
         metadata=option(
@@ -159,7 +159,7 @@ class Conventions:
             )
 
     def warn_of_optimism(self) -> None:
-        """Warn if missing items are placed where they flatter the run."""
+        """Warn if missing documents are placed where they flatter the run."""
         if self.imputation == "optimistic":
             warn("optimistic imputation rewards returning nothing; use it only to study the effect")
 
@@ -251,7 +251,7 @@ READING = (Conventions, Sources)
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One thing that the reader of a result should know; each kind is said once."""
+    """One thing that readers of a result should know; each kind is noted once."""
 
     kind: str
     text: str
@@ -267,7 +267,7 @@ def versions_in_use() -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """Everything that a reader needs to compute the same numbers again.
+    """Everything needed to compute the same numbers again.
 
     >>> print(Manifest(conventions={"ties": "trec"}).to_json()[:62])
     {

@@ -31,7 +31,7 @@ class Limits:
     length: int = 200
     """Of a name."""
     fewest_systems: int = 5
-    """Requests are thinned until this many systems can be shown for each."""
+    """Queries are thinned until this many runs can be shown for each."""
 
 
 @dataclass(frozen=True, slots=True)
