@@ -184,7 +184,7 @@ def test_the_run_is_named_by_its_tag_or_else_by_its_file(command: Command) -> No
         (("-m", "maap", *FILES), 2, "unknown measure 'maap'"),
         (("-m", "map.5", *FILES), 2, "map.5: map takes no cut-off\n  did you mean map_cut_5?"),
         (("-m", "prefs", *FILES), 2, "prefs needs judgments of another kind than qrels"),
-        (("-R", "prefs", *FILES), 2, "-R prefs is not read\n  the format is qrels"),
+        (("-R", "prefs", *FILES), 2, "-R prefs is not supported\n  the only format is qrels"),
         (("-l", "0", *FILES), 2, "level is 0.0, but must be above 0"),
         (("-N", "2", *FILES), 1, "the corpus size 2 is too small"),
         (("-", "-"), 2, "only one file can be read from stdin"),
