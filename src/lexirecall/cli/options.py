@@ -143,7 +143,7 @@ def engine_options(command: Command) -> Command:
     )(command)
     return click.option(
         "--engine", type=click.Choice((*choices_of(Sources, "engine"), "spark")),
-        help="Read Parquet and CSV larger than memory, on this machine (duckdb) or on a cluster (spark).",
+        help="Read Parquet and CSV larger than memory, with DuckDB on this machine or with Spark, also on a cluster.",
     )(command)  # fmt: skip
 
 
@@ -155,7 +155,7 @@ def check_engine(engine: str | None, master: str | None, brought: str, *unlike: 
         if engine == "spark" and is_given:
             raise UsageError(
                 f"{name} does not work with --engine spark, which returns only {brought}",
-                remedy="in Python, lexirecall.engines.spark.evaluate(...).per_query is a Spark data frame to write",
+                remedy="lexirecall.engines.spark.evaluate(...).per_query is a Spark data frame that Python can write",
             )
 
 
