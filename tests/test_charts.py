@@ -16,6 +16,7 @@ from drawn import SVG, numbers, read_back, texts
 from lexirecall import compare, evaluate, explain, project, report, simulate_collection
 from lexirecall.page import Report
 from lexirecall.page.charts import (
+    CHARTS,
     agreement_and_ties,
     depths_needed,
     difference_intervals,
@@ -26,6 +27,7 @@ from lexirecall.page.charts import (
     request_differences,
     request_strips,
 )
+from lexirecall.page.charts.chart import Chart
 from lexirecall.page.charts.measures import depth_rows
 from lexirecall.page.charts.requests import request_difference_rows, strip_rows
 from lexirecall.page.charts.systems import difference_rows, matrix_rows
@@ -326,15 +328,15 @@ def test_shares_are_those_of_the_study(simulated: Report) -> None:
 
 
 def test_the_page_gets_its_charts_in_its_own_colours(simulated: Report) -> None:
-    charts = page_charts(simulated.payload)
+    charts = page_charts(simulated.findings, simulated.payload)
     assert [*charts] == ["recall", "agreement", "ties"]
-    for content in charts.values():
+    for content in (chart["svg"] for chart in charts.values()):
         assert content.startswith('<svg xmlns="http://www.w3.org/2000/svg"')
         assert 'role="img" aria-label="' in content
         assert "#" not in content
         assert "<script" not in content
         assert "href" not in content
-    root = read_back(charts["recall"])
+    root = read_back(charts["recall"]["svg"])
     names = [f"{a} {b}" for a, b in zip(simulated.payload["labels"], simulated.payload["systems"], strict=True)]
     assert texts(root)[-4:] == names
     assert {i for i, _ in _curves(root)} == {0, 1, 2, 3}
@@ -345,16 +347,28 @@ def test_the_page_gets_its_charts_in_its_own_colours(simulated: Report) -> None:
         assert heights == pytest.approx([up(mean) for mean in simulated.payload["recall"]["mean"][i]], abs=CLOSE)
 
 
+def test_a_chart_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = Chart("twice", lambda findings: leaderboard(findings.scores), section="recall", title="The means again")
+    monkeypatch.setattr("lexirecall.page.charts.CHARTS", (*CHARTS, row))
+    made = report(POSITIONS, output=None)
+    assert made.charts()["twice"].to_svg() == leaderboard(made.findings.scores).to_svg()
+    assert made.payload["charts"]["twice"] == {
+        "svg": leaderboard(made.findings.scores).to_svg("page"),
+        "section": "recall",
+        "title": "The means again",
+    }
+
+
 def test_a_page_about_one_run_or_one_measure_has_no_chart_of_what_there_is_not() -> None:
     alone = report(SIMULATED.qrels, SIMULATED.runs["deep.run"], output=None)
-    assert [*page_charts(alone.payload)] == ["recall"]
+    assert [*page_charts(alone.findings, alone.payload)] == ["recall"]
     only = report(POSITIONS, measures="LexiRecall", output=None)
-    assert [*page_charts(only.payload)] == ["recall", "ties"]
+    assert [*page_charts(only.findings, only.payload)] == ["recall", "ties"]
 
 
 def test_a_run_that_is_compared_nowhere_has_no_curve() -> None:
     made = report(ONE_COUNTS, ONE_COUNTED, ["RR"], output=None, queries="intersection")
-    root = read_back(page_charts(made.payload)["recall"])
+    root = read_back(page_charts(made.findings, made.payload)["recall"]["svg"])
     assert [made.payload["systems"][i] for i, _ in _curves(root)] == ["x"]
 
 
@@ -377,8 +391,8 @@ def test_hostile_names_are_drawn_as_text(made: Callable[[], Report]) -> None:
         said = [text.removesuffix("…") for text in texts(root) if text]
         missing = [name for name in names if not any(name == text or name.startswith(text) for text in said)]
         assert missing == (names[10:] if chart == "recall" else []), chart
-    for content in page_charts(page.payload).values():
-        read_back(content)
+    for chart in page_charts(page.findings, page.payload).values():
+        read_back(chart["svg"])
 
 
 def test_names_that_objects_of_javascript_inherit_are_written_as_they_are() -> None:

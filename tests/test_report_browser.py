@@ -111,11 +111,12 @@ def drawing(label: str, systems: int) -> str:
     )
 
 
-def page_with_drawings(drawings: dict[str, str] | None) -> str:
+def page_with_drawings(drawings: dict[str, str] | None, section: str = "", title: str = "") -> str:
     """Return the page of the demo with these drawings; None for a page without the key."""
     made = demo_report()
     payload = {key: value for key, value in made.payload.items() if key != "charts"}
-    given = {} if drawings is None else {"charts": drawings}
+    charts = {key: {"svg": text, "section": section, "title": title} for key, text in (drawings or {}).items()}
+    given = {} if drawings is None else {"charts": charts}
     return fill(payload | given, made.findings.leaderboard)
 
 
@@ -141,6 +142,7 @@ def formula_page() -> str:
 KINDS: dict[str, Callable[[], str]] = {
     "demo": lambda: demo_report().html(),
     "drawn": drawn_page,
+    "added": lambda: page_with_drawings({"mine": drawing("My own chart", len(ORDER))}, "worst", "My <i>own</i> chart"),
     "undrawn": lambda: page_with_drawings(None),
     "damaged": lambda: page_with_drawings({"recall": "<svg><g", "__proto__": "x"}),
     "hostile": lambda: hostile_report().html(),
@@ -575,6 +577,14 @@ def test_without_a_drawing_its_table_is_left(look: Open, kind: str, words: str) 
     assert words in opened.text("#recall")
     assert opened.count("#measures tbody tr") == 7
     assert opened.count("#recall .table:visible tbody tr") == len(ORDER)
+
+
+def test_a_drawing_that_names_a_section_is_shown_at_its_end(show: Open) -> None:
+    opened = show("added")
+    assert opened.text("#worst > h3") == "My <i>own</i> chart"
+    assert opened.count("#worst > .chart:last-child g[data-system]") == len(ORDER)
+    name, _ = saved(opened, "#worst > .chart .save")
+    assert name == "my-i-own-i-chart.svg"
 
 
 # Files

@@ -93,6 +93,11 @@ class Findings:
         return self.comparison.order.best_first
 
     @cached_property
+    def best_first(self) -> list[str]:
+        """The names of the systems in the order of their places."""
+        return [self.positions.systems[s] for s in self.places]
+
+    @cached_property
     def leaderboard(self) -> Table:
         """The means of each system, best first, with its letter and marks of significance."""
         if self.comparison is not None:

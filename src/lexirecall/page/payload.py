@@ -78,7 +78,7 @@ def build_payload(
         "study": list(_study(findings)),
     }
     left_out = [*chosen.sentences(), *_left_out(findings, cut)]
-    return {**parts, "left_out": left_out, "charts": page_charts(parts)}
+    return {**parts, "left_out": left_out, "charts": page_charts(findings, parts)}
 
 
 def _absent(findings: Findings, systems: list[int], requests: IntArray) -> Iterator[list[int]]:

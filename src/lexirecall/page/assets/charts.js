@@ -98,13 +98,13 @@ function svgButton(element, file) {
 /**
  * Put a drawing that came with the data into an element; systems that the filter leaves out are pale.
  * @param {HTMLElement} element
- * @param {"recall" | "agreement" | "ties"} key
+ * @param {string} key
  * @param {string} file
  * @param {number[]} systems those to show
  * @returns {boolean} whether there is one
  */
 export function placeDrawing(element, key, file, systems) {
-  const text = D.charts && Object.hasOwn(D.charts, key) ? D.charts[key] : "";
+  const text = D.charts && Object.hasOwn(D.charts, key) ? D.charts[key].svg : "";
   if (!text) return false;
   const parsed = new DOMParser().parseFromString(text, "image/svg+xml");
   element.classList.add("chart");
@@ -117,6 +117,21 @@ export function placeDrawing(element, key, file, systems) {
     if (!systems.includes(Number(group.getAttribute("data-system")))) group.setAttribute("opacity", "0.12");
   put(element, drawing, svgButton(element, file));
   return true;
+}
+
+/**
+ * Put the drawings that name a section at the end of it, each below its title.
+ * @param {string} section
+ * @param {HTMLElement} element
+ */
+export function appendDrawings(section, element) {
+  const everyone = indices(D.systems.length);
+  for (const [key, drawn] of Object.entries(D.charts ?? {})) {
+    if (drawn.section !== section) continue;
+    const space = h("div");
+    element.append(h("h3", null, drawn.title), space);
+    placeDrawing(space, key, drawn.title.toLowerCase(), everyone);
+  }
 }
 
 /**

@@ -40,9 +40,10 @@
  * @property {{ text?: string, system?: number, request?: number, measure?: number }[][]} headline sentences of parts
  * @property {([number, number][] | null)[]} groups by measure: first and last places of runs that do not differ
  * @property {number[][]} group_order by measure: the systems from best to worst
- * @property {Record<string, string>} [charts] drawings that do not depend on the reader, as SVG
+ * @property {Record<string, Drawn>} [charts] drawings that do not depend on the reader
  */
 
+/** @typedef {{ svg: string, section: string, title: string }} Drawn a drawing; the section that shows it at its end, if any */
 /** @typedef {{ positions: number[], documents: number[] }} Ranking the positions of the relevant documents, best first */
 /** @typedef {"found" | "last" | "earlier" | "tie"} Reason */
 

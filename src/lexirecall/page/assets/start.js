@@ -19,6 +19,7 @@ import {
   visit,
   waiting,
 } from "./state.js";
+import { appendDrawings } from "./charts.js";
 import { drawEvaluated } from "./evaluated.js";
 import { drawLeaderboard, goToFirstRow, setUpLeaderboard } from "./leaderboard.js";
 import { drawPairs, setUpPairs } from "./pairs.js";
@@ -68,6 +69,7 @@ function setUpSections() {
   for (const [id, section] of Object.entries(SECTIONS)) {
     const body = byId(id).querySelector(".body");
     sections.set(id, { ...section, body, parts: section.setUp?.(body) });
+    appendDrawings(id, byId(id));
     waiting.add(id);
     observer.observe(byId(id));
   }

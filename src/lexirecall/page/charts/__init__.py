@@ -1,34 +1,27 @@
 """Charts: what a report shows, as drawings for papers and notebooks.
 
-Belongs here: the list of charts, with one module for each subject. Each function takes a comparison, scores or
-positions and returns a `Drawing`, which shows itself in a notebook; `lexirecall.plots.drawing_files` turns it into SVG,
-PDF and PNG. Not here: scales, axes and marks (svg).
+Belongs here: the list of charts, whose rows are in one module for each subject. Each function takes a comparison,
+scores or positions and returns a `Drawing`, which shows itself in a notebook; `lexirecall.plots.drawing_files` turns it
+into SVG, PDF and PNG. Not here: scales, axes and marks (svg).
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
-from lexirecall.page.charts.measures import (
-    agreement_and_ties,
-    depths_needed,
-    draw_recall,
-    draw_shares,
-    recall_curves,
-)
+from lexirecall.page.charts import measures, requests, systems
+from lexirecall.page.charts.measures import agreement_and_ties, depths_needed, recall_curves
 from lexirecall.page.charts.requests import request_differences, request_strips
 from lexirecall.page.charts.systems import difference_intervals, leaderboard, pair_matrix
 from lexirecall.page.findings import Findings
-from lexirecall.preferences import Preference
-from lexirecall.svg import COLORS, Drawing
-from lexirecall.verbs.comparison import Comparison
-from lexirecall.verbs.explain import explain
+from lexirecall.svg import Drawing
 
 __all__ = [
-    "agreement_and_ties", "charts_of", "depths_needed", "difference_intervals", "leaderboard", "page_charts",
+    "CHARTS", "agreement_and_ties", "charts_of", "depths_needed", "difference_intervals", "leaderboard", "page_charts",
     "pair_matrix", "recall_curves", "request_differences", "request_strips",
 ]  # fmt: skip
+
+CHARTS = (*systems.CHARTS, *requests.CHARTS, *measures.CHARTS)
+"""Every chart, in the order in which they are written."""
 
 
 def charts_of(findings: Findings) -> dict[str, Drawing]:
@@ -41,57 +34,29 @@ def charts_of(findings: Findings) -> dict[str, Drawing]:
     >>> list(charts_of(Findings.of(positions, "RR", Testing(), Policies())))
     ['leaderboard', 'query', 'recall', 'depth']
     """
-    positions, policies = findings.positions, findings.policies
-    names = [positions.systems[s] for s in findings.places]
-    drawn = {"leaderboard": leaderboard(findings.comparison or findings.scores)}
-    if findings.comparison is not None:
-        drawn |= _charts_of_pairs(findings, findings.comparison, names[0], names[1])
-    drawn |= {
-        "query": request_strips(positions, _telling_request(findings), names[: len(COLORS)], level=policies.level),
-        "recall": recall_curves(positions, names, policies=policies),
-        "depth": depths_needed(positions, names, policies=policies),
-    }
-    return drawn
+    drawn = {chart.name: chart.of_findings(findings) for chart in CHARTS if chart.of_findings}
+    return {name: drawing for name, drawing in drawn.items() if drawing is not None}
 
 
-def page_charts(payload: Mapping[str, Any]) -> dict[str, str]:
+def page_charts(findings: Findings, payload: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     """Return the charts of the page that do not depend on what its reader chooses, as SVG in the colours of the page.
 
-    They show what the payload holds under `systems`, `labels`, `recall` and `study`. Charts with nothing to show are
-    left out: those of the measures, if there is only one run.
+    Those that a script of the page places are drawn from the payload: `systems`, `labels`, `recall` and `study`. The
+    others have the section at the end of which they are shown, and a title. Charts with nothing to show are left out:
+    those of the measures, if there is only one run.
 
     >>> from lexirecall import report
     >>> page = report({"q": {"a": 1, "b": 1}}, {"x": {"q": ["z", "a"]}}, output=None)
-    >>> list(page_charts(page.payload))
+    >>> list(page_charts(page.findings, page.payload))
     ['recall']
     """
-    names = (f"{letters} {name}" for letters, name in zip(payload["labels"], payload["systems"], strict=True))
-    recall = payload["recall"]
-    drawn = {
-        "recall": draw_recall(recall["depths"], list(zip(names, recall["mean"], strict=True))),
-        "agreement": draw_shares(payload["study"], "agreement"),
-        "ties": draw_shares(payload["study"], "tied"),
-    }
-    return {name: drawing.to_svg("page") for name, drawing in drawn.items() if drawing is not None}
-
-
-def _charts_of_pairs(findings: Findings, comparison: Comparison, a: str, b: str) -> dict[str, Drawing]:
-    with_values = [row for row in findings.scores.measures if not isinstance(row, Preference)]
-    measure = str((with_values or findings.scores.measures)[0])
-    return {
-        "pairs": pair_matrix(comparison),
-        "intervals": difference_intervals(comparison),
-        "differences": request_differences(findings.positions, a, b, measure, policies=findings.policies),
-        "measures": agreement_and_ties(findings.positions, findings.scores.measures, policies=findings.policies),
-    }
-
-
-def _telling_request(findings: Findings) -> str:
-    """Return the request that tells the two best systems apart most clearly, or the first if none does."""
-    policies = findings.policies
-    a, b = (findings.places * 2)[:2]
-    pair = findings.positions.systems[a], findings.positions.systems[b]
-    explained = explain(findings.positions, pair=pair, level=policies.level, queries=policies.queries)
-    if explained.queries:
-        return explained.queries[0].id
-    return findings.positions.requests[int(np.flatnonzero(findings.projection.num_relevant)[0])]
+    shown = {}
+    for chart in CHARTS:
+        drawing = None
+        if chart.of_payload is not None:
+            drawing = chart.of_payload(payload)
+        elif chart.section and chart.of_findings is not None:
+            drawing = chart.of_findings(findings)
+        if drawing is not None:
+            shown[chart.name] = {"svg": drawing.to_svg("page"), "section": chart.section, "title": chart.title}
+    return shown

@@ -12,8 +12,9 @@ from lexirecall.errors import counted
 from lexirecall.manifest import Policies
 from lexirecall.names import Names
 from lexirecall.page.charts.bars import ROW, Bar, bars
+from lexirecall.page.charts.chart import Chart, of_comparison
 from lexirecall.page.charts.requests import system_index
-from lexirecall.page.findings import agreements, with_lexirecall
+from lexirecall.page.findings import Findings, agreements, with_lexirecall
 from lexirecall.page.recall import RECALLS, depths_to, mean_recall, median_depths
 from lexirecall.positions import Positions
 from lexirecall.svg import COLORS, DASHES, SHAPES, Drawing, Element, in_columns, line, of_system, point, text
@@ -29,6 +30,7 @@ from lexirecall.svg.axes import (
     room_for,
 )
 from lexirecall.svg.scales import Bands, Linear, Logarithmic
+from lexirecall.verbs.comparison import Comparison
 from lexirecall.verbs.given import asked_measures
 
 PANELS = {
@@ -201,3 +203,31 @@ def draw_shares(rows: Iterable[Mapping[str, Any]], column: str) -> Drawing | Non
     label = f"{PANELS[column]}: {', '.join(f'{row.name} {row.text}' for row in shown)}"
     chance = 0.5 if column == "agreement" else None
     return bars(shown, PANELS[column], label, width=280, is_share=True, line_at=chance) if shown else None
+
+
+def _recall_of_page(payload: Mapping[str, Any]) -> Drawing:
+    names = (f"{letters} {name}" for letters, name in zip(payload["labels"], payload["systems"], strict=True))
+    recall = payload["recall"]
+    return draw_recall(recall["depths"], list(zip(names, recall["mean"], strict=True)))
+
+
+def _measures(findings: Findings, _comparison: Comparison) -> Drawing:
+    return agreement_and_ties(findings.positions, findings.scores.measures, policies=findings.policies)
+
+
+def _recall(findings: Findings) -> Drawing:
+    return recall_curves(findings.positions, findings.best_first, policies=findings.policies)
+
+
+def _depth(findings: Findings) -> Drawing:
+    return depths_needed(findings.positions, findings.best_first, policies=findings.policies)
+
+
+CHARTS = (
+    Chart("measures", of_comparison(_measures)),
+    Chart("recall", _recall, of_payload=_recall_of_page),
+    Chart("depth", _depth),
+    Chart("agreement", of_payload=lambda payload: draw_shares(payload["study"], "agreement")),
+    Chart("ties", of_payload=lambda payload: draw_shares(payload["study"], "tied")),
+)
+"""The charts of measures, and of what is found by depth."""

@@ -12,9 +12,11 @@ from lexirecall.errors import UsageError, listed, shown
 from lexirecall.manifest import Policies
 from lexirecall.names import parse_preference
 from lexirecall.page.charts.bars import ROW
+from lexirecall.page.charts.chart import Chart, of_comparison
+from lexirecall.page.findings import Findings
 from lexirecall.positions import Positions
-from lexirecall.preferences import deciding_level
-from lexirecall.svg import Drawing, Element, bar, of_system, point, rule, text, text_width
+from lexirecall.preferences import Preference, deciding_level
+from lexirecall.svg import COLORS, Drawing, Element, bar, of_system, point, rule, text, text_width
 from lexirecall.svg.axes import (
     BELOW,
     LABEL_LIMIT,
@@ -29,6 +31,8 @@ from lexirecall.svg.axes import (
     room_for,
 )
 from lexirecall.svg.scales import Bands, Linear, Logarithmic
+from lexirecall.verbs.comparison import Comparison
+from lexirecall.verbs.explain import explain
 from lexirecall.verbs.rank import compared_pairs
 
 MOST_NAMED = 60
@@ -164,3 +168,31 @@ def _request_index(positions: Positions, name: str) -> int:
     if name not in positions.requests:
         raise UsageError(f"there is no query {shown(name)}", remedy=f"the queries are {listed(positions.requests, 3)}")
     return positions.requests.index(name)
+
+
+def _differences(findings: Findings, _comparison: Comparison) -> Drawing:
+    """Draw how the two best systems differ under the first measure that has a value for one ranking."""
+    with_values = [row for row in findings.scores.measures if not isinstance(row, Preference)]
+    measure = str((with_values or findings.scores.measures)[0])
+    a, b = findings.best_first[:2]
+    return request_differences(findings.positions, a, b, measure, policies=findings.policies)
+
+
+def _strips(findings: Findings) -> Drawing:
+    """Draw the request that tells the two best systems apart."""
+    systems, request = findings.best_first[: len(COLORS)], _telling_request(findings)
+    return request_strips(findings.positions, request, systems, level=findings.policies.level)
+
+
+def _telling_request(findings: Findings) -> str:
+    """Return the request that tells the two best systems apart most clearly, or the first if none does."""
+    policies = findings.policies
+    a, b = (findings.best_first * 2)[:2]
+    explained = explain(findings.positions, pair=(a, b), level=policies.level, queries=policies.queries)
+    if explained.queries:
+        return explained.queries[0].id
+    return findings.positions.requests[int(np.flatnonzero(findings.projection.num_relevant)[0])]
+
+
+CHARTS = (Chart("differences", of_comparison(_differences)), Chart("query", _strips))
+"""The charts of requests."""

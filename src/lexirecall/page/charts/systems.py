@@ -12,6 +12,7 @@ from lexirecall.errors import UsageError, counted, listed
 from lexirecall.judgments import FloatArray
 from lexirecall.names import Evaluable, Names, parse_names
 from lexirecall.page.charts.bars import ROW, Bar, bars
+from lexirecall.page.charts.chart import Chart, of_comparison
 from lexirecall.svg import (
     SIZE,
     Drawing,
@@ -232,3 +233,11 @@ def _index(rows: Sequence[Evaluable], row: Evaluable) -> int:
 
 def _finite(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
+
+
+CHARTS = (
+    Chart("leaderboard", lambda findings: leaderboard(findings.comparison or findings.scores)),
+    Chart("pairs", of_comparison(lambda _, comparison: pair_matrix(comparison))),
+    Chart("intervals", of_comparison(lambda _, comparison: difference_intervals(comparison))),
+)
+"""The charts of a comparison."""
