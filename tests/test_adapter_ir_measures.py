@@ -90,10 +90,10 @@ def test_defaults_are_not_printed() -> None:
     [
         ("LastRel@10", "LastRel has no setting 'cutoff': it takes rel, judged_only, n"),
         ("TSE(e='cosine')", "TSE: e is 'cosine', but must be one of ap, dcg, rbp, linear"),
-        ("TSE@1.5", "TSE: cutoff is 1.5, but must be a whole number at least 1"),
+        ("TSE@1.5", "TSE: cutoff is 1.5, but must be a whole number of at least 1"),
         ("Depth", "Depth needs a recall: write it as Depth@0.95"),
         ("LexiRecallBits", "LexiRecallBits needs the corpus size\n  write it as LexiRecallBits(n=528155), for example"),
-        ("LastRel(n=0)", "LastRel: n is 0, but must be a whole number at least 1"),
+        ("LastRel(n=0)", "LastRel: n is 0, but must be a whole number of at least 1"),
     ],
 )
 def test_wrong_settings_are_refused_with_what_is_allowed(name: str, problem: str) -> None:

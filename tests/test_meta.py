@@ -614,7 +614,7 @@ def test_measures_get_what_they_need() -> None:
     assert (
         column(study([provided], measures=["WorstProvider"], num_samples=1), "ties", "compared")["WorstProvider"] == 6
     )
-    with pytest.raises(UsageError, match="needs a map of items to providers"):
+    with pytest.raises(UsageError, match="needs a map of documents to providers"):
         study({"tiny": tiny()}, measures=["WorstProvider"])
     with pytest.raises(UsageError, match="needs_judged=True"):
         study({"tiny": tiny()}, measures=["Bpref"])

@@ -378,7 +378,7 @@ def test_expected_ties_leave_preferences_out_of_the_default_and_refuse_them_if_a
     scores = evaluate(QRELS, RUNS, ties="expected")
     assert "LexiRecall" not in scores.to_dict()["x"]
     assert scores.notes[0].text == "LexiRecall has no closed form over the orders of tied items: left out"
-    with pytest.raises(UsageError, match="mean of LexiRecall over all orders of tied items has no closed form"):
+    with pytest.raises(UsageError, match="mean of LexiRecall over all orders of tied documents has no closed form"):
         evaluate(QRELS, RUNS, ["LexiRecall"], ties="expected")
 
 

@@ -171,10 +171,10 @@ def test_measures_of_providers_need_a_map(command: Command) -> None:
     for name in ("WorstProvider", "WorstProviderOverall(e='dcg')"):
         outcome = command("eval", "qrels.txt", "good.run", "-m", name)
         assert (outcome.code, outcome.out) == (2, "")
-        assert outcome.err.startswith(f"{name} needs a map of items to providers\n  give --providers FILE")
-    with pytest.raises(UsageError, match="no map of items to providers"):
+        assert outcome.err.startswith(f"{name} needs a map of documents to providers\n  give --providers FILE")
+    with pytest.raises(UsageError, match="no map of documents to providers"):
         provider_exposure(project(QRELS, RUN))
-    with pytest.raises(UsageError, match="needs a map of items to providers"):
+    with pytest.raises(UsageError, match="needs a map of documents to providers"):
         WORST_PROVIDER.of([1, 2])
 
 
@@ -383,7 +383,7 @@ def test_the_audit_has_one_row_for_each_run_and_provider() -> None:
         {"run": "only", "provider": "Ben", "queries": 1, "documents": 1, "exposure": 1.0},
     ]  # fmt: skip
     assert audit.worst("only") == audit.worst(0) == ("Cy Twombly",)
-    with pytest.raises(UsageError, match="system is 'other', but must be one of only"):
+    with pytest.raises(UsageError, match="run is 'other', but must be one of only"):
         audit.worst("other")
 
 

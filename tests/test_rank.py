@@ -130,7 +130,7 @@ def test_a_measure_that_needs_judged_documents_gets_them() -> None:
 def test_a_measure_that_needs_providers_gets_them() -> None:
     owners = {"a": "x", "b": "y"}
     assert list(rank(QRELS, RUNS, "WorstProvider", providers=owners).to_dict()) == ["aaa", "zzz", "poor"]
-    with pytest.raises(UsageError, match="WorstProvider needs a map of items to providers"):
+    with pytest.raises(UsageError, match="WorstProvider needs a map of documents to providers"):
         rank(QRELS, RUNS, "WorstProvider")
 
 
@@ -249,7 +249,7 @@ def test_nothing_relevant_is_an_error() -> None:
 
 def test_expected_ties_rank_by_what_has_a_closed_form() -> None:
     assert list(rank(QRELS, RUNS, "AP", ties="expected").to_dict()) == ["aaa", "zzz", "poor"]
-    with pytest.raises(UsageError, match="LexiRecall over all orders of tied items has no closed form"):
+    with pytest.raises(UsageError, match="LexiRecall over all orders of tied documents has no closed form"):
         rank(QRELS, RUNS, ties="expected")
 
 

@@ -1,7 +1,7 @@
-"""The table of measures: one row each, grouped by kin. Command line, documentation and tests read it.
+"""The table of measures: one row each, in groups. The command line, the documentation and the tests read it.
 
-Belongs here: the table. A new measure is one row in one of the modules of this package, and its entry in their ROWS;
-a new module of measures has ROWS and a TITLE, and its entry in GROUPS.
+Belongs here: the table. A new measure is one row in one of the modules of this package, with an entry in its ROWS.
+A new module of measures has ROWS and a TITLE, and an entry in GROUPS.
 
 >>> sorted(MEASURES)[:4]
 ['AP', 'Bpref', 'Depth', 'ERR']

@@ -1,8 +1,8 @@
-"""The bottom of the corpus: where the relevant items stand that were not retrieved.
+"""The bottom of the corpus: where the relevant items are that were not retrieved.
 
 Belongs here: the places n-(m-r)+1 … n of the missing items, and sums over them.
 
-Which of the missing items has which of these places is unknown; the i-th relevant item has n - m + i if it is missing.
+Nobody knows which of the missing items has which of these places; the i-th relevant item, if missing, is at n - m + i.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from lexirecall.positions import Projection
 from lexirecall.segments import Segments
 
 Terms = Callable[[FloatArray, IntArray, IntArray, FloatArray], FloatArray]
-"""From places, recall levels, m and n, of all relevant items of all requests, to what each contributes if missing."""
+"""From places, recall levels, m and n of all relevant items of all requests to what each contributes if missing."""
 
 
 def corpus_size_of(projection: Projection) -> FloatArray:
@@ -42,7 +42,7 @@ def sum_over_missing(projection: Projection, terms: Terms) -> FloatArray:
     levels, owners = requests.ordinals, requests.owners
     m, n = projection.num_relevant[owners], corpus_size_of(projection)[owners]
     values = terms(np.where(np.isnan(n), np.inf, n - m + levels), levels, m, n)
-    counts = values != 0  # of most measures that use n a single level of each request
+    counts = values != 0  # in most measures that use n, a single level of each request
     requests, levels, owners, values = requests.filter(counts), levels[counts], owners[counts], values[counts]
     num_found = projection.num_relevant - num_missing(projection)
     return np.array([requests.sum(np.where(levels > found[owners], values, 0.0)) for found in num_found])

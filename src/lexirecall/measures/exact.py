@@ -1,4 +1,4 @@
-"""Exact metric lexirecall: a ranking's place among all the placements that its relevant items could have.
+"""Exact metric lexirecall: a ranking's place among all possible placements of its relevant documents.
 
 Belongs here: the rows that write LexiRecall as a float, each computed in whole numbers and rounded once.
 """
@@ -80,20 +80,20 @@ def _order(projection: Projection) -> FloatArray:
 
 LEXIRECALL_PERCENTILE = Measure(
     "LexiRecallPercentile",
-    "share of the other possible placements of the relevant items that LexiRecall finds worse",
+    "share of the other possible placements of the relevant documents that LexiRecall finds worse",
     function=_percentile,
     compared_by=_order,
     formula="1 - (sum_i C(p_i - 1, i)) / (C(n, m) - 1); 1 if n = m",
     reference="DiazEM25",
     history="Defined by this library, for the preference of Diaz, Ekstrand and Mitra (2025).",
     use="Use it where a single run needs a value between 0 and 1 that orders rankings as LexiRecall does.",
-    misses="With many relevant documents nearly all values are close to 0 or to 1. LexiRecallBits shows their "
+    misses="With many relevant documents, nearly all values are close to 0 or to 1. LexiRecallBits shows their "
     "differences.",
     corpus="required",
 )
 LEXIRECALL_BITS = Measure(
     "LexiRecallBits",
-    "bits of luck it would take to place the relevant items as well at random, by LexiRecall",
+    "bits of luck it would take to place the relevant documents as well at random, by LexiRecall",
     function=_bits,
     compared_by=_order,
     formula="log2(C(n, m) / (1 + sum_i C(p_i - 1, i)))",
@@ -108,7 +108,7 @@ LEXIRECALL_BITS = Measure(
 )
 METRIC_LEXIRECALL = Measure(
     "MetricLexiRecall",
-    "the paper's metric of LexiRecall: linear exposure, weighted so steeply that the last relevant item decides",
+    "the paper's metric of LexiRecall: linear exposure, weighted so steeply that the last relevant document decides",
     function=_weighted,
     compared_by=_order,
     formula="sum_i w_i (n - p_i)/n, w_i = D^(m-i)/(1+D)^(m+1-i), w_1 = D^(m-1)/(1+D)^(m-1), D = 1/(n + epsilon)",
@@ -117,7 +117,7 @@ METRIC_LEXIRECALL = Measure(
     use="Use it to reproduce the number that the paper gives to LexiRecall.",
     misses="Nearly all its weight is on the last relevant document, so values can look equal where LexiRecall prefers "
     "one ranking.",
-    defaults="epsilon may be anything between 0 and 1, and 0.5 is halfway. The order of rankings is the same for all.",
+    defaults="epsilon may be anything between 0 and 1, and 0.5 is halfway. All give the same order of rankings.",
     corpus="required",
     parameters={"epsilon": Parameter(0.5, above=0, below=1)},
 )

@@ -2,10 +2,10 @@
 
 Belongs here: expectations over tie blocks. Not here: the tie rules that choose one order (formats.ranking).
 
-A block of b tied items that stands below a others and holds c relevant ones puts its j-th relevant item at a + k with
-probability C(k-1, j-1) C(b-k, c-j) / C(b, c), in all orders alike. So for every measure sum_i e(p_i) z(i, m) the mean
-is sum_i E[e(p_i)] z(i, m): the recall level i is fixed, and only the exposure is averaged (McSherry and Najork 2008
-give the case of average precision).
+A block of b tied items, c of them relevant, that comes after a other items has its j-th relevant item at a + k with
+probability C(k-1, j-1) C(b-k, c-j) / C(b, c) if all orders are equally likely. So for every measure
+sum_i e(p_i) z(i, m) the mean is sum_i E[e(p_i)] z(i, m): the recall level i is fixed, and only the exposure is averaged
+(McSherry and Najork 2008 give the case of average precision).
 """
 
 from collections.abc import Callable, Iterator
@@ -31,7 +31,7 @@ def place_probabilities(size: int, relevant: int, which: int) -> FloatArray:
     """
     probabilities = np.zeros(size)
     k = np.arange(which, size - relevant + which)  # the last place is one further
-    # P(k+1) / P(k), from the binomials of the module's formula; in logarithms, since P can be very small
+    # P(k+1) / P(k), from the binomials of the module's formula; in logarithms, because P can be very small
     ratios = np.log(k / (k - which + 1.0)) + np.log((size - k - (relevant - which)) / (size - k))
     logs = np.concatenate([[0.0], np.cumsum(ratios)])
     weights = np.exp(logs - logs.max())
@@ -42,7 +42,7 @@ def place_probabilities(size: int, relevant: int, which: int) -> FloatArray:
 def count_within(tracks: Tracks, depth: IntArray) -> Ratio:
     """Count the items of each ranking down to its `depth`, [S, Q], in the mean over all orders of tied items.
 
-    At most one block lies across the depth: c of its b items, with j places above the depth, count c j/b.
+    At most one block lies across the depth: if j of its b places are above the depth, its c items count c j/b.
     """
     owners = tracks.segments.owners
     deepest = depth.ravel()[owners]
@@ -59,7 +59,7 @@ def count_within(tracks: Tracks, depth: IntArray) -> Ratio:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Tied items of one ranking, at least two, of which these are relevant."""
+    """Two or more tied items of one ranking, with the relevant ones among them."""
 
     ranking: int
     items: range
@@ -89,7 +89,7 @@ class Expected:
 
     @property
     def are_counts(self) -> bool:
-        """Whether e tells seen places from unseen ones, and w are whole numbers: then the mean is a fraction."""
+        """Whether e only tells seen places from unseen ones, and w are whole numbers: then the mean is a fraction."""
         seen = self.exposure(np.ones(1), np.ones(1, np.int64), np.ones(1))
         return np.asarray(seen).dtype == bool and np.asarray(self.weights).dtype.kind in "bi"
 
@@ -133,7 +133,7 @@ class Expected:
         return terms
 
     def quotients(self, divisors: Any) -> FloatArray:
-        """Return the mean over the divisors, [S, Q], for counts: of each ranking one quotient of whole numbers."""
+        """Return the mean over the divisors, [S, Q], for counts: one quotient of whole numbers for each ranking."""
         projection, terms = self.projection, self._at_starts()
         weights = np.broadcast_to(self.weights, terms.shape).astype(int)
         parts: dict[int, Fraction] = {}
@@ -152,7 +152,7 @@ class Expected:
 
 
 def _mean_count(is_seen: BoolArray, weights: list[int]) -> Fraction:
-    """Return the mean weight of what stands at the seen places of a block, over all orders of its items.
+    """Return the mean weight of what is at the seen places of a block, over all orders of its items.
 
     >>> _mean_count(np.array([True, True, False]), [1, 1]), _mean_count(np.array([True, True, False]), [1, 0])
     (Fraction(4, 3), Fraction(1, 1))
@@ -175,7 +175,7 @@ def _mean_count(is_seen: BoolArray, weights: list[int]) -> Fraction:
 def mean_at_places(values: FloatArray, tracks: Tracks, depth: float) -> tuple[FloatArray, IntArray, FloatArray]:
     """Return every place down to the depth that an item may take, its ranking, and the mean value of what is there.
 
-    An item's value does not depend on its place; of b tied items each is as likely at each of b places.
+    An item's value does not depend on its place, and each of b tied items is as likely at each of their b places.
     """
     starts, sizes = _blocks(tracks)
     rankings = tracks.segments.owners

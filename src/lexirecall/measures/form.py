@@ -32,18 +32,18 @@ def recall_level_form(measure: Measure, corpus_size: int | None) -> Measure:
     if measure.exposure is not None:
         return measure
     if measure.function is not NDCG.function:
-        remedy = "give the measure by exposure and weight; given by of_positions its users can be enumerated"
+        remedy = "define it by exposure and weight; the users of one with of_positions can be enumerated"
         raise UsageError(
             f"{measure} has no exposure e and weight z, and is not of the form sum_i e(p_i) z(i, m)", remedy=remedy
         )
     if measure.values["gains"] and not measure.values["gains"].get(1, 1):
-        raise UsageError(f"{measure} gives grade 1 no gain, and here every relevant item has grade 1")
+        raise UsageError(f"{measure} gives grade 1 no gain, and here every relevant document has grade 1")
     # if every grade is 1, nDCG is a recall-level measure
     return replace(measure, function=None, expected=None, exposure=dcg, weight=_share_of_ideal)
 
 
 def exposures_at(measure: Measure, positions: FloatArray, m: int, n: int | None) -> FloatArray:
-    """Return e of each position, 0 below a cut-off; of what is at infinity too, unless the measure uses n.
+    """Return e of each position: 0 below a cut-off, and at infinity unless the measure uses n.
 
     >>> from lexirecall.measures import AP
     >>> exposures_at(AP @ 3, np.array([1.0, 2, 4, np.inf]), 4, None).tolist()

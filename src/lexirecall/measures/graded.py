@@ -50,7 +50,7 @@ def _expected_ndcg(projection: Projection, dcg: str, gains: Gains | None, rel: A
 def _gained_at_bottom(projection: Projection, gain: Gain) -> FloatArray:
     """Return what the missing items gain at the bottom of the corpus, [S, Q], as a mean over their orders.
 
-    Which of them has which place is unknown: every place has their mean gain.
+    Nobody knows which of them has which place, so every place has their mean gain.
     """
     discounts = sum_over_missing(projection, lambda places, levels, m, n: discounted(np.ones(len(places)), places))
     return _missing_gains(projection, gain) / np.maximum(num_missing(projection), 1) * discounts
@@ -63,10 +63,10 @@ def _missing_gains(projection: Projection, gain: Gain) -> FloatArray:
 
 
 def _expected_at_bottom(projection: Projection, gain: Gain) -> FloatArray:
-    """Return the mean of `_gained_at_bottom` over all orders of tied items, some of which the depth may cut off.
+    """Return the mean of `_gained_at_bottom` over all orders of tied items; the depth may cut some of them off.
 
-    Of a block of b items, c of them relevant, t places are shown. How many of the c are among them is hypergeometric,
-    and of those that are not each is as likely as any other.
+    A block has b items, c of them relevant, and t of its places are shown. How many of the c are shown is
+    hypergeometric, and each of the c is as likely to be hidden as any other.
     """
     gained = _gained_at_bottom(projection, gain)
     depth, n = projection.source.conventions.depth or np.inf, corpus_size_of(projection)
@@ -92,14 +92,14 @@ def _grades(projection: Projection) -> FloatArray:
 
 
 def _gain(projection: Projection, dcg: str, gains: Gains | None, rel: Any) -> Gain:
-    """Return how grades become gains: one of the three settings says it, or they are gains themselves."""
+    """Return how grades become gains: one of the three settings says so, or the grades are the gains."""
     if rel is not None:
         return lambda grades: (grades >= projection.level).astype(float)  # the level is that of `rel`
     return GAINS[dcg] if gains is None else partial(_mapped, gains)
 
 
 def _mapped(gains: Gains, grades: FloatArray) -> FloatArray:
-    """Return the gains of grades; one that is not in the map keeps itself.
+    """Return the gains of grades; a grade that is not in the map is its own gain.
 
     >>> _mapped(Gains({1: 0, 2: 3}), np.array([2.0, 1.0, 4.0])).tolist()
     [3.0, 0.0, 4.0]
@@ -124,7 +124,7 @@ def discounted(gains: FloatArray, positions: FloatArray, cutoff: int | None = No
 def _normalized(projection: Projection, gained: FloatArray, gain: Gain, cutoff: int | None) -> FloatArray:
     """Divide what was gained by what the best order of all relevant items gains.
 
-    It is undefined where a map of gains leaves nothing to gain, though there are relevant items.
+    It is undefined where there are relevant items, but a map of gains gives none of them a gain.
     """
     relevant, gains = _best_order(projection, gain)
     ideal = relevant.sum(discounted(gains, relevant.ordinals.astype(float), cutoff))
@@ -145,17 +145,17 @@ NDCG = Measure(
     "normalized discounted cumulative gain",
     function=_ndcg,
     expected=_expected_ndcg,
-    formula="sum_i g_i/log2(p_i + 1) over the same sum of the best order; the gain g_i is the grade, for "
-    "dcg='exp-log2' 2^grade - 1, for rel=r 1 from grade r on, for gains={2:3} 3 if the grade is 2",
+    formula="sum_i g_i/log2(p_i + 1) divided by the same sum for the best order. The gain g_i is the grade; with "
+    "dcg='exp-log2' it is 2^grade - 1, with rel=r it is 1 from grade r on, with gains={2:3} it is 3 for grade 2",
     reference="JarvelinK02",
     history="Introduced by Järvelin and Kekäläinen in 2002.",
     use="Use it where relevance has grades and the top of the ranking matters most.",
     misses="A missing document costs little if many others come early, and the values depend on what each grade is "
     "worth.",
-    defaults="With dcg='log2' the gain is the grade, as in trec_eval; with 'exp-log2' high grades count for much more.",
+    defaults="With dcg='log2' the gain is the grade, as in trec_eval; with 'exp-log2' high grades count much more.",
     at="cutoff",
     parameters={"dcg": Parameter("log2", options=tuple(GAINS)), "gains": GainMap(), "rel": OWN_LEVEL},
-    exclusive={("dcg", "gains", "rel"): "each of them says what the gains are"},
+    exclusive={("dcg", "gains", "rel"): "each says what the gains are"},
     graded=True,
     trec=("ndcg", "ndcg_cut"),
 )
@@ -165,8 +165,8 @@ def _err(projection: Projection, max_grade: int, cutoff: int | None) -> FloatArr
     grades = projection.source.judgments.grades
     if grades.size and grades.max() > max_grade:
         raise DataError(
-            f"ERR assumes grades up to {max_grade}, but the judgments go up to {grades.max():g}",
-            remedy=f"name the highest grade of the scale: ERR(max_grade={int(np.ceil(grades.max()))})",
+            f"ERR expects grades up to {max_grade}, but the judgments go up to {grades.max():g}",
+            remedy=f"give the highest grade of the scale: ERR(max_grade={int(np.ceil(grades.max()))})",
         )
     found = projection.found
     stops = _stops(grades[found.items], max_grade)
@@ -188,7 +188,7 @@ def _satisfied_at_bottom(projection: Projection, max_grade: int) -> FloatArray:
     """Return what the missing items add to ERR at the bottom of the corpus, [S, Q], as a mean over their orders.
 
     The j-th of k satisfies a user whom the j-1 above it did not: E_(j-1) - E_j, where E_j is the mean, over all sets of
-    j missing items, of the product of 1 - s. It follows item by item, as the coefficients of a polynomial do.
+    j missing items, of the product of 1 - s. It is built up item by item, like the coefficients of a polynomial.
     """
     grades, found = projection.source.judgments.grades, projection.found
     offsets, n = projection.source.judgments.offsets, corpus_size_of(projection)
@@ -210,15 +210,15 @@ def _satisfied_at_bottom(projection: Projection, max_grade: int) -> FloatArray:
 
 ERR = Measure(
     "ERR",
-    "expected reciprocal rank, for a user who stops where satisfied",
+    "expected reciprocal rank, for a user who stops once satisfied",
     function=_err,
     formula="sum_i s_i/p_i prod_(j<i) (1 - s_j), s = (2^g - 1)/2^max_grade, max_grade = 4 by default",
     reference="ChapelleMZG09",
     history="Introduced by Chapelle, Metzler, Zhang and Grinspan in 2009.",
     use="Use it for graded relevance where a very good document makes the user stop.",
     misses="It nearly ignores what comes after a document of a high grade, so it says little about completeness.",
-    defaults="max_grade is 4, as in gdeval. Name the highest grade of your own scale; judgments that exceed max_grade "
-    "are an error.",
+    defaults="max_grade is 4, as in gdeval. Give the highest grade of your own scale: judgments above max_grade are an "
+    "error.",
     at="cutoff",
     parameters={"max_grade": Parameter(4, kind=int, low=1, high=1000)},
     graded=True,

@@ -1,9 +1,9 @@
-"""Measures that look at the judged non-relevant items too, or at precision over recall.
+"""Measures that also look at the judged non-relevant documents, and precision over recall.
 
 Belongs here: bpref, infAP, Judged@k and interpolated precision, in trec_eval 9's definition.
 
-An item with a grade from 0 up to the level is judged and not relevant; one with a negative grade was in the pool but
-not judged; one without any was not in the pool.
+An item with a grade from 0 up to the level is judged and not relevant. One with a negative grade was in the pool but
+not judged. One without a grade was not in the pool.
 """
 
 import numpy as np
@@ -19,13 +19,13 @@ from lexirecall.positions import Projection, Tracks
 
 def _others(projection: Projection) -> Tracks:
     if projection.source.others is None:
-        problem = "the positions were made without the judged non-relevant items that this measure needs"
+        problem = "the positions lack the judged non-relevant documents that this measure needs"
         raise UsageError(problem, remedy="make them with project(..., needs_judged=True), or use evaluate()")
     return projection.source.others
 
 
 def _above(projection: Projection, tracks: Tracks, mask: BoolArray) -> IntArray:
-    """For each retrieved relevant item, count the items of `tracks` under the mask that stand above it."""
+    """For each retrieved relevant item, count the items of `tracks` under the mask that are above it."""
     found = projection.found
     span = 1 + max(found.positions.max(initial=0), tracks.positions.max(initial=0))
     keys = (tracks.segments.owners * span + tracks.positions)[mask]  # ascending: by ranking, then by position
@@ -62,7 +62,7 @@ def _inf_ap(projection: Projection) -> FloatArray:
     nonrelevant = _nonrelevant_above(projection)
     in_pool = (relevant + nonrelevant + unjudged) / above
     precision = (relevant + epsilon) / (relevant + nonrelevant + 2 * epsilon)
-    # expected precision at this position: itself, and what stands above it; in the order in which trec_eval computes
+    # expected precision at this position: itself, and what is above it; in the order of trec_eval
     terms = np.where(above > 0, 1 / (above + 1) + above / (above + 1) * in_pool * precision, 1.0)
     return np.where(projection.num_relevant > 0, projection.sum(terms) / projection.num_relevant, 0.0)
 
@@ -70,7 +70,7 @@ def _inf_ap(projection: Projection) -> FloatArray:
 def _judged(projection: Projection, cutoff: int) -> FloatArray:
     source, others = projection.source, _others(projection)
     nonrelevant = others.filter(source.judgments.grades[others.items] >= 0)
-    # never more than the list holds, since what is imputed was not shown
+    # never more than the list holds: what is imputed was not shown
     shown = np.minimum(cutoff, source.num_retrieved)
     x, y = (count_within(tracks, shown) for tracks in (source.found, nonrelevant))
     whole = x.under * y.under * np.where(shown > 0, shown, np.nan)
@@ -88,19 +88,19 @@ def _iprec(projection: Projection, recall: float) -> FloatArray:
     precisions: FloatArray = highest.reshape(projection.source.shape)
     if not projection.sees_bottom:
         return precisions
-    # of what is missing the last item has the highest precision: i/(n - m + i) grows with i
+    # the last missing item has the highest precision: i/(n - m + i) grows with i
     at_end = projection.num_relevant / corpus_size_of(projection)
     return np.where(num_missing(projection) > 0, np.maximum(precisions, at_end), precisions)
 
 
 BPREF = Measure(
     "Bpref",
-    "binary preference: how rarely judged non-relevant items stand above relevant ones",
+    "binary preference: how rarely judged non-relevant documents are ranked above relevant ones",
     function=_bpref,
-    formula="(1/m) sum_i 1 - min(N_i, m)/min(N, m), N_i of the N judged non-relevant items above p_i",
+    formula="(1/m) sum_i 1 - min(N_i, m)/min(N, m), N_i of the N judged non-relevant documents above p_i",
     reference="BuckleyV04",
     history="Introduced by Buckley and Voorhees in 2004.",
-    use="Use it where many documents have no judgment: it skips them instead of taking them for non-relevant.",
+    use="Use it where many documents have no judgment: it skips them and does not take them for non-relevant.",
     misses="It looks at the order of the judged documents and not at their positions, so unjudged ones above them "
     "cost nothing.",
     needs_judged=True,
@@ -128,7 +128,7 @@ JUDGED = Measure(
     formula="#judged in the top k / min(k, retrieved)",
     reference="MacAvaneyMO22",
     history="A measure of ir_measures (MacAvaney, Macdonald and Ounis 2022).",
-    use="Use it beside other measures, to see how far the judgments cover the top k.",
+    use="Use it beside other measures, to see how much of the top k the judgments cover.",
     misses="It says nothing about relevance: a list of documents that were judged non-relevant has the value 1.",
     at="cutoff",
     needs_at=True,
@@ -149,5 +149,5 @@ IPREC = Measure(
     needs_at=True,
     trec=("", "iprec_at_recall"),
 )
-TITLE = "Measures of judged items, and precision over recall"
+TITLE = "Measures of judged documents, and precision over recall"
 ROWS = (BPREF, INF_AP, JUDGED, IPREC)

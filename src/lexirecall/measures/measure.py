@@ -3,13 +3,13 @@
 Belongs here: the record, and how a formula runs over all rankings at once. Not here: its name and settings (row), the
 formulas themselves (the other modules of this package, one row each) and the reading of names (lexirecall.names).
 
-Most rows are recall-level measures, sum_i e(p_i) z(i, m): give `exposure` e and `weight` z. The first argument of each
-is the position, or the recall level; anything else is asked for by the name of the argument: `m` (relevant items),
-`n` (corpus size, nan if unknown), or a setting of the measure such as `cutoff`. Either may give `Ratio(a, b)` for a/b;
-of a z that is over m or over a number the sum of e(p_i) a is divided once, so that a ratio of counts is exact. The few
-that are no such sum give `function`, from a projection to an array [systems, requests]; a user's own may give
-`of_positions`, from the positions p_1 … p_m of one ranking to a number (what was not retrieved is at the bottom of the
-corpus, or at infinity if its size is unknown).
+Most rows are recall-level measures, sum_i e(p_i) z(i, m): give `exposure` e and `weight` z. The first argument of e is
+the position, that of z the recall level. They ask for anything else by the name of an argument: `m` (relevant
+documents), `n` (corpus size, nan if unknown), or a setting of the measure such as `cutoff`. Either may return
+`Ratio(a, b)` for a/b. Where the b of z is m or a number, the sum of e(p_i) a is divided by it once, so a ratio of
+counts is exact. The few measures that are not such a sum give `function`, from a projection to an array
+[runs, queries]. Your own may give `of_positions`, from the positions p_1 … p_m of one ranking to a number. Documents
+that were not retrieved are then at the bottom of the corpus, or at infinity if its size is unknown.
 """
 
 import inspect
@@ -31,7 +31,7 @@ from lexirecall.positions import Projection
 Formula = Callable[..., Any]
 
 TOLERANCE = 1e-12
-"""Values count as equal if they differ by no more than this share of the larger one, as floats of equal sums may."""
+"""Values count as equal if they differ by no more than this share of the larger one: floats of equal sums may."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,17 +53,17 @@ class Measure(Row):
     function: Formula | None = field(default=None, kw_only=True)
     of_positions: Callable[[FloatArray], float] | None = field(default=None, kw_only=True)
     expected: Formula | Literal["same"] | None = field(default=None, kw_only=True)
-    """For `function`: the mean over all orders of tied items, where it has a closed form."""
+    """For `function`: the mean over all orders of tied documents, where it has a closed form."""
 
     limits: tuple[float, float] = field(default=(0, 1), kw_only=True)
-    """The lowest and the highest value that there can be."""
+    """The lowest and the highest possible value."""
     rewards_moving_up: bool = field(default=True, kw_only=True)
-    """Whether no value gets worse when a relevant item changes places with a non-relevant one above it."""
+    """Whether no value gets worse when a relevant document changes places with a non-relevant one above it."""
     counts_list: bool = field(default=False, kw_only=True)
-    """Whether the length of the list matters: elsewhere an unjudged item at its end changes nothing."""
+    """Whether the length of the list matters: if not, an unjudged document at its end changes nothing."""
     compared_by: Formula | None = field(default=None, kw_only=True)
-    """From a projection to finite numbers, [S, Q], the higher the better, that order the rankings of a request. For
-    measures whose values can be too small to tell apart what the measure does."""
+    """From a projection to finite numbers, [S, Q], the higher the better, that order the rankings of a query. For
+    measures whose values can be too small to show differences that the measure sees."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -78,22 +78,22 @@ class Measure(Row):
 
     @property
     def has_closed_form(self) -> bool:
-        """Whether its mean over all orders of tied items has a closed form."""
+        """Whether its mean over all orders of tied documents has a closed form."""
         return self.exposure is not None or self.expected is not None
 
     def scores(self, projection: Projection, among: BoolArray | None = None) -> FloatArray:
-        """Return the value of every ranking, [S, Q]; requests without relevant items get 0.
+        """Return the value of every ranking, [S, Q]; queries without relevant documents get 0.
 
-        `among` says which rankings count, [S, Q], to a `function` that looks at more than one at a time.
+        `among` tells a `function` that looks at more than one ranking at a time which of them count, [S, Q].
         """
         self.require_settings()
         if self.needs_providers and projection.source.providers is None:
             raise UsageError(
-                f"{self} needs a map of items to providers", remedy="give --providers FILE, or providers= in Python"
+                f"{self} needs a map of documents to providers", remedy="give --providers FILE, or providers= in Python"
             )
         if self.corpus == "required" and projection.source.corpus_size is None:
             raise UsageError(
-                f"{self} needs the corpus size", remedy="give --corpus-size N, or a file of one per request"
+                f"{self} needs the corpus size", remedy="give --corpus-size N, or a file with a size for each query"
             )
         with np.errstate(divide="ignore", invalid="ignore"):
             return self._scores(projection, among)
@@ -113,7 +113,7 @@ class Measure(Row):
     def order(self, projection: Projection) -> FloatArray | None:
         """Return what orders the rankings where it is not their values, [S, Q], the higher the better.
 
-        Over all orders of tied items a mean is compared, and that is the value.
+        Over all orders of tied documents the means are compared, and those are the values.
         """
         if self.compared_by is None or projection.source.conventions.ties == "expected":
             return None
@@ -168,7 +168,7 @@ class Measure(Row):
     def of(
         self, positions: Sequence[int] | IntArray, num_relevant: int | None = None, *, corpus_size: int | None = None
     ) -> float:
-        """Return the value of one ranking, from the positions of its relevant items.
+        """Return the value of one ranking, from the positions of its relevant documents.
 
         >>> from lexirecall.measures import TSE
         >>> TSE.of([2, 3, 8]), TSE.of([2, 3, 8], num_relevant=6), TSE.of([2, 3, 8], num_relevant=6, corpus_size=1000)
@@ -180,7 +180,7 @@ class Measure(Row):
 
 
 def is_equal(x: FloatArray, y: FloatArray) -> BoolArray:
-    """Tell where two values count as equal: (1, 2, 4, 12) and (1, 3, 4, 6) have the same AP, not in floats.
+    """Tell where two values count as equal: (1, 2, 4, 12) and (1, 3, 4, 6) have the same AP, but not in floats.
 
     >>> is_equal(np.array([0.1 + 0.2, 1e-20]), np.array([0.3, 0.0])).tolist()
     [True, False]

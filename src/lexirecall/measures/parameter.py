@@ -24,7 +24,7 @@ class Parameter:
     below: float = np.inf
     options: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
-    """What may stand for a number."""
+    """Words that it takes instead of a number."""
 
     def check(self, name: str, value: Any) -> Any:
         """Return the value in its proper type, or raise with what is allowed."""
@@ -50,11 +50,12 @@ class Parameter:
         noun = "a whole number" if self.kind is int else "a number"
         bounds = {"above": self.above, "at least": self.low, "at most": self.high, "below": self.below}
         words = [f"{word} {bound:g}" for word, bound in bounds.items() if abs(bound) < 1e18]
-        return f"{noun} {' and '.join(words)}".strip()
+        link = "of " if words and words[0].startswith("at ") else ""
+        return f"{noun} {link}{' and '.join(words)}".strip()
 
 
 class Gains(dict[float, float]):
-    """A map of grades to gains, which is printed without blanks and in the order of the grades.
+    """A map of grades to gains, printed without blanks and in the order of the grades.
 
     >>> Gains({2: 3, 1: 0.5})
     {1:0.5,2:3}
@@ -66,10 +67,10 @@ class Gains(dict[float, float]):
 
 @dataclass(frozen=True, slots=True)
 class GainMap(Parameter):
-    """A setting that maps grades to gains; a grade that is not in it keeps itself as its gain."""
+    """A setting that maps grades to gains; a grade that is not in the map is its own gain."""
 
     def check(self, name: str, value: Any) -> Gains | None:
-        """Return the map without what changes nothing, None if nothing is left; or raise with what is allowed.
+        """Return the map without entries that change nothing, or None if none is left; or raise with what is allowed.
 
         >>> GainMap().check("gains", {0: 0, 1: 1.0, 2: 3})
         {2:3}
@@ -91,9 +92,7 @@ def _check_gain(what: str, grade: Any, gain: Any) -> None:
     if not (_is_number(gain) and 0 <= gain < np.inf):
         raise UsageError(f"{what} is {gain!r}, but must be a number, 0 or more")
     if grade <= 0 < gain:
-        remedy = (
-            "a grade of 0 means not relevant, and a negative one not judged: raise the grades of the judgments by 1"
-        )
+        remedy = "grade 0 means not relevant, and a negative grade not judged: raise the grades of the judgments by 1"
         raise UsageError(f"{what} is {gain!r}, but only grades above 0 have a gain", remedy=remedy)
 
 
@@ -110,4 +109,4 @@ CUTOFF = Parameter(kind=int, low=1, below=2**62)
 RECALL = Parameter(above=0, high=1)
 LEVEL = Parameter(above=0, high=1e15)
 OWN_LEVEL = Parameter(above=0, high=1e15, words=("level",))
-"""For rows that use the grades themselves unless told otherwise: a grade, or `level` for the level in force."""
+"""For rows that use the grades themselves by default: a grade, or `level` for the level in force."""

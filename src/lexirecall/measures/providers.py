@@ -1,11 +1,11 @@
-"""Exposure of providers: what those who sell, wrote or publish the relevant items get of the users' attention.
+"""Exposure of providers: how much attention the sellers, authors or publishers of relevant documents get from users.
 
 Belongs here: η of known providers, the rows that look for the worst-off of them, and the audit of them all. Not here:
 the map of items to providers (lexirecall.providers), possible providers (theory).
 
 η(π, R, R') = sum_i e(p_i) [item_i in R'], where R' are the relevant items of one provider. An item of several providers
-counts in full for each. The missing items stand at the last places of the corpus, n-(m-r)+1 … n. Which of them has
-which is unknown, so that each has the mean exposure of these places; where n is unknown, none.
+counts in full for each. The missing items are at the last places of the corpus, n-(m-r)+1 … n. Nobody knows which item
+has which place, so each has the mean exposure of these places. Where n is unknown, it has none.
 """
 
 from collections.abc import Iterator
@@ -96,37 +96,37 @@ def _exposure(positions: FloatArray, n: Any, e: str, p: float) -> FloatArray:
 
 def _owners(positions: Positions) -> Providers:
     if positions.providers is None:
-        raise UsageError("there is no map of items to providers", remedy="give providers= to project()")
+        raise UsageError("the positions have no map of documents to providers", remedy="give providers= to project()")
     return positions.providers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProviderExposure:
-    """Mean exposure of every provider with a relevant item, in S systems, over the requests for which it has one."""
+    """Mean exposure of each provider with a relevant document, in S runs, over the queries for which it has one."""
 
     systems: tuple[str, ...]
     providers: tuple[str, ...]
     exposures: FloatArray
-    """Mean of η over the provider's requests, [S, P]; nan where there are none, as may be among those answered only."""
+    """Mean of η over the provider's queries, [S, P]; nan where the run answers none of them and only those count."""
     num_requests: IntArray
-    """Over how many requests, [S, P]."""
+    """Over how many queries, [S, P]."""
     num_items: IntArray
-    """How many relevant items the provider has over all requests, [P]; one item counts once for each request."""
+    """How many relevant documents the provider has over all queries, [P]; a document counts once for each query."""
 
     def is_worst(self, system: str | int = 0) -> BoolArray:
-        """Tell which providers have the smallest mean exposure in a system, [P]; several may be equal."""
+        """Tell which providers have the smallest mean exposure in a run, [P]; several may be equal."""
         exposures = self.exposures[self._index(system)]
         return is_equal(exposures, np.min(exposures, where=~np.isnan(exposures), initial=np.inf, keepdims=True))
 
     def worst(self, system: str | int = 0) -> tuple[str, ...]:
-        """Name the worst-off provider in a system; of several that are equal, those with the most requests first."""
+        """Name the worst-off provider in a run; if several are equal, those with the most queries first."""
         columns = np.flatnonzero(self.is_worst(system))
         order = np.argsort(-self.num_requests[self._index(system), columns], kind="stable")
         return tuple(self.providers[c] for c in columns[order].tolist())
 
     def _index(self, system: str | int) -> int:
         if isinstance(system, str):
-            choice("system", system, self.systems)
+            choice("run", system, self.systems)
             return self.systems.index(system)
         return system
 
@@ -155,9 +155,9 @@ def provider_exposure(
 ) -> ProviderExposure:
     """Return the mean exposure of every provider, for a full audit.
 
-    η of a provider on a request is sum_i e(p_i) over its relevant items; `exposure` is ap, dcg, rbp (with patience p)
-    or linear (which needs n). The mean goes over the requests for which the provider has a relevant item, or, with
-    queries="intersection", over those of them that the run answers.
+    η of a provider on a query is sum_i e(p_i) over its relevant documents; `exposure` is ap, dcg, rbp (with patience p)
+    or linear (which needs n). The mean is over the queries for which the provider has a relevant document. With
+    queries="intersection" it is over those of them that the run answers.
 
     >>> from lexirecall import project
     >>> judged = {"q1": {"a": 1, "b": 1, "c": 1}, "q2": {"b": 1}}
@@ -172,7 +172,7 @@ def provider_exposure(
     choice("exposure", exposure, EXPOSURES)
     if positions.conventions.ties == "expected":
         raise UsageError(
-            "the worst-off provider over all orders of tied items has no closed form",
+            "the mean of the worst-off provider over all orders of tied documents has no closed form",
             remedy="choose another tie rule: trec, input, worst or best",
         )
     shares = shares_of_providers(positions.at_level(level), exposure, PATIENCE.check("p", p))
@@ -181,7 +181,7 @@ def provider_exposure(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExposureTally:
-    """What the exposures of P providers in S systems add up to; tallies of different requests can be added."""
+    """Sums of the exposures of P providers in S systems; tallies of different requests can be added."""
 
     providers: tuple[str, ...]
     """Those with a relevant item, in the order of their bytes."""
@@ -193,7 +193,7 @@ class ExposureTally:
 
     @classmethod
     def of(cls, positions: Positions, shares: Shares, among: BoolArray | None) -> "ExposureTally":
-        """Add up η over the requests of each provider, those `among` which the system takes part."""
+        """Add up η over the requests of each provider; `among` says which requests of a system count."""
         which, column = np.unique(shares.providers, return_inverse=True)
         counts = np.ones_like(shares.exposures, bool) if among is None else among[:, shares.requests]
         num_requests = np.zeros((len(which), len(positions.systems)), np.int64)
@@ -239,8 +239,8 @@ def tally_exposures(positions: Positions, row: Measure, policies: Policies) -> E
 def worst_off(audit: ProviderExposure) -> tuple[str, ...]:
     """Name the worst-off provider of each system, for the measure of their exposure.
 
-    Of several that are equal the one with the most requests stands for all, and of those the first by name. Without any
-    provider the names are empty.
+    If several are equal, it is the one with the most requests, and then the first by name. Without providers the names
+    are empty.
     """
     if not audit.providers:
         return ("",) * len(audit.systems)
@@ -274,7 +274,7 @@ def _worst_overall(projection: Projection, e: str, p: float, among: BoolArray | 
 
 
 def key_of(row: Measure, policies: Policies) -> tuple[Any, ...]:
-    """Return under what the worst-off providers of a measure are known."""
+    """Return the key of the worst-off providers of a measure."""
     return _key(row.values["e"], row.values["p"], row.level(policies.level))
 
 
@@ -284,29 +284,28 @@ def _key(e: str, p: float, level: float) -> tuple[Any, ...]:
 
 WORST_PROVIDER = Measure(
     "WorstProvider",
-    "exposure of the worst-off provider of the request",
+    "exposure of the worst-off provider of the query",
     function=_worst_of_request,
-    formula="min over the providers with a relevant item of sum_i e(p_i) over their items, e as for TSE",
+    formula="min over the providers with a relevant document of sum_i e(p_i) over their documents, e as for TSE",
     reference="DiazEM25",
     history="Follows the exposure of providers in Diaz, Ekstrand and Mitra (2025), for providers that are known.",
     use="Use it to see, query by query, whether a provider of relevant documents gets no attention.",
-    misses="It looks at one provider of each query and ignores how attention is shared among the others.",
-    defaults="With e='ap' exposure is e(i) = 1/i, as for TSE. Only e='rbp' uses p, which is 0.8 as for RBP.",
+    misses="It looks at one provider of each query and ignores how the others share the attention.",
+    defaults="With e='ap', exposure is e(i) = 1/i, as for TSE. Only e='rbp' uses p, which is 0.8 as for RBP.",
     corpus="optional",
     needs_providers=True,
     parameters={"e": _EXPOSURE, "p": PATIENCE},
 )
 WORST_PROVIDER_OVERALL = Measure(
     "WorstProviderOverall",
-    "exposure of the provider that is worst off over all requests, where it has a relevant item",
+    "exposure of the provider that is worst off over all queries, on the queries for which it has a relevant document",
     function=_worst_overall,
-    formula="sum_i e(p_i) over the items of the provider for which its mean over requests is smallest, e as for TSE",
+    formula="sum_i e(p_i) over the documents of the provider with the smallest mean of it over queries, e as for TSE",
     reference="DiazEM25",
     history="Follows the exposure of providers in Diaz, Ekstrand and Mitra (2025), for providers that are known.",
     use="Use it to find the provider that gets the least attention over all queries.",
-    misses="It looks at one provider, which may be another one for each run, so runs may be compared on different "
-    "queries.",
-    defaults="With e='ap' exposure is e(i) = 1/i, as for TSE. Only e='rbp' uses p, which is 0.8 as for RBP.",
+    misses="It looks at one provider, which can differ from run to run, so runs may be compared on different queries.",
+    defaults="With e='ap', exposure is e(i) = 1/i, as for TSE. Only e='rbp' uses p, which is 0.8 as for RBP.",
     corpus="optional",
     needs_providers=True,
     sparse=True,

@@ -1,9 +1,9 @@
-"""A quotient that is still to be divided, so that a formula is divided once, at the end.
+"""A quotient that is not divided yet: a formula divides once, at the end.
 
 Belongs here: that quotient, and e times z. Not here: the one division (measure, expected).
 
 In floats seven times 1/7 is less than 1. A formula that gives `Ratio(1, m)` instead of `1 / m` has its numerators
-added up, and their sum divided by m: seven of seven are exactly 1.
+added up, and their sum divided by m. Seven of seven are then exactly 1.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from lexirecall.judgments import FloatArray
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """Two numbers or arrays, one over the other; an array of quotients to whoever wants numbers.
+    """Two numbers or arrays, one over the other; numpy sees an array of quotients.
 
     >>> ratio = Ratio(np.array([1, 2]), 4)
     >>> np.asarray(ratio).tolist(), (ratio * np.array([2, 2])).tolist()
@@ -31,7 +31,7 @@ class Ratio:
 
 
 def product(exposures: Any, weights: Any) -> FloatArray:
-    """Multiply e by z, and divide after that: 49 times 1/49 is 1. Where z is 0 the position does not matter.
+    """Multiply e by z, and only then divide: 49 times 1/49 is 1. Where z is 0, the position does not matter.
 
     >>> product(Ratio(1, np.array([49, 2])), np.array([49, 1])).tolist(), 1 / 49 * 49
     ([1.0, 0.5], 0.9999999999999999)

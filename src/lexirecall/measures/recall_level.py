@@ -1,4 +1,4 @@
-"""Recall-level measures: sum over the relevant items of exposure times weight, sum_i e(p_i) z(i, m).
+"""Recall-level measures: sum over the relevant documents of exposure times weight, sum_i e(p_i) z(i, m).
 
 Belongs here: one row for each measure of this form, as the paper writes it; `Ratio(i, m)` is i/m.
 """
@@ -31,7 +31,7 @@ AP = Measure(
     "average precision",
     exposure=lambda i: Ratio(1, i),  # e(i) = 1/i
     weight=lambda i, m: Ratio(i, m),  # noqa: PLW0108 - arguments are asked for by their names
-    formula="(1/m) sum_i i/p_i; with @k only the relevant items in the top k count",
+    formula="(1/m) sum_i i/p_i; with @k only the relevant documents in the top k count",
     reference="Harman92",
     history="A standard measure of TREC since the 1990s (Harman 1992, Buckley and Voorhees 2005).",
     use="Use it to compare whole rankings by one number that rewards precision and recall together.",
@@ -43,7 +43,7 @@ AP = Measure(
 )
 RR = Measure(
     "RR",
-    "reciprocal rank of the first relevant item",
+    "reciprocal rank of the first relevant document",
     exposure=ap,
     weight=_first,
     formula="1/p_1; with @k, 0 if p_1 > k",
@@ -58,7 +58,7 @@ RR = Measure(
 )
 RBP = Measure(
     "RBP",
-    "rank-biased precision, for a user who goes on to the next item with probability p",
+    "rank-biased precision, for a user who goes on to the next document with probability p",
     exposure=rbp,  # e(i) = (1-p) p^(i-1)
     weight=np.ones_like,
     formula="(1-p) sum_i p^(p_i - 1), p = 0.8 by default",
@@ -73,7 +73,7 @@ RBP = Measure(
 )
 R = Measure(
     "R",
-    "recall at k: the share of the relevant items that is in the top k",
+    "recall at k: the share of the relevant documents that is in the top k",
     exposure=lambda i, cutoff: i <= cutoff,
     weight=lambda i, m: Ratio(1, m),
     formula="#{i : p_i <= k} / m",
@@ -104,7 +104,7 @@ P = Measure(
 )
 SUCCESS = Measure(
     "Success",
-    "whether the top k hold a relevant item",
+    "whether the top k hold a relevant document",
     exposure=lambda i, cutoff: i <= cutoff,
     weight=_first,
     formula="1 if p_1 <= k, else 0",
@@ -119,13 +119,13 @@ SUCCESS = Measure(
 )
 RPREC = Measure(
     "Rprec",
-    "R-precision: precision at m, the number of relevant items",
+    "R-precision: precision at m, the number of relevant documents",
     exposure=lambda i, m: i <= m,
     weight=lambda i, m: Ratio(1, m),
     formula="#{i : p_i <= m} / m",
     reference="BuckleyV05",
     history="Reported by TREC since its early years and described by Buckley and Voorhees (2005).",
-    use="Use it where queries differ much in their number of relevant documents: each has its own cut-off.",
+    use="Use it where the number of relevant documents differs much between queries: each has its own cut-off.",
     misses="It ignores the order of the top m, and a relevant document just below counts no more than a missing one.",
     trec=("Rprec",),
     cuts=True,
@@ -135,7 +135,7 @@ RPREC = Measure(
 
 LINEAR = Measure(
     "Linear",
-    "mean exposure of the relevant items if exposure falls evenly to the end of the corpus",
+    "mean exposure of the relevant documents if exposure falls evenly to the end of the corpus",
     exposure=linear,  # e(i) = 1 - i/n
     weight=lambda i, m: Ratio(1, m),
     formula="(1/m) sum_i (1 - p_i/n)",
@@ -152,7 +152,7 @@ def _exposure_of_name(i: FloatArray, e: str, p: float, n: FloatArray) -> Any:
 
 
 def _by_last_position(projection: Projection, cutoff: int | None) -> FloatArray:
-    """Order by p_m, whatever e is: e falls strictly, but in floats it reaches 0. Beyond the cut-off all are equal."""
+    """Order by p_m for every e: e falls strictly, but in floats it reaches 0. Beyond the cut-off all are equal."""
     size, found = projection.source.corpus_size, projection.found
     beyond = float(np.iinfo(np.int64).max)
     last = np.empty(projection.source.shape)
@@ -164,7 +164,7 @@ def _by_last_position(projection: Projection, cutoff: int | None) -> FloatArray:
 
 TSE = Measure(
     "TSE",
-    "total search efficiency: the exposure of the last relevant item, and so the utility of the worst-off user",
+    "total search efficiency: the exposure of the last relevant document, and so the utility of the worst-off user",
     exposure=_exposure_of_name,
     weight=_last,
     compared_by=_by_last_position,
@@ -181,7 +181,7 @@ TSE = Measure(
 )
 SL1 = Measure(
     "SL1",
-    "search length to the first relevant item: how many non-relevant items stand above it",
+    "search length to the first relevant document: how many non-relevant documents are above it",
     exposure=lambda i: i - 1,
     weight=_first,
     formula="p_1 - 1",
@@ -197,7 +197,7 @@ SL1 = Measure(
 )
 SL3 = Measure(
     "SL3",
-    "search length of type 3: how many non-relevant items stand above the last relevant one",
+    "search length of type 3: how many non-relevant documents are above the last relevant one",
     exposure=lambda i, m: i - m,
     weight=_last,
     formula="p_m - m",
@@ -213,14 +213,14 @@ SL3 = Measure(
 )
 LAST_REL = Measure(
     "LastRel",
-    "position of the last relevant item",
+    "position of the last relevant document",
     exposure=lambda i: i,
     weight=_last,
     formula="p_m",
     reference="ZouLK18",
     history="Used by Zou, Li and Kanoulas in 2018 to evaluate technology-assisted reviews.",
     use="Use it to say how many documents must be read to find everything.",
-    misses="It ignores all relevant documents but the last, and one very deep document can dominate the mean over "
+    misses="It ignores every relevant document except the last, and one very deep document can dominate the mean over "
     "queries.",
     direction=-1,
     limits=(0, np.inf),
@@ -229,7 +229,7 @@ LAST_REL = Measure(
 )
 RE = Measure(
     "RE",
-    "recall error: how much deeper the relevant items stand, on average, than if they were all at the top",
+    "recall error: how much deeper the relevant documents are, on average, than if they were all at the top",
     exposure=lambda i, m: i - (m + 1) / 2,
     weight=lambda i, m: Ratio(1, m),
     formula="mean(p) - (m+1)/2",
@@ -262,7 +262,7 @@ def _at_recall(i: IntArray, m: IntArray, recall: float) -> BoolArray:
 
 DEPTH = Measure(
     "Depth",
-    "how deep one must read to find the share r of the relevant items",
+    "how deep one must read to find the share r of the relevant documents",
     exposure=lambda i: i,
     weight=_at_recall,
     formula="p_c, c = ceil(r m)",
@@ -270,8 +270,7 @@ DEPTH = Measure(
     history="Effort at a given recall is usual in technology-assisted review, for instance in Cormack and Grossman "
     "(2014).",
     use="Use it to plan a review: it says how many documents to read for the recall that you need.",
-    misses="It looks only at the document with which the recall is reached, and ignores the relevant ones that come "
-    "later.",
+    misses="It looks only at the document that reaches the recall, and ignores the relevant ones that come later.",
     direction=-1,
     limits=(0, np.inf),
     corpus="if missing",

@@ -39,33 +39,33 @@ class Row:
     direction: Literal[1, -1] = field(default=1, kw_only=True)
     """1 if higher is better, -1 if lower is."""
     corpus: Literal["ignored", "optional", "if missing", "required"] = field(default="ignored", kw_only=True)
-    """What the corpus size n is for. Where it is ignored, an item that was not retrieved contributes nothing; elsewhere
-    what it would at the bottom of the corpus, and at infinity if n is unknown."""
+    """What the corpus size n is for. Where it is ignored, a document that was not retrieved contributes nothing.
+    Elsewhere it contributes what it would at the bottom of the corpus, or at infinity if n is unknown."""
     at: Literal["", "cutoff", "recall"] = field(default="", kw_only=True)
     """What `@` sets."""
     needs_at: bool = field(default=False, kw_only=True)
     cuts: bool = field(default=False, kw_only=True)
-    """Has a cut-off of its own, as Rprec has m, so that it never sees what was not retrieved."""
+    """Has a cut-off of its own, as Rprec has m, and so never sees what was not retrieved."""
     at_range: Parameter | None = field(default=None, kw_only=True)
     parameters: Mapping[str, Parameter] = field(default_factory=dict, kw_only=True)
     graded: bool = field(default=False, kw_only=True)
-    """Uses the grades themselves, so that the relevance level does not apply, unless `rel` is among its settings."""
+    """Uses the grades themselves: the relevance level does not apply unless `rel` is among its settings."""
     needs_judged: bool = field(default=False, kw_only=True)
-    """Needs the judged non-relevant items beside the relevant ones."""
+    """Needs the judged non-relevant documents as well as the relevant ones."""
     needs_providers: bool = field(default=False, kw_only=True)
-    """Needs a map of items to their providers."""
+    """Needs a map of documents to their providers."""
     sparse: bool = field(default=False, kw_only=True)
-    """Has a value on some requests only, by nature, and not the same ones for each system: none is missing."""
+    """Has a value on some queries only, and not the same ones for each run, by its definition. No value is missing."""
     total: Literal["mean", "sum"] = field(default="mean", kw_only=True)
     decimals: int = field(default=4, kw_only=True)
     """How a table shows it."""
     trec: tuple[str, ...] = field(default=(), kw_only=True)
     """trec_eval's names: without and with a cut-off."""
     trec_parameter: str = field(default="", kw_only=True)
-    """The setting that a number after trec_eval's name means, where it is no cut-off."""
+    """The setting that a number after trec_eval's name means, where it is not a cut-off."""
     aliases: tuple[str, ...] = field(default=(), kw_only=True)
     exclusive: Mapping[tuple[str, ...], str] = field(default_factory=dict, kw_only=True)
-    """Settings of which one at most can be given, and the reason."""
+    """Settings that exclude each other, and why."""
     settings: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -96,7 +96,7 @@ class Row:
         kept = {name: merged[name] for name in offered if name in merged and merged[name] != offered[name].default}
         for names, reason in self.exclusive.items():
             if len(given := [f"{name}={kept[name]!r}" for name in names if name in kept]) > 1:
-                raise UsageError(f"{self.name}: {' and '.join(given)} exclude each other, as {reason}")
+                raise UsageError(f"{self.name}: {' and '.join(given)} exclude each other, because {reason}")
         return replace(self, settings=kept)
 
     def __matmul__(self, value: float) -> Self:
@@ -129,34 +129,34 @@ class Row:
 
     @property
     def is_cut(self) -> bool:
-        """Whether it looks at the top of a list only; an item that was not retrieved is never there."""
+        """Whether it looks at the top of a list only, where a document that was not retrieved never is."""
         return self.cuts or "cutoff" in self.settings
 
     @property
     def uses_grades(self) -> bool:
-        """Whether it uses the grades themselves, with these settings, whatever the level."""
+        """Whether it uses the grades themselves, with these settings, and not the level."""
         return self.graded and "rel" not in self.settings
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """What it is computed from, beyond the positions of the relevant items."""
+        """What it is computed from, beyond the positions of the relevant documents."""
         facts = {
             "grades": self.uses_grades and not self.needs_judged,
-            "judged non-relevant items": self.needs_judged,
+            "judged non-relevant documents": self.needs_judged,
             "providers": self.needs_providers,
             f"n ({self.corpus})": self.corpus != "ignored",
         }
         return tuple(fact for fact, holds in facts.items() if holds)
 
     def level(self, default: float) -> float:
-        """Return the grade from which an item is relevant to this row."""
+        """Return the lowest grade that this row takes as relevant."""
         if self.uses_grades:
             return SMALLEST_GRADE
         level = self.settings.get("rel", "level")
         return default if level == "level" else float(level)
 
     def due(self, positions: Positions, level: float) -> BoolArray:
-        """Tell which requests should have a value, [Q]: those with a relevant item, of a provider if it needs them."""
+        """Tell which queries should have a value, [Q]: those with a relevant document, of a provider if needed."""
         if self.needs_providers and positions.providers is not None:
             return positions.providers.reach(positions.judgments, self.level(level))
         return positions.judgments.num_relevant(self.level(level)) > 0
@@ -170,13 +170,13 @@ class Row:
 
     @property
     def has_closed_form(self) -> bool:
-        """Whether its mean over all orders of tied items has a closed form."""
+        """Whether its mean over all orders of tied documents has a closed form."""
         return False
 
     def require_closed_form(self) -> None:
-        """Raise if its mean over all orders of tied items has no closed form."""
+        """Raise if its mean over all orders of tied documents has no closed form."""
         if not self.has_closed_form:
             raise UsageError(
-                f"the mean of {self} over all orders of tied items has no closed form",
+                f"the mean of {self} over all orders of tied documents has no closed form",
                 remedy="leave it out, or choose another tie rule: trec, input, worst or best",
             )

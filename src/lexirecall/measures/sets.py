@@ -1,4 +1,4 @@
-"""Counts and measures of sets: what was retrieved, whatever its order.
+"""Counts and measures of sets: what was retrieved, in any order.
 
 Belongs here: one row for each such measure, in trec_eval's definition.
 """
@@ -34,18 +34,18 @@ def _set_r(projection: Projection) -> FloatArray:
 
 def _set_f(projection: Projection, beta: float) -> FloatArray:
     p, r = _set_p(projection), _set_r(projection)
-    return np.where(r > 0, (beta + 1) * p * r / (beta * p + r), 0.0)  # in the order in which trec_eval computes it
+    return np.where(r > 0, (beta + 1) * p * r / (beta * p + r), 0.0)  # in the order of trec_eval
 
 
 def _share(projection: Projection, whole: FloatArray) -> FloatArray:
-    """Divide the number of relevant items in the list; imputed positions lie below it, tied ones may be cut off."""
+    """Divide the number of relevant items in the list. Imputed positions lie below it; tied items may be cut off."""
     part = count_within(projection.found, projection.source.num_retrieved)
     return np.where(whole > 0, part.over / (part.under * whole), 0.0)
 
 
 NUM_RET = Measure(
     "NumRet",
-    "number of items retrieved",
+    "number of documents retrieved",
     function=_num_ret,
     expected="same",
     counts_list=True,
@@ -61,7 +61,7 @@ NUM_RET = Measure(
 )
 NUM_REL = Measure(
     "NumRel",
-    "number of relevant items",
+    "number of relevant documents",
     function=_num_rel,
     expected="same",
     formula="m",
@@ -76,13 +76,13 @@ NUM_REL = Measure(
 )
 NUM_REL_RET = Measure(
     "NumRelRet",
-    "number of relevant items retrieved",
+    "number of relevant documents retrieved",
     function=_num_rel_ret,
     expected="same",
     formula="r",
     reference="BuckleyV05",
     history="Part of the standard output of trec_eval, as num_rel_ret.",
-    use="Use it to count what a run found, at whatever depth.",
+    use="Use it to count what a run found, at any depth.",
     misses="It ignores the order and the length of the list, and queries with many relevant documents dominate the "
     "sum.",
     limits=(0, np.inf),
@@ -125,7 +125,7 @@ SET_F = Measure(
     reference="Rijsbergen79",
     history="F is 1 - E, where E is the effectiveness measure of van Rijsbergen (1979).",
     use="Use it to sum up the precision and the recall of results without an order.",
-    misses="It ignores the order of the list, and one value can mean high precision with low recall, or the reverse.",
+    misses="It ignores the order of the list, and a value can mean high precision with low recall, or the reverse.",
     defaults="beta is 1, as in trec_eval, so precision and recall count the same. As there, beta is not squared in "
     "the formula.",
     parameters={"beta": Parameter(1, low=0, high=1e15)},
