@@ -1,9 +1,9 @@
-"""Exposure e(i): how likely a user is to see what stands at position i.
+"""Exposure e(i): how likely a user is to see what is at position i.
 
 Belongs here: the exposure functions of the paper, each one formula.
 
-Every e decreases strictly and e(infinity) = 0, so that an item that was not retrieved needs no special case.
-`linear` is the exception: it reaches 0 at the end of the corpus and therefore needs its size n.
+Every e decreases strictly and e(infinity) = 0, so an item that was not retrieved needs no special case. `linear` is the
+exception: it reaches 0 at the end of the corpus and so needs its size n.
 """
 
 from typing import Any
@@ -33,7 +33,7 @@ def dcg(i: FloatArray) -> FloatArray:
 
 
 def rbp(i: FloatArray, p: float) -> FloatArray:
-    """Exposure of rank-biased precision, for a user who goes on to the next item with probability p.
+    """Exposure of rank-biased precision, for a user who goes on to the next document with probability p.
 
     >>> rbp(np.array([1, 2, np.inf]), p=0.5).tolist()
     [0.5, 0.25, 0.0]

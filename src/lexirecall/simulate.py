@@ -1,9 +1,9 @@
 """Simulated collections with a known structure, from a seed.
 
-Belongs here: making judgments and runs when there are none at hand, for the demo, tests and benchmarks.
+Belongs here: making judgments and runs for the demo, tests and benchmarks.
 
-Every request has easy relevant items, which look like the query, and hard ones, which do not. A system is described by
-how far it lifts each kind above the noise, and by how many items it returns.
+Every query has easy relevant documents, which look like the query, and hard ones, which do not. A run is described by
+how far it lifts each kind above the noise, and by how many documents it returns.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ __all__ = ["CHARACTERS", "Character", "SimulatedCollection", "simulate_collectio
 
 @dataclass(frozen=True, slots=True)
 class Character:
-    """What a simulated system is like: how well it sees easy and hard relevant items, and how deep it returns."""
+    """What a simulated run is like: how well it sees easy and hard relevant documents, and how many it returns."""
 
     name: str
     easy: float
@@ -30,7 +30,7 @@ CHARACTERS = (
     Character("shallow.run", easy=3.8, hard=1.5, depth=50),  # good, and stops early
     Character("random.run", easy=0.0, hard=0.0, depth=1000),
 )
-"""The systems that are simulated unless others are given."""
+"""The runs that are simulated by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def simulate_collection(
     corpus_size: int = 10_000,
     characters: Sequence[Character] = CHARACTERS,
 ) -> SimulatedCollection:
-    """Simulate a collection; the same seed gives the same one.
+    """Simulate a collection. The same seed gives the same collection.
 
     >>> collection = simulate_collection(1, num_requests=2)
     >>> sorted(collection.runs), len(collection.qrels), len(collection.runs["shallow.run"]["1"])
@@ -78,7 +78,7 @@ def simulate_collection(
     for request in map(str, range(1, num_requests + 1)):
         relevant = rng.choice(corpus_size, size=int(np.clip(rng.lognormal(2.7, 0.7), 3, 80)), replace=False)
         is_hard = rng.random(len(relevant)) < 0.2
-        is_hard[0] = True  # no request is answered by the easy items alone
+        is_hard[0] = True  # no request can be answered by easy items alone
         judged = rng.choice(corpus_size, size=100, replace=False)
         grades = dict.fromkeys(map(_name, judged.tolist()), 0)
         grades |= {_name(item): 1 + int(rng.random() < 0.2) for item in relevant.tolist()}

@@ -1,9 +1,9 @@
-"""Sums: exact, whatever the order of the numbers and the portions in which they come.
+"""Sums: exact, in any order of the numbers and in any portions.
 
 Belongs here: adding up floats without loss. Not here: what is added up, and what the sums are divided by.
 
-A rounded sum depends on the order of its terms. An exact one does not, so that workers who add up a portion each find
-what one machine finds. It is held as a few floats, its parts, and rounded once, at the end.
+A rounded sum depends on the order of its terms. An exact one does not, so workers that add up a portion each find what
+one machine finds. It is held as a few floats, its parts, and rounded once, at the end.
 """
 
 import math
@@ -14,7 +14,7 @@ import numpy as np
 
 from lexirecall.judgments import FloatArray, IntArray
 
-_BLOCK = 2**16  # numbers at a time, which a processor keeps at hand
+_BLOCK = 2**16  # numbers at a time, few enough for the cache of a processor
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,7 +27,7 @@ class ExactSums:
     """
 
     parts: FloatArray
-    """Floats whose exact sum along the first axis is meant, [K, …]; none if it is 0 in every cell."""
+    """Floats that add up exactly to the sums, along the first axis, [K, …]; none if every sum is 0."""
 
     @classmethod
     def of(cls, numbers: FloatArray) -> "ExactSums":
@@ -45,7 +45,7 @@ class ExactSums:
 
     @classmethod
     def grouped(cls, numbers: FloatArray, groups: IntArray, num_groups: int) -> "ExactSums":
-        """Add up those numbers along the first axis that are of the same group, [num_groups, …].
+        """Add up the numbers of each group along the first axis, [num_groups, …].
 
         >>> ExactSums.grouped(np.array([0.5, 1.0, 2.0]), np.array([1, 0, 1]), 3).rounded().tolist()
         [1.0, 2.5, 0.0]
@@ -79,7 +79,7 @@ class ExactSums:
 
 
 def _parts(numbers: FloatArray) -> Iterator[FloatArray]:
-    """Give floats with the same exact sums along the first axis, the first of them nearly these, and so on."""
+    """Give floats with the same exact sums along the first axis; the first are nearly the sums, and so on."""
     rest = np.array(numbers, float)  # a copy in one piece
     while rest.any():
         sums, rest = _added(rest)
@@ -88,7 +88,7 @@ def _parts(numbers: FloatArray) -> Iterator[FloatArray]:
 
 
 def _added_by_group(numbers: FloatArray, groups: IntArray) -> tuple[FloatArray, IntArray, FloatArray, IntArray]:
-    """Add neighbours of one group, as long as there are any; return the sums, and what they lost, by group."""
+    """Add neighbours of one group until there are none; return the sums, and what they lost, by group."""
     lost, groups_of_lost = [numbers[:0]], [groups[:0]]
     while len(left := _first_of_two(groups)):
         sums, error = _two_sum(numbers[left], numbers[left + 1])
@@ -102,7 +102,7 @@ def _added_by_group(numbers: FloatArray, groups: IntArray) -> tuple[FloatArray, 
 
 
 def _first_of_two(groups: IntArray) -> IntArray:
-    """Return the first, third, … of each group, unless it is the last: those with a neighbour to be added to."""
+    """Return the first, third, … of each group, unless it is the last: those with a next neighbour to add."""
     starts = np.flatnonzero(np.diff(groups, prepend=-1))
     places = np.arange(len(groups)) - np.repeat(starts, np.diff(np.append(starts, len(groups))))
     is_first = (places % 2 == 0) & (np.append(groups[1:], -1) == groups)
@@ -110,7 +110,7 @@ def _first_of_two(groups: IntArray) -> IntArray:
 
 
 def _added(numbers: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Add one half to the other, as long as there are halves; return the sums, and what rounding took from them."""
+    """Add one half to the other until one number is left; return the sums, and what rounding took from them."""
     lost, num_lost = np.empty((len(numbers) - 1, *numbers.shape[1:])), 0
     while len(numbers) > 1:
         half = len(numbers) // 2
@@ -125,7 +125,7 @@ def _two_sum(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return sums, and what rounding took from them.
 
     What it takes is a float (Knuth, The Art of Computer Programming 2, 4.2.2, theorem B), and no more than a part in
-    2^53 of the sum, so that the sums of what it takes are soon 0.
+    2^53 of the sum. So the sums of what it takes are soon 0.
     """
     with np.errstate(invalid="ignore", over="ignore"):
         sums = x + y

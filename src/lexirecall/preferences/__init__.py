@@ -1,4 +1,4 @@
-"""The table of preferences: one row each, from two position vectors to a sign. Command line and tests read it.
+"""The table of preferences: one row each, from two position vectors to a sign. The command line and tests read it.
 
 Belongs here: the table. A new preference is one row here.
 
@@ -21,13 +21,13 @@ __all__ = [
 
 LEXI_RECALL = Preference(
     "LexiRecall",
-    "lexicographic recall: the ranking that finds its last relevant item sooner, or where that ties the one before",
+    "lexicographic recall: which ranking finds its last relevant document sooner; on a tie the one before, and so on",
     blocks=lambda projection: signs_of_ranks(lexirecall_ranks(projection)),
-    formula="sign(q_i - p_i), i = max{j : p_j != q_j}; what is not retrieved is below everything that is",
+    formula="sign(q_i - p_i), i = max{j : p_j != q_j}; documents not retrieved are below all others",
     reference="DiazEM25",
     history="Introduced by Diaz, Ekstrand and Mitra in 2025.",
     use="Use it to compare runs where everything relevant must be found, or where the worst-off user counts.",
-    misses="It says which run is better and not by how much, and ignores all documents above the one that decides.",
+    misses="It says which run is better but not by how much, and ignores all documents above the one that decides.",
 )
 
 
@@ -39,20 +39,20 @@ def _lexiprecision(projection: Projection, size: str) -> Iterator[PairBlock]:
 
 LEXI_PRECISION = Preference(
     "LexiPrecision",
-    "lexicographic precision: the ranking that finds its first relevant item sooner, or where that ties the next",
+    "lexicographic precision: which ranking finds its first relevant document sooner; on a tie the next, and so on",
     blocks=_lexiprecision,
     formula="sign(q_i - p_i), i = min{j : p_j != q_j}; 1/p_i - 1/q_i for size='rr'",
     reference="Diaz23",
     history="Introduced by Diaz in 2023.",
     use="Use it to compare runs where the first relevant document matters most and RR ties too often.",
     misses="It ignores all documents below the one that decides, even those that a run misses.",
-    defaults="With size='sign' every query counts the same, as for LexiRecall; with 'rr' by the difference in "
-    "reciprocal rank.",
+    defaults="With size='sign' every query counts the same, as for LexiRecall. With 'rr' it counts by the difference "
+    "in reciprocal rank.",
     parameters={"size": Parameter("sign", options=("sign", "rr"))},
 )
 RPP = Preference(
     "RPP",
-    "recall-paired preference: at which share of the recall levels one ranking is ahead, less those where it is behind",
+    "recall-paired preference: the share of recall levels where one ranking is ahead, minus that where it is behind",
     blocks=rpp,
     formula="sum_i w_i sign(q_i - p_i), sum_i w_i = 1; w_i = 1/m, or ~ 1/i for 'inverse', ~ 1/log2(i+1) for 'dcg'",
     reference="DiazF22",
@@ -60,12 +60,12 @@ RPP = Preference(
     use="Use it to compare runs at every recall level, from the first relevant document to the last.",
     misses="It ignores how far apart two positions are. It is not transitive: three runs can beat each other in a "
     "circle.",
-    defaults="weight='uniform' favours no recall level, and graded=False counts a document as relevant from the level "
-    "on, as LexiRecall does.",
+    defaults="weight='uniform' favours no recall level. With graded=False a document is relevant from the level on, as "
+    "for LexiRecall.",
     sized=True,
     transitive=False,
     parameters={"weight": Parameter("uniform", options=tuple(WEIGHTS)), "graded": Parameter(default=False, kind=bool)},
-    exclusive={("graded", "rel"): "every grade is a level then"},
+    exclusive={("graded", "rel"): "with graded=True every grade is a level"},
 )
 PREFERENCES: dict[str, Preference] = {row.name: row for row in (LEXI_RECALL, LEXI_PRECISION, RPP)}
 """Every preference, by its name."""

@@ -1,7 +1,7 @@
 """Preferences that look at every pair: recall-paired preference, and lexicographic precision with a size.
 
-Belongs here: comparing rankings level by level, in blocks of requests that bound the memory, whatever the number of
-systems and of relevant items.
+Belongs here: comparing rankings level by level, in blocks of requests that bound the memory for any number of systems
+and relevant items.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ WEIGHTS: dict[str, Callable[[IntArray], FloatArray]] = {
 
 
 def blocks_of_requests(num_systems: int, num_levels: IntArray) -> Iterator[IntArray]:
-    """Give the requests in blocks, those with few levels first, such that systems × requests × levels stay in bounds.
+    """Give the requests in blocks, few levels first, each with systems × requests × levels within bounds.
 
     >>> [block.tolist() for block in blocks_of_requests(1024, np.array([1, 2048, 1, 1]))]
     [[0, 2], [3], [1]]
@@ -45,10 +45,10 @@ def blocks_of_requests(num_systems: int, num_levels: IntArray) -> Iterator[IntAr
 
 
 def rpp(projection: Projection, weight: str, graded: bool) -> Iterator[PairBlock]:
-    """Compare by recall-paired preference: sum_i w_i sign(q_i - p_i), the weights w of the m levels adding up to 1.
+    """Compare by recall-paired preference: sum_i w_i sign(q_i - p_i); the weights w of the m levels add up to 1.
 
-    Where neither retrieved the i-th item the level counts 0. Graded: the mean over the thresholds g that occur among
-    the grades of the request, weighted by the number m_g of items that reach them.
+    A level whose item neither ranking retrieved counts 0. Graded, it is the mean over the grades g of the request as
+    thresholds, weighted by the number m_g of items that reach each.
     """
     if not graded:
         yield from _pairwise(projection, weight, np.flatnonzero(projection.num_relevant))
@@ -83,7 +83,7 @@ def _pairwise(projection: Projection, weight: str, requests: IntArray) -> Iterat
 
 
 def sized_lexiprecision(projection: Projection) -> Iterator[PairBlock]:
-    """Compare by 1/p_i - 1/q_i at the first level i where the rankings differ, 1/p being 0 for what is missing."""
+    """Compare by 1/p_i - 1/q_i at the first level i where the rankings differ; 1/p is 0 for a missing item."""
     for block in _padded_blocks(projection, np.flatnonzero(projection.num_relevant)):
 
         def compare(x: IntArray, others: IntArray) -> FloatArray:
@@ -99,7 +99,7 @@ def _reciprocal(positions: IntArray) -> FloatArray:
 
 
 def _without_noise(values: FloatArray) -> FloatArray:
-    """Make exact ties 0: weights such as 1/2 and 1/3 + 1/6 are equal, their floats need not be."""
+    """Make exact ties 0: weights such as 1/2 and 1/3 + 1/6 are equal, but their floats may not be."""
     values[np.abs(values) <= TOLERANCE] = 0
     return values
 

@@ -2,9 +2,9 @@
 
 Belongs here: putting all rankings of all requests in order at once.
 
-Of each request, the rankings that are equal so far form a group. A step sorts every group by the next position and
-splits it; a ranking that is alone in its group is done. Most are after two or three steps, so that nothing near
-systems² comparisons is made, and equal rankings stay together: ties are ties.
+The rankings of a request that are equal so far form a group. A step sorts every group by the next position and splits
+it. A ranking that is alone in its group is done; most are after two or three steps. So there are far fewer than
+systems² comparisons. Equal rankings stay together: ties are ties.
 """
 
 from collections.abc import Iterator
@@ -15,14 +15,13 @@ from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.positions import Projection
 
 UNRETRIEVED = np.iinfo(np.int64).max
-"""Stands for the position of what was not retrieved: below everything that was."""
+"""The position of what was not retrieved: below everything that was."""
 
 
 def lexirecall_ranks(projection: Projection) -> IntArray:
     """Rank the systems on each request by LexiRecall, [S, Q]: how many are strictly better.
 
-    The number of relevant items retrieved decides first, then the positions from the last one up:
-    where it is the same, the deepest relevant item that stands elsewhere.
+    The number of relevant items retrieved decides first. Where it is the same, the deepest position that differs does.
 
     >>> lexirecall_ranks(Projection.of_vectors([[2, 4, 9], [1, 5, 9], [1, 2], [2, 4, 9]])).ravel().tolist()
     [0, 2, 3, 0]
@@ -58,7 +57,7 @@ def lexiprecision_ranks(projection: Projection) -> IntArray:
 def deciding_level(x: FloatArray, y: FloatArray) -> int | None:
     """Return the recall level that decides between two position vectors under LexiRecall, max {j : x_j != y_j}.
 
-    Missing items are at infinity. None if the vectors are equal.
+    Missing documents are at infinity. The result is None if the vectors are equal.
 
     >>> deciding_level(np.array([2, 4, 9]), np.array([1, 5, 9]))  # 9 ties, so 4 < 5 decides
     2
@@ -75,10 +74,10 @@ def _at(projection: Projection, index: IntArray, has_position: BoolArray) -> Int
 
 
 def _ranks(projection: Projection, steps: Iterator[tuple[IntArray, BoolArray]]) -> IntArray:
-    """Split the rankings of each request by one key after the other; a step also says which rankings have a next."""
+    """Split the rankings of each request by one key after the other; a step also says which rankings have another."""
     num_systems, num_requests = projection.source.shape
     first_place = np.tile(np.arange(num_requests) * num_systems, num_systems)
-    places = first_place.copy()  # a group is known by the place of its first ranking if all are laid end to end
+    places = first_place.copy()  # a group is named by the place of its first ranking, with all rankings end to end
     active = np.arange(len(places)) if num_systems > 1 else np.array([], np.int64)
     for keys, has_next in steps:
         if not len(active):

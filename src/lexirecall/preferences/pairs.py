@@ -1,6 +1,6 @@
-"""Pairs: the result of comparing every two systems on every request.
+"""Pairs: the result of comparing each pair of systems on every request.
 
-Belongs here: counting and averaging preferences. Not here: how they come about.
+Belongs here: counting and averaging preferences. Not here: how rankings are compared.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ SignArray = npt.NDArray[np.int8]
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Preferences of S systems × S systems × Q requests.
+    """Preferences of S runs × S runs × Q queries.
 
     >>> from lexirecall import project, parse_preference
     >>> runs = {"x": {"q": ["a", "b"], "r": ["a"]}, "y": {"q": ["b", "z", "a"], "r": ["a"]}}
@@ -32,40 +32,40 @@ class Pairs:
     systems: tuple[str, ...]
     requests: tuple[str, ...]
     values: npt.NDArray[np.int8] | FloatArray
-    """Positive where the first system is preferred: signs, or sizes where the preference has them."""
+    """Positive where the first run is preferred: signs, or sizes where the preference has them."""
     taking_part: BoolArray
-    """Which systems are compared on which requests, [S, Q]; the others have the value 0 and are not counted."""
+    """Which runs are compared on which queries, [S, Q]; the others have the value 0 and are not counted."""
 
     @property
     def signs(self) -> SignArray:
-        """Which system is preferred, [S, S, Q]: 1 the first, -1 the second, 0 neither."""
+        """Which run is preferred, [S, S, Q]: 1 the first, -1 the second, 0 neither."""
         return np.sign(self.values).astype(np.int8)
 
     @property
     def num_requests(self) -> IntArray:
-        """On how many requests two systems are compared, [S, S]."""
+        """On how many queries two runs are compared, [S, S]."""
         both = self.taking_part.astype(np.int64)
         return np.asarray(both @ both.T)
 
     @property
     def wins(self) -> IntArray:
-        """On how many requests the first system is preferred, [S, S]."""
+        """On how many queries the first run is preferred, [S, S]."""
         return np.asarray(np.count_nonzero(self.values > 0, axis=2))
 
     @property
     def losses(self) -> IntArray:
-        """On how many requests the second system is preferred, [S, S]."""
+        """On how many queries the second run is preferred, [S, S]."""
         return self.wins.T
 
     @property
     def ties(self) -> IntArray:
-        """On how many requests neither system is preferred, [S, S]."""
+        """On how many queries neither run is preferred, [S, S]."""
         wins = self.wins
         return self.num_requests - wins - wins.T
 
     @property
     def means(self) -> FloatArray:
-        """The mean preference for the first system, [S, S]; nan where no request is compared."""
+        """The mean preference for the first run, [S, S]; nan where two runs are compared on no query."""
         with np.errstate(invalid="ignore"):
             return np.asarray(ExactSums.of(self.values.astype(float).transpose(2, 0, 1)).rounded() / self.num_requests)
 
@@ -73,7 +73,7 @@ class Pairs:
 def win_rates(blocks: Iterable[PairBlock], taking_part: BoolArray) -> FloatArray:
     """Return (wins + ties/2)/(S - 1) of each system on each request, [S, Q], over the systems that take part.
 
-    nan where a system does not take part, or has nobody to be compared with. A request in no block is tied by all.
+    nan where a system does not take part, or no other system does. On a request in no block all systems tie.
     """
     num_others = taking_part.sum(axis=0) - 1
     balance = np.zeros(taking_part.shape)

@@ -1,4 +1,4 @@
-"""A preference: one record with its name, its definition, its reference.
+"""A preference: one record with its name, its definition and its reference.
 
 Belongs here: the record, and any measure as a preference. Not here: how rankings are compared (`orders`, `by_level`).
 
@@ -23,7 +23,7 @@ from lexirecall.preferences.pairs import Pairs, SignArray, win_rates
 Blocks = Iterator[PairBlock]
 
 SMALLEST = 5e-324
-"""The smallest positive float: the size of a difference that is not 0 and smaller than any float."""
+"""The smallest positive float: the size of a difference that is not 0 but smaller than any float."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,20 +33,20 @@ class Preference(Row):
     >>> from lexirecall.preferences import LEXI_RECALL, RPP
     >>> LEXI_RECALL.of([2, 4, 9], [1, 5, 9])  # 9 ties, so 4 < 5 decides
     1.0
-    >>> LEXI_RECALL.of([900, 901], [1], num_relevant=2)  # the second ranking lacks an item
+    >>> LEXI_RECALL.of([900, 901], [1], num_relevant=2)  # the second ranking misses a document
     1.0
     >>> RPP.of([1, 5, 6], [2, 3, 7]), RPP(weight="inverse")
     (0.3333333333333333, RPP(weight='inverse'))
     """
 
     blocks: Callable[..., Blocks] | None = field(default=None, kw_only=True)
-    """From a projection to all pairs of systems, in blocks of requests; a request in no block is tied by all."""
+    """From a projection to all pairs of runs, in blocks of queries; on a query in no block all runs tie."""
     sized: bool = field(default=False, kw_only=True)
-    """Whether its values have a size beside their sign."""
+    """Whether its values have a size as well as a sign."""
     transitive: bool = field(default=True, kw_only=True)
-    """Whether it orders any number of rankings: what is preferred to the preferred is preferred."""
+    """Whether it orders any number of rankings: if it prefers x to y and y to z, it prefers x to z."""
     measure: Measure | None = field(default=None, kw_only=True)
-    """The measure that this preference is made of, instead of blocks."""
+    """The measure that this preference is made from, instead of blocks."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -65,11 +65,11 @@ class Preference(Row):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """What it is computed from, beyond the positions of the relevant items."""
+        """What it is computed from, beyond the positions of the relevant documents."""
         return (*super().needs, "two or more runs")
 
     def level(self, default: float) -> float:
-        """Return the grade from which an item is relevant to this preference."""
+        """Return the lowest grade that this preference takes as relevant."""
         if self.measure is not None:
             return self.measure.level(default)
         return SMALLEST_GRADE if self.settings.get("graded") else super().level(default)
@@ -86,10 +86,10 @@ class Preference(Row):
         return ask(self.blocks, projection, self.values), everyone
 
     def pairs(self, projection: Projection, among: BoolArray | None = None, *, with_empty: bool = False) -> Pairs:
-        """Compare every two systems on every request that has relevant items.
+        """Compare each pair of runs on every query that has relevant documents.
 
-        `among` says which systems take part on which requests, [S, Q]; all do if it is not given. `with_empty` counts
-        requests without relevant items too, as ties.
+        `among` says which runs take part on which queries, [S, Q]; all do if it is not given. `with_empty` also counts
+        queries without relevant documents, as ties.
         """
         source = projection.source
         num_systems, num_requests = source.shape
@@ -103,7 +103,7 @@ class Preference(Row):
         return Pairs(str(self), source.systems, source.requests, values, taking_part)
 
     def scores(self, projection: Projection, among: BoolArray | None = None) -> FloatArray:
-        """Return the win rate of every system on every request, (wins + ties/2)/(S - 1), [S, Q]; 1/2 without items."""
+        """Return the win rate of each run on each query, (wins + ties/2)/(S - 1), [S, Q]; 1/2 if none is relevant."""
         return win_rates(*self._compared(projection, among))
 
     def of(
@@ -114,9 +114,9 @@ class Preference(Row):
         *,
         corpus_size: int | None = None,
     ) -> float:
-        """Compare two rankings, each given by the positions of its relevant items; missing ones are left out.
+        """Compare two rankings, each given by the positions of its relevant documents. Leave out missing ones.
 
-        The result is nan where a measure has no value, as LastRel has none for a missing item in a corpus of unknown
+        The result is nan where a measure has no value: LastRel has none for a missing document in a corpus of unknown
         size.
         """
         projection = Projection.of_vectors([x, y], num_relevant, level=self.level(1), corpus_size=corpus_size)
@@ -128,8 +128,8 @@ def preference_of(measure: Measure) -> Preference:
     """Return the preference that a measure induces: direction · (μ(x) - μ(y)), in the order of `compared_by` if given.
 
     Values count as equal if they differ by no more than 1e-12 of the larger one: many position vectors have exactly
-    equal values whose floats differ in the last digit. A difference that the order decides, and that is too small for a
-    float, has the smallest one as its size.
+    equal values whose floats differ in the last digit. A difference that `compared_by` shows but that is too small for
+    a float has the smallest float as its size.
 
     >>> from lexirecall.measures import AP
     >>> AP.of([1, 2, 4, 12]) - AP.of([1, 3, 4, 6]), preference_of(AP).of([1, 2, 4, 12], [1, 3, 4, 6])
@@ -140,7 +140,7 @@ def preference_of(measure: Measure) -> Preference:
         measure.title,
         measure=measure,
         sized=True,
-        graded=True,  # the level is the measure's own affair
+        graded=True,  # the measure has its own level
         formula=measure.formula,
         reference=measure.reference,
         history=measure.history,
@@ -167,13 +167,13 @@ def _differences(values: FloatArray, order: FloatArray | None) -> Blocks:
 
 
 def _num_different(values: FloatArray) -> IntArray:
-    """Count the different values of each request, [Q]; those that count as equal are one."""
+    """Count the different values of each request, [Q]; values that count as equal are one."""
     ascending = np.sort(values, axis=0)
     return np.asarray(np.count_nonzero(~is_equal(ascending[1:], ascending[:-1]), axis=0))
 
 
 def signs_of_ranks(ranks: IntArray) -> Blocks:
-    """Give the preferences that follow from a total order, the smaller rank being the better."""
+    """Give the preferences that follow from a total order; the smaller rank is better."""
     num_systems, num_requests = ranks.shape
     worth = -ranks.astype(np.int32)
     for requests in blocks_of_requests(num_systems, np.ones(num_requests, np.int64)):
@@ -181,6 +181,6 @@ def signs_of_ranks(ranks: IntArray) -> Blocks:
 
 
 def _signs(worth: FloatArray | npt.NDArray[np.int32]) -> SignArray:
-    """Compare every two systems, [S, S, requests], by what they are worth, [S, requests]."""
+    """Compare each pair of systems, [S, S, requests], by what they are worth, [S, requests]."""
     x, y = worth[:, None], worth[None, :]
     return np.asarray(np.greater(x, y).view(np.int8) - np.less(x, y).view(np.int8))
