@@ -377,7 +377,7 @@ def test_stationary_shares_are_exact(rates: list[int]) -> None:
 def test_kemeny_takes_eight_systems_and_no_more() -> None:
     order = order_systems(graded([[grade, grade] for grade in range(8)]), "kemeny")
     assert order.ranks.tolist() == [8, 7, 6, 5, 4, 3, 2, 1]
-    with pytest.raises(UsageError, match="at most 8 runs, and there are 9") as caught:
+    with pytest.raises(UsageError, match="at most 8 runs, but there are 9") as caught:
         order_systems(graded([[grade] for grade in range(9)]), "kemeny")
     assert caught.value.remedy == "choose winrate, borda, copeland or mc4"
 

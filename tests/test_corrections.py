@@ -117,7 +117,7 @@ def test_any_shape_is_kept_and_the_input_is_not_touched(method: str) -> None:
 
 @pytest.mark.parametrize("wrong", [-0.1, 1.5, math.inf, 2])
 def test_what_is_no_p_value_is_refused(wrong: float) -> None:
-    with pytest.raises(UsageError, match="is no p-value"):
+    with pytest.raises(UsageError, match="is not a p-value"):
         correct([0.1, wrong], "holm")
 
 

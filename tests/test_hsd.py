@@ -249,7 +249,7 @@ def test_one_request_has_no_variance_but_permutations() -> None:
 @pytest.mark.parametrize(
     ("responses", "error", "problem"),
     [
-        (np.ones((1, 5)), UsageError, "there is 1 system, but HSD compares two or more"),
+        (np.ones((1, 5)), UsageError, "there is 1 run, but HSD compares two or more"),
         (np.array([[1, np.inf], [1, -np.inf]]), DataError, "infinite responses: 2"),
     ],
 )
@@ -261,7 +261,7 @@ def test_impossible_layouts_are_refused(
 
 
 def test_a_layout_has_two_dimensions() -> None:
-    with pytest.raises(UsageError, match=r"responses have the shape \[3\], but must be \[S, Q\], systems × requests"):
+    with pytest.raises(UsageError, match=r"responses have the shape \[3\], but must be \[S, Q\], runs × queries"):
         tukey_hsd(np.ones(3))
 
 
@@ -416,11 +416,11 @@ def test_progress_counts_the_permutations(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        ({"names": ["x", "y", "x"]}, "several systems are named x"),
+        ({"names": ["x", "y", "x"]}, "several runs are named x"),
         ({"names": ["x", "y"]}, r"responses have the shape \[3, 4\], but must be \[2, Q\]"),
-        ({"num_resamples": 0}, "num_resamples is 0, but must be a whole number of 1 or more"),
+        ({"num_resamples": 0}, "num_resamples is 0, but must be a whole number of at least 1"),
         ({"num_resamples": 10.0}, "num_resamples is 10.0"),
-        ({"seed": -1}, "seed is -1, but must be a whole number of 0 or more"),
+        ({"seed": -1}, "seed is -1, but must be a whole number of at least 0"),
     ],
 )
 def test_impossible_settings_are_refused(settings: dict[str, Any], problem: str) -> None:
@@ -429,7 +429,7 @@ def test_impossible_settings_are_refused(settings: dict[str, Any], problem: str)
 
 
 def test_measures_need_the_same_requests() -> None:
-    with pytest.raises(UsageError, match="the measures have different numbers of requests: 3, 4"):
+    with pytest.raises(UsageError, match="the measures have different numbers of queries: 3, 4"):
         randomized_tukey_hsd([BY_HAND, BY_HAND[:, :3]], names=["x", "y", "z"])
 
 

@@ -354,9 +354,9 @@ def test_alpha_is_above_0_and_below_1(name: str, alpha: float) -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        ({"num_resamples": 0}, "num_resamples is 0, but must be a whole number of 1 or more"),
+        ({"num_resamples": 0}, "num_resamples is 0, but must be a whole number of at least 1"),
         ({"num_resamples": 1e4}, "num_resamples is 10000.0"),
-        ({"seed": -1}, "seed is -1, but must be a whole number of 0 or more"),
+        ({"seed": -1}, "seed is -1, but must be a whole number of at least 0"),
         ({"seed": None}, "seed is None"),
     ],
 )

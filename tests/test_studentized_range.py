@@ -157,9 +157,9 @@ def test_a_critical_value_is_exceeded_with_the_chance_alpha(alpha: float, k: int
 @pytest.mark.parametrize(
     ("k", "df", "problem"),
     [
-        (1, 10, "k is 1, but must be a whole number of groups, 2 or more"),
+        (1, 10, "k is 1, but must be a whole number of groups, at least 2"),
         (2.5, 10, "k is 2.5"),
-        (3, 0, "df is 0, but must be 1 or more; infinity is allowed"),
+        (3, 0, "df is 0, but must be at least 1; infinity is allowed"),
         (3, math.nan, "df is nan"),
     ],
 )

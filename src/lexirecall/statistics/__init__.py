@@ -1,8 +1,8 @@
-"""Statistics: what the differences between systems are worth.
+"""Statistics: what the differences between runs are worth.
 
-Belongs here: tests of pairs (`paired`), corrections for many of them (`corrections`), all systems at once (`hsd`), how
-much a measure can tell apart (`power`), and one order of systems (`aggregate`). Numbers in, numbers out: no names of
-runs, no tables.
+Belongs here: tests of pairs (`paired`), corrections for many of them (`corrections`), all runs at once (`hsd`), how
+much a measure can tell apart (`power`), and one order of runs (`aggregate`). Numbers in, numbers out. Not here: names
+of runs, and tables.
 """
 
 from lexirecall.statistics.aggregate import METHODS, Method, Order, majority, majority_cycles, order_systems

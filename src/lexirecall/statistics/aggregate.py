@@ -1,9 +1,9 @@
-"""Aggregate: one order of systems, from the preferences between every two of them on every request.
+"""Aggregate: one order of runs, from the preferences between each pair of them on every query.
 
-Belongs here: the methods, one function each, the ranks that equal systems share, and the cycles of the majority.
+Belongs here: the methods, one function each, the ranks that equal runs share, and the cycles of the majority.
 
-The majority prefers a to b if a wins on more requests than b; two systems with no request in common are tied. Nothing
-depends on names or on the order in which systems are given: those that a method cannot tell apart share a rank.
+The majority prefers a to b if a wins on more queries than b. Two runs without a query in common are tied. Nothing
+depends on names or on the order in which runs are given: runs that a method cannot tell apart share a rank.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,29 +21,29 @@ from lexirecall.preferences.pairs import SignArray, win_rates
 from lexirecall.sums import ExactSums
 
 Ranked = tuple[FloatArray, IntArray]
-"""Scores, higher being better, and ranks."""
+"""Scores, where higher is better, and ranks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """An order of S systems."""
+    """An order of S runs."""
 
     method: str
     scores: FloatArray
-    """Higher is better, [S]; what they are says the method."""
+    """Higher is better, [S]; what they mean depends on the method."""
     ranks: IntArray
-    """1 is the best, [S]; equal systems share a rank, as in 1, 1, 3."""
+    """1 is the best, [S]; equal runs share a rank, as in 1, 1, 3."""
     cycles: tuple[tuple[int, ...], ...] = ()
-    """Systems a, b, c, … of which the majority prefers each to the next, and the last to the first."""
+    """Runs a, b, c, … where the majority prefers each to the next, and the last to the first."""
 
     @classmethod
     def of(cls, method: str, ranked: Ranked, wins: IntArray) -> "Order":
-        """Name the cycles beside scores and ranks; `wins` has on how many requests one system is better, [S, S]."""
+        """Add the cycles to scores and ranks; `wins` says on how many queries one run beats another, [S, S]."""
         return cls(method, *ranked, majority_cycles(_majority(wins)))
 
     @property
     def best_first(self) -> list[int]:
-        """The systems, best first; equal ones in the order given."""
+        """The runs, best first; equal ones in the order given."""
         return np.argsort(self.ranks, kind="stable").tolist()  # type: ignore[no-any-return]
 
 
@@ -60,7 +60,7 @@ class Method:
 
 
 def order_systems(pairs: Pairs, method: str = "winrate") -> Order:
-    """Put systems in one order, by one of METHODS, and name the cycles of the majority, whatever the method.
+    """Put runs in one order, by one of METHODS; every method also names the cycles of the majority.
 
     >>> grades = np.array([[3, 3, 3, 0, 0], [2, 2, 2, 3, 3], [1, 1, 1, 2, 2], [0, 0, 0, 1, 1]])
     >>> pairs = Pairs("", (*"abcd",), (*"12345",), np.sign(grades[:, None] - grades), np.ones((4, 5), bool))
@@ -77,7 +77,7 @@ def order_systems(pairs: Pairs, method: str = "winrate") -> Order:
 
 
 def most_systems(method: str) -> int | None:
-    """Return how many systems a method takes; None if any number.
+    """Return how many runs a method takes; None for any number.
 
     >>> most_systems("kemeny"), most_systems("borda")
     (8, None)
@@ -87,24 +87,24 @@ def most_systems(method: str) -> int | None:
 
 
 def check_method(method: str, num_systems: int) -> None:
-    """Raise unless there is such a method, and it takes so many systems.
+    """Raise unless there is such a method, and it takes so many runs.
 
     >>> check_method("kemeny", 9)
     Traceback (most recent call last):
-    lexirecall.errors.UsageError: kemeny tries every order, which takes at most 8 runs, and there are 9
+    lexirecall.errors.UsageError: kemeny tries every order and takes at most 8 runs, but there are 9
       choose winrate, borda, copeland or mc4
     """
     most = most_systems(method)
     if most is not None and num_systems > most:
         *others, last = (row.name for row in METHODS.values() if row.most_systems is None)
         raise UsageError(
-            f"{method} tries every order, which takes at most {most} runs, and there are {num_systems}",
+            f"{method} tries every order and takes at most {most} runs, but there are {num_systems}",
             remedy=f"choose {', '.join(others)} or {last}",
         )
 
 
 def shared_ranks(scores: FloatArray) -> IntArray:
-    """Rank by score, the highest first; equal ones, but for the last digits of a float, share the best of their ranks.
+    """Rank by score, the highest first; scores that are equal up to rounding share the best of their ranks.
 
     >>> shared_ranks(np.array([0.3, 0.7, 0.1 + 0.2, 0.1])).tolist()
     [2, 1, 2, 4]
@@ -118,7 +118,7 @@ def shared_ranks(scores: FloatArray) -> IntArray:
 
 
 def majority(pairs: Pairs) -> SignArray:
-    """Return which of two systems wins on more requests, [S, S]: 1 the first, -1 the second, 0 neither.
+    """Return which of two runs wins on more queries, [S, S]: 1 the first, -1 the second, 0 neither.
 
     >>> values = np.array([[[0, 0], [1, 0]], [[-1, 0], [0, 0]]])
     >>> majority(Pairs("", ("a", "b"), ("1", "2"), values, np.ones((2, 2), bool))).tolist()
@@ -132,9 +132,9 @@ def _majority(wins: IntArray) -> SignArray:
 
 
 def by_winrate(pairs: Pairs) -> Ranked:
-    """Rank by the mean over requests of (wins + ties/2)/(number of other systems), as `evaluate` prints it.
+    """Rank by the mean over queries of (wins + ties/2)/(number of other runs), as `evaluate` prints it.
 
-    A system that is never compared has 1/2.
+    A run that is never compared has 1/2.
 
     >>> values = np.array([[[0, 0], [1, 0]], [[-1, 0], [0, 0]]])
     >>> by_winrate(Pairs("", ("a", "b"), ("1", "2"), values, np.ones((2, 2), bool)))[0].tolist()
@@ -151,7 +151,7 @@ def sums_of_rates(pairs: Pairs) -> tuple[ExactSums, IntArray]:
 
 
 def by_sums_of_rates(sums: ExactSums, counts: IntArray) -> Ranked:
-    """Rank by the mean win rate, however the rates were added up."""
+    """Rank by the mean win rate, from the sums of the rates."""
     scores = np.where(counts > 0, sums.rounded() / np.maximum(counts, 1), 0.5)
     return scores, shared_ranks(scores)
 
@@ -163,11 +163,11 @@ def _blocks(pairs: Pairs) -> Iterator[PairBlock]:
 
 
 def by_borda(pairs: Pairs) -> Ranked:
-    """Rank by Borda's points: on each request, one for each system that is beaten and half of one for each tied.
+    """Rank by Borda's points: on each query, one point for each run that it beats and half a point for each tie.
 
-    That is S less the rank, ties having the mean of their ranks. Two systems that are not both compared on a request
-    get half a point there, so that a request that a system lacks moves it neither up nor down. Requests on which no
-    two systems are compared give no points.
+    That is S minus the rank, where tied runs have the mean of their ranks. Two runs that are not both compared on a
+    query get half a point each there, so a query that a run lacks moves it neither up nor down. Queries on which no two
+    runs are compared give no points.
 
     >>> grades = np.array([[2, 1], [1, 1], [0, 0]])
     >>> by_borda(Pairs("", (*"abc",), ("1", "2"), np.sign(grades[:, None] - grades), np.ones((3, 2), bool)))[0].tolist()
@@ -181,7 +181,7 @@ def by_borda(pairs: Pairs) -> Ranked:
 
 
 def by_copeland(pairs: Pairs) -> Ranked:
-    """Rank by the number of systems that the majority likes less, and half of those that it likes as much.
+    """Rank by the number of runs that a run beats by majority, plus half the number of those that it ties with.
 
     >>> grades = np.array([[2, 1], [1, 1], [0, 0]])
     >>> by_copeland(Pairs("", (*"abc",), ("1", "2"), np.sign(grades[:, None] - grades), np.ones((3, 2), bool)))[1]
@@ -197,12 +197,12 @@ def _twice_copeland(signs: SignArray) -> IntArray:
 
 
 def by_mc4(pairs: Pairs) -> Ranked:
-    """Rank by the Markov chain MC4: from a system, draw another at random and move there if the majority prefers it.
+    """Rank by the Markov chain MC4: from a run, draw another at random and move there if the majority prefers it.
 
-    Where the majority is tied the chain moves half of the time. In the long run it stays among the systems that beat
-    all others: their shares of the time put them in order. Then they are taken away, and the next ones are found in the
-    same manner. The score is the number of such classes below, plus the share within the class: a system that loses
-    to all others has 1, one that beats all has the number of classes.
+    Where the majority is tied, the chain moves half of the time. After many steps it stays among the runs that beat all
+    others, and their shares of the time put them in order. Then they are removed, and the next ones are found in the
+    same way. The score is the number of such classes below, plus the share within the class. A run that loses to all
+    others has 1, one that beats all others has the number of classes.
 
     >>> grades = np.array([[4, 2, 3], [3, 4, 2], [2, 3, 4], [1, 1, 1]])  # a > b > c > a, and all of them beat d
     >>> scores, ranks = by_mc4(Pairs("", (*"abcd",), (*"123",), np.sign(grades[:, None] - grades), grades > 0))
@@ -212,7 +212,7 @@ def by_mc4(pairs: Pairs) -> Ranked:
     Reference: Dwork, Kumar, Naor and Sivakumar, Rank aggregation methods for the web, WWW 2001.
     """
     signs = majority(pairs)
-    moves = (1.0 - signs) / 2  # from row to column, but for the factor 1/S
+    moves = (1.0 - signs) / 2  # from row to column, without the factor 1/S
     scores, ranks = np.empty(len(signs)), np.empty(len(signs), np.int64)
     classes, num_above = dominance_classes(signs), 0
     for num_below, members in zip(range(len(classes) - 1, -1, -1), classes, strict=True):
@@ -224,10 +224,10 @@ def by_mc4(pairs: Pairs) -> Ranked:
 
 
 def dominance_classes(signs: SignArray) -> list[IntArray]:
-    """Split systems into classes, best first, such that each beats all that come later, and no class can be split.
+    """Split systems into classes, best first: each class beats all later ones, and none can be split.
 
-    The k best by Copeland's score beat all others just if their scores add up to C(k, 2) + k (S - k), the most that
-    they can; no other k systems could.
+    The k best by Copeland's score beat all others exactly if their scores add up to C(k, 2) + k (S - k), the highest
+    possible sum. No other k systems could.
 
     >>> [members.tolist() for members in dominance_classes(np.array([[0, 1, 1], [-1, 0, 0], [-1, 0, 0]]))]
     [[0], [1, 2]]
@@ -242,8 +242,8 @@ def dominance_classes(signs: SignArray) -> list[IntArray]:
 def stationary(rates: FloatArray) -> FloatArray:
     """Return the stationary distribution of an irreducible Markov chain, from its rates between states.
 
-    States are eliminated one by one, the last first, and nothing is ever subtracted, so that even the smallest
-    probabilities have nearly all their digits (Grassmann, Taksar and Heyman 1985); below 1e-308 they are 0.
+    States are eliminated one by one, the last first, and nothing is ever subtracted. So even the smallest probabilities
+    have nearly all their digits (Grassmann, Taksar and Heyman 1985); below 1e-308 they are 0.
 
     >>> stationary(np.array([[0, 1, 0], [0, 0, 1], [0.5, 0, 0]])).tolist()
     [0.25, 0.25, 0.5]
@@ -259,10 +259,9 @@ def stationary(rates: FloatArray) -> FloatArray:
 
 
 def by_kemeny(pairs: Pairs) -> Ranked:
-    """Rank by the order that the fewest preferences contradict, sum over pairs of the requests that disagree.
+    """Rank by the order that the fewest preferences contradict, counted over all pairs and queries.
 
-    The score is minus the mean place over all orders that are equally good, so that systems which these do not
-    separate are tied.
+    The score is minus the mean place over all best orders. Runs that these do not separate are tied.
 
     >>> grades = np.array([[2, 1], [1, 2], [0, 0]])  # a and b win once each
     >>> by_kemeny(Pairs("", (*"abc",), ("1", "2"), np.sign(grades[:, None] - grades), np.ones((3, 2), bool)))
@@ -288,13 +287,13 @@ METHODS: dict[str, Method] = {
         Method("kemeny", "minus mean place", by_kemeny, decimals=2, most_systems=8),
     )
 }
-"""Every way to order systems, by its name."""
+"""Every way to order runs, by its name."""
 
 
 def majority_cycles(signs: SignArray) -> tuple[tuple[int, ...], ...]:
-    """Return one cycle for each set of systems that the majority strictly prefers to each other in a circle.
+    """Return one cycle for each set of runs that beat each other in a circle, by strict majority.
 
-    It is a witness, there may be more: a shortest one, and of several such that with the smallest index.
+    There may be more cycles in a set: this is a shortest one, and among those the one with the smallest index.
 
     >>> majority_cycles(np.array([[0, 1, -1], [-1, 0, 1], [1, -1, 0]]))
     ((0, 1, 2),)
@@ -308,7 +307,7 @@ def majority_cycles(signs: SignArray) -> tuple[tuple[int, ...], ...]:
 
 
 def _closure(beats: BoolArray) -> BoolArray:
-    """Tell who beats whom, or someone who does, and so on."""
+    """Tell who beats whom, directly or through others."""
     reach = beats
     while True:
         steps = reach.astype(np.float32)  # which has fast products

@@ -2,8 +2,8 @@
 
 Belongs here: adjusted p-values.
 
-Below α are those adjusted p-values whose pairs the procedure, run at the level α, declares different. A p-value that is
-not defined (nan) stays so and is not counted: nothing was tested there.
+A procedure at the level α declares a pair different exactly if its adjusted p-value is below α. A p-value that is not
+defined (nan) stays nan and is not counted, because nothing was tested there.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from lexirecall.judgments import FloatArray
 
 
 def holm(ascending: FloatArray) -> FloatArray:
-    """Return max_{j <= i} (m + 1 - j) p_j: the chance of any false alarm is at most α, whatever depends on what.
+    """Return max_{j <= i} (m + 1 - j) p_j: the chance of any false alarm is at most α, for tests of any dependence.
 
     >>> holm(np.array([0.01, 0.02, 0.03])).round(4).tolist()
     [0.03, 0.04, 0.04]
@@ -25,7 +25,7 @@ def holm(ascending: FloatArray) -> FloatArray:
 
 
 def bonferroni(ascending: FloatArray) -> FloatArray:
-    """Return m p_i: promises what `holm` does, and is never smaller.
+    """Return m p_i: it promises what `holm` does, and is never smaller.
 
     >>> bonferroni(np.array([0.01, 0.02, 0.03])).round(4).tolist()
     [0.03, 0.06, 0.09]
@@ -36,7 +36,7 @@ def bonferroni(ascending: FloatArray) -> FloatArray:
 def benjamini_hochberg(ascending: FloatArray) -> FloatArray:
     """Return min_{j >= i} p_j m/j: of all alarms, the expected share of false ones is at most α.
 
-    Proved where the tests are independent or depend positively on each other.
+    This is proved for tests that are independent or depend positively on each other.
 
     >>> benjamini_hochberg(np.array([0.01, 0.02, 0.03])).round(4).tolist()
     [0.03, 0.03, 0.03]
@@ -55,7 +55,7 @@ CORRECTIONS: dict[str, Callable[[FloatArray], FloatArray]] = {
 
 
 def correct(pvalues: npt.ArrayLike, method: str = "holm") -> FloatArray:
-    """Return the adjusted p-values, in the order and the shape given: from p to 1, and nan where p is.
+    """Return the adjusted p-values, in the order and the shape given: between p and 1, and nan where p is.
 
     >>> correct([0.03, float("nan"), 0.01, 0.02], "bonferroni").round(4).tolist()
     [0.09, nan, 0.03, 0.06]
@@ -67,7 +67,7 @@ def correct(pvalues: npt.ArrayLike, method: str = "holm") -> FloatArray:
     defined = np.flatnonzero(~np.isnan(adjusted))
     family = adjusted.ravel()[defined]
     if (wrong := family[(family < 0) | (family > 1)]).size:
-        raise UsageError(f"{plain(wrong[0])} is no p-value", remedy="give numbers from 0 to 1, or nan")
+        raise UsageError(f"{plain(wrong[0])} is not a p-value", remedy="give numbers from 0 to 1, or nan")
     order = np.argsort(family, kind="stable")
     # m p/m may be a float below p
     adjusted.flat[defined[order]] = np.clip(CORRECTIONS[method](family[order]), family[order], 1.0)

@@ -1,8 +1,8 @@
-"""Differences: every pair of systems, request by request, as the tests want them.
+"""Differences: every pair of runs, query by query, as the tests take them.
 
-Belongs here: the one input of all tests of pairs, and its plain statistics, which add up over portions of the requests.
+Belongs here: the one input of all tests of pairs, and its plain statistics, which add up over portions of the queries.
 
-Means and deviations come from exact sums, so that no order of the requests shows in them, nor who added them up.
+Means and deviations come from exact sums, so they do not depend on the order of the queries or on who added them up.
 """
 
 from dataclasses import dataclass, fields
@@ -17,20 +17,20 @@ from lexirecall.sums import ExactSums
 
 @dataclass(frozen=True)
 class Totals:
-    """What is known of P pairs of systems before their means are; totals of different requests can be added."""
+    """What is known of P pairs of runs before their means are; totals of different queries can be added."""
 
     a: IntArray
-    """The first system of each pair, [P]."""
+    """The first run of each pair, [P]."""
     b: IntArray
     """The second, which comes after it."""
     is_signs: bool
-    """Whether the differences are -1, 0 and 1 only, by their nature."""
+    """Whether the differences are signs: -1, 0 and 1 only."""
     num_requests: IntArray
-    """On how many requests each pair is compared, [P]."""
+    """On how many queries each pair is compared, [P]."""
     wins: IntArray
-    """On how many requests the first is better, [P]."""
+    """On how many queries the first is better, [P]."""
     losses: IntArray
-    """On how many requests the second is better, [P]."""
+    """On how many queries the second is better, [P]."""
     sums: ExactSums
     """Of the differences, [P]."""
     lowest: FloatArray
@@ -58,24 +58,24 @@ class Totals:
 
     @property
     def ties(self) -> IntArray:
-        """On how many requests neither is better, [P]."""
+        """On how many queries neither is better, [P]."""
         return self.num_requests - self.wins - self.losses
 
     def with_squares(self, squares: ExactSums) -> "Summary":
-        """Add the squares of the differences less these means, [P]."""
+        """Add the squares of the differences minus these means, [P]."""
         return Summary(**{each.name: getattr(self, each.name) for each in fields(self)}, squares=squares)
 
 
 @dataclass(frozen=True)
 class Summary(Totals):
-    """What the t and the sign test need to know of P pairs of systems."""
+    """What the t and the sign test need to know of P pairs of runs."""
 
     squares: ExactSums
-    """Of the differences less their mean, [P]."""
+    """Of the differences minus their mean, [P]."""
 
     @cached_property
     def deviations(self) -> FloatArray:
-        """The sample standard deviation of the differences, [P]; nan below two requests, 0 if all are equal."""
+        """The sample standard deviation of the differences, [P]; nan below two queries, 0 if all are equal."""
         with np.errstate(invalid="ignore", divide="ignore"):
             deviations = np.sqrt(self.squares.rounded() / (self.num_requests - 1))
         deviations[self.num_requests < 2] = np.nan
@@ -84,7 +84,7 @@ class Summary(Totals):
 
 @dataclass(frozen=True)
 class Differences:
-    """P pairs of systems × Q requests.
+    """P pairs of runs × Q queries.
 
     >>> from lexirecall import parse_preference, project
     >>> runs = {"x": {"q": ["a", "b"], "r": ["a"]}, "y": {"q": ["b", "z", "a"], "r": ["z", "a"]}}
@@ -97,14 +97,14 @@ class Differences:
     a: IntArray
     b: IntArray
     values: FloatArray
-    """By how much the first is better on each request, [P, Q]; exactly 0 for a tie and where nothing is compared."""
+    """By how much the first is better on each query, [P, Q]; exactly 0 for a tie and where nothing is compared."""
     counted: BoolArray
-    """Which requests are compared, [P, Q]."""
+    """Which queries are compared, [P, Q]."""
     is_signs: bool = False
 
     @classmethod
     def of(cls, pairs: Pairs) -> "Differences":
-        """Take each pair once, the earlier system first."""
+        """Take each pair once, the earlier run first."""
         a, b = np.triu_indices(len(pairs.systems), 1)
         counted = pairs.taking_part[a] & pairs.taking_part[b]
         return cls(a, b, pairs.values[a, b].astype(float), counted, is_signs=pairs.values.dtype == np.int8)
@@ -125,7 +125,7 @@ class Differences:
         )
 
     def squares(self, means: FloatArray) -> ExactSums:
-        """Add up the squares of the differences less these means, [P]."""
+        """Add up the squares of the differences minus these means, [P]."""
         return ExactSums.of((np.where(self.counted, self.values - means[:, None], 0.0) ** 2).T)
 
     @cached_property
@@ -135,7 +135,7 @@ class Differences:
 
     @property
     def num_requests(self) -> IntArray:
-        """On how many requests each pair is compared, [P]."""
+        """On how many queries each pair is compared, [P]."""
         return self.totals.num_requests
 
     @property
@@ -145,24 +145,24 @@ class Differences:
 
     @property
     def deviations(self) -> FloatArray:
-        """The sample standard deviation of the differences, [P]; nan below two requests, 0 if all are equal."""
+        """The sample standard deviation of the differences, [P]; nan below two queries, 0 if all are equal."""
         return self.summary.deviations
 
     @property
     def wins(self) -> IntArray:
-        """On how many requests the first is better, [P]."""
+        """On how many queries the first is better, [P]."""
         return self.totals.wins
 
     @property
     def losses(self) -> IntArray:
-        """On how many requests the second is better, [P]."""
+        """On how many queries the second is better, [P]."""
         return self.totals.losses
 
     @property
     def ties(self) -> IntArray:
-        """On how many requests neither is better, [P]."""
+        """On how many queries neither is better, [P]."""
         return self.totals.ties
 
 
 Summarized = Differences | Summary
-"""What the tests take that need no more than sums and counts."""
+"""What the tests take that need only sums and counts."""

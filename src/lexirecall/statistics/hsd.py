@@ -1,17 +1,18 @@
-"""Honestly significant differences: all pairs of systems at once, so that no correction is needed afterwards.
+"""Honestly significant differences: all pairs of runs at once, without a need for a correction afterwards.
 
-Belongs here: Tukey's HSD on the layout of systems and requests, and its randomized form. Not here: the distribution
-behind it (`studentized_range`), pairs by themselves (`paired`).
+Belongs here: Tukey's HSD on the layout of runs and queries, and its randomized form. Not here: the distribution behind
+it (`studentized_range`), pairs by themselves (`paired`).
 
-Every system answers every request: a request on which some system has no value (nan) is left out for all of them, and
-counted. Both tests ask how far apart the best and the worst of all systems come to lie by chance, and compare every
-pair with that; so the chance of any false difference, not of each one, is alpha. The order of the systems makes no
-difference to what is said of a pair.
+Every run answers every query: a query on which some run has no value (nan) is left out for all of them, and counted.
+Both tests ask how far apart the best and the worst of all runs are likely to be by chance, and compare every pair with
+that. So the chance of any false difference, not of each one, is alpha. The order of the runs makes no difference to the
+result of a pair.
 
 Sums in floats are wrong by about 1e-16 of what is summed, times the number of terms at worst. So differences of means,
-and residuals, within 1e-12 of the largest value of the layout are taken as 0: above what rounding does to thousands of
-requests, below what any measure can mean. The yardstick is the largest value and not the mean or the spread, since
-rounding is proportional to it: responses that cancel out have means of 0 and equal ones a spread of 0, up to rounding.
+and residuals, within 1e-12 of the largest value of the layout are taken as 0. That is more than rounding does to
+thousands of queries, and less than any measure can mean. It is a share of the largest value and not of the mean or the
+spread, because rounding is proportional to it: responses that cancel out have means of 0, and equal ones a spread of 0,
+up to rounding.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -28,46 +29,46 @@ from lexirecall.progress import Progress
 from lexirecall.statistics.paired import check_chance, check_count
 from lexirecall.statistics.studentized_range import critical_value, sf
 
-_BLOCK = 2**15  # rows gathered at once: with a handful of measures they stay in the cache
+_BLOCK = 2**15  # rows gathered at once: with a few measures they stay in the cache
 _BETWEEN_REPORTS = 100  # permutations
 
 
 @dataclass(frozen=True)
 class HSD:
-    """All P pairs of systems under one measure, tested together; the reader, not the test, draws the line."""
+    """All P pairs of runs under one measure, tested together; the reader, not the test, draws the line."""
 
     a: IntArray
-    """The first system of each pair, [P]."""
+    """The first run of each pair, [P]."""
     b: IntArray
     """The second, which comes after it."""
     differences: FloatArray
-    """Mean response of the first less that of the second, [P]; exactly 0 if they are equal up to rounding."""
+    """Mean response of the first minus that of the second, [P]; exactly 0 if they are equal up to rounding."""
     pvalues: FloatArray
-    """How likely any two systems differ by so much if none is better, [P]; nan where it is not defined."""
+    """How likely any two runs are to differ by so much if none is better, [P]; nan where it is not defined."""
     lows: FloatArray
     """Where the interval of the difference begins, [P]; all P intervals hold at once with the chance 1 - alpha."""
     highs: FloatArray
     """Where it ends, [P]."""
     num_requests: int
-    """How many requests were used."""
+    """How many queries were used."""
     num_left_out: int
-    """How many were not, since some system has no value there."""
+    """How many were not, because some run has no value there."""
     mse: float
-    """Mean square of what neither the system nor the request explains; nan for permutations, which do without."""
+    """Mean square of what neither the run nor the query explains; nan for permutations, which do not need it."""
     df: int
     """Its degrees of freedom, (S-1)(Q-1); 0 for permutations."""
     num_resamples: int
     """How many permutations were drawn; 0 if none."""
     method: str
-    """The test in words."""
+    """The test, in words."""
 
 
 def tukey_hsd(responses: FloatArray, *, alpha: float = 0.05) -> HSD:
-    """Test all pairs of S systems on Q requests, [S, Q], by Tukey's HSD on the two-way layout, request effect removed.
+    """Test all pairs of S runs on Q queries, [S, Q], by Tukey's HSD on the two-way layout, without the query effect.
 
     MSE = sum (x_sq - mean_s - mean_q + mean)² / ((S-1)(Q-1)), q_ab = |mean_a - mean_b| / sqrt(MSE/Q), and p is the
     chance that the studentized range of S groups with (S-1)(Q-1) degrees of freedom exceeds q_ab. The interval is
-    difference ± critical value · sqrt(MSE/Q). Below two requests p is nan. If MSE is 0, p is 1 for equal means and 0,
+    difference ± critical value · sqrt(MSE/Q). Below two queries p is nan. If MSE is 0, p is 1 for equal means and 0,
     its limit, for others.
 
     >>> test = tukey_hsd(np.array([[3.0, 5, 6, 6], [1, 4, 2, 5], [2, 3, 4, 7]]))
@@ -91,7 +92,7 @@ def tukey_hsd(responses: FloatArray, *, alpha: float = 0.05) -> HSD:
     return HSD(
         a, b, differences, pvalues, differences - reach, differences + reach, num_requests, layout.num_left_out,
         mse=layout.deviation * layout.deviation if df > 0 else np.nan, df=df, num_resamples=0,
-        method="Tukey HSD, systems × requests",
+        method="Tukey HSD, runs × queries",
     )  # fmt: skip
 
 
@@ -104,17 +105,17 @@ def randomized_tukey_hsd(
     alpha: float = 0.05,
     show_progress: bool | None = None,
 ) -> list[HSD]:
-    """Test all pairs of S systems on Q requests, [S, Q] for each of several measures, by permutation.
+    """Test all pairs of S runs on Q queries, [S, Q] for each of several measures, by permutation.
 
-    If no system is better, the responses to a request might as well have come from the systems in any other order. So
-    they are permuted within each request, for all measures alike, and p_ab = (1 + #{max - min >= |mean_a - mean_b|}) /
-    (1 + B), where max and min are the largest and smallest mean of the B permutations; never 0, since what was observed
-    is one more of them (Phipson & Smyth 2010). A max - min that falls short by 1e-12 of the largest response counts, as
-    the same responses added in another order would. The systems are permuted in the order of their names, however they
-    are given.
+    If no run is better, the responses to a query might as well have come from the runs in any other order. So they are
+    permuted within each query, in the same way for all measures. p_ab = (1 + #{max - min >= |mean_a - mean_b|}) /
+    (1 + B), where max and min are the largest and smallest mean of each of the B permutations. It is never 0, because
+    the observed order is one more of them (Phipson & Smyth 2010). A max - min that falls short by 1e-12 of the largest
+    response counts: the same responses added in another order may. The runs are permuted in the order of their names,
+    in whatever order they are given.
 
-    The interval is difference ± the max - min that only the admissible number of permutations exceed: it lacks 0 if and
-    only if p < alpha, and is unbounded if there are too few permutations for any p below alpha.
+    The interval is difference ± the max - min that only the admissible number of permutations exceed. It excludes 0 if
+    and only if p < alpha, and is unbounded if there are too few permutations for any p below alpha.
 
     >>> one = np.array([[3.0, 5, 6, 6], [1, 4, 2, 5], [2, 3, 4, 7]])
     >>> [test] = randomized_tukey_hsd([one], names=["x", "y", "z"], num_resamples=999)
@@ -135,9 +136,9 @@ def randomized_tukey_hsd(
 def permutations_within_requests(num_requests: int, num_systems: int, seed: int) -> Iterator[IntArray]:
     """Give orders of the systems, independent for each request and all equally likely, [Q, S], without end.
 
-    From the raw bits of a named generator: numpy promises these for good, but not what it makes of them. Each system
-    draws a number, whose last bits are replaced by its index, and the numbers are sorted. More than 50 random bits are
-    left for any thousand systems, so two that are equal, and keep their order, are too rare to matter.
+    They come from the raw bits of a named generator: numpy promises never to change these, but not what it makes of
+    them. Each system draws a number. Its index replaces the last bits, and the numbers are sorted. More than 50 random
+    bits are left for any thousand systems, so equal numbers, which keep their order, are too rare to matter.
 
     >>> next(permutations_within_requests(2, 4, seed=0)).tolist()
     [[3, 2, 1, 0], [2, 3, 0, 1]]
@@ -156,7 +157,7 @@ def permutations_within_requests(num_requests: int, num_systems: int, seed: int)
 
 @dataclass(frozen=True)
 class _TwoWay:
-    """The responses of S systems to Q requests, [S, Q], and those requests that all systems have a response to, [Q]."""
+    """The responses of S systems to Q requests, [S, Q], and which requests have a response of every system, [Q]."""
 
     responses: FloatArray
     is_complete: BoolArray
@@ -165,12 +166,12 @@ class _TwoWay:
     def of(cls, responses: FloatArray, num_systems: int | None = None) -> "_TwoWay":
         responses = np.asarray(responses, float)
         if responses.ndim != 2 or len(responses) != (num_systems or len(responses)):
-            wanted = f"[{num_systems or 'S'}, Q], systems × requests"
+            wanted = f"[{num_systems or 'S'}, Q], runs × queries"
             raise UsageError(f"responses have the shape {list(responses.shape)}, but must be {wanted}")
         if len(responses) < 2:
-            raise UsageError(f"there is {counted(len(responses), 'system')}, but HSD compares two or more")
+            raise UsageError(f"there is {counted(len(responses), 'run')}, but HSD compares two or more")
         if num_infinite := np.count_nonzero(np.isinf(responses)):
-            raise DataError(f"infinite responses: {num_infinite:,}", remedy="give nan where a system has no value")
+            raise DataError(f"infinite responses: {num_infinite:,}", remedy="give nan where a run has no value")
         return cls(responses, np.asarray(~np.isnan(responses).any(axis=0)))
 
     def taken(self, rows: IntArray) -> "_TwoWay":
@@ -182,28 +183,28 @@ class _TwoWay:
 
     @cached_property
     def values(self) -> FloatArray:
-        """The responses to the requests in use, [S, Q']; each row in one piece, so that its mean is its own affair."""
+        """The responses to the requests in use, [S, Q']; each row in one piece, with a mean of its own."""
         return np.ascontiguousarray(self.responses[:, self.is_complete])
 
     @cached_property
     def noise(self) -> float:
-        """What is not to be told from 0."""
+        """What cannot be told from 0."""
         return float(TOLERANCE * np.abs(self.values).max(initial=0.0))
 
     @cached_property
     def deviation(self) -> float:
-        """sqrt(MSE), from x_sq - mean_s - mean_q + mean; 0 if it is so up to rounding. Needs two requests."""
+        """sqrt(MSE), from x_sq - mean_s - mean_q + mean; 0 if it is 0 up to rounding. Needs two requests."""
         num_systems, num_requests = self.values.shape
         centered = self.values - self.values.mean(axis=0)
         residuals = centered - centered.mean(axis=1, keepdims=True)
-        # The squares of deep exposures, such as .5^600, would be 0; a power of two scales without rounding.
+        # Squares of deep exposures, such as .5^600, would be 0; a power of two scales without rounding.
         scale = np.ldexp(1.0, int(np.frexp(np.abs(residuals).max())[1]) - 1)
         squares = ((residuals / scale) ** 2).sum() / ((num_systems - 1) * (num_requests - 1))
         deviation = float(scale * np.sqrt(squares))
         return deviation if deviation > self.noise else 0.0
 
     def differences(self, a: IntArray, b: IntArray) -> FloatArray:
-        """Return the mean response of a less that of b; nan without a request."""
+        """Return the mean response of a minus that of b; nan without requests."""
         with np.errstate(invalid="ignore"):
             means = self.values.sum(axis=1) / self.values.shape[1]
         differences = means[a] - means[b]
@@ -212,15 +213,15 @@ class _TwoWay:
 
 def _check_same_requests(layouts: Sequence[_TwoWay]) -> None:
     if len(sizes := {len(layout.is_complete) for layout in layouts}) > 1:
-        problem = f"the measures have different numbers of requests: {listed(map(str, sorted(sizes)))}"
-        raise UsageError(problem, remedy="give nan where a system has no value")
+        problem = f"the measures have different numbers of queries: {listed(map(str, sorted(sizes)))}"
+        raise UsageError(problem, remedy="give nan where a run has no value")
 
 
 def _by_name(names: Sequence[str]) -> IntArray:
-    """Return the systems in the order of their names; two of the same name would leave it open."""
+    """Return the systems in the order of their names, which must differ."""
     rows = sorted(range(len(names)), key=names.__getitem__)
     if shared := {names[x] for x, y in pairwise(rows) if names[x] == names[y]}:
-        raise UsageError(f"several systems are named {listed(sorted(shared))}", remedy="each needs a name of its own")
+        raise UsageError(f"several runs are named {listed(sorted(shared))}", remedy="give each run its own name")
     return np.array(rows, np.int64)
 
 
@@ -232,8 +233,8 @@ def _permuted_spreads(
     if not layouts:
         return spreads
     num_systems, num_requests = layouts[0].responses.shape
-    # A row for each request and system holds all measures, so that one lookup serves them all; what a measure leaves
-    # out adds 0 to its sums.
+    # A row for each request and system holds all measures: one lookup serves them all. What a measure leaves out adds 0
+    # to its sums.
     columns = [np.where(layout.is_complete, layout.responses, 0.0).T.ravel() for layout in layouts]
     rows, starts = np.stack(columns, axis=1), num_systems * np.arange(num_requests)[:, None]
     orders = permutations_within_requests(num_requests, num_systems, seed)
@@ -257,7 +258,7 @@ def _summed(rows: FloatArray, chosen: IntArray) -> FloatArray:
 
 
 def _compare(layout: _TwoWay, spreads: FloatArray, places: IntArray, alpha: float) -> HSD:
-    """Compare every pair with the permuted sums; places says where each system stands in the layout."""
+    """Compare every pair with the permuted sums; places says where each system is in the layout."""
     num_systems, num_requests = layout.values.shape
     num_resamples = len(spreads)
     a, b = np.triu_indices(num_systems, 1)
@@ -285,4 +286,4 @@ def _by_layout(responses: Sequence[FloatArray], *, alpha: float) -> list[HSD]:
 
 
 SIMULTANEOUS: dict[str, Callable[..., list[HSD]]] = {"hsd": _by_layout, "randomized-hsd": randomized_tukey_hsd}
-"""The tests that look at all systems at once, for the responses to each of several measures."""
+"""The tests of all systems at once, for the responses to each of several measures."""

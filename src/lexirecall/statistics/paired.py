@@ -1,11 +1,11 @@
-"""Paired tests: whether one system is better than another, request by request.
+"""Paired tests: whether one run is better than another, query by query.
 
-Belongs here: tests of each pair of systems by itself, with a confidence interval, and sizes of effects. Not here: what
-to do about testing many pairs (`corrections`, `hsd`).
+Belongs here: tests of each pair of runs by itself, with a confidence interval, and sizes of effects. Not here: what to
+do about testing many pairs (`corrections`, `hsd`).
 
-All tests are two-sided. Without a request p is nan; systems that tie on every request have p = 1. One request has
-p = 1, but nan under t, which needs a variance. Exchanging the systems of a pair keeps p exactly and mirrors the
-interval.
+All tests are two-sided. Without queries p is nan. Runs that tie on every query have p = 1. With a single query p is 1,
+or nan under t, which needs a variance. If the runs of a pair change places, p stays exactly the same and the interval
+is mirrored.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,32 +19,32 @@ from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.measures.measure import TOLERANCE
 from lexirecall.statistics.differences import Differences, Summarized
 
-MOST_EXACT_RANKS = 50  # untied requests up to which the distribution of rank sums is counted out, as scipy does
-MOST_TIED_RANKS = 13  # and up to which it is where sizes are tied: then every pair has a distribution of its own
-_BLOCK = 2**20  # numbers per block: what a block needs stays within tens of megabytes
+MOST_EXACT_RANKS = 50  # up to so many untied requests the distribution of rank sums is exact, as in scipy
+MOST_TIED_RANKS = 13  # and up to so many where sizes are tied: then every pair has its own distribution
+_BLOCK = 2**20  # numbers per block, which then needs tens of megabytes at most
 
 
 @dataclass(frozen=True)
 class PairedTests:
-    """One test of P pairs of systems; the reader, not the test, draws the line."""
+    """One test of P pairs of runs; the reader, not the test, draws the line."""
 
     pvalues: FloatArray
-    """How likely a difference at least as large is if neither system is better, [P]; nan where it is not defined."""
+    """How likely a difference at least as large is if neither run is better, [P]; nan where it is not defined."""
     lows: FloatArray
     """Where the confidence interval of the mean difference, or of the mean preference, begins, [P]."""
     highs: FloatArray
     """Where it ends, [P]."""
     num_resamples: int
-    """How many sign patterns were tried: all that there are, or as many as were sampled; 0 if none."""
+    """How many sign patterns were tried, all of them or a sample; 0 if none."""
     method: str
-    """The test in words."""
+    """The test, in words."""
 
 
 def paired_t(differences: Summarized, *, alpha: float = 0.05) -> PairedTests:
     """Test whether the mean difference is 0 by the paired t test; the interval is mean ± t sd/sqrt(n).
 
-    p = 2 P(T > |mean| sqrt(n)/sd) with n - 1 degrees of freedom. nan below two requests; 0, its limit, if all
-    differences are equal and not 0.
+    p = 2 P(T > |mean| sqrt(n)/sd) with n - 1 degrees of freedom. It is nan below two queries, and 0, its limit, if
+    all differences are equal and not 0.
 
     >>> one = Differences(np.array([0]), np.array([1]), np.array([[0.1, 0.3, 0.2, 0.0]]), np.ones((1, 4), bool))
     >>> test = paired_t(one)
@@ -63,10 +63,10 @@ def paired_t(differences: Summarized, *, alpha: float = 0.05) -> PairedTests:
 def wilcoxon(differences: Differences, *, alpha: float = 0.05) -> PairedTests:
     """Test whether differences are symmetric about 0 by Wilcoxon's signed ranks; the interval is that of the mean by t.
 
-    Zeros are left out, equal sizes share the mean of their ranks. The distribution of the rank sum is exact up to 50
-    requests without equal sizes and up to 13 with them, and normal beyond, corrected for equal sizes but not for
-    continuity: what scipy does once zeros are removed. Sizes within 1e-12 of the pair's largest one are equal, since
-    .3 - .2 and .2 - .1 are not the same float. A single request has p = 1.
+    Zeros are left out, and equal sizes share the mean of their ranks. The distribution of the rank sum is exact up to
+    50 queries without equal sizes and up to 13 with them. Beyond that it is normal, corrected for equal sizes but not
+    for continuity, as in scipy once zeros are removed. Sizes within 1e-12 of the pair's largest one are equal, because
+    .3 - .2 and .2 - .1 are not the same float. With a single query p is 1.
 
     >>> one = Differences(np.array([0]), np.array([1]), np.array([[0.1, 0.3, 0.2, 0.0]]), np.ones((1, 4), bool))
     >>> wilcoxon(one).pvalues.tolist()  # three of one sign: 2 / 2^3
@@ -84,12 +84,12 @@ def sign_test(differences: Summarized, *, alpha: float = 0.05, ties: str = "drop
     """Test whether wins are as likely as losses by the exact binomial test; the interval is that of (w - l)/n.
 
     p = min(1, 2 P(X <= min(w, l))), X binomial with w + l trials and chance 1/2. Ties are left out ("drop"), or each
-    side is given half of them and an odd one is left out ("split"), which makes p larger. A single win has p = 1.
+    side gets half of them and an odd one is left out ("split"), which makes p larger. A single win has p = 1.
 
-    The interval follows from Clopper and Pearson's for the chance π of a win among the w + l requests in the test:
-    (2π - 1)(w + l)/n, the number of ties being taken as given. Under "split" π counts the halves of the ties as wins
-    and losses, so that the same formula holds and the uncertainty about ties widens the interval. Either way it lacks 0
-    exactly if p < alpha.
+    The interval follows from Clopper and Pearson's for the chance π of a win among the w + l queries in the test:
+    (2π - 1)(w + l)/n, with the number of ties taken as given. Under "split" π counts the halves of the ties as wins
+    and losses. The same formula holds then, and the uncertainty about ties widens the interval. Either way the
+    interval excludes 0 exactly if p < alpha.
 
     >>> one = Differences(np.array([0]), np.array([1]), np.array([[1.0, 1, 1, 1, 1, 1, 0, 0]]), np.ones((1, 8), bool))
     >>> sign_test(one).pvalues.tolist(), sign_test(one, ties="split").pvalues.tolist()  # 6 of 6, 7 of 8
@@ -105,7 +105,7 @@ def sign_test(differences: Summarized, *, alpha: float = 0.05, ties: str = "drop
     with np.errstate(invalid="ignore"):
         share = (wins + losses) / differences.num_requests
     pvalues[differences.num_requests == 0] = np.nan
-    # The second end is the first one as the other system sees it, so that exchanging them mirrors the interval exactly.
+    # One end is the other as the other system sees it: if the systems change places, the interval is mirrored exactly.
     lows, highs = share * _lowest_balance(wins, losses, alpha), -share * _lowest_balance(losses, wins, alpha)
     return PairedTests(pvalues, lows + 0.0, highs + 0.0, 0, "sign test")  # -0.0 + 0.0 is 0.0
 
@@ -113,15 +113,16 @@ def sign_test(differences: Summarized, *, alpha: float = 0.05, ties: str = "drop
 def randomization(
     differences: Differences, *, alpha: float = 0.05, num_resamples: int = 10_000, seed: int = 0
 ) -> PairedTests:
-    """Test whether the two systems are interchangeable by flipping signs; the interval is that of the mean by t.
+    """Test whether two runs are interchangeable by flipping signs; the interval is that of the mean by t.
 
     If nothing distinguishes them, each difference might as well have the other sign: p is the share of sign patterns
-    with |sum| as large as observed. All 2^Q patterns are tried if that is no more than `num_resamples`, Q being the
-    requests on which any pair is compared; else as many are sampled, the same for every pair and every measure, and
-    p = (b + 1)/(B + 1), since the observed pattern is one of them (Phipson & Smyth 2010). So p is never 0.
+    with |sum| as large as observed. Q is the number of queries on which any pair is compared. If there are at most
+    `num_resamples` patterns, all 2^Q are tried. Otherwise that many are sampled, the same for every pair and every
+    measure, and p = (b + 1)/(B + 1), because the observed pattern is one of them (Phipson & Smyth 2010). So p is never
+    0.
 
     A sum within 1e-12 sum|d| of the observed one is as large: equal sums of Q terms differ by up to about Q 1e-16 of
-    that when added in another order, and nothing smaller can be told from rounding.
+    that when added in another order, and a smaller difference cannot be told from rounding.
 
     >>> one = Differences(np.array([0]), np.array([1]), np.array([[0.1, 0.3, 0.2, 0.0]]), np.ones((1, 4), bool))
     >>> test = randomization(one)
@@ -154,11 +155,11 @@ TESTS: dict[str, Callable[..., PairedTests]] = {
 }
 """Every test of pairs, by its name."""
 ADDED_UP = ("t", "sign")
-"""Those that need no more than sums and counts, which add up over portions of the requests."""
+"""Those that need only sums and counts, which add up over portions of the queries."""
 
 
 def default_test(differences: Summarized) -> str:
-    """Return the name of the test that suits the differences: sign for signs, t for everything that has a size.
+    """Return the name of the test that suits the differences: sign for signs, t for sizes.
 
     >>> default_test(Differences(np.array([0]), np.array([1]), np.ones((1, 3)), np.ones((1, 3), bool), is_signs=True))
     'sign'
@@ -167,10 +168,10 @@ def default_test(differences: Summarized) -> str:
 
 
 def effect_sizes(differences: Summarized) -> FloatArray:
-    """Return how large each difference is by the spread of requests, or for signs how often the first is better, [P].
+    """Return how large each difference is in units of its spread, or for signs how often the first is better, [P].
 
-    d_z = mean/sd for what has a size: nan below two requests, 0 if all are 0, infinite if they are equal and not 0.
-    For signs the probability of superiority, (wins + ties/2)/n.
+    For sizes it is d_z = mean/sd: nan below two queries, 0 if all are 0, infinite if all are equal and not 0. For signs
+    it is the probability of superiority, (wins + ties/2)/n.
 
     >>> values = np.array([[1.0, 1, 0, -1], [0, 0, 0, 0]])
     >>> signs = Differences(np.array([0, 0]), np.array([1, 2]), values, np.ones((2, 4), bool), is_signs=True)
@@ -196,14 +197,14 @@ def check_chance(name: str, value: float) -> None:
 
 
 def check_count(name: str, value: object, least: int) -> None:
-    """Raise unless the value is a whole number, and not too small.
+    """Raise unless the value is a whole number and not too small.
 
     >>> check_count("seed", -1, 0)
     Traceback (most recent call last):
-    lexirecall.errors.UsageError: seed is -1, but must be a whole number of 0 or more
+    lexirecall.errors.UsageError: seed is -1, but must be a whole number of at least 0
     """
     if not isinstance(value, (int, np.integer)) or value < least:
-        raise UsageError(f"{name} is {value!r}, but must be a whole number of {least} or more")
+        raise UsageError(f"{name} is {value!r}, but must be a whole number of at least {least}")
 
 
 def _slices(num_rows: int, num_columns: int) -> Iterator[slice]:
@@ -256,13 +257,13 @@ def _signed_ranks(values: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _signed_rank_pvalues(ranks: FloatArray, ties: FloatArray) -> FloatArray:
-    """Return p of the signed ranks, as exact as the number of ranks and of ties allows, [P]."""
+    """Return p of the signed ranks, as exact as the numbers of ranks and ties allow, [P]."""
     from scipy.special import ndtr
 
     n = np.count_nonzero(ranks, axis=1)
     lesser = (n * (n + 1) / 2 - np.abs(ranks.sum(axis=1))) / 2  # the lesser of the two rank sums
     variance = n * (n + 1) * (2 * n + 1) / 24 - ties / 48
-    z = (lesser - n * (n + 1) / 4) / np.sqrt(np.maximum(variance, 1 / 4))  # 1/4 is that of one rank: of none, z is 0
+    z = (lesser - n * (n + 1) / 4) / np.sqrt(np.maximum(variance, 1 / 4))  # 1/4 is that of one rank; of none, z is 0
     pvalues = 2 * ndtr(z)
     is_untied = (ties == 0) & (n <= MOST_EXACT_RANKS)
     pvalues[is_untied] = np.minimum(1, 2 * _rank_sum_chances()[n[is_untied], lesser[is_untied].astype(int)])
@@ -305,9 +306,10 @@ def _all_flips(num_requests: int) -> Iterator[FloatArray]:
 
 
 def _random_flips(num_requests: int, num_resamples: int, seed: int) -> Iterator[FloatArray]:
-    """Give sign patterns from a seed, the same ones whatever the blocks.
+    """Give sign patterns from a seed, the same for blocks of any size.
 
-    From the raw bits of a named generator: numpy promises these for good, but not what it makes of them.
+    They come from the raw bits of a named generator: numpy promises never to change these, but not what it makes of
+    them.
     """
     bits = np.random.PCG64(seed)
     num_words = -(-num_requests // 64)

@@ -1,9 +1,9 @@
-"""Power: how many differences a measure shows, and how many requests it would take to show them.
+"""Power: how many differences a measure shows, and how many queries it would take to show them.
 
-Belongs here: discriminative power, and the number of requests needed.
+Belongs here: discriminative power, and the number of queries needed.
 
-For every number of requests there is a least effect that the test detects with the power asked for. A table of these,
-made once, answers for all pairs: the number needed is the first whose least effect is no larger than the observed one.
+For every number of queries there is a least effect that the test detects with the desired power. A table of these, made
+once, answers for all pairs: the number needed is the first with a least effect not larger than the observed one.
 """
 
 from collections.abc import Callable
@@ -17,12 +17,12 @@ from lexirecall.measures.measure import TOLERANCE
 from lexirecall.statistics.differences import Summarized
 from lexirecall.statistics.paired import check_chance, effect_sizes
 
-LONGEST = 1000  # requests up to which power is exact; beyond, the normal distribution serves
+LONGEST = 1000  # up to so many requests power is exact, beyond that by the normal distribution
 NODES = 64  # of the quadrature: twice as many change nothing beyond rounding
 
 
 def discriminative_power(pvalues: npt.ArrayLike, alpha: float = 0.05) -> float:
-    """Return the share of pairs with p < alpha, of those whose p is defined; nan if there are none.
+    """Return the share of pairs with p < alpha among those with a defined p; nan without any.
 
     >>> discriminative_power([0.01, 0.2, float("nan"), 0.049], 0.05)
     0.6666666666666666
@@ -34,19 +34,21 @@ def discriminative_power(pvalues: npt.ArrayLike, alpha: float = 0.05) -> float:
 
 
 def requests_needed(differences: Summarized, *, alpha: float = 0.05, power: float = 0.8) -> FloatArray:
-    """Return how many requests it would take to detect each observed difference by the default test, [P].
+    """Return how many queries it would take to detect each observed difference by the default test, [P].
 
     That is the least number with which the test has p < alpha with the probability `power`, if the observed effect is
-    the true one. It says what to plan, not how sure the observation is. At least 2; infinite without an effect (or with
-    one below 1e-12, which is rounding); nan where it is not known: without a request, and below two for sizes.
+    the true one. It says what to plan, not how sure the observation is. It is at least 2. It is infinite without an
+    effect (or with one below 1e-12, which is rounding), and nan where it is not known: without queries, and below two
+    for sizes.
 
-    What has a size: the paired t test, with d_z = mean/sd. Signs: the exact binomial test on wins and losses with the
-    observed share of wins, times the number of requests per untied one, rounded up. The power of that test rises and
-    falls as requests are added one by one; the first number that reaches it is taken.
+    Sizes are tested by the paired t test, with d_z = mean/sd. Signs are tested by the exact binomial test on wins and
+    losses with the observed share of wins. Their number is then multiplied by the number of queries per untied one and
+    rounded up. The power of that test rises and falls as queries are added one by one; the first number that reaches it
+    is taken.
 
-    Exact up to 1000 (untied) requests. Beyond, by the normal distribution: if it takes a mean of s standard errors,
-    (s/d)² + z²/2 for t, z being the critical value, which is off by one at most (Guenther 1981); and (s/(2π - 1))² for
-    signs, π being the share of wins, which is off by 2% at most where alpha <= .05 and power >= .5.
+    The number is exact up to 1000 (untied) queries. Beyond that it comes from the normal distribution. If it takes a
+    mean of s standard errors, it is (s/d)² + z²/2 for t with the critical value z, off by one at most (Guenther 1981).
+    For signs with the share π of wins it is (s/(2π - 1))², off by 2% at most where alpha <= .05 and power >= .5.
 
     >>> values = np.array([[0.1, 0.3, 0.2, 0.0], [0.1, -0.1, 0.2, -0.1]])
     >>> from lexirecall.statistics import Differences
@@ -85,7 +87,7 @@ def _by_sign_test(differences: Summarized, alpha: float, power: float) -> FloatA
 
 
 def _looked_up(effects: FloatArray, tested: IntArray, least: FloatArray, beyond: FloatArray) -> FloatArray:
-    """Return the first number tested whose least effect is no larger; where there is none, what lies beyond."""
+    """Return the first number tested with a least effect that is not larger, or else what lies beyond."""
     first = np.searchsorted(-np.minimum.accumulate(least), -effects)
     within = np.append(tested, 0)[np.minimum(first, len(tested))]
     return np.where(first < len(tested), within, np.maximum(np.ceil(beyond), LONGEST + 1.0))
@@ -117,8 +119,8 @@ def _least_effects_of_t(alpha: float, power: float) -> tuple[IntArray, FloatArra
 def _beyond_critical_t(shift: FloatArray, df: IntArray, critical: FloatArray) -> FloatArray:
     """Return P(|T| > t) for noncentral T = (Z + shift)/V: the integral of P(|Z + shift| > t v) over V = sqrt(χ²/df).
 
-    By quadrature where neither the chance is 0 or 1 nor V impossible, to 1e-12. scipy's nctdtr would do, but has
-    versions that give nan here and there.
+    By quadrature, to 1e-12, where the chance is neither 0 nor 1 and V is possible. scipy's nctdtr would do, but some
+    versions of it give nan here and there.
     """
     from scipy.special import gammainc, gammaln, ndtr
 
@@ -136,7 +138,7 @@ def _beyond_critical_t(shift: FloatArray, df: IntArray, critical: FloatArray) ->
 def _least_effects_of_signs(alpha: float, power: float) -> tuple[IntArray, FloatArray]:
     """Return numbers of untied requests, and 2π - 1 for the least share π of wins that the sign test detects with each.
 
-    Only numbers at which one more loss becomes tolerable: with the same losses allowed, more requests have less power.
+    Only numbers that allow one more loss: if the losses allowed stay the same, more requests have less power.
     """
     from scipy.special import bdtr
 
@@ -153,7 +155,7 @@ def _least_effects_of_signs(alpha: float, power: float) -> tuple[IntArray, Float
 
 
 def _losses_allowed(untied: IntArray, alpha: float) -> IntArray:
-    """Return with how many losses the sign test still has p < alpha; -1 if with none.
+    """Return how many losses the sign test may have with p < alpha; -1 if not even none.
 
     >>> _losses_allowed(np.array([5, 6, 9, 20]), 0.05).tolist()
     [-1, 0, 1, 5]

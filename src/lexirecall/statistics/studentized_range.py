@@ -1,16 +1,16 @@
-"""The studentized range: how far apart the best and the worst of k equal groups come to lie by chance.
+"""The studentized range: how far apart the best and the worst of k equal groups are by chance.
 
 Belongs here: its upper tail and its critical values. Not here: what the groups are (`hsd`).
 
-W is the range of k independent standard normal variables, S² an independent χ² over its ν degrees of freedom, and the
-studentized range is W/S. Its upper tail is an integral over t = log s,
+W is the range of k independent standard normal variables, S² is an independent χ² divided by its ν degrees of freedom,
+and the studentized range is W/S. Its upper tail is an integral over t = log s,
 
     P(W > qS) = ∫ f(t) G(q e^t) dt,   f(t) ∝ exp(νt - ν e^{2t}/2),
-    G(w) = P(W > w) = k ∫ φ(z) [Φ(z)^{k-1} - (Φ(z) - Φ(z-w))^{k-1}] dz,
+    G(w) = P(W > w) = k ∫ φ(z) [Φ(z)^{k-1} - (Φ(z) - Φ(z-w))^{k-1}] dz.
 
-whose bracket is Φ(z)^{k-1} (1 - (1-r)^{k-1}), r = Φ(z-w)/Φ(z), and so without cancellation through expm1 and log1p.
-Both integrands are analytic and die out at both ends: the trapezoid rule converges exponentially, and the steps below
-leave less than 1e-11 of relative error for k up to 2,000, any ν from 1 on, and any chance above 1e-100.
+The bracket is Φ(z)^{k-1} (1 - (1-r)^{k-1}), r = Φ(z-w)/Φ(z), which expm1 and log1p compute without cancellation. Both
+integrands are analytic and vanish at both ends, so the trapezoid rule converges exponentially. The steps below leave a
+relative error of less than 1e-11 for k up to 2,000, any ν from 1 on, and any chance above 1e-100.
 """
 
 from functools import lru_cache
@@ -24,16 +24,16 @@ from lexirecall.statistics.paired import check_chance
 LEAST_ALPHA = 1e-100
 """The smallest chance for which a critical value is given."""
 
-_SMALLEST = 40.0  # exponent of what is left out of the integral over t, relative to its peak: e^-40
+_SMALLEST = 40.0  # what is left out of the integral over t is e^-40 of its peak
 _WIDEST = 40  # G is 1e-170 there, and taken as 0 beyond
-_DEGREE = 19  # of the polynomial that stands for G between two whole numbers
-_BLOCK = 2**15  # values of G at once: what they need stays in the cache
+_DEGREE = 19  # of the polynomial that replaces G between two whole numbers
+_BLOCK = 2**15  # values of G at once, few enough for the cache
 
 
 def sf(q: FloatArray, k: int, df: float) -> FloatArray:
     """Return the chance that the studentized range of k groups exceeds q, for 1 to infinitely many degrees of freedom.
 
-    P(W > qS), as in the head of this module; 1 for q <= 0. For two groups it is the two-sided p of t = q/√2.
+    P(W > qS), as at the top of this module; 1 for q <= 0. For two groups it is the two-sided p of t = q/√2.
 
     >>> sf(np.array([0.0, 3.5, 25.0]), 3, 10)
     array([1.00000000e+00, 7.71033108e-02, 1.96108175e-08])
@@ -55,7 +55,7 @@ def critical_value(alpha: float, k: int, df: float) -> float:
     _check(k, df)
     check_chance("alpha", alpha)
     if alpha < LEAST_ALPHA:
-        raise UsageError(f"alpha is {alpha!r}, but a critical value is known from {LEAST_ALPHA} on")
+        raise UsageError(f"alpha is {alpha!r}, but must be at least {LEAST_ALPHA} to have a critical value")
     return _critical_value(float(alpha), int(k), float(df))
 
 
@@ -71,9 +71,9 @@ def _critical_value(alpha: float, k: int, df: float) -> float:
 
 def _check(k: int, df: float) -> None:
     if not (isinstance(k, (int, np.integer)) and k >= 2):
-        raise UsageError(f"k is {k!r}, but must be a whole number of groups, 2 or more")
+        raise UsageError(f"k is {k!r}, but must be a whole number of groups, at least 2")
     if not df >= 1:
-        raise UsageError(f"df is {df!r}, but must be 1 or more; infinity is allowed")
+        raise UsageError(f"df is {df!r}, but must be at least 1; infinity is allowed")
 
 
 def _unbent(y: FloatArray, df: float) -> FloatArray:
@@ -103,9 +103,9 @@ def _integrate(q: FloatArray, k: int, df: float) -> FloatArray:
 def _steps(k: int, df: float) -> tuple[float, int, int]:
     """Return the step of the rule, and how many steps it goes below and above the middle.
 
-    f is about normal with deviation 1/√(2ν), and falls like e^{νt} on the left. G falls like e^{-w²/4}, so that the
-    product has about the shape of f, with its middle at t = -log(1 + q²/2ν)/2. But with many groups G stays near 1 for
-    longer and then falls like extreme values do, the more steeply the more groups: so steps shrink with log k.
+    f is about normal with deviation 1/√(2ν), and falls like e^{νt} on the left. G falls like e^{-w²/4}, so the product
+    has about the shape of f, with its middle at t = -log(1 + q²/2ν)/2. But with many groups G stays near 1 for longer
+    and then falls as extreme values do, more steeply with more groups. So the steps shrink with log k.
     """
     step = min(0.15 / (1 + np.log(k)), 0.42 / np.sqrt(df))
     room = _SMALLEST / df
@@ -121,7 +121,7 @@ def _log_density(t: FloatArray, df: float) -> FloatArray:
 
 
 def _weighed(w: FloatArray, log_weights: FloatArray, k: int) -> FloatArray:
-    """Return exp(log_weights) G(w), from the polynomials that stand for G(w) exp(w²/4)."""
+    """Return exp(log_weights) G(w), from the polynomials for G(w) exp(w²/4)."""
     from numpy.polynomial.chebyshev import chebval
 
     is_known = w < _WIDEST
@@ -151,7 +151,7 @@ def _range_tail(w: FloatArray, k: int) -> FloatArray:
     w = w[..., None]
     z = w / 2 + np.arange(-9.5, 9.5 + step / 2, step)
     r = np.minimum(ndtr(z - w) / ndtr(z), 1.0)
-    with np.errstate(divide="ignore"):  # log 0 where z is so large that r = 1 in floats
+    with np.errstate(divide="ignore"):  # log 0 where z is so large that r is 1 in floats
         log_within = (k - 1) * np.log1p(-r)
     density = np.exp((k - 1) * log_ndtr(z) - z**2 / 2) / np.sqrt(2 * np.pi)
     return np.asarray(k * step * (density * -np.expm1(log_within)).sum(axis=-1))
