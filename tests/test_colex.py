@@ -352,20 +352,20 @@ def test_with_five_items_missing_floats_do_not_see_the_others() -> None:
         (lambda: colex_rank([math.nan]), "must be whole numbers"),
         (lambda: colex_rank(np.array([-np.inf])), "must be whole numbers"),
         (lambda: colex_rank("12"), "must be whole numbers"),  # type: ignore[arg-type]
-        (lambda: colex_rank([1, math.inf]), "an item is not retrieved"),
+        (lambda: colex_rank([1, math.inf]), "a relevant document was not retrieved"),
         (lambda: sort_key([1, 2], 1), r"num_relevant is 1, but must be a whole number of at least 2, .* \(1, 2\)"),
         (lambda: sort_key([1, math.inf], 1), "num_relevant is 1, but"),
         (lambda: sort_key([1, 2], 2.5), "num_relevant is 2.5"),  # type: ignore[arg-type]
-        (lambda: sort_key([1, 2**32 - 1]), "position 4294967295 does not fit into a key"),
+        (lambda: sort_key([1, 2**32 - 1]), "position 4294967295 does not fit in a key"),
         (
             lambda: place([1, 9], 10, 4),
             r"the corpus size is 10, but must be a whole number of at least 11\n"
-            r" *4 relevant items, of which 2 stand at \(1, 9\), have no room in less$",
+            r" *4 relevant documents \(2 of them at \(1, 9\)\) cannot fit in less$",
         ),
-        (lambda: place([], 3, 4), r"at least 4\n *4 relevant items have no room in less$"),
+        (lambda: place([], 3, 4), r"at least 4\n *4 relevant documents cannot fit in less$"),
         (lambda: place([1], 3.5), "the corpus size is 3.5"),  # type: ignore[arg-type]
         (lambda: place([1], 3, order="best"), "order is 'best', but must be one of recall, precision"),  # type: ignore[arg-type]
-        (lambda: colex_unrank(-1, 2), "the rank is -1, but must be a whole number, 0 or more"),
+        (lambda: colex_unrank(-1, 2), "the rank is -1, but must be a whole number of at least 0"),
         (lambda: colex_unrank(6, 2, 4), r"the rank is 6, but must be below C\(4, 2\)"),
         (lambda: colex_unrank(1, 0), r"the rank is 1, but must be below C\(n, 0\)"),
         (lambda: colex_unrank(10**9999, 2, 4), r"the rank is 2\*\*33215.96, but"),
@@ -376,7 +376,7 @@ def test_with_five_items_missing_floats_do_not_see_the_others() -> None:
         (lambda: yager_weights(2, 10, 1.0), "epsilon is 1.0, but must be above 0 and below 1"),
         (lambda: yager_lexirecall([1], 10, epsilon=0), "epsilon is 0.0"),
         (lambda: yager_lexirecall([11], 10), "the corpus size is 10"),
-        (lambda: yager_float_limit(0), "num_relevant is 0, but must be 1 or more"),
+        (lambda: yager_float_limit(0), "num_relevant is 0, but must be at least 1"),
         (lambda: yager_float_limit(2, epsilon=2), "epsilon is 2"),
     ],
 )

@@ -1,8 +1,8 @@
 """Exact places: a ranking as a whole number, exactly, and keys that sort as LexiRecall does.
 
-Belongs here: the place of a ranking among all placements of its relevant items (`colex`), the sums of binomial
-coefficients that it is made of (`binomials`), and the number that the paper gives for it (`yager`). Not here: the
-measures made of them (measures.exact).
+Belongs here: the place of a ranking among all placements of its relevant documents (`colex`), the sums of binomial
+coefficients behind it (`binomials`), and the number that the paper gives for it (`yager`). Not here: the measures made
+from them (measures.exact).
 """
 
 from lexirecall.exact.colex import (

@@ -1,10 +1,10 @@
 """Sums of binomial coefficients, exactly: C(t_1, 1) + C(t_2, 2) + … + C(t_k, k), and the way back.
 
-Belongs here: the numbers that the place of a ranking is made of, and nothing about rankings.
+Belongs here: the numbers behind the place of a ranking. Not here: anything about rankings.
 
-Every number from 0 on is such a sum, in one way, for every k: the combinatorial number system. Where a thousand items
-are relevant a coefficient has thousands of digits. To compute one takes k multiplications; from a neighbour it takes as
-many as they are apart, so that this is done where they are near.
+For every k, each number from 0 on is such a sum in exactly one way: the combinatorial number system. If a thousand
+items are relevant, a coefficient has thousands of digits. Computing one takes k multiplications. From a neighbour it
+takes as many as they are apart, which is faster if they are near.
 """
 
 import math
@@ -17,7 +17,7 @@ _NEAR = 4
 
 
 def binomials(tops: Iterable[int], first: int = 1) -> Iterator[int]:
-    """Give C(t, k) for each t of an ascending row, with k = first and counting.
+    """Give C(t, k) for each t of an ascending row, where k counts up from first.
 
     >>> list(binomials([3, 4, 7]))
     [3, 6, 35]
@@ -34,9 +34,9 @@ def binomials(tops: Iterable[int], first: int = 1) -> Iterator[int]:
 
 
 def decomposed(number: int, k: int) -> tuple[int, ...]:
-    """Return the row t_1 < … < t_k whose C(t_i, i) add up to a number, for k from 1 on.
+    """Return the row t_1 < … < t_k with C(t_i, i) that add up to a number, for k from 1 on.
 
-    From the last on, each is the largest that leaves nothing negative. Where nothing is left t_i = i - 1.
+    From the last one back, each is the largest that leaves nothing negative. Where nothing is left, t_i = i - 1.
 
     >>> decomposed(44, 3)  # 3 + 6 + 35
     (3, 4, 7)
@@ -69,7 +69,7 @@ def _guess(number: int, k: int) -> int:
     """Solve C(t, k) = number in floats, for numbers from 1 on.
 
     k! C(t, k) is the product of y - (k-1)/2, …, y + (k-1)/2 for y = t - (k-1)/2. It is at most y^k, which gives a y
-    that is too small, and its logarithm is concave in log y, so that Newton's method rises to the solution.
+    that is too small. Its logarithm is concave in log y, so Newton's method rises to the solution.
     """
     if k == 1:
         return number

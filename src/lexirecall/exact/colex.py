@@ -1,12 +1,12 @@
-"""Exact metric lexirecall: the place of a ranking among all the placements of its relevant items.
+"""Exact metric lexirecall: the place of a ranking among all placements of its relevant documents.
 
 Belongs here: placements as numbers, exactly, and back; keys that sort as LexiRecall does. Not here: the measures made
-of them (measures.exact), and the paper's own number (yager).
+from them (measures.exact), and the paper's own number (yager).
 
-m relevant items can stand in a corpus of n in C(n, m) ways. LexiRecall compares two of them at the deepest difference,
-which is the colexicographic order of the m-subsets of {1, …, n}; LexiPrecision compares at the first, which is the
-lexicographic order. So a ranking has an exact place in either, counted from 0, the best. Everything is in integers:
-C(528155, 70) has 301 digits.
+m relevant documents can be placed in a corpus of n in C(n, m) ways. LexiRecall compares two placements at the deepest
+difference, which is the colexicographic order of the m-subsets of {1, …, n}. LexiPrecision compares them at the first
+difference, which is the lexicographic order. So a ranking has an exact place in either order, counted from 0, the best.
+Everything is in integers: C(528155, 70) has 301 digits.
 """
 
 import math
@@ -29,7 +29,7 @@ NOT_RETRIEVED = 2**32 - 1
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a ranking stands among all placements of its relevant items: `rank` of them are better than it.
+    """The place of a ranking among all placements of its relevant documents: `rank` of them are better.
 
     Its `float` is its percentile, correctly rounded.
 
@@ -52,11 +52,11 @@ class Place:
 
     @property
     def percentile(self) -> Fraction:
-        """The share of the other placements that are worse; 1 where there is no other."""
+        """The share of the other placements that are worse; 1 if this is the only one."""
         return Fraction(self.worse, self.total - 1) if self.total > 1 else Fraction(1)
 
     def __float__(self) -> float:
-        # the division of two integers, of any size, is correctly rounded, and needs no common divisor
+        # dividing two integers of any size is correctly rounded, without a common divisor
         return self.worse / (self.total - 1) if self.total > 1 else 1.0
 
     @property
@@ -75,8 +75,7 @@ def checked(
 ) -> tuple[list[int], int]:
     """Return the positions of the items retrieved, and m; or raise.
 
-    Items that are not retrieved are at infinity, or left out where m is given; without it there are as many as
-    positions.
+    Items that are not retrieved are at infinity, or left out if m is given. Without m, it is the number of positions.
 
     >>> checked([2, 3, math.inf]), checked([2, 3], num_relevant=3)
     (([2, 3], 3), ([2, 3], 3))
@@ -90,7 +89,7 @@ def checked(
     m = len(given) if num_relevant is None else num_relevant
     if not _is_whole(m) or m < len(given):
         at_least = f"a whole number of at least {len(given)}"
-        raise UsageError(f"num_relevant is {m}, but must be {at_least}, since the positions are {_shown(given)}")
+        raise UsageError(f"num_relevant is {m}, but must be {at_least}, because the positions are {_shown(given)}")
     if corpus_size is not None:
         _check_size(found, m, corpus_size)
     return list(map(int, found)), int(m)
@@ -112,18 +111,18 @@ def _shown(positions: list[Any]) -> str:
 
 
 def _brief(number: int) -> str:
-    """Return an integer as a message shows it, if it is small; Python refuses to write out the very large ones."""
+    """Return an integer for a message; a large one as a power of two, because Python refuses to write it out."""
     return str(number) if not _is_whole(number) or number < 2**128 else f"2**{math.log2(number):.2f}"
 
 
 def _check_size(found: list[int], m: int, n: int) -> None:
-    """Raise unless what is retrieved and what is missing has room in the corpus."""
+    """Raise unless what is retrieved and what is missing fits in the corpus."""
     needed = max(m, found[-1] + m - len(found) if found else 0)
     if not _is_whole(n) or n < needed:
-        which = f", of which {len(found)} stand at {_shown(found)}," if found else ""
+        which = f" ({len(found)} of them at {_shown(found)})" if found else ""
         raise UsageError(
             f"the corpus size is {n}, but must be a whole number of at least {needed}",
-            remedy=f"{counted(m, 'relevant item')}{which} have no room in less",
+            remedy=f"{counted(m, 'relevant document')}{which} cannot fit in less",
         )
 
 
@@ -132,7 +131,7 @@ def place(
 ) -> Place:
     """Return the exact place of a ranking, by LexiRecall or, with order="precision", by LexiPrecision.
 
-    Items not retrieved are at the bottom of the corpus: the i-th of m at n - m + i.
+    Documents that were not retrieved are at the bottom of the corpus: the i-th of m at n - m + i.
 
     >>> place([2, 3, 8], corpus_size=1000, num_relevant=6).rank  # the paper's example: 2, 3, 8, 998, 999, 1000
     1368173134317047
@@ -145,10 +144,10 @@ def place(
 
 
 def place_of(found: list[int], m: int, n: int, order: OrderName = "recall") -> Place:
-    """Return the place of a ranking whose first items are found at these positions, unchecked.
+    """Return the place of a ranking that finds its first items at these positions, unchecked.
 
     By LexiRecall, C(n-m+r, r) - 1 - sum_i C(p_i - 1, i) over the r items retrieved are worse: all placements that
-    leave the same m - r items at the bottom, but itself and those better than it. By LexiPrecision,
+    leave the same m - r items at the bottom, except itself and those that are better. By LexiPrecision it is
     sum_i C(n - p_i, m - i + 1), which is 0 for the items at the bottom.
 
     >>> place_of([1], 2, 4), place_of([1], 2, 4, "precision")
@@ -167,7 +166,7 @@ def percentile(
 ) -> Fraction:
     """Return the exact share of the other placements that are worse, 1 - rank/(C(n, m) - 1), from 0 to 1.
 
-    1 where there is no other placement. `float` of it is correctly rounded.
+    It is 1 if there is only one placement. Its `float` is correctly rounded.
 
     >>> percentile([1, 3], corpus_size=4)  # better: (1, 2); worse: (2, 3), (1, 4), (2, 4), (3, 4)
     Fraction(4, 5)
@@ -180,7 +179,7 @@ def percentile(
 def bits(positions: Vector, corpus_size: int, num_relevant: int | None = None, *, order: OrderName = "recall") -> float:
     """Return log2(C(n, m) / (rank + 1)): how many bits of luck it takes to place as well at random.
 
-    From 0, the worst, to log2 C(n, m). One more bit means half as many placements that are as good.
+    It goes from 0, the worst, to log2 C(n, m). One more bit means that half as many placements are as good.
 
     >>> bits([1], corpus_size=1024), bits([2], corpus_size=1024), bits([1024], corpus_size=1024)
     (10.0, 9.0, 0.0)
@@ -196,14 +195,15 @@ def colex_rank(positions: Vector) -> int:
     """
     found, m = checked(positions)
     if len(found) < m:
-        raise UsageError("an item is not retrieved, so that its position is unknown", remedy="use place(), with n")
+        problem = "a relevant document was not retrieved, so its position is unknown"
+        raise UsageError(problem, remedy="use place(), with a corpus size")
     return sum(binomials(p - 1 for p in found))
 
 
 def colex_unrank(rank: int, num_relevant: int, corpus_size: int | None = None) -> tuple[int, ...]:
     """Return the positions with this place by LexiRecall, counted from 0, the best.
 
-    With a corpus size, a rank beyond its last placement is an error.
+    With a corpus size, a rank beyond the last placement is an error.
 
     >>> colex_unrank(3, num_relevant=2), colex_unrank(10**30, num_relevant=6)
     ((1, 4), (15105, 38174, 87286, 119567, 131834, 299383))
@@ -237,11 +237,11 @@ def lex_unrank(rank: int, num_relevant: int, corpus_size: int) -> tuple[int, ...
 
 def _check_rank(rank: int, m: int, n: int | None) -> None:
     if not _is_whole(m) or m < 0:
-        raise UsageError(f"num_relevant is {m}, but must be a whole number, 0 or more")
+        raise UsageError(f"num_relevant is {m}, but must be a whole number of at least 0")
     if n is not None:
         _check_size([], m, n)
     if not _is_whole(rank) or rank < 0:
-        raise UsageError(f"the rank is {_brief(rank)}, but must be a whole number, 0 or more")
+        raise UsageError(f"the rank is {_brief(rank)}, but must be a whole number of at least 0")
     if rank and (m == 0 or (n is not None and rank >= math.comb(int(n), int(m)))):
         raise UsageError(
             f"the rank is {_brief(rank)}, but must be below C({'n' if n is None else n}, {m})",
@@ -252,8 +252,8 @@ def _check_rank(rank: int, m: int, n: int | None) -> None:
 def sort_key(positions: Vector, num_relevant: int | None = None) -> bytes:
     """Return bytes that sort as LexiRecall does, the best first: p_m, …, p_1 as four bytes each, high byte first.
 
-    An item that was not retrieved is ff ff ff ff, below every position; no corpus size is needed. Only the keys of one
-    request, with one m, can be compared.
+    A document that was not retrieved is ff ff ff ff, below every position, and no corpus size is needed. Compare only
+    keys of the same query, with the same m.
 
     >>> sort_key([2, 258], num_relevant=3).hex(" ", 4)
     'ffffffff 00000102 00000002'
@@ -262,7 +262,7 @@ def sort_key(positions: Vector, num_relevant: int | None = None) -> bytes:
     """
     found, m = checked(positions, num_relevant)
     if found and found[-1] >= NOT_RETRIEVED:
-        raise UsageError(f"position {found[-1]} does not fit into a key", remedy=f"the last is {NOT_RETRIEVED - 1}")
+        raise UsageError(f"position {found[-1]} does not fit in a key", remedy=f"the highest is {NOT_RETRIEVED - 1}")
     key = np.full(m, NOT_RETRIEVED, dtype=">u4")
     key[: len(found)] = found
     return key[::-1].tobytes()

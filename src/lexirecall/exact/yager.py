@@ -1,11 +1,11 @@
 """The paper's metric lexirecall: Yager's leximin weights on the positions.
 
-Belongs here: the weights and the weighted sum as the paper writes them, in floats and in exact fractions, and how far
-floats carry.
+Belongs here: the weights and the weighted sum as the paper writes them, in floats and in exact fractions, and where
+floats fail.
 
-The allocations x_i = (n - p_i)/n fall with i, so that the last is the worst-off, and has the largest weight: about n
-times that of the one before. Exactly, the sum orders rankings as LexiRecall does. In floats it does so only while n^m
-is below 2^53, about; beyond, rankings that differ become equal. `colex` has no such limit.
+The allocations x_i = (n - p_i)/n fall with i, so the last is the worst-off and has the largest weight: about n times
+that of the one before. The exact sum orders rankings as LexiRecall does. In floats it does so only while n^m is below
+about 2^53; beyond that, different rankings become equal. `colex` has no such limit.
 
 The weights are from: Yager. On the analytic representation of the leximin ordering and its application to flexible
 constraint propagation. European Journal of Operational Research 102(1), 1997.
@@ -23,10 +23,10 @@ Real = TypeVar("Real", float, Fraction)
 
 
 def yager_weights(num_relevant: int, corpus_size: int, epsilon: Real) -> tuple[Real, ...]:
-    """Return the weights w_1 … w_m, which grow steeply and add up to 1: floats, or fractions if ε is one.
+    """Return the weights w_1 … w_m, which grow steeply and add up to 1: floats, or fractions if ε is a fraction.
 
     w_i = Δ^(m-i) / (1+Δ)^(m+1-i) for i > 1, w_1 = Δ^(m-1) / (1+Δ)^(m-1), Δ = 1/(n + ε), with ε between 0 and 1.
-    A weight too small for a float is 0.
+    A weight that is too small for a float is 0.
 
     >>> [f"{w:.4f}" for w in yager_weights(3, 10, epsilon=0.5)]
     ['0.0076', '0.0794', '0.9130']
@@ -38,7 +38,7 @@ def yager_weights(num_relevant: int, corpus_size: int, epsilon: Real) -> tuple[R
     _, m = checked([], num_relevant, corpus_size)
     _check_epsilon(epsilon)
     delta = 1 / (int(corpus_size) + epsilon)
-    # the first has one factor 1 + Δ less, so that they add up to 1
+    # the first has one factor 1 + Δ less: then they add up to 1
     return tuple(delta ** (m - i) / (1 + delta) ** (m + 1 - max(i, 2)) for i in range(1, m + 1))
 
 
@@ -52,8 +52,8 @@ def yager_lexirecall(
 ) -> float:
     """Return metric lexirecall in floats: sum_i w_i (n - p_i)/n, higher is better, 0 if nothing is relevant.
 
-    Items not retrieved are at the bottom of the corpus. Only up to `yager_float_limit` do different rankings have
-    different values.
+    Documents that were not retrieved are at the bottom of the corpus. Different rankings are sure to have different
+    values only up to `yager_float_limit`.
 
     >>> round(yager_lexirecall([2, 3, 8], corpus_size=10), 4)
     0.2442
@@ -71,9 +71,9 @@ def yager_lexirecall(
 def yager_lexirecall_exact(
     positions: Vector, corpus_size: int, num_relevant: int | None = None, *, epsilon: Fraction | float = Fraction(1, 2)
 ) -> Fraction:
-    """Return metric lexirecall exactly; its order is LexiRecall's, whatever n and m.
+    """Return metric lexirecall exactly; its order is LexiRecall's for every n and m.
 
-    With Δ < 1/n, one position at level k outweighs all that can be gained above it: the weights w_1 … w_(k-1)
+    With Δ < 1/n, one position at level k outweighs everything that can be gained above it: the weights w_1 … w_(k-1)
     add up to Δ w_k.
 
     >>> yager_lexirecall_exact([2, 3, 8], corpus_size=10)
@@ -89,11 +89,11 @@ def yager_lexirecall_exact(
 
 
 def yager_ratio(found: list[int], m: int, n: int, epsilon: Fraction | float) -> tuple[int, int]:
-    """Return metric lexirecall as two whole numbers, of which the second depends on m, n and ε only; m is above 0.
+    """Return metric lexirecall as one whole number over another, which depends on m, n and ε only; m is above 0.
 
     With N = n + ε = a/b and N + 1 = c/b the weights are w_1 = (b/c)^(m-1) and w_i = a/b (b/c)^(m+1-i). So the sum of
     w_i x_i, x_i = n - p_i, is that of a x_i b^(m-i) c^(i-2) over c^(m-1), and x_1 b^(m-1); by Horner's rule in c.
-    Positions are in order, as `checked` gives them; a decimal ε is meant as it is written.
+    Positions are in order, as `checked` gives them; a decimal ε is taken as it is written.
 
     >>> yager_ratio([2, 3, 8], 3, 10, 0.5)
     (1292, 5290)
@@ -115,11 +115,11 @@ def _all(found: list[int], m: int, n: int) -> list[int]:
 
 
 def yager_float_limit(num_relevant: int, epsilon: float = 0.5) -> int:
-    """Return the largest n up to which `yager_lexirecall` is sure to tell any two rankings apart; below m, it never is.
+    """Return the largest n for which `yager_lexirecall` is sure to tell any two rankings apart; below m, it never is.
 
     The nearest values are those of two rankings that differ by 1 in p_1: w_1/n apart. Values are below 1, where floats
-    are 2^-53 apart, so that n/w_1 = n (n + 1 + ε)^(m-1) below 2^53 is enough; the rounding of the terms takes a share
-    of at most n 2^-51 from that.
+    are 2^-53 apart. So it is enough that n/w_1 = n (n + 1 + ε)^(m-1) is below 2^53; rounding the terms takes a share of
+    at most n 2^-51 from that.
 
     >>> [yager_float_limit(m) for m in range(3, 8)]
     [208062, 9740, 1550, 454, 188]
@@ -127,7 +127,7 @@ def yager_float_limit(num_relevant: int, epsilon: float = 0.5) -> int:
     _, m = checked([], num_relevant)
     _check_epsilon(epsilon)
     if m == 0:
-        raise UsageError("num_relevant is 0, but must be 1 or more")
+        raise UsageError("num_relevant is 0, but must be at least 1")
     return bisect_left(range(2**51), True, lo=1, key=lambda n: not _is_sure(n, m, Fraction(epsilon))) - 1
 
 
