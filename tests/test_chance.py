@@ -224,11 +224,11 @@ def test_a_measure_that_is_only_called_tse_is_enumerated() -> None:
 @pytest.mark.parametrize(
     ("call", "problem"),
     [
-        (lambda: tie_probability("RPP", 2, 5), "ties of RPP are not offered"),
-        (lambda: tie_probability("Bpref", 2, 5), "judged non-relevant items"),
+        (lambda: tie_probability("RPP", 2, 5), "tie probability of RPP is not available"),
+        (lambda: tie_probability("Bpref", 2, 5), "judged non-relevant documents"),
         (lambda: tie_probability("R", 2, 5), "needs a cutoff"),
         (lambda: tie_probability(MEASURES["Depth"], 2, 5), "needs a recall"),
-        (lambda: tie_probability("AP", 6, 5), "no room"),
+        (lambda: tie_probability("AP", 6, 5), "6 relevant documents do not fit in a corpus of 5"),
         (lambda: tie_probability("AP", 10, 1000, num_pairs=0), "num_pairs is 0"),
         (lambda: exact_tie_probability(AP, 10, 1000), "too many placements"),
         (lambda: tie_probability_at_level(0, 3, 5), "from 1 to 3"),

@@ -133,13 +133,13 @@ def test_a_complete_ranking_lists_the_whole_corpus() -> None:
 
 @pytest.mark.parametrize(("m", "n"), [(0, 5), (6, 5), (1, 0), (-1, 5), (1.5, 5), (True, 5), ("1", 5)])
 def test_relevant_items_without_room_are_refused(m: int, n: int) -> None:
-    with pytest.raises(UsageError, match=r"no room|whole number"):
+    with pytest.raises(UsageError, match=r"do not fit|whole number"):
         recall_orientation("AP", m, n)
 
 
 @pytest.mark.parametrize("measure", [m for m in all_measures() if m.needs_judged], ids=str)
 def test_measures_of_other_items_have_no_orientation(measure: Measure) -> None:
-    with pytest.raises(UsageError, match="judged non-relevant items"):
+    with pytest.raises(UsageError, match="judged non-relevant documents"):
         precision_orientation(measure, 2, 10)
 
 

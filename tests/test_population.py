@@ -225,7 +225,7 @@ def test_the_closed_form_is_refused_unless_the_weight_of_a_single_item_is_1() ->
 
 @pytest.mark.parametrize("exposure", [lambda i: i, lambda i: 2.5 - i])
 def test_the_worst_provider_in_closed_form_needs_an_exposure_that_falls_and_is_not_negative(exposure: Any) -> None:
-    with pytest.raises(UsageError, match=r"neither grow nor be negative.*\n.*provider_utilities\(…\).worst"):
+    with pytest.raises(UsageError, match=r"must not grow with depth or be negative.*\n.*provider_utilities\(…\).worst"):
         worst_case_provider(exposure, [1, 2, 3])
     assert provider_utilities(exposure, [1, 2, 3]).worst.utility == min(exposure(1), exposure(3))
 
@@ -322,23 +322,26 @@ def test_a_measure_without_exposure_and_weight_is_refused(function: Any, measure
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: user_utilities("AP", range(1, 22)), r"21 relevant items have 2\^21 - 1 sets.*20 items\n.*worst_case"),
+        (
+            lambda: user_utilities("AP", range(1, 22)),
+            r"21 relevant documents have 2\^21 - 1 sets.*20 documents\n.*worst_case",
+        ),
         (lambda: provider_utilities("ap", range(1, 22)), "enumeration stops at 20"),
-        (lambda: user_utilities("AP", []), r"0 relevant items cannot be at the positions \[\]"),
-        (lambda: user_utilities("AP", [1, 2], 1), r"1 relevant items cannot be"),
+        (lambda: user_utilities("AP", []), r"0 relevant documents cannot be at the positions \[\]"),
+        (lambda: user_utilities("AP", [1, 2], 1), r"1 relevant document cannot be"),
         (lambda: user_utilities("AP", [3, 3]), r"cannot be at the positions \[3, 3\]"),
         (lambda: worst_case_user("AP", [0]), r"cannot be at the positions \[0\]"),
         (lambda: worst_case_user("AP", [1.5]), r"cannot be at the positions \[1.5\]"),  # type: ignore[list-item]
-        (lambda: worst_case_provider("ap", [8], 3, corpus_size=9), "do not fit in a corpus of 9"),
-        (lambda: user_utilities("AP", [10], corpus_size=9), "do not fit in a corpus of 9"),
+        (lambda: worst_case_provider("ap", [8], 3, corpus_size=9), "cannot fit in a corpus of 9"),
+        (lambda: user_utilities("AP", [10], corpus_size=9), "cannot fit in a corpus of 9"),
         (lambda: worst_case_user("TSE(e=linear)", [1]), "linear exposure 1 - i/n needs the corpus size"),
         (lambda: user_utilities("WSS@1", [1]), "WSS@1 needs the corpus size"),
         (lambda: worst_case_provider("sqrt", [1]), "exposure is 'sqrt', but must be one of ap, dcg, rbp, linear"),
         (lambda: user_utilities(MEASURES["R"], [1]), "R needs a cutoff"),
         (lambda: user_utilities("AP", [1, 2]).member(0), "the mask is 0, but must be from 1 to 3"),
         (lambda: user_utilities("AP", [1, 2]).member(4), "the mask is 4"),
-        (lambda: is_top_heavy("AP", max_relevant=5, corpus_size=4), "5 relevant items do not fit in a corpus of 4"),
-        (lambda: leximin([1, 2], [1]), "not of 2 and 1"),
+        (lambda: is_top_heavy("AP", max_relevant=5, corpus_size=4), "5 relevant documents do not fit in a corpus of 4"),
+        (lambda: leximin([1, 2], [1]), "not of lengths 2 and 1"),
         (lambda: leximin([math.nan], [1]), "undefined"),
     ],
 )

@@ -245,18 +245,18 @@ def test_ids_are_compared_as_text() -> None:
 @pytest.mark.parametrize(
     ("call", "problem"),
     [
-        (lambda: expected_exposure(["ab"], ["a"]), "'ab' is no list of items"),
-        (lambda: expected_exposure([{"a": 1}], ["a"]), "is no list of items"),  # type: ignore[list-item]
-        (lambda: expected_exposure([["a"]], "ab"), "the relevant items: 'ab' is no list"),
+        (lambda: expected_exposure(["ab"], ["a"]), "'ab' is not a list of documents"),
+        (lambda: expected_exposure([{"a": 1}], ["a"]), "is not a list of documents"),  # type: ignore[list-item]
+        (lambda: expected_exposure([["a"]], "ab"), "the relevant documents: 'ab' is not a list"),
         (lambda: expected_exposure([["a", "b", "a"]], ["a"]), "ranking 1: 'a' is listed twice"),
-        (lambda: expected_exposure([["a"]], ["a", "a"]), "the relevant items: 'a' is listed twice"),
+        (lambda: expected_exposure([["a"]], ["a", "a"]), "the relevant documents: 'a' is listed twice"),
         (lambda: expected_exposure([], ["a"]), "the shape"),
         (lambda: expected_exposure([["a"]], []), "the shape"),
         (lambda: expected_exposure([["a"]], ["a"], "log"), "exposure is 'log'"),
         (lambda: expected_exposure([["a"]], ["a"], "linear"), "needs the corpus size"),
         (
             lambda: expected_exposure([["a", "x"]], ["a", "b"], corpus_size=2),
-            "too small for 2 items, without 1 relevant",
+            "too small for its 2 documents and 1 relevant",
         ),
         (lambda: expected_exposure_of_positions([[1, 2, 3]], ["a", "b"]), "the shape"),
         (lambda: expected_exposure_of_positions([[1, 1]], ["a", "b"]), "cannot be at the positions"),
@@ -269,7 +269,7 @@ def test_ids_are_compared_as_text() -> None:
         (lambda: position_probabilities(4, 3), "from 1 to 3"),
         (lambda: expected_utility("AP", 4, 3), "from 1 to 3"),
         (lambda: worst_case_stochastic("AP", 0), "must be a whole number"),
-        (lambda: worst_case_stochastic("AP", 5, corpus_size=4), "no room"),
+        (lambda: worst_case_stochastic("AP", 5, corpus_size=4), "5 relevant documents do not fit in a corpus of 4"),
         (lambda: worst_case_deterministic("SetP", 3), "not of the form"),
         (lambda: worst_case_deterministic("R", 3), "needs a cutoff"),
         (lambda: worst_case_deterministic(parse_measure("Bpref"), 3), "not of the form"),

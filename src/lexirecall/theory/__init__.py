@@ -1,4 +1,4 @@
-"""Theory: what the paper proves of measures, computed: who is worst off, what ties by chance, what a measure looks at.
+"""Theory: what the paper proves about measures: who is worst off, what ties by chance, what a measure looks at.
 
 Belongs here: the possible users and providers of a ranking (`population`), which measures have their worst case in
 closed form (`topheavy`), precision and recall orientation (`orientation`), ties of random rankings (`chance`), and

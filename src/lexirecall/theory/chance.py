@@ -1,19 +1,19 @@
 """Ties by chance: how likely two independent, uniformly random rankings of a whole corpus are tied.
 
-Belongs here: tie probabilities, in closed form where there is one, else enumerated or sampled. Not here: counting ties
-between given rankings (preferences).
+Belongs here: tie probabilities, in closed form if there is one, otherwise enumerated or sampled. Not here: counting
+ties between given rankings (preferences).
 
-A random ranking puts the m relevant items at any of the C(n, m) placements alike, so a tie probability is the number of
-ordered pairs of placements that tie, over C(n, m)². A measure that looks at p_i only ties with probability
+In a random ranking all C(n, m) placements of the m relevant documents are equally likely. So a tie probability is the
+number of ordered pairs of placements that tie, over C(n, m)². A measure that looks at p_i only ties with probability
 
     sum_p C(p-1, i-1)² C(n-p, m-i)² / C(n, m)²,
 
-a sum over the corpus. C(x, a)² = sum_k C(a, k)² C(x+a-k, 2a) and Vandermonde's convolution turn it into one over at
+a sum over the corpus. C(x, a)² = sum_k C(a, k)² C(x+a-k, 2a) and Vandermonde's convolution turn it into a sum of at
 most m terms,
 
     sum_s W_s C(n+m-1-s, 2m-1) / C(n, m)²,   W_s = sum_{k+l=s} C(i-1, k)² C(m-i, l)²,
 
-which integers hold exactly whatever the size of the corpus.
+which integers hold exactly for a corpus of any size.
 """
 
 from collections.abc import Iterator
@@ -35,14 +35,14 @@ from lexirecall.preferences import Preference
 from lexirecall.theory.orientation import is_row, placed, values_of_complete
 
 TOTAL_ORDERS = ("LexiRecall", "LexiPrecision", "LexiRecallPercentile", "LexiRecallBits", "MetricLexiRecall")
-"""Preferences and measures that tie equal placements only."""
+"""Preferences and measures that tie only equal placements."""
 MOST_POSITIONS = 2_000_000
-"""How many positions are held at once, and so up to where all placements are enumerated."""
+"""How many positions are held at once; all placements are enumerated if they have no more."""
 
 
 @dataclass(frozen=True, slots=True)
 class TieProbability:
-    """How likely a tie is, and how that is known."""
+    """How likely a tie is, and how it was computed."""
 
     value: float
     method: Literal["closed form", "enumerated", "sampled"]
@@ -62,9 +62,10 @@ def tie_probability(
 ) -> TieProbability:
     """Return the probability that two random rankings of the corpus tie.
 
-    In closed form for measures of one position (TSE, RR, LastRel, Depth@r …), of a count in the top k (R@k, P@k, Rprec,
-    Success@k) and for lexicographic preferences; by enumeration where the placements are few; else from `num_pairs`
-    pairs of rankings, the same ones for the same seed. Grades are 1; values within 1e-12 of the larger one are equal.
+    There is a closed form for measures of one position (TSE, RR, LastRel, Depth@r …), measures of a count in the top k
+    (R@k, P@k, Rprec, Success@k) and lexicographic preferences. Otherwise the placements are enumerated if they are few.
+    If not, `num_pairs` pairs of rankings are sampled, the same for the same seed. Grades are 1; values within 1e-12 of
+    the larger one are equal.
 
     >>> tie_probability("R@1000", 10, 10_000)
     TieProbability(value=0.31266750093090656, method='closed form', error=0.0, num_pairs=0)
@@ -88,7 +89,7 @@ def tie_probability(
 def exact_tie_probability(measure: Measure | Preference | str, num_relevant: int, corpus_size: int) -> Fraction:
     """Return the probability that two random rankings of the corpus tie, as a fraction.
 
-    By the closed form, or by enumeration where the placements are few; other cases are refused.
+    It uses the closed form, or enumerates the placements if they are few. Other cases are refused.
 
     >>> exact_tie_probability("TSE", 2, 4), exact_tie_probability("LexiRecall", 2, 4)
     (Fraction(7, 18), Fraction(1, 6))
@@ -101,15 +102,15 @@ def exact_tie_probability(measure: Measure | Preference | str, num_relevant: int
     if tied is None and isinstance(row, Measure) and comb(n, m) * m <= MOST_POSITIONS:
         tied = _enumerated(row, m, n)
     if tied is None:
-        problem = f"the ties of {row} have no closed form, and {m} of {n} items have too many placements"
-        raise UsageError(problem, remedy="tie_probability() samples them")
+        problem = f"the ties of {row} have no closed form, and {m} of {n} documents have too many placements"
+        raise UsageError(problem, remedy="use tie_probability(), which samples them")
     return Fraction(tied, comb(n, m) ** 2)
 
 
 def tie_probability_at_level(level: int, num_relevant: int, corpus_size: int) -> float:
-    """Return the probability that two random rankings have their `level`-th relevant item at the same position.
+    """Return the probability that two random rankings have their `level`-th relevant document at the same position.
 
-    sum_p C(p-1, i-1)² C(n-p, m-i)² / C(n, m)², rounded once. From the top or from the bottom, it is the same.
+    sum_p C(p-1, i-1)² C(n-p, m-i)² / C(n, m)², rounded once. It is the same if levels are counted from the bottom.
 
     >>> tie_probability_at_level(1, 3, 100) == tie_probability_at_level(3, 3, 100)
     True
@@ -121,9 +122,9 @@ def tie_probability_at_level(level: int, num_relevant: int, corpus_size: int) ->
 
 
 def tie_probability_tse(num_relevant: int, corpus_size: int) -> float:
-    """Return the probability that two random rankings have their last relevant item at the same position.
+    """Return the probability that two random rankings have their last relevant document at the same position.
 
-    sum_p C(p-1, m-1)² / C(n, m)²; 1 if all items are relevant.
+    sum_p C(p-1, m-1)² / C(n, m)²; 1 if all documents are relevant.
 
     >>> round(tie_probability_tse(10, 1000), 3), tie_probability_tse(5, 5)
     (0.005, 1.0)
@@ -134,7 +135,7 @@ def tie_probability_tse(num_relevant: int, corpus_size: int) -> float:
 
 
 def tie_probability_recall(cutoff: int, num_relevant: int, corpus_size: int) -> float:
-    """Return the probability that two random rankings have equally many relevant items in their top k.
+    """Return the probability that two random rankings have equally many relevant documents in their top k.
 
     sum_i (C(k, i) C(n-k, m-i) / C(n, m))²; 1 if k >= n.
 
@@ -148,9 +149,9 @@ def tie_probability_recall(cutoff: int, num_relevant: int, corpus_size: int) -> 
 
 
 def hypergeometric(cutoff: int, num_relevant: int, corpus_size: int) -> FloatArray:
-    """Return, for i = 0 … m, how likely i of the relevant items are in the top k of a random ranking.
+    """Return, for i = 0 … m, how likely i of the relevant documents are in the top k of a random ranking.
 
-    C(k, i) C(n-k, m-i) / C(n, m), by ratios of neighbours from the likeliest i, so that nothing overflows.
+    C(k, i) C(n-k, m-i) / C(n, m), by ratios of neighbours from the likeliest i on, so nothing overflows.
 
     >>> hypergeometric(2, 2, 4).round(4).tolist()
     [0.1667, 0.6667, 0.1667]
@@ -169,9 +170,9 @@ def hypergeometric(cutoff: int, num_relevant: int, corpus_size: int) -> FloatArr
 
 
 def tie_probability_lexirecall(num_relevant: int, corpus_size: int) -> float:
-    """Return the probability that two random rankings are tied by LexiRecall, 1/C(n, m): as any total order does.
+    """Return the probability that LexiRecall, or any other total order, ties two random rankings, 1/C(n, m).
 
-    Below 2^-1074 it is 0 as a float; `log2_tie_probability_lexirecall` goes on.
+    Below 2^-1074 it is 0 as a float; use `log2_tie_probability_lexirecall` there.
 
     >>> tie_probability_lexirecall(2, 5), tie_probability_lexirecall(100, 1_000_000)
     (0.1, 0.0)
@@ -183,7 +184,7 @@ def tie_probability_lexirecall(num_relevant: int, corpus_size: int) -> float:
 
 
 def log2_tie_probability_lexirecall(num_relevant: int, corpus_size: int) -> float:
-    """Return the binary logarithm of the probability that two random rankings are tied by LexiRecall, -log2 C(n, m).
+    """Return the binary logarithm of the probability that LexiRecall ties two random rankings, -log2 C(n, m).
 
     >>> round(log2_tie_probability_lexirecall(100, 1_000_000), 6)
     -1468.384722
@@ -198,7 +199,9 @@ def _read(measure: Measure | Preference | str) -> Measure | Preference:
     preference = parse_preference(measure)
     row = preference.measure or preference
     if isinstance(row, Preference) and row.name not in TOTAL_ORDERS:
-        raise UsageError(f"the ties of {row} are not offered", remedy="choose a measure, LexiRecall or LexiPrecision")
+        raise UsageError(
+            f"the tie probability of {row} is not available", remedy="choose a measure, LexiRecall or LexiPrecision"
+        )
     return row
 
 
@@ -236,7 +239,7 @@ def _deciding_level(row: Measure, m: int) -> int | None:
 
 
 def _tied_in_top(k: int, level: int, m: int, n: int) -> int:
-    """Count the pairs that agree on the position of an item, or have it below k; then it is the first or the last."""
+    """Count the pairs that agree on the position of an item, or have it below k (the first or the last item then)."""
     if k == n:
         return _tied_at_level(level - 1, m - level, n)
     if level == m:
@@ -245,7 +248,7 @@ def _tied_in_top(k: int, level: int, m: int, n: int) -> int:
 
 
 def _tied_at_level(above: int, below: int, n: int) -> int:
-    """Return sum_p C(p-1, a)² C(n-p, b)², for the item that has a relevant ones above it and b below."""
+    """Return sum_p C(p-1, a)² C(n-p, b)², for an item with a relevant ones above it and b below."""
     x, size = n + above + below, 2 * (above + below) + 1
     term = comb(x, size)
     total = 0
@@ -285,7 +288,7 @@ def _enumerated(measure: Measure, m: int, n: int) -> int:
 def _sampled(measure: Measure, m: int, n: int, num_pairs: int, rng: np.random.Generator) -> TieProbability:
     """Count the ties of random pairs; the interval is Wilson's, which has a width even if none or all of them tie."""
     if num_pairs < 1:
-        raise UsageError(f"num_pairs is {num_pairs}, but must be 1 or more")
+        raise UsageError(f"num_pairs is {num_pairs}, but must be at least 1")
     ties, left = 0, num_pairs
     while left:
         now = min(left, max(1, MOST_POSITIONS // (2 * m)))

@@ -1,10 +1,10 @@
-"""Orientation: how much of a measure's range hangs on the first relevant item, and how much on the last.
+"""Orientation: how much of a measure's range depends on the first relevant document, and how much on the last.
 
 Belongs here: precision and recall orientation, and the values of rankings of the whole corpus that they compare.
 Not here: how often two such rankings tie (chance).
 
-Two rankings of a corpus of n items that differ in one place are compared. For precision the first relevant item is at
-1 or down with the others, n - m + 1 … n; for recall the last one is at m, right below the others, or at n.
+Two rankings of a corpus of n documents that differ in one place are compared. For precision the first relevant document
+is at 1 or down with the others, n - m + 1 … n. For recall the last one is at m, right below the others, or at n.
 """
 
 from numbers import Integral
@@ -22,10 +22,10 @@ from lexirecall.segments import Segments
 
 
 def precision_orientation(measure: Measure | str, num_relevant: int, corpus_size: int) -> float:
-    """Return what a measure loses if the first relevant item sinks from the top to the others at the bottom.
+    """Return what a measure loses if the first relevant document sinks from the top to the others at the bottom.
 
-    direction · (μ(1, n-m+2, …, n) - μ(n-m+1, …, n)). TSE is scaled to its bounds e(n) and e(m), so that every exposure
-    gives the same. It is 0 if m = n, where there is but one placement.
+    direction · (μ(1, n-m+2, …, n) - μ(n-m+1, …, n)). TSE is scaled to its bounds e(n) and e(m), so every exposure gives
+    the same. It is 0 if m = n, where there is only one placement.
 
     >>> precision_orientation("RR", 10, 100_000) > 0.9999, precision_orientation("TSE", 10, 100_000)
     (True, 0.0)
@@ -38,10 +38,10 @@ def precision_orientation(measure: Measure | str, num_relevant: int, corpus_size
 
 
 def recall_orientation(measure: Measure | str, num_relevant: int, corpus_size: int) -> float:
-    """Return what a measure loses if the last relevant item sinks from right below the others to the bottom.
+    """Return what a measure loses if the last relevant document sinks from right below the others to the bottom.
 
-    direction · (μ(1, …, m) - μ(1, …, m-1, n)). TSE is scaled to its bounds e(n) and e(m), so that every exposure gives
-    the same. It is 0 if m = n, where there is but one placement.
+    direction · (μ(1, …, m) - μ(1, …, m-1, n)). TSE is scaled to its bounds e(n) and e(m), so every exposure gives the
+    same. It is 0 if m = n, where there is only one placement.
 
     >>> recall_orientation("R@1000", 4, 100_000), recall_orientation("TSE(e='dcg')", 4, 100_000)
     (0.25, 1.0)
@@ -55,20 +55,20 @@ def recall_orientation(measure: Measure | str, num_relevant: int, corpus_size: i
 
 def _change(measure: Measure, better: IntArray, worse: IntArray, n: int) -> float:
     if is_row(measure, TSE):
-        measure = measure(e="ap")  # scaled, all exposures agree, and this one never underflows
+        measure = measure(e="ap")  # when scaled, all exposures agree, and this one never underflows
     first, second = measure.direction * values_of_complete(measure, np.stack([better, worse]), n)
     return float(first - second) / (_range(measure, len(better), n) if is_row(measure, TSE) else 1)
 
 
 def _range(measure: Measure, m: int, n: int) -> float:
-    """Return e(m) - e(n) of TSE, or 1 where a cut-off above m, or m = n, leaves no range and so nothing to scale."""
+    """Return e(m) - e(n) of TSE, or 1 if a cut-off above m, or m = n, leaves no range to scale."""
     top = np.arange(1, m + 1)
     best, worst = values_of_complete(measure, np.stack([top, top + (n - m)]), n)
     return float(best - worst) or 1.0
 
 
 def is_row(measure: Measure, row: Measure) -> bool:
-    """Tell whether a measure is this row of the table, whatever its settings.
+    """Tell whether a measure is this row of the table, with any settings.
 
     >>> is_row(TSE(e="dcg"), TSE), is_row(Measure("TSE", "another", of_positions=max), TSE)
     (True, False)
@@ -87,8 +87,8 @@ def values_of_complete(measure: Measure, positions: IntArray, corpus_size: int) 
     """
     if measure.needs_judged:
         raise UsageError(
-            f"{measure} depends on the judged non-relevant items too",
-            remedy="choose a measure of the positions of the relevant items",
+            f"{measure} also depends on the judged non-relevant documents",
+            remedy="choose a measure of the positions of the relevant documents",
         )
     num_rankings, m = positions.shape
     level = measure.level(1)
@@ -112,15 +112,15 @@ def _checked(measure: Measure | str, num_relevant: Any, corpus_size: Any) -> tup
 
 
 def placed(num_relevant: Any, corpus_size: Any) -> tuple[int, int]:
-    """Return m and n, or raise unless m relevant items, one or more, have room in a corpus of n.
+    """Return m and n, or raise unless m relevant items, one or more, fit in a corpus of n.
 
     >>> placed(11, 10)
     Traceback (most recent call last):
-    lexirecall.errors.UsageError: 11 relevant items have no room in a corpus of 10
+    lexirecall.errors.UsageError: 11 relevant documents do not fit in a corpus of 10
     """
     for name, number in (("num_relevant", num_relevant), ("corpus_size", corpus_size)):
         if not isinstance(number, Integral) or isinstance(number, bool) or number < 1:
-            raise UsageError(f"{name} is {number!r}, but must be a whole number, 1 or more")
+            raise UsageError(f"{name} is {number!r}, but must be a whole number of at least 1")
     if num_relevant > corpus_size:
-        raise UsageError(f"{num_relevant} relevant items have no room in a corpus of {corpus_size}")
+        raise UsageError(f"{num_relevant} relevant documents do not fit in a corpus of {corpus_size}")
     return int(num_relevant), int(corpus_size)

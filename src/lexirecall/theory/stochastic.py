@@ -1,11 +1,11 @@
-"""Stochastic rankers: what users can expect of a system that answers a request with a random ranking.
+"""Stochastic rankers: what users can expect of a ranker that answers a query with a random ranking.
 
-Belongs here: the worst-off user of optimal rankers, and the expected exposure of items over sampled rankings. Not here:
-the worst-off user of a given ranking (population).
+Belongs here: the worst-off user of optimal rankers, and the expected exposure of documents over sampled rankings. Not
+here: the worst-off user of a given ranking (population).
 
-An optimal ranker puts the m relevant items R above all others. A deterministic one always in the same order, so that
-who wants only the last of them is always served at m; a stochastic one in every order alike. A user wants j of the
-items in R. Of a stochastic ranker all users with the same j can expect the same.
+An optimal ranker puts the m relevant documents R above all others. A deterministic one always uses the same order: a
+user who wants only the last document always finds it at m. A stochastic one uses every order equally often. A user
+wants j of the documents in R. With a stochastic ranker all users with the same j can expect the same.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
@@ -29,7 +29,7 @@ from lexirecall.theory.orientation import placed
 
 @dataclass(frozen=True, slots=True)
 class WorstCase:
-    """The utility of the worst-off users, and how many items they want: all numbers that tie."""
+    """The utility of the worst-off users, and how many documents they want: all numbers that tie."""
 
     value: float
     sizes: tuple[int, ...]
@@ -38,12 +38,13 @@ class WorstCase:
 def worst_case_deterministic(measure: Measure | str, num_relevant: int, *, corpus_size: int | None = None) -> WorstCase:
     """Return the utility of the worst-off user of an optimal deterministic ranker.
 
-    min_j sum_i e(m-j+i) z(i, j): of those who want j items, the worst off wants the last j. For a top-heavy measure
-    with z(1, 1) = 1 it is e(m): who wants the last item only. Where lower is better, it is the highest value.
+    min_j sum_i e(m-j+i) z(i, j): of the users who want j documents, the worst-off wants the last j. For a top-heavy
+    measure with z(1, 1) = 1 it is e(m), the utility of a user who wants only the last document. Where lower is better,
+    it is the highest value.
 
     >>> worst_case_deterministic("AP", 4)
     WorstCase(value=0.25, sizes=(1,))
-    >>> worst_case_deterministic("TSE", 4)  # all who want the last item, whatever else they want
+    >>> worst_case_deterministic("TSE", 4)  # all who want the last document, with or without others
     WorstCase(value=0.25, sizes=(1, 2, 3, 4))
 
     Reference: DiazEM25, robustness of optimal rankings.
@@ -56,8 +57,8 @@ def worst_case_deterministic(measure: Measure | str, num_relevant: int, *, corpu
 def worst_case_stochastic(measure: Measure | str, num_relevant: int, *, corpus_size: int | None = None) -> WorstCase:
     """Return the expected utility of the worst-off user of the optimal stochastic ranker.
 
-    min_j E[μ of a user with j items]: no worse than with a deterministic ranker. Where lower is better, it is the
-    highest value.
+    min_j E[μ of a user who wants j documents]: not worse than with a deterministic ranker. Where lower is better, it is
+    the highest value.
 
     >>> worst_case_stochastic("AP", 4)  # (1 + 1/2 + 1/3 + 1/4)/4
     WorstCase(value=0.5208333333333333, sizes=(1,))
@@ -80,7 +81,7 @@ def expected_utility(
 ) -> float:
     """Return what a user who wants j of the m relevant items can expect of the optimal stochastic ranker.
 
-    sum_i sum_k P(i-th of j at k) e(k) z(i, j). One who wants all of them has the best value there is.
+    sum_i sum_k P(i-th of j at k) e(k) z(i, j). A user who wants all of them gets the best possible value.
 
     >>> expected_utility("RR", 1, 2), expected_utility("RR", 2, 2)
     (0.75, 1.0)
@@ -94,9 +95,9 @@ def expected_utility(
 
 
 def position_probabilities(num_wanted: int, num_relevant: int) -> FloatArray:
-    """Return how likely the i-th of the j items that a user wants is at position k, [j, m].
+    """Return how likely the i-th of the j documents that a user wants is at position k, [j, m].
 
-    C(k-1, i-1) C(m-k, j-i) / C(m, j): i - 1 of the places above k are those of wanted items, and j - i of those below.
+    C(k-1, i-1) C(m-k, j-i) / C(m, j): i - 1 of the places above k hold wanted documents, and j - i of those below.
 
     >>> position_probabilities(2, 3).round(4).tolist()
     [[0.6667, 0.3333, 0.0], [0.0, 0.3333, 0.6667]]
@@ -109,10 +110,10 @@ def position_probabilities(num_wanted: int, num_relevant: int) -> FloatArray:
 def _without_one(expected: FloatArray) -> FloatArray:
     """Return the expectations at each recall level for a user who wants one item less.
 
-    That is one who wanted j and gave up any one of them alike: what is now the i-th was the (i+1)-th with probability
-    i/j, and else the i-th. So all j - 1 levels follow from those of j, without any binomials.
+    That is a user who wanted j items and gave up one of them at random: what is now the i-th was the (i+1)-th with
+    probability i/j, and the i-th otherwise. So all j - 1 levels follow from those of j, without binomials.
 
-    >>> _without_one(np.array([1.0, 0.5]))  # one of two items that are surely at 1 and 2
+    >>> _without_one(np.array([1.0, 0.5]))  # one of two items that are certainly at 1 and 2
     array([0.75])
     """
     share = np.arange(1, len(expected)) / len(expected)  # it was the i-th or one above it
@@ -125,7 +126,7 @@ def _users(measure: Measure, m: int, n: int | None) -> Iterator[tuple[int, Float
         exposures, weights = _formulas(measure, j, m, n)
         if (measure.direction * np.diff(exposures) > 0).any() or (weights < 0).any():
             raise UsageError(
-                f"{measure}: the worst-off user is only known where exposure falls with depth and no weight is negative"
+                f"{measure}: the worst-off user is only known if exposure falls with depth and no weight is negative"
             )
         yield j, exposures, weights
 
@@ -151,7 +152,7 @@ def _checked(measure: Measure | str, num_relevant: int, corpus_size: int | None)
 
 @dataclass(frozen=True, slots=True)
 class ExpectedExposure:
-    """How much exposure each relevant item gets on average, and which gets the least: all items that tie."""
+    """How much exposure each relevant document gets on average, and which get the least: all that tie."""
 
     items: tuple[str, ...]
     exposures: tuple[float, ...]
@@ -168,17 +169,17 @@ def expected_exposure(
     p: float = 0.8,
     corpus_size: int | None = None,
 ) -> ExpectedExposure:
-    """Return the mean exposure of each relevant item over sampled rankings of one request, each a list of items.
+    """Return the mean exposure of each relevant document over sampled rankings of one query, each a list of documents.
 
-    E[e(position of the item)]; e is one of ap, dcg, rbp (which asks for p), linear (which asks for the corpus size), or
-    a function of positions. An item that a ranking lacks has exposure 0 there; if the corpus size is known, it shares
-    the last places of the corpus with the others that are missing, in any order.
+    E[e(position of the document)]; e is ap, dcg, rbp (with p), linear (which needs the corpus size), or a function of
+    positions. A document that a ranking lacks has exposure 0 there. If the corpus size is given, it shares the last
+    places of the corpus with the others that are missing, in any order.
 
     >>> expected_exposure([["a", "b", "x"], ["b", "a"], ["a", "x", "b"], ["x", "a"]], ["a", "b"])
     ExpectedExposure(items=('a', 'b'), exposures=(0.75, 0.4583333333333333), worst=0.4583333333333333, \
 worst_off=('b',), num_samples=4)
     """
-    items = _texts(relevant, "the relevant items")
+    items = _texts(relevant, "the relevant documents")
     positions = np.full((len(rankings), len(items)), np.inf)
     for number, ranking in enumerate(rankings):
         places = {item: place for place, item in enumerate(_texts(ranking, f"ranking {number + 1}"), 1)}
@@ -195,19 +196,19 @@ def expected_exposure_of_positions(
     p: float = 0.8,
     corpus_size: int | None = None,
 ) -> ExpectedExposure:
-    """Return the mean exposure of each relevant item over sampled rankings, from its position in each, [samples, m].
+    """Return the mean exposure of each relevant document over sampled rankings, from its positions, [samples, m].
 
-    As `expected_exposure`; positions stand in the order of the items, infinity for one that a ranking lacks.
+    Like `expected_exposure`. Positions are in the order of the documents; infinity is a document that a ranking lacks.
 
     >>> expected_exposure_of_positions([[1, 2], [2, float("inf")]], ["a", "b"]).exposures
     (0.75, 0.25)
     """
-    items = _texts(relevant, "the relevant items")
+    items = _texts(relevant, "the relevant documents")
     places = np.asarray(positions, dtype=float)
     if not items or places.ndim != 2 or places.shape[1] != len(items) or not len(places):
         raise UsageError(
-            f"positions have the shape {places.shape} for {counted(len(items), 'relevant item')}",
-            remedy="give one ranking or more, and in each the position of every relevant item, of one item or more",
+            f"positions have the shape {places.shape} for {counted(len(items), 'relevant document')}",
+            remedy="give one or more rankings and relevant documents, and each document's position in each ranking",
         )
     for number, row in enumerate(places):
         _check_positions(number, row)
@@ -239,11 +240,11 @@ def _exposures(places: FloatArray, exposure: str | Callable[..., Any], p: float,
 
 def _texts(ids: Sequence[Any] | npt.NDArray[Any], what: str) -> tuple[str, ...]:
     if isinstance(ids, (str, bytes, Mapping, Set)):
-        raise UsageError(f"{what}: {ids!r} is no list of items", remedy="give a list of item ids")
+        raise UsageError(f"{what}: {ids!r} is not a list of documents", remedy="give a list of document ids")
     texts = tuple(to_text(to_bytes(item)) for item in ids)
     if len(set(texts)) < len(texts):
         twice = next(item for place, item in enumerate(texts) if item in texts[:place])
-        raise DataError(f"{what}: {twice!r} is listed twice", remedy="ids are compared as text; keep one of them")
+        raise DataError(f"{what}: {twice!r} is listed twice", remedy="keep one of them: ids are compared as text")
     return texts
 
 
@@ -251,8 +252,8 @@ def _check_positions(number: int, row: FloatArray) -> None:
     found = row[~np.isposinf(row)]
     if not (found >= 1).all() or (found % 1).any() or len(set(found.tolist())) < len(found):
         raise DataError(
-            f"ranking {number + 1}: relevant items cannot be at the positions {row.tolist()}",
-            remedy="positions are different whole numbers, counted from 1, and infinity for what is missing",
+            f"ranking {number + 1}: relevant documents cannot be at the positions {row.tolist()}",
+            remedy="give different whole numbers, counted from 1, and infinity for a missing document",
         )
 
 
@@ -260,7 +261,7 @@ def _check_room(number: int, length: int, row: FloatArray, corpus_size: int | No
     needed = length + int(np.isinf(row).sum())
     if corpus_size is not None and needed > corpus_size:
         raise DataError(
-            f"ranking {number + 1}: the corpus size {corpus_size:,} is too small for {counted(length, 'item')}, "
-            f"without {counted(needed - length, 'relevant item')}",
-            remedy=f"it needs {needed:,} or more",
+            f"ranking {number + 1}: the corpus size {corpus_size:,} is too small for its {counted(length, 'document')} "
+            f"and {counted(needed - length, 'relevant document')} that it lacks",
+            remedy=f"give a corpus size of at least {needed:,}",
         )

@@ -1,4 +1,4 @@
-"""Top-heaviness: whether a measure's value can only fall when relevant items are left out from the top.
+"""Top-heaviness: whether a measure's value can only fall when relevant documents are left out from the top.
 
 Belongs here: the definition, checked on all small cases, and what follows for the worst case. Not here: the worst case
 itself (population).
@@ -22,21 +22,21 @@ class Counterexample:
     """Where a measure breaks the definition of a top-heavy recall-level measure."""
 
     problem: str
-    """In words."""
+    """What is wrong, in words."""
     positions: tuple[int, ...] = ()
-    """p_1 … p_m; or the positions at which e is wrong."""
+    """p_1 … p_m, or the positions at which e is wrong."""
     dropped: int = 0
-    """j, the number of relevant items left out from the top."""
+    """j, the number of relevant documents left out from the top."""
 
 
 def is_top_heavy(measure: Measure | str, *, max_relevant: int = 5, corpus_size: int = 12) -> bool:
     """Tell whether a measure is a top-heavy recall-level measure, by trying all small cases.
 
-    Recall-level: e decreases strictly, is not negative and does not depend on m; z is not negative. Top-heavy: for
-    every m up to `max_relevant`, every placement p_1 < … < p_m of the relevant items in a corpus of n = `corpus_size`,
-    and every j in 0 … m-1, the value does not rise when the first j relevant items are no longer counted as such:
+    Recall-level: e decreases strictly, is not negative and does not depend on m; z is not negative. Top-heavy: the
+    value does not rise when the first j relevant documents no longer count as relevant, for every m up to
+    `max_relevant`, every placement p_1 < … < p_m in a corpus of n = `corpus_size`, and every j in 0 … m-1:
     sum_(i<=m) e(p_i) z(i, m) >= sum_(j<i<=m) e(p_i) z(i-j, m-j), up to 1e-12 of the right side. For e(i) = 1 - i/n, n
-    is this corpus size. So False is proved, True is not: a larger case may yet fail.
+    is this corpus size. So False is proved, and True is not: a larger case may still fail.
 
     >>> [is_top_heavy(name) for name in ("AP", "RR", "nDCG", "RBP", "TSE(e=linear)", "Rprec", "R@5", "SL3")]
     [True, True, True, True, True, False, False, False]
@@ -49,14 +49,14 @@ def is_top_heavy(measure: Measure | str, *, max_relevant: int = 5, corpus_size: 
 def top_heavy_counterexample(
     measure: Measure | str, *, max_relevant: int = 5, corpus_size: int = 12
 ) -> Counterexample | None:
-    """Return a case in which a measure is not top-heavy, one with few relevant items; None if all cases are in order.
+    """Return a case in which a measure is not top-heavy, with few relevant documents; None if no small case fails.
 
     >>> cubic = Measure("Cubic", "a weight that falls too fast", exposure=lambda i: 1 / i, weight=lambda i, m: 1 / m**3)
     >>> print(top_heavy_counterexample(cubic).problem)
     the positions (1, 2) have the value 0.1875, but 0.5 without the first 1
     """
     if not 1 <= max_relevant <= corpus_size:
-        raise UsageError(f"{max_relevant} relevant items do not fit in a corpus of {corpus_size}")
+        raise UsageError(f"{max_relevant} relevant documents do not fit in a corpus of {corpus_size}")
     measure = recall_level_form(parse_measure(measure), corpus_size)
     if measure.direction == -1:
         return Counterexample("lower values are better")
@@ -79,7 +79,7 @@ def _exposure_problem(measure: Measure, max_relevant: int, n: int) -> Counterexa
     if of_m[0][-1] < 0:
         return Counterexample(f"e({n}) = {of_m[0][-1]:g} is negative", (n,))
     is_same = all(np.array_equal(exposures, of_m[0]) for exposures in of_m)
-    return None if is_same else Counterexample("e depends on m, the number of relevant items")
+    return None if is_same else Counterexample("e depends on m, the number of relevant documents")
 
 
 def _weight_problem(measure: Measure, max_relevant: int, n: int) -> Counterexample | None:
@@ -91,7 +91,7 @@ def _weight_problem(measure: Measure, max_relevant: int, n: int) -> Counterexamp
 
 
 def _rise(measure: Measure, m: int, n: int) -> Counterexample | None:
-    """Find a placement of m items whose value rises when its first j are left out."""
+    """Find a placement of m items with a value that rises when the first j are left out."""
     placements = np.array(list(combinations(range(1, n + 1), m)))
     exposures = exposures_at(measure, placements.astype(float), m, n)
     values = exposures @ weights_of(measure, m, n)
@@ -106,7 +106,7 @@ def _rise(measure: Measure, m: int, n: int) -> Counterexample | None:
 
 
 def closed_form_problem(measure: Measure) -> str:
-    """Say why e(p_m) may not be the utility of the worst-off user; nothing if it is.
+    """Say why e(p_m) may not be the utility of the worst-off user; empty if it is.
 
     >>> from lexirecall.measures import AP, RBP
     >>> closed_form_problem(AP), closed_form_problem(Measure("Half", "of it", lambda p: 1 / p, lambda i: i / 2))
