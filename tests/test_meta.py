@@ -645,14 +645,14 @@ def test_where_the_order_depends_on_labels_none_are_removed_and_the_rest_is_told
         ({}, {}, "no collection to study"),
         ([], {}, "no collection to study"),
         ("tiny", {"measures": "LexiRecal"}, "did you mean 'LexiRecall'"),
-        ("tiny", {"num_samples": 0}, "num_samples is 0, but must be a whole number of 1 or more"),
+        ("tiny", {"num_samples": 0}, "num_samples is 0, but must be a whole number of at least 1"),
         ("tiny", {"seed": -1}, "seed is -1"),
         ("tiny", {"alpha": 1.5}, "alpha is 1.5"),
         ("tiny", {"level": 0}, "level is 0"),
         ("tiny", {"queries": "some"}, "queries is 'some'"),
         ("one", {}, "x: there is only one run"),
         ("twice", {}, "two collections are called 'x'"),
-        ("expected", {}, "LexiRecall, whose mean over all orders of tied items has no closed form"),
+        ("expected", {}, "LexiRecall, whose mean over all orders of tied documents has no closed form"),
     ],
 )
 def test_what_cannot_be_studied_is_said(collections: Any, options: dict[str, Any], message: str) -> None:
@@ -679,7 +679,7 @@ def test_lexirecall_alone_can_be_studied() -> None:
     assert made.tables["agreement"] == ()
     assert "sides" not in made.summary().splitlines()[3]
     assert "agreement" not in charts(made.tables)
-    assert "By HSD every measure tells 100 % of the pairs of runs apart." in " ".join(made.summary().split())
+    assert "By HSD, every measure tells 100 % of the pairs of runs apart." in " ".join(made.summary().split())
 
 
 def test_a_share_is_never_rounded_to_nothing_or_everything() -> None:
@@ -689,13 +689,18 @@ def test_a_share_is_never_rounded_to_nothing_or_everything() -> None:
 
 def test_the_summary_says_what_the_tail_shows() -> None:
     text = " ".join(study({"tail": tail()}, num_samples=2).summary().split())
-    assert "tail: 3 runs on 8 requests with 3.0 relevant documents each" in text
-    assert "that are tied: nDCG(rel='level') 0 %, AP 0 %, TSE 0 %, LexiRecall 0 %, nDCG(rel='level')@10 100 %" in text
+    assert "tail: 3 runs on 8 queries with 3.0 relevant documents each" in text
+    assert (
+        "tied, lowest first: nDCG(rel='level') 0 %, AP 0 %, TSE 0 %, LexiRecall 0 %, nDCG(rel='level')@10 100 %" in text
+    )
     assert "Do not rely on R@1000, Rprec, RR or nDCG(rel='level')@10 alone" in text
     assert "TSE (100 %), AP (100 %) and nDCG(rel='level') (100 %) take its side where they decide." in text
-    assert "By HSD LexiRecall tells most pairs of runs apart (100 %), nDCG(rel='level')@10 fewest (0 %)." in text
-    assert "LexiRecall tells apart 100 % by the t test (best other: TSE 100 %)" in text
-    assert "Shallow (up to 100 documents per request)" in text
+    assert (
+        "By HSD, LexiRecall tells the most pairs of runs apart (100 %), and nDCG(rel='level')@10 the fewest (0 %)."
+        in text
+    )
+    assert "LexiRecall tells apart 100 % by the t test (best other: TSE, 100 %)" in text
+    assert "Shallow (up to 100 documents per query)" in text
 
 
 def test_the_summary_fits_on_a_page_and_in_its_lines() -> None:
@@ -720,7 +725,7 @@ def test_of_several_collections_the_summary_tells_medians() -> None:
     assert by_label["standard"].value("R@1000", "ties") == ties["s"]
     text = both.summary()
     assert text.startswith(
-        "3 collections. standard (runs return more than 100, up to 1,000 documents per request): s; "
+        "3 collections. standard (runs return more than 100 and up to 1,000 documents per query): s; "
     )
     assert "\nstandard " in text
     assert "\nshallow " in text
@@ -834,7 +839,7 @@ def test_absolute_paths_and_odd_names_are_found(folder: Path) -> None:
         ('name = "tiny"', "name = 7", "collection 1: name is 7, but must be text"),
         ('name = "tiny"', 'name = "tiny at 2"', "several collections are called 'tiny at 2'"),
         ('qrels = "data/qrels"', "", "collection 'tiny': qrels is missing"),
-        ('qrels = "data/qrels"', 'qrels = "gone"', "collection 'tiny': qrels: there is no file"),
+        ('qrels = "data/qrels"', 'qrels = "gone"', "collection 'tiny': qrels: the file"),
         ('runs = ["data/runs/*", "data/runs/early"]', "", "collection 'tiny': runs is missing"),
         ('runs = ["data/runs/*", "data/runs/early"]', "runs = [1]", "runs is [1], but must be paths or patterns"),
         ('runs = ["data/runs/*", "data/runs/early"]', "runs = []", "runs is [], but must be paths or patterns"),
@@ -848,7 +853,7 @@ def test_absolute_paths_and_odd_names_are_found(folder: Path) -> None:
         ("level = 2", "level = 0", "collection 'tiny at 2': level is 0"),
         ("depth = 2", "depth = 0", "collection 'tiny at 2': depth is 0"),
         ("depth = 2", "depth = 2.5", "depth is 2.5, but must be a whole number"),
-        ("corpus_size = 100", 'corpus_size = "gone"', "corpus_size: there is no file"),
+        ("corpus_size = 100", 'corpus_size = "gone"', "corpus_size: the file"),
         ("corpus_size = 100", "corpus_size = 1.5", "corpus_size is 1.5, but must be a whole number or text"),
         ("judged_only = true", "judged_only = 1", "judged_only is 1, but must be true or false"),
         ('queries = "intersection"', 'queries = "some"', "collection 'tiny at 2': queries is 'some'"),
@@ -872,7 +877,7 @@ def test_what_is_wrong_in_the_file_is_named_with_collection_and_key(
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"", "there is no list of collections"), (b"collection = 1", "there is no list"), (b"\xff", "not UTF-8 text")],
+    [(b"", "has no list of collections"), (b"collection = 1", "has no list"), (b"\xff", "not UTF-8 text")],
 )
 def test_a_file_without_collections_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / "c.toml").write_bytes(content)
@@ -954,7 +959,7 @@ def test_the_same_command_writes_the_same_files(command: Command, tmp_path: Path
 def test_the_conventions_reach_the_study(command: Command, tmp_path: Path) -> None:
     outcome = command("study", *FILES, "--level", "2", "--depth", "2", "--samples", "1", "-m", "AP")
     assert (outcome.code, outcome.out.splitlines()[0]) == (
-        0, "qrels: 3 runs on 1 request with 1.0 relevant documents each. A run returns 1.7 documents per request"
+        0, "qrels: 3 runs on 1 query with 1.0 relevant documents each. On average a run returns 1.7 documents"
     )  # fmt: skip
     outcome = command("study", *FILES, "--imputation", "optimistic", "--samples", "1", "-m", "AP")
     assert outcome.err.startswith("warning: optimistic imputation")
@@ -1007,7 +1012,7 @@ def test_the_name_of_a_collection_is_no_formula_in_a_table(command: Command, tmp
 
 
 def test_options_beside_collections_that_bring_their_own_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="level, ties: given beside collections, which bring their own options"):
+    with pytest.raises(UsageError, match="level, ties: given beside collections, which have their own options"):
         study([CollectionFiles("mine", {"q": {"a": 1}}, {"x": {"q": ["a"]}, "y": {"q": ["b"]}})], level=2, ties="best")
     without_runs: list[Any] = [str(tmp_path / "qrels.txt"), {"q": {"a": 1}}, [{"q": {"a": 1}}]]
     for alone in without_runs:

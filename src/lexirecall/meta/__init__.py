@@ -1,4 +1,4 @@
-"""Study: what measures are worth on a user's own data, one module for each question.
+"""Study: what measures are worth on your own data, one module for each question.
 
 Belongs here: the verb and its result. Not here: the questions (`data`, `agreement`, `ties`, `sensitivity`,
 `degradation`), the words (`summary`) and the drawings (`figures`).
@@ -29,7 +29,7 @@ from lexirecall.verbs.given import positions_of
 __all__ = ["Collection", "CollectionFiles", "Study", "read_collections", "study"]
 
 MEASURES = ("LexiRecall", "TSE", "R@1000", "Rprec", "AP", "nDCG(rel='level')", "RR", "nDCG(rel='level')@10")
-"""nDCG is binary at the level of the collection, as in the paper: a label that goes takes its gain with it."""
+"""nDCG is binary at the level of the collection, as in the paper: a label that is removed takes its gain with it."""
 TABLES = {
     "data": data.COLUMNS,
     "agreement": agreement.COLUMNS,
@@ -39,7 +39,7 @@ TABLES = {
 }
 """The columns of each table."""
 FILES = (*(f"{name}.tsv" for name in TABLES), "summary.txt", "manifest.json")
-"""What a study writes, beside its figures."""
+"""What a study writes besides its figures."""
 Collections = Mapping[str, Positions] | Iterable[Collection | CollectionFiles]
 RowsByTable = dict[str, list[dict[str, Any]]]
 
@@ -55,12 +55,12 @@ def study(
     seed: int = 0,
     **options: Any,
 ) -> "Study":
-    """Ask which measures separate the systems, agree with finding everything, and survive missing labels.
+    """Find out which measures separate the runs, agree with finding everything, and survive missing labels.
 
-    The arguments are those of `evaluate`. Several collections are studied at once as {name: positions}, for which the
-    options hold, or as collections that bring their own, such as those that `read_collections` finds in a file; they
-    are read and looked at one after the other. LexiRecall, with which measures are compared, comes first in any case.
-    `num_samples` is how often labels are removed at random; the same `seed` removes the same ones.
+    The arguments are those of `evaluate`. To study several collections at once, give {name: positions}, to which the
+    options apply, or collections with their own options, such as those that `read_collections` finds in a file. They
+    are read and studied one after the other. LexiRecall, with which measures are compared, always comes first.
+    `num_samples` is how often labels are removed at random; the same `seed` removes the same labels.
 
     >>> from lexirecall import simulate_collection
     >>> simulated = simulate_collection(1, num_requests=5)
@@ -81,7 +81,7 @@ def study(
     for collection in _read(qrels, runs, options, questions):
         if collection.name in records:
             raise UsageError(f"two collections are called {collection.name!r}", remedy="rename one")
-        notes += questions.notes(collection)  # first, since it says what cannot be computed before the long work
+        notes += questions.notes(collection)  # first: it says what cannot be computed before the long work
         records[collection.name] = _record(collection)
         for name, own in questions.examine(collection).items():
             tables[name] += own
@@ -92,11 +92,11 @@ def study(
 
 def _check_count(name: str, value: object, least: int) -> None:
     if not isinstance(value, int) or value < least:
-        raise UsageError(f"{name} is {value!r}, but must be a whole number of {least} or more")
+        raise UsageError(f"{name} is {value!r}, but must be a whole number of at least {least}")
 
 
 def _asked(measures: Names | None) -> tuple[Evaluable, ...]:
-    """Return the rows asked for, LexiRecall before all; a preference made of a measure as that measure."""
+    """Return the rows asked for, LexiRecall first; a preference made from a measure becomes that measure."""
     asked = parse_names(MEASURES if measures is None else measures)
     rows = ((row.measure or row) if isinstance(row, Preference) else row for row in asked)
     return tuple(dict.fromkeys([LEXI_RECALL, *rows]))
@@ -105,7 +105,7 @@ def _asked(measures: Names | None) -> tuple[Evaluable, ...]:
 def _read(
     qrels: Qrels | Positions | Collections, runs: Runs | None, options: dict[str, Any], questions: "_Questions"
 ) -> Iterator[Collection]:
-    """Give one collection after the other: a single one, several by name, or those that bring their own options."""
+    """Give one collection after the other: a single one, several by name, or those with their own options."""
     given = [name for name in options if name != "show_progress"]
     policies = taken(Policies, options)
     if runs is not None or isinstance(qrels, Positions):
@@ -119,7 +119,7 @@ def _read(
         if not all(isinstance(each, (Collection, CollectionFiles)) for each in collections):
             raise UsageError("no runs are given", remedy="give judgments and runs, or positions from project")
         if given:
-            problem = f"{listed(given)}: given beside collections, which bring their own options"
+            problem = f"{listed(given)}: given beside collections, which have their own options"
             raise UsageError(problem, remedy="give them to each collection")
         needs_judged = any(row.needs_judged for row in questions.measures)
         for each in cast("list[Collection | CollectionFiles]", collections):
@@ -140,13 +140,13 @@ class _Questions:
     show_progress: bool | None
 
     def notes(self, collection: Collection) -> Iterator[Note]:
-        """Compute all measures once, which raises where one cannot be computed, and say what was noted."""
+        """Compute all measures once, which raises if one cannot be computed, and give the notes."""
         scores = evaluate(collection.positions, measures=self.measures, **asdict(collection.policies))
         for note in scores.notes:
             yield Note(note.kind, f"{collection.name}: {note.text}", note.count)
         if collection.positions.follow_labels:
             why = "with these rules (judged-only, optimistic, or ties worst or best) the order depends on the labels"
-            yield Note("degradation", f"{collection.name}: {why}, so that none are removed", 1)
+            yield Note("degradation", f"{collection.name}: {why}, so no labels are removed", 1)
 
     def examine(self, collection: Collection) -> RowsByTable:
         """Answer all questions about one collection, as rows of each table."""
@@ -176,14 +176,14 @@ class _Questions:
         return {"data": [description]} | {name: [key | row for row in own] for name, own in answers.items()}
 
     def manifest(self, collections: Mapping[str, Any], notes: Iterable[Note]) -> Manifest:
-        """Return under which conventions the study was made."""
+        """Return the conventions of the study."""
         conventions = {"seed": self.seed, "samples": self.num_samples, "alpha": self.alpha, "collections": collections}
         measures = tuple({"name": str(row), "title": row.title, "formula": row.formula} for row in self.measures)
         return Manifest(conventions, measures, notes=tuple(notes))
 
 
 def _record(collection: Collection) -> dict[str, Any]:
-    """Return what a reader needs to know of a collection to study it again."""
+    """Return what a reader needs to know about a collection to study it again."""
     positions = collection.positions
     sizes = None if positions.corpus_size is None else sorted(set(positions.corpus_size.tolist()))
     return {
@@ -207,7 +207,7 @@ class Study:
     """
 
     tables: Mapping[str, tuple[Mapping[str, Any], ...]]
-    """The rows of `data`, `agreement`, `ties`, `sensitivity` and `degradation`; None is what is not defined."""
+    """The rows of `data`, `agreement`, `ties`, `sensitivity` and `degradation`; what is not defined is None."""
     manifest: Manifest
 
     @property
@@ -218,7 +218,7 @@ class Study:
     def to_tsv(self, table: str, *, raw: bool = False) -> str:
         """Return one of the tables as tab-separated text with a header; what is not defined is an empty field.
 
-        Names that a spreadsheet would run have an apostrophe before them, unless they are wanted `raw`.
+        A name that a spreadsheet would run as a formula gets an apostrophe before it, unless you ask for `raw`.
         """
         return to_delimited(self.tables[table], TABLES[table], "\t", raw=raw) + "\n"
 
@@ -230,7 +230,7 @@ class Study:
         return self.summary()
 
     def files(self, *, figures: bool = True, raw: bool = False) -> dict[str, bytes]:
-        """Return what belongs in a folder: tables, summary, manifest and, if wanted, figures in every format."""
+        """Return the files of the folder: tables, summary, manifest and, if wanted, figures in every format."""
         texts = {f"{name}.tsv": self.to_tsv(name, raw=raw) for name in TABLES}
         texts |= {"summary.txt": self.summary(), "manifest.json": self.manifest.to_json()}
         files = {name: text.encode(errors="surrogateescape") for name, text in texts.items()}

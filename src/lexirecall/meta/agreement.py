@@ -1,4 +1,4 @@
-"""Agreement: whether a measure, where it separates two rankings, takes the side that finds everything sooner.
+"""Agreement: whether a measure that separates two rankings prefers the one that finds everything sooner.
 
 Belongs here: agreement of LexiRecall with each measure.
 """
@@ -14,8 +14,8 @@ COLUMNS = ("collection", "label", "measure", "agreement", "separated")
 def agreement(reference: Decisions, decisions: Decisions) -> tuple[float | None, int]:
     """Return how often the reference takes the side of a measure, and how many decisions of the measure there are.
 
-    Over all pairs of systems and all requests, pooled, that the measure separates: the share on which the reference
-    has the same sign. Where the reference ties it disagrees. None if the measure separates nothing.
+    The share is over all pairs of systems and all requests, pooled, that the measure separates. The reference agrees if
+    it has the same sign; where it ties, it disagrees. The share is None if the measure separates nothing.
 
     >>> import numpy as np
     >>> everyone = np.ones((3, 1), bool)

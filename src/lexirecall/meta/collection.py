@@ -1,9 +1,8 @@
 """Collections: the data sets that a study looks at, and the file that lists several of them.
 
-Belongs here: one named collection, read or still to be read, and `--collections FILE.toml`. Not here: what is asked of
-it.
+Belongs here: one named collection, read or not yet read, and `--collections FILE.toml`. Not here: what is asked of it.
 
-The file has one table for each collection; paths and patterns are relative to the file:
+The file has one table for each collection. Paths and patterns are relative to the file:
 
     [[collection]]
     name = "robust (2004)"
@@ -41,7 +40,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 }
 """What TOML has for an option of each kind."""
 _OPTIONS = {field.name: found for field, found in offered(Policies, *READING)}
-"""What may be said of a collection beside its name, qrels and runs: the options of the command line."""
+"""What a collection may set besides its name, qrels and runs: the options of the command line."""
 _WORDS = {
     int: "a whole number",
     float: "a number",
@@ -53,7 +52,7 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """A data set by its name, and which of its rankings and requests are compared."""
+    """A named data set, and which of its rankings and queries are compared."""
 
     name: str
     positions: Positions
@@ -62,13 +61,13 @@ class Collection:
     def __post_init__(self) -> None:
         check_ties(self.positions.conventions.ties)
         if len(self.positions.systems) < 2:
-            raise UsageError(f"{self.name}: there is one run only, and nothing to compare it with",
+            raise UsageError(f"{self.name}: there is only one run, so there is nothing to compare it with",
                              remedy="a study needs two or more runs")  # fmt: skip
 
 
 @dataclass(frozen=True)
 class CollectionFiles:
-    """A data set that is still to be read, with the options of the command line that hold for it."""
+    """A data set that is not yet read, with the options of the command line that apply to it."""
 
     name: str
     qrels: Qrels
@@ -100,14 +99,14 @@ class CollectionFiles:
 
 
 def check_ties(rule: str) -> None:
-    """Raise if the rule for tied items leaves LexiRecall, with which everything is compared, without a value."""
+    """Raise if the tie rule leaves LexiRecall, with which every measure is compared, without a value."""
     if rule == "expected":
-        problem = "a study compares with LexiRecall, whose mean over all orders of tied items has no closed form"
+        problem = "a study compares with LexiRecall, whose mean over all orders of tied documents has no closed form"
         raise UsageError(problem, remedy="choose another tie rule: trec, input, worst or best")
 
 
 def from_files(files: Sequence[str], options: Mapping[str, Any] | None = None) -> CollectionFiles:
-    """Return the collection of judgments and runs that follow each other, called by the file of the judgments.
+    """Return the collection of a file of judgments and the runs after it, named after the judgments.
 
     >>> from_files(["robust/qrels.txt.gz", "a.run", "b.run"]).name
     'qrels.txt'
@@ -117,9 +116,9 @@ def from_files(files: Sequence[str], options: Mapping[str, Any] | None = None) -
 
 
 def read_collections(path: str | os.PathLike[str], options: Mapping[str, Any] | None = None) -> list[CollectionFiles]:
-    """Read a file that lists collections; `options` hold for each that does not say otherwise.
+    """Read a file that lists collections; `options` apply to each collection that does not set its own.
 
-    Everything in the file is checked, and that its files are there, before any of them is read.
+    The whole file is checked, and that the files it names exist, before any of them is read.
 
     >>> read_collections("no-such-file.toml")
     Traceback (most recent call last):
@@ -132,7 +131,7 @@ def read_collections(path: str | os.PathLike[str], options: Mapping[str, Any] | 
     names = [collection.name for collection in found]
     if twice := sorted({each for each in names if names.count(each) > 1}):
         problem = f"several collections are called {', '.join(map(repr, twice))}"
-        raise FormatError(name, None, problem, remedy="give each a name of its own")
+        raise FormatError(name, None, problem, remedy="give each its own name")
     return found
 
 
@@ -151,7 +150,7 @@ def _tables(name: str) -> list[dict[str, Any]]:
         raise FormatError(name, None, problem, remedy="begin each collection with a line [[collection]]")
     tables = content.get("collection")
     if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
-        problem = "there is no list of collections"
+        problem = "the file has no list of collections"
         raise FormatError(name, None, problem, remedy="begin each collection with a line [[collection]]")
     return tables
 
@@ -170,7 +169,7 @@ def _collection(table: dict[str, Any], number: int, path: Path, options: Mapping
 
 @dataclass(frozen=True)
 class _TableReader:
-    """Takes values out of one table, or says which collection and key are wrong."""
+    """Takes values from one table, or says which collection and key are wrong."""
 
     table: dict[str, Any]
     number: int
@@ -196,11 +195,11 @@ class _TableReader:
     def file(self, key: str) -> str:
         path = self.path.parent / self.text(key)
         if not exists(path):
-            raise self.error(f"{key}: there is no file {str(path)!r}", f"paths are relative to {self.path.name}")
+            raise self.error(f"{key}: the file {str(path)!r} does not exist", f"paths are relative to {self.path.name}")
         return str(path)
 
     def runs(self) -> Iterator[str]:
-        """Give the files that the paths and patterns under `runs` stand for, each once."""
+        """Give the files that the paths and patterns under `runs` name, each once."""
         given = self.table.get("runs")
         patterns = [given] if isinstance(given, str) else given
         if not isinstance(patterns, list) or not patterns or not all(isinstance(each, str) for each in patterns):
@@ -209,7 +208,8 @@ class _TableReader:
         files = dict.fromkeys(file for pattern in patterns for file in self._matching(pattern))
         columns = self.option("columns") if "columns" in self.table else None
         if len(files) < 2 and not any(may_hold_table(file, columns) for file in files):
-            raise self.error("runs: there is one run only, and nothing to compare it with", "give two or more runs")
+            problem = "runs: there is only one run, so there is nothing to compare it with"
+            raise self.error(problem, "give two or more runs")
         return iter(files)
 
     def _matching(self, pattern: str) -> list[str]:
@@ -220,7 +220,7 @@ class _TableReader:
         try:
             files = sorted(str(file) for file in root.glob(str(path.relative_to(root))) if file.is_file())
         except ValueError as error:
-            raise self.error(f"runs: {pattern!r} is no pattern: {error}", 'write it as "runs/*.gz"') from None
+            raise self.error(f"runs: {pattern!r} is not a pattern: {error}", 'write it as "runs/*.gz"') from None
         if not files:
             raise self.error(f"runs: no file matches {str(path)!r}", f"paths are relative to {self.path.name}")
         return files
@@ -230,7 +230,11 @@ class _TableReader:
         kinds = _TYPES[option.kind]
         if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
             words = " or ".join(_WORDS[kind] for kind in kinds if kind is not int or float not in kinds)
-            remedy = f"write it as {key} = {_as_table(option.example)}" if option.example else "as on the command line"
+            remedy = (
+                f"write it as {key} = {_as_table(option.example)}"
+                if option.example
+                else "write it as on the command line"
+            )
             raise self.error(f"{key} is {value!r}, but must be {words}", remedy)
         is_file = isinstance(value, str) and option.kind in ("size", "file")
         return self.file(key) if is_file else value

@@ -15,7 +15,7 @@ LABELS = ("deep", "standard", "shallow")
 
 
 def depth_label(retrieved: float) -> str:
-    """Return what rankings of this mean length are called: deep above 1000, shallow up to 100, standard between.
+    """Return the label of rankings of this mean length: deep above 1000, shallow up to 100, standard between.
 
     >>> [depth_label(k) for k in (1000.5, 1000, 100.5, 100)]
     ['deep', 'standard', 'standard', 'shallow']
@@ -28,10 +28,10 @@ def depth_label(retrieved: float) -> str:
 
 
 def describe(collection: Collection) -> dict[str, Any]:
-    """Count requests and runs, with the mean number of relevant items, and of items retrieved, per request.
+    """Count queries and runs, with the mean numbers of relevant and of retrieved documents per query.
 
-    Requests without a relevant item are not counted. A request that a run does not answer is a list of length 0, or
-    left out with queries="intersection". `recall` is the mean share of the relevant items that a run retrieves.
+    Queries without a relevant document are not counted. A query that a run does not answer is an empty list, or left
+    out with queries="intersection". `recall` is the mean share of the relevant documents that a run retrieves.
 
     >>> from lexirecall import project
     >>> positions = project({"q": {"a": 1, "b": 1}, "r": {"c": 0}}, {"x": {"q": ["a", "z"]}, "y": {"q": []}})

@@ -1,10 +1,10 @@
-"""Decisions: what a measure says of every two systems on every request, and how far two measures say the same.
+"""Decisions: what a measure says of each pair of systems on every request, and how far two measures say the same.
 
 Belongs here: all pairs as compact orders, and counting over them. Not here: what the counts are for (the other modules
 of this package).
 
-A measure orders the systems on each request, so S small integers per request hold all its S(S-1)/2 decisions; signs of
-pairs are made from them row by row and never kept. A preference that is no order, such as RPP, keeps its signs.
+A measure orders the systems on each request, so S small integers per request hold all its S(S-1)/2 decisions. Signs of
+pairs are made from them row by row and never kept. A preference that is not an order, such as RPP, keeps its signs.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,14 +35,14 @@ _ORDERS: dict[tuple[object, ...], Callable[[Projection], IntArray]] = {
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """The decisions of one measure between every two of S systems on each of Q requests."""
+    """The decisions of one measure between each pair of S systems on each of Q requests."""
 
     taking_part: BoolArray
     """Which systems are compared on which requests, [S, Q]."""
     ranks: Ranks | None = None
     """The place of each system on each request, [S, Q], the smaller the better; equal where the measure ties."""
     signs: SignArray | None = None
-    """Where there is no order: which of two systems is preferred, [S, S, Q]."""
+    """Which of two systems is preferred, [S, S, Q], if the preference is not an order."""
 
     @property
     def num_compared(self) -> int:
@@ -114,7 +114,7 @@ def concordance(x: Decisions, y: Decisions) -> Concordance:
     common = x.taking_part & y.taking_part
     if not (requests := np.asarray(common.any(axis=0))).all():
         x, y, common = x.on(requests), y.on(requests), common[:, requests]
-    compared = None if common.all() else common  # almost always everybody takes part
+    compared = None if common.all() else common  # nearly always all systems take part
     num_same = num_decided = num_either = 0
     for s in range(len(common) - 1):
         mine, theirs = x.against_later(s), y.against_later(s)
@@ -129,7 +129,7 @@ def concordance(x: Decisions, y: Decisions) -> Concordance:
 
 
 def decide(row: Evaluable, positions: Positions, policies: Policies) -> Decisions:
-    """Compare every two systems on every request by a measure or preference; the decisions are those of `compare`.
+    """Compare each pair of systems on every request by a measure or preference, with the decisions of `compare`.
 
     >>> from lexirecall import parse_measure, project
     >>> positions = project({"q": {"a": 1}}, {"x": {"q": ["b", "a"]}, "y": {"q": ["a"]}, "z": {"q": ["c", "a"]}})
@@ -140,7 +140,7 @@ def decide(row: Evaluable, positions: Positions, policies: Policies) -> Decision
 
 
 def decide_all(rows: Sequence[Evaluable], positions: Positions, policies: Policies) -> list[Decisions]:
-    """Return the decisions of several measures, as `decide` does of one; each level is projected once."""
+    """Return the decisions of several measures, as `decide` does for one; each level is projected once."""
     levels = {row.level(policies.level) for row in rows}
     projections = {level: positions.at_level(level) for level in levels}
     return [_decide(row, projections[row.level(policies.level)], policies) for row in rows]
@@ -163,8 +163,8 @@ def _decide(row: Evaluable, projection: Projection, policies: Policies) -> Decis
 def dense_ranks(values: FloatArray) -> Ranks:
     """Rank the systems on each request by their values, [S, Q]: how many different values are higher.
 
-    Values that count as equal share a rank. Of three values the first may equal the second and the second the third
-    without the first equalling the third: then all three share a rank. It takes two differences of a trillionth.
+    Values that count as equal share a rank. If the first of three values equals the second and the second the third,
+    all three share a rank, even if the first does not equal the third. That takes two differences of a trillionth.
 
     >>> dense_ranks(np.array([[0.1 + 0.2], [0.5], [0.3], [0.1]])).ravel().tolist()
     [1, 0, 1, 2]

@@ -1,10 +1,10 @@
 """Degradation: what is left of a measure's decisions when labels are missing.
 
-Belongs here: choosing the labels that go, and what the measures then say.
+Belongs here: choosing the labels to remove, and what the measures then say.
 
-Positions are read once; a label that goes is a mask over them. In each sample the relevant items of a request are put
-in a random order, and for every share the first of them keep their labels; so what is left for a larger share is part
-of what is left for a smaller one.
+Positions are read once; removing a label is a mask over them. In each sample the relevant items of a request are put in
+a random order, and for every share the first of them keep their labels. So what is left for a larger share is part of
+what is left for a smaller one.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ QUANTITIES = ("ties", "agreement", "agreement_untied")
 def num_kept(num_relevant: IntArray, tenths: int) -> IntArray:
     """Return how many of m labels are left if a share f is removed: max(1, round(m(1 - f))), and 0 of 0.
 
-    Halves are rounded up, so that a label more is kept; in whole tenths, so that no binary fraction decides.
+    Halves are rounded up, to keep one more label. Shares are whole tenths: no binary fraction decides.
 
     >>> num_kept(np.array([0, 1, 3, 5, 70]), 5).tolist()  # half of them
     [0, 1, 2, 3, 35]
@@ -44,9 +44,9 @@ def num_kept(num_relevant: IntArray, tenths: int) -> IntArray:
 def random_places(weights: FloatArray, offsets: IntArray, bits: np.random.PCG64) -> IntArray:
     """Put the items of each request in a random order, and return the place of each, counted from 0.
 
-    The k first are a weighted sample without replacement: each next item is drawn from the rest with a probability
-    proportional to its weight. It is enough to sort by E/w, E being exponentially distributed (Efraimidis & Spirakis
-    2006). From the raw bits of a named generator, which numpy promises for good.
+    The first k are a weighted sample without replacement: each next item is drawn from the rest with a probability
+    proportional to its weight. It is enough to sort by E/w with an exponentially distributed E (Efraimidis & Spirakis
+    2006). They come from the raw bits of a named generator, which numpy promises never to change.
 
     >>> random_places(np.ones(5), np.array([0, 3, 5]), np.random.PCG64(1)).tolist()
     [1, 0, 2, 0, 1]
@@ -63,8 +63,9 @@ def random_places(weights: FloatArray, offsets: IntArray, bits: np.random.PCG64)
 def kept_labels(positions: Positions, level: float, removal: str, bits: np.random.PCG64) -> Iterator[BoolArray]:
     """Draw one sample: for each share of labels removed, from .1 to .9, which judged items keep theirs.
 
-    Only relevant items lose their labels. `uniform` removes all alike; with `frequency` an item is kept with a weight
-    of 1 + the number of runs that retrieve it, so that what few systems find is lost rather, as from shallow pools.
+    Only relevant items lose their labels. With `uniform` all are equally likely to. With `frequency` an item is kept
+    with a weight of 1 + the number of runs that retrieve it. So items that few systems find are more likely to lose
+    theirs, as in shallow pools.
     """
     relevant = np.flatnonzero(positions.judgments.grades >= level)
     num_relevant = positions.judgments.num_relevant(level)
@@ -90,9 +91,9 @@ def degradation_rows(
     """Return, for each way and share of removal and each measure, the means over the samples.
 
     `full` are the decisions with all labels. `ties`: the share of tied pairs. `agreement`: the share of pairs that are
-    decided as with all labels, a tie being equal to a tie. `agreement_untied`: the same over the pairs that are not
-    tied with all labels. `labels`: the mean number of relevant items left per request. Without removal one sample
-    says it all.
+    decided as with all labels, where a tie agrees with a tie. `agreement_untied`: the same over the pairs that are not
+    tied with all labels. `labels`: the mean number of relevant items left per request. Without removal one sample is
+    enough.
 
     Reference: DiazEM25, label degradation.
     """
@@ -140,7 +141,7 @@ def _sample(
 
 
 def _quantities(now: Decisions, full: Decisions) -> tuple[float, ...]:
-    """Return ties, agreement with the full labels, and agreement over what they separate; nan where there is none."""
+    """Return ties, agreement with the full labels, and agreement over what they separate; nan if undefined."""
     counts = concordance(now, full)
     ties = share_of_ties(now)
     with np.errstate(invalid="ignore"):

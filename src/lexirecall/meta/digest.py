@@ -1,6 +1,6 @@
-"""Digest: the few numbers of a study that its summary speaks of.
+"""Digest: the few numbers of a study that its summary uses.
 
-Belongs here: one number for each measure and question, of one collection or the median over several.
+Belongs here: one number for each measure and question, from one collection or as the median over several.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ class Digest:
     """By measure and quantity; what is not defined is left out."""
 
     def value(self, measure: str, quantity: str) -> float | None:
-        """Return the median over the collections, None if it is defined for none of them.
+        """Return the median over the collections; None if no collection has a value.
 
         >>> Digest(("AP",), {("AP", "ties"): (0.1, 0.2, 0.6)}).value("AP", "ties")
         0.2
@@ -44,7 +44,7 @@ class Digest:
 
 
 def percent(share: float | None) -> str:
-    """Return a share as people read it; what is neither nothing nor everything is never shown as that.
+    """Return a share as people read it; only nothing is shown as 0 %, and only everything as 100 %.
 
     >>> [percent(x) for x in (0.1674, 0.0, 0.0002, 0.9999, 1.0, None)]
     ['16.7 %', '0 %', '< 0.1 %', '> 99.9 %', '100 %', '-']
@@ -59,7 +59,7 @@ def percent(share: float | None) -> str:
 
 
 def digests(tables: TablesOfRows) -> tuple[Digest, dict[str, Digest]]:
-    """Return the digest of all collections, and of those of each depth label, the deepest first."""
+    """Return the digest of all collections, and one for each depth label, the deepest first."""
     measures = tuple(dict.fromkeys(row["measure"] for row in tables["ties"]))
     facts = list(_facts(tables))
     labels = {row["collection"]: row["label"] for row in tables["data"]}
@@ -100,7 +100,7 @@ def _facts(tables: TablesOfRows) -> Iterator[Fact]:
 
 
 def _survivals(rows: Sequence[Mapping[str, Any]]) -> Iterator[Fact]:
-    """Give the largest share of labels up to which enough decisions stay when labels are removed at random."""
+    """Give the largest share of labels that can be removed at random while enough decisions stay."""
     kept: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for row in rows:
         if row["removal"] == "uniform" and row["agreement_untied"] is not None:

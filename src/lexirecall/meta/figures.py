@@ -1,7 +1,7 @@
 """Figures: the tables of a study as charts.
 
-Belongs here: which chart shows what. One collection is shown as bars, several as boxes by depth label, as the paper
-has them; the loss of labels as lines.
+Belongs here: which chart shows what. One collection is shown as bars, several as boxes by depth label, as in the paper.
+The loss of labels is shown as lines.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ _REMOVAL = {"uniform": "removed at random", "frequency": "removed by frequency"}
 
 
 def charts(tables: TablesOfRows) -> dict[str, Any]:
-    """Return the charts by the name of their file; only those for which there are numbers."""
+    """Return the charts by the name of their file; only those that have numbers."""
     drawn = {}
     for name, (table, column, title) in _BARS.items():
         if rows := _defined(tables[table], column):

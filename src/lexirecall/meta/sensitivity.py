@@ -19,10 +19,10 @@ COLUMNS = ("collection", "label", "measure", "test", "paired", "hsd", "t", "sign
 def power_row(row: Evaluable, collection: Collection, *, alpha: float = 0.05) -> dict[str, Any]:
     """Return the share of pairs of systems with p < alpha for one measure.
 
-    `paired`: by the test that suits it, the sign test for lexicographic preferences and the t test for all that has a
-    size, with Holm's correction over all pairs; `test` says which it is. `hsd`: by Tukey's honestly significant
-    difference. `t` and `sign`: by one and the same test for all measures, corrected by Holm, whether it suits them or
-    not; so a difference between measures cannot come from their tests. None without any p-value.
+    `paired`: by the test that suits it, the sign test for lexicographic preferences and the t test for sizes, with
+    Holm's correction over all pairs; `test` says which it is. `hsd`: by Tukey's honestly significant difference. `t`
+    and `sign`: by the same test for all measures, with Holm's correction, whether it suits them or not. So a difference
+    between measures cannot come from their tests. A share is None if there is no p-value.
 
     >>> from lexirecall import parse_measure, project
     >>> qrels = {f"q{i}": {"a": 1} for i in range(9)}

@@ -23,7 +23,7 @@ def share_of_ties(decisions: Decisions) -> float | None:
 
 
 def tie_rows(measures: Mapping[str, Decisions]) -> list[dict[str, Any]]:
-    """Return the share of ties, and how many pairs on requests are compared, for each measure."""
+    """Return for each measure the share of ties, and how many pairs are compared over all requests."""
     return [
         {"measure": name, "ties": share_of_ties(decisions), "compared": decisions.num_compared}
         for name, decisions in measures.items()
