@@ -145,8 +145,8 @@ NDCG = Measure(
     "normalized discounted cumulative gain",
     function=_ndcg,
     expected=_expected_ndcg,
-    formula="sum_i g_i/log2(p_i + 1) divided by the same sum for the best order. The gain g_i is the grade; with "
-    "dcg='exp-log2' it is 2^grade - 1, with rel=r it is 1 from grade r on, with gains={2:3} it is 3 for grade 2",
+    formula="sum_i g_i/log2(p_i + 1) over the same sum for the best order; the gain g_i is the grade, 2^grade - 1 with "
+    "dcg='exp-log2', 1 from grade r on with rel=r, or 3 for grade 2 with gains={2:3}",
     reference="JarvelinK02",
     history="Introduced by Järvelin and Kekäläinen in 2002.",
     use="Use it where relevance has grades and the top of the ranking matters most.",

@@ -100,7 +100,7 @@ BPREF = Measure(
     formula="(1/m) sum_i 1 - min(N_i, m)/min(N, m), N_i of the N judged non-relevant documents above p_i",
     reference="BuckleyV04",
     history="Introduced by Buckley and Voorhees in 2004.",
-    use="Use it where many documents have no judgment: it skips them and does not take them for non-relevant.",
+    use="Use it where many documents have no judgment: it skips them and does not count them as non-relevant.",
     misses="It looks at the order of the judged documents and not at their positions, so unjudged ones above them "
     "cost nothing.",
     needs_judged=True,

@@ -300,7 +300,7 @@ WORST_PROVIDER_OVERALL = Measure(
     "WorstProviderOverall",
     "exposure of the provider that is worst off over all queries, on the queries for which it has a relevant document",
     function=_worst_overall,
-    formula="sum_i e(p_i) over the documents of the provider with the smallest mean of it over queries, e as for TSE",
+    formula="sum_i e(p_i) over the documents of the provider whose mean over queries is smallest, e as for TSE",
     reference="DiazEM25",
     history="Follows the exposure of providers in Diaz, Ekstrand and Mitra (2025), for providers that are known.",
     use="Use it to find the provider that gets the least attention over all queries.",

@@ -73,7 +73,7 @@ RBP = Measure(
 )
 R = Measure(
     "R",
-    "recall at k: the share of the relevant documents that is in the top k",
+    "recall at k: the share of the relevant documents in the top k",
     exposure=lambda i, cutoff: i <= cutoff,
     weight=lambda i, m: Ratio(1, m),
     formula="#{i : p_i <= k} / m",
@@ -267,7 +267,7 @@ DEPTH = Measure(
     weight=_at_recall,
     formula="p_c, c = ceil(r m)",
     reference="CormackG14",
-    history="Effort at a given recall is usual in technology-assisted review, for instance in Cormack and Grossman "
+    history="Effort at a given recall is a common measure in technology-assisted review, as in Cormack and Grossman "
     "(2014).",
     use="Use it to plan a review: it says how many documents to read for the recall that you need.",
     misses="It looks only at the document that reaches the recall, and ignores the relevant ones that come later.",
