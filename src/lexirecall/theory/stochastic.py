@@ -79,7 +79,7 @@ def worst_case_stochastic(measure: Measure | str, num_relevant: int, *, corpus_s
 def expected_utility(
     measure: Measure | str, num_wanted: int, num_relevant: int, *, corpus_size: int | None = None
 ) -> float:
-    """Return what a user who wants j of the m relevant items can expect of the optimal stochastic ranker.
+    """Return what a user who wants j of the m relevant documents can expect of the optimal stochastic ranker.
 
     sum_i sum_k P(i-th of j at k) e(k) z(i, j). A user who wants all of them gets the best possible value.
 
