@@ -38,9 +38,9 @@ print(scores, "\n")
 # %% Everybody's mean exposure
 positions = lexirecall.project(suits, runs, providers=providers)
 audit = provider_exposure(positions)
-for s, system in enumerate(audit.systems):
+for s, run in enumerate(audit.runs):
     shares = ", ".join(f"{name} {value:.3f}" for name, value in zip(audit.providers, audit.exposures[s], strict=True))
-    print(f"{system}: {shares}")
+    print(f"{run}: {shares}")
 print()
 
 # %% Is the difference more than chance? Shopper by shopper, the exposure of whoever is worst off

@@ -420,7 +420,7 @@ def test_the_mean_over_requests_is_the_mean_exposure_of_the_worst_off_provider()
         lowest = np.nanmin(audit.exposures, axis=1)
         np.testing.assert_allclose(scores.means[:, 0], lowest)
         defined = (~np.isnan(scores.values[:, :, 0])).sum(axis=1)
-        assert defined.tolist() == [audit.num_requests[s][audit.is_worst(s)].max() for s in range(2)]
+        assert defined.tolist() == [audit.num_queries[s][audit.is_worst(s)].max() for s in range(2)]
 
 
 def test_what_a_run_does_not_answer_makes_nobody_worse_off_in_the_intersection() -> None:
@@ -431,7 +431,7 @@ def test_what_a_run_does_not_answer_makes_nobody_worse_off_in_the_intersection()
     for queries, value, worst in (("all", 0.5, ("Ben", "Ada")), ("intersection", 0.5, ("Ada",))):
         assert evaluate(positions, measures="WorstProviderOverall", queries=queries).means[0] == value
         assert provider_exposure(positions, queries=queries).worst("partial") == worst
-    assert provider_exposure(positions, queries="intersection").num_requests.tolist() == [[1, 1], [1, 2]]
+    assert provider_exposure(positions, queries="intersection").num_queries.tolist() == [[1, 1], [1, 2]]
 
 
 def test_a_run_that_answers_none_of_a_providers_requests_leaves_it_undefined() -> None:

@@ -104,47 +104,47 @@ def _owners(positions: Positions) -> Providers:
 class ProviderExposure:
     """Mean exposure of each provider with a relevant document, in S runs, over the queries for which it has one."""
 
-    systems: tuple[str, ...]
+    runs: tuple[str, ...]
     providers: tuple[str, ...]
     exposures: FloatArray
     """Mean of η over the provider's queries, [S, P]; nan where the run answers none of them and only those count."""
-    num_requests: IntArray
+    num_queries: IntArray
     """Over how many queries, [S, P]."""
-    num_items: IntArray
+    num_documents: IntArray
     """How many relevant documents the provider has over all queries, [P]; a document counts once for each query."""
 
-    def is_worst(self, system: str | int = 0) -> BoolArray:
+    def is_worst(self, run: str | int = 0) -> BoolArray:
         """Tell which providers have the smallest mean exposure in a run, [P]; several may be equal."""
-        exposures = self.exposures[self._index(system)]
+        exposures = self.exposures[self._index(run)]
         return is_equal(exposures, np.min(exposures, where=~np.isnan(exposures), initial=np.inf, keepdims=True))
 
-    def worst(self, system: str | int = 0) -> tuple[str, ...]:
+    def worst(self, run: str | int = 0) -> tuple[str, ...]:
         """Name the worst-off provider in a run; if several are equal, those with the most queries first."""
-        columns = np.flatnonzero(self.is_worst(system))
-        order = np.argsort(-self.num_requests[self._index(system), columns], kind="stable")
+        columns = np.flatnonzero(self.is_worst(run))
+        order = np.argsort(-self.num_queries[self._index(run), columns], kind="stable")
         return tuple(self.providers[c] for c in columns[order].tolist())
 
-    def _index(self, system: str | int) -> int:
-        if isinstance(system, str):
-            choice("run", system, self.systems)
-            return self.systems.index(system)
-        return system
+    def _index(self, run: str | int) -> int:
+        if isinstance(run, str):
+            choice("run", run, self.runs)
+            return self.runs.index(run)
+        return run
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Give a row for each run and provider, the worst-off first: run, provider, queries, documents, exposure."""
-        for s, run in enumerate(self.systems):
+        for s, run in enumerate(self.runs):
             for c in np.argsort(self.exposures[s], kind="stable").tolist():
                 yield {
                     "run": run,
                     "provider": self.providers[c],
-                    "queries": int(self.num_requests[s, c]),
-                    "documents": int(self.num_items[c]),
-                    "exposure": float(self.exposures[s, c]) if self.num_requests[s, c] else None,
+                    "queries": int(self.num_queries[s, c]),
+                    "documents": int(self.num_documents[c]),
+                    "exposure": float(self.exposures[s, c]) if self.num_queries[s, c] else None,
                 }
 
     def to_dict(self) -> dict[str, dict[str, float | None]]:
         """Return {run: {provider: mean exposure}}; None where undefined."""
-        result: dict[str, dict[str, float | None]] = {run: {} for run in self.systems}
+        result: dict[str, dict[str, float | None]] = {run: {} for run in self.runs}
         for row in self.rows():
             result[row["run"]][row["provider"]] = row["exposure"]
         return result
@@ -243,9 +243,9 @@ def worst_off(audit: ProviderExposure) -> tuple[str, ...]:
     are empty.
     """
     if not audit.providers:
-        return ("",) * len(audit.systems)
-    is_worst = np.array([audit.is_worst(s) for s in range(len(audit.systems))])
-    chosen = np.where(is_worst, audit.num_requests, -1).argmax(axis=1)
+        return ("",) * len(audit.runs)
+    is_worst = np.array([audit.is_worst(s) for s in range(len(audit.runs))])
+    chosen = np.where(is_worst, audit.num_queries, -1).argmax(axis=1)
     return tuple(audit.providers[c] for c in chosen.tolist())
 
 

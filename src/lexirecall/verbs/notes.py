@@ -174,10 +174,10 @@ def notes_on_providers(owners: Owners, systems: tuple[str, ...]) -> Iterator[Not
 def _worst_of_run(audit: ProviderExposure, s: int) -> str:
     names = audit.worst(s)
     if not names:
-        return f"{audit.systems[s]} none"
+        return f"{audit.runs[s]} none"
     is_worst = audit.is_worst(s)
-    num_requests = audit.num_requests[s, is_worst]
-    at_most = "up to " if num_requests.min() < num_requests.max() else ""
-    over = f"{at_most}{counted(int(num_requests.max()), 'query')}"
+    num_queries = audit.num_queries[s, is_worst]
+    at_most = "up to " if num_queries.min() < num_queries.max() else ""
+    over = f"{at_most}{counted(int(num_queries.max()), 'query')}"
     mean = number(float(audit.exposures[s, is_worst].min()))
-    return f"{audit.systems[s]} {listed(map(shown, names), most=3)} (mean exposure {mean} over {over})"
+    return f"{audit.runs[s]} {listed(map(shown, names), most=3)} (mean exposure {mean} over {over})"
