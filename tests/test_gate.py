@@ -47,7 +47,7 @@ def test_a_run_that_is_significantly_worse_fails_and_says_where_and_why() -> Non
     new, baseline = run(*[LATE] * 4, *[ONE] * 2, *[BOTH] * 4), run(*[BOTH] * 10)
     assert failure(QRELS, new, baseline).splitlines() == [
         "the new run is worse than the baseline by LexiRecall: p = 0.0156 (sign test, one-sided; alpha 0.05)",
-        "10 requests: 0 better, 4 tied, 6 worse",
+        "10 queries: 0 better, 4 tied, 6 worse",
         "",
         "q4: recall level 2 of 2 decides: baseline is preferred: it finds 2 of the 2 relevant documents, new 1; "
         "new lacks b.",
@@ -60,7 +60,7 @@ def test_a_run_that_is_significantly_worse_fails_and_says_where_and_why() -> Non
             "the last of them is at 2 in baseline (b) and at 3 in new (b)."
             for i in range(3)
         ),
-        "and 1 request more that are worse",
+        "and worse on 1 more query",
     ]
 
 
@@ -93,7 +93,7 @@ def test_measures_with_a_size_are_tested_by_the_paired_t_test(seed: int) -> None
         assert_no_worse(QRELS, new, baseline, "AP")
 
 
-def test_requests_stand_in_the_order_of_what_they_lose() -> None:
+def test_requests_come_in_the_order_of_what_they_lose() -> None:
     new, baseline = run(*[LATE] * 5, ["c", "x"], *[LATE] * 4), run(*[BOTH] * 10)
     lines = failure(QRELS, new, baseline, "AP").splitlines()
     assert lines[3:6] == [
@@ -101,7 +101,7 @@ def test_requests_stand_in_the_order_of_what_they_lose() -> None:
         "    lost: a (was at 1), b (was at 2)",
         "q0: AP is worse by 0.1667",
     ]
-    assert lines[-1] == "and 5 requests more that are worse"
+    assert lines[-1] == "and worse on 5 more queries"
 
 
 def test_other_preferences_and_lower_is_better_are_gates_too() -> None:
@@ -122,9 +122,9 @@ def test_the_level_of_a_measure_decides_which_documents_are_lost() -> None:
 def test_a_gate_that_cannot_fail_says_so() -> None:
     four = {request: QRELS[request] for request in ("q0", "q1", "q2", "q3")}
     bad, good = dict.fromkeys(four, ONE), dict.fromkeys(four, BOTH)
-    with pytest.warns(UserWarning, match=r"4 requests cannot show that a run is worse \(sign test, alpha 0.05\)"):
+    with pytest.warns(UserWarning, match=r"4 queries cannot show that a run is worse \(sign test, alpha 0.05\)"):
         assert_no_worse(four, bad, good)
-    with pytest.warns(UserWarning, match=r"1 request cannot show that a run is worse \(paired t"):
+    with pytest.warns(UserWarning, match=r"1 query cannot show that a run is worse \(paired t"):
         assert_no_worse({"q0": QRELS["q0"]}, {"q0": ONE}, {"q0": BOTH}, "AP")
     assert "worse" in failure(four, bad, {**good, "q0": ["a", "x", "b"]}, "AP")  # t has enough
 
@@ -166,7 +166,7 @@ def lost(*arguments: Any, **options: Any) -> list[str]:
 def test_a_single_lost_document_is_enough() -> None:
     new, baseline = run(ONE, *[BOTH] * 9), run(*[BOTH] * 10)
     assert lost(QRELS, new, baseline) == [
-        "the new run loses 1 relevant document that the baseline has, on 1 of 10 requests",
+        "the new run loses 1 relevant document that the baseline has, on 1 of 10 queries",
         "q0: b (was at 2, not retrieved)",
     ]
     assert_nothing_lost(QRELS, baseline, new)
@@ -176,7 +176,7 @@ def test_a_single_lost_document_is_enough() -> None:
 def test_within_a_depth_a_document_that_sinks_is_lost_and_the_failure_says_how_deep() -> None:
     new, baseline = run(LATE, *[BOTH] * 9), run(*[BOTH] * 10)
     assert lost(QRELS, new, baseline, 2) == [
-        "the new run loses 1 relevant document that the baseline has within the first 2, on 1 of 10 requests",
+        "the new run loses 1 relevant document that the baseline has within the first 2, on 1 of 10 queries",
         "q0: b (was at 2, now at 3)",
     ]
     assert_nothing_lost(QRELS, new, baseline, depth=1)
@@ -196,7 +196,7 @@ def test_a_request_that_the_new_run_does_not_answer_loses_all() -> None:
 def test_only_the_first_few_requests_are_named() -> None:
     lines = lost(QRELS, run(*[ONE] * 9, ["c"]), run(*[BOTH] * 10))
     assert lines[0].startswith("the new run loses 11 relevant documents")
-    assert [line.partition(":")[0] for line in lines[1:]] == ["q9", "q0", "q1", "q2", "q3", "and 5 requests more"]
+    assert [line.partition(":")[0] for line in lines[1:]] == ["q9", "q0", "q1", "q2", "q3", "and 5 more queries"]
 
 
 def test_every_required_passage_must_be_within_the_depth() -> None:
@@ -204,11 +204,11 @@ def test_every_required_passage_must_be_within_the_depth() -> None:
     with pytest.raises(AssertionError) as caught:
         assert_all_found(QRELS, run(LATE, ONE, *[BOTH] * 8), depth=2)
     assert str(caught.value).splitlines() == [
-        "2 of 20 relevant documents are not within the first 2, on 2 of 10 requests",
+        "2 of 20 relevant documents are not within the first 2, on 2 of 10 queries",
         "q0: b (now at 3)",
         "q1: b (not retrieved)",
     ]
-    with pytest.raises(AssertionError, match="1 of 20 relevant documents are not retrieved, on 1 of 10 requests"):
+    with pytest.raises(AssertionError, match="1 of 20 relevant documents are not retrieved, on 1 of 10 queries"):
         assert_all_found(QRELS, run(ONE, *[BOTH] * 9))
 
 
@@ -239,10 +239,10 @@ def test_plain_pytest_shows_the_message_and_none_of_our_code(pytester: pytest.Py
         [
             ">       assert_no_worse(QRELS, NEW, OLD)",
             "E       AssertionError: the new run is worse than the baseline by LexiRecall: p = 0.00391 (sign test, *",
-            "E       8 requests: 0 better, 0 tied, 8 worse",
+            "E       8 queries: 0 better, 0 tied, 8 worse",
             "E           lost: b (was at 2)",
             "E       AssertionError: the new run loses 8 relevant documents that the baseline has within *",
-            "E       AssertionError: 8 of 16 relevant documents are not within the first 10, on 8 of 8 requests",
+            "E       AssertionError: 8 of 16 relevant documents are not within the first 10, on 8 of 8 queries",
         ]
     )
     result.stdout.no_fnmatch_line("*raise AssertionError*")

@@ -1,9 +1,9 @@
 """lexirecall: evaluate rankings by whether everything relevant is found.
 
-The verbs and what they take, and nothing else; each is imported when it is first used, so that importing the package
-costs nothing. What verbs return is in `lexirecall.results`; the tables of measures are `lexirecall.measures` and
-`lexirecall.preferences`, their names `lexirecall.names`. There are also `lexirecall.errors`, `exact`, `theory`,
-`statistics`, `meta`, `page`, `simulate`, and the modules of `lexirecall.engines` and `lexirecall.adapters`.
+Belongs here: the verbs and what they take, and nothing else. Each is imported when it is first used, so importing the
+package costs nothing. What verbs return is in `lexirecall.results`. The tables of measures are `lexirecall.measures`
+and `lexirecall.preferences`; `lexirecall.names` reads their names. There are also `lexirecall.errors`, `exact`,
+`theory`, `statistics`, `meta`, `page`, `simulate`, and the modules of `lexirecall.engines` and `lexirecall.adapters`.
 """
 
 from importlib import import_module

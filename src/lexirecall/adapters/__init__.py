@@ -1,5 +1,5 @@
 """Adapters: lexirecall inside the tools that people already use.
 
-Belongs here: one module for each tool, which takes and gives what that tool takes and gives. Not here: formulas
+Belongs here: one module for each tool, which takes what that tool takes and gives what it gives. Not here: formulas
 (measures), reading (formats).
 """

@@ -1,7 +1,8 @@
-"""Gates for pytest and for any other runner of tests: a run that got worse fails, and the failure says where and why.
+"""Gates for pytest and any other test runner: a run that got worse fails, and the failure says where and why.
 
 Belongs here: assertions about a new run and a baseline. Not here: tests of significance (statistics), sentences about a
-request (verbs). They raise AssertionError, and hide their own frames from pytest's traceback; pytest is not needed.
+query (verbs). The assertions raise AssertionError and hide their own frames from pytest's traceback; they do not need
+pytest.
 """
 
 from collections.abc import Iterator
@@ -39,14 +40,14 @@ def assert_no_worse(
     alpha: float = 0.05,
     **options: Any,
 ) -> None:
-    """Fail if the new run is significantly worse than the baseline; better, or not to be told apart, passes.
+    """Fail if the new run is significantly worse than the baseline; pass if it is better, or cannot be told apart.
 
-    What is tested is one-sided: preferences without a size, such as LexiRecall, by the sign test, P(X <= wins) with
-    X binomial of wins + losses trials and chance 1/2, ties left out; measures and preferences with a size by the paired
-    t test that the mean difference is below 0. It fails if p < alpha, so that a run that is no worse fails by chance
-    in at most that share of cases: p is half of `lexirecall.compare`'s two-sided one, if the baseline is ahead. Runs
-    are files, dicts or frames, and the other arguments those of `lexirecall.evaluate`. Where there are too few requests
-    for any outcome to be significant, a warning says so.
+    The test is one-sided. Preferences without a size, such as LexiRecall, are tested by the sign test: P(X <= wins),
+    where X is binomial with wins + losses trials and chance 1/2; ties are left out. Measures, and preferences with a
+    size, are tested by the paired t test: is the mean difference below 0? The gate fails if p < alpha. So a run that is
+    no worse fails by chance in at most that share of cases. If the baseline is ahead, p is half of the two-sided p of
+    `lexirecall.compare`. Runs are files, dicts or frames; the other arguments are those of `lexirecall.evaluate`. If
+    there are too few queries for any outcome to be significant, a warning says so.
 
     >>> qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(6)}
     >>> baseline, new = dict.fromkeys(qrels, ["a", "b"]), dict.fromkeys(qrels, ["a", "x"])
@@ -54,7 +55,7 @@ def assert_no_worse(
     >>> assert_no_worse(qrels, new, baseline)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     AssertionError: the new run is worse than the baseline by LexiRecall: p = 0.0156 (sign test, one-sided; alpha 0.05)
-    6 requests: 0 better, 0 tied, 6 worse
+    6 queries: 0 better, 0 tied, 6 worse
     <BLANKLINE>
     q0: recall level 2 of 2 decides: baseline is preferred: it finds 2 of the 2 relevant documents, new 1; new lacks b.
         lost: b (was at 2)
@@ -81,14 +82,14 @@ def assert_nothing_lost(
     level: float = 1,
     **options: Any,
 ) -> None:
-    """Fail if the new run lacks a relevant document that the baseline has, on any request, within the first `depth`.
+    """Fail if the new run lacks a relevant document that the baseline has within the first `depth`, on any query.
 
-    No test of significance: one lost document is enough. `options` are the keywords of `lexirecall.project`.
+    This is not a significance test: one lost document is enough. `options` are the keywords of `lexirecall.project`.
 
     >>> assert_nothing_lost({"q": {"a": 1}}, new={"q": ["x", "a"]}, baseline={"q": ["a"]})
     >>> assert_nothing_lost({"q": {"a": 1}}, new={"q": ["x", "a"]}, baseline={"q": ["a"]}, depth=1)
     Traceback (most recent call last):
-    AssertionError: the new run loses 1 relevant document that the baseline has within the first 1, on 1 of 1 request
+    AssertionError: the new run loses 1 relevant document that the baseline has within the first 1, on 1 of 1 query
     q: a (was at 1, now at 2)
     """
     __tracebackhide__ = True
@@ -98,7 +99,7 @@ def assert_nothing_lost(
     if lost:
         total = counted(sum(map(len, lost.values())), "relevant document")
         where = f"{'' if depth is None else f' within the first {depth}'}, on {len(lost)} of "
-        first = f"the new run loses {total} that the baseline has{where}{counted(len(explained.queries), 'request')}"
+        first = f"the new run loses {total} that the baseline has{where}{counted(len(explained.queries), 'query')}"
         now = _places(qrels, new, level, options)
         raise AssertionError("\n".join([first, *_listed_documents(lost, now, "was at {}, ")]))
 
@@ -112,12 +113,12 @@ def assert_all_found(
     level: float = 1,
     **options: Any,
 ) -> None:
-    """Fail if any relevant document is not within the first `depth` of its request: every required passage is there.
+    """Fail if any relevant document of a query is not within the first `depth`: every required passage must be there.
 
     >>> assert_all_found({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}, depth=3)
     >>> assert_all_found({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}, depth=2)
     Traceback (most recent call last):
-    AssertionError: 1 of 2 relevant documents are not within the first 2, on 1 of 1 request
+    AssertionError: 1 of 2 relevant documents are not within the first 2, on 1 of 1 query
     q: b (now at 3)
     """
     __tracebackhide__ = True
@@ -127,13 +128,13 @@ def assert_all_found(
     if missing:
         total = counted(sum(request.num_relevant for request in explained.queries), "relevant document")
         where = "retrieved" if depth is None else f"within the first {depth}"
-        requests = f"on {len(missing)} of {counted(len(explained.queries), 'request')}"
+        requests = f"on {len(missing)} of {counted(len(explained.queries), 'query')}"
         first = f"{sum(map(len, missing.values()))} of {total} are not {where}, {requests}"
         raise AssertionError("\n".join([first, *_listed_documents(missing, _places(qrels, run, level, options), "")]))
 
 
 def _read(qrels: Qrels, runs: Runs, options: dict[str, Any], *, needs_judged: bool = False) -> Positions:
-    """Read what is to be compared, and warn where there is no place for a note."""
+    """Read what is to be compared, and warn of mismatches: a gate has no place for notes."""
     check_single_order(options)
     positions = project(qrels, runs, needs_judged=needs_judged, **options)
     warn_of_mismatches(positions)
@@ -143,29 +144,29 @@ def _read(qrels: Qrels, runs: Runs, options: dict[str, Any], *, needs_judged: bo
 def _single(preference: str | Evaluable) -> Evaluable:
     rows = parse_names(preference)
     if len(rows) != 1:
-        raise UsageError(f"{preference!r} names {len(rows)} measures where one is asked for")
+        raise UsageError(f"{preference!r} names {len(rows)} measures, but a gate takes one")
     return rows[0]
 
 
 def _warn_if_nothing_can_fail(compared: MeasureComparison, alpha: float) -> None:
-    """Warn of a gate that stands open: with n requests the sign test's p is 2^-n at the least, and t needs two."""
+    """Warn of a gate that is always open: with n requests the sign test's p is at least 2^-n, and t needs two."""
     num_requests = int(compared.num_queries[0])
     if 0.5**num_requests >= alpha if compared.method == "sign test" else num_requests < 2:
         warn(
-            f"{counted(num_requests, 'request')} cannot show that a run is worse ({compared.method}, alpha {alpha:g}): "
-            "the gate cannot fail; give more requests, or use assert_nothing_lost"
+            f"{counted(num_requests, 'query')} cannot show that a run is worse ({compared.method}, alpha {alpha:g}): "
+            "the gate cannot fail; give more queries, or use assert_nothing_lost"
         )
 
 
 def _worse(positions: Positions, compared: MeasureComparison, alpha: float, policies: Policies) -> str:
-    """Say that the new run is worse, by how much, and on which requests, what decides most first."""
+    """Say that the new run is worse, by how much, and on which requests; the greatest losses come first."""
     wins, ties, losses = (int(counts[0]) for counts in (compared.wins, compared.ties, compared.losses))
     p = f"p = {float(compared.pvalues[0]) / 2:.3g} ({compared.method}, one-sided; alpha {alpha:g})"
     first = f"the new run is worse than the baseline by {compared.measure}: {p}"
-    balance = f"{counted(wins + ties + losses, 'request')}: {wins} better, {ties} tied, {losses} worse"
+    balance = f"{counted(wins + ties + losses, 'query')}: {wins} better, {ties} tied, {losses} worse"
     if isinstance(compared.measure, Measure):
         balance += f"; mean difference {compared.means[0]:+.4f}"
-    more = [f"and {counted(losses - _SHOWN, 'request')} more that are worse"] if losses > _SHOWN else []
+    more = [f"and worse on {counted(losses - _SHOWN, 'more query')}"] if losses > _SHOWN else []
     return "\n".join([first, balance, "", *_worse_requests(positions, compared.measure, policies), *more])
 
 
@@ -177,7 +178,7 @@ def _worse_requests(positions: Positions, row: Evaluable, policies: Policies) ->
     sizes = {request: -value for request, value in zip(positions.requests, values.tolist(), strict=True) if value < 0}
     worse = [request for request in explained.queries if request.id in sizes]
     if row.name != "LexiRecall":
-        worse.sort(key=lambda request: -sizes[request.id])  # which keeps the order of equal ones
+        worse.sort(key=lambda request: -sizes[request.id])  # a stable sort: equal ones keep their order
     for request in worse[:_SHOWN]:
         yield visible(f"{request.id}: {_why(request, row, sizes[request.id])}")
         if request.only_a:
@@ -192,7 +193,7 @@ def _why(request: QueryExplanation, row: Evaluable, size: float) -> str:
 
 
 def _places(qrels: Qrels, run: Run, level: float, options: dict[str, Any]) -> dict[str, dict[str, int]]:
-    """Return where a run has its relevant documents, at whatever depth."""
+    """Return the positions of a run's relevant documents, at any depth."""
     explained = explain(project(qrels, {"new": run}, **options), pair=("new", "new"), level=level)
     return {request.id: request.a.found for request in explained.queries}
 
@@ -200,7 +201,7 @@ def _places(qrels: Qrels, run: Run, level: float, options: dict[str, Any]) -> di
 def _listed_documents(
     documents: dict[str, dict[str, int]], now: dict[str, dict[str, int]], before: str
 ) -> Iterator[str]:
-    """Give a line for each request: its documents, where they were and where they are; the most documents first."""
+    """Give a line for each request: its documents, where they were and where they are now; the longest list first."""
     ordered = sorted(documents, key=lambda request: -len(documents[request]))
     for request in ordered[:_SHOWN]:
         which = [
@@ -209,7 +210,7 @@ def _listed_documents(
         ]
         yield visible(f"{request}: {listed(which, _SHOWN)}")
     if len(ordered) > _SHOWN:
-        yield f"and {counted(len(ordered) - _SHOWN, 'request')} more"
+        yield f"and {counted(len(ordered) - _SHOWN, 'more query')}"
 
 
 def _now(position: int | None) -> str:
