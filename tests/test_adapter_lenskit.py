@@ -282,7 +282,7 @@ def test_an_item_without_a_score_is_not_retrieved() -> None:
 
 def test_an_unordered_list_without_scores_has_no_order() -> None:
     lists = collection({"u": ItemList(["a", "b"])})
-    with pytest.raises(DataError, match="not ordered, and has no scores"):
+    with pytest.raises(DataError, match="not ordered and has no scores"):
         TSE().measure_list(ItemList(["a", "b"]), ItemList(["a"]))
     with pytest.raises(DataError, match="run: the list for 'u' is not ordered"):
         evaluated({"run": lists}, lists)
@@ -379,8 +379,8 @@ def test_results_convert_to_pandas_with_the_users_as_they_were() -> None:
         (lambda: TSE(level=0), UsageError, "level is 0"),
         (lambda: TSE(0), UsageError, "cutoff"),
         (lambda: evaluated({}, collection({1: ItemList(["a"])})), UsageError, "runs by name"),
-        (lambda: evaluated({"x": {1: ["a"]}}, collection({1: ItemList(["a"])})), UsageError, "x: a dict"),
-        (lambda: evaluated({"x": {}}, {1: ["a"]}), UsageError, "test data: a dict"),
+        (lambda: evaluated({"x": {1: ["a"]}}, collection({1: ItemList(["a"])})), UsageError, "x is a dict"),
+        (lambda: evaluated({"x": {}}, {1: ["a"]}), UsageError, "test data is a dict"),
         (
             lambda: lexirecall.rank(project({"x": collection({1: ranked("a")})}, collection({1: ItemList(["a"])}))),
             UsageError,

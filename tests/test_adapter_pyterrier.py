@@ -201,14 +201,14 @@ def test_frames_need_no_topics_and_no_names() -> None:
 @pytest.mark.parametrize(
     ("changed", "problem"),
     [
-        ({"names": ["a", "b"]}, "there are 3 systems, but 2 names"),
-        ({"names": ["a", "b", "a"]}, r"two runs have the same name: 'a' \(system 1 and system 3\)"),
+        ({"names": ["a", "b"]}, "there are 3 transformers or data frames, but 2 names"),
+        ({"names": ["a", "b", "a"]}, r"two runs have the same name: 'a' \(number 1 and number 3\)"),
         ({"baseline": 3}, "baseline is 3, but must be from 0 to 2, or a name"),
         ({"baseline": "d"}, "no run is called 'd'"),
-        ({"systems": ["bm25", "dense"]}, "system 'bm25' is a str, but must be a transformer or a data frame"),
+        ({"systems": ["bm25", "dense"]}, "'bm25' is a str, but must be a transformer or a data frame"),
         ({"topics": ["1", "2"]}, "topics and qrels are not data frames with a column 'qid'"),
-        ({"measures": [LastRel(n=10)]}, r"LastRel\(n=10\) sets n for itself alone\n  give corpus_size="),
-        ({"measures": [LexiRecallAgainst({})]}, "every two systems are compared anyway\n  write 'LexiRecall'"),
+        ({"measures": [LastRel(n=10)]}, r"LastRel\(n=10\) sets n for one measure only\n  give corpus_size="),
+        ({"measures": [LexiRecallAgainst({})]}, "each pair of runs is compared anyway\n  write 'LexiRecall'"),
         ({"measures": ["TSEE"]}, "did you mean 'TSE'"),
     ],
 )

@@ -3,9 +3,10 @@
 Belongs here: the way from a measure of ir_measures to a row of our table and back, and the provider. Not here: formulas
 (measures), its forms of judgments and runs (ir_measures_input).
 
-Importing this module is all it takes: nothing is discovered there by entry points. Measures that ir_measures lacks
-join its registry, with the settings that they have here, `judged_only`, and `n` for the size of the corpus where one
-is of use. The provider `lexirecall` comes last in the default pipeline, so that what worked before works as before.
+Importing this module is all it takes; ir_measures does not find packages by entry points. Measures that ir_measures
+lacks join its registry. They have the settings that they have here and `judged_only`, and those that can use the size
+of the corpus have `n`. The provider `lexirecall` comes last in the default pipeline, so nothing that worked before
+changes.
 
 >>> import ir_measures
 >>> qrels, run = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}, {"q1": {"a": 3.0, "x": 2.0, "b": 1.0}}
@@ -72,7 +73,7 @@ class LexirecallMeasure(ir_measures.Measure):
         row_of(self).require_settings()
 
     def aggregator(self) -> Agg:
-        """Return what takes the mean over the queries that have a value."""
+        """Return an aggregator that takes the mean over the queries that have a value."""
         return DefinedMean(self.row.total)
 
 
@@ -96,11 +97,11 @@ class DefinedMean(Agg):
 
 
 class LexiRecallAgainst(ir_measures.Measure):
-    """By LexiRecall, whether a run is preferred to a baseline: 1 if it is, -1 if the baseline is, 0 if neither.
+    """Whether LexiRecall prefers a run to a baseline: 1 if it does, -1 if it prefers the baseline, 0 if neither.
 
-    The mean is (wins - losses)/queries. A query that a run does not answer counts as if nothing was retrieved, one
-    without relevant documents as a tie. `preference` is another one, or a measure, of which it is the difference. The
-    measure is known by its name, so that two baselines need two.
+    The mean is (wins - losses)/queries. A query that a run does not answer counts as if nothing was retrieved, and a
+    query without relevant documents as a tie. `preference` may be another preference, or a measure; for a measure the
+    value is the difference. ir_measures knows a measure by its name, so two baselines need two names.
 
     >>> baseline = {"q1": {"x": 2.0, "a": 1.0}, "q2": {"b": 1.0}}
     >>> measure = LexiRecallAgainst(baseline, name="bm25")
@@ -137,7 +138,7 @@ class LexiRecallAgainst(ir_measures.Measure):
         return hash(repr(self))
 
     def aggregator(self) -> Agg:
-        """Return what takes the mean over queries."""
+        """Return an aggregator that takes the mean over queries."""
         return DefinedMean()
 
 
@@ -148,10 +149,10 @@ _SERVED: dict[str, ir_measures.Measure] = {}
 
 
 def register(row: Measure) -> ir_measures.Measure:
-    """Make a measure of ours known to ir_measures, and return what it is there; one that it has itself is left alone.
+    """Make a measure of ours known to ir_measures, and return it as a measure of ir_measures.
 
-    All of our table are registered on import, but for those that need a map of providers. What `lexirecall.register`
-    adds later can be too.
+    A measure that ir_measures has itself is left alone. Importing this module registers our whole table, except for the
+    measures that need a map of providers. Call this for a measure that `lexirecall.register` adds later.
 
     >>> register(MEASURES["TSE"])(e="rbp", p=0.9) @ 100
     TSE(e='rbp',p=0.9)@100
@@ -166,7 +167,7 @@ def register(row: Measure) -> ir_measures.Measure:
 
 
 def _class_of(row: Measure) -> type[LexirecallMeasure]:
-    """Return the class of a measure, whose instances are the measure with some settings."""
+    """Return the class of a measure; its instances are the measure with some settings."""
     info = ir_measures.ParamInfo
     params = {name: _param_info(row, name, parameter) for name, parameter in row.offered.items()}
     params["judged_only"] = info(dtype=bool, default=False, desc="ignore returned documents without judgments")
@@ -195,11 +196,11 @@ def _param_info(row: Measure, name: str, parameter: Parameter) -> ir_measures.Pa
 
 
 def _served(row: Measure, measure: ir_measures.Measure) -> ir_measures.Measure:
-    """Return which settings of a measure are served: what is no setting of ours must be at its default."""
+    """Return which settings of a measure are served: what is not a setting of ours must be at its default."""
     ours = {*row.offered, "judged_only", "n"} - ({"rel"} if row.name == "NumRet" else set())
     specs: dict[str, Any] = {}
     for name, info in measure.SUPPORTED_PARAMS.items():
-        # without a level RBP is graded, which ours is not; NumRet with one counts relevant documents, as NumRelRet
+        # without a level their RBP is graded, and ours is not; with one their NumRet counts what NumRelRet counts
         is_needed = info.required or (name == "rel" and info.default is NOT_PROVIDED)
         specs[name] = Anything(required=is_needed) if name in ours else Choices(info.default)
     return type(measure)(**specs)
@@ -216,7 +217,7 @@ def row_of(measure: ir_measures.Measure) -> Measure:
         name = "NumRelRet"
     row = getattr(measure, "row", None) or MEASURES.get(name)
     if row is None:
-        raise UsageError(f"{measure} is not among the measures of lexirecall", remedy=f"they are {listed(_SERVED, 99)}")
+        raise UsageError(f"{measure} is not a measure of lexirecall", remedy=f"choose from {listed(_SERVED, 99)}")
     settings = {name: value for name, value in measure.params.items() if name in row.offered}
     if name == "Judged":
         settings = {"cutoff": _WHOLE_LIST, **settings}
@@ -224,7 +225,7 @@ def row_of(measure: ir_measures.Measure) -> Measure:
 
 
 def _is_read(measure: ir_measures.Measure) -> bool:
-    """Tell whether our row takes these settings, which may exclude each other there."""
+    """Tell whether our row takes these settings; some of them exclude each other."""
     try:
         return bool(row_of(measure))
     except UsageError:
@@ -235,7 +236,7 @@ def _is_read(measure: ir_measures.Measure) -> bool:
 
 
 class LexirecallEvaluator(ir_measures.Evaluator):
-    """Judgments that were read once, for any number of runs."""
+    """Evaluates any number of runs against judgments that are read once."""
 
     def __init__(self, measures: Iterable[ir_measures.Measure], qrels: Any, conventions: Conventions) -> None:
         self.judgments, self.queries = judgments_of(qrels)
@@ -243,10 +244,10 @@ class LexirecallEvaluator(ir_measures.Evaluator):
         super().__init__(list(measures), set(self.queries))
 
     def iter_calc(self, run: Any) -> Iterator[ir_measures.Metric]:
-        """Give a value of every measure for every judged query, and for no other.
+        """Give a value of each measure for each judged query, and for no other query.
 
-        Where a run does not answer a query the value is that of a run which retrieved nothing. What is undefined is
-        nan, with a warning; of the measures that ir_measures has itself, their default.
+        If a run does not answer a query, the value is that of a run that retrieved nothing. An undefined value is nan,
+        with a warning. For a measure that ir_measures has itself, it is the default of that measure.
         """
         if self.judgments is None:
             return
@@ -257,7 +258,7 @@ class LexirecallEvaluator(ir_measures.Evaluator):
                 yield ir_measures.Metric(query_id=query, measure=measure, value=value)
 
     def _values(self, measures: list[ir_measures.Measure], run: Content, judgments: Judgments) -> FloatArray:
-        """Return the values, [Q, M], those that are computed from the same positions in one go."""
+        """Return the values, [Q, M]; those that need the same positions are computed in one go."""
         groups: dict[tuple[bool, int | None], list[int]] = {}
         against = [c for c, measure in enumerate(measures) if _is_against(measure)]
         for c, measure in enumerate(measures):
@@ -289,15 +290,15 @@ def _computed(rows: list[Measure], measures: list[ir_measures.Measure], position
         if not hasattr(measure, "row"):
             values[is_undefined, c] = measure.DEFAULT
         elif is_undefined.any():
-            why = "there is no relevant document, or one was not retrieved and the corpus size is not known"
+            why = "they have no relevant document, or one was not retrieved and the corpus size is not known"
             remedy = "" if "n" in measure.params else f"; write it as {measure(n=528155)}, for example"
             count = f"{is_undefined.sum():,} of {len(is_undefined):,} queries"
-            warn(f"{measure} has no value on {count}, where {why}{remedy}")
+            warn(f"{measure} has no value on {count}: {why}{remedy}")
     return values
 
 
 def _preferences(measure: Any, run: Content, judgments: Judgments, rules: Conventions) -> FloatArray:
-    """Return the preference for a run over the baseline, [Q]; nan where it is that of a measure without a value."""
+    """Return the preference for a run over the baseline, [Q]; nan where it comes from a measure without a value."""
     preference = measure.preference
     systems = [
         project_run(content, name, judgments, rules, needs_judged=preference.needs_judged)
@@ -309,15 +310,15 @@ def _preferences(measure: Any, run: Content, judgments: Judgments, rules: Conven
 
 
 def _is_against(measure: ir_measures.Measure) -> bool:
-    """Tell whether a measure is a preference, also one from before this module was loaded again."""
+    """Tell whether a measure is a preference, even one made before this module was reloaded."""
     return measure.NAME == LexiRecallAgainst.NAME
 
 
 class LexirecallProvider(ir_measures.Provider):
-    """Serves our measures, and of those of ir_measures all that are in our table, with one tie rule for all.
+    """Serves our measures, and those of ir_measures that are in our table, with one tie rule for all.
 
-    Equal scores go by document id, descending, as in trec_eval; scores are float64. `ties` and `score_dtype` say
-    otherwise: float32 is what pytrec_eval, and so ir_measures by default, compares.
+    Equal scores go by document id, descending, as in trec_eval; scores are float64. Set `ties` and `score_dtype` to
+    change that: pytrec_eval, and so ir_measures by default, compares scores as float32.
 
     >>> qrels, run = {"q": {"a": 1}}, {"q": {"a": 0.50000000002, "b": 0.50000000001}}
     >>> provider.calc_aggregate([ir_measures.RR, ir_measures.RR @ 10], qrels, run)
@@ -345,14 +346,14 @@ class LexirecallProvider(ir_measures.Provider):
         asked = list(measures)
         if wrong := [str(measure) for measure in asked if not self.supports(measure)]:
             for measure in filter(super().supports, asked):
-                row_of(measure)  # which raises with the reason, where there is a better one
-            remedy = f"{NAME} serves {listed(_SERVED, 99)}"
-            raise UsageError(f"{listed(wrong)}: not served, with these settings", remedy=remedy)
+                row_of(measure)  # this raises with a better reason, if there is one
+            remedy = f"choose from {listed(_SERVED, 99)}"
+            raise UsageError(f"{NAME} does not compute {listed(wrong)} with these settings", remedy=remedy)
         return LexirecallEvaluator(asked, qrels, self.conventions)
 
 
 def prefer(is_first: bool = True) -> None:
-    """Let this provider come first in the default pipeline, and so compute all that it can; or again last.
+    """Put this provider first in the default pipeline, so that it computes all it can; or put it last again.
 
     >>> prefer()
     >>> (ir_measures.RR @ 10).calc_aggregate({"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}})
@@ -368,7 +369,7 @@ def prefer(is_first: bool = True) -> None:
 
 provider = LexirecallProvider()
 measures = {row.name: register(row) for row in MEASURES.values() if not row.needs_providers}
-"""Our measures as ir_measures has them, by name; those of its own are among them."""
+"""Our measures as measures of ir_measures, by name; some of these are its own."""
 
 ir_measures.providers.register(provider)
 prefer(getattr(ir_measures.DefaultPipeline.providers[0], "NAME", "") == NAME)  # where an earlier import left it

@@ -23,7 +23,7 @@ Content = Mapping[Any, Any] | Frame
 def content_of(given: Any, value: str) -> Content:
     """Return a frame or a mapping as it is, and rows with fields, in any order, as {query: {document: value}}.
 
-    A document that is twice in one ranking is an error, and so is one that is judged twice with different grades.
+    A document listed twice in one ranking is an error, and so is one judged twice with different grades.
 
     >>> from ir_measures import ScoredDoc
     >>> content_of([ScoredDoc("q1", "a", 2.0), ScoredDoc("q2", "b", 1.0), ScoredDoc("q1", "c", 1.0)], "score")
@@ -34,13 +34,13 @@ def content_of(given: Any, value: str) -> Content:
     what = "the run" if value == "score" else "qrels"
     remedy = f"give a dict of dicts, a data frame, or rows with the fields query_id, doc_id and {value}"
     if isinstance(given, str) or not isinstance(given, Iterable):
-        raise FormatError(what, None, f"cannot be {shown(repr(given))}", remedy=remedy)
+        raise FormatError(what, None, f"cannot be read from {shown(repr(given))}", remedy=remedy)
     grouped: dict[Any, dict[Any, Any]] = {}
     for row in given:
         try:
             query, document, number = row.query_id, row.doc_id, getattr(row, value)
         except AttributeError:
-            raise FormatError(what, None, f"a row lacks fields: {shown(repr(row))}", remedy=remedy) from None
+            raise FormatError(what, None, f"this row lacks a field: {shown(repr(row))}", remedy=remedy) from None
         items = grouped.setdefault(query, {})
         if document in items and (value == "score" or items[document] != number):
             raise _listed_twice(what, query, document)
@@ -58,7 +58,7 @@ def _quoted(identifier: Any) -> str:
 
 
 def _table(frame: Any, kind: str, value: str) -> RoleTable:
-    """Open a frame; where it has the columns of ir_measures, others with usual names do not matter."""
+    """Open a frame; if it has the columns of ir_measures, other columns do not matter."""
     import narwhals as nw
 
     native = nw.from_native(frame)
@@ -69,7 +69,7 @@ def _table(frame: Any, kind: str, value: str) -> RoleTable:
 
 
 def judgments_of(qrels: Any) -> tuple[Judgments | None, list[Any]]:
-    """Return the judgments, None if there are none, and the ids of their queries as they were given.
+    """Return the judgments, or None if they are empty, and the ids of their queries as they were given.
 
     >>> judgments_of({7: {"a": 1}, "q": {}})[1], judgments_of([])
     ([7, 'q'], (None, []))
@@ -84,7 +84,7 @@ def judgments_of(qrels: Any) -> tuple[Judgments | None, list[Any]]:
 def project_run(
     content: Content, name: str, judgments: Judgments, conventions: Conventions, *, needs_judged: bool
 ) -> SystemPositions:
-    """Find where the judged documents stand in one run, which may answer none of the queries."""
+    """Find the positions of the judged documents in one run, which may answer none of the queries."""
     if not isinstance(content, Mapping):
         table = _table(content, "run", "score")
         return project_table(table, name, judgments, conventions, needs_judged=needs_judged, is_given=True)[0]

@@ -1,11 +1,11 @@
-"""LensKit: our measures as its list metrics, and what it has no place for yet, comparing runs by preference.
+"""LensKit: our measures as its list metrics, and what it cannot do yet: comparing runs by preference.
 
 Belongs here: metrics for LensKit, and the verbs on its collections. Not here: formulas (measures), tests and orders of
 runs (verbs), its item lists (lenskit_input).
 
-A run is an ItemListCollection, and a request is one of its keys. An ordered list is a ranking as it stands; one that is
-not is ordered by its scores. Users of the test data to whom a run recommends nothing count as worst case, and an item
-that is twice in one list is an error.
+A run is an ItemListCollection, and a query is one of its keys. An ordered list is a ranking as it is; a list that is
+not ordered is ranked by its scores. Users of the test data to whom a run recommends nothing count as the worst case. An
+item listed twice in one list is an error.
 
 >>> from lenskit.data import ItemList, ItemListCollection
 >>> from lenskit.metrics import RunAnalysis
@@ -16,7 +16,7 @@ that is twice in one list is an error.
 {'TSE': 0.0, 'R@2': 0.3333333333333333, 'LastRel': 1000.0}
 """
 
-# where LensKit is not installed, its classes are of type Any:
+# if LensKit is not installed, its classes have the type Any:
 # mypy: disallow-subclassing-any=False
 
 from collections.abc import Mapping
@@ -61,6 +61,7 @@ __all__ = [
 
 Outputs = Mapping[str, ItemListCollection]
 """Runs by name."""
+_WITH_PROVIDERS = "use project(..., providers=...) and lexirecall.evaluate"
 
 
 # Metrics for RunAnalysis and MeasurementCollector
@@ -69,13 +70,13 @@ Outputs = Mapping[str, ItemListCollection]
 class LexirecallMetric(ListMetric):
     """Any measure of our table as a list metric of LensKit.
 
-    Its label is `label`, or else the canonical name of the measure. Where LensKit has a metric of the same name, the
-    settings are written out: LensKit's RBP has p = 0.85, and ours is RBP(p=0.8).
+    `measure` is a name such as "AP", "nDCG@10" or "RBP(p=0.5)". An item is relevant if its grade is at least `level`.
+    The grade is the field `rating` or `gain` of the test list, or the one named by `field`; without such a field every
+    item is relevant. Measures that depend on the positions of missing items take `corpus_size`, the number of items. A
+    list without relevant items has the value nan, and means leave it out.
 
-    `measure` is a name such as "AP", "nDCG@10" or "RBP(p=0.5)". An item is relevant if its grade, the field `rating` or
-    `gain` of the test list or the one named by `field`, is at least `level`; without such a field all are. Measures
-    that depend on where missing items stand take `corpus_size`, the number of items. A list without relevant items has
-    no value: it is nan, and left out of means.
+    The label of the metric is `label`, or else the canonical name of the measure. If LensKit has a metric of the same
+    name, the settings are written out: LensKit's RBP has p = 0.85, and ours is RBP(p=0.8).
 
     >>> output, test = ItemList(["x", "a", "b"], ordered=True), ItemList(["a", "b"], rating=[5.0, 3.0])
     >>> metric = LexirecallMetric("ap", level=4)
@@ -104,7 +105,7 @@ class LexirecallMetric(ListMetric):
         row = parse_measure(measure)
         check_level(level)
         if row.needs_providers:
-            raise UsageError(f"{row} needs a map of items to providers", remedy="use evaluate_runs(..., providers=...)")
+            raise UsageError(f"{row} needs a map of items to providers", remedy=_WITH_PROVIDERS)
         if row.corpus == "required" and corpus_size is None:
             raise UsageError(f"{row} needs the number of items", remedy="give corpus_size=")
         if corpus_size is not None and not (corpus_size >= 1 and float(corpus_size).is_integer()):
@@ -117,11 +118,11 @@ class LexirecallMetric(ListMetric):
 
     @property
     def label(self) -> str:
-        """What LensKit calls the metric in its results."""
+        """The name of the metric in LensKit's results."""
         return _label(self.measure) if self._label is None else self._label
 
     def measure_list(self, output: ItemList, test: ItemList, /) -> float:
-        """Return the value of one list, nan if nothing in the test data is relevant."""
+        """Return the value of one list, or nan if nothing in the test list is relevant."""
         if not len(test):
             return float("nan")
         found = self._projected(output, test, self.field, max(self.measure.level(1), 1.0))
@@ -143,7 +144,7 @@ class LexirecallMetric(ListMetric):
         return found
 
     def summarize(self, values: Any, /) -> dict[str, float | None]:
-        """Return mean, median and deviation of the lists that have a value. LensKit 2026 does so by itself."""
+        """Return mean, median and deviation over the lists that have a value; LensKit 2026 does this itself."""
         listed = values.to_pylist() if hasattr(values, "to_pylist") else values
         kept = [value for value in listed if value is not None and not np.isnan(value)]
         summary: dict[str, float | None] = super().summarize(kept)
@@ -153,8 +154,8 @@ class LexirecallMetric(ListMetric):
 class TSE(LexirecallMetric):
     """Total search efficiency: e(p_m), the exposure of the last relevant item, so the utility of the worst-off user.
 
-    e(i) is 1/i, or another one: `e` is ap, dcg, rbp or linear. Items that are not among the first `n` have exposure 0,
-    and so has what is missing from the list, unless `corpus_size` says where the bottom is.
+    `e` chooses the exposure: ap (1/i), dcg, rbp or linear. Items that are not among the first `n` have exposure 0. So
+    do items that are missing from the list, unless `corpus_size` says where the bottom is.
 
     >>> output, test = ItemList(["x", "a", "y", "b"], ordered=True), ItemList(["a", "b"])
     >>> TSE().measure_list(output, test), TSE(3).measure_list(output, test), TSE(3).label
@@ -180,8 +181,8 @@ class TSE(LexirecallMetric):
 class LexiRecallPercentile(LexirecallMetric):
     """Metric lexirecall, exactly: the share of the other possible placements of the relevant items that are worse.
 
-    1 - rank/(C(n, m) - 1), where rank is the place of the list in the order of LexiRecall among all C(n, m) ways to
-    place m relevant among n items. 1 is the best, 0 the worst.
+    It is 1 - rank/(C(n, m) - 1), where rank is the place of the list, in the order of LexiRecall, among all C(n, m)
+    ways to place m relevant items among n. 1 is the best, 0 the worst.
 
     >>> metric = LexiRecallPercentile(4)  # 2 of 4 items: (1,2) (1,3) (2,3) (1,4) (2,4) (3,4)
     >>> metric.measure_list(ItemList(["x", "a", "b"], ordered=True), ItemList(["a", "b"]))
@@ -200,7 +201,7 @@ class LexiRecallPercentile(LexirecallMetric):
 class RecallAtK(LexirecallMetric):
     """R@k: the share of all relevant items that are among the first n.
 
-    It is hits/m for any n, where LensKit's Recall is hits/min(n, m).
+    It is hits/m for any n, whereas LensKit's Recall is hits/min(n, m).
 
     >>> output, test = ItemList(["a", "x", "b"], ordered=True), ItemList(["a", "b", "c", "d"])
     >>> RecallAtK(2).label, RecallAtK(2).measure_list(output, test)
@@ -233,11 +234,11 @@ def project(
     needs_judged: bool = False,
     **options: Any,
 ) -> Positions:
-    """Find where the items of the test data stand in every list, for `evaluate`, `compare`, `rank` and the others.
+    """Find the positions of the test items in every list, for `evaluate`, `compare`, `rank` and the other verbs.
 
-    `outputs` are the runs by name. Keys are matched by the fields of the test data's keys, as text; several fields are
-    joined by `|`. `needs_judged` carries along what is judged but not relevant. `level` matters only if there are no
-    grades: then all items have this grade, or 1 if that is more. `options` are those of `lexirecall.project`.
+    `outputs` are the runs by name. Keys are matched as text, by the fields of the test data's keys; several fields are
+    joined by `|`. `needs_judged` also keeps items that are judged but not relevant. `level` matters only if there are
+    no grades: then all items have this grade, or 1 if that is more. `options` are those of `lexirecall.project`.
 
     >>> test = ItemListCollection.from_dict({7: ItemList(["a", "b"])}, "user_id")
     >>> run = ItemListCollection.from_dict({7: ItemList(["b", "x", "a"], scores=[0.1, 0.9, 0.5])}, "user_id")
@@ -265,7 +266,7 @@ def project(
             refuse_duplicates(lists, name, key_fields)
         raise
     return replace(
-        found,  # a table does not hold users who get an empty list
+        found,  # a table has no rows for users who get an empty list
         answered=np.array([[request in run.requests for request in found.requests] for run in runs.values()]),
         num_unjudged=tuple(len(run.requests.difference(found.requests)) for run in runs.values()),
         frame_library="pandas",

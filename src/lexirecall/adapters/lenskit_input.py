@@ -1,7 +1,7 @@
 """Item lists and collections of them, as LensKit has them: from these to judgments, tables of runs, and positions.
 
-Belongs here: reading these. Not here: LensKit's metrics, and what is computed (lenskit). LensKit is not
-needed: its objects say what they are.
+Belongs here: reading these. Not here: LensKit's metrics, and what is computed (lenskit). This module does not import
+LensKit: its objects say what they are.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from lexirecall.errors import DataError, UsageError, counted, plain, shown
+from lexirecall.errors import DataError, UsageError, counted, listed, plain, shown
 from lexirecall.formats.idtypes import TEXT, type_of_keys
 from lexirecall.formats.lists import DuplicateItem, RankedList, project_rankings
 from lexirecall.formats.memory import judgments_from_mapping
@@ -25,20 +25,20 @@ Lists = Any
 """LensKit's ItemListCollection: item lists by key."""
 
 GRADE_FIELDS = ("rating", "gain")
-"""The fields of a test list that hold grades; the first that is there counts."""
+"""The fields of a test list that may hold grades; the first one present counts."""
 _ONE = "this user"  # a metric is not told whose list it measures
 
 
 @dataclass(frozen=True, slots=True)
 class RunTable:
-    """One run as a table of user, item and score, and whom it answers: also those who get an empty list."""
+    """One run as a table of user, item and score, and the users it answers, even with an empty list."""
 
     table: Any
     requests: frozenset[str]
 
 
 def table_of(lists: Lists, name: str, key_fields: tuple[str, ...]) -> RunTable:
-    """Lay the lists of a run one behind the other; in an ordered one the first item has the highest score."""
+    """Put the lists of a run one after the other; in an ordered list the first item gets the highest score."""
     import pyarrow as pa
 
     keys: list[str] = []
@@ -54,19 +54,19 @@ def table_of(lists: Lists, name: str, key_fields: tuple[str, ...]) -> RunTable:
             scores.append(order[scored])
             filled.append(key)
     if not sum(map(len, scores)):
-        raise DataError(f"{name} has no recommendations", remedy="is it the right run?")
+        raise DataError(f"{name} has no recommendations", remedy="check that it is the right run")
     users = pa.DictionaryArray.from_arrays(np.repeat(np.arange(len(filled)), [*map(len, scores)]), pa.array(filled))
     columns = {"user_id": users, "item_id": _joined(items), "score": np.concatenate(scores)}
     return RunTable(pa.table(columns), frozenset(keys))
 
 
 def lists_of(lists: Lists, key_fields: tuple[str, ...], name: str) -> Iterator[tuple[str, ItemList]]:
-    """Give each list with the text of its key, of which only these fields count."""
+    """Give each list with the text of its key; only these fields of the key count."""
     theirs = key_fields_of(lists, name)
     if missing := [each for each in key_fields if each not in theirs]:
         raise DataError(
-            f"the keys of {name} have no field {missing[0]!r}, which those of the test data have: {', '.join(theirs)}",
-            remedy="rename it with rename_key()",
+            f"the keys of {name} have no field {missing[0]!r}, but those of the test data do; found {listed(theirs)}",
+            remedy="rename a field with rename_key()",
         )
     places = [theirs.index(each) for each in key_fields]
     seen: set[str] = set()
@@ -80,14 +80,14 @@ def lists_of(lists: Lists, key_fields: tuple[str, ...], name: str) -> Iterator[t
 
 
 def key_fields_of(lists: Lists, name: str) -> tuple[str, ...]:
-    """Return the names of the key's fields, or raise if this is no collection."""
+    """Return the names of the key's fields, or raise if this is not a collection."""
     if not (hasattr(lists, "key_fields") and hasattr(lists, "items")):
-        raise UsageError(f"{name}: a {type(lists).__name__} is given, but it must be an ItemListCollection")
+        raise UsageError(f"{name} is a {type(lists).__name__}, but must be an ItemListCollection")
     return tuple(lists.key_fields)
 
 
 def text_of(key: Any) -> str:
-    r"""Return the text of a key; its fields are separated by `|`, which is escaped where it is part of one.
+    r"""Return the text of a key; its fields are separated by `|`, which is escaped inside a field.
 
     >>> text_of((7,)), text_of(7.0), text_of(("u|1", 3))
     ('7', '7', 'u\\|1|3')
@@ -99,24 +99,24 @@ def text_of(key: Any) -> str:
 
 
 def _scores(ranked: ItemList, key: str, name: str) -> Any:
-    """Return numbers that descend as the ranking does; nan for an item without a score, as top_n() leaves it out."""
+    """Return numbers that fall along the ranking; nan for an item without a score, which top_n() leaves out too."""
     if ranked.ordered:
         ranks = ranked.field("rank")
         if ranks is not None and (np.diff(ranks) <= 0).any():
             raise DataError(
                 f"{name}: the list for {shown(key)} is ordered, but its ranks do not ascend",
-                remedy="sort by rank before the lists are made",
+                remedy="sort by rank before you make the lists",
             )
         return -np.arange(len(ranked), dtype=float)
     scores = ranked.scores()
     if scores is None:
-        problem = f"{name}: the list for {shown(key)} is not ordered, and has no scores"
+        problem = f"{name}: the list for {shown(key)} is not ordered and has no scores"
         raise DataError(problem, remedy="make it with ordered=True if it is a ranking")
     return np.asarray(scores, float)
 
 
 def project_list(output: ItemList, test: ItemList, level: float, field: str | None) -> Positions:
-    """Find where the items of one test list stand in one list."""
+    """Find the positions of the items of one test list in one list."""
     judgments = judgments_of([(_ONE, test)], level, field)
     try:
         rankings = [_ranking(output)]
@@ -137,7 +137,7 @@ def _ranking(output: ItemList) -> RankedList:
 
 
 def _joined(arrays: list[Any]) -> Any:
-    """Return the ids of all lists as one column; where types differ, as text."""
+    """Return the ids of all lists as one column; as text if their types differ."""
     import pyarrow as pa
 
     types = {array.type for array in arrays}
@@ -179,8 +179,8 @@ def _grades(each: ItemList, field: str, key: str) -> list[float]:
         return []
     values = each.field(field)
     if values is None:
-        problem = f"the test list for {shown(key)} has no field {field!r}, which others have"
-        raise DataError(problem, remedy="give it to all")
+        problem = f"the test list for {shown(key)} has no field {field!r}, but others have it"
+        raise DataError(problem, remedy="give it to all test lists")
     grades: list[float] = values.tolist()
     return grades
 
@@ -194,7 +194,7 @@ def _refuse_contradiction(ids: list[Any], values: list[float], pairs: dict[Any, 
 
 
 def refuse_duplicates(lists: Lists, name: str, key_fields: tuple[str, ...]) -> None:
-    """Say which list has an item twice, in words that fit lists rather than tables."""
+    """Say which list has an item twice, in words for lists rather than for tables."""
     for key, each in lists_of(lists, key_fields, name):
         ids = each.ids().tolist() if len(each) else []
         if again := len(ids) - len(set(ids)):
@@ -209,5 +209,5 @@ def _repeated(ids: list[Any]) -> Any:
 
 
 def type_of_users(test: Lists) -> str:
-    """Return the type of keys of a single field; several are one text."""
+    """Return the type of keys with a single field; several fields are joined as text."""
     return type_of_keys(key[0] for key, _ in test.items()) if len(test.key_fields) == 1 else TEXT

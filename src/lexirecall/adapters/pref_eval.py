@@ -1,12 +1,12 @@
-"""pref_eval's output: preferences between every two runs as the JSON lines of the paper's reference implementation.
+"""pref_eval's output: preferences between each pair of runs, as the JSON lines of the paper's reference implementation.
 
 Belongs here: its lines and its names of measures, so that what reads them (`pref_aggregate.py`, notebooks) reads ours.
-Not here: the preferences themselves. The program is not needed.
+Not here: the preferences themselves. You do not need the program.
 
-For each request there is a line for every two runs, `{"qid", "runi", "runj", "sample", "type": "preference", …}`, each
-measure with a value that is positive where `runi` is better; and a line for every run, `{"qid", "run", "sample",
-"type": "metric", …}`, with the values of the measures that give a single run one. At the end stand the means of the
-preferences, `{"qid": "all", "runi", "runj", "sample", …}`. There is one sample, number 0.
+Each query has a line for each pair of runs, `{"qid", "runi", "runj", "sample", "type": "preference", …}`. The value of
+each measure is positive if `runi` is better. Each query also has a line for each run, `{"qid", "run", "sample", "type":
+"metric", …}`, with the values of those measures that have one for a single run. The means of the preferences come last,
+`{"qid": "all", "runi", "runj", "sample", …}`. There is one sample, number 0.
 """
 
 import json
@@ -42,7 +42,7 @@ _NAMES = {
     "Rprec": "rp",
 }
 _CUT = {"AP": "ap", "RR": "rr", "nDCG": "ndcg", "P": "p", "R": "r"}
-"""The measures that take a cut-off, and nothing else, under both names."""
+"""The measures that take a cut-off and nothing else: our name, and pref_eval's."""
 _PERSISTENCE = 0.5  # of its rbp; ours is 0.8
 
 
@@ -50,7 +50,7 @@ _PERSISTENCE = 0.5  # of its rbp; ours is 0.8
 def prefer(
     qrels: Qrels | Positions, runs: Runs | None = None, measures: Names | None = None, **options: Any
 ) -> "Preferences":
-    """Compare every two runs on every request; the arguments are those of `lexirecall.evaluate`.
+    """Compare each pair of runs on each query; the arguments are those of `lexirecall.evaluate`.
 
     >>> qrels = {"q1": {"a": 1, "b": 1}}
     >>> runs = {"old": {"q1": ["a", "x", "b"]}, "new": {"q1": ["x", "a", "b"]}}
@@ -72,7 +72,7 @@ def prefer(
 
 @dataclass(frozen=True, eq=False)
 class Preferences:
-    """The preferences between every two runs on every request, which print themselves as pref_eval does."""
+    """The preferences between each pair of runs on each query; they print as the lines of pref_eval."""
 
     scores: Scores
     pairs: tuple[Pairs, ...]
@@ -88,7 +88,7 @@ class Preferences:
         return [name_in_pref_eval(row) for row in self.scores.measures]
 
     def rows(self, *, per_query: bool = True, summary: bool = True) -> Iterator[dict[str, Any]]:
-        """Give the lines as dicts, in pref_eval's order; None where a value is undefined."""
+        """Give the lines as dicts, in pref_eval's order; an undefined value is None."""
         systems = range(len(self.scores.runs))
         if per_query:
             for q in range(len(self.scores.queries)):
@@ -101,7 +101,7 @@ class Preferences:
                 yield from (self._summary(i, j, [mean[i, j] for mean in means]) for j in systems[i + 1 :])
 
     def _preference(self, q: int, i: int, j: int) -> dict[str, Any] | None:
-        """Return how two runs compare on a request, None where no measure compares them."""
+        """Return how two runs compare on a request, or None if no measure compares them."""
         compared = [bool(pairs.taking_part[i, q] and pairs.taking_part[j, q]) for pairs in self.pairs]
         values = [_number(pairs.values[i, j, q]) if c else None for pairs, c in zip(self.pairs, compared, strict=True)]
         first, second = self.scores.runs[i], self.scores.runs[j]
@@ -109,7 +109,7 @@ class Preferences:
         return {**row, **dict(zip(self._names, values, strict=True))} if any(compared) else None
 
     def _metric(self, q: int, s: int) -> Iterator[dict[str, Any]]:
-        """Give what the measures of single rankings say of a run on a request, if there are any that have a value."""
+        """Give the values of the measures of single rankings for a run on a request, if any of them is defined."""
         values = {
             name: _number(value)
             for name, row, value in zip(self._names, self.scores.measures, self.scores.values[s, q], strict=True)
@@ -124,7 +124,7 @@ class Preferences:
         return {**row, **dict(zip(self._names, map(_number, means), strict=True))}
 
     def to_text(self, *, per_query: bool = True, summary: bool = True) -> str:
-        """Return the lines: with `per_query` those that its option -q adds, without `summary` what -n leaves."""
+        """Return the lines; `per_query` adds those of pref_eval's -q, and `summary=False` is its -n: no means."""
         return "\n".join(json.dumps(row) for row in self.rows(per_query=per_query, summary=summary))
 
     def __str__(self) -> str:
@@ -132,7 +132,7 @@ class Preferences:
 
 
 def name_in_pref_eval(row: Evaluable) -> str:
-    """Return what pref_eval calls a measure or preference, or our name where it has none.
+    """Return pref_eval's name of a measure or preference, or our name if it does not have it.
 
     >>> from lexirecall.names import parse_names
     >>> [name_in_pref_eval(row) for row in parse_names("dcgrpp AP@10 RBP(p=0.5) RBP RBP(p=0.9)@10 TSE")]
@@ -150,7 +150,7 @@ def name_in_pref_eval(row: Evaluable) -> str:
 
 
 def _number(value: Any) -> float | None:
-    """Return a number that JSON has, without a negative zero; signs are whole numbers."""
+    """Return a number that JSON can hold, without negative zero; signs are whole numbers."""
     if isinstance(value, np.integer):
         return int(value)
     return float(value) + 0.0 if np.isfinite(value) else None

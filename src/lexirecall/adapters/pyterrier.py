@@ -1,10 +1,10 @@
-"""PyTerrier: measures and significance tests for pt.Experiment, and what it has no place for, comparing by preference.
+"""PyTerrier: measures and significance tests for pt.Experiment, and what it cannot do: comparing by preference.
 
 Belongs here: what PyTerrier takes and gives. Not here: the measures (ir_measures), tests (statistics), the comparison
-itself (verbs). PyTerrier is never imported, so that nothing here needs Java or starts it.
+itself (verbs). PyTerrier is never imported, so nothing here needs Java or starts it.
 
-Importing this module makes our measures known to ir_measures, and so to pt.Experiment; they are also in `pt.measures`,
-whichever of the two is imported first, and here by their names.
+Importing this module makes our measures known to ir_measures, and so to pt.Experiment. They are in `pt.measures` too,
+whichever of the two you import first, and in this module by their names.
 
 >>> from lexirecall.adapters.pyterrier import TSE, LastRel
 >>> TSE @ 1000, LastRel(n=528155)
@@ -51,8 +51,9 @@ def __getattr__(name: str) -> ir_measures.Measure:
 def randomization(*, seed: int = 0, num_resamples: int = 10_000) -> PairedTest:
     """Return a randomization test for `pt.Experiment(..., test=...)`: from two arrays to mean difference and p.
 
-    Signs of differences are flipped, all patterns if there are few queries, else as many as given, from the seed: the
-    same data have the same p, which is never 0. Queries on which either value is nan are left out.
+    It flips the signs of the differences: in all patterns if there are few queries, otherwise in `num_resamples`
+    patterns drawn from the seed. The same data have the same p, and p is never 0. Queries on which either value is nan
+    are left out.
 
     >>> randomization()([0.5, 0.7, 0.4, 0.9], [0.4, 0.4, 0.2, 0.9])[1]
     0.25
@@ -69,8 +70,8 @@ def randomization(*, seed: int = 0, num_resamples: int = 10_000) -> PairedTest:
 def sign_test(values: Values, baseline: Values, *, ties: str = "drop") -> tuple[float, float]:
     """Test whether wins are as likely as losses, for `pt.Experiment(..., test=sign_test)`.
 
-    The result is (wins - losses)/queries, and p of the exact binomial test. It is the test for measures that are signs,
-    as LexiRecallAgainst is. Ties are left out, or split with `functools.partial(sign_test, ties="split")`; queries on
+    The result is (wins - losses)/queries, and p of the exact binomial test. Use it for measures whose values are signs,
+    such as LexiRecallAgainst. Ties are left out; `functools.partial(sign_test, ties="split")` splits them. Queries on
     which either value is nan are left out.
 
     >>> sign_test([1, 1, 1, 1, 1, 1, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0])
@@ -107,12 +108,12 @@ def compare(
     filter_by_topics: bool = True,
     **options: Any,
 ) -> Comparison:
-    """Compare every two systems, or each with a baseline, by preferences and by measures; with tests and corrections.
+    """Compare each pair of runs, or each run with a baseline, by preferences and measures, with tests and corrections.
 
-    `systems`, `topics`, `qrels`, `names`, `baseline` and `filter_by_topics` are those of pt.Experiment: a list, or a
-    dict by name, of transformers and data frames of results; frames alone need no topics, and None compares on all
-    that is judged. `measures` are names of ours, such as LexiRecall, or measures of ir_measures. `options` are
-    those of `lexirecall.compare`: test, correction, alpha, corpus_size and so on.
+    `systems`, `topics`, `qrels`, `names`, `baseline` and `filter_by_topics` are those of pt.Experiment. `systems` is a
+    list, or a dict by name, of transformers and data frames of results. If all are frames, `topics` may be None; then
+    all judged queries count. `measures` are names of ours, such as LexiRecall, or measures of ir_measures. `options`
+    are those of `lexirecall.compare`: test, correction, alpha, corpus_size and so on.
 
     >>> import pandas as pd
     >>> qrels = pd.DataFrame({"qid": ["1", "2"], "docno": ["a", "b"], "label": [1, 1]})
@@ -131,14 +132,14 @@ def compare(
 
 
 def _named(systems: Sequence[System] | Mapping[str, System], names: Sequence[str] | None) -> dict[str, System]:
-    """Return the systems by name: as given, or the text of a transformer, or the place of a data frame."""
+    """Return the systems by name: the given one, or the text of a transformer, or the place of a data frame."""
     if isinstance(systems, Mapping):
         return {str(name): system for name, system in systems.items()}
     if names is None:
         names = [f"run{place}" if is_frame(each) else str(each) for place, each in enumerate(systems, 1)]
     if len(names) != len(systems):
-        raise UsageError(f"there are {len(systems)} systems, but {len(names)} names")
-    check_names((name, f"system {place}") for place, name in enumerate(names, 1))
+        raise UsageError(f"there are {len(systems)} transformers or data frames, but {len(names)} names")
+    check_names((name, f"number {place}") for place, name in enumerate(names, 1))
     return dict(zip(names, systems, strict=True))
 
 
@@ -153,7 +154,7 @@ def _of_topics(qrels: Any, topics: Any) -> Any:
     if not all(is_frame(each) and "qid" in each.columns for each in (qrels, topics)):
         raise UsageError(
             "topics and qrels are not data frames with a column 'qid'",
-            remedy="give them as PyTerrier has them, or topics=None with frames of results",
+            remedy="give them as PyTerrier does, or set topics=None and give frames of results",
         )
     judged = qrels[qrels["qid"].astype(str).isin(set(topics["qid"].astype(str)))]
     if not len(judged):
@@ -166,29 +167,27 @@ def _results(system: System, name: str, topics: Any) -> Frame:
     if is_frame(system):
         return system
     if not hasattr(system, "transform"):
-        raise UsageError(
-            f"system {name!r} is a {type(system).__name__}, but must be a transformer or a data frame of results"
-        )
+        raise UsageError(f"{name!r} is a {type(system).__name__}, but must be a transformer or a data frame of results")
     if topics is None:
-        raise UsageError(f"system {name!r} is a transformer, which needs topics")
+        raise UsageError(f"{name!r} is a transformer, which needs topics")
     results: Frame = system.transform(topics)
     return results
 
 
 def _row(measure: str | Evaluable | ir_measures.Measure) -> str | Evaluable:
-    """Return a measure of ir_measures as ours; what is said of all runs at once cannot be said of one measure."""
+    """Return a measure of ir_measures as ours; refuse settings that hold for all measures here."""
     if not isinstance(measure, ir_measures.Measure):
         return measure
     if isinstance(measure, LexiRecallAgainst):
-        raise UsageError(f"{measure}: every two systems are compared anyway", remedy=f"write '{measure.preference}'")
+        raise UsageError(f"{measure}: each pair of runs is compared anyway", remedy=f"write '{measure.preference}'")
     if set_here := {"n", "judged_only"} & measure.params.keys():
         remedy = "give corpus_size= or judged_only= for all measures"
-        raise UsageError(f"{measure} sets {', '.join(sorted(set_here))} for itself alone", remedy=remedy)
+        raise UsageError(f"{measure} sets {', '.join(sorted(set_here))} for one measure only", remedy=remedy)
     return row_of(measure)
 
 
 def _join_pyterrier() -> None:
-    """Add our measures to `pt.measures` if PyTerrier has copied the registry already; else it will find them there."""
+    """Add our measures to `pt.measures` if PyTerrier has already copied the registry; if not, it will find them."""
     if (module := sys.modules.get("pyterrier.measures")) is not None:
         for name, measure in adapter.measures.items():
             if not hasattr(module, name):
