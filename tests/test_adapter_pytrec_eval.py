@@ -179,20 +179,20 @@ def test_one_evaluator_serves_many_runs() -> None:
     ("measure", "message"),
     [
         ("P5", "unknown measure 'P5'"),
-        ("recall_xx", "recall_xx: 'xx' is no parameter of recall"),
-        ("P_0", "P_0: '0' is no parameter of P"),
-        ("P_5.5", "P_5.5: '5.5' is no parameter of P"),
+        ("recall_xx", "recall_xx: 'xx' is not a parameter of recall"),
+        ("P_0", "P_0: '0' is not a parameter of P"),
+        ("P_5.5", "P_5.5: '5.5' is not a parameter of P"),
         ("map_5", "did you mean map_cut_5"),
         ("ndcg_10", "did you mean ndcg_cut_10"),
         ("bpref_10", "bpref takes no cut-off"),
         ("ndcg_1=3,2=9", "gains cannot be set"),
         ("utility_1,2", "utility takes four numbers"),
         ("iprec_at_recall_1.5", "IPrec: recall is 1.5"),
-        ("iprec_at_recall_0.12,0.125", "are both called iprec_at_recall_0.12"),
+        ("iprec_at_recall_0.12,0.125", "both have the name iprec_at_recall_0.12"),
         ("prefs_simp", "needs judgments of another kind"),
         ("qrels_jg", "needs judgments of another kind"),
         ("P_avgjg", "needs judgments of another kind"),
-        ("LastRel", "none of trec_eval's measures"),
+        ("LastRel", "cannot be a measure of trec_eval"),
         ("unj", "unknown measure 'unj'"),
     ],
 )
@@ -246,9 +246,9 @@ def test_lines_are_read_as_in_pytrec_eval() -> None:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (["q1 0 d1 1"], r"run:1: a line has 6 fields \(query Q0 document rank score tag\), found 4"),
+        (["q1 0 d1 1"], r"run:1: a line must have 6 fields \(query Q0 document rank score tag\), but this one has 4"),
         (["q1 Q0 d1 1 2.5 tag"] * 2, "run:2: document 'd1' of query 'q1' is listed twice"),
-        (["q1 Q0 d1 1 high tag"], "run:1: the score is no number: 'high'"),
+        (["q1 Q0 d1 1 high tag"], "run:1: the score is not a number: 'high'"),
     ],
 )
 def test_lines_that_cannot_be_read_are_named(lines: list[str], message: str) -> None:
@@ -257,7 +257,7 @@ def test_lines_that_cannot_be_read_are_named(lines: list[str], message: str) -> 
 
 
 def test_a_grade_that_is_no_whole_number_is_named() -> None:
-    with pytest.raises(FormatError, match=r"qrel:1: the grade is no whole number: '0\.5'"):
+    with pytest.raises(FormatError, match=r"qrel:1: the grade is not a whole number: '0\.5'"):
         ours.parse_qrel(["q1 0 d1 0.5"])
 
 

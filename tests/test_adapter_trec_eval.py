@@ -241,7 +241,7 @@ def test_the_version_says_whose_measures_these_are(command: Command) -> None:
 def test_several_runs_in_one_table_are_refused() -> None:
     polars = pytest.importorskip("polars", reason="polars")
     table = polars.DataFrame({"run": ["a", "b"], "qid": ["1", "1"], "docno": ["d", "d"], "score": [1.0, 2.0]})
-    with pytest.raises(UsageError, match="a, b are 2 runs"):
+    with pytest.raises(UsageError, match="there are 2 runs, but only one can be evaluated: a, b"):
         evaluate({"1": {"d": 1}}, table)
 
 

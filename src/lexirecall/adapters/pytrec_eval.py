@@ -1,7 +1,7 @@
 """pytrec_eval's interface: `import lexirecall.adapters.pytrec_eval as pytrec_eval` is all that changes.
 
-Belongs here: the names of package pytrec_eval (and of its fork pytrec-eval-terrier), which take and give what they
-take and give there. Not here: the measures (trec_names). The package itself is not needed.
+Belongs here: the names of the package pytrec_eval (and of its fork pytrec-eval-terrier), with the same arguments and
+results. Not here: the measures (trec_names). You do not need the package itself.
 
 >>> evaluator = RelevanceEvaluator({"q1": {"d1": 0, "d2": 1}}, {"map", "ndcg_cut_10"})
 >>> evaluator.evaluate({"q1": {"d1": 1.0, "d2": 0.5}})
@@ -38,9 +38,10 @@ supported_nicknames: dict[str, set[str]] = {name: set(measures) for name, measur
 class RelevanceEvaluator:
     """Evaluates runs against judgments, as pytrec_eval's class of this name does.
 
-    `query_relevance` is {query: {document: grade}}; grades may be fractions, numbers numpy's, and ids integers.
-    `measures` are trec_eval's names, single or of families (`P` is `P_5`, `P_10`, …), sets (`official`), or ours
-    (`TSE`). Scores are compared in double precision; `score_dtype="float32"` ties those that pytrec_eval ties.
+    `query_relevance` is {query: {document: grade}}. Grades may be fractions, numbers may be numpy's, and ids may be
+    integers. `measures` are trec_eval's names, of single measures, of families (`P` is `P_5`, `P_10`, …) or of sets
+    (`official`), or ours (`TSE`). Scores are compared in double precision; `score_dtype="float32"` ties those that
+    pytrec_eval ties.
 
     >>> evaluator = RelevanceEvaluator({7: {1: 1, 2: 1}}, {"recip_rank", "P_2"}, score_dtype="float32")
     >>> evaluator.evaluate({7: {1: 0.5, 3: 0.50000000001}})
@@ -65,16 +66,16 @@ class RelevanceEvaluator:
         self._level = relevance_level
         self._judged_only = bool(judged_docs_only_flag)
         self._score_dtype = score_dtype
-        # as in pytrec_eval, a query that has no judgment at all is none
+        # as in pytrec_eval, a query without any judgment does not count
         judged = {query: grades for query, grades in query_relevance.items() if len(grades)}
         self._judgments = judgments_from_mapping(judged, "query_relevance") if judged else None
 
     def evaluate(self, scores: Mapping[RequestId, Any]) -> dict[RequestId, dict[str, float]]:
-        """Return {query: {measure: value}} of the queries that are judged and in the run.
+        """Return {query: {measure: value}} for the queries that are judged and in the run.
 
-        `scores` is {query: {document: score}}, or {query: [document, …]} in the order of a ranking. Queries come
-        back as the run has them. A query without relevant documents has 0, and the logarithm of the floor under the
-        names that begin with `gm_`.
+        `scores` is {query: {document: score}}, or {query: [document, …]} in the order of a ranking. Query ids come back
+        as the run has them. A query without relevant documents has the value 0; for names that begin with `gm_` it is
+        the logarithm of the floor.
 
         >>> RelevanceEvaluator({"q": {"a": 1}, "unanswered": {"b": 1}}, {"map"}).evaluate({"q": ["x", "a"], "r": ["a"]})
         {'q': {'map': 0.5}}
@@ -98,9 +99,9 @@ class RelevanceEvaluator:
 
 
 def _keys(asked: Sequence[TrecColumn]) -> list[str]:
-    """Name the columns as pytrec_eval does: by the family, where the parameters are of the measure and not its place.
+    """Name the columns as pytrec_eval does: by the family, if the parameters are not cut-offs.
 
-    Of two such columns each has the name that trec_eval prints, `set_F_0.5` and `set_F_2`.
+    Two such columns have the names that trec_eval prints, `set_F_0.5` and `set_F_2`.
     """
     families = [column.family.name for column in asked]
     return [
@@ -112,7 +113,7 @@ def _keys(asked: Sequence[TrecColumn]) -> list[str]:
 
 
 def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
-    """Put the values of queries together: the sum for `num_…`, exp of the mean for `gm_…`, else the mean.
+    """Aggregate the values of queries: the sum for `num_…`, exp of the mean for `gm_…`, otherwise the mean.
 
     >>> compute_aggregated_measure("num_rel", [3, 4]), compute_aggregated_measure("map", [0.5, 0.25])
     (7.0, 0.375)
@@ -149,7 +150,7 @@ def _lines(lines: Iterable[str], num_fields: int, what: str, shape: str) -> Iter
     for number, line in enumerate(lines, 1):
         fields = line.split()
         if len(fields) not in (0, num_fields):
-            problem = f"a line has {num_fields} fields ({shape}), found {len(fields)}: {shown(line)}"
+            problem = f"a line must have {num_fields} fields ({shape}), but this one has {len(fields)}: {shown(line)}"
             raise FormatError(what, number, problem)
         if fields:
             yield number, fields
@@ -159,9 +160,9 @@ def _parsed(kind: type[IntOrFloat], text: str, number: int, what: str) -> IntOrF
     try:
         return kind(text)
     except ValueError:
-        noun = "the score is no number" if kind is float else "the grade is no whole number"
-        remedy = "lexirecall.evaluate reads files with grades that are fractions" if kind is int else ""
-        raise FormatError(what, number, f"{noun}: {shown(text)}", remedy=remedy) from None
+        problem = "the score is not a number" if kind is float else "the grade is not a whole number"
+        remedy = "lexirecall.evaluate reads files with fractional grades" if kind is int else ""
+        raise FormatError(what, number, f"{problem}: {shown(text)}", remedy=remedy) from None
 
 
 def _add(

@@ -2,7 +2,7 @@
 
 Belongs here: what takes and gives ranx's objects, metric names and reports. Not here: measures, tests.
 
-Judgments and runs are matched by the ids of requests, and nothing that is passed in is changed.
+Judgments and runs are matched by query id, and nothing that you pass in is changed.
 
 >>> qrels, run = {"q1": {"a": 1}, "q2": {"b": 1}}, {"q2": {"b": 1.0}, "q1": {"x": 2.0, "a": 1.0}}
 >>> evaluate(qrels, run, "mrr")
@@ -38,22 +38,22 @@ from lexirecall.verbs.testing import Testing
 __all__ = ["RanxReport", "compare", "evaluate", "from_ranx", "to_ranx_qrels", "to_ranx_run"]
 
 TESTS = {"student": "auto", "fisher": "randomization", "tukey": "hsd"}
-"""ranx's tests, and what they are called here; `auto` is the paired t test for all that has a size."""
+"""ranx's tests, and their names here; `auto` is the paired t test for all that has a size."""
 _OURS = choices_of(Testing, "test")
 _AS_RANX = {"no_relevant": "zero"}
 _WHOLE_LIST = {"precision": "SetP", "recall": "SetR"}
 _NOT_OFFERED = {
     "hits": "precision@k is hits@k over k",
-    "f1@": "f1 goes over the whole list; precision@k and recall@k are offered",
-    "dcg": "ndcg is offered, which has the same order within a request",
-    "dcg_burges": "ndcg_burges is offered, which has the same order within a request",
-    "rbp@": "to ranx the number is p, and to others a cut-off: write rbp.10, or RBP(p=0.8)@10",
+    "f1@": "f1 is over the whole list; precision@k and recall@k are offered",
+    "dcg": "ndcg is offered, which orders the runs on a query in the same way",
+    "dcg_burges": "ndcg_burges is offered, which orders the runs on a query in the same way",
+    "rbp@": "the number is p in ranx, and a cut-off elsewhere: write rbp.10, or RBP(p=0.8)@10",
 }
 _LEVEL = re.compile(r"(?P<name>.+)-l(?P<level>\d+)")
 
 
 def from_ranx(given: Any) -> Any:
-    """Turn a Qrels or Run of ranx into {request: {document: number}}; anything else is given back as it is.
+    """Turn a Qrels or Run of ranx into {query: {document: number}}; return anything else as it is.
 
     >>> from_ranx({"q": {"a": 1}})
     {'q': {'a': 1}}
@@ -69,14 +69,14 @@ def from_ranx(given: Any) -> Any:
 def to_ranx_qrels(qrels: Any, name: str | None = None) -> Any:
     """Make a Qrels of ranx from judgments in any form that lexirecall reads: a file, a dict, a frame.
 
-    ranx cuts a grade of 1.9 down to 1 without a word, so that grades that are fractions are an error.
+    ranx silently cuts a grade of 1.9 down to 1. So here a fractional grade is an error.
 
     >>> to_ranx_qrels("qrels.txt.gz")  # doctest: +SKIP
     """
     judgments = load_judgments(from_ranx(qrels))
     if (fractions := judgments.grades % 1 != 0).any():
         problem = f"{judgments.name}: the grade {judgments.grades[fractions][0]} is a fraction, which ranx cuts off"
-        raise DataError(problem, remedy="multiply the grades, or round them as you mean it")
+        raise DataError(problem, remedy="multiply the grades, or round them yourself")
     grades = {
         request: {to_text(item): int(judgments.grades[i]) for item, i in judgments.lookup(q).items()}
         for q, request in enumerate(judgments.requests)
@@ -85,9 +85,9 @@ def to_ranx_qrels(qrels: Any, name: str | None = None) -> Any:
 
 
 def to_ranx_run(run: Any, name: str | None = None) -> Any:
-    """Make a Run of ranx from {request: {document: score}}, or ranked lists, whose scores then are n, n - 1, … 1.
+    """Make a Run of ranx from {query: {document: score}}, or from ranked lists, which get the scores n, n - 1, … 1.
 
-    ranx orders equal scores in its own way, which is none of lexirecall's.
+    ranx orders equal scores in its own way, which is not one of lexirecall's tie rules.
 
     >>> to_ranx_run({"q": ["a", "b"]}, name="bm25")  # doctest: +SKIP
     """
@@ -117,12 +117,12 @@ def evaluate(
     threads: int = 0,  # noqa: ARG001 - there is nothing to set
     **options: Any,
 ) -> Any:
-    """Evaluate a run as ranx's function of this name: a number for one metric, {metric: number} for several.
+    """Evaluate a run as ranx's function of this name does: a number for one metric, {metric: number} for several.
 
-    With `return_mean=False` the values of requests in the order of the judgments; with `return_std` {"mean", "std"}.
-    Requests that the run does not answer count as nothing retrieved; with `make_comparable=False` they are an error, as
-    are requests without judgments. Requests without relevant documents count as 0 as in ranx; `no_relevant="skip"`
-    leaves them out.
+    With `return_mean=False`, the result is the values of the queries in the order of the judgments; with `return_std`,
+    it is {"mean", "std"}. Queries that the run does not answer count as if nothing was retrieved. With
+    `make_comparable=False` they are an error, and so are queries without judgments. Queries without relevant documents
+    count as 0, as in ranx; `no_relevant="skip"` leaves them out.
 
     >>> evaluate({"q": {"a": 2, "b": 1}}, {"q": {"b": 0.9, "a": 0.1}}, ["map", "mrr-l2", "rbp.50", "TSE"])
     {'map': 1.0, 'mrr-l2': 0.5, 'rbp.50': 0.75, 'TSE': 0.5}
@@ -130,7 +130,8 @@ def evaluate(
     names = _names(metrics)
     rows = [read_metric(name) for name in names]
     if preferences := [name for name, row in zip(names, rows, strict=True) if not isinstance(row, Measure)]:
-        raise UsageError(f"{listed(preferences)}: compares runs, and gives a single one no value", remedy="use compare")
+        problem = f"a preference compares runs, so a single run has no value: {listed(preferences)}"
+        raise UsageError(problem, remedy="use compare")
     judged, ranked = from_ranx(qrels), from_ranx(run)
     if not make_comparable:
         _check_comparable(judged, ranked)
@@ -159,12 +160,12 @@ def compare(
     correction: str = "none",
     **options: Any,
 ) -> "RanxReport":
-    """Compare runs as ranx's function of this name; metrics may also be preferences such as LexiRecall.
+    """Compare runs as ranx's function of this name does; metrics may also be preferences such as LexiRecall.
 
     `stat_test` is student (the paired t test; the sign test for preferences without a size), fisher (sign-flip
-    randomization), tukey (HSD with the effect of requests removed), or a test of `lexirecall.compare`. `correction`
-    is for the many pairs, as there: none, which is what ranx does, holm, bonferroni or bh. Runs are called by
-    their `name`, else run_1, run_2, …
+    randomization), tukey (HSD with the effect of queries removed), or a test of `lexirecall.compare`. `correction`
+    corrects for many pairs: none (which is what ranx does), holm, bonferroni or bh. Runs go by their `name`, or else
+    run_1, run_2, …
 
     >>> qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(8)}
     >>> runs = {name: dict.fromkeys(qrels, ranking) for name, ranking in {"new": ["a", "b"], "old": ["x", "a"]}.items()}
@@ -198,7 +199,7 @@ def compare(
 
 @dataclass(frozen=True, eq=False)
 class RanxReport:
-    """A comparison with the methods of ranx's reports; `comparison` has the intervals, effects and notes beside."""
+    """A comparison with the methods of ranx's reports; `comparison` also has intervals, effects and notes."""
 
     comparison: Comparison
     rows: dict[str, Evaluable]
@@ -213,12 +214,12 @@ class RanxReport:
 
     @property
     def model_names(self) -> list[str]:
-        """What the runs are called, in the order given."""
+        """The names of the runs, in the order given."""
         return list(self.comparison.runs)
 
     @property
     def results(self) -> dict[str, dict[str, float | None]]:
-        """{run: {metric: mean}}; None where no request has a value."""
+        """{run: {metric: mean}}; None where no query has a value."""
         means = self.comparison.averages.means
         columns = {name: means[:, self._index(name)].tolist() for name in self.rows}
         return {
@@ -265,7 +266,7 @@ class RanxReport:
 
 
 def read_metric(name: str) -> Evaluable:
-    """Read a metric as ranx writes it, or a measure as lexirecall does; the level may stand at the end.
+    """Read a metric as ranx writes it, or a measure as lexirecall does; the level may come at the end.
 
     >>> [read_metric(name) for name in ("ndcg@10", "precision@5-l2", "recall", "rbp.95", "TSE(e=dcg)")]
     [nDCG@10, P(rel=2)@5, SetR, RBP(p=0.95), TSE(e='dcg')]
@@ -277,13 +278,13 @@ def read_metric(name: str) -> Evaluable:
         raise UsageError(f"{name!r} of ranx is not offered", remedy=instead)
     rows = parse_names(_WHOLE_LIST.get(base, base))
     if len(rows) != 1:
-        raise UsageError(f"{name!r} names {len(rows)} metrics where one is asked for")
+        raise UsageError(f"{name!r} names {len(rows)} metrics, but must name one")
     return rows[0](rel=at_level(rows[0], int(leveled["level"]))) if leveled else rows[0]
 
 
 def _names(metrics: str | Sequence[str]) -> list[str]:
     if not metrics:
-        raise UsageError("there are no metrics to compute", remedy='name one, such as "map" or "TSE"')
+        raise UsageError("no metric is given", remedy='name one, such as "map" or "TSE"')
     return [metrics] if isinstance(metrics, str) else list(metrics)
 
 
@@ -299,8 +300,8 @@ def _named(runs: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any]:
 def _check_comparable(qrels: Any, run: Any) -> None:
     if isinstance(qrels, Mapping) and isinstance(run, Mapping) and qrels.keys() != run.keys():
         different = sorted(map(str, qrels.keys() ^ run.keys()))
-        problem = f"judgments and run do not have the same requests: only one of them has {listed(different)}"
-        raise DataError(problem, remedy="make_comparable=True counts what is missing as nothing retrieved")
+        problem = f"judgments and run do not have the same queries: only one of them has {listed(different)}"
+        raise DataError(problem, remedy="make_comparable=True counts a missing query as if nothing was retrieved")
 
 
 def _result(column: Any, return_mean: bool, return_std: bool) -> Any:
@@ -316,7 +317,7 @@ def _mean(column: Any) -> float:
 
 def _not_empty(values: dict[str, dict[str, Any]], what: str) -> dict[str, dict[str, Any]]:
     if not any(values.values()):
-        raise DataError(f"the {what} hold no document at all, and ranx has no object for that")
+        raise DataError(f"there is no document in the {what}, and ranx has no object for that")
     return values
 
 

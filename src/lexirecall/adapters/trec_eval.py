@@ -29,7 +29,7 @@ DEFAULT = ("official",)
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The lines, and what their reader should know beside them."""
+    """The lines, and notes for their reader."""
 
     lines: tuple[str, ...]
     notes: tuple[Note, ...]
@@ -52,10 +52,10 @@ def evaluate(
     num_documents: int | None = None,
     score_dtype: str = "float64",
 ) -> Output:
-    """Return what trec_eval prints: a line for each measure, of each topic if `per_topic`, and of all.
+    """Return what trec_eval prints: a line for each measure, for each topic if `per_topic`, and for all topics.
 
-    A topic counts if it is judged and in the run; if `complete`, each judged one, and 0 where the run lacks it.
-    Topics come in the order of their bytes, measures in trec_eval's.
+    A topic counts if it is judged and in the run. With `complete`, every judged topic counts, as 0 if the run lacks it.
+    Topics come in the order of their bytes, measures in trec_eval's order.
 
     >>> output = evaluate({"1": {"a": 1, "b": 1}}, {"1": {"x": 2.0, "a": 1.0}}, ["num_ret", "map", "P.5"])
     >>> [line.split() for line in output.lines]
@@ -73,11 +73,12 @@ def evaluate(
             needs_judged=needs_judged(asked),
         )
     except LexirecallError as error:
-        error.offer(())  # as trec_eval, this has no way on where something is wrong
+        error.offer(())  # like trec_eval, this offers no way to go on past an error
         raise
     if len(positions.systems) != 1:
         raise UsageError(
-            f"{listed(positions.systems)} are {len(positions.systems)} runs", remedy="lexirecall eval takes several"
+            f"there are {len(positions.systems)} runs, but only one can be evaluated: {listed(positions.systems)}",
+            remedy="lexirecall eval takes several",
         )
     found = values(positions, asked, level)
     topics = _topics(positions)
@@ -139,9 +140,9 @@ def _notes(positions: Positions, *, complete: bool) -> Iterator[Note]:
 
 
 def relevance_string(positions: Positions, request: int, length: int) -> str:
-    """Write the grades of the first items of a ranking, a sign for each: trec_eval's `relstring`.
+    """Write the grades of the first documents of a ranking, one sign for each: trec_eval's `relstring`.
 
-    `>` is a grade above 9, `-` an item that is not in the judgments, `.` one with a grade below 0.
+    `>` is a grade above 9, `-` a document that is not in the judgments, `.` one with a grade below 0.
 
     >>> from lexirecall import project
     >>> ranked = {"q": ["a", "x", "b", "c", "d"]}
@@ -150,7 +151,7 @@ def relevance_string(positions: Positions, request: int, length: int) -> str:
     '2-0.>'
     """
     if positions.others is None:
-        raise UsageError("the positions lack judged non-relevant items", remedy="project(..., needs_judged=True)")
+        raise UsageError("the positions lack judged non-relevant documents", remedy="project(..., needs_judged=True)")
     signs = ["-"] * min(length, int(positions.num_retrieved[0, request]))
     for tracks in (positions.found, positions.others):
         for place, grade in _grades_of(tracks, positions, request, len(signs)):
@@ -167,7 +168,7 @@ def _grades_of(tracks: Tracks, positions: Positions, request: int, depth: int) -
 
 
 def tag_of(run: Run, positions: Positions) -> str:
-    """Return the tag in a run's first line; its name, where it is not a file of text that can be opened again.
+    """Return the tag in a run's first line; or its name, if it is not a text file that can be opened again.
 
     >>> from lexirecall import project
     >>> run = {"q": {"a": 1.0}}

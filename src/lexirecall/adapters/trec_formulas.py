@@ -1,4 +1,4 @@
-"""What trec_eval measures and the table of measures lacks, each built on the table and on positions.
+"""Measures that trec_eval has and our table lacks, each built on the table and on positions.
 
 Belongs here: such measures, in trec_eval 9's definition. Not here: their names and cut-offs (trec_names).
 
@@ -25,7 +25,7 @@ def _logarithm_of(measure: Measure) -> Measure:
     def logarithm(projection: Projection) -> FloatArray:
         return np.log(np.maximum(measure.scores(projection), FLOOR))
 
-    title = f"logarithm of {measure}, the exponential of whose mean is the geometric mean"
+    title = f"logarithm of {measure}: exp of its mean is the geometric mean"
     return Measure(f"log{measure.name}", title, function=logarithm, needs_judged=measure.needs_judged)
 
 
@@ -34,7 +34,7 @@ def _num_q(projection: Projection) -> FloatArray:
 
 
 def _no_number(projection: Projection) -> FloatArray:
-    """Stand for what is text, `runid` and `relstring`: pytrec_eval gives 0 for both."""
+    """Give 0 for what is text, `runid` and `relstring`, as pytrec_eval does."""
     return np.zeros(projection.source.shape)
 
 
@@ -68,7 +68,7 @@ def _ratio(part: FloatArray, whole: FloatArray | IntArray) -> FloatArray:
 
 
 def relative_p(cutoff: int) -> Measure:
-    """Return precision at k over the best there could be, #{i : p_i <= k} / min(k, m).
+    """Return precision at k over the best possible, #{i : p_i <= k} / min(k, m).
 
     >>> relative_p(10).of([1, 3], num_relevant=4)
     0.5
@@ -184,7 +184,7 @@ def _rndcg(projection: Projection) -> FloatArray:
     best = discounted(ideal.grades, ideal.places.astype(float))
     sizes = ideal.segments.sizes
     num_retrieved = projection.source.num_retrieved
-    is_longer = num_retrieved > sizes + 1  # trec_eval takes no notice of a single item more
+    is_longer = num_retrieved > sizes + 1  # trec_eval ignores a single extra item
     total, count = np.zeros(num_retrieved.shape), is_longer.astype(float)
     for depth in _turns(ideal):
         gained = graded.sum(np.where(graded.positions <= graded.per_item_of_request(depth), terms, 0.0))
@@ -211,14 +211,14 @@ def _turns(ideal: _Ideal) -> list[IntArray]:
 
 GM_MAP = _logarithm_of(AP)
 GM_BPREF = _logarithm_of(BPREF)
-NUM_Q = Measure("NumQ", "1 for each request", function=_num_q)
-NO_NUMBER = Measure("NoNumber", "0, in the place of a text", function=_no_number)
+NUM_Q = Measure("NumQ", "1 for each query", function=_num_q)
+NO_NUMBER = Measure("NoNumber", "0, in place of a text", function=_no_number)
 NUM_NONREL_JUDGED_RET = Measure(
-    "NumNonrelJudgedRet", "judged non-relevant items retrieved", function=_num_nonrel_judged_ret, needs_judged=True
+    "NumNonrelJudgedRet", "judged non-relevant documents retrieved", function=_num_nonrel_judged_ret, needs_judged=True
 )
 SET_MAP = Measure("SetAP", "SetP · SetR", function=_set_map)
 SET_RELATIVE_P = Measure("SetRelP", "precision of the list over the best possible", function=_set_relative_p)
-BIN_G = Measure("BinG", "discounts by the non-relevant items above", function=_bin_g)
+BIN_G = Measure("BinG", "discounts by the non-relevant documents above", function=_bin_g)
 G = Measure("G", "normalized gain", function=_g, graded=True)
-NDCG_REL = Measure("nDCGRel", "nDCG averaged over the relevant items", function=_ndcg_rel, graded=True)
+NDCG_REL = Measure("nDCGRel", "nDCG averaged over the relevant documents", function=_ndcg_rel, graded=True)
 RNDCG = Measure("RnDCG", "nDCG averaged over the depths at which the ideal gain changes", function=_rndcg)

@@ -1,7 +1,7 @@
 """trec_eval's measures by its names: families, cut-offs, sets of measures, and how each is averaged.
 
-Belongs here: the table of trec_eval 9's measures in its order, what each is computed by, and the reading of requests
-such as `P.5,10` or `ndcg_cut_10`. Not here: formulas (measures, trec_formulas), printing (trec_eval).
+Belongs here: the table of trec_eval 9's measures in its order, what each is computed by, and the reading of names such
+as `P.5,10` or `ndcg_cut_10`. Not here: formulas (measures, trec_formulas), printing (trec_eval).
 """
 
 import difflib
@@ -43,7 +43,7 @@ from lexirecall.verbs.evaluate import values_of
 Total = Literal["mean", "sum", "geometric"]
 Parameters = tuple[float, ...]
 Named = tuple[str, Parameters]
-"""What a column is called, and its parameters."""
+"""The name of a column, and its parameters."""
 Takes = Literal["nothing", "cutoffs", "fractions", "numbers", "one list", "gains"]
 
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
@@ -57,7 +57,7 @@ class Family:
 
     name: str
     make: Callable[..., Measure]
-    """From a parameter to the measure; from all of them at once where they are one list."""
+    """From a parameter to the measure; from all parameters at once if they are one list."""
     takes: Takes = "nothing"
     defaults: Parameters = ()
     total: Total = "mean"
@@ -127,10 +127,10 @@ class TrecColumn:
 
 
 def columns(names: Iterable[str], *, keep_defaults: bool) -> list[TrecColumn]:
-    """Read requests for measures; the columns come in trec_eval's order, each once, and ours, such as TSE, last.
+    """Read names of measures; the columns come in trec_eval's order, each once, and ours, such as TSE, come last.
 
-    Where a family is asked for both as a whole and with parameters, trec_eval computes those parameters only;
-    `keep_defaults` adds them to its usual ones.
+    If you ask for a family both as a whole and with parameters, trec_eval computes only these parameters;
+    `keep_defaults` adds them to the usual ones.
 
     >>> [column.name for column in columns(["map", "P.10,5", "num_q"], keep_defaults=False)]
     ['num_q', 'map', 'P_5', 'P_10']
@@ -157,7 +157,7 @@ def columns(names: Iterable[str], *, keep_defaults: bool) -> list[TrecColumn]:
 
 
 def values(positions: Positions, asked: Sequence[TrecColumn], level: float) -> FloatArray:
-    """Compute the columns for every judged request of one system, [Q, columns]; what has no value is worth 0.
+    """Compute the columns for every judged request of one system, [Q, columns]; an undefined value is 0.
 
     >>> from lexirecall import project
     >>> positions = project({"q": {"a": 1, "b": 1}, "r": {"c": 0}}, {"q": ["x", "a"], "r": ["c"]})
@@ -170,7 +170,7 @@ def values(positions: Positions, asked: Sequence[TrecColumn], level: float) -> F
 
 
 def needs_judged(asked: Iterable[TrecColumn]) -> bool:
-    """Tell whether a column needs the judged non-relevant items, as positions may carry them along.
+    """Tell whether a column needs the judged non-relevant items, which positions may hold.
 
     >>> needs_judged(columns(["bpref"], keep_defaults=True)), needs_judged(columns(["map"], keep_defaults=True))
     (True, False)
@@ -179,10 +179,10 @@ def needs_judged(asked: Iterable[TrecColumn]) -> bool:
 
 
 def aggregate(total: Total, numbers: Sequence[float], num_missing: int = 0) -> float:
-    """Put the values of requests together: their mean, their sum, or exp of the mean of logarithms; nan for none.
+    """Aggregate the values of topics: their mean, their sum, or exp of the mean of logarithms; nan without any.
 
-    They are added one after the other, as trec_eval does: an exact sum can print another last digit. `num_missing`
-    more requests count as nothing in a mean.
+    They are added one after the other, as trec_eval does: an exact sum can print another last digit. A mean counts
+    `num_missing` more topics as 0.
 
     >>> aggregate("mean", [1, 0]), aggregate("sum", [1, 2]), round(aggregate("geometric", [more.LOG_FLOOR, 0]), 6)
     (0.5, 3.0, 0.003162)
@@ -201,7 +201,7 @@ def _columns_of(family: Family, asked: list[Named]) -> list[TrecColumn]:
     for name, parameters in asked:
         if found.setdefault(name, parameters) != parameters:
             alike = f"{found[name][0]} and {parameters[0]}"
-            raise UsageError(f"{alike} are both called {name}", remedy="ask for one of them")
+            raise UsageError(f"{alike} both have the name {name}", remedy="ask for one of them")
     in_order = sorted(found, key=found.__getitem__) if family.takes in ("cutoffs", "fractions") else found
     return [TrecColumn(name, family, family.make(*found[name]), found[name]) for name in in_order]
 
@@ -217,25 +217,25 @@ def _name(family: Family, value: float) -> str:
 
 
 def _family_of(name: str) -> Family | None:
-    """Find the family that parameters follow, behind a dot or an underscore; the longest name is meant."""
+    """Find the family whose parameters follow a dot or an underscore; the longest name wins."""
     starts = [family for family in FAMILIES if name.startswith(family) and name[len(family)] in "._"]
     if "prefs" in name or name.endswith("jg"):
         raise UsageError(
-            f"{name} needs judgments of another kind than qrels (-R prefs, -R qrels_jg), which are not read",
+            f"{name} needs judgments of another kind than qrels (-R prefs, -R qrels_jg), which cannot be read",
             remedy=f"choose from {', '.join((*NICKNAMES, *FAMILIES))}",
         )
     return FAMILIES[max(starts, key=len)] if starts else None
 
 
 def _parameters(family: Family, name: str) -> list[Named]:
-    """Read what follows the name of a family: each name of a column, with its parameters."""
+    """Read what follows the name of a family: the name of each column, with its parameters."""
     text = name[len(family.name) + 1 :]
     if family.takes == "nothing" or (family.takes == "gains" and "=" not in text):
         cut = f"{family.name}_cut"
         remedy = f"did you mean {cut}_{text}?" if cut in FAMILIES else f"write {family.name}"
         raise UnknownMeasure(f"{name}: {family.name} takes no cut-off", remedy=remedy)
     if family.takes == "gains":
-        raise UsageError(f"{name}: gains cannot be set, they are the grades", remedy="write the gains into the qrels")
+        raise UsageError(f"{name}: gains cannot be set: they are the grades", remedy="write the gains into the qrels")
     numbers = [_number(part, family, name) for part in text.split(",")]
     if family.takes == "one list":
         if family.name == "utility" and len(numbers) != len(family.defaults):
@@ -251,12 +251,12 @@ def _number(text: str, family: Family, name: str) -> float:
     pattern = r"\d+" if is_whole else r"-?(\d+\.?\d*|\.\d+)" if family.name == "utility" else r"\d+\.?\d*|\.\d+"
     if not re.fullmatch(pattern, text, re.ASCII) or (is_whole and int(text) == 0):
         what = "whole numbers above 0" if is_whole else "numbers"
-        raise UnknownMeasure(f"{name}: {text!r} is no parameter of {family.name}", remedy=f"it takes {what}")
+        raise UnknownMeasure(f"{name}: {text!r} is not a parameter of {family.name}", remedy=f"it takes {what}")
     return int(text) if is_whole else float(text)
 
 
 def _our_measure(name: str) -> Measure:
-    """Read a name of ours; what is better when lower, or lacks a value without more than qrels and run, is refused."""
+    """Read a name of ours; refuse a measure that is better when lower, or that needs more than qrels and a run."""
     try:
         measure = parse_measure(name)
     except UnknownMeasure:
@@ -265,7 +265,7 @@ def _our_measure(name: str) -> Measure:
         raise UnknownMeasure(f"unknown measure {name!r}: {hint}") from None
     if measure.direction < 0 or measure.corpus == "required" or measure.needs_providers:
         raise UsageError(
-            f"{measure} is none of trec_eval's measures, to which a request without an answer is worth 0",
-            remedy="lexirecall eval, and lexirecall.evaluate in Python, compute it",
+            f"{measure} cannot be a measure of trec_eval, which counts a topic without an answer as 0",
+            remedy="compute it with lexirecall eval, or with lexirecall.evaluate in Python",
         )
     return measure
