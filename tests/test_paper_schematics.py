@@ -220,7 +220,7 @@ def test_one_of_the_four_deciding_users_is_above_another() -> None:
 
 @st.composite
 def last_differing(draw: st.DrawFn) -> tuple[int, list[int], list[int]]:
-    """k, and two placements that agree below the k-th item, which stands higher in the first."""
+    """k, and two placements that agree below the k-th item, which is higher in the first."""
     k = draw(st.integers(1, M))
     tail = sorted(draw(st.sets(st.integers(21, 40), min_size=M - k, max_size=M - k)))
     high, low = sorted(draw(st.sets(st.integers(k, 20), min_size=2, max_size=2)))
@@ -305,7 +305,7 @@ def test_the_mean_of_the_last_position_grows_with_the_first(m: int, n: int) -> N
 
 
 def test_one_item_is_its_own_first_and_last() -> None:
-    with pytest.raises(UsageError, match="one relevant item is the first and the last"):
+    with pytest.raises(UsageError, match="one relevant document is both the first and the last"):
         dependence.joint(1, 5)
 
 

@@ -31,7 +31,7 @@ EXHIBITS = {
     "leximin": "leximin",
     "dependence": "dependence",
 }
-"""The modules, by the name on the command line; the tables first, then the figures, then the schematics."""
+"""The modules by their names on the command line: first the tables, then the figures, then the schematics."""
 
 
 def reproduce(name: str, seed: int = 2025) -> "Exhibit":

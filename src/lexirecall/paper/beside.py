@@ -1,6 +1,6 @@
-"""Our numbers beside the paper's: a table of two lines for each of its rows, and the same for programs.
+"""Our numbers beside the paper's: a table with two lines for each of its rows, and the same for programs.
 
-Belongs here: how values that are held against the paper's are laid out. Not here: the values.
+Belongs here: the layout of values that are compared with the paper's. Not here: the values.
 """
 
 from collections.abc import Mapping
@@ -11,9 +11,9 @@ from lexirecall.paper.exhibit import Held
 from lexirecall.tables import Table, number
 
 Cells = Mapping[int, Mapping[str, Held]]
-"""The values by the number that heads a row, and by column."""
+"""The values, by the number at the head of a row, and by column."""
 COLUMNS = ("measure", "value", "paper", "tolerance", "differs")
-"""Of the rows for programs, behind the number that heads them."""
+"""The columns of the rows for programs, after the number at the head."""
 
 
 def beside(corner: str, cells: Cells) -> Table:
@@ -24,7 +24,7 @@ def beside(corner: str, cells: Cells) -> Table:
     10  ours   0.8257 !  0.0053
         paper   0.825     0.005
     <BLANKLINE>
-    ! farther apart than rounding, or the chance of two samples, explains
+    ! farther apart than rounding, or chance in two samples, explains
     """
     rows: list[tuple[str, ...]] = []
     marks: dict[tuple[int, int], str] = {}
@@ -33,7 +33,7 @@ def beside(corner: str, cells: Cells) -> Table:
         rows.append((f"{key:,}", "ours", *(number(value.ours, value.decimals) for value in held.values())))
         rows.append(("", "paper", *map(_printed, held.values())))
     header = (corner, "", *next(iter(cells.values())))
-    footnote = "! farther apart than rounding, or the chance of two samples, explains" if marks else ""
+    footnote = "! farther apart than rounding, or chance in two samples, explains" if marks else ""
     return Table(header, tuple(rows), numbers_from=2, marks=marks, footnote=footnote)
 
 
@@ -42,7 +42,7 @@ def _printed(value: Held) -> str:
 
 
 def rows_of(corner: str, cells: Cells) -> tuple[dict[str, Any], ...]:
-    """Return one row for each value, for programs.
+    """Return a row for each value, for programs.
 
     >>> rows_of("m", {10: {"Rprec": Held(0.8257, 0.825)}})
     ({'m': 10, 'measure': 'Rprec', 'value': 0.8257, 'paper': 0.825, 'tolerance': 0.0005, 'differs': True},)
@@ -55,9 +55,9 @@ def rows_of(corner: str, cells: Cells) -> tuple[dict[str, Any], ...]:
 
 
 def tolerance_of_shares(ours: float, theirs: float, sample_size: int) -> float:
-    """Return how far two shares of independent samples of the same size may be apart, one of them rounded.
+    """Return how far apart the shares of two independent samples of one size may be, if one share is rounded.
 
-    3.5 σ of their difference, sqrt(2 p (1 - p) / N) for the mean p of the two, and .0005.
+    It is 3.5 σ of their difference, sqrt(2 p (1 - p) / N) for the mean p of the two, and .0005.
 
     >>> round(tolerance_of_shares(0.55, 0.55, 10_000), 4), tolerance_of_shares(0.0, 0.0, 10_000)
     (0.0251, 0.0005)

@@ -1,4 +1,4 @@
-"""Lines that lie on each other: drawn once, and named after all of them.
+"""Lines that coincide: drawn once, with the names of all of them.
 
 Belongs here: finding them. Not here: drawing (plots).
 """
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 WIDTH = 0.004
-"""Values nearer to each other than this are one line: drawn 220 points high, from 0 to 1, a line is wider."""
+"""Values closer than this are one line: in a drawing 220 points high, from 0 to 1, a line is wider than that."""
 
 
 def coinciding(

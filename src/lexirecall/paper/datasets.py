@@ -1,4 +1,4 @@
-"""The data of the paper's empirical analysis, as it describes them, and where they are to be had.
+"""The data of the paper's empirical analysis, as the paper describes them, and where to get them.
 
 Belongs here: the table.
 """
@@ -50,37 +50,40 @@ web (2014)       50  30  212.58  6313.98  deep
 """
 PRINTED = ("data", "requests", "runs", "rel/request", "docs/request", "label")
 COLUMNS = ("task", *PRINTED, "from", "licence of the runs")
+HEADER = ("task", "data", "queries", "runs", "rel/query", "docs/query", "label", *COLUMNS[-2:])
+"""The columns, as the table names them."""
 NIST = ("trec.nist.gov", "agreement with NIST")
 REPOSITORY = ("github.com/dvalcarce/evalMetrics", "none named")
 CODEX = ("codex.lenskit.org", "see there")
 
 
 def exhibit(_seed: int) -> Exhibit:
-    """Return the paper's table, with two columns more."""
+    """Return the paper's table, with two more columns."""
     lines = described("recommendation", RECOMMENDATION) + described("retrieval", RETRIEVAL)
     return Exhibit(
         "datasets",
         "Data sets of the paper's empirical analysis",
         COLUMNS,
         tuple(_row(line) for line in lines),
-        Table(COLUMNS, tuple(lines), numbers_from=2, texts=frozenset({6, 7, 8})),
+        Table(HEADER, tuple(lines), numbers_from=2, texts=frozenset({6, 7, 8})),
         remarks=(
-            "The counts are the paper's. Label, by the mean number k of items retrieved: deep k > 1000, standard "
-            "100 < k <= 1000, shallow k <= 100. `lexirecall study` makes the same table of your data.",
+            "The counts are the paper's. The label follows from k, the mean number of documents retrieved: deep "
+            "k > 1000, standard 100 < k <= 1000, shallow k <= 100. `lexirecall study` makes the same table for your "
+            "data.",
             "Judgments of TREC tracks are open (trec.nist.gov/data.html); the archive of submitted runs asks for a "
-            "signed agreement (trec.nist.gov/results.html). Where a track has rules of its own, see the track's page. "
-            "The documents are not needed.",
-            "amzn-*: runs that LensKit made of Amazon Reviews 2023 (5-core, global splits), announced as the paper's "
+            "signed agreement (trec.nist.gov/results.html). If a track has its own rules, see its page. You do not "
+            "need the documents.",
+            "amzn-*: runs that LensKit made from Amazon Reviews 2023 (5-core, global splits), announced as the paper's "
             "supplement. The other three are in a public repository.",
             "Recommendation: ratings of 4 and above are relevant (--level 4).",
-            "deep-pass counts passages of grade 1 as relevant, as 95.40 and 66.78 in 2019 and 2020 show; NIST says "
-            "that they are related only, and relevant from grade 2 on (--level 2).",
+            "deep-pass counts passages of grade 1 as relevant, as 95.40 and 66.78 in 2019 and 2020 show. According to "
+            "NIST they are only related; passages are relevant from grade 2 on (--level 2).",
         ),
     )  # fmt: skip
 
 
 def described(task: str, text: str) -> list[tuple[str, ...]]:
-    """Return the lines of the table, each with what it is for and where it is from.
+    """Return the lines of the table, each with its task and its source.
 
     >>> described("retrieval", "web (2014) 50 30 212.58 6313.98 deep")[0][1:4]
     ('web (2014)', '50', '30')

@@ -1,9 +1,9 @@
-"""Figure: how the positions of the first and of the last relevant item depend on each other, by chance.
+"""Figure: how the positions of the first and the last relevant document depend on each other, by chance.
 
 Belongs here: their joint distribution and its drawing.
 
 If all C(n, m) placements of m items among n are equally likely, C(b - a - 1, m - 2) of them have p_1 = a and p_m = b:
-the others stand between the two.
+the other relevant items are between the two.
 """
 
 import math
@@ -32,7 +32,7 @@ def joint(m: int, n: int) -> Joint:
     """
     m, n = placed(m, n)
     if m == 1:
-        raise UsageError("one relevant item is the first and the last", remedy="give two or more")
+        raise UsageError("one relevant document is both the first and the last", remedy="give two or more")
     return {
         (first, last): Fraction(math.comb(last - first - 1, m - 2), math.comb(n, m))
         for first in range(1, n - m + 2)
@@ -90,14 +90,14 @@ def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
         _table(distribution),
         {"dependence": lambda: chart(rows, expected_last(distribution))},
         remarks=(
-            "Only p_m >= p_1 + m - 1 is possible. The deeper the first item stands, the deeper the last one: their "
+            "Only p_m >= p_1 + m - 1 is possible. The deeper the first document is, the deeper the last one: their "
             f"correlation over all placements is 1/m, here {math.sqrt(squared_correlation(distribution)):.2f}.",
         ),
     )
 
 
 def _table(distribution: Joint) -> Table:
-    """Lay out, for every p_1, how likely it is and what it says about p_m."""
+    """Lay out, for each p_1, how likely it is and what it says about p_m."""
     means = expected_last(distribution)
     lines = []
     for first, mean in means.items():
@@ -108,7 +108,7 @@ def _table(distribution: Joint) -> Table:
 
 
 def chart(rows: list[dict[str, Any]], means: dict[int, Fraction]) -> Any:
-    """Draw how likely each pair is, and as a line the mean of p_m, given p_1; where there is no cell none is possible.
+    """Draw how likely each pair is, and as a line the mean of p_m given p_1; a pair without a cell is impossible.
 
     >>> [layer["mark"]["type"] for layer in chart([], {1: Fraction(5)}).to_dict()["layer"]]
     ['rect', 'line', 'text']
@@ -116,8 +116,8 @@ def chart(rows: list[dict[str, Any]], means: dict[int, Fraction]) -> Any:
     alt = altair()
     m, n = NUM_RELEVANT, CORPUS_SIZE
     scale = alt.Scale(domain=[0.5, n + 0.5], nice=False, zero=False)
-    x = _axis("position of the first relevant item", {1: "1", n - m + 1: "n−m+1", n: "n"})
-    y = _axis("position of the last relevant item", {1: "1", m: "m", n: "n"})
+    x = _axis("position of the first relevant document", {1: "1", n - m + 1: "n−m+1", n: "n"})
+    y = _axis("position of the last relevant document", {1: "1", m: "m", n: "n"})
     halves = [
         {"x": row["first"] - 0.5, "x2": row["first"] + 0.5, "y": row["last"] - 0.5, "y2": row["last"] + 0.5} | row
         for row in rows

@@ -1,4 +1,4 @@
-"""Figure: domination: what decides between two rankings that differ last at their third item.
+"""Figure: domination: what decides between two rankings that differ last at their third relevant document.
 
 Belongs here: two such rankings, the utilities of their users, and the drawing.
 """
@@ -16,12 +16,12 @@ from lexirecall.tables import Table, number
 from lexirecall.theory import leximin, user_utilities
 
 FIRST, SECOND = (2, 3, 4, 9, 12), (1, 2, 8, 9, 12)
-"""The second finds the first two items sooner, the first the third; below they agree."""
+"""The second finds the first two relevant items sooner, the first finds the third sooner; below they agree."""
 K = 3
 OUTCOMES = {1: "π", 0: "tie", -1: "π′"}
 MEASURES = ("AP", "nDCG", "RR", "RBP")
 FIELDS = {"π": "first", "π′": "second"}
-PANELS = {DECIDING: f"item {K}, else only below it", TIED: f"only items below {K}"}
+PANELS = {DECIDING: f"document {K}, else only below it", TIED: f"only documents below {K}"}
 
 
 def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
@@ -39,18 +39,18 @@ def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
     first, second = (listed(map(str, positions)) for positions in (FIRST, SECOND))
     return Exhibit(
         "domination",
-        f"domination among the users who care for item {K} and else only for items below it",
+        f"domination among the users who want document {K} and otherwise only documents below it",
         ("set", "part", "measure", "first", "second", "preferred"),
         tuple(row for measure in MEASURES for row in compared(measure)),
         _table(rows),
         {"domination": lambda: chart(rows)},
         remarks=(
-            f"π has its relevant items at {first}, π′ at {second}. Who cares for item {K}, and else "
-            f"only for items below it, is better off in π; who cares only for items below {K} is tied. This holds for "
-            f"{listed(MEASURES)}; the table and the drawing are of AP.",
+            f"π has its relevant documents at {first}, π′ at {second}. Users who want document {K}, and otherwise "
+            f"only documents below it, are better off in π. Users who want only documents below {K} are tied. This "
+            f"holds for {listed(MEASURES)}; the table and the drawing show AP.",
             f"Leximin prefers {verdict}, though {behind} of the {len(rows)} users have a higher AP in π′.",
-            f"With TSE only the user of item {K} alone is better off, the other deciding ones are tied: the strict "
-            "inequality of the paper's proof takes z(1, j) > 0.",
+            f"With TSE, only the user who wants document {K} alone is better off. The other deciding users are tied: "
+            "the strict inequality of the paper's proof needs z(1, j) > 0.",
         ),
     )
 
@@ -80,7 +80,7 @@ def compared(measure: str) -> list[dict[str, Any]]:
 
 
 def chart(rows: list[dict[str, Any]]) -> Any:
-    """Draw the utilities of those who decide, and below them of those who are tied.
+    """Draw the utilities of the users who decide, and below them those of the users who are tied.
 
     >>> len(chart(compared("AP")).to_dict()["vconcat"])
     2

@@ -1,13 +1,13 @@
-"""Drawing: what the schematics are made of: cells, words, lines and arrows, placed to the pixel.
+"""Drawing: the pieces of the schematics: cells, words, lines and arrows, placed to the pixel.
 
 Belongs here: pieces that more than one schematic needs. Not here: what is drawn.
 
 A sheet counts pixels from its top left corner, rightwards and downwards. A relevant item is a dark cell with white
-letters, any other a white one with a grey rim: that survives a grey printer.
+letters. Any other item is a white cell with a grey rim, so a grey printer keeps them apart.
 
     box  (x, y, fill)     word  (x, y, text) or (x, y, text, color)     line  (x, y, x2, y2)
 
-Boxes and words are told by their middles.
+Boxes and words are placed by their middles.
 """
 
 import math
@@ -20,12 +20,12 @@ from lexirecall.svg import COLORS
 
 RELEVANT = COLORS[0]
 MOVED = COLORS[4]
-"""Of a relevant item that the drawing is about: lighter than the others, in grey too."""
+"""The colour of a relevant item that the drawing is about: lighter than the others, in grey too."""
 PALE = "#CFE3F1"
-"""Of a relevant item that was not retrieved."""
+"""The colour of a relevant item that was not retrieved."""
 WHITE, INK, RIM = "#FFFFFF", "#222222", "#8A8A8A"
 HEAD = 6.0
-"""How long the head of an arrow is."""
+"""The length of an arrow's head."""
 Box = tuple[float, float, str]
 Word = tuple[float, float, str] | tuple[float, float, str, str]
 Line = tuple[float, float, float, float]
@@ -33,7 +33,7 @@ Line = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A sheet of so many pixels; what is put on it is a layer of a chart.
+    """A sheet of a given size in pixels; each thing on it is a layer of a chart.
 
     >>> sheet = Sheet(100, 50)
     >>> chart = sheet.layered(sheet.boxes([(50, 25, WHITE)], (20, 20)), sheet.texts([(50, 25, "a cell")]))
@@ -53,7 +53,7 @@ class Sheet:
         return alt.Chart(data(dict(zip(names, row, strict=True)) for row in rows)).encode(x, y, **ends)
 
     def boxes(self, boxes: Iterable[Box], size: tuple[float, float], **style: Any) -> Any:
-        """Put boxes of one size."""
+        """Draw boxes of one size."""
         wide, high = size[0] / 2, size[1] / 2
         corners = [(x - wide, y - high, x + wide, y + high, fill) for x, y, fill in boxes]
         marked = self._on("x y x2 y2 fill", corners).mark_rect(**{"stroke": RIM, "strokeWidth": 1, **style})
@@ -84,7 +84,7 @@ class Sheet:
 
 
 def _aimed(x: float, y: float, x2: float, y2: float) -> tuple[Line, float]:
-    """Return an arrow's line, shortened by half its head, and which way it points, clockwise from the top."""
+    """Return an arrow's line, shortened by half its head, and its direction, clockwise from the top."""
     across, down = x2 - x, y2 - y
     left = 1 - HEAD / 2 / math.hypot(across, down)
     return (x, y, x + left * across, y + left * down), math.degrees(math.atan2(across, -down))
@@ -111,7 +111,7 @@ def ranking(x: float, ys: Iterable[float], positions: Collection[float], moved: 
 
 
 def letters(boxes: Iterable[Box], texts: Iterable[object]) -> list[Word]:
-    """Return what is to be written into boxes: white on the dark ones.
+    """Return the words to write into boxes: white on dark ones.
 
     >>> letters(column(10, [5, 15], [WHITE, RELEVANT]), ["a", "b"])[1]
     (10, 15, 'b', '#FFFFFF')

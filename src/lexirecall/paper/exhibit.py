@@ -1,6 +1,6 @@
 """An exhibit: one table or figure of the paper, computed anew, beside what the paper prints.
 
-Belongs here: the record, how a value is held against the paper's, and how an exhibit becomes text and files.
+Belongs here: the record, how a value is compared with the paper's, and how an exhibit becomes text and files.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ class Held:
     ours: float
     theirs: float | None
     tolerance: float = 0.0005
-    """How far the two may be apart: the rounding of the printed digits, and for samples their spread."""
+    """How far apart the two may be: the rounding of the printed digits and, for samples, their spread."""
     decimals: int = 4
     paper_decimals: int = 3
 
@@ -43,15 +43,15 @@ class Exhibit:
     name: str
     title: str
     columns: tuple[str, ...] = ()
-    """Of the rows."""
+    """The columns of the rows."""
     rows: tuple[Mapping[str, Any], ...] = ()
     """The numbers behind it, for programs."""
     table: Table | None = None
     """The numbers laid out as the paper has them."""
     charts: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
-    """The drawings, by the name of their file; made when they are asked for."""
+    """The drawings, by the name of their file; each is made on demand."""
     remarks: tuple[str, ...] = ()
-    """What the reader should know: what differs from the paper and why, what is an argument and not a computation."""
+    """What the reader should know: what differs from the paper and why, what is argued rather than computed."""
 
     def render(self, form: str = "table", *, bold: bool = False, raw: bool = False) -> str:
         """Return the exhibit in one of the formats of the command line."""
@@ -66,12 +66,12 @@ class Exhibit:
             f"{self.name}: {self.title}",
             table.to_text(bold=bold) if table.rows else "",
             "\n".join(self.remarks),
-            f"drawings with -o DIR: {drawn}" if drawn else "",
+            f"-o DIR writes the drawings: {drawn}" if drawn else "",
         ]
         return "\n\n".join(part for part in parts if part)
 
     def files(self) -> dict[str, bytes]:
-        """Return what belongs in a folder: the rows, the words, and the drawings in every format."""
+        """Return the files for a folder: the rows, the words, and the drawings in every format."""
         files: dict[str, bytes] = {f"{self.name}.txt": (self.render() + "\n").encode()}
         if self.rows:
             files[f"{self.name}.tsv"] = (to_delimited(self.rows, self.columns, "\t") + "\n").encode()

@@ -1,10 +1,10 @@
 """Hasse diagrams: how the two orders on the sets of five relevant items are drawn.
 
-Belongs here: where the sets stand, how they look, the lines between them and the legend. Not here: what is above what
-(partial_order).
+Belongs here: where the sets are placed, how they look, the lines between them and the legend. Not here: which set is
+above which (partial_order).
 
-Whoever can be reached upwards is at least as well off. A full line is an item that sinks by one, a dashed one an item
-less.
+A set that can be reached upwards is at least as well off. A full line means that an item sinks by one; a dashed line
+means one item less.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ Levels = tuple[int, ...]
 """A set of relevant items, counted from the top, ascending."""
 Point = tuple[float, float]
 
-# Chosen by hand, so that every line goes down, few cross, and none passes behind a set that it does not join.
+# Chosen by hand: every line goes down, few cross, and none passes behind a set that it does not join.
 GRIDS: dict[str, dict[str, Point]] = {
     "users": {
         "1": (0, 0.7), "2": (0, 1.7), "3": (0, 3.7), "4": (0, 5.7), "5": (0, 8),
@@ -43,7 +43,7 @@ STEPS = {"users": (42, 50), "providers": (46, 34)}
 NODE = (37.0, 18.0)
 MARGIN = (24, 16)
 LEGENDS = {"users": (196, 378), "providers": (6, 12)}
-"""Where there is room for words."""
+"""Where there is room for the legend."""
 LINE = 17
 
 
@@ -80,9 +80,9 @@ def diagram(
     looks: Mapping[Levels, Look] | None = None,
     legend: Sequence[tuple[Look, str]] = (),
 ) -> Any:
-    """Draw an order from its covers; `fewer` says what the dashed lines are, `legend` what the looks mean.
+    """Draw an order from its covers; `fewer` says what the dashed lines mean, `legend` what the looks mean.
 
-    >>> diagram("users", [((1,), (2,))], "without its first item").to_dict()["height"]
+    >>> diagram("users", [((1,), (2,))], "without its first document").to_dict()["height"]
     432
     """
     at = places(order)
@@ -102,7 +102,7 @@ def diagram(
 
 
 def _lines(sheet: Sheet, joined: Sequence[tuple[Line, bool]]) -> list[Any]:
-    """Draw lines, dashed where an item less is meant."""
+    """Draw lines; a dashed line means one item less."""
     style = {"color": "#555555", "strokeWidth": 1.1}
     return [
         sheet.lines([line for line, is_fewer in joined if not is_fewer], **style),
@@ -111,7 +111,7 @@ def _lines(sheet: Sheet, joined: Sequence[tuple[Line, bool]]) -> list[Any]:
 
 
 def _nodes(sheet: Sheet, drawn: Sequence[tuple[Point, Look]], size: tuple[float, float]) -> list[Any]:
-    """Draw the shapes of sets; a double rim is a second one around the first."""
+    """Draw the shapes of sets; a double rim is a second rim around the first."""
     wide, high = size
     style = {"stroke": INK, "cornerRadius": high / 2}
     rims: dict[str, list[Box]] = {"plain": [], "double": [], "dashed": []}
@@ -126,9 +126,9 @@ def _nodes(sheet: Sheet, drawn: Sequence[tuple[Point, Look]], size: tuple[float,
 
 
 def _legend(sheet: Sheet, corner: Point, fewer: str, entries: Sequence[tuple[Look, str]]) -> list[Any]:
-    """Say what the lines are and what the looks mean."""
+    """Say what the lines and the looks mean."""
     left, top = corner
-    texts = ["at least as well off", "an item sinks by one", fewer, *(text for _, text in entries)]
+    texts = ["at least as well off", "a document sinks by one", fewer, *(text for _, text in entries)]
     ys = [top + LINE * k for k in range(len(texts))]
     samples = [((left, y, left + 26, y), y == ys[2]) for y in ys[1:3]]
     keys = [((left + 13, y), look) for y, (look, _) in zip(ys[3:], entries, strict=True)]

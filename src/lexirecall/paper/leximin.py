@@ -12,10 +12,10 @@ from lexirecall.paper.exhibit import Exhibit
 from lexirecall.tables import Table
 
 X, Y = (0.50, 0.25, 0.12, 0.04, 0.01), (0.90, 0.40, 0.07, 0.04, 0.01)
-"""The last three of each are the paper's; above them y is ahead, and does not win."""
+"""The last three values of each are the paper's; above them y is ahead, and still does not win."""
 SIGNS = {1: ">", 0: "=", -1: "<"}
 UNSEEN = "#B0B0B0"
-"""Of what is no longer looked at."""
+"""The colour of values that no longer matter."""
 VERDICTS = {">": "x is preferred", "<": "y is preferred", "=": "a tie"}
 HIGH, WIDE, TOP = 24, 60, 36
 COLUMNS = {"x": 66, "y": 186}
@@ -39,9 +39,9 @@ def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
         Table(("level", "x", "", "y"), tuple((str(row["level"]), *_line(row)) for row in rows), texts=frozenset({2})),
         {"leximin": lambda: chart(rows)},
         remarks=(
-            f"The lowest values tie; the first pair that differs, {decides['x']:.2f} {decides['sign']} "
-            f"{decides['y']:.2f}, decides: {VERDICTS[SIGNS[theory.leximin(X, Y)]]}. What stands above is not "
-            "looked at.",
+            f"The lowest values tie. The first pair that differs, {decides['x']:.2f} {decides['sign']} "
+            f"{decides['y']:.2f}, decides: {VERDICTS[SIGNS[theory.leximin(X, Y)]]}. The values above it do not "
+            "matter.",
         ),
     )
 
@@ -65,7 +65,7 @@ def compared(x: Sequence[float], y: Sequence[float]) -> list[dict[str, Any]]:
 
 
 def chart(rows: list[dict[str, Any]]) -> Any:
-    """Draw the two vectors as columns, and between them how each pair compares, as far as it is looked at.
+    """Draw the two vectors as columns, and between them how each pair compares, if leximin compares it.
 
     >>> len(chart(compared(X, Y)).to_dict()["layer"])
     5

@@ -1,4 +1,4 @@
-"""How much measures depend on the first and on the last relevant item, by the number of relevant items.
+"""How much measures depend on the first and the last relevant document, by the number of relevant documents.
 
 Belongs here: the two figures and their numbers. Not here: what orientation is (lexirecall.theory.orientation).
 """
@@ -38,12 +38,12 @@ def exhibit(_seed: int) -> Exhibit:
         _table(rows),
         {f"orientation-{kind}": partial(_chart, rows, kind) for kind in ORIENTATIONS},
         (
-            "Precision: the first relevant item moves from the top to the others at the bottom of the corpus. "
+            "Precision: the first relevant document moves from the top to the others at the bottom of the corpus. "
             "Recall: the last one moves from right below the others to the bottom.",
-            "TSE is scaled to its bounds e(m) and e(n), and so the same for every exposure.",
-            "The paper does not name the p of RBP; here it is .5. It then exceeds nDCG from m = 3 on in precision.",
-            "For m = 1 nDCG is below AP, R@1000 and Rprec, in precision too: the bottom still has an exposure of .060.",
-            "Lines that coincide are drawn as one: AP, R@1000 and Rprec are 1/m in both, AP to within 1/n or so.",
+            "TSE is scaled to its bounds e(m) and e(n), so it is the same for every exposure.",
+            "The paper does not say which p RBP has; here it is .5. RBP then exceeds nDCG in precision from m = 3 on.",
+            "For m = 1, nDCG is below AP, R@1000 and Rprec in precision too: the bottom still has an exposure of .060.",
+            "Lines that coincide are drawn as one: AP, R@1000 and Rprec are 1/m in both, AP to within about 1/n.",
         ),
     )
 
@@ -66,6 +66,6 @@ def _chart(rows: tuple[dict[str, Any], ...], kind: str) -> Any:
         y="value",
         series="measure",
         names=names,
-        x_title="number of relevant items m",
+        x_title="number of relevant documents m",
         y_title=f"{kind} orientation",
     )

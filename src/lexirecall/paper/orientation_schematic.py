@@ -1,4 +1,4 @@
-"""Figure: what metric orientation compares: two rankings that differ in the place of one relevant item.
+"""Figure: what metric orientation compares: two rankings that place one relevant document differently.
 
 Belongs here: the four placements and their drawing.
 """
@@ -18,14 +18,14 @@ MEASURES = ("RR", "nDCG", "AP", "TSE")
 ORIENTATIONS = {"precision": precision_orientation, "recall": recall_orientation}
 HIGH, WIDE, TOP = 20, 30, 62
 COLUMNS = {"precision": (50, 126), "recall": (210, 286)}
-"""Where the two rankings of a panel stand."""
+"""Where the two rankings of a panel are."""
 
 
 def placements(m: int, n: int) -> dict[str, tuple[tuple[int, ...], tuple[int, ...]]]:
     """Return the positions of the relevant items in the better and in the worse ranking, for each orientation.
 
-    Precision: the first of them at 1 or with the others, which are at the bottom. Recall: the last of them at m, below
-    the others, which are at the top, or at n.
+    Precision: the first is at 1, or with the others at the bottom. Recall: the last is at m, right below the others at
+    the top, or at n.
 
     >>> placements(3, 10)
     {'precision': ((1, 9, 10), (8, 9, 10)), 'recall': ((1, 2, 3), (1, 2, 10))}
@@ -37,7 +37,7 @@ def placements(m: int, n: int) -> dict[str, tuple[tuple[int, ...], tuple[int, ..
 
 
 def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
-    """Place the items, and say what each measure makes of it.
+    """Place the items, and compute each measure.
 
     >>> [(row["orientation"], row["better"], row["worse"]) for row in exhibit(0).rows if row["measure"] == "RR"]
     [('precision', '1 8 9 10', '7 8 9 10'), ('recall', '1 2 3 4', '1 2 3 10')]
@@ -56,9 +56,9 @@ def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
         tuple(rows),
         charts={"orientation-schematic": chart},
         remarks=(
-            f"{NUM_RELEVANT} relevant items of {CORPUS_SIZE}. Precision: the first sinks from the top to the others, "
-            "which are at the bottom. Recall: the last sinks from right below the others to the bottom.",
-            "Orientation is the difference of the two values; for TSE it is scaled to the range of its values.",
+            f"{NUM_RELEVANT} relevant documents of {CORPUS_SIZE}. Precision: the first sinks from the top to the "
+            "others at the bottom. Recall: the last sinks from right below the others to the bottom.",
+            "Orientation is the difference between the two values; for TSE it is scaled to the range of its values.",
         ),
     )
 
@@ -77,7 +77,7 @@ def _row(name: str, measure: str, better: tuple[int, ...], worse: tuple[int, ...
 
 
 def chart() -> Any:
-    """Draw two columns of cells for each orientation, and an arrow from where the item was to where it is.
+    """Draw two columns of cells for each orientation, and an arrow from the item's old place to its new one.
 
     >>> len(chart().to_dict()["layer"])
     4
@@ -100,7 +100,7 @@ def chart() -> Any:
 
 
 def moved(better: tuple[int, ...], worse: tuple[int, ...]) -> tuple[int, int]:
-    """Return where the item was that the two rankings place differently, and where it is.
+    """Return the old and the new place of the item that the two rankings place differently.
 
     >>> moved((1, 9, 10), (8, 9, 10))
     (1, 8)

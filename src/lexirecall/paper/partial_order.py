@@ -1,11 +1,11 @@
-"""Figure: the partial order of the possible users, and of the providers, of a ranking with five relevant items.
+"""Figure: the partial order of the possible users, and of the providers, of a ranking with five relevant documents.
 
-Belongs here: the two orders, and what covers what in them. Not here: how they are drawn (hasse).
+Belongs here: the two orders, and which set covers which. Not here: how they are drawn (hasse).
 
-A set of relevant items is written by their recall levels, ascending: (1, 3) is whoever cares for the first and the
-third. One is above another if it is at least as well off wherever the items stand and whatever the measure: for users,
-of all top-heavy recall-level measures; for providers, of all exposures that decrease. Nothing can be added: for any two
-sets that are not so ordered there is such a measure, or exposure, that puts them the other way.
+A set of relevant items is written as their recall levels, ascending: (1, 3) wants the first and the third. One set is
+above another if it is at least as well off wherever the items are and whatever the measure: for users, any top-heavy
+recall-level measure; for providers, any exposure that decreases. Nothing can be added: for any two sets that are not so
+ordered, some such measure, or exposure, orders them the other way.
 """
 
 from collections.abc import Callable
@@ -24,8 +24,8 @@ NUM_RELEVANT = 5
 def is_user_above(x: Levels, y: Levels) -> bool:
     """Tell whether a user is at least as well off as another under every top-heavy recall-level measure.
 
-    That is so if, of the items that x wants, the last |y| stand, one by one, no lower than those of y: it does not help
-    to want one item less at the top (top-heaviness), nor if an item sinks (e decreases and z is not negative).
+    That is so if the last |y| items that x wants are, one by one, no lower than those of y: it does not help to want
+    one item less at the top (top-heaviness), nor if an item sinks (e decreases and z is not negative).
 
     >>> is_user_above((1, 2, 5), (3, 5)), is_user_above((1, 5), (4,)), is_user_above((1,), (4, 5))
     (True, False, False)
@@ -38,8 +38,7 @@ def is_user_above(x: Levels, y: Levels) -> bool:
 def is_provider_above(x: Levels, y: Levels) -> bool:
     """Tell whether a provider is at least as well off as another under every exposure that decreases.
 
-    That is so if, of the items of x, the first |y| stand, one by one, no lower than those of y: no item is exposed less
-    than nothing.
+    That is so if the first |y| items of x are, one by one, no lower than those of y: no exposure is negative.
 
     >>> is_provider_above((1, 2, 5), (3, 5)), is_provider_above((1, 5), (4,)), is_provider_above((1,), (4, 5))
     (True, True, False)
@@ -50,12 +49,12 @@ def is_provider_above(x: Levels, y: Levels) -> bool:
 
 
 ORDERS: dict[str, Callable[[Levels, Levels], bool]] = {"users": is_user_above, "providers": is_provider_above}
-FEWER = {"users": "without the first item", "providers": "without the last item"}
-"""The second kind of step down; the first, which both have, is an item that sinks by one level."""
+FEWER = {"users": "without the first document", "providers": "without the last document"}
+"""The second kind of step down; the first, which both orders have, is an item that sinks by one level."""
 
 
 def nonempty_sets(m: int) -> list[Levels]:
-    """Return the 2^m - 1 sets, the smaller first.
+    """Return the 2^m - 1 sets, the smallest first.
 
     >>> nonempty_sets(2)
     [(1,), (2,), (1, 2)]
@@ -78,7 +77,7 @@ def covers(order: str, m: int) -> tuple[tuple[Levels, Levels], ...]:
 
 
 def step(x: Levels, y: Levels) -> str:
-    """Say how one gets from a set to one that it covers.
+    """Say which step leads from a set to one that it covers.
 
     >>> step((1, 2), (1, 3)), step((1, 2), (2,))
     ('3 for 2', 'without 1')
@@ -102,21 +101,21 @@ def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
     ]
     return Exhibit(
         "partial-order",
-        f"partial order of the users and of the providers of {NUM_RELEVANT} relevant items",
+        f"partial order of the users and of the providers of {NUM_RELEVANT} relevant documents",
         ("order", "above", "below", "step"),
         tuple(rows),
         _table(),
         {f"partial-order-{order}": partial(chart, order) for order in ORDERS},
         remarks=(
-            "Both have one worst-off, who cares for the last item alone. The providers have one best-off, who owns "
-            "all items; of the users nobody is above those who want the first items and no other: 1, 12, 123, …",
+            "In both orders one set is worst off: the last document alone. One provider is best off: the one who owns "
+            "all documents. No user is above those who want only the first documents: 1, 12, 123, …",
             "Above means: at least as well off. The paper writes >, but RR, for one, has the same value for 12 and 13.",
         ),
     )
 
 
 def _table() -> Table:
-    """Lay out, for every set, those right below it."""
+    """Lay out, for each set, those right below it."""
     lines = [
         (named(x), *(" ".join(named(y) for above, y in covers(order, NUM_RELEVANT) if above == x) for order in ORDERS))
         for x in nonempty_sets(NUM_RELEVANT)

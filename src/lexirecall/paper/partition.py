@@ -1,9 +1,9 @@
-"""Figure: the users and the providers parted at the third item, which is where two rankings differ last.
+"""Figure: the users and the providers divided at the third relevant document, where two rankings differ last.
 
 Belongs here: the parts and their drawings.
 
-Let two rankings have their relevant items at the same positions below the k-th, and the k-th at different ones. Whoever
-cares for items below it alone has the same from both. Those who care for k, and else for items below it alone, decide:
+Let two rankings have the same positions for the relevant items below the k-th, and different positions for the k-th. A
+user who wants only items below it is as well off in both. Users who want k, and otherwise only items below it, decide:
 everyone with an item above k is above one of these.
 """
 
@@ -26,21 +26,21 @@ LOOKS = {
     WITHOUT: Look(fill="#00664B", color=WHITE),
     OTHER: Look(),
 }
-"""In the paper's colours, pink, blue and green, but light, middle and dark, to be told apart in grey."""
+"""The paper's colours, pink, blue and green, in light, middle and dark shades that differ in grey too."""
 WORDS = {
     "users": {
-        TIED: f"tied: only items below {K}",
+        TIED: f"tied: only below {K}",
         DECIDING: f"deciding: {K}, else only below",
-        ENDING: f"items above {K}, none below",
-        WITH: f"items above {K}, {K} and below",
-        WITHOUT: f"items above {K} and below, not {K}",
+        ENDING: f"above {K}, none below",
+        WITH: f"above {K}, {K} and below",
+        WITHOUT: f"above {K} and below, not {K}",
     },
-    "providers": {TIED: f"tied: only items below {K}", DECIDING: f"deciding: {K} alone"},
+    "providers": {TIED: f"tied: only below {K}", DECIDING: f"deciding: {K} alone"},
 }
 
 
 def part_of_user(levels: Levels, k: int) -> str:
-    """Return to which part a user belongs.
+    """Return the part that a user belongs to.
 
     >>> [part_of_user(levels, 3) for levels in ((4, 5), (3, 5), (1, 2), (1, 3, 4), (2, 4))]
     ['tied', 'deciding', 'none below k', 'k and below', 'not k']
@@ -55,7 +55,7 @@ def part_of_user(levels: Levels, k: int) -> str:
 
 
 def part_of_provider(levels: Levels, k: int) -> str:
-    """Return to which part a provider belongs.
+    """Return the part that a provider belongs to.
 
     >>> [part_of_provider(levels, 3) for levels in ((4, 5), (3,), (3, 5))]
     ['tied', 'deciding', 'other']
@@ -71,9 +71,9 @@ PARTS = {"users": part_of_user, "providers": part_of_provider}
 
 
 def witness(order: str, levels: Levels, k: int) -> Levels | None:
-    """Return a deciding set that this one is above, itself if it is one; None if it is tied.
+    """Return a deciding set that this set is above, or itself if it decides; None if it is tied.
 
-    For a user it has the wanted items from k on, and k in any case; but k alone if nothing below k is wanted.
+    For a user, it holds k and the wanted items below k; for a provider, k alone.
 
     >>> witness("users", (1, 2, 4), 3), witness("users", (1, 3), 3), witness("providers", (1, 2, 4), 3)
     ((3, 4), (3,), (3,))
@@ -84,7 +84,7 @@ def witness(order: str, levels: Levels, k: int) -> Levels | None:
 
 
 def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
-    """Part both populations.
+    """Divide both populations.
 
     >>> [sum(row["part"] == "deciding" for row in exhibit(0).rows if row["order"] == o) for o in PARTS]
     [4, 1]
@@ -98,23 +98,23 @@ def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
     ]
     return Exhibit(
         "partition",
-        f"the users and the providers of {NUM_RELEVANT} relevant items, parted at k = {K}",
+        f"the users and the providers of {NUM_RELEVANT} relevant documents, divided at k = {K}",
         ("order", "set", "part", "above"),
         tuple(rows),
         _table(),
         {f"partition-{order}": partial(chart, order) for order in PARTS},
         remarks=(
-            f"Two rankings have the same positions below item {K}, and {K} itself at different ones: who cares for "
-            f"items below {K} alone is tied. Everyone else is above one of those who decide: {K} with "
-            "any items below it for users, alone for providers.",
+            f"Two rankings have their relevant documents below document {K} at the same positions, and document {K} at "
+            f"different ones. Those who want only documents below {K} are tied. Everyone else is above one of those "
+            f"who decide: users who want {K} and any documents below it, and the provider of {K} alone.",
             f"The paper calls the four deciding users minimal. {K}{K + 1} is not: it is above {K}{K + 2}. The proof "
-            "does not need it.",
+            "does not need that.",
         ),
     )
 
 
 def _table() -> Table:
-    """Lay out, for every set, its parts and the deciding sets that it is above."""
+    """Lay out, for each set, its parts and the deciding sets that it is above."""
     lines = [
         (named(levels), *(cell for order in PARTS for cell in (PARTS[order](levels, K), _above(order, levels) or "-")))
         for levels in nonempty_sets(NUM_RELEVANT)

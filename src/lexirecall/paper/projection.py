@@ -1,4 +1,4 @@
-"""Figure: relevance projection with imputation, from a ranking of ten items to the positions of six.
+"""Figure: relevance projection with imputation, from a ranking of ten documents to the positions of six.
 
 Belongs here: the paper's example and its drawing.
 """
@@ -11,15 +11,15 @@ from lexirecall.paper.exhibit import Exhibit
 
 RELEVANT_ITEMS = ("083", "107", "511", "668", "820", "977")
 RETURNED = ("342", "668", "107", "915", "026", "751", "480", "977", "233", "604")
-"""The paper names the relevant items and the positions 2, 3 and 8; which three are there, and the others, is ours."""
+"""The paper gives the relevant items and the positions 2, 3 and 8; which three are there, and the rest, we chose."""
 CORPUS_SIZE = 1000
-"""Items are called 000 … 999."""
+"""The items are 000 … 999."""
 HIGH, WIDE = 20, 46
 TOP = 36
 """Where the first cell of the ranking is."""
 RANKING, LEVEL, POSITION, ITEM = 93, 191, 224, 284
 """Where the columns are."""
-HEADS = {LEVEL: "i", POSITION: "position", ITEM: "item"}
+HEADS = {LEVEL: "i", POSITION: "position", ITEM: "document"}
 
 
 def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
@@ -38,10 +38,9 @@ def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
         tuple(rows),
         charts={"projection": lambda: chart(rows)},
         remarks=(
-            f"The ranking returns {len(RETURNED)} items, three of the {len(RELEVANT_ITEMS)} relevant ones among them. "
-            f"The other three are placed at the very bottom of the corpus (n = {CORPUS_SIZE} in the rows).",
-            "Which of the missing stands above which is unknown and does not matter: they are in the order of their "
-            "names.",
+            f"The ranking returns {len(RETURNED)} documents, three of the {len(RELEVANT_ITEMS)} relevant ones among "
+            f"them. The other three are placed at the very bottom of the corpus (n = {CORPUS_SIZE} in the rows).",
+            "The order of the missing documents is unknown and does not matter: they are sorted by name.",
         ),
     )
 
@@ -59,7 +58,7 @@ def projected() -> list[dict[str, Any]]:
 
 
 def shown(position: int) -> str:
-    """Return a position as the drawing writes it: counted from the bottom if it was imputed.
+    """Return a position as the drawing writes it: an imputed one is counted from the bottom.
 
     >>> shown(8), shown(998), shown(1000)
     ('8', 'n−2', 'n')
@@ -75,7 +74,7 @@ def chart(rows: list[dict[str, Any]]) -> Any:
     >>> len(chart(projected()).to_dict()["layer"])
     9
     """
-    sheet = Sheet(310, TOP + HIGH * (len(RETURNED) + 4) - 6)
+    sheet = Sheet(316, TOP + HIGH * (len(RETURNED) + 4) - 6)
     found, missing = ([row for row in rows if row["is_retrieved"] is side] for side in (True, False))
     ys = [TOP + HIGH * k for k in range(len(RETURNED) + 1 + len(missing))]
     gap = ys.pop(len(RETURNED))
@@ -103,7 +102,7 @@ def _extents(sheet: Sheet, gap: float) -> list[Any]:
 
 
 def _vectors(sheet: Sheet, rows: list[dict[str, Any]], lines: dict[int, int]) -> list[Any]:
-    """Draw the position and the item at each level, and whence it comes."""
+    """Draw the position and the item at each level, and where it comes from."""
     middle = (min(lines.values()) + max(lines.values())) / 2
     ys = [middle + (row["level"] - (len(rows) + 1) / 2) * (HIGH + 4) for row in rows]
     fills = [RELEVANT if row["is_retrieved"] else PALE for row in rows]

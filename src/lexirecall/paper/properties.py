@@ -1,10 +1,10 @@
-"""The table of properties in the paper's appendix, every cell decided anew.
+"""The table of properties in the paper's appendix, with every cell decided anew.
 
-Belongs here: the rows, what the paper says in each cell, and why we say otherwise. Not here: how a property is decided
-(`property_checks`), and of which methods (`property_methods`).
+Belongs here: the rows, what the paper says in each cell, and why we differ. Not here: how a property is decided
+(`property_checks`), and for which methods (`property_methods`).
 
-A cell speaks of a class of methods: "yes" if all members have the property, "no" if one has not. So "no" is proved by
-the members at hand, and "yes" holds for them and for every ranking of a small corpus.
+A cell is about a class of methods: "yes" if all members have the property, "no" if one does not. So the members tried
+here prove a "no"; a "yes" holds for them and for every ranking of a small corpus.
 """
 
 from collections.abc import Callable
@@ -38,7 +38,7 @@ class Property:
     """A row of the paper's table: its cells in the order of COLUMNS, and ours where they differ."""
 
     holds: Callable[[EvaluationMethod], bool] | None
-    """None where enumeration cannot tell, and `because` argues."""
+    """None if enumeration cannot decide; then `because` gives the argument."""
     paper: str
     ours: str = ""
     because: str = ""
@@ -46,12 +46,12 @@ class Property:
     """The condition of a footnote."""
 
     def cells(self) -> dict[str, tuple[str, str]]:
-        """Return for each column what the paper says and what we say."""
+        """Return what the paper says and what we say, for each column."""
         paper, ours = self.paper.split(), (self.ours or self.paper).split()
         return dict(zip(COLUMNS, zip(paper, ours, strict=True), strict=True))
 
     def found(self, column: str) -> str:
-        """Decide a cell by enumeration: yes, no, or NA if there are no values to speak of; or else by argument.
+        """Decide a cell by enumeration, or else by argument: yes, no, or NA if the methods have no values.
 
         >>> TABLE["strictly increasing in swapping up"].found("LexiRecall"), TABLE["boundedness"].found("TSE")
         ('yes', 'yes')
@@ -73,20 +73,20 @@ TABLE = {
         strictly_increasing_in_swapping_up,
         paper="no yes no no",
         ours="no yes no yes",
-        because="the paper's own proof is strict: the item moved up is better placed, and none below it has moved",
+        because="the paper's own proof is strict: the document that moves up is better placed, and none below it moves",
     ),
     "concavity in contiguous swap depth": Property(
         concave_in_swap_depth,
         paper="yes yes yes NA",
         ours="no no no NA",
         because="two swaps in one ranking are at different recall levels, and the lower one may weigh more: "
-        "AP at (6, 8) gains 1/60 above and 1/56 below, TSE at (2, 4) 0 and 1/12",
+        "AP at (6, 8) gains 1/60 above and 1/56 below, TSE at (2, 4) gains 0 and 1/12",
     ),
     "strict concavity in contiguous swap depth": Property(
         strictly_concave_in_swap_depth,
         paper="no yes no NA",
         ours="no no no NA",
-        because="as above, though e is strictly convex",
+        because="as above, even if e is strictly convex",
         applies=lambda method: is_convex(method, strictly=True),
     ),
     "suffix invariance": Property(suffix_invariant, "no no no no"),
@@ -95,14 +95,14 @@ TABLE = {
         None,
         paper="no no no NA",
         ours="no no yes NA",
-        because="over all corpora, by argument: the sum of 1/i over the first m places has no bound, "
-        "while 0 <= e(p_m) <= e(1) for every e",
+        because="by argument, over all corpora: the sum of 1/i over the first m places has no bound, "
+        "but 0 <= e(p_m) <= e(1) for every e",
     ),
     "localization": Property(localized, "no no no NA"),
     "completeness": Property(
         None,
         paper="yes yes yes NA",
-        because="by argument, if z(i, 0) is defined: no ranking without relevant items can tell",
+        because="by argument, if z(i, 0) is defined: no ranking without relevant documents can decide it",
     ),
     "realizability": Property(realizable, "no no no NA"),
 }
@@ -140,11 +140,11 @@ def exhibit(_seed: int) -> Exhibit:
         rows,
         _table(rows),
         remarks=(
-            f"Every ranking of n = {N} items was tried, {SIZES[0]} to {SIZES[-1]} of them relevant, more items being "
-            "unretrieved than are relevant. yes: all methods of the column that were tried; no: not all; NA: needs "
-            "values.",
+            f"Every ranking of n = {N} documents was tried, with {SIZES[0]} to {SIZES[-1]} of them relevant, and with "
+            "more documents left unretrieved than are relevant. yes: all methods of the column that were tried; no: "
+            "not all of them; NA: the property needs values.",
             "(1) if the exposure is strictly convex. (2) if z is defined for m = 0. (3) not in the paper's table: what "
-            "its proof of concavity shows, if the exposure is convex; (4) if it is strictly so.",
+            "its proof of concavity shows, if the exposure is convex. (4) the same, if it is strictly convex.",
             *(f"{name}: {row.because}." for name, row in TABLE.items() if row.ours or row.holds is None),
         ),
     )  # fmt: skip

@@ -23,7 +23,7 @@ from lexirecall.paper.property_methods import (
 
 
 def imputed(relevant: tuple[bool, ...], m: int, n: int = N) -> Placement:
-    """Return the positions of the m relevant items, from a list that says of each item retrieved if it is one.
+    """Return the positions of the m relevant items, from a list that says which retrieved items are relevant.
 
     >>> imputed((False, True), m=3)
     (2, 8, 9)
@@ -33,7 +33,7 @@ def imputed(relevant: tuple[bool, ...], m: int, n: int = N) -> Placement:
 
 
 def lists(m: int) -> Iterator[tuple[bool, ...]]:
-    """Give every list under the assumption that more items are not retrieved than are relevant.
+    """Give every list that leaves more items unretrieved than are relevant.
 
     >>> len(list(lists(4)))  # of at most four items
     31
@@ -43,7 +43,7 @@ def lists(m: int) -> Iterator[tuple[bool, ...]]:
 
 
 def appended(*, relevant: bool) -> Iterator[tuple[Placement, Placement]]:
-    """Give every ranking before and after one more item was retrieved.
+    """Give every ranking before and after it retrieves one more item.
 
     >>> next(appended(relevant=True))
     ((9,), (1,))
@@ -55,7 +55,7 @@ def appended(*, relevant: bool) -> Iterator[tuple[Placement, Placement]]:
 
 
 def swapped_up() -> Iterator[tuple[Placement, Placement]]:
-    """Give every ranking before and after a relevant item changed places with a non-relevant one above it.
+    """Give every ranking before and after a relevant item changes places with a non-relevant one above it.
 
     >>> next(swapped_up())
     ((2,), (1,))
@@ -142,7 +142,7 @@ def strictly_increasing_in_swapping_up(method: EvaluationMethod) -> bool:
 
 
 def gain(method: EvaluationMethod, p: Placement, lower: int) -> Fraction:
-    """Return what it brings to move the relevant item at a position up by one.
+    """Return the gain from moving the relevant item at a position up by one.
 
     >>> gain(METRICS["AP"], (6, 8), 6), gain(METRICS["AP"], (6, 8), 8)
     (Fraction(1, 60), Fraction(1, 56))
@@ -163,7 +163,7 @@ def gains_by_depth(method: EvaluationMethod) -> Iterator[tuple[Fraction, Fractio
 
 
 def gains_at_one_level(method: EvaluationMethod) -> Iterator[tuple[Fraction, Fraction]]:
-    """Give the gains of the i-th relevant item where it is higher and lower, all others being the same.
+    """Give the gains of the i-th relevant item at a higher and at a lower position, with all others the same.
 
     >>> next(gains_at_one_level(METRICS["AP"]))  # of (2,) and (3,)
     (Fraction(1, 2), Fraction(1, 6))
@@ -266,7 +266,7 @@ def by_suffix(m: int, k: int) -> dict[Placement, list[Placement]]:
 
 
 def localized(method: EvaluationMethod) -> bool:
-    """Whether there is a depth k so that the list down to it decides the value, however many items it lacks.
+    """Whether for some depth k the list down to k decides the value, however many items it lacks.
 
     >>> localized(METRICS["AP"])
     False
@@ -288,7 +288,7 @@ def decided_by_prefix(method: EvaluationMethod, k: int) -> bool:
 
 
 def realizable(method: EvaluationMethod) -> bool:
-    """Whether the best value is the same for every number of relevant items, so that a bound can be attained.
+    """Whether the best value is the same for every number of relevant items, so a bound can be attained.
 
     >>> realizable(METRICS["AP"]), realizable(METRICS["RBP"])
     (True, False)

@@ -1,9 +1,8 @@
-"""Ways to evaluate rankings, in fractions, whose properties can be decided by trying every ranking of a small corpus.
+"""Ways to evaluate rankings, in fractions: their properties can be decided by trying every ranking of a small corpus.
 
-Belongs here: the methods that the columns of the table of properties speak of. Not here: the properties
-(`property_checks`).
+Belongs here: the methods in the columns of the table of properties. Not here: the properties (`property_checks`).
 
-A column is a class of methods. Its members here are those that people use and some made up to tell properties apart.
+A column is a class of methods. Its members here are those that people use, and some made up to tell properties apart.
 """
 
 import math
@@ -77,7 +76,7 @@ def linear(p: int) -> Fraction:
 
 
 def parabolic(p: int) -> Fraction:
-    """Exposure that falls ever faster, so that it is not convex."""
+    """Exposure that falls ever faster, so it is not convex."""
     return 1 - Fraction(p, N + 1) ** 2
 
 
@@ -131,13 +130,13 @@ COLUMNS: dict[str, list[EvaluationMethod]] = {
 
 
 def value_of(method: EvaluationMethod) -> Callable[[Placement], Fraction]:
-    """Return what a metric computes; to a preference the question does not apply.
+    """Return what a metric computes; a preference has no values.
 
     >>> value_of(METRICS["RR"])((2, 5))
     Fraction(1, 2)
     """
     if method.value is None:
-        raise TypeError(f"{method.name} gives no values")
+        raise TypeError(f"{method.name} has no values")
     return method.value
 
 

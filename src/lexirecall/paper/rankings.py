@@ -1,6 +1,6 @@
-"""Random rankings of a whole corpus, as many and for as many requests as a simulation asks for.
+"""Random rankings of a whole corpus, as many and for as many requests as a simulation needs.
 
-Belongs here: drawing where the relevant items stand. Not here: what is made of it (the exhibits).
+Belongs here: drawing the positions of the relevant items. Not here: what is computed from them (the exhibits).
 """
 
 import numpy as np
@@ -12,10 +12,10 @@ from lexirecall.segments import Segments
 
 
 def random_placements(rng: np.random.Generator, num_rankings: int, num_relevant: int, corpus_size: int) -> IntArray:
-    """Draw the positions of m relevant items in random rankings of n, ascending, [K, m]; every placement is as likely.
+    """Draw the positions of m relevant items in random rankings of n, ascending, [K, m]; all placements are as likely.
 
-    Where m² is not far above n positions are drawn one by one, and anew in rankings where two are the same; else whole
-    rankings are shuffled.
+    If m² is not far above n, positions are drawn one by one, and drawn again in rankings where two are the same.
+    Otherwise whole rankings are shuffled.
 
     >>> random_placements(np.random.default_rng(1), 2, 3, 1000).tolist()
     [[474, 512, 756], [35, 145, 951]]
@@ -34,7 +34,7 @@ def random_placements(rng: np.random.Generator, num_rankings: int, num_relevant:
 
 
 def random_positions(rng: np.random.Generator, num_systems: int, num_relevant: IntArray, corpus_size: int) -> Positions:
-    """Draw complete rankings by S systems of requests with so many relevant items each, [Q].
+    """Draw complete rankings by S systems, for requests with the given numbers of relevant items, [Q].
 
     >>> positions = random_positions(np.random.default_rng(1), 2, np.array([3, 1]), 1000)
     >>> positions.at_level(1).vector(1, 0).tolist(), positions.num_retrieved.tolist()
@@ -60,6 +60,6 @@ def random_positions(rng: np.random.Generator, num_systems: int, num_relevant: I
 
 
 def _judgments(num_relevant: IntArray) -> Judgments:
-    """Return requests with so many relevant items each; what they are called is of no account."""
+    """Return requests with the given numbers of relevant items; their names do not matter."""
     relevant = {m: {str(item).encode(): 1.0 for item in range(m)} for m in set(num_relevant.tolist())}
     return Judgments.from_grades({str(q).encode(): relevant[m] for q, m in enumerate(num_relevant.tolist())})

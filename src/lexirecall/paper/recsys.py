@@ -15,7 +15,7 @@ COUNTS = {
     2014: (35, 8), 2015: (28, 7), 2016: (29, 12), 2017: (26, 6), 2018: (32, 11), 2019: (36, 11), 2020: (39, 12),
     2021: (49, 19), 2022: (39, 13), 2023: (47, 21), 2024: (58, 24),
 }  # fmt: skip
-"""By year: the full papers, and those of them that measure recall."""
+"""By year: the number of full papers, and how many of them measure recall."""
 
 
 def exhibit(_seed: int) -> Exhibit:
@@ -29,15 +29,15 @@ def exhibit(_seed: int) -> Exhibit:
         _table(rows),
         {"recsys": lambda: _chart(rows)},
         (
-            "The counts are the paper's; in every year they agree with the number of papers that it lists.",
+            "The counts are the paper's; for every year they match the number of papers that it lists.",
             f"The mean over the years is {mean_of_years():.3f}; the paper's text says a third. "
-            f"Over all papers at once it is {share_of_all():.3f}.",
+            f"Over all papers together, the share is {share_of_all():.3f}.",
         ),
     )
 
 
 def mean_of_years() -> float:
-    """Return the mean of the shares, every year counting alike.
+    """Return the mean of the shares; every year counts the same.
 
     >>> round(mean_of_years(), 3)
     0.306
@@ -46,7 +46,7 @@ def mean_of_years() -> float:
 
 
 def share_of_all() -> float:
-    """Return the share among the papers of all years, every paper counting alike.
+    """Return the share among the papers of all years; every paper counts the same.
 
     >>> round(share_of_all(), 3)
     0.325

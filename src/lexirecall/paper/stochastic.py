@@ -1,4 +1,4 @@
-"""The worst-off user of optimal deterministic and stochastic rankers, by the number of relevant items.
+"""The worst-off user of optimal deterministic and stochastic rankers, by the number of relevant documents.
 
 Belongs here: the figure and its numbers. Not here: what the rankers are (lexirecall.theory.stochastic).
 """
@@ -13,7 +13,7 @@ from lexirecall.theory import worst_case_deterministic, worst_case_stochastic
 MOST_RELEVANT = 25
 MEASURES = ("AP", "RR", "nDCG", "RBP(p=0.5)", "TSE")
 PANELS = {"AP": "AP and RR", "nDCG": "nDCG", "RBP(p=0.5)": "RBP(p=0.5)"}
-"""What is drawn; RR is the same as AP, and TSE the same for both rankers."""
+"""What is drawn; RR is the same as AP, and TSE is the same for both rankers."""
 RANKERS = {"deterministic": worst_case_deterministic, "stochastic": worst_case_stochastic}
 
 
@@ -33,9 +33,10 @@ def exhibit(_seed: int) -> Exhibit:
         _table(rows),
         {"stochastic": lambda: _chart(rows)},
         (
-            "Of the stochastic ranker it is the worst expected utility. Columns: d deterministic, s stochastic.",
-            "Who wants one item is worst off: with AP and RR 1/m against (1 + 1/2 + … + 1/m)/m.",
-            "Under TSE nothing is gained: who wants all items finds the last of them at m in either case.",
+            "For the stochastic ranker, it is the worst expected utility. Columns: d deterministic, s stochastic.",
+            "Users who want one document are worst off: with AP and RR they get 1/m from the deterministic ranker, and "
+            "(1 + 1/2 + … + 1/m)/m from the stochastic one.",
+            "With TSE nothing is gained: a user who wants all documents finds the last of them at m in either case.",
             "The paper does not name the measures of its figure, nor the p of RBP.",
         ),
     )
@@ -59,7 +60,7 @@ def _chart(rows: tuple[dict[str, Any], ...]) -> Any:
             y="worst",
             series="ranker",
             names=list(RANKERS),
-            x_title="number of relevant items m",
+            x_title="number of relevant documents m",
             y_title="utility of the worst-off user" if name == "AP" else "",
             title=title,
             size=(200, 200),

@@ -1,6 +1,6 @@
 """How likely two random rankings tie, by the size of the corpus.
 
-Belongs here: the table, and the line of it that the table by relevant items has too.
+Belongs here: the table, and one line of it, which the table by relevant documents shares.
 """
 
 from lexirecall.paper.beside import COLUMNS, beside, rows_of
@@ -16,8 +16,8 @@ PAPER = {
     10**6: (0.000, 0.980, 1.000, 0.000, 0.000),
 }
 HOW = (
-    "Exact, but for AP, whose ties have no closed form: 10,000 pairs each; where none of them tie the probability is "
-    "below .0004, at 95% confidence."
+    "Exact, except for AP: its ties have no closed form, so each value comes from 10,000 pairs. If none of them tie, "
+    "the probability is below .0004, at 95% confidence."
 )
 
 
@@ -26,7 +26,7 @@ def exhibit(seed: int) -> Exhibit:
     cells = {n: held_ties(NUM_RELEVANT, n, printed, seed) for n, printed in PAPER.items()}
     return Exhibit(
         "ties-by-corpus",
-        f"Probability that two random rankings tie, by corpus size n, for m = {NUM_RELEVANT} relevant items",
+        f"Probability that two random rankings tie, by corpus size n, for m = {NUM_RELEVANT} relevant documents",
         ("n", *COLUMNS),
         rows_of("n", cells),
         beside("n", cells),

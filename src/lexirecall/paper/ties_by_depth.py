@@ -1,9 +1,9 @@
-"""How often two random rankings tie if only the top k items of each are retrieved.
+"""How often two random rankings tie if only the top k documents of each are retrieved.
 
-Belongs here: the simulation, its figure, and the closed forms that it should meet.
+Belongs here: the simulation, its figure, and the closed forms that it should match.
 
-What is not retrieved is at the bottom of the corpus. So TSE ties as soon as both rankings lack an item, LexiRecall only
-if they retrieve equally many and at the same positions: mostly, if they retrieve none.
+What is not retrieved is at the bottom of the corpus. So TSE ties as soon as both rankings lack a relevant item.
+LexiRecall ties only if both retrieve the same number of them at the same positions: mostly, if they retrieve none.
 """
 
 from collections.abc import Mapping
@@ -49,16 +49,16 @@ def exhibit(seed: int) -> Exhibit:
     )
     return Exhibit(
         "ties-by-depth",
-        f"Share of tied rankings by retrieval depth k, for n = {CORPUS_SIZE:,} and {NUM_REQUESTS} requests",
+        f"Share of tied rankings by retrieval depth k, for n = {CORPUS_SIZE:,} and {NUM_REQUESTS} queries",
         COLUMNS,
         rows,
         _table(shares),
         {"ties-by-depth": lambda: _chart(rows)},
         (
-            f"{PAIRS_PER_REQUEST} pairs of random rankings for each request, the same ones at every depth; "
+            f"{PAIRS_PER_REQUEST} pairs of random rankings for each query, the same ones at every depth; "
             f"m ~ U({FEWEST}, {MOST}). The paper does not say how many pairs it drew, nor at which depths it cut.",
-            "Beside the simulated shares, the rows hold the expected ones, in closed form (of AP there is none).",
-            "AP and LexiRecall tie where both rankings retrieve nothing relevant, and hardly elsewhere.",
+            "The rows hold the simulated shares and, except for AP, the expected ones in closed form.",
+            "AP and LexiRecall tie if both rankings retrieve nothing relevant, and hardly ever otherwise.",
         ),
     )
 
@@ -81,7 +81,7 @@ def tied_shares(
 
 
 def _tied_share(projection: Projection, name: str) -> float:
-    """Hold the first half of the systems against the second."""
+    """Compare the first half of the systems with the second."""
     if name == "LexiRecall":
         values = lexirecall_ranks(projection).astype(float)  # a total order: equal rankings, equal ranks
     else:
@@ -93,7 +93,8 @@ def _tied_share(projection: Projection, name: str) -> float:
 def expected_ties(measure: str, num_relevant: int, depth: int, corpus_size: int = CORPUS_SIZE) -> float | None:
     """Return the probability that two random rankings tie if only their top k count; None for AP, which has no formula.
 
-    By LexiRecall sum_r P(r retrieved)² / C(k, r); by TSE the last item is at the same position, or missing in both.
+    For LexiRecall it is sum_r P(r retrieved)² / C(k, r). By TSE two rankings tie if the last item is at the same
+    position, or missing in both.
 
     >>> round(expected_ties("TSE", 10, 100_000), 4), round(expected_ties("LexiRecall", 10, 10_000), 4)
     (0.9998, 0.442)
@@ -127,7 +128,7 @@ def _chart(rows: tuple[dict[str, Any], ...]) -> Any:
         y="tied",
         series="measure",
         names=names,
-        x_title="retrieval depth k (thousands of items)",
+        x_title="retrieval depth k (thousands of documents)",
         y_title="share of tied pairs",
         size=(400, 220),
     )

@@ -1,4 +1,4 @@
-"""How likely two random rankings tie, by the number of relevant items.
+"""How likely two random rankings tie, by the number of relevant documents.
 
 Belongs here: the table.
 """
@@ -22,7 +22,7 @@ def exhibit(seed: int) -> Exhibit:
     cells = {m: held_ties(m, CORPUS_SIZE, printed, seed) for m, printed in PAPER.items()}
     return Exhibit(
         "ties-by-relevant",
-        f"Probability that two random rankings tie, by the number m of relevant items, for n = {CORPUS_SIZE:,}",
+        f"Probability that two random rankings tie, by the number m of relevant documents, for n = {CORPUS_SIZE:,}",
         ("m", *COLUMNS),
         rows_of("m", cells),
         beside("m", cells),

@@ -1,4 +1,4 @@
-"""Figure: the population of possible users of one ranking: every non-empty set of its relevant items.
+"""Figure: the population of possible users of one ranking: every non-empty set of its relevant documents.
 
 Belongs here: the example and its drawing.
 """
@@ -13,11 +13,11 @@ POSITIONS, DEPTH = (1, 3, 4, 7), 8
 MEASURES = ("AP", "nDCG", "RR", "RBP")
 HIGH, WIDE, STEP, TOP = 17, 16, 20, 34
 RANKING, FIRST = 22, 60
-"""Where the ranking stands, and the first of the users."""
+"""Where the ranking is, and the first of the users."""
 
 
 def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
-    """Enumerate the users, the best-off by AP first.
+    """Enumerate the users, the best off by AP first.
 
     >>> rows = exhibit(0).rows
     >>> len(rows), rows[-1]["items"], rows[-1]["AP"]
@@ -33,9 +33,9 @@ def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
         tuple(rows),
         charts={"users": lambda: chart(rows)},
         remarks=(
-            f"The {len(POSITIONS)} relevant items of the ranking, at {_listed(POSITIONS)}, make {len(rows)} possible "
-            "users: each wants some of them, in the same ranking. By AP the worst-off wants the last one alone, "
-            "and has TSE.",
+            f"The {len(POSITIONS)} relevant documents of the ranking, at {_listed(POSITIONS)}, make {len(rows)} "
+            "possible users: each wants some of them, in the same ranking. By AP, the worst-off user wants the last "
+            "one alone; that user's AP is TSE.",
         ),
     )
 
@@ -62,7 +62,7 @@ def population() -> list[dict[str, Any]]:
 
 
 def chart(rows: list[dict[str, Any]]) -> Any:
-    """Draw the ranking and, to its right, what each user wants of it.
+    """Draw the ranking and, to its right, what each user wants.
 
     >>> len(chart(population()).to_dict()["layer"])
     4

@@ -2,8 +2,8 @@
 
 Belongs here: the simulation and its table.
 
-The worst-off of all users that a ranking may have wants its last relevant item only, so that the worst case of every
-top-heavy measure with z(1, 1) = 1 is better where this item stands higher, whatever the exposure.
+The worst-off of all possible users of a ranking wants only its last relevant item. So the worst case of every top-heavy
+measure with z(1, 1) = 1 is better in the ranking where this item is higher, whatever the exposure.
 """
 
 import numpy as np
@@ -28,7 +28,7 @@ PAPER = {
     10**5: (0.000, 1.000, 0.179, 0.008, 0.554, 0.555, 0.498),
     10**6: (0.000, 1.000, 0.026, 0.001, 0.547, 0.554, 0.499),
 }
-"""By corpus size: the share of ties in the worst case, the agreement of each measure, and that of a coin."""
+"""By corpus size: the share of ties in the worst case, the agreement of each measure, and of a coin."""
 
 
 def exhibit(seed: int) -> Exhibit:
@@ -42,16 +42,16 @@ def exhibit(seed: int) -> Exhibit:
         rows_of("n", cells),
         beside("n", cells),
         remarks=(
-            f"{NUM_PAIRS:,} pairs for each corpus size n, m ~ U({FEWEST}, {MOST}); a tie is no agreement.",
-            "Both are samples: up to 3.5 σ of their difference and .0005 of rounding are chance.",
+            f"{NUM_PAIRS:,} pairs for each corpus size n, m ~ U({FEWEST}, {MOST}); a tie does not count as agreement.",
+            "Both are samples: chance explains up to 3.5 σ of their difference, plus .0005 of rounding.",
             "AP at n = 1,000 is .553 over a million pairs; the paper's .541 is a low draw.",
-            f"Tied, exactly: {', '.join(f'{expected_ties(n):.6f} for n = {n:,}' for n in PAPER)}.",
+            f"Exact shares of ties: {', '.join(f'{expected_ties(n):.6f} for n = {n:,}' for n in PAPER)}.",
         ),
     )  # fmt: skip
 
 
 def simulated(rng: np.random.Generator, num_pairs: int, corpus_size: int) -> Positions:
-    """Draw two rankings of the corpus for each of so many requests, with 5 to 50 relevant items.
+    """Draw two rankings of the corpus for each of `num_pairs` requests, with 5 to 50 relevant items.
 
     >>> simulated(np.random.default_rng(1), 4, 1000).shape
     (2, 4)
@@ -60,9 +60,9 @@ def simulated(rng: np.random.Generator, num_pairs: int, corpus_size: int) -> Pos
 
 
 def agreement(pairs: Positions, rng: np.random.Generator) -> dict[str, float]:
-    """Return the share of requests tied in the worst case; and over the others, how often each measure agrees with it.
+    """Return the share of requests tied in the worst case and, over the others, how often each measure agrees with it.
 
-    A measure agrees if it prefers the ranking that the worst case prefers. A coin is measured too. Where the worst case
+    A measure agrees if it prefers the ranking that the worst case prefers. A coin is measured too. If the worst case
     separates no request, agreement is nan.
 
     >>> shares = agreement(simulated(np.random.default_rng(1), 100, 1000), np.random.default_rng(2))
