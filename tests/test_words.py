@@ -1,0 +1,119 @@
+"""The words that users read: plain English, and one word for one thing.
+
+A user reads *query*, *run* and *document*. Inside, in identifiers, columns and SQL, they are request, system and item.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "lexirecall"
+GENERATED = {"api.md", "benchmarks.md", "command-line.md", "measures.md", "options.md"}
+"""Pages that a script writes, with a line for each entry."""
+PAGES = [*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")), *sorted(ROOT.glob("docs/*.md"))]
+
+INSIDE = re.compile(r"\b(request|item|system)s?\b", re.IGNORECASE)
+CROOKED = re.compile(
+    r"(?<!\bthere )\b(is|are) no (?!longer\b|more\b|less\b|better\b|worse\b|higher\b|lower\b)|\bstands at\b"
+    r"|\bof which there\b|\bevery two\b|\brequests more\b",
+    re.IGNORECASE,
+)
+PHRASES = {
+    "operating system": "a term of its own",
+    "file system": "a term of its own",
+    "recommender systems": "a term of its own",
+    "(systems)": "a value of --view",
+    "request, item, score, rank, grade and system": "the roles that --columns takes",
+}
+"""Where an inside word is right, and why."""
+FILES = {
+    "adapters/lenskit.py": ("item", "LensKit's own word"),
+    "adapters/lenskit_input.py": ("item", "LensKit's own word"),
+    "measures/references.py": ("system", "titles of papers"),
+}
+"""Which inside word a whole file may use, and why."""
+CODE = re.compile(r"`[^`]*`|'[^' ]*'|\"[^\" ]*\"|\w+[_.=]\w+|\w+=|--?\w+")
+"""Quoted words, words joined by a dot, an underscore or =, and options are names, not prose."""
+COLUMNS = re.compile(r"[\w{}]+(, *[\w{}]+)*")
+"""Words with nothing but commas between them are a list of columns."""
+SQL = re.compile(r"\b(SELECT|FROM|WHERE|JOIN|BY|CAST|COPY|NULL|AS|USING|VARCHAR|INTEGER|DOUBLE|ASC|DESC)\b")
+
+
+def texts(node: ast.AST) -> Iterator[tuple[int, str]]:
+    """Give the line and the text of each string that is not a docstring; an f-string has {} for its values."""
+    name = getattr(node.func, "attr", getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
+    if name in ("execute", "sql") or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+        return
+    children = list(ast.iter_child_nodes(node))
+    if isinstance(node, ast.JoinedStr):
+        yield node.lineno, "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
+        children = [part for part in children if not isinstance(part, ast.Constant)]
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.lineno, node.value
+    for child in children:
+        is_noun = name == "counted" and isinstance(child, ast.Constant)  # counted(2, "query") is "2 queries"
+        yield from ((line, f"2 {text}" if is_noun else text) for line, text in texts(child))
+
+
+def is_prose(text: str) -> bool:
+    return " " in text.strip() and not SQL.search(text) and not COLUMNS.fullmatch(text)
+
+
+def complaints(source: str, allowed: str = "") -> list[str]:
+    """Return the line, the words and the text of all prose in Python source that says what it should not."""
+    found = []
+    for line, text in texts(ast.parse(source)):
+        words = CODE.sub("", text)
+        for phrase in PHRASES:
+            words = words.replace(phrase, "")
+        inside = [match[0] for match in INSIDE.finditer(words) if match[1].lower() != allowed]
+        if is_prose(text) and (hits := inside + [match[0] for match in CROOKED.finditer(words)]):
+            found.append(f"{line}: {', '.join(map(repr, hits))} in {text!r}")
+    return found
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_messages_are_plain_english_about_queries_runs_and_documents(path: Path) -> None:
+    allowed, _ = FILES.get(path.relative_to(PACKAGE).as_posix(), ("", ""))
+    found = complaints(path.read_text(encoding="utf-8"), allowed)
+    assert not found, "\n".join(f"{path}:{complaint}" for complaint in found)
+
+
+@pytest.mark.parametrize(
+    ("source", "hits"),
+    [
+        ('raise DataError(f"request {name!r} lacks judgments")', ["'request'"]),
+        ('counted(number, "item")', ["'item'"]),
+        ('note = "3 requests more, of which there are ids"', ["'requests', 'requests more', 'of which there'"]),
+        ('warn(f"{path} is no folder, and " f"{document} stands at 5")', ["'is no ', 'stands at'"]),
+        ('"""Every two systems."""', []),
+        ('cursor.execute("how many items"); text = "SELECT item FROM systems"; columns = "system, request, item"', []),
+        ("text = \"a file system; the column `item`, 'request', per_request=; there is no run; it is no more\"", []),
+    ],
+)
+def test_what_is_crooked_is_found_and_what_is_not_prose_is_left_alone(source: str, hits: list[str]) -> None:
+    assert [re.sub(r"^1: (.*) in .*$", r"\1", complaint) for complaint in complaints(source)] == hits
+
+
+def long_lines(text: str) -> Iterator[int]:
+    """Give the lines of prose that are too long: outside of code, tables, and lines that are one link."""
+    is_code = False
+    for number, line in enumerate(text.splitlines(), 1):
+        is_code ^= line.lstrip().startswith("```")
+        is_exempt = is_code or line.startswith(("|", "    ")) or re.fullmatch(r"[-\s]*!?\[.*\]\(\S*\)\S*", line)
+        if len(line) > 120 and not is_exempt:
+            yield number
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name not in GENERATED], ids=lambda page: page.name)
+def test_prose_in_pages_is_at_most_120_characters_wide(page: Path) -> None:
+    assert not [f"{page}:{number}" for number in long_lines(page.read_text(encoding="utf-8"))]
+
+
+def test_a_long_line_is_found_but_not_in_tables_code_and_links() -> None:
+    long = "word " * 30
+    assert list(long_lines(f"{long}\n| {long} |\n```text\n{long}\n```\n- [{long}](page.md)\n{long}\n")) == [1, 7]
