@@ -1,9 +1,9 @@
-"""For whoever audits a marketplace: which provider is seen least, under which ranker, and for whom is it worst?
+"""For an auditor of a marketplace: which provider is seen least, with which ranker, and who is worst off?
 
 Run it cell by cell in an editor that knows `# %%`, or as a whole: `python examples/fairness_auditor.py`.
 """
 
-# %% Shoppers, products that suit them, and whose products they are
+# %% Shoppers, the products that suit them, and the shop that offers each product
 import numpy as np
 
 import lexirecall
@@ -16,7 +16,7 @@ suits = {f"shopper{q}": {f"item{i}": 1 for i in rng.choice(300, 12, replace=Fals
 
 
 def rank(shopper: str, favour: float) -> list[str]:
-    """Order all items by how well they suit, with a favour for the big provider."""
+    """Order all products by how well they suit, with a bonus for the big provider."""
     scores = {
         item: rng.normal() + 2 * (item in suits[shopper]) + favour * (owner == "Big Shop")
         for item, owner in providers.items()
@@ -29,13 +29,13 @@ runs = {
     "favours the big": {shopper: rank(shopper, 1.5) for shopper in suits},
 }
 
-# %% The worst-off provider: of each ranking, and over all of them; the note names it
+# %% The worst-off provider, in each ranking and over all of them; the note names it
 scores = lexirecall.evaluate(
     suits, runs, ["WorstProvider", "WorstProviderOverall", "LexiRecall", "AP"], providers=providers
 )
 print(scores, "\n")
 
-# %% Everybody's mean exposure
+# %% The mean exposure of each provider
 positions = lexirecall.project(suits, runs, providers=providers)
 audit = provider_exposure(positions)
 for s, run in enumerate(audit.runs):
@@ -43,8 +43,8 @@ for s, run in enumerate(audit.runs):
     print(f"{run}: {shares}")
 print()
 
-# %% Is the difference more than chance? Shopper by shopper, the exposure of whoever is worst off
+# %% Is the difference more than chance? Shopper by shopper, the exposure of the worst-off provider
 print(lexirecall.compare(suits, runs, ["WorstProvider", "LexiRecall"], providers=providers), "\n")
 
-# %% And for the shoppers: the worst case over all that one could have wanted is TSE, whatever the measure
+# %% And the shoppers? The worst case over everything that one might want is TSE, whatever the measure
 print(lexirecall.evaluate(suits, runs, ["TSE", "TSE(e='dcg')"], corpus_size=300))

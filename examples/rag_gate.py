@@ -1,10 +1,10 @@
 """For an engineer who gates a RAG pipeline in CI: no release may lose a passage that an answer needs.
 
-Run it cell by cell in an editor that knows `# %%`, or as a whole: `python examples/rag_gate.py`. In your repository the
-cells below the first are tests: put them into `test_retrieval.py` and let pytest run them.
+Run it cell by cell in an editor that knows `# %%`, or as a whole: `python examples/rag_gate.py`. In your repository,
+the cells below the first are tests: put them into `test_retrieval.py` and let pytest run them.
 """
 
-# %% What each question needs: all of its passages, or the answer is wrong; and what the retrievers return
+# %% What each question needs (without all of its passages the answer is wrong), and what the retrievers return
 from lexirecall.adapters.gate import assert_no_worse, assert_nothing_lost
 
 needed = {f"question {i}": {f"passage {i}a": 1, f"passage {i}b": 1} for i in range(12)}
@@ -24,7 +24,7 @@ def test_every_passage_is_still_within_the_context_window() -> None:
     assert_nothing_lost(needed, better, released, depth=3)
 
 
-# %% One that pushes passages out of the window fails, and says which
+# %% A change that pushes passages out of the window fails, and the failure names them
 
 
 def test_the_gate_closes() -> None:

@@ -1,6 +1,7 @@
-"""For a recommender engineer with LensKit: which of three recommenders should go out, if nobody is to be left behind?
+"""For a recommender engineer with LensKit: which of three should you release, if no user may be left behind?
 
-Notebook-style: each `# %%` is a cell. Ratings are simulated, nothing is downloaded. Needs lenskit.
+Run it cell by cell in an editor that knows `# %%`, or as a whole: `python examples/recommender.py`. It needs LensKit.
+Ratings are simulated, and nothing is downloaded.
 """
 
 # %% What is needed
@@ -24,7 +25,7 @@ except ModuleNotFoundError as error:
 from lexirecall import compare, rank
 from lexirecall.adapters.lenskit import TSE, LexirecallMetric, LexiRecallPercentile, RecallAtK, project
 
-# %% Ratings: 300 users, 200 items. Most users share the taste of a majority, every sixth has another one.
+# %% Ratings: 300 users, 200 items. Most users share the taste of a majority; every sixth user has another taste.
 NUM_USERS, NUM_ITEMS, DEPTH = 300, 200, 100
 rng = np.random.default_rng(3)
 is_minority = np.arange(NUM_USERS) % 6 == 0
@@ -39,7 +40,7 @@ for user in range(NUM_USERS):
     rows += [(user, f"item{item}", star) for item, star in zip(seen, stars, strict=True)]
 ratings = pd.DataFrame(rows, columns=["user_id", "item_id", "rating"])
 
-# %% Train on most of it, and keep five ratings of each user for the test.
+# %% Train on most of the ratings, and keep five of each user for the test.
 split = sample_users(from_interactions_df(ratings), NUM_USERS, SampleN(5, rng=1), rng=2)
 scorers = {"popular": PopScorer(), "bias": BiasScorer(), "item-knn": ItemKNNScorer(k=20)}
 outputs = {}
@@ -48,7 +49,7 @@ for name, scorer in scorers.items():
     pipeline.train(split.train)
     outputs[name] = recommend(pipeline, split.test, n_jobs=1)
 
-# %% The analysis that you have, with our metrics beside LensKit's. Four stars and more are relevant.
+# %% The analysis that you have, with our metrics beside LensKit's. Items with four or more stars are relevant.
 LEVEL = 4
 
 
@@ -68,14 +69,14 @@ means = {name: analysis().measure(lists, split.test).list_summary()["mean"] for 
 print("Means over the users who have a list")
 print(pd.DataFrame(means).round(3).to_string())
 
-# %% Every two of them, user by user: who finds all that a user likes sooner?
+# %% Each pair of recommenders, user by user: which one finds everything that a user likes sooner?
 comparison = compare(
     project(outputs, split.test, level=LEVEL), measures=["LexiRecall", "TSE", "nDCG@10", "R@10"], level=LEVEL
 )
-print("\nEvery two recommenders")
+print("\nEach pair of recommenders")
 print(comparison)
 
-# %% One order, of all users and of those with the other taste. Lists of users who are not in the test are ignored.
+# %% One order for all users, and one for those with the other taste. Lists of users outside the test are ignored.
 minority = ItemListCollection.from_dict(
     {key: items for key, items in split.test if is_minority[key.user_id]}, UserIDKey
 )
@@ -97,16 +98,16 @@ deepest = max(last, key=lambda name: last[name])
 print("\nWhat it tells")
 for group, row in winners.items():
     print(f"- {group}: {row['run']} wins {row['score']:.0%} of its comparisons by LexiRecall (a tie is half a win).")
-print(f"- Pairs, of 3, that differ at 5% after correction: {', '.join(f'{name} {n}' for name, n in clear.items())}.")
+print(f"- Pairs (of 3) that differ at 5% after correction: {', '.join(f'{name} {n}' for name, n in clear.items())}.")
 print(
-    f"- With {deepest} a user goes through {last[deepest]:.0f} of {NUM_ITEMS} items, in the mean, to find all that was "
-    "liked; what is not in the list counts as at the very end."
+    f"- With {deepest}, a user goes through {last[deepest]:.0f} of {NUM_ITEMS} items on average to find everything "
+    "liked. An item that is not in the list counts as at the very end."
 )
 print(
-    "- LensKit's Recall@10 takes every rated item as relevant and divides by min(10, their number); R@10 looks at four "
-    "stars and more and divides by their number."
+    "- LensKit's Recall@10 counts every rated item as relevant and divides by min(10, their number); R@10 counts items "
+    "with four or more stars and divides by their number."
 )
 if len({row["run"] for row in winners.values()}) > 1:
-    print("- What is best for most is not best for the minority: a mean over all users does not show it.")
+    print("- What is best for most users is not best for the minority: a mean over all users does not show it.")
 else:
-    print("- The same recommender is best for most and for the minority.")
+    print("- The same recommender is best for most users and for the minority.")

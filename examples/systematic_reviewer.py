@@ -1,9 +1,9 @@
-"""For whoever screens the literature: how far must I read until nothing is missing, and which ranking spares me most?
+"""For a systematic reviewer: how far must I read until nothing is missing, and which ranking saves me most work?
 
 Run it cell by cell in an editor that knows `# %%`, or as a whole: `python examples/systematic_reviewer.py`.
 """
 
-# %% Three reviews of some thousand abstracts each: a relevant study has grade 1, one kept after the full text grade 2
+# %% Three reviews of several thousand abstracts: a relevant study has grade 1, or 2 if it is kept after the full text
 import numpy as np
 
 import lexirecall
@@ -21,13 +21,13 @@ for review, size in reviews.items():
         run[review] = [f"PMID{i}" for i in np.argsort(-scores).tolist()]  # a ranked list needs no scores
 runs = {"active learning": active, "plain query": plain}
 
-# %% How deep to read: to the last relevant study, to 95 % of them, and how much work that saves over reading all
+# %% How deep to read: to the last relevant study, or to 95% of them, and how much work that saves over reading all
 measures = ["LastRel", "Depth@0.95", "WSS@0.95", "LastRel(rel=2)"]
 scores = lexirecall.evaluate(qrels, runs, measures, corpus_size=reviews)
 print(scores, "\n")
 print("(rel=2): until the last study that survives the full text\n")
 
-# %% Review by review, since a mean hides the one that goes wrong
+# %% Review by review, because a mean hides the one that goes wrong
 print(scores.render(per_query=True), "\n")
 
 # %% If I stop after 1,000 abstracts, what do I miss?

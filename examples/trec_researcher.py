@@ -1,10 +1,10 @@
-"""For a researcher with TREC runs: which of my systems finds everything, is the difference real, and why?
+"""For a researcher with TREC runs: which of my runs finds everything, is the difference real, and why?
 
 Run it cell by cell in an editor that knows `# %%`, or as a whole: `python examples/trec_researcher.py`.
-With files of your own, give them: `python examples/trec_researcher.py qrels.txt runs/*.run`.
+To use your own files, name them: `python examples/trec_researcher.py qrels.txt runs/*.run`.
 """
 
-# %% Judgments and runs: TREC files, or a simulated collection where there are none
+# %% Judgments and runs: TREC files, or a simulated collection if no files are given
 import sys
 
 import lexirecall
@@ -31,7 +31,7 @@ by_ap = max(means, key=lambda run: means[run]["AP"])
 by_lexirecall = max(means, key=lambda run: means[run]["LexiRecall"])
 print(f"best by AP: {by_ap}; best by LexiRecall: {by_lexirecall}")
 
-# %% Why? The request on which the two differ most, level by level
+# %% Why? The query on which the two differ most, level by level
 other = by_ap if by_ap != by_lexirecall else next(run for run in positions.systems if run != by_lexirecall)
 explanation = lexirecall.explain(positions, pair=(by_lexirecall, other))
 print(explanation.queries[0].to_text(limit=5), "\n")
