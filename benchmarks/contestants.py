@@ -83,7 +83,7 @@ def means(output: str) -> dict[tuple[str, str], float]:
 
 
 def remark_on_agreement(timing: Timing, reference: Timing, qrels: str, runs: list[str]) -> str:
-    """Say how far a contestant's means are from ours, and if that is far, whether ties account for it."""
+    """Say how far a contestant's means are from ours and, if they are far, whether ties explain it."""
     theirs, expected = means(timing.output), means(reference.output)
     if not theirs or not theirs.keys() <= expected.keys():
         return "WARNING: it did not print the means of all runs"
@@ -94,5 +94,5 @@ def remark_on_agreement(timing: Timing, reference: Timing, qrels: str, runs: lis
         return f"means agree within {max(worst, 1e-16):.0e}"
     lowest, highest = (means(run(ours(qrels, runs, ties=rule))[1]) for rule in ("worst", "best"))
     if all(lowest[key] - TOLERANCE <= theirs[key] <= highest[key] + TOLERANCE for key in far):
-        return f"WARNING: means differ by up to {worst:.0e}, as far as the order of tied items allows"
-    return f"WARNING: means differ by up to {worst:.0e}, and ties do not account for it"
+        return f"WARNING: means differ by up to {worst:.0e}, as far as the order of tied documents allows"
+    return f"WARNING: means differ by up to {worst:.0e}, and ties do not explain it"

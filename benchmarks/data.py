@@ -21,19 +21,19 @@ import numpy.typing as npt
 Texts = npt.NDArray[np.bytes_]
 Ints = npt.NDArray[np.int64]
 _LINES_AT_ONCE = 200_000
-_SCORE_STEPS = 10_000  # scores have four decimals, so that a few of a thousand are tied
+_SCORE_STEPS = 10_000  # scores have four decimals, so a few in a thousand are tied
 _HIGHEST_SCORE = 40
 
 
 @dataclass(frozen=True)
 class Shape:
-    """How large a collection is and how its ids look."""
+    """How large a collection is, and what its ids look like."""
 
     num_runs: int
     num_requests: int
     depth: int
     num_judged: int
-    """Judged items of each request; 0 stands for the relevant ones alone."""
+    """Judged items of each request; 0 means the relevant ones only."""
     mean_relevant: float
     request_ids: Callable[[int], list[str]]
     item_ids: Callable[[int], list[str]]
@@ -43,14 +43,14 @@ class Shape:
 
 @dataclass(frozen=True)
 class Files:
-    """Where a collection lies."""
+    """The files of a collection."""
 
     qrels: Path
     runs: list[Path]
 
 
 def news_ids(num_items: int) -> list[str]:
-    """Return ids as those of the TREC news collections, of different lengths.
+    """Return ids like those of the TREC news collections, of different lengths.
 
     >>> news_ids(4)
     ['FT911-1', 'FBIS3-2', 'LA010389-0003', 'FR940104-0-00004']
@@ -60,7 +60,7 @@ def news_ids(num_items: int) -> list[str]:
 
 
 def numbers_from(first: int, step: int) -> Callable[[int], list[str]]:
-    """Return what makes ids that are plain numbers."""
+    """Return a function that makes ids that are plain numbers."""
     return lambda size: [str(i) for i in islice(count(first, step), size)]
 
 
@@ -78,7 +78,7 @@ SHAPES = {
 
 
 def make(name: str, folder: Path, *, seed: int = 7, share: float = 1) -> Files:
-    """Write a collection, or a share of its runs and requests, unless it is there already."""
+    """Write a collection, or a share of its runs and requests, unless it already exists."""
     shape = SHAPES[name]
     num_runs = max(1, round(shape.num_runs * share))
     folder = folder / f"{name.replace(' ', '-')}-{seed}-{share:g}"
@@ -148,7 +148,7 @@ class _Maker:
 
 
 def lines(*columns: Texts | bytes) -> bytes:
-    r"""Join columns of text to lines.
+    r"""Join columns of text into lines.
 
     >>> lines(np.array([b"1", b"22"]), b"Q0", np.array([b"xyz", b"z"]))
     b'1 Q0 xyz\n22 Q0 z\n'
@@ -185,7 +185,7 @@ def _kept(name: str, texts: Callable[[], Any]) -> Texts:
 
 
 def main(name: str, folder: str, share: str) -> None:
-    """Make a collection and print where it lies."""
+    """Make a collection and print the paths of its files."""
     files = make(name, Path(folder), share=float(share))
     print(json.dumps({"qrels": str(files.qrels), "runs": [str(run) for run in files.runs]}))
 

@@ -1,6 +1,6 @@
 """The tables, for the terminal and for docs/benchmarks.md.
 
-Belongs here: the layout. Not here: measuring (timing, suites), what is to be reached (targets).
+Belongs here: the layout. Not here: measuring (timing, suites), the aims (targets).
 """
 
 import os
@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from textwrap import fill
+from typing import Any
 
 from contestants import PEERS, installed
 from suites import Outcome, baseline
@@ -18,8 +20,9 @@ HEADER = ("", "CPU s", "least to most", "wall s", "peak MB", "CPU ratio", "runs"
 READING_HEADER = (
     "", "MB", "plain, in blocks", "plain, at once", "native", "MB/s", "native / plain", "judgments",
 )  # fmt: skip
-WORDS = {True: "yes", False: "not yet", None: "could not be told"}
+WORDS = {True: "yes", False: "not yet", None: "cannot tell"}
 Row = tuple[str, ...]
+_WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
 
 def rows(name: str, outcome: Outcome) -> Iterator[Row]:
@@ -68,7 +71,7 @@ def _reading_rows(outcome: Outcome) -> Iterator[Row]:
 
 
 def as_text(name: str, outcome: Outcome) -> str:
-    """Lay a table out for the terminal."""
+    """Lay out a table for the terminal."""
     table = list(rows(name, outcome))
     widths = [max(len(row[c]) for row in table) for c in range(len(table[0]))]
     lines = [
@@ -82,21 +85,21 @@ def _aligned(cell: str, width: int, column: int) -> str:
 
 
 def as_markdown(name: str, outcome: Outcome) -> str:
-    """Lay a table out for the page."""
+    """Lay out a table for the page."""
     header, *body = rows(name, outcome)
     lines = [header, tuple("---" if c == 0 else "---:" for c in range(len(header))), *body]
     return "\n".join("| " + " | ".join(row) + " |" for row in lines)
 
 
 def machine() -> dict[str, str]:
-    """Describe what was measured on, by kind and not by name."""
+    """Describe the machine by its kind, not by its name."""
     packages = {"lexirecall": "lexirecall", "numpy": "numpy"} | PEERS | {"numba": "numba"}
     versions = ", ".join(f"{name} {installed(package)}" for name, package in packages.items() if installed(package))
     return {
         "Processor": f"{_processor()}, {os.cpu_count()} cores",
         "System": f"{platform.system()} {platform.release().split('-')[0]}, {platform.machine()}",
         "Versions": f"Python {platform.python_version()}, {versions}",
-        "Load": f"{os.getloadavg()[2]:.1f} on average, this measurement included; wall times suffer from it",
+        "Load": f"{os.getloadavg()[2]:.1f} on average, with this measurement; it makes wall times longer",
         "Date": datetime.now(UTC).date().isoformat(),
         "Command": _command(sys.argv[1:]),
     }
@@ -111,7 +114,7 @@ def _processor() -> str:
 
 
 def _command(arguments: list[str]) -> str:
-    """Return the command, without the folder where the data lay: that is nobody's concern."""
+    """Return the command, without the folder of the data: it does not matter to readers."""
     folder = {i + k for i, argument in enumerate(arguments) if argument == "--folder" for k in (0, 1)}
     command = " ".join(["python benchmarks/run.py", *(a for i, a in enumerate(arguments) if i not in folder)])
     return f"`{command}`" + (", after earlier calls with the same `--folder` for the other tables" if folder else "")
@@ -119,49 +122,49 @@ def _command(arguments: list[str]) -> str:
 
 INTRODUCTION = """# Benchmarks
 
-From text files to AP, nDCG, RR, R@1000, Rprec and TSE of every request and LexiRecall of all pairs of runs, means and
-win rates printed; the peers compute the five that they have. Every figure is that of a whole command in a process of
-its own, start-up included: the CPU time (user and system) of the process with its children, wall time, and the peak of
-its resident memory. The commands take turns; shown are medians, and the least and the most CPU time; what takes more
-than eight seconds is run three times only, and ranx with an empty cache once. The ratio is to the CPU time of
-lexirecall in the same table. The lexirecall command asks numpy for one thread of linear algebra
-(OPENBLAS_NUM_THREADS=1); the peers run as they come. Plain reading depends on how it is done: into the same megabyte
-of memory again and again it is several times faster than into fresh memory. Collections are simulated from a seed. The
-figures of one table belong together; those of another machine will differ.
+Each command goes from text files to AP, nDCG, RR, R@1000, Rprec and TSE of every query and to LexiRecall of all pairs
+of runs, and prints means and win rates; the peers compute the five measures that they have. Every figure is for a whole
+command in its own process, with start-up: the CPU time (user and system) of the process and its children, the wall
+time, and the peak of its resident memory. The commands take turns. The tables show medians, and the least and the most
+CPU time. A command that takes more than eight seconds runs only three times, and ranx with an empty cache runs once.
+The ratio is to the CPU time of lexirecall in the same table. The lexirecall command asks numpy for one thread of linear
+algebra (OPENBLAS_NUM_THREADS=1); the peers run with their defaults. The speed of plain reading depends on how it is
+done: reading into the same megabyte of memory again and again is several times faster than reading into fresh memory.
+Collections are simulated from a seed. Compare figures only within a table; another machine will give others.
 
-`make bench` measures, `python benchmarks/run.py --write` writes this page.
+`make bench` measures, and `python benchmarks/run.py --write` writes this page.
 """
 
 _OF_TABLES = (
-    "From text files, from Parquet to polars frames, and from Parquet through the engines, to the same means; "
-    "20,000 requests of 1,000 items, ten relevant. Spark runs once, on this machine; its peak is that of its largest "
-    "process."
+    "From text files, from Parquet to polars frames, and from Parquet through the engines, to the same means: "
+    "20,000 queries with 1,000 documents each, ten of them relevant. Spark runs once, on this machine; its peak is "
+    "that of its largest process."
 )
 EXPLANATIONS = {
     "table": _OF_TABLES,
-    "tables": f"{_OF_TABLES} Each once.",
+    "tables": f"{_OF_TABLES} Each command runs once.",
     "tiny": "The ratio is to `python -c 'import numpy'`.",
-    "threads": "The ratio is to one run. With two, CPU time doubles and wall time should not, if a second core is "
-    "free; hashing in two threads shows how far it was.",
-    "pairs": "CPU seconds within one process, from positions to the preference of every two systems on every request, "
-    "and to their wins, ties and losses.",
+    "threads": "The ratio is to one run. With two runs, CPU time doubles; wall time should not, if a second core is "
+    "free. Hashing in two threads shows whether it was free.",
+    "pairs": "CPU seconds within one process, from positions to the preference between each pair of runs on each "
+    "query, and to their wins, ties and losses.",
     "comparisons": "CPU seconds within one process, from positions to corrected p-values, intervals, effect sizes and "
-    "requests needed of 5,995 pairs; the first column includes the import of scipy.",
-    "reading": "CPU seconds within one process, start-up not counted: the files read plainly, in blocks of 1 MB and at "
-    "once, and from text to positions by the compiled reader; last the judgments. Plain "
-    "reading of deep is unpacking.",
+    "numbers of queries needed for 5,995 pairs; the first column includes the import of scipy.",
+    "reading": "CPU seconds within one process, without start-up: the files read plainly, in blocks of 1 MB and at "
+    "once, then from text to positions by the compiled reader, then the judgments. For deep, plain reading is "
+    "unpacking.",
 }
 
 
 def billion_rows(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
-    """Say, from what each further row has cost, what a billion of them would cost."""
+    """Say what a billion rows would cost, from the cost of each further row."""
     if not {"table", "tables"} <= outcomes.keys():
         return
     few, many = outcomes["table"], outcomes["tables"]
     more_rows = many.figures["rows"] - few.figures["rows"]
     yield "\n## A billion rows, on paper\n"
     yield BILLION
-    yield "|  | CPU µs of each further row | CPU hours of a billion | peak MB of 20 and of 80 million |"
+    yield "|  | CPU µs for each further row | CPU hours for a billion | peak MB for 20 and for 80 million |"
     yield "| --- | ---: | ---: | ---: |"
     for timing in many.timings:
         first = few.timing(timing.label)
@@ -171,23 +174,29 @@ def billion_rows(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
             yield f"| {timing.label} | {1e6 * each:.2f} | {1e9 * each / 3600:.2f} | {peaks} |"
 
 
-BILLION = """What was not measured but follows: from 20 to 80 million rows, each further row costs the CPU time below; a
-billion cost that many hours, over as many cores as there are. Text and DuckDB keep their memory whatever the number
-of rows (DuckDB spills what is beyond its limit, and needs about the size of the table on disk for that); frames must
-fit into memory whole; Spark needs what one partition of a sort needs.
+BILLION = """\
+This was not measured, but follows: from 20 to 80 million rows, each further row costs the CPU time below. A billion
+rows cost that many CPU hours, shared by all cores. Text and DuckDB need the same memory for any number of rows. (DuckDB
+spills what is beyond its limit; on disk it needs about the size of the table for that.) Frames must fit into memory as
+a whole. Spark needs memory for one partition of a sort.
 """
 
 
 def write(path: Path, outcomes: Mapping[str, Outcome], about: Mapping[str, str]) -> None:
     """Write the page."""
-    parts = [INTRODUCTION, "\n".join(f"- {what}: {value}" for what, value in about.items()) + "\n"]
-    parts += ["## What it should reach\n", "| | reached | |", "| --- | --- | --- |"]
+    entries = [fill(f"- {what}: {value}", 120, subsequent_indent="  ", **_WHOLE) for what, value in about.items()]
+    parts = [INTRODUCTION, "\n".join(entries) + "\n"]
+    parts += ["## Aims\n", "| aim | result | reached |", "| --- | --- | --- |"]
     parts += [f"| {aim} | {found} | {WORDS[met]} |" for aim, found, met in verdicts(outcomes)]
     for name, outcome in outcomes.items():
         size = outcome.figures.get("megabytes")
         note = EXPLANATIONS.get(name, "")
         note = f"{size:.0f} MB of runs. {note}".strip() if isinstance(size, float) else note
-        parts += [f"\n## {outcome.title}\n", f"{note}\n" if note else "", as_markdown(name, outcome)]
+        parts += [
+            f"\n## {outcome.title}\n",
+            f"{fill(note, 120, **_WHOLE)}\n" if note else "",
+            as_markdown(name, outcome),
+        ]
     parts += billion_rows(outcomes)
     text = "\n".join(part for part in parts if part)
     path.write_text(text + "\n")

@@ -24,7 +24,7 @@ def main() -> None:
         share = 0.1 if options.quick else 1
         setting = Setting(folder, 2 if options.quick else options.repeats, share)
         if options.quick:
-            print("--quick: a tenth of the runs and requests that the titles tell")
+            print("--quick: a tenth of the runs and queries that the titles say")
         for package in missing():
             print(f"{package} is not installed and is left out")
         outcomes = kept(folder / "results.json")
@@ -42,16 +42,20 @@ def main() -> None:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SUITES)}")
-    parser.add_argument("--repeats", type=int, default=5, help="how often each command is run (5)")
-    parser.add_argument("--quick", action="store_true", help="a tenth of the data, twice: to see whether all works")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"one of {', '.join(SUITES)}; without names, all of them"
+    )
+    parser.add_argument("--repeats", type=int, default=5, help="how often to run each command (default 5)")
+    parser.add_argument(
+        "--quick", action="store_true", help="a tenth of the data, twice: to check that everything works"
+    )
     parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
-    parser.add_argument("--folder", type=Path, help="keep data and results here; results of an earlier call are shown")
+    parser.add_argument("--folder", type=Path, help="keep data and results here, and show results of earlier calls")
     options = parser.parse_args()
     if unknown := set(options.names) - SUITES.keys():
-        parser.error(f"no benchmark is called {', '.join(sorted(unknown))}; there are {', '.join(SUITES)}")
+        parser.error(f"there is no benchmark {', '.join(sorted(unknown))}; choose from {', '.join(SUITES)}")
     if options.quick and options.write:
-        parser.error("--quick is no measurement, so that nothing is written")
+        parser.error("--quick is not a measurement: leave out --write")
     return options
 
 

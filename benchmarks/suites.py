@@ -1,6 +1,6 @@
 """Suites: what is measured, and on which collection.
 
-Belongs here: one function for each benchmark; it returns timings, and figures that are no timing of a command.
+Belongs here: one function for each benchmark; it returns timings of commands, and other figures.
 """
 
 import json
@@ -17,15 +17,15 @@ from timing import Command, Timing, interleaved, run
 
 CONTROL = "hashing in two threads"
 PAIRS = {
-    "110 systems × 249 requests, 70 relevant": (110, 249, 70),
-    "21 systems × 6,000 requests, 20 relevant": (21, 6000, 20),
+    "110 runs × 249 queries, 70 relevant": (110, 249, 70),
+    "21 runs × 6,000 queries, 20 relevant": (21, 6000, 20),
 }
 """Systems, requests and relevant items."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Where the data lies, how much of it is used, and how often everything is repeated."""
+    """Where the data are, how much of them is used, and how often everything is repeated."""
 
     folder: Path
     repeats: int
@@ -41,7 +41,7 @@ class Setting:
 
 @dataclass
 class Outcome:
-    """What a benchmark has found."""
+    """The result of a benchmark."""
 
     title: str
     timings: list[Timing] = field(default_factory=list)
@@ -77,12 +77,12 @@ def against_peers(name: str, title: str) -> Callable[[Setting], Outcome]:
 
 
 def start_up(setting: Setting) -> Outcome:
-    """Measure what does next to nothing, beside the import of numpy."""
+    """Measure commands that do almost nothing, beside the import of numpy."""
     qrels, runs = setting.files("tiny")
     commands = [
         Command("import numpy", [sys.executable, "-c", "import numpy"]),
         lexirecall("--version", label="lexirecall --version"),
-        ours(qrels, runs, label="lexirecall eval, 3 requests × 20 items"),
+        ours(qrels, runs, label="lexirecall eval, 3 queries × 20 documents"),
     ]
     return Outcome("Start-up", interleaved(commands, max(15, setting.repeats)))
 
@@ -100,8 +100,8 @@ def reading(setting: Setting) -> Outcome:
 
 
 def pairs(setting: Setting) -> Outcome:
-    """Measure all pairs of systems on all requests, beyond the positions, within one process each time."""
-    return _inside("All pairs of systems, beyond the positions", "pairs", PAIRS, setting.repeats)
+    """Measure all pairs of systems on all requests, from positions on, within one process each time."""
+    return _inside("All pairs of runs, from positions on", "pairs", PAIRS, setting.repeats)
 
 
 def comparisons(setting: Setting) -> Outcome:
@@ -168,7 +168,7 @@ def tables(num_systems: int) -> Callable[[Setting], Outcome]:
             timing.remark = timing.remark or remark_on_agreement(timing, timings[0], qrels, runs)
         num_rows = round(20e6 * setting.share) * num_systems
         return Outcome(
-            f"Tables: 20 million rows × {num_systems} system{'s' if num_systems > 1 else ''}",
+            f"Tables: 20 million rows × {num_systems} run{'s' if num_systems > 1 else ''}",
             timings,
             {"rows": num_rows},
         )
@@ -181,10 +181,14 @@ def _megabytes(paths: list[str]) -> float:
 
 
 SUITES: dict[str, Callable[[Setting], Outcome]] = {
-    "robust": against_peers("robust", "Robust04-like: 20 runs × 249 requests × 1,000 items, 1,250 judged, 70 relevant"),
-    "wide": against_peers("wide", "Wide: 1 run × 100,000 requests × 100 items, about one relevant"),
-    "recommender": against_peers("recommender", "Recommender-like: 21 runs × 6,000 requests × 100 items, 6 relevant"),
-    "deep": against_peers("deep", "Deep: 10 runs × 30 requests × 10,000 items, gz"),
+    "robust": against_peers(
+        "robust", "Robust04-like: 20 runs × 249 queries × 1,000 documents, 1,250 judged, 70 relevant"
+    ),
+    "wide": against_peers("wide", "Wide: 1 run × 100,000 queries × 100 documents, about one relevant"),
+    "recommender": against_peers(
+        "recommender", "Recommender-like: 21 runs × 6,000 queries × 100 documents, 6 relevant"
+    ),
+    "deep": against_peers("deep", "Deep: 10 runs × 30 queries × 10,000 documents, gz"),
     "pairs": pairs,
     "comparisons": comparisons,
     "tiny": start_up,
@@ -196,7 +200,7 @@ SUITES: dict[str, Callable[[Setting], Outcome]] = {
 }
 BASELINES = {"tiny": "import numpy", "threads": "one run", "memory": "", "reading": "", "pairs": "", "comparisons": ""}
 BASELINES |= {"table": "text", "tables": "text"}
-"""The row that the others are compared with; elsewhere it is ours."""
+"""The row that the others are compared with, if it is not ours."""
 
 
 def baseline(name: str) -> str:

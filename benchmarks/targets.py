@@ -1,4 +1,4 @@
-"""What lexirecall should reach, as ratios within one run, and what it did.
+"""What lexirecall should reach, mostly as ratios within one table, and what it reached.
 
 Belongs here: one line for each aim. Imports suites.
 """
@@ -9,9 +9,9 @@ from contestants import OURS
 from suites import CONTROL, PAIRS, Outcome
 
 Verdict = tuple[str, str, bool | None]
-"""The aim, what was found, and whether it is met; None if that could not be told."""
+"""The aim, what was found, and whether it is met; None if the measurement cannot tell."""
 LESS_CPU = {"pytrec_eval": 8, "ir_measures": 15, "ranx, warm cache": 30}
-START_UP = {"lexirecall --version": 2, "lexirecall eval, 3 requests × 20 items": 3}
+START_UP = {"lexirecall --version": 2, "lexirecall eval, 3 queries × 20 documents": 3}
 MOST_PLAIN_READINGS = 8
 MOST_MEGABYTES = 150
 MOST_FOR_TABLES = 30, 1000
@@ -30,7 +30,7 @@ def verdicts(outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
     if "comparisons" in outcomes:
         found = next(iter(outcomes["comparisons"].figures.values()))
         seconds = found["t or sign, Holm"] + found["HSD"]
-        yield "t + Holm + HSD of 110 systems under seven measures: under 3 CPU s", f"{seconds:.1f} s", seconds < 3
+        yield "t + Holm + HSD of 110 runs, seven measures: under 3 CPU s", f"{seconds:.1f} s", seconds < 3
         seconds = found["randomized HSD, 10,000"]
         yield "randomized HSD of the same, 10,000 permutations: under 20 CPU s", f"{seconds:.1f} s", seconds < 20
     if "reading" in outcomes:
@@ -73,7 +73,7 @@ def _start_up(outcome: Outcome) -> Iterator[Verdict]:
 
 
 def _threads(outcome: Outcome) -> Iterator[Verdict]:
-    """Two runs should keep as many cores busy as there are to be had, but for what is done before and after reading."""
+    """Two runs should keep all free cores busy, except before and after reading."""
     one, two, control = (outcome.timing(label) for label in ("one run", "two runs", CONTROL))
     if one and two and control:
         more_cpu, more_wall = (two.median(what) - one.median(what) for what in ("cpu", "wall"))

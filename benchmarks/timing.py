@@ -1,7 +1,7 @@
 """Timing of whole commands: CPU seconds, wall seconds and peak memory of a process and its children.
 
-Belongs here: running commands one after the other and counting. Imports nothing large: a child's peak memory begins
-with that of the process that started it.
+Belongs here: running commands one after the other and counting. Imports nothing large: the peak memory of a child
+begins with that of the process that started it.
 """
 
 import ctypes
@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 SLOW = 8
-"""CPU seconds beyond which a command is run three times at most."""
+"""A command that takes more CPU seconds than this runs at most three times."""
 
 
 class Usage(NamedTuple):
@@ -30,7 +30,7 @@ class Usage(NamedTuple):
 
 @dataclass(frozen=True)
 class Command:
-    """A command with its own environment; `once` is for what another run would find changed, such as a cold cache."""
+    """A command with its own environment; `once` is for a state that the first run changes, such as a cold cache."""
 
     label: str
     arguments: Sequence[str]
@@ -40,7 +40,7 @@ class Command:
 
 @dataclass
 class Timing:
-    """All that was measured of one command."""
+    """All measurements of one command."""
 
     label: str
     usages: list[Usage]
@@ -84,7 +84,9 @@ def run(command: Command) -> tuple[Usage, str]:
         if child.returncode:
             errors.seek(0)
             message = errors.read().decode(errors="replace").strip().splitlines()
-            raise CommandError(f"{command.label} ended with {child.returncode}: {message[-1] if message else ''}")
+            raise CommandError(
+                f"{command.label} ended with exit code {child.returncode}: {message[-1] if message else ''}"
+            )
         output.seek(0)
         cpu = sum(each.ru_utime + each.ru_stime for each in used)
         peak = max(each.ru_maxrss for each in used) * 1024 / 1e6
@@ -92,7 +94,7 @@ def run(command: Command) -> tuple[Usage, str]:
 
 
 def _adopt() -> None:
-    """Become the parent of what a command leaves behind, as Spark does its Java process; only Linux can."""
+    """Become the parent of processes that a command leaves behind, such as Spark's Java process; only Linux can."""
     if sys.platform == "linux":
         set_child_subreaper = 36
         ctypes.CDLL(None).prctl(set_child_subreaper, 1, 0, 0, 0)
@@ -112,7 +114,7 @@ _adopt()
 
 
 def interleaved(commands: Sequence[Command], repeats: int) -> list[Timing]:
-    """Run commands in turn, so that what disturbs the machine disturbs them all."""
+    """Run commands in turn: what disturbs the machine then disturbs them all."""
     timings = [Timing(command.label, []) for command in commands]
     for repeat in range(repeats):
         for command, timing in zip(commands, timings, strict=True):

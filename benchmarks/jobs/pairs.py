@@ -1,4 +1,4 @@
-"""Prints, as JSON, the CPU seconds that all pairs of systems take under each preference, beyond the positions."""
+"""Prints, as JSON, the CPU seconds that all pairs of runs take with each preference, from positions on."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Prints, as JSON, the CPU seconds that comparing all systems takes, from positions to corrected p-values."""
+"""Prints, as JSON, the CPU seconds that comparing all runs takes, from positions to corrected p-values."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Hashes in two threads, which the interpreter's lock does not hinder: how many cores there are to be had."""
+"""Hashes in two threads, which the interpreter's lock does not hold up: it shows how many cores are free."""
 
 import hashlib
 from threading import Thread

@@ -1,4 +1,4 @@
-"""The job with ir_measures: from text files to measures per request; prints the means. Usage: QRELS RUN..."""
+"""The job with ir_measures: from text files to measures for each query; prints the means. Usage: QRELS RUN..."""
 
 import sys
 from typing import Any

@@ -1,4 +1,4 @@
-"""The job with pytrec_eval: from text files to measures per request; prints the means. Usage: QRELS RUN..."""
+"""The job with pytrec_eval: from text files to measures for each query; prints the means. Usage: QRELS RUN..."""
 
 import gzip
 import sys
