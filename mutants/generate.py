@@ -3,8 +3,8 @@
     python mutants/generate.py --python 260 --c 80 --seed 1 build/mutants/mutants.jsonl
 
 Belongs here: which files, which faults, and the sample. Not here: testing mutants (run.py). cosmic-ray makes the faults
-of Python (it also reaches the formulas of rows, which stand outside of functions), universalmutator those of C. Each
-file has its share of the sample by the number of its places, and a place has one fault at most. Faults of C that do
+in Python (it also reaches the formulas of rows, which are outside of functions), universalmutator those in C. The share
+of a file in the sample follows from the number of its places, and a place has at most one fault. Faults in C that do
 not compile, or compile to the same code, are left out.
 """
 
@@ -32,7 +32,7 @@ PYTHON = [
     ),
 ]
 C = sorted(Path("native").glob("*.c"))
-# Faults that no slip of the hand would make, or that mean nothing here: the last two want names of variables.
+# Faults that nobody would make by accident, or that mean nothing here: the last two need names of variables.
 LEFT_OUT = re.compile(r"_(Is|IsNot|[RL]Shift|BitXor)$|(?<!BitAnd)_BitOr$|(?<!BitOr)_BitAnd$|Decorator|Variable")
 
 IDLE_C = re.compile(r"\s*(/\*|\*/|\* |[{}]?\s*$|#|.*_doc,|\s*\")")  # lines of C without code: comments, braces, texts
@@ -45,13 +45,13 @@ class Mutant:
     path: str
     line: int
     fault: str
-    """The line as it was, and as it is."""
+    """The line before, and the line after."""
     text: str
     """The whole file with the fault."""
 
 
 def of_python(path: Path, count: int, rng: random.Random) -> Iterator[Mutant]:
-    """Give mutants of a Python file, each of another place."""
+    """Give mutants of a Python file, each at another place."""
     from cosmic_ray.mutating import mutate_code
     from cosmic_ray.plugins import get_operator
 
@@ -63,7 +63,7 @@ def of_python(path: Path, count: int, rng: random.Random) -> Iterator[Mutant]:
 
 
 def python_places(source: str) -> dict[tuple[int, int], list[tuple[str, int]]]:
-    """Return where faults are possible: for each place the operators, and which of their occurrences it is."""
+    """Return where faults are possible: for each place the operators, and which of their occurrences this is."""
     from cosmic_ray.ast import ast_nodes, get_ast
     from cosmic_ray.plugins import get_operator, operator_names
 
@@ -82,7 +82,7 @@ def python_places(source: str) -> dict[tuple[int, int], list[tuple[str, int]]]:
 
 
 def idle_lines(source: str) -> Iterator[int]:
-    """Give the lines whose faults change no number: annotations, decorators, assertions for the type checker."""
+    """Give the lines where a fault changes no number: annotations, decorators, assertions for the type checker."""
     for node in ast.walk(ast.parse(source)):
         parts = [node] if isinstance(node, ast.Assert) else getattr(node, "decorator_list", [])
         for part in [*parts, getattr(node, "annotation", None), getattr(node, "returns", None)]:
@@ -91,7 +91,7 @@ def idle_lines(source: str) -> Iterator[int]:
 
 
 def of_c(path: Path, count: int, rng: random.Random) -> Iterator[Mutant]:
-    """Give mutants of a C file, each of another line, that compile to something else."""
+    """Give mutants of a C file, each at another line, that compile to different code."""
     source = path.read_text(encoding="utf-8")
     places = c_places(path, source)
     original = compiled(path, source)
@@ -120,7 +120,7 @@ def c_places(path: Path, source: str) -> dict[int, list[str]]:
 
 
 def compiled(path: Path, text: str) -> bytes | None:
-    """Return the code that a text of C becomes, or None if it does not compile."""
+    """Return the compiled code of a C text, or None if it does not compile."""
     include = sysconfig.get_path("include")
     words = ["gcc", "-O1", "-w", "-fPIC", "-DPy_LIMITED_API=0x030B0000", f"-I{include}", f"-I{path.parent}", "-x", "c"]
     with tempfile.NamedTemporaryFile(suffix=".o") as file:
@@ -131,29 +131,29 @@ def compiled(path: Path, text: str) -> bytes | None:
 
 
 def first_difference(source: str, text: str) -> int:
-    """Return the number of the first line that is another, 0 if none is."""
+    """Return the number of the first line that differs, or 0."""
     before, after = source.splitlines(), text.splitlines()
     differing = (number for number, pair in enumerate(zip(before, after, strict=False), 1) if pair[0] != pair[1])
     return next(differing, 0)
 
 
 def mutant(path: Path, source: str, text: str) -> Mutant:
-    """Put together what there is to know of a faulty text."""
+    """Describe a faulty text."""
     line = first_difference(source, text)
     before, after = source.splitlines()[line - 1].strip(), text.splitlines()[line - 1].strip()
     return Mutant(str(path), line, f"{before}  =>  {after}", text)
 
 
 def shares(sizes: dict[Path, int], count: int) -> dict[Path, int]:
-    """Share a sample out among files by size, each at least one."""
+    """Divide a sample among files by size; each gets at least one."""
     return {path: max(1, round(count * size / sum(sizes.values()))) for path, size in sizes.items() if size}
 
 
 def main() -> None:
-    """Write the sample, a mutant in each line."""
+    """Write the sample, one mutant per line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--python", type=int, default=260, help="how many mutants of Python")
-    parser.add_argument("--c", type=int, default=80, help="how many mutants of C")
+    parser.add_argument("--python", type=int, default=260, help="number of Python mutants (default 260)")
+    parser.add_argument("--c", type=int, default=80, help="number of C mutants (default 80)")
     parser.add_argument("--seed", default="1")
     parser.add_argument("output", type=Path)
     options = parser.parse_args()

@@ -1,9 +1,9 @@
-"""Test mutants: put each into a copy of the tree, run the tests of its file, and tell which ones no test notices.
+"""Test mutants: put each into a copy of the tree, run the tests of its file, and say which ones no test notices.
 
     python mutants/run.py build/mutants/mutants.jsonl [FILE...]
 
-Belongs here: which tests are for which file, running them, and the account. Not here: making mutants (generate.py).
-All it writes is in the folder of the mutants: the copy, and results.jsonl, where a run that was stopped goes on.
+Belongs here: which tests run for which file, running them, and the account. Not here: making mutants (generate.py).
+Everything it writes is in the folder of the mutants: the copy, and results.jsonl, from which a stopped run continues.
 """
 
 import argparse
@@ -20,17 +20,17 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-import hypothesis  # noqa: F401 - once for all mutants, as the other large ones
+import hypothesis  # noqa: F401 - imported once for all mutants, like the other large packages
 import numpy as np  # noqa: F401
 import pytest
 import scipy.special
 import scipy.stats  # noqa: F401
 
-MOST_SECONDS = 120  # for all tests of a mutant; one that takes longer has been noticed
-MOST_MEMORY = 8 << 30  # a faulty loop may ask for all there is
+MOST_SECONDS = 120  # for all tests of a mutant; a mutant that takes longer counts as noticed
+MOST_MEMORY = 8 << 30  # a faulty loop may ask for all the memory there is
 EXTENSION = "src/lexirecall/_native.abi3.so"
 FOLDERS = ("src", "native", "tests", "docs", "examples")
-# The tests that are run for a file, the likeliest first; for a folder, those of its files that are not named.
+# The tests that run for a file, the most likely to notice first; a folder is for its files that are not named.
 TESTS = {
     "src/lexirecall/exact/yager.py": "colex theorems measures_against_naive",
     "src/lexirecall/exact": "colex",
@@ -78,7 +78,7 @@ TESTS = {
 
 
 def tests_of(path: str) -> list[str]:
-    """Return the tests of a file, its doctests included."""
+    """Return the tests of a file, with its doctests."""
     names = TESTS.get(path) or TESTS[str(Path(path).parent)]
     files = [f"tests/test_{name}.py" for name in names.split()]
     if not path.endswith(".py"):
@@ -88,7 +88,7 @@ def tests_of(path: str) -> list[str]:
 
 
 def copied(folder: Path) -> Path:
-    """Copy what the tests need, without what was built, to a folder of its own."""
+    """Copy what the tests need, without build outputs, to a separate folder."""
     tree = folder / "tree"
     shutil.rmtree(tree, ignore_errors=True)
     unwanted = shutil.ignore_patterns("__pycache__", "*.so", "*.egg-info")
@@ -116,9 +116,9 @@ def build(tree: Path) -> None:
 
 
 def outcome(tree: Path, tests: list[str], seconds: float = MOST_SECONDS) -> tuple[str, str]:
-    """Run tests up to the first that fails; return what became of the mutant, and who noticed.
+    """Run tests up to the first that fails; return what became of the mutant, and which test noticed it.
 
-    In a fork of this process, which has imported what is large and has no faults.
+    They run in a fork of this process, which has already imported the large packages, without faults.
     """
     said = tree / "said.txt"
     running = get_context("fork").Process(target=_run, args=(tree, said.resolve(), tests))
@@ -144,11 +144,11 @@ def _run(tree: Path, said: Path, tests: list[str]) -> None:
             os.dup2(file.fileno(), stream)
     options = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-profile=mutants", "--tb=no", "--time-limit=40"]
     options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # a plugin that this process has imported
-    os._exit(pytest.main([*options, *tests]))  # without what else there is to clean up
+    os._exit(pytest.main([*options, *tests]))  # skip the cleanup of the interpreter
 
 
 def tested(tree: Path, mutant: dict[str, Any]) -> dict[str, Any]:
-    """Put a mutant into the tree, test it, and put back what was there."""
+    """Put a mutant into the tree, test it, and restore the original."""
     target, is_python = tree / mutant["path"], mutant["path"].endswith(".py")
     shutil.copy2(target, tree / "original")
     target.write_text(mutant["text"], encoding="utf-8")
@@ -158,7 +158,7 @@ def tested(tree: Path, mutant: dict[str, Any]) -> dict[str, Any]:
             build(tree)
         state, by = outcome(tree, tests_of(mutant["path"]))
     finally:
-        shutil.copy2(tree / "original", target)  # with its time, so that what was compiled from it holds again
+        shutil.copy2(tree / "original", target)  # with its time, so that its compiled code is valid again
         if not is_python:
             build(tree)
     return {**mutant, "outcome": state, "by": by, "seconds": round(time.monotonic() - start, 1)}
@@ -180,7 +180,7 @@ def equivalent() -> dict[tuple[str, str], str]:
 
 
 def account(results: list[dict[str, Any]]) -> str:
-    """Return how many mutants of each file were noticed, and the faults that were not, though they change something."""
+    """Return how many mutants of each file no test noticed, and those faults among them that change something."""
     harmless = equivalent()
     lived = [each for each in results if each["outcome"] == "survived"]
     unnoticed = [each for each in lived if (each["path"], each["fault"]) not in harmless]
@@ -190,7 +190,7 @@ def account(results: list[dict[str, Any]]) -> str:
         f"{made[path]:4} mutants, {idle[path]:3} equivalent, {missed[path]:3} unnoticed  {path}"
         for path in sorted(made)
     ]
-    lines.append(f"{made.total():4} mutants, {idle.total():3} equivalent, {missed.total():3} unnoticed  in all")
+    lines.append(f"{made.total():4} mutants, {idle.total():3} equivalent, {missed.total():3} unnoticed  in total")
     return "\n".join([*lines, *(f"{each['path']}:{each['line']}  {each['fault']}" for each in unnoticed)])
 
 
@@ -198,8 +198,8 @@ def main() -> None:
     """Test the mutants that have no result yet, and print the account."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("mutants", type=Path)
-    parser.add_argument("files", nargs="*", help="only mutants of files whose path begins so")
-    parser.add_argument("--again", action="store_true", help="test those again that no test has noticed")
+    parser.add_argument("files", nargs="*", help="test only mutants of files with a path that begins with this")
+    parser.add_argument("--again", action="store_true", help="test again the mutants that no test noticed")
     options = parser.parse_args()
     mutants = [json.loads(line) for line in options.mutants.read_text().splitlines()]
     kept = options.mutants.with_name("results.jsonl")
@@ -211,7 +211,7 @@ def main() -> None:
     if left:
         tree = copied(options.mutants.parent)
         check_tree(tree, {each["path"] for each in left})
-        sys.dont_write_bytecode = True  # from here on: two mutants may be of one size and one second
+        sys.dont_write_bytecode = True  # two mutants may have the same size and second, and so share bytecode
         for number, each in enumerate(left, 1):
             result = results[each["path"], each["text"]] = tested(tree, each)
             with kept.open("a") as file:
