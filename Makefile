@@ -6,16 +6,16 @@ PYTHON ?= python3
 install:            ## everything a developer needs, into the current environment
 	$(PYTHON) -m pip install -e '.[test,lint,docs]'
 
-test:               ## the suite, doctests included
+test:               ## the suite, with doctests
 	$(PYTHON) -m pytest
 
 coverage:           ## the suite with branch coverage, which must not fall; takes twice as long
 	$(PYTHON) -m pytest --cov
 
-spark-test:         ## Spark with executors in processes of their own, and all that can fail there; needs Java 17, and root for the full disk
+spark-test:         ## Spark with executors in separate processes, and what can fail there; needs Java 17, and root for the full disk
 	$(PYTHON) tests/spark_cluster.py
 
-adapters-test:      ## the adapters of heavy packages, LensKit and PyTerrier, each in an environment of its own
+adapters-test:      ## the adapters of LensKit and PyTerrier, which are large packages, each in its own environment
 	$(PYTHON) -m venv build/lenskit && build/lenskit/bin/pip install -q . 'lenskit>=2025.8' pytest hypothesis
 	build/lenskit/bin/python -m pytest tests/test_adapter_lenskit.py tests/test_examples.py -k 'lenskit or recommender'
 	$(PYTHON) -m venv build/pyterrier && build/pyterrier/bin/pip install -q . python-terrier pytest hypothesis
@@ -26,7 +26,7 @@ test-oldest:        ## the suite with the lowest versions that pyproject.toml al
 	build/oldest/bin/pip install -q '.[test]' -c tests/oldest.txt
 	build/oldest/bin/python -m pytest
 
-lint:               ## style, types, that generated pages are current, and the page's JavaScript; needs node 20
+lint:               ## style, types, whether generated pages are current, and the page's JavaScript; needs Node 20
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy
@@ -40,19 +40,19 @@ docs:               ## the documentation, into site/; any warning is an error
 	$(PYTHON) docs/generate.py
 	$(PYTHON) -m mkdocs build --strict --quiet
 
-bench:              ## beside the peers on simulated collections: CPU time, wall time, memory and ratios
+bench:              ## CPU time, wall time and memory on simulated collections, beside the peers
 	$(PYTHON) benchmarks/run.py
 
 SECONDS ?= 60
 READER = $(filter-out native/module.c,$(wildcard native/*.c))
 SANITIZED = -std=c11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 
-fuzz:               ## hostile input for the fast reader, for SECONDS: what clang's fuzzer invents, and both readers compared
+fuzz:               ## hostile input for the fast reader, for SECONDS: from clang's fuzzer, and from a comparison of both readers
 	@mkdir -p build/fuzz/reader build/fuzz/number
 	@if echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -x c - -fsanitize=fuzzer -o build/fuzz/probe 2> build/fuzz/probe.log; then \
 		$(MAKE) --no-print-directory fuzz-reader fuzz-number; \
 	else \
-		echo 'clang with libFuzzer is not there (on Debian: clang and libclang-rt-dev): only the kept corpus is run'; \
+		echo 'clang with libFuzzer is not installed (on Debian: clang and libclang-rt-dev): running only the kept corpus'; \
 		$(MAKE) --no-print-directory corpus-reader corpus-number; \
 	fi
 	$(PYTHON) fuzz/differential.py --seconds $$(($(SECONDS) / 3)) --seed $$(date +%s)
@@ -70,13 +70,13 @@ corpus-%: fuzz/fuzz_%.c fuzz/standalone.c
 
 SEED ?= 1
 
-mutants:            ## which of some 350 small faults in the code the tests notice; takes an hour, and goes on where it was stopped
+mutants:            ## which of some 350 small faults in the code the tests notice; takes an hour, and continues where it stopped
 	$(PYTHON) -m venv build/mutants/tools
 	build/mutants/tools/bin/pip install -q 'cosmic-ray>=8.7,<9' 'universalmutator>=1.14,<2'
 	build/mutants/tools/bin/python mutants/generate.py --seed $(SEED) build/mutants/mutants.jsonl
 	$(PYTHON) mutants/run.py build/mutants/mutants.jsonl $(FILES)
 
-sanitize:           ## tests of reading with the module itself built to notice misuse of memory; needs gcc
+sanitize:           ## tests of reading, with the module built to detect memory errors; needs gcc
 	rm -rf build/sanitize && mkdir -p build/sanitize && cp -r src/lexirecall build/sanitize
 	rm -f build/sanitize/lexirecall/_native*
 	gcc $(SANITIZED) -shared -fPIC -DPy_LIMITED_API=0x030B0000 \

@@ -1,7 +1,7 @@
-"""Two readers, one meaning: made-up judgments and runs, read by both, must come out equal or fail with the same words.
+"""Two readers, one meaning: both must read made-up judgments and runs alike, or fail with the same words.
 
     python fuzz/differential.py --seconds 60 --seed 0
-    python fuzz/differential.py --case build/fuzz/difference     (a case that differed, once more)
+    python fuzz/differential.py --case build/fuzz/difference     (again, a case that differed)
 
 Belongs here: making files that are regular, odd or hostile, and comparing what both readers say. Not here: the memory
 of the C code (fuzz_reader.c). The files of a seed are always the same.
@@ -66,7 +66,7 @@ class Case:
 
 
 def chosen(rng: random.Random, usual: float, usually: Callable[[], bytes], otherwise: tuple[bytes, ...]) -> bytes:
-    """Choose the usual, or else something odd."""
+    """Choose the usual, or something odd."""
     return usually() if rng.random() < usual else rng.choice(otherwise)
 
 
@@ -91,7 +91,7 @@ def decimal(rng: random.Random) -> bytes:
 
 
 def identifier(rng: random.Random) -> bytes:
-    """Make an id: nearly always one that comes again, else a long or a strange one."""
+    """Make an id: nearly always one that repeats, otherwise a long or a strange one."""
     if rng.random() < 0.95:
         return b"d%d" % rng.randrange(rng.choice([5, 20, 300]))
     length = rng.choice([1, 7, 8, 9, 16, 63, 64, 65, 200, 5000])
@@ -189,7 +189,7 @@ def conventions_of(rng: random.Random) -> Conventions:
 
 
 def make_case(rng: random.Random) -> Case:
-    """Make one case; a third of them are as regular as can be."""
+    """Make one case; a third of them are entirely regular."""
     oddness = rng.choice([0.0, 0.1, 0.5])
     requests = list(dict.fromkeys([b"q", b"q2", identifier(rng), *(b"r%d" % i for i in range(rng.choice([0, 2, 8])))]))
     judged = requests[: rng.randrange(1, len(requests) + 1)]
@@ -218,7 +218,7 @@ def plain_tracks(tracks: Tracks | None) -> Any:
 
 
 def plain(read: SystemPositions | Judgments) -> Any:
-    """Return what was read as something that can be compared and shown."""
+    """Return what was read in a form that can be compared and shown."""
     if isinstance(read, Judgments):
         arrays = [array.tolist() for array in (read.offsets, read.grades, read.num_positive)]
         return [read.requests, list(read.request_ids), list(read.items), *arrays, read.name, read.num_repeated]
@@ -233,7 +233,7 @@ def plain(read: SystemPositions | Judgments) -> Any:
 
 
 def outcome(read: Callable[[], SystemPositions | Judgments]) -> Any:
-    """Return what was read, or the error; whatever else is raised is a crash."""
+    """Return what was read, or the error; anything else that is raised is a crash."""
     try:
         return plain(read())
     except LexirecallError as error:
@@ -263,7 +263,7 @@ def both(case: Case, folder: Path) -> Iterator[tuple[str, Any, Any]]:
 
 
 def check(case: Case, folder: Path, seen: Counter[str]) -> str:
-    """Return where the readers differ, or nothing; count how reading ended."""
+    """Return where the readers differ, or an empty text; count how reading ended."""
     for what, expected, found in both(case, folder):
         is_error = len(expected) == 2
         seen[f"{what} {'refused' if is_error else 'read'}"] += 1
@@ -293,7 +293,7 @@ def kept_case(folder: Path) -> Case:
 
 
 def shrunk(case: Case, folder: Path) -> Case:
-    """Take lines away as long as the readers still differ."""
+    """Remove lines as long as the readers still differ."""
     for name in ("run", "qrels"):
         size = len(getattr(case, name)) // 2
         while size:
@@ -309,7 +309,7 @@ def shrunk(case: Case, folder: Path) -> Case:
 
 
 def cases(seed: int, seconds: float) -> Iterator[Case]:
-    """Give cases until the time is over; the number of a case and the seed make it."""
+    """Give cases until the time is up; the seed and the number of a case determine it."""
     until = time.monotonic() + seconds
     number = 0
     while time.monotonic() < until:
@@ -318,7 +318,7 @@ def cases(seed: int, seconds: float) -> Iterator[Case]:
 
 
 def main() -> int:
-    """Compare the readers until the time is over, or they differ."""
+    """Compare the readers until the time is up, or they differ."""
     parser = argparse.ArgumentParser(description="Compare the two readers on made-up files.")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=0)
@@ -331,7 +331,7 @@ def main() -> int:
             if difference := check(case, folder, seen):
                 small = case if arguments.case else shrunk(case, folder)
                 keep(small, arguments.case or KEPT)
-                sys.stdout.write(f"the readers differ over {check(small, folder, seen) or difference}\n")
+                sys.stdout.write(f"the readers differ on {check(small, folder, seen) or difference}\n")
                 sys.stdout.write(f"to see it again: python fuzz/differential.py --case {arguments.case or KEPT}\n")
                 return 1
     sys.stdout.write(f"no difference: {', '.join(f'{count:,} {what}' for what, count in sorted(seen.items()))}\n")

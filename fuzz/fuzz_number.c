@@ -1,7 +1,7 @@
-/* Fuzzes decimal_number: what it says is a number has the very bits that strtod gives it.
+/* Fuzzes decimal_number: every number that it reads has exactly the bits that strtod gives.
  *
- * The input is tried as text; and since random text is seldom close to the middle between two doubles, its first bytes
- * are taken as digits and an exponent, and as a double that is written with more digits than it needs. */
+ * The input is tried as text. Random text is seldom close to the middle between two doubles. So the first bytes are
+ * also taken as digits and an exponent, and as a double that is written with more digits than it needs. */
 
 #include "../native/reader.h"
 #include "powers.h"
@@ -18,7 +18,7 @@ static void fail(const char *text, double ours, double theirs)
     abort();
 }
 
-/* The text is copied to where one byte too many would be noticed. */
+/* The text is copied to a place where reading one byte too many is noticed. */
 static void check_text(const char *text, size_t length)
 {
     char *exact = malloc(length ? length : 1), *terminated = malloc(length + 1);

@@ -49,7 +49,7 @@ static Input input_of(const char *data, size_t size)
     return input;
 }
 
-/* A copy that ends where its memory ends, so that one byte too many is noticed. */
+/* A copy that ends where its memory ends: reading one byte too many is noticed. */
 static void *exact_copy(const void *data, size_t size)
 {
     void *copy = malloc(size ? size : 1);
@@ -79,7 +79,7 @@ static Status feed_cut(void *reader, Feed feed, Text text, Text sizes)
     Status status = READ_ON;
     for (size_t i = 0; text.length; i++) {
         size_t size = sizes.length ? (unsigned char)sizes.start[i % sizes.length] : text.length;
-        size = size == 0 && i % sizes.length == 0 ? 1 : size; /* an empty block is fine, nothing else is not */
+        size = size == 0 && i % sizes.length == 0 ? 1 : size; /* an empty block is fine, but not only empty blocks */
         size = size < text.length ? size : text.length;
         char *block = exact_copy(text.start, size);
         Status now = feed(reader, block, size);
@@ -140,7 +140,7 @@ static void empty_ids(Judged *judged)
     }
 }
 
-/* Reads the judgments twice; if they mean nothing there are none. */
+/* Reads the judgments twice; if they cannot be read, there are none. */
 static Judged read_judgments(const Input *input)
 {
     const Text sizes = {input->cuts.start, input->cuts.length};
@@ -174,7 +174,7 @@ static void check_same_results(const Result *a, const Result *b)
            "what is found does not depend on where blocks end");
 }
 
-/* What must hold of every result, and takes no twin to tell. */
+/* What must hold for every result, and can be checked without the twin. */
 static void check_places(const Judged *judged, const Result *result)
 {
     const int64_t *num_retrieved = (const int64_t *)(const void *)result->num_retrieved.data;

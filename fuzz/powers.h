@@ -1,4 +1,4 @@
-/* The table of powers of ten that the reader is given, made with long arithmetic and nothing of the package. */
+/* The table of powers of ten for the reader, made with long arithmetic and without the package. */
 #ifndef LEXIRECALL_FUZZ_POWERS_H
 #define LEXIRECALL_FUZZ_POWERS_H
 

@@ -29,7 +29,7 @@ static inline int same(Text a, Text b)
     return a.length == b.length && (a.length == 0 || memcmp(a.start, b.start, a.length) == 0);
 }
 
-/* A number as strtod reads it, and nothing behind it. */
+/* A number as strtod reads it, with nothing after it. */
 static inline int slow_number(void *context, const char *text, size_t length, double *value)
 {
     (void)context;
@@ -60,7 +60,7 @@ static inline int is_blank(char byte)
     return byte != 0 && strchr(" \t\n\v\f\r", byte) != NULL;
 }
 
-/* Cuts the next field off; an empty one says that there is none. */
+/* Cuts off the next field; an empty one means that there are no more. */
 static inline Text next_field(Text *line)
 {
     while (line->length && is_blank(*line->start))
@@ -71,7 +71,7 @@ static inline Text next_field(Text *line)
     return field;
 }
 
-/* Whether a field is digits, perhaps behind one sign. */
+/* Whether a field is digits, perhaps after one sign. */
 static inline int is_rank(Text field)
 {
     size_t digits = 0, signs = strchr("+-", *field.start) != NULL;
@@ -80,7 +80,7 @@ static inline int is_rank(Text field)
     return digits > 0 && digits + signs == field.length;
 }
 
-/* Whether so many fields, of which the first six are here, are a line; more than six are none if an id may hold a blank. */
+/* Whether this many fields (here are the first six) make a line; more than six do not if an id may hold a blank. */
 static inline int are_fields(const Text *fields, size_t count, Kind kind, int strict)
 {
     double number;
@@ -116,7 +116,7 @@ static inline Meaning meaning_of(Text line, Kind kind, const Settings *settings,
     return A_ROW;
 }
 
-/* Cuts the next line off; the first one loses its byte order mark. */
+/* Cuts off the next line; the first one loses its byte order mark. */
 static inline Text next_line(Text *text, int is_first)
 {
     const char *newline = memchr(text->start, '\n', text->length);
@@ -129,7 +129,7 @@ static inline Text next_line(Text *text, int is_first)
     return line;
 }
 
-/* All rows up to the first line that is nonsense, or too long to be a line. */
+/* All rows up to the first line that cannot be read, or is too long. */
 typedef struct {
     Row *rows;
     size_t count;
@@ -161,7 +161,7 @@ static inline Text id_at(const char *ids, const int64_t *borders, size_t index)
     return (Text){ids + borders[index], (size_t)(borders[index + 1] - borders[index])};
 }
 
-/* Where a request stands in the judgments, or -1. */
+/* The place of a request in the judgments, or -1. */
 static inline int64_t request_at(const Judged *judged, Text request)
 {
     for (size_t q = 0; q < judged->num_requests; q++)
@@ -170,7 +170,7 @@ static inline int64_t request_at(const Judged *judged, Text request)
     return -1;
 }
 
-/* Where a tracked item of a request stands in the judgments, or -1. */
+/* The place of a tracked item of a request in the judgments, or -1. */
 static inline int64_t item_at(const Judged *judged, int64_t request, Text item)
 {
     for (int64_t i = judged->offsets[request]; i < judged->offsets[request] + judged->num_tracked[request]; i++)
@@ -188,7 +188,7 @@ static inline size_t first_such(const Row *rows, size_t row)
     return row;
 }
 
-/* What should come of judgments: a request must not contradict itself, and its rows must stand together. */
+/* The status that judgments should have: a request must not contradict itself, and its rows must be together. */
 static inline Status status_of_judgments(const Rows *all)
 {
     const Row *rows = all->rows;
@@ -262,7 +262,7 @@ static inline int precedes(const Judged *judged, int64_t request, TieRule rule, 
     return id_descends(a->item, b->item);
 }
 
-/* What should have come of a run: how far it is read, and why no further. */
+/* What should happen with a run: how far it is read, and why no further. */
 typedef struct {
     Status status;
     size_t row; /* the one that it is about */
@@ -288,7 +288,7 @@ static inline Outcome outcome_of(const Rows *all, const Judged *judged)
     return (Outcome){READ_ON, 0};
 }
 
-/* What is said of one judged item that was retrieved, against a count of the rows above it. */
+/* Checks one judged item that was retrieved against a count of the rows above it. */
 static inline void check_found(const Rows *all, const Judged *judged, TieRule rule, const int64_t *found)
 {
     int64_t request = found[0], above = 0, equal = 0, before = 0;
@@ -307,7 +307,7 @@ static inline void check_found(const Rows *all, const Judged *judged, TieRule ru
         equal += other->number == row->number;
         before += other->number == row->number && other != row && precedes(judged, request, rule, other, row);
     }
-    expect(found[3] == above && found[4] == equal, "tied blocks are what they are");
+    expect(found[3] == above && found[4] == equal, "tied blocks are counted right");
     expect(found[1] == above + before + 1, "the position is one more than the number of rows before");
 }
 
@@ -331,7 +331,7 @@ static inline void check_run(Text text, const Judged *judged, const Settings *se
     Text line = {result->line.data, result->line.used};
     expect(status == outcome.status, "the run is read or refused as it should be");
     if (status == READ_BAD_LINE)
-        expect(result->number == all.nonsense && same(line, all.line), "the line that means nothing is handed back");
+        expect(result->number == all.nonsense && same(line, all.line), "the line that cannot be read is handed back");
     if (status == READ_LONG_LINE)
         expect(result->number == all.nonsense, "the line that is too long is named");
     if (status == READ_DUPLICATE)

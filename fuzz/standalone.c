@@ -1,4 +1,4 @@
-/* Runs a harness over the files that are named, for compilers that bring no fuzzer. */
+/* Runs a harness over the named files, for compilers without a fuzzer. */
 
 #include <stddef.h>
 #include <stdint.h>
