@@ -69,7 +69,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def spark_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where Spark stands: relative paths begin there, wherever Python is."""
+    """Spark's working folder: relative paths begin there, wherever Python is."""
     return tmp_path_factory.mktemp("spark")
 
 

@@ -534,11 +534,11 @@ def tie_probability(tied_by: Callable[[tuple[int, ...]], object], m: int, n: int
     return Fraction(sum(x == y for x in looks for y in looks), len(looks) ** 2)
 
 
-# Users of an optimal ranker; the items 0 … m-1 are relevant, and stand at the top in any order
+# Users of an optimal ranker; the items 0 … m-1 are relevant, and are at the top in any order
 
 
 def position_probability(i: int, j: int, k: int, m: int) -> Fraction:
-    """How often the i-th of the items 0 … j-1 stands at k, over all orders of m items."""
+    """How often the i-th of the items 0 … j-1 is at k, over all orders of m items."""
     places = [sorted(order.index(item) + 1 for item in range(j)) for order in permutations(range(m))]
     return Fraction(sum(wanted[i - 1] == k for wanted in places), len(places))
 
@@ -924,7 +924,7 @@ def share_unchanged(now: Decided, full: Decided, *, untied: bool) -> Fraction | 
 
 
 def labels_left(m: int, removed: Fraction) -> int:
-    """max(1, round(m (1 - f))), halves rounded up; of none there is none."""
+    """max(1, round(m (1 - f))), with halves rounded up; 0 if m is 0."""
     return max(1, math.floor(m * (1 - removed) + Fraction(1, 2))) if m else 0
 
 
@@ -994,7 +994,7 @@ def maximal_groups(differs: list[list[bool]]) -> list[list[int]]:
 
 
 def round_numbers(low: float, high: float, count: int) -> list[float]:
-    """Give the multiples of the least of …, 0.1, 0.2, 0.5, 1, 2, 5, … of which `count` steps lead from low to high."""
+    """Give multiples of the least of …, 0.1, 0.2, 0.5, 1, 2, 5, … that gets from low to high in `count` steps."""
     span = Fraction(high) - Fraction(low)
     slack = 1 - Fraction(1, 10**9)
     for exponent in range(-30, 30):
@@ -1008,7 +1008,7 @@ def round_numbers(low: float, high: float, count: int) -> list[float]:
 
 
 def one_two_five(high: float) -> list[int]:
-    """Give the numbers up to high whose only digit but for zeros is a 1, a 2 or a 5, and comes first."""
+    """Give the numbers up to high that are a 1, a 2 or a 5 followed by zeros."""
     return [
         int(f"{digit}{'0' * zeros}") for zeros in range(20) for digit in "125" if int(f"{digit}{'0' * zeros}") <= high
     ]

@@ -25,7 +25,7 @@ LEVELS = (1, 2, 0.5)
 
 
 def quick(examples: int) -> settings:
-    """Return settings for a property that is cheap to try: no deadline, since the first example pays for imports.
+    """Return settings for a property that is cheap to try: no deadline, because the first example pays for imports.
 
     The number of examples is for a profile of 100; one with fewer, or more, has fewer or more of all.
     """

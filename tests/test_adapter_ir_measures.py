@@ -48,7 +48,7 @@ def parse(name: str) -> Any:
 
 
 def per_query(measure: Any, qrels: Any, run: Any, provider: Any = ir_measures) -> dict[Any, float]:
-    """Return the value of each query, each of which comes once."""
+    """Return the value of each query; each comes once."""
     metrics = list(provider.iter_calc([measure], qrels, run))
     values = {metric.query_id: metric.value for metric in metrics}
     assert len(values) == len(metrics)

@@ -403,7 +403,7 @@ def test_wrong_usage_is_named(make: Callable[[], object], error: type[Exception]
         make()
 
 
-# LensKit 2026, of which the interface was read
+# LensKit 2026: we read its interface, but did not run it
 
 
 class Mean:

@@ -28,7 +28,7 @@ SYSTEMS = ("one", "two", "three")
 
 def collection(seed: int, ties: str = "trec") -> Positions:
     """Return the positions of all judged items in random runs with ties, some of them without an answer."""
-    chance = random.Random(seed)  # noqa: S311 - a collection is no secret
+    chance = random.Random(seed)  # noqa: S311 - a collection is not a secret
     items = [f"d{i}" for i in range(9)]
     qrels = {
         f"q{q}": {i: chance.choice([-1, 0, 1, 2, 0.5]) for i in chance.sample(items, chance.randint(1, 7))}
@@ -76,7 +76,7 @@ def as_batch(positions: Positions, seed: int) -> Any:
 
 
 def total(kernel: Kernel, *parts: Any) -> tuple[Any, ...]:
-    """Return what the workers add up to, each of which has a part of the rows."""
+    """Return what the workers add up to; each has a part of the rows."""
     states = [state for part in parts for state in kernel.states(iter([part]))]
     shortage, *counted = total_of(state["state"][0].as_py() for state in states)
     assert shortage is None

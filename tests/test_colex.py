@@ -182,7 +182,7 @@ def test_the_best_placement_has_percentile_1_and_the_worst_0(drawn: tuple[list[i
 
 
 def test_one_item_of_seventy_missing_is_worse_than_nearly_all_placements() -> None:
-    """However well the others stand: only C(n-1, 69) of C(n, 70) placements have their last item at n, 70 in n."""
+    """However well the others are placed: only C(n-1, 69) of C(n, 70) placements have their last item at n, 70 in n."""
     n = 528_155
     best = percentile(range(1, 70), n, num_relevant=70)
     assert best == Fraction(math.comb(n - 1, 69) - 1, math.comb(n, 70) - 1)
@@ -190,7 +190,7 @@ def test_one_item_of_seventy_missing_is_worse_than_nearly_all_placements() -> No
 
 
 def test_seventy_items_in_the_top_thousand_are_better_than_nearly_all_placements() -> None:
-    """However badly they stand there; as a float that is 1."""
+    """However badly they are placed there; as a float that is 1."""
     n = 528_155
     worst = percentile(range(931, 1001), n)
     assert worst == 1 - Fraction(math.comb(1000, 70) - 1, math.comb(n, 70) - 1)

@@ -1,4 +1,4 @@
-"""Each example runs as it stands, and says what it is meant to say."""
+"""Each example runs as it is, and says what it is meant to say."""
 
 import importlib.util
 import subprocess

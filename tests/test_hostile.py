@@ -333,7 +333,7 @@ def test_a_large_request_makes_the_small_ones_after_it_no_slower(tmp_path: Path,
 @both_readers
 @pytest.mark.parametrize("num_requests", [1, 2, 400_000])
 def test_many_judgments(tmp_path: Path, reader: Reader, num_requests: int) -> None:
-    """Those of one request, of two that alternate, and one for each request; each stands there twice."""
+    """Those of one request, of two that alternate, and one for each request; each is there twice."""
     count = 400_000 // reader.ease
     text = [b"q%d 0 d%d %d\n" % (i % num_requests, i, i % 2) for i in range(count)]
     judgments = reader.judge(Source(write(tmp_path / "qrels", text * 2)))

@@ -88,7 +88,7 @@ def test_tukey_agrees_with_rational_arithmetic(responses: FloatArray) -> None:
     means, mse = naive.two_way(responses.tolist())
     test = tukey_hsd(responses)
     largest = np.abs(responses).max()
-    assume(largest == 0 or largest > 1e-100)  # else the square of it is no float
+    assume(largest == 0 or largest > 1e-100)  # otherwise its square is not a float
     assert test.mse == pytest.approx(float(mse), rel=1e-9, abs=2e-24 * largest**2)
     pairs = combinations(range(len(responses)), 2)
     assert test.differences == pytest.approx([float(means[a] - means[b]) for a, b in pairs], abs=2e-12 * largest)

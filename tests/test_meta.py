@@ -39,7 +39,7 @@ from strategies import LEVELS, collections, quick
 from strategies import Collection as Drawn
 from table import all_measures, all_preferences, needs_size
 
-# Systems that agree on the first two relevant documents and differ only in where the third stands
+# Systems that agree on the first two relevant documents and differ only in the position of the third
 DEPTHS = {"near": 20, "far": 40, "farther": 60}
 TAIL_QRELS = {f"q{i}": {"a": 1, "b": 1, "c": 1} for i in range(8)}
 TAIL_RUNS: dict[str, Any] = {
@@ -116,7 +116,7 @@ def naive_sign(name: str, x: naive.Case, y: naive.Case) -> int:
 
 
 def naive_decided(name: str, drawn: Drawn, level: float) -> naive.Decided:
-    """Compare every two systems on every request that has something relevant."""
+    """Compare each pair of systems on each request that has something relevant."""
     level = row_of(name).level(level)
     decided = {}
     for request, judged in drawn.qrels.items():

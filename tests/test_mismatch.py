@@ -133,7 +133,7 @@ def test_a_run_without_judged_documents_is_pointed_out(form: Any, tmp_path: Path
 @pytest.mark.usefixtures("_reader")
 @pytest.mark.parametrize("judged", [{"q1": {"d4": 0}}, {"q1": {"d4": -1, "x": 1}}, {"q0": {"a": 1}, "q1": {"d3": 0}}])
 def test_a_run_with_a_judged_document_is_not(form: Any, tmp_path: Path, judged: Any) -> None:
-    """Not if it is not relevant, nor if it stands below the depth."""
+    """Not if it is not relevant, nor if it is below the depth."""
     positions = project({**judged, "q2": {"a": 1}}, {"x": form(RUN, tmp_path)}, depth=1)
     assert positions.mismatches == ()
     assert not positions.found.items.size

@@ -112,7 +112,7 @@ def test_measures_of_ones_own_have_an_orientation() -> None:
 
     spread = Measure("Spread", "from the first to the last", of_positions=spread_of, direction=-1)
     assert recall_orientation(spread, 2, 10) == (10 - 1) - (2 - 1)
-    assert precision_orientation(spread, 2, 10) == 1 - 9  # it is no measure of precision at all
+    assert precision_orientation(spread, 2, 10) == 1 - 9  # it is not a measure of precision at all
 
 
 def test_a_measure_that_is_only_called_tse_is_not_scaled() -> None:

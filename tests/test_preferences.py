@@ -125,7 +125,7 @@ def all_rankings(m: int) -> list[tuple[int, ...]]:
 
 
 def all_signs(preference: Preference, m: int) -> Any:
-    """Compare every two of these rankings; nan where one of them has no value."""
+    """Compare each pair of these rankings; nan where one of them has no value."""
     pairs = preference.pairs(Projection.of_vectors(all_rankings(m), m, level=preference.level(1), corpus_size=12))
     return np.where(pairs.taking_part & pairs.taking_part.T, np.sign(pairs.values[:, :, 0]), np.nan)
 

@@ -41,7 +41,7 @@ Runs = Any
 
 def collection(seed: int, *, ids: type = str) -> tuple[Qrels, Runs]:
     """Make requests of many sorts: tied scores, no answer, no judgments, nothing relevant, grades of all kinds."""
-    chance = random.Random(seed)  # noqa: S311 - a collection is no secret
+    chance = random.Random(seed)  # noqa: S311 - a collection is not a secret
     items = [f"d{i}" for i in range(12)] if ids is str else list(range(5, 17))
     requests = [f"q{i}" if ids is str else i for i in range(30)]
     grades = [-1, 0, 0, 1, 1, 2, 3, 0.5, 1.5]

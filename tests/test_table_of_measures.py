@@ -222,7 +222,7 @@ EXAMPLE: dict[str, float] = {
     "IPrec@0.5": 3 / 8,
     "IPrec@1": 0,
     "ERR": 1 / 16 / 2 + 15 / 16**2 / 3 + 15**2 / 16**3 / 8,
-    "Bpref": 3 / 6,  # no judged non-relevant item stands above any
+    "Bpref": 3 / 6,  # no judged non-relevant item is above any
     "SetR": 3 / 6,
     "NumRel": 6,
     "NumRelRet": 3,
@@ -293,7 +293,7 @@ def test_the_places_of_missing_items_of_different_grades_are_averaged_over() -> 
 
 @pytest.mark.parametrize("n", [3, 10])
 def test_with_the_papers_imputation_what_was_not_retrieved_is_not_in_the_top(n: int) -> None:
-    """All three are missing; in a corpus of three they stand at 1, 2 and 3, and yet were not found."""
+    """All three are missing; in a corpus of three they are at 1, 2 and 3, and yet were not found."""
     ranking = ranking_of([], [1, 1, 1], n, imputation="paper")
     for measure in (row @ 10 if row.at == "cutoff" else row for row in MEASURES.values()):
         if measure.is_cut and measure.corpus == "ignored" and measure.direction > 0 and not measure.needs_judged:

@@ -90,7 +90,7 @@ def bad_lines(draw: st.DrawFn) -> bytes:
 
 @st.composite
 def runs(draw: st.DrawFn) -> bytes:
-    """Make a run: mostly requests that stand together, with few scores so that many tie; now and then anything."""
+    """Make a run: mostly with the rows of a request together, and with few scores; now and then anything."""
     lines = draw(st.lists(regular_lines(), min_size=1, max_size=30))
     if draw(st.booleans()):
         lines.sort(key=lambda line: line.split()[0])
