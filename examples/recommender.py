@@ -88,20 +88,20 @@ for group, order in orders.items():
     print(f"\nOne order by LexiRecall: {group}")
     print(order)
 
-# %% What it tells
+# %% What the numbers show
 winners = {group: next(iter(order.rows())) for group, order in orders.items()}
 clear: dict[str, int] = {}
 for row in comparison.rows():
     clear[row["measure"]] = clear.get(row["measure"], 0) + (row["p_corrected"] < 0.05)
 last = {name: mean["LastRel(rel=4)"] for name, mean in means.items()}
 deepest = max(last, key=lambda name: last[name])
-print("\nWhat it tells")
+print("\nWhat the numbers show")
 for group, row in winners.items():
     print(f"- {group}: {row['run']} wins {row['score']:.0%} of its comparisons by LexiRecall (a tie is half a win).")
 print(f"- Pairs (of 3) that differ at 5% after correction: {', '.join(f'{name} {n}' for name, n in clear.items())}.")
 print(
     f"- With {deepest}, a user goes through {last[deepest]:.0f} of {NUM_ITEMS} items on average to find everything "
-    "liked. An item that is not in the list counts as at the very end."
+    "they like. An item that is not in the list counts as at the very end."
 )
 print(
     "- LensKit's Recall@10 counts every rated item as relevant and divides by min(10, their number); R@10 counts items "

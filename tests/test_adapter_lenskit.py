@@ -474,7 +474,7 @@ def test_the_example_for_recommender_engineers_runs() -> None:
         [sys.executable, ROOT / "examples/recommender.py"], capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert "What it tells" in done.stdout
+    assert "What the numbers show" in done.stdout
     assert "popular wins" in done.stdout
 
 
