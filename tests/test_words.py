@@ -23,9 +23,7 @@ CROOKED = re.compile(
     re.IGNORECASE,
 )
 PHRASES = {
-    "operating system": "a term of its own",
-    "file system": "a term of its own",
-    "recommender systems": "a term of its own",
+    **dict.fromkeys(("operating system", "file system", "recommender systems", "known-item"), "a term of its own"),
     "(systems)": "a value of --view",
     "request, item, score, rank, grade and system": "the roles that --columns takes",
 }
@@ -36,7 +34,7 @@ FILES = {
     "measures/references.py": ("system", "titles of papers"),
 }
 """Which inside word a whole file may use, and why."""
-CODE = re.compile(r"`[^`]*`|'[^' ]*'|\"[^\" ]*\"|\w+[_.=]\w+|\w+=|--?\w+")
+CODE = re.compile(r"`[^`]*`|'[^' ]*'|\"[^\" ]*\"|\w+[_.=]\w+|\w+=|(?<!\w)--?\w+")
 """Quoted words, words joined by a dot, an underscore or =, and options are names, not prose."""
 COLUMNS = re.compile(r"[\w{}]+(, *[\w{}]+)*")
 """Words with nothing but commas between them are a list of columns."""
