@@ -8,6 +8,7 @@ from typing import Any
 from lexirecall.formats import project
 from lexirecall.paper.drawing import INK, PALE, RELEVANT, Sheet, column, letters, ranking
 from lexirecall.paper.exhibit import Exhibit
+from lexirecall.tables import Table
 
 RELEVANT_ITEMS = ("083", "107", "511", "668", "820", "977")
 RETURNED = ("342", "668", "107", "915", "026", "751", "480", "977", "233", "604")
@@ -36,6 +37,7 @@ def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
         "relevance projection with imputation",
         ("level", "item", "position", "is_retrieved"),
         tuple(rows),
+        Table(("level", "document", "position", "is_retrieved"), tuple(tuple(map(str, row.values())) for row in rows)),
         charts={"projection": lambda: chart(rows)},
         remarks=(
             f"The ranking returns {len(RETURNED)} documents, three of the {len(RELEVANT_ITEMS)} relevant ones among "

@@ -102,7 +102,7 @@ TABLE = {
     "completeness": Property(
         None,
         paper="yes yes yes NA",
-        because="by argument, if z(i, 0) is defined: no ranking without relevant documents can decide it",
+        because="by argument, if z(i, 0) is defined: trying rankings without relevant documents cannot decide it",
     ),
     "realizability": Property(realizable, "no no no NA"),
 }

@@ -7,6 +7,7 @@ from typing import Any
 
 from lexirecall.paper.drawing import INK, WHITE, Sheet, column, named, ranking
 from lexirecall.paper.exhibit import Exhibit
+from lexirecall.tables import Table
 from lexirecall.theory import user_utilities
 
 POSITIONS, DEPTH = (1, 3, 4, 7), 8
@@ -31,6 +32,7 @@ def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
         "population of possible users of a ranking",
         ("items", "positions", *MEASURES),
         tuple(rows),
+        Table(("documents", "positions", *MEASURES), tuple(tuple(map(str, row.values())) for row in rows)),
         charts={"users": lambda: chart(rows)},
         remarks=(
             f"The {len(POSITIONS)} relevant documents of the ranking, at {_listed(POSITIONS)}, make {len(rows)} "
