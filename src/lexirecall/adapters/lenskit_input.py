@@ -65,7 +65,7 @@ def lists_of(lists: Lists, key_fields: tuple[str, ...], name: str) -> Iterator[t
     theirs = key_fields_of(lists, name)
     if missing := [each for each in key_fields if each not in theirs]:
         raise DataError(
-            f"the keys of {name} have no field {missing[0]!r}, but those of the test data do; found {listed(theirs)}",
+            f"the keys of {name} have no field {missing[0]!r}, but the test data's do; found {listed(theirs, 99)}",
             remedy="rename a field with rename_key()",
         )
     places = [theirs.index(each) for each in key_fields]
