@@ -137,7 +137,7 @@ def test_each_name_that_a_row_declares_is_read_as_that_row() -> None:
 
 def test_trec_eval_names_several_cut_offs_at_once() -> None:
     assert parse_measures("P.5,10 ndcg_cut.1,3") == parse_measures(["P@5 P@10", "nDCG@1 nDCG@3"])
-    with pytest.raises(UsageError, match="names 2 measures where one is asked for"):
+    with pytest.raises(UsageError, match="names 2 measures, but must name one"):
         parse_measure("P.5,10")
 
 
@@ -247,7 +247,7 @@ def test_all_unknown_names_are_reported_at_once() -> None:
         "nDCG(gains=2)": "nDCG: gains is 2, but must be a map of grades to gains",
         "nDCG(gains={2})": "cannot read '{2}' in the measure 'nDCG(gains={2})'",
         "nDCG(gains={2:1)": "cannot read '{2:1' in the measure",
-        "nDCG(gains={1:2,1:3})": "has a grade twice",
+        "nDCG(gains={1:2,1:3})": "lists a grade twice",
         "nDCG(gains={1:-1})": "nDCG: gains: the gain of grade 1 is -1, but must be a number, 0 or more",
         "nDCG(gains={1:inf})": "the gain of grade 1 is inf, but must be",
         "nDCG(gains={one:1})": "the gain of grade 'one' is given, but a grade must be a number",

@@ -414,7 +414,7 @@ def test_preferences_are_read_in_these_spellings(written: str, canonical: str) -
         ("RPP(graded=True,rel=2)", "exclude each other"),
         ("LexiRecall@10", "takes no cut-off"),
         ("LexiRecall(size=rr)", "no setting 'size'"),
-        ("AP RR", "names 2 preferences where one is asked for"),
+        ("AP RR", "names 2 preferences, but must name one"),
     ],
 )
 def test_a_wrong_name_of_a_preference_is_an_error_that_helps(name: str, message: str) -> None:
@@ -423,7 +423,7 @@ def test_a_wrong_name_of_a_preference_is_an_error_that_helps(name: str, message:
 
 
 def test_a_preference_is_no_measure() -> None:
-    with pytest.raises(UsageError, match="LexiRecall: compares two rankings"):
+    with pytest.raises(UsageError, match="LexiRecall: a preference compares two rankings"):
         parse_measure("LexiRecall")
 
 
@@ -443,5 +443,5 @@ def test_a_preference_of_ones_own_is_used_by_name_once_it_is_registered() -> Non
         assert evaluate(QRELS, RUNS, "own(rel=1)").to_dict(per_query=True)["y"]["q"] == {"Own(rel=1)": 0}
     finally:
         PREFERENCES.pop("Own", None)
-    with pytest.raises(UsageError, match="already a measure"):
+    with pytest.raises(UsageError, match="a measure called 'RPP' already exists"):
         register(Preference("RPP", "taken", blocks=own.blocks))

@@ -20,7 +20,7 @@ _PACKAGE = str(Path(__file__).parent)
 
 @dataclass(frozen=True, slots=True)
 class WayOn:
-    """An option with which one could go on all the same, and what each of its values does.
+    """An option that lets the work go on all the same, and what each of its values does.
 
     >>> way = WayOn("duplicates", {"first": "the first line", "best": "the highest score"})
     >>> print(way.in_python())
@@ -33,20 +33,21 @@ class WayOn:
     values: Mapping[str, str]
 
     def in_python(self) -> str:
-        """Say it as a keyword."""
+        """Write it as a keyword."""
         return f"{self.option}={' or '.join(f'{value!r} ({what})' for value, what in self.values.items())}"
 
     def on_command_line(self) -> str:
-        """Say it as an option."""
+        """Write it as an option."""
         values = " or ".join(f"{value} ({what})" for value, what in self.values.items())
         return f"--{self.option.replace('_', '-')} {values}"
 
 
 class LexirecallError(Exception):
-    """Something is wrong with the input; the text says what, where and how to mend it.
+    """Something is wrong with the input; the text says what, where and how to fix it.
 
-    Who raises it knows which option would help, but not whether its caller has that option, and how it is written
-    there: so `way_on` is kept apart, and said as Python says it unless the caller chooses otherwise with `offer`.
+    The code that raises it knows which option would help, but not whether its caller has that option, or how it is
+    written there. So `way_on` is kept apart. It is written as in Python, unless the caller chooses otherwise with
+    `offer`.
     """
 
     exit_code = 1
@@ -64,7 +65,7 @@ class LexirecallError(Exception):
         return f"{self._remedy}, or go on with {self._way_on_text}" if self._way_on_text else self._remedy
 
     def offer(self, options: Iterable[str]) -> None:
-        """Say the way on as the command line does, if these options are there; otherwise not at all."""
+        """Write the way on as on the command line, if it is among these options; otherwise leave it out."""
         if self.way_on is not None:
             self._way_on_text = self.way_on.on_command_line() if self.way_on.option in options else ""
 
@@ -101,11 +102,11 @@ class UsageError(LexirecallError, ValueError):
 
 
 class UnknownMeasure(UsageError):  # noqa: N818 - the name says what happened, as KeyError does
-    """One or more measure names are not in the table; all of them are named."""
+    """One or more measure names are not in the table; the text lists all of them."""
 
 
 def warn(text: str) -> None:
-    """Warn, and name the line outside of the package that led here, however deep within it the reason was found."""
+    """Warn, and name the line outside the package that led here, however deep in the package the reason was found."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back
@@ -129,7 +130,7 @@ def shown(text: bytes | str) -> str:
 
 
 def plain(value: float) -> str:
-    """Return a number as a person writes it, and no digit less.
+    """Return a number as a person writes it, without losing a digit.
 
     >>> plain(2.0), plain(0.12345678)
     ('2', '0.12345678')
@@ -138,7 +139,7 @@ def plain(value: float) -> str:
 
 
 def listed(names: Iterable[str], most: int = 5, total: int | None = None) -> str:
-    """Join names for a message, the first few in full and the rest as a count; of a `total` these may be the first.
+    """Join names for a message, the first few in full and the rest as a count; they may be the first of a `total`.
 
     >>> listed(["a", "b", "c"], most=2), listed(["a", "b"], most=2, total=9)
     ('a, b and 1 more', 'a, b and 7 more')
@@ -152,8 +153,8 @@ def listed(names: Iterable[str], most: int = 5, total: int | None = None) -> str
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun.
 
-    >>> counted(1, "request"), counted(1234, "request"), counted(2, "query")
-    ('1 request', '1,234 requests', '2 queries')
+    >>> counted(1, "document"), counted(1234, "document"), counted(2, "query")
+    ('1 document', '1,234 documents', '2 queries')
     """
     plural = noun[:-1] + "ies" if noun.endswith("ry") else noun + "s"
     return f"{number:,} {noun if number == 1 else plural}"

@@ -3,8 +3,8 @@
 Belongs here: the judgments as arrays, ready to be compared with rankings. Not here: reading them (formats).
 
 An id is text; it is kept and compared as bytes. A positive grade says how relevant an item is, 0 that it is not,
-a negative one that it was in the pool and not judged. The level from which a grade counts as relevant is no property
-of the judgments: it is a mask that each measure may choose.
+a negative one that it was in the pool and not judged. The level from which a grade counts as relevant is not a
+property of the judgments: it is a mask that each measure may choose.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,7 +24,7 @@ BoolArray = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class PackedIds:
-    """Many ids in one buffer, as a compiled reader wants them.
+    """Many ids in one buffer, as the compiled reader needs them.
 
     >>> ids = PackedIds.pack([b"a", b"", b"xyz"])
     >>> list(ids), ids[2]
@@ -36,7 +36,7 @@ class PackedIds:
 
     @classmethod
     def pack(cls, ids: list[bytes]) -> "PackedIds":
-        """Lay ids one behind the other."""
+        """Put ids one after the other."""
         return cls(b"".join(ids), offsets_of(np.fromiter(map(len, ids), np.int64, len(ids))))
 
     def __len__(self) -> int:
@@ -56,7 +56,7 @@ class PackedIds:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Judgments:
-    """The judged items of Q requests; those of request q lie at offsets[q]:offsets[q + 1], positive grades first."""
+    """The judged documents of Q queries; those of query q lie at offsets[q]:offsets[q + 1], positive grades first."""
 
     requests: tuple[str, ...]
     request_ids: PackedIds
@@ -69,9 +69,9 @@ class Judgments:
     num_repeated: int = 0
     """Lines that repeat an earlier judgment with the same grade."""
     has_grades: bool = True
-    """Whether there were any; if not, every judged item has grade 1."""
+    """Whether the input had grades; if not, every judged document has grade 1."""
     request_type: str = "text"
-    """What the requests' ids were before they became text: text, or a type of numbers such as int64."""
+    """What the query ids were before they became text: text, or a type of numbers such as int64."""
     _lookups: dict[int, dict[bytes, int]] = field(default_factory=dict, repr=False, compare=False)
 
     def __repr__(self) -> str:
@@ -87,7 +87,7 @@ class Judgments:
         num_repeated: int = 0,
         request_type: str = "text",
     ) -> "Judgments":
-        """Build the arrays from a mapping of request to item to grade.
+        """Build the arrays from a mapping of query to document to grade.
 
         >>> judgments = Judgments.from_grades({b"q": {b"a": 0, b"b": 2, b"c": -1, b"d": 1}})
         >>> list(judgments.items), judgments.grades.tolist(), judgments.num_positive.tolist()
@@ -118,18 +118,18 @@ class Judgments:
 
     @property
     def index(self) -> dict[bytes, int]:
-        """Where each request stands, by the bytes of its id."""
+        """The index of each query, by the bytes of its id."""
         return {request: q for q, request in enumerate(self.request_ids)}
 
     def lookup(self, request: int) -> dict[bytes, int]:
-        """Where each judged item of a request stands in `items` and `grades`."""
+        """Return the index in `items` and `grades` of each judged document of a query."""
         if request not in self._lookups:
             start, stop = self.offsets[request], self.offsets[request + 1]
             self._lookups[request] = dict(zip(self.items.slice(start, stop), range(start, stop), strict=True))
         return self._lookups[request]
 
     def num_relevant(self, level: float) -> IntArray:
-        """Count the relevant items m of each request, [Q].
+        """Count the relevant documents m of each query, [Q].
 
         >>> Judgments.from_grades({b"q": {b"a": 1, b"b": 2}, b"r": {b"c": 0}}).num_relevant(2).tolist()
         [1, 0]
@@ -138,7 +138,7 @@ class Judgments:
 
 
 def offsets_of(sizes: IntArray) -> IntArray:
-    """Return where segments of these sizes begin and end, one behind the other.
+    """Return where segments of these sizes begin and end, one after the other.
 
     >>> offsets_of(np.array([2, 0, 3])).tolist()
     [0, 2, 2, 5]

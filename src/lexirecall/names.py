@@ -5,10 +5,9 @@ Belongs here: parsing, aliases and suggestions. Not here: the rows.
     name   =  NAME [ "(" setting "=" value { "," … } ")" ] [ "@" value ]
     value  =  number | word | "{" number ":" number { "," … } "}"
 
-as in ir_measures: `nDCG@10`, `RBP(p=0.5)`, `AP(rel=2)@100`, `nDCG(gains={1:0,2:3})`. Case does not matter. trec_eval's
-spellings (`map`,
-`ndcg_cut_10`, `P.5,10`), ranx's (`mrr`, `recall@100`, `rbp.95`, `precision-l2@5`) and pref_eval's (`dcgrpp`) are read
-too. `str(measure)` prints the canonical name, and reading that gives the same measure again.
+as in ir_measures: `nDCG@10`, `RBP(p=0.5)`, `AP(rel=2)@100`, `nDCG(gains={1:0,2:3})`. Case does not matter. The
+spellings of trec_eval (`map`, `ndcg_cut_10`, `P.5,10`), ranx (`mrr`, `recall@100`, `rbp.95`, `precision-l2@5`) and
+pref_eval (`dcgrpp`) are read too. `str(measure)` prints the canonical name, and reading that gives the same measure.
 """
 
 import difflib
@@ -37,7 +36,7 @@ _RANX_RBP = re.compile(r"rbp\.(?P<digits>\d+)", re.IGNORECASE)
 
 
 def parse_measure(name: str | Measure) -> Measure:
-    """Read one measure name; a measure is given back.
+    """Read one measure name; a measure is returned as it is.
 
     >>> parse_measure("ndcg_cut_10"), parse_measure("rbp.95"), parse_measure("tse(e=dcg)")
     (nDCG@10, RBP(p=0.95), TSE(e='dcg'))
@@ -47,7 +46,7 @@ def parse_measure(name: str | Measure) -> Measure:
     """
     measures = parse_measures([name])
     if len(measures) != 1:
-        raise UsageError(f"{name!r} names {len(measures)} measures where one is asked for")
+        raise UsageError(f"{name!r} names {len(measures)} measures, but must name one")
     return measures[0]
 
 
@@ -64,7 +63,7 @@ def parse_measures(names: Names) -> list[Measure]:
     """
     rows = parse_names(names)
     if preferences := [str(row) for row in rows if isinstance(row, Preference)]:
-        raise UsageError(f"{', '.join(preferences)}: compares two rankings, and gives a single one no value")
+        raise UsageError(f"{', '.join(preferences)}: a preference compares two rankings, and cannot score a single one")
     return [row for row in rows if isinstance(row, Measure)]
 
 
@@ -76,13 +75,13 @@ def parse_preference(name: str | Evaluable) -> Preference:
     """
     rows = parse_names(name)
     if len(rows) != 1:
-        raise UsageError(f"{name!r} names {len(rows)} preferences where one is asked for")
+        raise UsageError(f"{name!r} names {len(rows)} preferences, but must name one")
     row = rows[0]
     return preference_of(row) if isinstance(row, Measure) else row
 
 
 def parse_names(names: Names) -> list[Evaluable]:
-    """Read many names of measures and preferences; each comes out once, and all that cannot be read are named at once.
+    """Read many names of measures and preferences; each comes out once, and one error lists all that cannot be read.
 
     >>> parse_names("AP lexirecall dcgrpp")
     [AP, LexiRecall, RPP(weight='dcg')]
@@ -111,9 +110,11 @@ def register(row: Registered) -> Registered:
     """
     for name in (row.name, *row.trec, *row.aliases):
         if not re.fullmatch(r"[A-Za-z]\w*", name):
-            raise UsageError(f"{name!r} is no name for a measure", remedy="a letter, then letters, digits and _")
+            raise UsageError(
+                f"{name!r} is not a valid name for a measure", remedy="use a letter, then letters, digits and _"
+            )
         if rows().get(name) != row and _is_understood(name):
-            raise UsageError(f"there is already a measure that is called {name!r}")
+            raise UsageError(f"a measure called {name!r} already exists")
     if isinstance(row, Preference):
         PREFERENCES[row.name] = row
     else:
@@ -167,7 +168,7 @@ def _words(names: Names) -> Iterator[str | Evaluable]:
     else:
         for name in names:
             if not isinstance(name, str | Evaluable):
-                raise UsageError(f"{name!r} is no measure", remedy="give a name such as 'AP', or a Measure")
+                raise UsageError(f"{name!r} is not a measure", remedy="give a name such as 'AP', or a Measure")
             yield from _words(name)
 
 
@@ -189,7 +190,7 @@ def _read(word: str | Evaluable) -> list[Evaluable]:
     settings = [*_settings(match["inside"] or "", word)]
     settings += [("rel", at_level(row, int(match["level"])))] if match["level"] else []
     if match["at"]:
-        at = row @ _value(match["at"].strip())  # which raises where there is nothing to set
+        at = row @ _value(match["at"].strip())  # raises if there is nothing to set
         settings.append((at.at, at.settings.get(at.at)))
     names = [name.lower() for name, _ in settings]
     if twice := {name for name in names if names.count(name) > 1}:
@@ -199,11 +200,11 @@ def _read(word: str | Evaluable) -> list[Evaluable]:
 
 
 def at_level(row: Evaluable, level: int) -> int:
-    """Return the level of a name of ranx, `mrr-l2`, or raise where our `rel` would mean something else."""
+    """Return the level of a name of ranx, `mrr-l2`, or raise if our `rel` would mean something else."""
     if row.graded:
-        remedy = f"`-l2` is {row.name}(gains={{1:0}}) here; {row.name}(rel=2) has the gain 1 from grade 2 on"
+        remedy = f"write `-l2` as {row.name}(gains={{1:0}}); {row.name}(rel=2) gives the gain 1 from grade 2 on"
         raise UsageError(
-            f"{row.name}-l{level} would keep the grades from {level} on as gains, and `rel` does not mean that",
+            f"{row.name}-l{level} would keep the grades from {level} on as gains, but `rel` does not mean that",
             remedy=remedy if "gains" in row.parameters else f"leave -l{level} out",
         )
     return level
@@ -243,7 +244,7 @@ def _map(text: str, word: str) -> dict[Any, Any]:
         raise UsageError(problem, remedy="a map is written as {grade:gain,…}, such as {1:0,2:3}")
     read = {_value(key.strip()): _value(value.strip()) for key, _, value in pairs}
     if len(read) < len(pairs):
-        raise UsageError(f"{text!r} in the measure {word!r} has a grade twice")
+        raise UsageError(f"{text!r} in the measure {word!r} lists a grade twice")
     return read
 
 

@@ -45,11 +45,11 @@ class Progress:
             self._bar = None
 
     def stop(self) -> None:
-        """Ask whoever still works to give up, the next time progress is reported."""
+        """Ask everyone who is still working to stop the next time they report progress."""
         self._stopped = True
 
     def advance(self, units: int) -> None:
-        """Say that so many units more are done."""
+        """Report that this many more units are done."""
         if self._stopped:
             raise Stopped
         with self._lock:

@@ -22,7 +22,7 @@ def to_bytes(identifier: object) -> bytes:
 def id_of(value: object) -> bytes:
     """Return the bytes of something that may be an id: text, or a whole number, also one as a float (7.0 is 7).
 
-    Raise TypeError for all else: None, true and 1.5 have a text too, but stand for no document.
+    Raise TypeError for anything else: None, true and 1.5 can be written as text too, but do not name a document.
 
     >>> id_of("FR94-1"), id_of(17), id_of(7.0)
     (b'FR94-1', b'17', b'7')
@@ -47,10 +47,10 @@ def _is_whole(value: Integral | Real | Decimal) -> bool:
 
 
 def number_of(text: bytes | str) -> float:
-    """Return the number that a file, an option or a name writes; raise ValueError if it is none.
+    """Return the number that a file, an option or a name writes; raise ValueError if it is not a number.
 
-    That is a decimal in ASCII digits, as in 12, -0.5 and 1e-3, or inf or nan. What only Python takes for a number is
-    none: 1_0 may be a slip or an id, and is never 10.
+    A number is a decimal in ASCII digits, as in 12, -0.5 and 1e-3, or inf or nan. What only Python takes for a number
+    does not count: 1_0 may be a slip or an id, and is never 10.
 
     >>> number_of(b"1e-3"), number_of("-inf")
     (0.001, -inf)
@@ -59,14 +59,14 @@ def number_of(text: bytes | str) -> float:
     ValueError: not a number: '1_0'
     """
     if isinstance(text, str):
-        text = text.encode(errors="replace")  # of bytes, float() takes ASCII only
+        text = text.encode(errors="replace")  # float() takes bytes only if they are ASCII
     if b"_" in text:
         raise ValueError(f"not a number: {text.decode(errors='replace')!r}")
     return float(text)
 
 
 def whole_number_of(text: str) -> int:
-    """Return the whole number that an option or a name writes; raise ValueError if it is none.
+    """Return the whole number that an option or a name writes; raise ValueError if it is not one.
 
     >>> whole_number_of("+12")
     12
@@ -80,7 +80,7 @@ def whole_number_of(text: str) -> int:
 
 
 def to_text(identifier: bytes) -> str:
-    """Return the text of an id; bytes that are not UTF-8 survive the way there and back."""
+    """Return the text of an id; bytes that are not UTF-8 survive the round trip."""
     return identifier.decode(errors="surrogateescape")
 
 
