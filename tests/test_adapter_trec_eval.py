@@ -219,7 +219,7 @@ def test_duplicates_are_refused_without_the_name_of_an_option_that_is_not_there(
     """As in Python; where there is such an option, it is named as it is written there."""
     twice = RUN + b"1 Q0 a 9 0 bm25\n"
     outcome = command("trec_eval", *FILES, **{"bm25.run": twice})
-    problem = "bm25.run:7: document 'a' of request '1' is listed twice, first on line 2\n  remove one of them"
+    problem = "bm25.run:7: document 'a' of query '1' is listed twice, first on line 2\n  remove one of them"
     assert (outcome.code, outcome.err) == (1, f"{problem}\n")
     given: list[Any] = [("qrels.txt", "bm25.run"), ({"1": {"a": 1}}, {"1": ["a", "a"]})]
     for qrels, run in given:

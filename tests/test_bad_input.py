@@ -48,7 +48,7 @@ def assert_refused(outcome: Outcome, *said: str, code: int = 1) -> None:
     ("content", "said"),
     [
         (b"", r"^bad: the file is empty"),
-        (b"# only\n\n  # comments\n", r"^bad: the file has no lines but"),
+        (b"# only\n\n  # comments\n", r"^bad: the file has only empty lines"),
         (b"q1 0 a 1\n\n# x\nq1 0 b\n", r"^bad:4: a qrels line has 4 fields.*found 3: 'q1 0 b'"),
         (b"q1 0 a 1\nq1 0 the title 1\n", r"^bad:2: .*found 5: 'q1 0 the title 1'"),
         (b"q1 0 a b c d 1\n", r"^bad:1: .*found 7: 'q1 0 a b c d 1'"),
@@ -56,18 +56,18 @@ def assert_refused(outcome: Outcome, *said: str, code: int = 1) -> None:
         (b"q1 0 a 1\nq1 0 b yes\n", r"^bad:2: the grade is not a number: .*yes"),
         (b"q1 0 a 1\nq1 0 b nan\n", r"^bad:2: the grade is not finite: .*nan"),
         (b"q1 0 a -inf\n", r"^bad:1: the grade is not finite: .*inf"),
-        (b"q1 0 a 1\nq2 0 b 1\nq1 0 a 2\n", r"^bad:3: document 'a' of request 'q1' has grade 2 here and 1 on line 1"),
+        (b"q1 0 a 1\nq2 0 b 1\nq1 0 a 2\n", r"^bad:3: document 'a' of query 'q1' has grade 2 here and 1 on line 1"),
         (b"q1 0 a 0.12345678\nq1 0 a 0.12345679\n", r"^bad:2: .* 0\.12345679 here and 0\.12345678 on line 1"),
         (b"q1 0 a 1\nq1 0 b\0 1\n", r"^bad:2: a NUL byte: 'q1 0 b\\x00 1'"),
-        (b'{"q1": {"a": "high"}}', r"^bad: request 'q1', document 'a': the grade is not a number: .*high"),
-        (b'{"q1": {"a": NaN}}', r"^bad: request 'q1', document 'a': the grade is not finite: nan"),
-        (b'{"q1": 1}', r"^bad: request 'q1' has no mapping: '1'"),
+        (b'{"q1": {"a": "high"}}', r"^bad: query 'q1', document 'a': the grade is not a number: .*high"),
+        (b'{"q1": {"a": NaN}}', r"^bad: query 'q1', document 'a': the grade is not finite: nan"),
+        (b'{"q1": 1}', r"^bad: the value of query 'q1' is not a mapping: '1'"),
         (b'{"q1": \n{"a"}}', r"^bad:2: not valid JSON"),
         (b'["q1"]', r"^bad: expected a JSON object, found a list"),
         (b'{"q1": {"\xff": 1}}', r"^bad: not UTF-8 text"),
         (b'{"q1": {"\\ud800": 1}}', r"^bad: .*d800"),
         (b"[" * 100_000, r"^bad: not valid JSON"),
-        (b'{"q1": {"a": 1' + b"0" * 400 + b"}}", r"^bad: request 'q1', document 'a': the grade is not finite"),
+        (b'{"q1": {"a": 1' + b"0" * 400 + b"}}", r"^bad: query 'q1', document 'a': the grade is not finite"),
         (b'{"q1": {"a": 1' + b"0" * 5000 + b"}}", r"^bad: "),
     ],
 )
@@ -79,7 +79,7 @@ def test_judgments_that_mean_nothing_are_refused(command: Command, content: byte
     ("content", "said"),
     [
         (b"", r"^bad: the file is empty"),
-        (b"\n#\n", r"^bad: the file has no lines but"),
+        (b"\n#\n", r"^bad: the file has only empty lines"),
         (b"# x\nq1 Q0 a\n", r"^bad:2: a run line has 6 fields.*found 3: 'q1 Q0 a'"),
         (b"q1 Q0 a 1 2 t\nq1 Q0 the title 1 2 t\n", r"^bad:2: .*found 7: 'q1 Q0 the title 1 2 t'"),
         (b"q1 Q0 a 1 2 t\nq1 Q0 b 2 high t\n", r"^bad:2: the score is not a number: .*high"),
@@ -89,23 +89,23 @@ def test_judgments_that_mean_nothing_are_refused(command: Command, content: byte
         (b"q1 Q0 a 1 2 t\nq1 Q0 b 2 NaN t\n", r"^bad:2: the score is NaN: 'q1 Q0 b 2 NaN t'"),
         (
             b"q1 Q0 a 1 2 t\nq2 Q0 b 1 1 t\nq1 Q0 a 3 1 t\n",
-            r"^bad:3: document 'a' of request 'q1' .* line 1\n.*first.*best",
+            r"^bad:3: document 'a' of query 'q1' .* line 1\n.*first.*best",
         ),
         (
             b"q1 Q0 a 1 2 t\nq1 Q0 a 3 1 t\nq2 Q0 b 1 1 t\nq2 Q0\n",
             r"^bad:2: document 'a' .* first on line 1|^bad:4: .*'q2 Q0'",
         ),
         (b"q1 Q0 a 1 2 t\nq1 Q0 b\0 1 1 t\n", r"^bad:2: a NUL byte: 'q1 Q0 b\\x00 1 1 t'"),
-        (b"q9 Q0 a 1 2 t\n", r"no request in common with the judgments: bad\n.*'q1', 'q2'"),
-        (b'{"q1": {"a": "high"}}', r"^bad: request 'q1', document 'a': the score is not a number: .*high"),
-        (b'{"q1": {"a": NaN}}', r"^bad: request 'q1', document 'a': the score is NaN"),
+        (b"q9 Q0 a 1 2 t\n", r"no query in common with the judgments: bad\n.*'q1', 'q2'"),
+        (b'{"q1": {"a": "high"}}', r"^bad: query 'q1', document 'a': the score is not a number: .*high"),
+        (b'{"q1": {"a": NaN}}', r"^bad: query 'q1', document 'a': the score is NaN"),
         (b'{"q1": [["a", 1]]}', r"^bad: query 'q1': .*'a', 1.* is not a document id"),
         (
             b'{"q1": [null, true, 1.5]}',
             r"^bad: query 'q1': 'None' is not a document id\n  ids are text or whole numbers",
         ),
         (b'{"q1": [1, true]}', r"^bad: query 'q1': 'True' is not a document id"),
-        (b'{"q1": ["a", "b", "a"]}', r"^bad: document 'a' of request 'q1' is listed twice"),
+        (b'{"q1": ["a", "b", "a"]}', r"^bad: document 'a' of query 'q1' is listed twice"),
         (b"PK\x03\x04", r"^bad: is a zip archive\n.*unpack"),
     ],
 )
@@ -169,8 +169,8 @@ def test_a_missing_file_is_refused(command: Command) -> None:
 
 def test_a_folder_is_refused(command: Command, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
-    assert_refused(command("eval", "folder", "good.run"), r"^folder: is a directory")
-    assert_refused(command("eval", "qrels.txt", "folder"), r"^folder: is a directory")
+    assert_refused(command("eval", "folder", "good.run"), r"^folder: is a folder without")
+    assert_refused(command("eval", "qrels.txt", "folder"), r"^folder: is a folder without")
     gc.collect()  # a file that was left open would be warned of here
 
 
@@ -228,7 +228,7 @@ def test_two_runs_of_one_name_are_refused(command: Command, tmp_path: Path) -> N
         (b"q1 10\nq2 10.5\n", r"^sizes:2: .*10\.5"),
         (b"q1 10\nq2\n", r"^sizes:2: .*found 1: 'q2'"),
         (b"q1 10\nq2 9\nq1 11\n", r"^sizes:3: .*'q1'.* line 1"),
-        (b"q1 10\nq2 1\n", r"too small for request 'q2'(.|\n)*\b2\b"),
+        (b"q1 10\nq2 1\n", r"too small for query 'q2'(.|\n)*\b2\b"),
         (b"q1 10\nq2 99999999999999999999\n", r"^sizes:2: .*99999999999999999999"),
         (b"q1 10\nq2 " + b"9" * 9000 + b"\n", r"^sizes:2: the corpus size is not a whole number"),
         (b"q1 10\nq2 1_0\n", r"^sizes:2: .*1_0"),
@@ -242,7 +242,7 @@ def test_corpus_sizes_that_do_not_fit_are_refused(command: Command, sizes: bytes
 def test_a_corpus_that_is_too_small_is_refused(command: Command) -> None:
     outcome = command("eval", "qrels.txt", "good.run", "--corpus-size", "1")
     assert_refused(
-        outcome, r"the corpus size 1 is too small for request 'q1'", r"good\.run retrieved 2", r"needs 2 or more"
+        outcome, r"the corpus size 1 is too small for query 'q1'", r"good\.run retrieved 2", r"needs 2 or more"
     )
 
 

@@ -161,22 +161,22 @@ def test_at_least_one_measure_is_asked_for() -> None:
 @pytest.mark.parametrize(
     ("qrels", "run", "said"),
     [
-        ({}, EARLY, "qrels: there are no judgments"),
-        ({1: {"a": 1}, "1": {"a": 1}}, EARLY, "qrels: two requests have the text '1'"),
-        ({"q1": {1: 1, "1": 0}}, EARLY, "qrels: two documents of request 'q1' have the same text"),
-        ({"q1": ["a"]}, EARLY, "qrels: request 'q1' has no mapping: .*'a'"),
-        ({"q1": {"a": "1"}}, EARLY, "qrels: request 'q1', document 'a': the grade is not a number: .*'1'"),
-        ([("q1", "a", 1)], EARLY, "qrels is a list, but must be a path or a mapping"),
-        (QRELS, {1: {"a": 1}, "1": {"a": 1}}, "run: two requests have the text '1'"),
-        (QRELS, {"q1": {"a": None}}, "run: request 'q1', document 'a': the score is not a number: .*None"),
-        (QRELS, {"q1": {"a": math.nan}}, "run: request 'q1', document 'a': the score is NaN"),
+        ({}, EARLY, "qrels: the judgments are empty"),
+        ({1: {"a": 1}, "1": {"a": 1}}, EARLY, "qrels: two queries have the same text: '1'"),
+        ({"q1": {1: 1, "1": 0}}, EARLY, "qrels: two documents of query 'q1' have the same text"),
+        ({"q1": ["a"]}, EARLY, "qrels: the value of query 'q1' is not a mapping: .*'a'"),
+        ({"q1": {"a": "1"}}, EARLY, "qrels: query 'q1', document 'a': the grade is not a number: .*'1'"),
+        ([("q1", "a", 1)], EARLY, "qrels is of type list, but must be a path, a mapping or a data frame"),
+        (QRELS, {1: {"a": 1}, "1": {"a": 1}}, "run: two queries have the same text: '1'"),
+        (QRELS, {"q1": {"a": None}}, "run: query 'q1', document 'a': the score is not a number: .*None"),
+        (QRELS, {"q1": {"a": math.nan}}, "run: query 'q1', document 'a': the score is NaN"),
         (QRELS, {"q1": "a b c"}, "no ranking|no such file"),
-        (QRELS, {"q1": ["a"], "q2": 3}, "run: request 'q2' has no ranking: .*3"),
+        (QRELS, {"q1": ["a"], "q2": 3}, "run: the value of query 'q2' is not a ranking: .*3"),
         (QRELS, {"q1": [("a", 1.0)]}, "run: query 'q1': .* is not a document id"),
-        (QRELS, {"q1": {"a", "b"}}, "q1.*(order|no ranking)"),
-        (QRELS, {"q9": ["a"]}, "no request in common with the judgments: run"),
-        (QRELS, [], "there are no runs"),
-        (QRELS, [3], "a run is a int, but must be a path or a mapping"),
+        (QRELS, {"q1": {"a", "b"}}, "the value of query .q1. is not a ranking"),
+        (QRELS, {"q9": ["a"]}, "no query in common with the judgments: run"),
+        (QRELS, [], "no runs to evaluate"),
+        (QRELS, [3], "a run is of type int, but must be a path, a mapping or a data frame"),
         (QRELS, None, "no runs are given"),
     ],
 )
@@ -412,7 +412,7 @@ def test_scores_are_compared_as_float64_unless_float32_is_asked_for() -> None:
 
 
 def test_a_document_listed_twice_is_not_counted_twice() -> None:
-    with pytest.raises(FormatError, match="'a' of request 'q' is listed twice"):
+    with pytest.raises(FormatError, match="'a' of query 'q' is listed twice"):
         evaluate({"q": {"a": 1}}, {"q": ["a", "a"]})
     assert values({"q": {"a": 1}}, {"q": ["a", "a"]}, "R@5", "NumRet", duplicates="first") == {"R@5": 1, "NumRet": 1}
 

@@ -205,7 +205,7 @@ def test_blank_lines_cost_less_than_counting_them_in_python(tmp_path: Path, read
     path = write(tmp_path / "run", [lzma.compress(blank * count, preset=0)])
 
     def read() -> None:
-        with pytest.raises(FormatError, match="run: the file has no lines but empty ones and comments"):
+        with pytest.raises(FormatError, match="run: the file has only empty lines and comments"):
             reader.read(path, judging([b"a"]))
 
     def count_all() -> None:
@@ -248,7 +248,7 @@ def test_json_that_unpacks_to_far_more_than_text_does_is_refused(tmp_path: Path,
 def test_a_key_that_is_there_twice_among_many(tmp_path: Path) -> None:
     keys = ",".join(f'"d{i}": 1' for i in range(300_000))
     path = write(tmp_path / "qrels", [f'{{"q": {{{keys}, "d299999": 1}}}}'.encode()])
-    with pytest.raises(FormatError, match="the key 'd299999' is twice in one object"):
+    with pytest.raises(FormatError, match="the key 'd299999' occurs twice in one object"):
         load_json(Source(path), "run")
 
 

@@ -87,12 +87,12 @@ def test_an_unknown_name_is_an_error_that_suggests_near_ones(command: Command) -
 def test_a_data_set_without_judgments_is_an_error_that_names_the_parts_that_have_some(register: Register) -> None:
     with pytest.raises(DataError, match="ir_datasets:lexirecall-test has no judgments\n  give a file"):
         load_judgments(register(None))
-    with pytest.raises(DataError, match="those of its parts that have some: ir_datasets:antique/test"):
+    with pytest.raises(DataError, match="these parts of it have judgments: ir_datasets:antique/test"):
         load_judgments("ir_datasets:antique")
 
 
 def test_judgments_that_contradict_each_other_are_an_error(register: Register) -> None:
-    with pytest.raises(FormatError, match="document 'd1' of request 'q' has the grades 1 and 2") as error:
+    with pytest.raises(FormatError, match="document 'd1' of query 'q' has the grades 1 and 2") as error:
         load_judgments(register(b"q 1 d1 1\nq 2 d1 2\n"))
     assert "subtopics" in error.value.remedy
 

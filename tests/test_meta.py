@@ -273,13 +273,13 @@ def test_a_level_that_all_reach_shares_the_positions() -> None:
 )
 def test_labels_stay_where_the_order_depends_on_them(conventions: dict[str, Any]) -> None:
     positions = project(TINY_QRELS, TINY_RUNS, **conventions)
-    with pytest.raises(UsageError, match="depends on the labels"):
+    with pytest.raises(UsageError, match="labels cannot be removed, because these positions depend on them"):
         positions.with_labels(np.ones(len(positions.judgments.grades), bool))
 
 
 @pytest.mark.parametrize("kept", [np.ones(3, bool), np.ones(7)], ids=["too few", "no booleans"])
 def test_the_labels_to_keep_are_a_boolean_for_each_judgment(kept: Any) -> None:
-    with pytest.raises(UsageError, match="give a boolean for each of the 7 judged items"):
+    with pytest.raises(UsageError, match="give a boolean for each of the 7 judged documents"):
         tiny().with_labels(kept)
 
 
@@ -969,7 +969,7 @@ def test_the_conventions_reach_the_study(command: Command, tmp_path: Path) -> No
     ("arguments", "code", "message"),
     [
         ((), 2, "there is nothing to study"),
-        (("qrels",), 2, "there are no runs"),
+        (("qrels",), 2, "no runs to evaluate"),
         (("qrels", "early"), 2, "there is only one run"),
         (("qrels", "early", "late", "--collections", "c.toml"), 2, "both --collections and files are given"),
         (("qrels", "early", "early"), 2, "two runs have the same name"),

@@ -79,7 +79,7 @@ def test_a_corpus_that_is_too_small_is_refused_by_run_and_request(imputation: st
     """Ten items were retrieved and three relevant ones were not: 13 is enough, 12 is not."""
     qrels, runs = {"r0": {"z": 1}, "r1": SIX}, {"good": {"r0": ["z"], "r1": list(SIX)}, "deep": {"r1": TEN}}
     project(qrels, runs, corpus_size=13, imputation=imputation)
-    with pytest.raises(DataError, match="the corpus size 12 is too small for request 'r1': deep") as caught:
+    with pytest.raises(DataError, match="the corpus size 12 is too small for query 'r1': deep") as caught:
         project(qrels, runs, corpus_size=12, imputation=imputation)
     assert "13" in str(caught.value)
 
@@ -107,7 +107,7 @@ def test_positions_that_are_given_reach_down_to_the_last_of_them() -> None:
 
 
 def test_fewer_relevant_items_than_positions_are_refused() -> None:
-    with pytest.raises(UsageError, match="1 relevant items cannot be at"):
+    with pytest.raises(UsageError, match="1 relevant documents cannot be at"):
         MEASURES["AP"].of([1, 2], num_relevant=1)
 
 

@@ -133,13 +133,13 @@ def test_a_depth_cut_keeps_the_providers() -> None:
         (b"a,Ada\n", r"^map:1: .*'a,Ada'\n.*not by commas"),
         (b"a Ada\nb Be\0n\n", r"^map:2: a NUL byte: 'b Be\\x00n'"),
         (b"", r"^map: the file is empty"),
-        (b"# item provider\n", r"^map: the file has no lines but"),
+        (b"# item provider\n", r"^map: the file has only empty lines"),
         (gzip.compress(MAP_TEXT * 99)[:-20], r"^map: the compressed data is truncated"),
         (b'{"a": {"name": "Ada"}}', r"^map: document 'a': .*Ada.* is not the name of a provider\n  a map of"),
         (b'{"a": null}', r"^map: document 'a': 'None' is not the name"),
-        (b'{"a": "Ada", "a": "Ben"}', r"^map: the key 'a' is twice"),
+        (b'{"a": "Ada", "a": "Ben"}', r"^map: the key 'a' occurs twice"),
         (b"{}", r"^map: the map is empty"),
-        (b"A Ada\nB Ada\n", r"^map: .*none of the relevant documents: .*'A', 'B'.*'a', 'b', 'c'\n.*the same way"),
+        (b"A Ada\nB Ada\n", r"^map: .* for any relevant document: .*'A', 'B'.*'a', 'b', 'c'\n.*the same way"),
     ],
 )  # fmt: skip
 def test_a_map_that_means_nothing_is_refused(command: Command, content: bytes, said: str) -> None:
@@ -156,7 +156,7 @@ def test_a_mapping_that_names_no_provider_is_refused(owner: Any) -> None:
 
 def test_a_map_of_the_wrong_kind_is_refused() -> None:
     wrong: Any = [("a", "Ada")]
-    with pytest.raises(UsageError, match="providers is a list, but must be a path or a mapping"):
+    with pytest.raises(UsageError, match="providers is of type list, but must be a path, a mapping or a data frame"):
         project(QRELS, RUN, providers=wrong)
     with pytest.raises(FormatError, match="providers: the map is empty"):
         project(QRELS, RUN, providers={})
@@ -213,7 +213,7 @@ def projected(collection: Collection, owners: Map, **conventions: Any) -> Positi
     """Project with a map, None if it has nothing to say, which must be an error if there are relevant items."""
     empty = not any(owners.values())
     if empty or (relevant_in(collection) and not any(owners.get(item) for item in relevant_in(collection))):
-        with pytest.raises((DataError, FormatError), match=r"none of the relevant documents|the map is empty"):
+        with pytest.raises((DataError, FormatError), match=r"a provider for any relevant document|the map is empty"):
             project(collection.qrels, collection.runs, providers=owners, **collection.given_size)
         return None
     return project(collection.qrels, collection.runs, providers=owners, **collection.given_size, **conventions)

@@ -379,7 +379,7 @@ def test_a_mapping_of_names_to_runs_is_told_from_a_single_run(tmp_path: Path) ->
 
 
 def test_a_mapping_of_names_may_begin_with_an_empty_run() -> None:
-    with pytest.raises(DataError, match="no request in common with the judgments: empty"):
+    with pytest.raises(DataError, match="no query in common with the judgments: empty"):
         project(QRELS, {"empty": {}, "bm25": RUN})
 
 

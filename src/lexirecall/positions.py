@@ -1,11 +1,11 @@
-"""Positions: where the relevant items of every request stand in every system's ranking.
+"""Positions: where the relevant items of every request are in every system's ranking.
 
 Belongs here: the one data type that lies between files and measures, its imputation and its cuts.
 Not here: reading (formats), formulas (measures).
 
 A ranking is the sorted positions of its relevant items, counted from 1. A relevant item that was not retrieved is at
-the very bottom: with m relevant items in a corpus of n, the i-th one, if missing, stands at n - m + i; where n is
-unknown it stands at infinity. Nothing downstream ever sees a list of documents again.
+the very bottom: with m relevant items in a corpus of n, the i-th one, if missing, is at n - m + i; if n is unknown
+it is at infinity. Nothing downstream ever sees a list of documents again.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ class Tracks:
     items: IntArray
     """Index into the grades and ids of the judgments."""
     block_starts: IntArray | None = None
-    """With ties="expected": how many items stand above the item's block of tied items."""
+    """With ties="expected": how many items are above the item's block of tied items."""
     block_sizes: IntArray | None = None
 
     def filter(self, mask: BoolArray) -> "Tracks":
@@ -50,7 +50,7 @@ class Tracks:
 
     @classmethod
     def concatenate(cls, parts: Sequence["Tracks"]) -> "Tracks":
-        """Put the rankings of several tracks one behind the other."""
+        """Put the rankings of several tracks one after the other."""
         blocks = [part for part in parts if part.block_starts is not None]
         return cls(
             Segments(offsets_of(np.concatenate([part.segments.sizes for part in parts]))),
@@ -89,12 +89,12 @@ class SystemPositions:
     num_extra: int = 0
     """Lines with fields after the tag, which are ignored."""
     mismatch: Mismatch | None = None
-    """Where no judged item was retrieved, at whatever depth: examples of ids."""
+    """If no judged item was retrieved, at any depth: examples of ids."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Positions:
-    """S systems × Q requests; the ranking of system s for request q is segment s·Q + q."""
+    """S runs × Q queries; the ranking of run s for query q is segment s·Q + q."""
 
     systems: tuple[str, ...]
     judgments: Judgments
@@ -104,16 +104,16 @@ class Positions:
     found: Tracks
     others: Tracks | None
     corpus_size: IntArray | None
-    """n of each request, [Q]."""
+    """n of each query, [Q]."""
     num_unjudged: tuple[int, ...] = ()
     num_duplicates: tuple[int, ...] = ()
     num_extra: tuple[int, ...] = ()
     providers: Providers | None = None
-    """Whose the judged items are, where a map says so."""
+    """Who the judged documents belong to, if there is a map."""
     mismatches: tuple[Mismatch, ...] = ()
-    """Of the systems that retrieve no judged item."""
+    """Of the runs that retrieve no judged document."""
     frame_library: str = ""
-    """What came in as frames, if frames came in: pandas, polars, pyarrow, duckdb, …"""
+    """The library of the frames that came in, if any: pandas, polars, pyarrow, duckdb, …"""
 
     @classmethod
     def stack(
@@ -124,7 +124,7 @@ class Positions:
         corpus_size: IntArray | None = None,
         providers: Providers | None = None,
     ) -> "Positions":
-        """Put the systems of one collection together."""
+        """Put the runs of one collection together."""
         with_others = [system.others for system in systems if system.others is not None]
         positions = cls(
             systems=tuple(system.name for system in systems),
@@ -147,17 +147,17 @@ class Positions:
 
     @property
     def requests(self) -> tuple[str, ...]:
-        """The judged requests, in the order of the judgments."""
+        """The judged queries, in the order of the judgments."""
         return self.judgments.requests
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many systems and requests."""
+        """How many runs and queries."""
         return self.num_retrieved.shape[0], self.num_retrieved.shape[1]
 
     @property
     def num_found(self) -> IntArray:
-        """How many items with a positive grade were really retrieved, [S, Q]; imputed positions lie below the list."""
+        """How many documents of positive grade were really retrieved, [S, Q]; imputed positions lie below the list."""
         retrieved = self.found.positions <= np.repeat(self.num_retrieved.ravel(), self.found.segments.sizes)
         return self.found.segments.filter(retrieved).sizes.reshape(self.shape)
 
@@ -166,21 +166,21 @@ class Positions:
         return f"<Positions: {size}, {counted(len(self.found.items), 'document')} of a positive grade found>"
 
     def counted(self, policies: Policies) -> BoolArray:
-        """Return which rankings count, [S, Q]: of requests with a relevant item, and answered if only those are."""
+        """Return which rankings count, [S, Q]: of queries with a relevant document; only answered ones, if asked."""
         return policies.among(self.answered) & (self.judgments.num_relevant(policies.level) > 0)
 
     @property
     def num_needed(self) -> IntArray:
-        """How many items a corpus needs for what was retrieved, and what is relevant but missing, [S, Q]."""
+        """How many documents a corpus must have for what was retrieved and what is relevant but missing, [S, Q]."""
         return self.num_retrieved + self.judgments.num_positive - self.num_found
 
     def check_corpus_size(self, corpus_size: IntArray) -> None:
-        """Raise where a corpus is too small for what was retrieved and what is relevant but missing."""
+        """Raise if a corpus is too small for what was retrieved and what is relevant but missing."""
         if (shortage := self.shortage(corpus_size)) is not None:
             raise shortage.error()
 
     def shortage(self, corpus_size: IntArray) -> Shortage | None:
-        """Return the first request for which a corpus is too small, with the names of all such; None without one."""
+        """Return the first query for which a corpus is too small, with the names of all such; None if none is."""
         needed = self.num_needed
         wrong = np.argwhere(needed > corpus_size)
         if not len(wrong):
@@ -207,9 +207,7 @@ class Positions:
     def cut(self, depth: int) -> "Positions":
         """Return the positions as if every ranking had ended at this depth."""
         if self.conventions.judged_only or self.conventions.imputation == "optimistic":
-            raise UsageError(
-                "these positions depend on what stands below the cut", remedy="give the depth to project()"
-            )
+            raise UsageError("these positions depend on documents below the cut", remedy="pass the depth to project()")
         if depth < 1:
             raise UsageError(f"depth is {depth}, but must be 1 or more")
         return replace(
@@ -222,16 +220,16 @@ class Positions:
 
     @property
     def follow_labels(self) -> bool:
-        """Whether the place of an item depends on the labels of others: with other labels it would stand elsewhere."""
+        """Whether the place of a document depends on the labels of others: with other labels it would be elsewhere."""
         rules = self.conventions
         return rules.judged_only or rules.imputation == "optimistic" or rules.ties in ("worst", "best")
 
     def with_labels(self, kept: BoolArray) -> "Positions":
         """Return the positions as if only the labels under the mask had ever been given: the others are unjudged.
 
-        `kept` has an entry for each judged item, in the order of the grades; where a label goes, the grade becomes -1.
-        So the number of relevant items, nDCG's best order and all that follows from grades fit what is left. The
-        judged items keep their places, and no run can be read against such judgments.
+        `kept` has an entry for each judged document, in the order of the grades; without a label, the grade becomes -1.
+        So the number of relevant documents, nDCG's best order and all that follows from grades fit what is left. The
+        judged documents keep their places, and no run can be read against such judgments.
 
         >>> from lexirecall import project
         >>> positions = project({"q": {"a": 1, "b": 1, "c": 1}}, {"q": ["a", "x", "b"]})
@@ -242,12 +240,12 @@ class Positions:
         if kept.shape != grades.shape or kept.dtype != bool:
             raise UsageError(
                 f"the labels to keep have the shape {list(kept.shape)} and the type {kept.dtype}",
-                remedy=f"give a boolean for each of the {len(grades):,} judged items",
+                remedy=f"give a boolean for each of the {len(grades):,} judged documents",
             )
         if self.follow_labels:
             raise UsageError(
-                "where these items stand depends on the labels, which therefore cannot be removed",
-                remedy="make them without judged_only, with pessimistic imputation, and ties trec, input or expected",
+                "labels cannot be removed, because these positions depend on them",
+                remedy="project without judged_only, with pessimistic imputation, and ties trec, input or expected",
             )
         left = np.where(kept, grades, -1.0)
         num_positive = np.diff(np.searchsorted(np.flatnonzero(left > 0), self.judgments.offsets))
@@ -295,7 +293,7 @@ class Projection:
         m = max(map(len, found)) if num_relevant is None else num_relevant
         for vector in found:
             if len(vector) > m:
-                raise UsageError(f"{m} relevant items cannot be at the positions {vector.tolist()}")
+                raise UsageError(f"{m} relevant documents cannot be at the positions {vector.tolist()}")
         judgments = Judgments.from_grades({b"": {str(i).encode(): max(level, 1.0) for i in range(m)}})
         empty = Tracks(Segments(np.array([0, 0])), np.array([], np.int64), np.array([], np.int64))
         systems = []
@@ -369,7 +367,7 @@ def _checked_vector(vector: Sequence[int] | IntArray) -> IntArray:
     positions = np.unique([p for p in vector if float(p).is_integer() and p > 0]).astype(np.int64)
     if len(positions) < len(vector):
         raise UsageError(
-            f"relevant items cannot be at the positions {list(vector)}",
+            f"relevant documents cannot be at the positions {list(vector)}",
             remedy="positions are different whole numbers, counted from 1",
         )
     return positions

@@ -1,10 +1,10 @@
-"""Providers: whose the items are.
+"""Providers: who the items belong to.
 
 Belongs here: the map from judged items to those who sell, wrote or publish them, as arrays. Not here: reading it
 (formats), exposure (measures).
 
 An item may have several providers, and each of them is credited with all of it. Only items with a positive grade are
-kept, since no other is relevant at any level.
+kept, because no other is relevant at any level.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,13 +32,13 @@ class Providers:
     name: str = "providers"
     """What messages call the map."""
     worst_off: Mapping[Any, tuple[str, ...]] = field(default_factory=dict)
-    """Where the judgments are a portion of all: who is worst off over all requests in each system, by the measure."""
+    """If these judgments are only a portion: who is worst off over all requests in each system, by measure."""
 
     @classmethod
     def from_pairs(
         cls, pairs: Iterable[tuple[bytes, bytes]], judgments: Judgments, *, name: str = "providers"
     ) -> "Providers":
-        """Build the arrays from pairs of item and provider; an item that nobody judged is passed over.
+        """Build the arrays from pairs of item and provider; items that nobody judged are skipped.
 
         >>> judgments = Judgments.from_grades({b"q": {b"a": 1, b"b": 1, b"c": 0}, b"r": {b"b": 2}})
         >>> pairs = [(b"b", b"Reclam"), (b"a", b"Knopf"), (b"b", b"Knopf"), (b"c", b"Insel"), (b"z", b"Insel")]
@@ -82,7 +82,7 @@ class Providers:
 
 
 def members(offsets: IntArray, which: IntArray) -> IntArray:
-    """Return where the values of the chosen segments lie, one segment behind the other.
+    """Return where the values of the chosen segments lie, one segment after the other.
 
     >>> members(np.array([0, 2, 2, 5]), np.array([2, 0, 1])).tolist()
     [2, 3, 4, 0, 1]
@@ -92,7 +92,7 @@ def members(offsets: IntArray, which: IntArray) -> IntArray:
 
 
 def _claims(pairs: Iterable[tuple[bytes, bytes]], numbers: dict[bytes, int], name: str) -> list[tuple[int, bytes]]:
-    """Return each pair of a relevant item's number and a provider once, in order; raise if there is none."""
+    """Return each pair of a relevant item's number and a provider once, in order; raise if there are none."""
     pairs = iter(pairs)
     first = list(islice(pairs, EXAMPLES))
     if not first:
@@ -104,15 +104,15 @@ def _claims(pairs: Iterable[tuple[bytes, bytes]], numbers: dict[bytes, int], nam
 
 
 def empty_map(name: str) -> FormatError:
-    """Say that a map says nothing."""
+    """Return the error about an empty map."""
     return FormatError(name, None, "the map is empty", remedy="it maps each document to its provider")
 
 
 def strange_map(name: str, theirs: Sequence[str | bytes], ours: Sequence[str | bytes]) -> DataError:
-    """Say that a map has no provider for any relevant document, with documents of both sides."""
+    """Return the error about a map with no provider for any relevant document, with documents of both sides."""
     in_map, judged = (listed(map(shown, ids), EXAMPLES) for ids in (theirs, ours))
     return DataError(
-        f"{name}: the map has a provider for none of the relevant documents: "
-        f"its documents are such as {in_map}, those of the judgments {judged}",
+        f"{name}: the map does not have a provider for any relevant document: "
+        f"it has documents such as {in_map}, the judgments have {judged}",
         remedy="are the ids written the same way, and is it the right file?",
     )

@@ -1,6 +1,6 @@
-"""Shortage: what is said of a corpus that is too small.
+"""Shortage: the error about a corpus that is too small.
 
-Belongs here: the one error about it, whoever found it. Not here: how large it must be (positions).
+Belongs here: the one error about it, whichever part finds it. Not here: how large it must be (positions).
 """
 
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from lexirecall.errors import DataError, counted, listed
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
-    """A corpus that is too small for what was retrieved of it, and what is relevant but missing."""
+    """A corpus that is too small for what was retrieved from it and what is relevant but missing."""
 
     request: str
     system: str
@@ -18,13 +18,13 @@ class Shortage:
     num_retrieved: int
     num_missing: int
     needed: int
-    """How large it must be for this request, and for all of them."""
+    """How large it must be for this request; `needed_by_all` is the same for all requests."""
     needed_by_all: int
     requests: tuple[str, ...]
     """Every request for which it is too small."""
 
     def __add__(self, other: "Shortage") -> "Shortage":
-        """Tell of the requests of both, the first by name at length."""
+        """Put two together: the first request by name is described, and the others are named."""
         return replace(
             min(self, other, key=lambda shortage: shortage.request),
             needed_by_all=max(self.needed_by_all, other.needed_by_all),
@@ -32,11 +32,11 @@ class Shortage:
         )
 
     def error(self) -> DataError:
-        """Return what is said of it."""
+        """Return the error."""
         return DataError(
-            f"the corpus size {self.corpus_size:,} is too small for request {self.request!r}: "
-            f"{self.system} retrieved {counted(self.num_retrieved, 'item')}, "
-            f"without {counted(self.num_missing, 'relevant item')}",
-            remedy=f"it needs {self.needed:,} or more, one number for all {self.needed_by_all:,} or more; "
-            f"too small for {listed(self.requests)}",
+            f"the corpus size {self.corpus_size:,} is too small for query {self.request!r}: "
+            f"{self.system} retrieved {counted(self.num_retrieved, 'document')} "
+            f"and missed {counted(self.num_missing, 'relevant document')}",
+            remedy=f"this query needs {self.needed:,} or more, and one size for all queries {self.needed_by_all:,} "
+            f"or more; it is too small for {listed(self.requests)}",
         )

@@ -55,18 +55,18 @@ ProviderMap = str | os.PathLike[str] | Mapping[Any, Any] | Frame | None
 
 @takes(*READING)
 def project(qrels: Qrels, runs: Runs, *, needs_judged: bool = False, **options: Any) -> Positions:
-    """Find where the judged items stand in every run: the relevance projection, for all levels at once.
+    """Find the positions of the judged documents in every run: the relevance projection, for all levels at once.
 
-    `qrels` is a file, {request: {document: grade}}, a data frame or `ir_datasets:NAME`. `runs` is one run, several, or
-    {name: run}; a run is a file, {request: {document: score}}, without scores {request: [document, …]}, or a data
-    frame. Frames are those of pandas, polars, pyarrow, duckdb and others; files of Parquet and CSV are read as frames
-    are, and a pattern such as `runs/*.run` stands for each file that matches. A table may hold many systems; its
-    columns are found by their usual names, or `columns` maps roles to names, as in {"request": "user", "qrels.grade":
-    "stars"}. `providers`, for the measures of their exposure, is a file of lines `document provider`, {document:
-    provider}, {document: [provider, …]} or a table. With `engine="duckdb"` the runs are Parquet and CSV, frames and
-    relations that DuckDB reads, in limited memory, and the systems of one table are in the order of their names;
-    `engine_options` are its settings (memory_limit, "600MB" if not given, threads, temp_directory, connection).
-    `needs_judged` carries the judged non-relevant items along, for the measures that ask for them.
+    `qrels` is a file, {query: {document: grade}}, a data frame or `ir_datasets:NAME`. `runs` is one run, several, or
+    {name: run}. A run is a file, {query: {document: score}}, {query: [document, …]} without scores, or a data frame.
+    Frames are those of pandas, polars, pyarrow, duckdb and others. Parquet and CSV files are read like frames. A
+    pattern such as `runs/*.run` stands for each file that matches. A table may hold many runs. Its columns are found
+    by their usual names, or `columns` maps roles to names, as in {"request": "user", "qrels.grade": "stars"}.
+    `providers`, for the measures of their exposure, is a file of lines `document provider`, {document: provider},
+    {document: [provider, …]} or a table. With `engine="duckdb"`, DuckDB reads the runs in limited memory: Parquet and
+    CSV, frames and relations. The runs of one table are then in the order of their names. `engine_options` are the
+    settings of DuckDB (memory_limit, by default "600MB", threads, temp_directory, connection). `needs_judged` keeps
+    the judged non-relevant documents too, for the measures that need them.
 
     >>> positions = project({"q": {"a": 1, "b": 1}}, {"q": {"a": 0.7, "x": 0.9, "b": 0.1}})
     >>> positions.found.positions.tolist()
@@ -124,14 +124,14 @@ def load_pairs(providers: ProviderMap, columns: Given = None) -> tuple[list[tupl
 
 
 def _origin_of(qrels: Qrels, named: list[NamedRun]) -> str:
-    """Return the library that frames come from, those of the runs first; nothing if there are none."""
+    """Return the library that frames come from, those of the runs first; an empty text if there are none."""
     frames = [frame for frame in (*(run.run for run in named), qrels) if is_frame(frame)]
     return library_of(frames[0]) if frames else ""
 
 
 @contextmanager
 def _read(given: Input, advance: Callable[[int], None] | None = None) -> Iterator[tuple[Any, str]]:
-    """Give what an input says, as what it is for, and what messages call it; a file stays open until the end."""
+    """Give the content of an input, read for its role, and what messages call it; a file stays open until the end."""
     with ExitStack() as stack:
         if kind_of(given) is None:
             given = replace(given, value=stack.enter_context(_source(given.value, given.role, advance)))
@@ -141,14 +141,14 @@ def _read(given: Input, advance: Callable[[int], None] | None = None) -> Iterato
 def _source(path: Any, role: str, advance: Callable[[int], None] | None) -> Source:
     if not isinstance(path, (str, os.PathLike)):
         what = "a run" if role == "run" else role
-        raise UsageError(f"{what} is a {type(path).__name__}, but must be a path or a mapping, or a data frame")
+        raise UsageError(f"{what} is of type {type(path).__name__}, but must be a path, a mapping or a data frame")
     return Source(path if role == "run" else single(path, role), advance)
 
 
 def _reader(
     conventions: Conventions, sources: Sources, *, needs_judged: bool
 ) -> Callable[[Judgments, list[NamedRun]], list[SystemPositions]]:
-    """Return who reads the runs; an engine refuses what it does not do before anything is read."""
+    """Return the function that reads the runs; an engine refuses what it cannot do before anything is read."""
     if sources.engine is None:
         return partial(_read_runs, conventions, sources, needs_judged=needs_judged)
     from lexirecall.formats.duckdb import DuckdbReader
@@ -157,12 +157,12 @@ def _reader(
 
 
 def check_reader(conventions: Conventions, sources: Sources) -> None:
-    """Raise if an engine does not do what is asked of it, or does not take its settings.
+    """Raise if an engine cannot do what is asked of it, or does not take its settings.
 
     >>> check_reader(Conventions(ties="input"), Sources(engine="duckdb"))
     Traceback (most recent call last):
-    lexirecall.errors.UsageError: ties='input' goes by the order of rows, and a table has none
-      choose another rule, or read it without an engine
+    lexirecall.errors.UsageError: ties='input' goes by the order of rows, but a table has no order
+      choose another rule, or leave out the engine
     """
     _reader(conventions, sources, needs_judged=False)
 
@@ -204,7 +204,7 @@ def _side_by_side(
         futures = [pool.submit(read, run) for run in named]
         try:
             return [future.result() for future in futures]
-        except BaseException:  # an error, or the user's interruption: let nobody read on for nothing
+        except BaseException:  # an error, or the user's interruption: nobody should read on for nothing
             progress.stop()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
@@ -218,16 +218,16 @@ def check_common(judgments: Judgments, systems: list[SystemPositions]) -> None:
 
 
 def nothing_in_common(strangers: Sequence[str], requests: Sequence[str]) -> DataError:
-    """Say that systems answer none of the judged requests, of which some are named."""
+    """Return the error about systems that answer none of the judged requests, with examples of these."""
     return DataError(
-        f"no request in common with the judgments: {listed(strangers)}",
-        remedy=f"the judgments have requests such as {listed(map(repr, requests), most=3)}; "
+        f"no query in common with the judgments: {listed(strangers)}",
+        remedy=f"the judgments have queries such as {listed(map(repr, requests), most=3)}; "
         "are the ids written the same way, and is it the right file?",
     )
 
 
 def corpus_sizes(corpus_size: CorpusSize) -> int | Callable[[Sequence[str]], IntArray] | None:
-    """Return n; or, where it is not the same for all, what gives n of each judged request, [Q]; None if it is unknown.
+    """Return n, or a function that gives n of each judged request, [Q], if it is not the same for all; None if unknown.
 
     >>> corpus_sizes(100)
     100
@@ -246,5 +246,5 @@ def _sizes_of(sizes: Mapping[bytes, int], name: str, requests: Sequence[str]) ->
     missing = [request for request in requests if to_bytes(request) not in sizes]
     if missing:
         problem = f"{name}: no corpus size is given for {listed(missing)}"
-        raise DataError(problem, remedy="give one for each judged request")
+        raise DataError(problem, remedy="give one for each judged query")
     return np.array([sizes[to_bytes(request)] for request in requests], np.int64)

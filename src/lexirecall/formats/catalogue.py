@@ -30,7 +30,7 @@ def judgments_from_catalogue(qrels: str) -> Judgments:
     """Take the judgments of a data set; what must be downloaded for them is downloaded first.
 
     A document that is judged more than once, with different grades, is an error: ir_datasets gives one judgment for
-    each subtopic, and none of them is that of the request.
+    each subtopic, and none of these is the judgment of the request.
 
     >>> judgments_from_catalogue("ir_datasets:vaswani").num_relevant(1).sum()  # doctest: +SKIP
     2083
@@ -70,7 +70,7 @@ def _with_judgments(name: str) -> str:
     ir_datasets = _catalogue()
     parts = sorted(each for each in ir_datasets.registry if each.startswith(f"{name}/"))
     judged = [PREFIX + each for each in parts if ir_datasets.load(each).has_qrels()]
-    return f"those of its parts that have some: {listed(judged)}" if judged else "give a file of judgments"
+    return f"these parts of it have judgments: {listed(judged)}" if judged else "give a file of judgments"
 
 
 def _judgments(given: Iterable[Any], name: str) -> Judgments:
@@ -81,7 +81,7 @@ def _judgments(given: Iterable[Any], name: str) -> Judgments:
         grade = _grade(judgment, name)
         num_repeated += item in judged
         if judged.setdefault(item, grade) != grade:
-            which = f"document {shown(item)} of request {shown(judgment.query_id)}"
+            which = f"document {shown(item)} of query {shown(judgment.query_id)}"
             problem = f"{which} has the grades {plain(judged[item])} and {plain(grade)}"
             remedy = "are these judgments of subtopics? Give a file with one grade for each document"
             raise FormatError(name, None, problem, remedy=remedy)
@@ -94,15 +94,15 @@ def _grade(judgment: Any, name: str) -> float:
     try:
         grade = float(judgment.relevance)
     except (AttributeError, TypeError, ValueError):
-        problem = f"a judgment has no grade that is a number: {shown(repr(judgment))}"
+        problem = f"the grade of a judgment is not a number: {shown(repr(judgment))}"
         raise FormatError(name, None, problem, remedy="give a file of judgments") from None
     if not isfinite(grade):
-        raise FormatError(name, None, f"a grade is not finite: {shown(repr(judgment))}")
+        raise FormatError(name, None, f"the grade of a judgment is not finite: {shown(repr(judgment))}")
     return grade
 
 
 def _unreadable(qrels: str, error: Exception) -> FormatError:
-    """Say what could not be downloaded or read, why, and how to do without."""
+    """Return the error about what could not be downloaded or read: why, and what to do instead."""
     reason = error.args[1][-1][1] if _is_from_mirrors(error) else error
     why = f"({shown(str(reason) or type(reason).__name__)})"
     if not (addresses := list(dict.fromkeys(_addresses(error)))):
@@ -111,8 +111,8 @@ def _unreadable(qrels: str, error: Exception) -> FormatError:
         qrels,
         None,
         f"the judgments cannot be downloaded from {listed(addresses)} {why}",
-        remedy="is there a network? Else give a file; where there is one, "
-        f"`ir_datasets export {qrels.removeprefix(PREFIX)} qrels > qrels.txt` writes it",
+        remedy="check the network, or give a file; on a machine with a network, "
+        f"`ir_datasets export {qrels.removeprefix(PREFIX)} qrels > qrels.txt` writes one",
     )
 
 

@@ -1,11 +1,11 @@
-"""Folders: which files a folder holds that is one table.
+"""Folders: which files belong to a folder that is one table.
 
 Belongs here: the one rule by which frames, DuckDB and Spark choose the files of a folder. Not here: reading them
 (tablefiles, duckdb, engines).
 
-A folder holds Parquet files or CSV files, also in folders within it. What cannot be read, is empty or is of another
-kind is an error, since nobody could tell what was lost. Passed over are names that begin with `.` or `_`, as
-`_SUCCESS`, checksums, and files that only speak about the others: README, LICENSE and Markdown.
+A folder holds Parquet files or CSV files, also in folders within it. A file that cannot be read, is empty or is of
+another kind is an error, because nobody could tell what was lost. These are skipped: names that begin with `.` or `_`,
+such as `_SUCCESS`; checksums; and files that only describe the others: README, LICENSE and Markdown.
 """
 
 import os
@@ -21,7 +21,7 @@ _LEAST = 12  # bytes: twice the magic, and the length of the footer
 _PARQUET_NAMES = (".parquet", ".parq", ".pq")
 _CSV_NAMES = tuple(f"{kind}{packing}" for kind in (".csv", ".tsv") for packing in ("", ".gz", ".zst", ".bz2", ".xz"))
 _ABOUT, _BESIDE = ("readme", "license", "licence"), (".md", ".crc")
-_REMEDY = "mend or remove it; names that begin with . or _ are passed over"
+_REMEDY = "repair or remove it; names that begin with . or _ are skipped"
 
 
 def files_of(folder: str) -> list[str]:
@@ -37,11 +37,11 @@ def files_of(folder: str) -> list[str]:
     files = sorted(_found(folder))
     if not files:
         remedy = "name a file, or a folder of Parquet or CSV files"
-        raise FormatError(folder, None, "is a directory, without Parquet or CSV files", remedy=remedy)
+        raise FormatError(folder, None, "is a folder without Parquet or CSV files", remedy=remedy)
     are_parquet = [is_parquet(file) for file in files]
     if any(are_parquet) and not all(are_parquet):
         other = files[are_parquet.index(False)]
-        remedy = "a folder is one table, of Parquet files only or of CSV files only; move the others"
+        remedy = "a folder is one table, with only Parquet files or only CSV files; move the others"
         raise FormatError(str(other), None, "is CSV in a folder of Parquet files", remedy=remedy)
     return [str(file) for file in files]
 
@@ -67,7 +67,7 @@ def _is_hidden(name: str) -> bool:
 
 
 def is_parquet(file: Path) -> bool:
-    """Tell Parquet from CSV; raise if a file is damaged, or neither of the two."""
+    """Tell Parquet from CSV; raise if a file is damaged, or neither."""
     try:
         with file.open("rb") as opened:
             size = opened.seek(0, os.SEEK_END)

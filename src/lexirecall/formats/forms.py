@@ -26,10 +26,10 @@ from lexirecall.reader import reader_in_use
 
 
 class Form(Protocol):
-    """A run that can be read, and of which single rankings can be looked at."""
+    """A run that can be read as a whole, or one ranking at a time."""
 
     def systems(self, judgments: Judgments, conventions: Conventions, *, needs_judged: bool) -> list[SystemPositions]:
-        """Find where the judged items stand in the rankings of each system."""
+        """Find where the judged items are in the rankings of each system."""
 
     def items(self, system: str, request: bytes) -> Iterable[bytes]:
         """Give what a system retrieves for a request, in any order."""
@@ -89,7 +89,7 @@ class MappingRun:
         try:
             return [project_rankings(self.name, rankings, judgments, conventions, needs_judged=needs_judged)]
         except DuplicateItem as error:
-            problem = f"document {shown(error.item)} of request {shown(error.request)} is listed twice"
+            problem = f"document {shown(error.item)} of query {shown(error.request)} is listed twice"
             raise FormatError(self.label, None, problem, remedy="remove one of them", way_on=LEAVE_ONE) from None
 
     def items(self, _system: str, request: bytes) -> Iterable[bytes]:
@@ -106,7 +106,7 @@ class TableRun:
     name: str
     """For a table that names no systems."""
     is_given: bool
-    """Whether that name goes before what the table says."""
+    """Whether that name takes precedence over those in the table."""
 
     def systems(self, judgments: Judgments, conventions: Conventions, *, needs_judged: bool) -> list[SystemPositions]:
         """Read all rows."""

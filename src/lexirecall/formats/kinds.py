@@ -1,10 +1,10 @@
-"""Kinds: what an input is, and who reads it in each role that it can serve.
+"""Kinds: what an input is, and what reads it in each role that it can serve.
 
 Belongs here: the one table of what judgments, runs, providers and corpus sizes may be given as. Not here: what lines,
 keys and rows mean (trec, memory, rows, labels), what runs are called (naming).
 
-A new format is one row: how it is known, what it is opened as, and, for each role, who reads that. The first row that
-knows an input counts. Files are known by their content; what is none of the others is text.
+A new format is one row: how to recognize it, how to open it and, for each role, what reads it. The first row that
+knows an input counts. Files are known by their content; a file that is none of the others is text.
 """
 
 import os
@@ -38,16 +38,16 @@ from lexirecall.reader import reader_in_use
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """What was given, or the source if that is a file, and what it is for."""
+    """An input, or the source if it is a file, and what it is for."""
 
     value: Any
     role: str
     """Whether it holds `qrels`, a `run`, `providers` or `corpus_size`."""
     columns: Given = None
     system: str = ""
-    """What a run is called that does not name itself."""
+    """The name of a run that does not name itself."""
     is_given: bool = False
-    """Whether that name goes before what the run says."""
+    """Whether that name takes precedence over the run's own."""
 
     @property
     def name(self) -> str:
@@ -56,7 +56,7 @@ class Input:
 
 
 Readers = Mapping[str, Callable[[Any, Input], Any]]
-"""By role, who makes judgments, a form of runs, pairs or sizes of what an input is opened as."""
+"""By role, what turns an opened input into judgments, a form of runs, pairs or sizes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def _kinds(given: Input) -> Iterator[Kind]:
 
 
 def kind_of(given: Input) -> Kind | None:
-    """Return what an input is; None for a path, which is known once it is a source, and for what cannot be one.
+    """Return what an input is; None for a path, which is known only as a source, and for what cannot be an input.
 
     >>> kind_of(Input({"q": {"a": 1}}, "qrels")) is MAPPING, kind_of(Input("bm25.run", "run"))
     (True, None)
@@ -161,7 +161,7 @@ def read_input(given: Input) -> Any:
 
 
 def table_files(path: str | os.PathLike[str], role: str, columns: Given = None) -> TableFiles | None:
-    """Return the files of a table that an engine reads itself; None if what is there is something else."""
+    """Return the files of a table that an engine reads itself; None for anything else."""
     with Source(path) as source:
         given = Input(source, role, columns)
         kind = kind_of(given)
@@ -171,7 +171,7 @@ def table_files(path: str | os.PathLike[str], role: str, columns: Given = None) 
 def may_hold_table(run: object, columns: Given = None) -> bool:
     """Tell whether something may be a table of several systems: a frame, a folder, or a file that looks like one.
 
-    A pipe cannot be looked into without taking what it holds, so that the answer is yes.
+    A pipe cannot be looked into without emptying it, so the answer is yes.
     """
     if not isinstance(run, (str, os.PathLike)):
         return kind_of(Input(run, "run")) is FRAME

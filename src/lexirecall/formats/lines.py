@@ -2,8 +2,8 @@
 
 Belongs here: where lines begin and end, and how long one may be. Not here: what a line means (trec).
 
-A line has a limit, so that no file, however well it is packed, takes more memory than that; and blank lines cost no
-more than reading them does.
+The length of a line is limited, so no file takes more memory than that, however well it is packed. Blank lines cost no
+more than reading them.
 """
 
 import re
@@ -13,12 +13,12 @@ from lexirecall.errors import FormatError
 from lexirecall.formats.source import Source
 
 LONGEST_LINE = 1 << 26  # bytes, without the newline
-_BLOCK = 1 << 18  # never more than the longest line, so that only a line that blocks break off can be too long
+_BLOCK = 1 << 18  # never more than the longest line: only a line that is broken off by blocks can be too long
 _GAP = re.compile(rb"\n\s*\n")
 
 
-class NoLines(FormatError):  # noqa: N818 - the name says what the text has not
-    """A text has no lines that say anything, or one without an end; no damage needs to be looked for."""
+class NoLines(FormatError):  # noqa: N818 - the name says what the text lacks
+    """A text has no lines with content, or a line without an end; there is no need to look for damage."""
 
 
 def groups_of_lines(source: Source) -> Iterator[tuple[int, list[bytes]]]:
@@ -54,10 +54,10 @@ def too_long(source: Source, number: int) -> NoLines:
     """Return the error about a line that is too long to be one."""
     size = f"{LONGEST_LINE >> 20} MiB" if LONGEST_LINE >> 20 else f"{LONGEST_LINE} bytes"
     problem = f"line {number:,} is longer than {size}"
-    return NoLines(source.name, number, problem, remedy="is this text with line ends?")
+    return NoLines(source.name, number, problem, remedy="is this text with line breaks?")
 
 
 def nothing_in(source: Source, num_lines: int) -> NoLines:
-    """Return the error about a file that says nothing."""
-    problem = "the file has no lines but empty ones and comments" if num_lines else "the file is empty"
-    return NoLines(source.name, None, problem, remedy="was it written to the end?")
+    """Return the error about a file without content."""
+    problem = "the file has only empty lines and comments" if num_lines else "the file is empty"
+    return NoLines(source.name, None, problem, remedy="was it written completely?")

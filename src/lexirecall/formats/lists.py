@@ -18,8 +18,8 @@ from lexirecall.manifest import Conventions
 from lexirecall.positions import SystemPositions
 
 LEAVE_ONE = WayOn("duplicates", {"first": "the first line", "best": "the highest score"})
-"""What can be done about an item that is listed twice, beside removing it."""
-_BATCH = 1 << 12  # lines that are ordered together: memory follows this, or one request, and not the run
+"""What can be done about an item that is listed twice, besides removing it."""
+_BATCH = 1 << 12  # lines that are ordered together: memory depends on this, or on one request, not on the run
 
 
 @dataclass(slots=True)
@@ -30,11 +30,11 @@ class RankedList:
     items: list[bytes]
     scores: list[float] | None
     num_extra: int = 0
-    """Lines with more fields than a line has."""
+    """Lines with more fields than a line needs."""
 
 
 class DuplicateItem(Exception):  # noqa: N818 - the reader that catches it knows file and lines, and raises the error
-    """An item stands twice in one ranking."""
+    """An item is listed twice in one ranking."""
 
     def __init__(self, request: bytes, item: bytes) -> None:
         super().__init__(request, item)

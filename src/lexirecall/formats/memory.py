@@ -3,8 +3,8 @@
 Belongs here: {request: {item: value}}, {request: [item, …]}, {item: provider} and {request: size}. Not here: text
 (trec), what becomes of rankings (lists).
 
-Ids are text or whole numbers, which are taken as their text, so that 7 and "7" are the same request. A grade or a score
-is any real number; true and false are 1 and 0, as in a table.
+Ids are text, or whole numbers, which are taken as their text: 7 and "7" are the same request. A grade or a score is any
+real number; true and false are 1 and 0, as in a table.
 """
 
 import json
@@ -19,19 +19,20 @@ from lexirecall.errors import FormatError, UsageError, shown
 from lexirecall.formats.idtypes import type_of_keys
 from lexirecall.formats.lists import RankedList
 from lexirecall.formats.source import BYTE_ORDER_MARK, Source
+from lexirecall.formats.values import PROVIDER_REMEDY
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import MOST_ITEMS
 from lexirecall.text import id_of, to_bytes
 
-QRELS_SHAPE = "judgments are {request: {document: grade}}"
+QRELS_SHAPE = "judgments are {query: {document: grade}}"
 PROVIDERS_SHAPE = "a map of providers is {document: name} or {document: [name, ...]}"
 ID_SHAPE = 'ids are text or whole numbers, such as "FR94-1" or 17'
-RUN_SHAPE = "a run is {request: {document: score}} or, without scores, {request: [document, ...]}"
+RUN_SHAPE = "a run is {query: {document: score}} or, without scores, {query: [document, ...]}"
 _SHAPES = {"qrels": QRELS_SHAPE, "run": RUN_SHAPE, "providers": PROVIDERS_SHAPE}
 
 
 def is_json(source: Source) -> bool:
-    """Tell whether a file holds JSON, by its first character; blanks go before it, but not without end."""
+    """Tell whether a file holds JSON, by its first character; blanks may come before it, up to a limit."""
     return source.head.removeprefix(BYTE_ORDER_MARK).lstrip().startswith((b"{", b"["))
 
 
@@ -60,7 +61,7 @@ def _unique(pairs: list[tuple[str, Any]], source: Source) -> dict[str, Any]:
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
         raise FormatError(
-            source.name, None, f"the key {shown(twice)} is twice in one object", remedy="keep one of them"
+            source.name, None, f"the key {shown(twice)} occurs twice in one object", remedy="keep one of them"
         )
     return content
 
@@ -75,20 +76,21 @@ def judgments_from_mapping(grades: Mapping[Any, Any], name: str) -> Judgments:
     for request, judged in grades.items():
         if not isinstance(judged, Mapping):
             raise FormatError(
-                name, None, f"request {request!r} has no mapping: {shown(repr(judged))}", remedy=QRELS_SHAPE
+                name,
+                None,
+                f"the value of query {request!r} is not a mapping: {shown(repr(judged))}",
+                remedy=QRELS_SHAPE,
             )
         if _id(request, name) in read:
             raise FormatError(
-                name, None, f"two requests have the text {str(request)!r}", remedy="ids are compared as text"
+                name, None, f"two queries have the same text: {str(request)!r}", remedy="ids are compared as text"
             )
         pairs = {_id(item, name, request): _grade(grade, request, item, name) for item, grade in judged.items()}
         if len(pairs) < len(judged):
-            raise FormatError(
-                name, None, f"two documents of request {request!r} have the same text", remedy=QRELS_SHAPE
-            )
+            raise FormatError(name, None, f"two documents of query {request!r} have the same text", remedy=QRELS_SHAPE)
         read[_id(request, name)] = pairs
     if not read:
-        raise FormatError(name, None, "there are no judgments", remedy=QRELS_SHAPE)
+        raise FormatError(name, None, "the judgments are empty", remedy=QRELS_SHAPE)
     return Judgments.from_grades(read, name=name, request_type=type_of_keys(grades))
 
 
@@ -98,7 +100,7 @@ def rankings_from_mapping(run: Mapping[Any, Any], name: str) -> Iterator[RankedL
     for request, listed in run.items():
         if _id(request, name) in seen:
             raise FormatError(
-                name, None, f"two requests have the text {str(request)!r}", remedy="ids are compared as text"
+                name, None, f"two queries have the same text: {str(request)!r}", remedy="ids are compared as text"
             )
         seen.add(_id(request, name))
         if isinstance(listed, Mapping):
@@ -109,7 +111,7 @@ def rankings_from_mapping(run: Mapping[Any, Any], name: str) -> Iterator[RankedL
             yield RankedList(_id(request, name), [_id(item, name, request) for item in items], None)
         else:
             raise FormatError(
-                name, None, f"request {request!r} has no ranking: {shown(repr(listed))}", remedy=RUN_SHAPE
+                name, None, f"the value of query {request!r} is not a ranking: {shown(repr(listed))}", remedy=RUN_SHAPE
             )
 
 
@@ -125,7 +127,7 @@ def pairs_from_mapping(providers: Mapping[Any, Any], name: str) -> Iterator[tupl
             is_name = isinstance(owner, (str, bytes, Integral)) and not isinstance(owner, bool)
             if not is_name or not _id(owner, name).strip():
                 problem = f"document {item!r}: {shown(repr(owner))} is not the name of a provider"
-                raise FormatError(name, None, problem, remedy=f"{PROVIDERS_SHAPE}; leave out what has none")
+                raise FormatError(name, None, problem, remedy=f"{PROVIDERS_SHAPE}; {PROVIDER_REMEDY}")
             yield _id(item, name), _id(owner, name)
 
 
@@ -142,8 +144,8 @@ def checked_size(size: Any) -> int:
 
 
 def _id(identifier: Any, name: str, request: Any = None) -> bytes:
-    """Return the bytes of an id: that of an item of this request, or of a request itself."""
-    if type(identifier) is str and identifier.isascii():  # nearly all, and soon done
+    """Return the bytes of an id: of an item of this request, or of a request itself."""
+    if type(identifier) is str and identifier.isascii():  # nearly all ids, and fast
         return identifier.encode()
     try:
         return id_of(identifier)
@@ -154,9 +156,9 @@ def _id(identifier: Any, name: str, request: Any = None) -> bytes:
         raise FormatError(name, None, problem, remedy=remedy) from None
     except UnicodeEncodeError:
         problem = f"the id {shown(ascii(identifier))} is not valid Unicode"
-        raise FormatError(name, None, problem, remedy="ids are text; a lone surrogate stands for nothing") from None
+        raise FormatError(name, None, problem, remedy="ids are text; a lone surrogate is not a character") from None
     except ValueError as error:  # a whole number with thousands of digits
-        raise FormatError(name, None, f"an id cannot be written: {error}", remedy=ID_SHAPE) from None
+        raise FormatError(name, None, f"an id cannot be written as text: {error}", remedy=ID_SHAPE) from None
 
 
 def _grade(value: Any, request: Any, item: Any, name: str) -> float:
@@ -164,7 +166,7 @@ def _grade(value: Any, request: Any, item: Any, name: str) -> float:
         return float(value)
     number = _real(value, "grade", request, item, name)
     if not isfinite(number):
-        problem = f"request {request!r}, document {item!r}: the grade is not finite: {value!r}"
+        problem = f"query {request!r}, document {item!r}: the grade is not finite: {value!r}"
         raise FormatError(name, None, problem, remedy="write a plain number")
     return number
 
@@ -172,20 +174,20 @@ def _grade(value: Any, request: Any, item: Any, name: str) -> float:
 def _score(value: Any, request: Any, item: Any, name: str) -> float:
     number = value if type(value) is float else _real(value, "score", request, item, name)
     if number != number:  # noqa: PLR0124 - only NaN differs from itself
-        problem = f"request {request!r}, document {item!r}: the score is NaN"
-        raise FormatError(name, None, problem, remedy="NaN has no place in an order")
+        problem = f"query {request!r}, document {item!r}: the score is NaN"
+        raise FormatError(name, None, problem, remedy="NaN cannot be ordered")
     return number
 
 
 def _real(value: Any, what: str, request: Any, item: Any, name: str) -> float:
     """Accept Python's and numpy's numbers alike, and nothing that only looks like one."""
     if not isinstance(value, Real) and not hasattr(value, "__float__"):
-        problem = f"request {request!r}, document {item!r}: the {what} is not a number: {shown(repr(value))}"
+        problem = f"query {request!r}, document {item!r}: the {what} is not a number: {shown(repr(value))}"
         raise FormatError(name, None, problem, remedy=QRELS_SHAPE if what == "grade" else RUN_SHAPE)
     try:
         return float(value)
     except OverflowError:  # as in text, where 1e400 is infinite
         return inf if value > 0 else -inf
     except (TypeError, ValueError) as error:
-        problem = f"request {request!r}, document {item!r}: the {what} is not a number: {error}"
+        problem = f"query {request!r}, document {item!r}: the {what} is not a number: {error}"
         raise FormatError(name, None, problem, remedy="write a plain number") from None

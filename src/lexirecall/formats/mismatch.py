@@ -1,10 +1,10 @@
-"""Mismatch: a system that retrieves no judged item at all, perhaps because ids are written otherwise.
+"""Mismatch: a system that retrieves no judged item at all, perhaps because ids are written differently.
 
-Belongs here: telling such a system, and ids of both sides as examples. Not here: how runs are read (forms), what a
+Belongs here: recognizing such a system, and ids of both sides as examples. Not here: how runs are read (forms), what a
 reader is told (verbs).
 
-The examples are the least ids by their bytes, of the first judged request that the system answers, so that every way of
-reading gives the same.
+The examples are the least ids by their bytes, of the first judged request that the system answers: every way of
+reading gives the same ones.
 """
 
 from collections.abc import Callable, Iterable
@@ -21,7 +21,7 @@ EXAMPLES = 3
 
 
 def finds_judged(system: SystemPositions) -> bool:
-    """Tell whether a system is known to retrieve a judged item; imputed ones stand below its lists."""
+    """Tell whether a system is known to retrieve a judged item; imputed ones are below its lists."""
     others = 0 if system.others is None else len(system.others.items)
     lengths = np.repeat(system.num_retrieved, system.found.segments.sizes)
     return others > 0 or bool((system.found.positions <= lengths).any())

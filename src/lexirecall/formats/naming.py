@@ -24,12 +24,12 @@ Runs = Run | Sequence[Run] | Mapping[str, Run]
 
 @dataclass(frozen=True, slots=True)
 class NamedRun:
-    """A run and what it is called; or a table of runs, with the name for the case that it names none itself."""
+    """A run and what it is called; or a table of runs, and the name to use if it names none itself."""
 
     name: str
     run: Run
     is_given: bool = False
-    """Whether the name was given with the run, and so goes before what the run says of itself."""
+    """Whether the name was given with the run, and so takes precedence over the run's own."""
 
     @property
     def size(self) -> int:
@@ -45,7 +45,7 @@ class NamedRun:
 
 
 def name_runs(runs: Runs, columns: Given = None, stdin_name: str | None = None) -> list[NamedRun]:
-    """Name every run, and refuse two of one name; patterns stand for the files that match.
+    """Name every run, and refuse two with the same name; patterns stand for the files that match.
 
     A table, which may be known as one by `columns` only, names its systems itself.
 
@@ -58,7 +58,7 @@ def name_runs(runs: Runs, columns: Given = None, stdin_name: str | None = None) 
     if stdin_name is not None:
         named = _with_stdin_named(named, stdin_name)
     if not named:
-        raise UsageError("there are no runs to evaluate")
+        raise UsageError("no runs to evaluate")
     times = Counter(run.name for run in named)
     known = [run for run in named if times[run.name] > 1 and not (run.is_given or may_hold_table(run.run, columns))]
     check_names([(run.name, _shown(run.run)) for run in known])
@@ -72,7 +72,7 @@ def _with_stdin_named(named: list[NamedRun], name: str) -> list[NamedRun]:
 
 
 def check_names(named: Iterable[tuple[str, str]]) -> None:
-    """Raise if two of these have the same name; with each goes where it comes from."""
+    """Raise if two of these have the same name; each comes with its source."""
     sources: dict[str, list[str]] = {}
     for name, source in named:
         sources.setdefault(name, []).append(source)
@@ -82,10 +82,10 @@ def check_names(named: Iterable[tuple[str, str]]) -> None:
 
 
 def count_runs(runs: Runs, most: int | None = None, columns: Given = None) -> int | None:
-    """Return how many runs these are, None where only reading tells: a table may hold several.
+    """Return how many runs these are; None if only reading tells, because a table may hold several.
 
-    From two to `most` no file is opened for that, and tables count as one: what matters is that there are enough, and
-    whether tables hold too many is seen once they are read.
+    From two to `most`, no file is opened, and each table counts as one: what matters is that there are enough. Whether
+    tables hold too many shows once they are read.
 
     >>> count_runs(["bm25.run", "dense.run"]), count_runs({"q": ["a"]})
     (2, 1)
@@ -112,7 +112,7 @@ def single(path: str | os.PathLike[str], what: str) -> str:
     """Return the one file that a path or a pattern stands for."""
     files = matching(path)
     if len(files) > 1:
-        problem = f"{what}: {os.fspath(path)!r} matches {len(files):,} files, but must be one"
+        problem = f"{what}: {os.fspath(path)!r} matches {len(files):,} files, but must match one"
         raise UsageError(problem, remedy="name one file, or a folder of Parquet files that are one table")
     return files[0]
 
@@ -127,12 +127,12 @@ def _named(runs: Runs) -> list[NamedRun]:
     if _is_in_memory(runs):
         return [NamedRun("run", runs)]
     if not isinstance(runs, Iterable) or hasattr(runs, "columns"):  # going through a data frame gives its columns
-        raise UsageError(f"runs is a {type(runs).__name__}, but must be a run, several, or a mapping of names to runs")
+        raise UsageError(f"runs is of type {type(runs).__name__}, but must be a run, several runs or {{name: run}}")
     return _numbered(runs)
 
 
 def _numbered(runs: Iterable[Run]) -> list[NamedRun]:
-    """Call files by their names, and others by their place."""
+    """Name files by their file names, and others by their place."""
     named = []
     for number, run in enumerate(runs, 1):
         if isinstance(run, (str, os.PathLike)):
@@ -140,8 +140,7 @@ def _numbered(runs: Iterable[Run]) -> list[NamedRun]:
         elif _is_in_memory(run):
             named.append(NamedRun(f"run{number}", run))
         else:
-            problem = f"a run is a {type(run).__name__}, but must be a path or a mapping, or a data frame"
-            raise UsageError(problem)
+            raise UsageError(f"a run is of type {type(run).__name__}, but must be a path, a mapping or a data frame")
     return named
 
 

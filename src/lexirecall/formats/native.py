@@ -3,8 +3,8 @@
 Belongs here: handing judgments and blocks to lexirecall._native and taking arrays back. Not here: what lines mean
 (trec).
 
-It means what the Python reader means. Where a line means nothing, that reader says why; and what is rare (requests
-whose lines are scattered, duplicates to be left out) it reads itself.
+It understands a file as the Python reader does. If a line makes no sense, that reader says why. That reader also reads
+what is rare: requests with scattered lines, and duplicates to be left out.
 """
 
 import os

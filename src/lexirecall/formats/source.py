@@ -24,7 +24,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # says nothing in UTF-8
 SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 _BLOCK = 1 << 18
 _HEAD = 1 << 16
-_MOST_BLANKS = 1 << 20  # that go before what a text says, so that a file of nothing but blanks is not held in memory
+_MOST_BLANKS = 1 << 20  # before the text itself; a file of nothing but blanks is not held in memory
 _ROOM = 1 << 26
 _MOST_UNPACKED = 1000  # times its packed size; text that says something comes to a tenth of that
 _REFUSED = {
@@ -35,7 +35,7 @@ _REFUSED = {
 
 
 def is_file(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a path is that of a file; what is too long to be looked at is not, and opening it says why."""
+    """Tell whether a path is that of a file; a path that is too long is not, and opening it says why."""
     return os.path.isfile(path)  # noqa: PTH113 - Path.is_file raises what it does not know
 
 
@@ -81,7 +81,7 @@ class Source:
 
     @property
     def run_name(self) -> str:
-        """What a run read from it is called: the file name, less compression suffix and a leading `input.`.
+        """What a run read from it is called: the file name, without compression suffix and a leading `input.`.
 
         >>> Source("runs/input.bm25.run.gz").run_name, Source("-").run_name
         ('bm25.run', '-')
@@ -168,7 +168,7 @@ class Source:
                 size += len(block)
                 if self.is_packed and size > max(_ROOM, _MOST_UNPACKED * self._num_read):
                     problem = f"the compressed data unpacks to more than {_MOST_UNPACKED:,} times its size"
-                    raise FormatError(self.name, None, problem, remedy="unpack it first, if it is what it should be")
+                    raise FormatError(self.name, None, problem, remedy="unpack it first, if you trust it")
         return b"".join(blocks)
 
     def check_intact(self) -> None:
@@ -178,7 +178,7 @@ class Source:
                 pass
 
     def _count(self, number: int) -> None:
-        """Take note of bytes that were read, as they are packed."""
+        """Count bytes that were read, packed as they are."""
         self._num_read += number
         if self.advance is not None:
             self.advance(number)
@@ -195,7 +195,7 @@ class Source:
         yield self._kept
 
     def _keep(self) -> BinaryIO:
-        """Copy a pipe to disk, since some files must be read twice."""
+        """Copy a pipe to disk, because some files must be read twice."""
         with sys.stdin.buffer if self.path == "-" else Path(self.path).open("rb") as pipe:
             kept = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - lives as long as the source
             shutil.copyfileobj(pipe, kept)
@@ -249,7 +249,7 @@ class _Continued(io.RawIOBase):
 
 
 def _checked(unpacked: Any, name: str) -> IO[bytes]:
-    """Refuse by its first bytes what is no text."""
+    """Refuse what is not text, by its first bytes."""
     stream = unpacked if isinstance(unpacked, io.BufferedReader) else io.BufferedReader(unpacked, _BLOCK)
     head = stream.peek(5)
     for magic, (problem, remedy) in _REFUSED.items():
@@ -325,7 +325,7 @@ class _Zstandard(io.RawIOBase):
     def _unpack(self) -> bool:
         """Unpack one block, or return False at the end."""
         rest = self._frame.unused_data if self._frame is not None and self._frame.eof else b""
-        block = rest or self._packed.read(1 << 10)  # little, since it may unpack to 32 MiB
+        block = rest or self._packed.read(1 << 10)  # little, because it may unpack to 32 MiB
         if not block:
             if self._frame is not None and not self._frame.eof:
                 raise EOFError

@@ -1,16 +1,16 @@
 """TREC text: qrels and runs, line by line.
 
-Belongs here: what the lines of a file mean, and what is wrong with those that mean nothing. Not here: opening and
+Belongs here: what the lines of a file mean, and what is wrong with those that make no sense. Not here: opening and
 unpacking (source), rankings (lists).
 
     qrels  request  ignored  item  grade              run  request  ignored  item  ignored  score  [tag  [ignored …]]
     corpus sizes  request  size                       providers  item  name, which may hold blanks
 
-Fields are separated by any blanks; empty lines and lines that begin with # are passed over. This is the readable
+Fields are separated by any blanks; empty lines and lines that begin with # are skipped. This is the readable
 reader: it defines what a file means, and holds one request at a time.
 
-What follows the tag of a run is ignored and counted, as trec_eval's format has it, unless it may be there because an id
-holds a blank: then the rank is no number, or what should be the tag is one, the score.
+Fields after the tag of a run are ignored and counted, as in trec_eval's format, unless they may be there because an id
+holds a blank: then the rank is not a number, or the score is where the tag should be.
 """
 
 import contextlib
@@ -63,7 +63,7 @@ def read_qrels(source: Source) -> Judgments:
 
 @contextlib.contextmanager
 def damage_first(source: Source) -> Iterator[None]:
-    """Where a line makes no sense, say first if the file is damaged."""
+    """If a line makes no sense, say first whether the file is damaged."""
     try:
         yield
     except NoLines:
@@ -81,7 +81,7 @@ def _read_qrels(source: Source) -> Judgments:
             remedy = f"is this a run? {_ORDER}" if len(fields) == 6 else ""
             if len(fields) == 5:
                 remedy = f"is there a blank inside an id, or is this a run? {_ORDER}"
-            raise _wrong_fields(source, number, "qrels", 4, "request 0 document grade", fields, remedy)
+            raise _wrong_fields(source, number, "qrels", 4, "query 0 document grade", fields, remedy)
         request, _, item, text = fields
         grade = _number(text, source, number, "grade")
         judged = grades.setdefault(request, {})
@@ -98,7 +98,7 @@ def read_sizes(source: Source) -> dict[bytes, int]:
     sizes: dict[bytes, int] = {}
     for number, fields in lines(source):
         if len(fields) != 2:
-            raise _wrong_fields(source, number, "corpus size", 2, "request size", fields, "one line for each request")
+            raise _wrong_fields(source, number, "corpus size", 2, "query size", fields, "one line for each query")
         request, text = fields
         size = int(text) if text.isdigit() and len(text) <= _MOST_DIGITS else 0
         if not 0 < size < MOST_ITEMS:
@@ -106,7 +106,7 @@ def read_sizes(source: Source) -> dict[bytes, int]:
             raise FormatError(source.name, number, problem, remedy="write how many documents there are, as in 528155")
         if sizes.setdefault(request, size) != size:
             earlier = next(n for n, others in lines(source) if others[0] == request)
-            problem = f"request {shown(request)} has size {size} here and {sizes[request]} on line {earlier}"
+            problem = f"query {shown(request)} has size {size} here and {sizes[request]} on line {earlier}"
             raise FormatError(source.name, number, problem, remedy="keep one of the two lines")
     return sizes
 
@@ -138,8 +138,8 @@ def project_text(
             raise listed_twice(source, error) from None
 
 
-class _Interleaved(Exception):  # noqa: N818 - a turn of the road, not an error
-    """The lines of a request do not stand together."""
+class _Interleaved(Exception):  # noqa: N818 - a detour, not an error
+    """The lines of a request are not together."""
 
 
 RunLine = tuple[bytes, bytes, float, bool]
@@ -164,19 +164,19 @@ def _run_line(source: Source, number: int, fields: list[bytes], strict: bool) ->
         if has_more and not strict:
             remedy = _blank_inside(fields)
         if remedy or strict or not has_more:
-            raise _wrong_fields(source, number, "run", 6, "request Q0 document rank score tag", fields, remedy)
+            raise _wrong_fields(source, number, "run", 6, "query Q0 document rank score tag", fields, remedy)
     try:
         score = number_of(fields[4])
     except ValueError:
         score = _number(fields[4], source, number, "score")
     if score != score:  # noqa: PLR0124 - only NaN differs from itself
         problem = f"the score is NaN: {shown(b' '.join(fields))}"
-        raise FormatError(source.name, number, problem, remedy="NaN has no place in an order")
+        raise FormatError(source.name, number, problem, remedy="NaN cannot be ordered")
     return fields[0], fields[2], score, has_more
 
 
 def _blank_inside(fields: list[bytes]) -> str:
-    """Say why a line with more fields than it needs may owe them to a blank inside an id, or nothing if it does not."""
+    """Say why a blank inside an id may be the reason for too many fields on a line; say nothing if it is not."""
     if not fields[3][fields[3].startswith((b"+", b"-")) :].isdigit():
         return f"is there a blank inside an id? {shown(fields[3])} is where the rank should be"
     try:
@@ -256,7 +256,7 @@ def _wrong_fields(
         remedy = "fields are separated by blanks, not by commas"
     elif not remedy:
         remedy = (
-            "is there a blank inside an id?" if len(fields) > count else "is a column missing, or the file cut off?"
+            "is there a blank inside an id?" if len(fields) > count else "is a column missing, or is the file cut off?"
         )
     problem = f"a {kind} line has {count} fields ({names}), found {found}: {shown(text)}"
     return FormatError(source.name, number, problem, remedy=remedy)
@@ -265,7 +265,7 @@ def _wrong_fields(
 def _judged_twice(source: Source, number: int, request: bytes, item: bytes, first: float, second: float) -> FormatError:
     earlier = next(n for n, fields in lines(source) if fields[0:3:2] == [request, item])
     grades = f"has grade {plain(second)} here and {plain(first)} on line {earlier}"
-    problem = f"document {shown(item)} of request {shown(request)} {grades}"
+    problem = f"document {shown(item)} of query {shown(request)} {grades}"
     return FormatError(source.name, number, problem, remedy="keep one of the two lines")
 
 
@@ -276,7 +276,7 @@ def listed_twice(source: Source, error: DuplicateItem) -> FormatError:
     return FormatError(
         source.name,
         second,
-        f"document {shown(error.item)} of request {to_text(error.request)!r} is listed twice, first on line {first}",
+        f"document {shown(error.item)} of query {to_text(error.request)!r} is listed twice, first on line {first}",
         remedy="remove one of them",
         way_on=LEAVE_ONE,
     )

@@ -1,10 +1,10 @@
-"""Values: what a column of a table may hold, which values are ids and numbers, and what is said of all others.
+"""Values: what a column of a table may hold, which values are ids and numbers, and what messages say of all others.
 
 Belongs here: rules and words that hold for frames, for files and for every engine. Not here: reading columns (frames,
 engines).
 
 An id is text or a whole number, which is its decimal text: the float 7.0 and the decimal 7.00 are 7. A float is taken
-for a whole number only where it holds every whole number of that size, since 2^53 + 1 is stored as 2^53. Bytes are
+for a whole number only if it holds every whole number of that size, because 2^53 + 1 is stored as 2^53. Bytes are
 text in UTF-8. Fractions, truth values, dates and lists are not ids.
 """
 
@@ -35,6 +35,7 @@ WORDS = {
 IDS = ("request", "item", "system", "provider")
 ID_REMEDY = "ids are text or whole numbers; convert the column, or leave such rows out"
 MISSING_REMEDY = "leave such rows out, or fill them in"
+PROVIDER_REMEDY = "leave out documents without a provider"
 NUMBER_REMEDY = "write a plain number, as in 12.5 or 1e-3; leave out rows without one"
 _KINDS = (
     ("durations", r"interval|duration"),
@@ -59,7 +60,7 @@ _AS_NUMBERS = {*_AS_IDS, "truth values"}
 
 
 def kind_of(type_name: str) -> str:
-    """Return what a column holds by the name of its type, in any of the libraries; plural nouns are of no use as ids.
+    """Return what a column holds by the name of its type, in any of the libraries; plural nouns cannot serve as ids.
 
     >>> [kind_of(name) for name in ("UTINYINT", "Float32", "large_string", "BIGINT[]", "timestamp_ntz", "INTERVAL")]
     ['integer', 'float32', 'text', 'lists', 'timestamps', 'durations']
@@ -85,12 +86,12 @@ def check_kind(kind: str, role: str, column: str, source: str) -> None:
 
 
 def missing(role: str) -> str:
-    """Say that a value is not there; NaN is what some libraries put where a number is missing."""
+    """Say that a value is missing; some libraries write NaN for a missing number."""
     return f"the {WORDS[role]} is missing" if role in IDS else f"the {WORDS[role]} is missing or NaN"
 
 
 def fault(role: str, kind: str, value: str) -> tuple[str, str]:
-    """Return what is wrong with a value that is no id, or no number, in a column of this kind, and the remedy.
+    """Return what is wrong with a value that is not an id, or not a number, in a column of this kind, and the remedy.
 
     >>> fault("item", "float64", "2.5")[0], fault("request", "float32", "1e9")[0]
     ('the document id is not a whole number: 2.5', 'the query id is too large for its float type: 1000000000.0')
