@@ -371,7 +371,7 @@ def test_systems_are_named_by_their_column_or_by_their_place(make: Make) -> None
 
 @every_library
 def test_a_name_for_a_frame_of_several_systems_is_refused(make: Make) -> None:
-    with pytest.raises(FormatError, match=r"run 'mine': the column 'system' has 2 systems.*\n.*by itself"):
+    with pytest.raises(FormatError, match=r"run 'mine': the column 'system' has 2 runs.*\n.*by itself"):
         project(make(QRELS), {"mine": make({**RUN, "system": ["x", "y", "x"]})})
 
 
@@ -498,12 +498,12 @@ def one(column: str, value: Any, *, row: int = 1) -> Columns:
         ({**one("qid", ""), "score": ["1", "high", "3"]}, r"row 1: the score is not a number: 'high'"),
         (
             one("docno", "a", row=2),
-            r"row 2: document 'a' of request 'q' is listed twice, first in row 0\n.*duplicates=",
+            r"row 2: document 'a' of query 'q' is listed twice, first in row 0\n.*duplicates=",
         ),
-        ({"qid": ["q"], "docno": ["a"]}, r"there is no column of score or rank among qid, docno"),
+        ({"qid": ["q"], "docno": ["a"]}, r"found no column of scores or ranks among qid, docno"),
         (
             {"question": ["q"], "answer": ["a"], "score": [1]},
-            r"there is no column of request and item among question, ",
+            r"found no column of query ids and document ids among question, ",
         ),
         ({"qid": [], "docno": [], "score": []}, r"the table has no rows"),
     ],
@@ -521,11 +521,11 @@ def test_a_frame_that_is_no_run_is_refused(make: Make, columns: Columns, said: s
         ({**QRELS, "rating": [1.0, 2.0, float("inf")]}, r"row 2: the grade is not finite: inf"),
         (
             {**QRELS, "user": ["u", "v", "u"], "item": ["a", "a", "a"]},
-            r"row 2: document 'a' of request 'u' has grade 4 here and 5 in row 0",
+            r"row 2: document 'a' of query 'u' has grade 4 here and 5 in row 0",
         ),
         ({**QRELS, "item": ["a", None, "b"]}, r"row 1: the document id is missing"),
         ({"user": [], "item": [], "rating": []}, r"the table has no rows"),
-        ({"rating": [1]}, r"there is no column of request and item among rating\n.*columns="),
+        ({"rating": [1]}, r"found no column of query ids and document ids among rating\n.*columns="),
     ],
 )
 def test_a_frame_that_is_no_judgments_is_refused(make: Make, columns: Columns, said: str) -> None:
@@ -535,7 +535,7 @@ def test_a_frame_that_is_no_judgments_is_refused(make: Make, columns: Columns, s
 
 @every_library
 def test_a_frame_with_no_request_in_common_is_refused(make: Make) -> None:
-    with pytest.raises(DataError, match=r"no request in common with the judgments: run\n"):
+    with pytest.raises(DataError, match=r"no query in common with the judgments: run\n"):
         project({"q": {"a": 1}}, make(RUN))
 
 
@@ -573,7 +573,7 @@ def test_a_frame_whose_columns_have_one_name_is_refused() -> None:
 
 
 def test_a_role_that_there_is_not_is_refused() -> None:
-    with pytest.raises(UsageError, match="there is no role 'document'"):
+    with pytest.raises(UsageError, match="unknown role 'document'"):
         project({"q": {"a": 1}}, {"q": ["a"]}, columns={"document": "doc"})
 
 

@@ -320,9 +320,9 @@ CELLS: dict[str, tuple[bytes, list[str] | str]] = {
     "too few cells": (b"qid,docno,score\nq,a,1\nq,b\n", "the row has 2 cells, but the header has 3: 'q,b'"),
     "too many cells": (b"qid,docno,score\nq,a,1,2\n", "the row has 4 cells, but the header has 3: 'q,a,1,2'"),
     "a line of blanks": (b"qid,docno,score\n  \nq,a,1\n", "the row has 1 cell, but the header has 3: '  '"),
-    "a blank before quotes": (b'qid,docno,score\nq, "a",1\n', "a quotation mark stands within a cell: 'q, \"a\",1'"),
-    "a blank after quotes": (b'qid,docno,score\nq,"a" ,1\n', "a quotation mark stands within a cell: 'q,\"a\" ,1'"),
-    "quotes within a cell": (b'qid,docno,score\nq,a"b",1\n', "a quotation mark stands within a cell: 'q,a\"b\",1'"),
+    "a blank before quotes": (b'qid,docno,score\nq, "a",1\n', "a quotation mark is inside a cell: 'q, \"a\",1'"),
+    "a blank after quotes": (b'qid,docno,score\nq,"a" ,1\n', "a quotation mark is inside a cell: 'q,\"a\" ,1'"),
+    "quotes within a cell": (b'qid,docno,score\nq,a"b",1\n', "a quotation mark is inside a cell: 'q,a\"b\",1'"),
     "an open quote": (b'qid,docno,score\nq,a,1\nq,"b,1\n', "a quotation mark is never closed: 'q,\"b,1'"),
     "not UTF-8": (b"qid,docno,score\nq,\xff,1\n", "not UTF-8 text: b'q,\\xff,1'"),
 }

@@ -181,7 +181,7 @@ def test_a_table_names_its_systems_or_is_named_by_its_file(tmp_path: Path) -> No
     assert project(QRELS, both).systems == ("x", "y")
     assert project(QRELS, [one, both, text]).systems == ("bm25.parquet", "x", "y", "dense.run")
     assert project(QRELS, {"mine": one, "text": text}).systems == ("mine", "text")
-    with pytest.raises(FormatError, match=r"both\.parquet: the column 'system' has 2 systems"):
+    with pytest.raises(FormatError, match=r"both\.parquet: the column 'system' has 2 runs"):
         project(QRELS, {"mine": both})
     with pytest.raises(
         UsageError, match=r"two runs have the same name: 'x' \(.*both\.parquet and .*both\.parquet\), 'y'"
@@ -291,7 +291,7 @@ def test_files_that_only_speak_of_a_table_are_passed_over(tmp_path: Path) -> Non
         "_old/2",
     ):
         write(tmp_path / "runs" / name, b"x")
-    with pytest.raises(FormatError, match="is a directory, without Parquet or CSV files"):
+    with pytest.raises(FormatError, match="is a folder without Parquet or CSV files"):
         project(QRELS, tmp_path / "runs")
     write(tmp_path / "runs" / "_day=1" / "1.parquet", parquet(RUN))
     assert places(QRELS, tmp_path / "runs") == EXPECTED
@@ -374,16 +374,16 @@ BAD_CSV = [
     (b"qid;docno;score\n007;a;1,5\n", r":2: the score is not a number: '1,5'\n.*1\.5"),
     (b"qid,docno,score\n007,a,nan\n", r":2: the score is missing or NaN"),
     (b"qid,docno,score\n,a,1\n", r":2: the query id is missing"),
-    (b"qid,docno,score\n007,a,1\n007,b,1\n007,a,2\n", r":4: document 'a' of request '007' .* first on line 2"),
+    (b"qid,docno,score\n007,a,1\n007,b,1\n007,a,2\n", r":4: document 'a' of query '007' .* first on line 2"),
     (b"qid,docno,score\n", r": the table has no rows"),
-    (b"qid,docno,points\n007,a,1\n", r": there is no column of score or rank among qid, docno, points"),
+    (b"qid,docno,points\n007,a,1\n", r": found no column of scores or ranks among qid, docno, points"),
     (b"qid,docno,score\n007,a,1,5\n", r":2: the row has 4 cells, but the header has 3: '007,a,1,5'"),
     (b"qid,docno,score\n007,a,1\n007,b\n", r":3: the row has 2 cells, but the header has 3: '007,b'"),
     (b"qid,docno,score\n007,a,1\n  \n", r":3: the row has 1 cell, but the header has 3: '  '"),
     (b"qid,docno,score,title\n007,a,1,\n007,b,2\n", r":3: the row has 3 cells, but the header has 4"),
-    (b'qid,docno,score\n007,a,1\n007, "b",1\n', r":3: a quotation mark stands within a cell: '007, \"b\",1'\n"),
-    (b'qid,docno,score\n007,"a" ,1\n', r":2: a quotation mark stands within a cell"),
-    (b'qid,docno,score\n007,a"b,1\n007,c"d,2\n', r":2: a quotation mark stands within a cell"),
+    (b'qid,docno,score\n007,a,1\n007, "b",1\n', r":3: a quotation mark is inside a cell: '007, \"b\",1'\n"),
+    (b'qid,docno,score\n007,"a" ,1\n', r":2: a quotation mark is inside a cell"),
+    (b'qid,docno,score\n007,a"b,1\n007,c"d,2\n', r":2: a quotation mark is inside a cell"),
     (b'qid,docno,score\n007,a,1\n007,"b,1\n007,c,1\n', r":3: a quotation mark is never closed: '007,\"b,1'"),
     (b"qid,docno,score\n007,%s,1\n007,b,x\n" % (b"a" * 200_000), r":3: the score is not a number: 'x'"),
     (b"qid,docno,score\r007,a,1\r\r007,b,high\r", r":4: the score is not a number: 'high'"),
@@ -403,7 +403,9 @@ def test_a_csv_file_that_is_no_run_is_refused(tmp_path: Path, content: bytes, sa
 
 def test_a_csv_file_without_a_header_that_is_known_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", b"who,what,points\n007,b,1\n")
-    with pytest.raises(FormatError, match=r"a\.csv: there is no column of request and item among who, what, points"):
+    with pytest.raises(
+        FormatError, match=r"a\.csv: found no column of query ids and document ids among who, what, points"
+    ):
         project(QRELS, path)
     columns = {"run.request": "who", "run.item": "what", "score": "points"}
     assert places(QRELS, path, columns=columns) == {"007": [1], "8": []}
@@ -418,7 +420,9 @@ def test_text_and_json_in_a_file_called_csv_stay_what_they_are(tmp_path: Path) -
 def test_without_polars_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "a.parquet", parquet(RUN))
     monkeypatch.setitem(sys.modules, "polars", None)
-    with pytest.raises(UsageError, match=r"a\.parquet: polars is not installed.*\n.*lexirecall\[frames\]"):
+    with pytest.raises(
+        UsageError, match=r"a\.parquet: reading .* needs polars, which is not installed\n.*lexirecall\[frames\]"
+    ):
         project({"007": {"a": 1}}, path)
 
 

@@ -1,4 +1,4 @@
-"""Assembly: from where the judged items stand in whole rankings to the positions that count.
+"""Assembly: from the places of the judged items in whole rankings to the positions that count.
 
 Belongs here: depth cut, judged-only, imputation that depends on the list; the same for every reader.
 Not here: how rankings are read and ordered.
@@ -28,7 +28,7 @@ def assemble(
     num_duplicates: int = 0,
     num_extra: int = 0,
 ) -> SystemPositions:
-    """Apply the conventions to one system's rankings, given where their judged items stand and how long they are.
+    """Apply the conventions to one system's rankings, given the places of their judged items and their lengths.
 
     `judged` may lack items that no convention and no measure asks for; `num_retrieved` is -1 for unanswered requests.
     """
@@ -57,7 +57,7 @@ def assemble(
 
 
 def tracks_of(found: IntArray, num_rankings: int) -> Tracks:
-    """Lay rankings one behind the other; rows, [n, 5], are ranking, position, item, and start and size of its block.
+    """Put rankings one after the other; rows, [n, 5], are ranking, position, item, and start and size of its block.
 
     Rankings come in any order, the positions of each ascending.
 
@@ -70,7 +70,7 @@ def tracks_of(found: IntArray, num_rankings: int) -> Tracks:
 
 
 def _close_gaps(tracks: Tracks) -> Tracks:
-    """Count the items anew, as if nothing else stood between them; tied blocks shrink to those that are left."""
+    """Count the items anew, as if nothing else were between them; tied blocks shrink to the items that are left."""
     ordinals = tracks.segments.ordinals
     if tracks.block_starts is None or not len(ordinals):
         return replace(tracks, positions=ordinals)
@@ -85,7 +85,7 @@ def _close_gaps(tracks: Tracks) -> Tracks:
 
 
 def _optimistic(found: Tracks, lengths: Sequence[int], judgments: Judgments) -> Tracks:
-    """Put the missing items right below each list, the highest grades first, so that each level has its own on top."""
+    """Put the missing items right below each list, the highest grades first: the best order for every level."""
     positions, items = [], []
     for request, (start, stop) in enumerate(pairwise(found.segments.offsets)):
         first = judgments.offsets[request]

@@ -5,8 +5,8 @@ faster (tablefiles, duckdb, engines).
 
 The rules: one separator (tab, comma or semicolon) and one line end (LF, CRLF or CR) for the whole file, both taken from
 the first line; a quotation mark encloses a whole cell, in which it is doubled; every row has as many cells as the
-header; empty lines are passed over; blanks around a cell do not count, not even within quotation marks, since not every
-library tells those apart. What breaks a rule is refused, because libraries would differ on it.
+header; empty lines are skipped; blanks around a cell do not count, not even within quotation marks, because not every
+library tells those apart. A file that breaks a rule is refused, because libraries would read it differently.
 """
 
 import io
@@ -95,7 +95,7 @@ def _has_given(header: Header, kind: str, given: Given) -> bool:
 
 
 def _split(row: str, separator: str) -> list[str] | None:
-    """Return the cells of a row, or None if a quotation mark stands where it does not enclose a cell."""
+    """Return the cells of a row, or None if a quotation mark does not enclose a whole cell."""
     if '"' not in row:
         return row.split(separator)
     cell = _CELL.format(separator=separator)
@@ -106,7 +106,7 @@ def _split(row: str, separator: str) -> list[str] | None:
 
 
 def rows(source: Source, header: Header) -> Generator[tuple[int, str], None, None]:
-    """Give all rows but the header, empty ones too, as they are written, and the line on which each begins."""
+    """Give all rows except the header, empty ones too, as they are written, and the line on which each begins."""
     with (
         source.open() as stream,
         io.TextIOWrapper(stream, "utf-8-sig", errors="surrogateescape", newline=header.line_end) as text,
@@ -148,16 +148,16 @@ def check_rows(source: Source, header: Header) -> None:
             continue
         cells = _split(row, header.separator)
         if cells is None:
-            problem = f"a quotation mark stands within a cell: {shown(row)}"
-            remedy = "enclose the whole cell, blanks too, and double the marks in it"
+            problem = f"a quotation mark is inside a cell: {shown(row)}"
+            remedy = "put the whole cell in quotation marks, blanks too, and double the marks inside it"
             raise FormatError(source.name, line, problem, remedy=remedy)
         found, expected = counted(len(cells), "cell"), len(header.names)
         problem = f"the row has {found}, but the header has {expected:,}: {shown(row)}"
-        raise FormatError(source.name, line, problem, remedy="a cell that holds the separator is quoted")
+        raise FormatError(source.name, line, problem, remedy="quote each cell that holds the separator")
 
 
 def check_quotes(source: Source, header: Header) -> None:
-    """Raise if a row breaks a rule of CSV, in a file in which something is quoted: there libraries differ most."""
+    """Raise if a row breaks a rule of CSV, in a file with quotation marks, on which libraries differ most."""
     with source.open() as stream:
         is_quoted = any(b'"' in block for block in iter(lambda: stream.read(_BLOCK), b""))
     if is_quoted:
@@ -165,7 +165,7 @@ def check_quotes(source: Source, header: Header) -> None:
 
 
 def line_of(source: Source, header: Header, row: int) -> int:
-    """Return the line on which a row begins, of which the first is 0; a cell may hold line ends."""
+    """Return the line on which a row begins; rows count from 0, and a cell may hold line ends."""
     with closing(rows(source, header)) as given:
         line, _ = next(islice(given, row, None))
     return line

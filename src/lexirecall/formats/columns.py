@@ -4,8 +4,8 @@ Belongs here: the names that columns usually have, and the choice among those of
 (frames, engines).
 
 A column is found by its name, without regard to case and to the signs between words: `query-id` is `Query_ID`. Names
-that are given go before the usual ones and must be there; a role is one of ROLES, and `qrels.item=movie` says it of the
-judgments only.
+that are given take precedence over the usual ones, and must be there. A role is one of ROLES; `qrels.item=movie` is for
+the judgments only.
 """
 
 import difflib
@@ -52,7 +52,7 @@ USUAL = {
     "system": ("run", "system", "run_id", "system_id"),
     "provider": ("provider", "provider_id"),
 }
-"""What a column of each role is usually called, the first that is there counts."""
+"""The usual names of a column of each role; the first one present counts."""
 
 ROLES = tuple(USUAL)
 ROLES_OF = {
@@ -67,7 +67,7 @@ Given = Mapping[str, str] | None
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The columns of one table, by role; None for what it has not."""
+    """The columns of one table, by role; None for a role without a column."""
 
     request: str = ""
     item: str = ""
@@ -77,7 +77,7 @@ class Columns:
     system: str | None = None
     provider: str | None = None
     is_score_graded: bool = False
-    """Whether grades were found under the name of scores, where only whole numbers are taken for them."""
+    """Whether grades were found under the name of scores; then only whole numbers are taken for grades."""
 
     def roles(self, kind: str) -> dict[str, str | None]:
         """Return the column of each role that a `run`, `qrels` or `providers` need; a run has scores, or else ranks.
@@ -111,7 +111,7 @@ def find_columns(names: Sequence[str], kind: str, given: Given = None, *, source
     for role in ROLES_OF[kind]:
         wanted = _given(given, kind, role)
         if wanted is not None and wanted not in names:
-            raise FormatError(source, None, f"there is no column {wanted!r}", remedy=_there_are(names, wanted))
+            raise FormatError(source, None, f"the table has no column {wanted!r}", remedy=_there_are(names, wanted))
         found[role] = wanted or _usual(names, role, source)
     if missing := [role for role in _NEEDED[kind] if found[role] is None]:
         raise _not_found(names, missing, source)
@@ -132,9 +132,9 @@ def _given(given: Given, kind: str, role: str) -> str | None:
 
 
 def check_one_system(column: str, number: int, source: str) -> None:
-    """Raise if a column of systems has several, where one name is given for the table."""
+    """Raise if a column of systems has several, but one name is given for the table."""
     if number > 1:
-        problem = f"the column {column!r} has {number:,} systems, but one name is given"
+        problem = f"the column {column!r} has {number:,} runs, but only one name is given"
         raise FormatError(source, None, problem, remedy="pass the table by itself, without a name")
 
 
@@ -148,22 +148,22 @@ def has_usual_columns(names: Sequence[str]) -> bool:
     return has_owner and _usual(names, "item") is not None
 
 
-NO_GRADES = "the column 'score' holds fractions, which are the scores of a run rather than grades"
+NO_GRADES = "the column 'score' holds fractions, which look like the scores of a run, not like grades"
 NO_GRADES_REMEDY = "is this a run? The order is: QRELS RUN. If they are grades, say so: --columns grade=score"
 
 
 def check_given(given: Given) -> None:
-    """Raise unless all the roles for which columns are given are roles that there are."""
+    """Raise if a column is given for an unknown role."""
     allowed = {*ROLES, *(f"{kind}.{role}" for kind, roles in ROLES_OF.items() for role in roles)}
     if unknown := [role for role in given or {} if role not in allowed]:
         raise UsageError(
-            f"columns: there is no role {', '.join(map(repr, unknown))}",
-            remedy=f"the roles are {', '.join(ROLES)}; qrels.item says it of the judgments only",
+            f"columns: unknown role {', '.join(map(repr, unknown))}",
+            remedy=f"the roles are {', '.join(ROLES)}; `qrels.item` applies to the judgments only",
         )
 
 
 def _usual(names: Sequence[str], role: str, source: str = "") -> str | None:
-    """Return the column that has a usual name of a role; with a source, of several it may not be left open which."""
+    """Return the column that has a usual name of a role; with a source, raise if several could be meant."""
     by_spelling: dict[str, list[str]] = {}
     for name in names:
         by_spelling.setdefault(_spelling(name), []).append(name)
@@ -184,7 +184,7 @@ def _check_single(names: Sequence[str], found: Mapping[str, str | None], source:
     for role, name in found.items():
         if name is not None and names.count(name) > 1 and not (role == "rank" and found.get("score")):
             problem = f"{names.count(name)} columns are called {name!r}"
-            raise FormatError(source, None, problem, remedy="give each a name of its own, or leave one out")
+            raise FormatError(source, None, problem, remedy="give each its own name, or leave one out")
 
 
 def _spelling(name: str) -> str:
@@ -192,16 +192,16 @@ def _spelling(name: str) -> str:
 
 
 def _not_found(names: Sequence[str], roles: Sequence[str], source: str) -> FormatError:
-    what = " or ".join(roles) if roles[-1] == "rank" else " and ".join(roles)
+    what = (" or " if roles[-1] == "rank" else " and ").join(f"{WORDS[role]}s" for role in roles)
     usual = listed((name for role in roles for name in USUAL[role]), most=9)
     return FormatError(
         source,
         None,
-        f"there is no column of {what} among {listed(names, most=12)}",
+        f"found no column of {what} among {listed(names, most=12)}",
         remedy=f"name it, as in columns={{{roles[0]!r}: ...}} or --columns {roles[0]}=..., or call it one of {usual}",
     )
 
 
 def _there_are(names: Sequence[str], wanted: str) -> str:
     near = difflib.get_close_matches(wanted, names, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"there are {listed(names, most=12)}"
+    return f"did you mean {near[0]!r}?" if near else f"the columns are {listed(names, most=12)}"

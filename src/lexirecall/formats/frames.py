@@ -108,18 +108,18 @@ class RoleTable:
             return self._encoded(series, role)
         if _kind(series) in ("integer", "text"):
             return self._encoded(series[rows], role)
-        ids = self._encoded(series, role)  # every row is looked at, since some may hold no id
+        ids = self._encoded(series, role)  # look at every row, because some may not hold an id
         return Ids(ids.codes[rows], ids.values)
 
     def numbers(self, role: str) -> FloatArray:
-        """Return the numbers in the column of a role, none of which is NaN."""
+        """Return the numbers in the column of a role; NaN is an error."""
         numbers = self._numbers(_plain(self.present(role)), role)
         if np.isnan(numbers).any():
             raise self._missing(int(np.argmax(np.isnan(numbers))), role)
         return numbers
 
     def present(self, role: str) -> Any:
-        """Return the column of a role, in which nothing may be missing and which must be able to serve in it."""
+        """Return the column of a role; raise if a value is missing, or if the column cannot serve in the role."""
         import narwhals as nw
 
         series = self.frame.get_column(getattr(self.columns, role))
@@ -146,7 +146,7 @@ class RoleTable:
         if kind in ("objects", "bytes"):
             return np.array([self._number(value, row, role) for row, value in enumerate(series.to_list())], np.float64)
         if kind == "integer":
-            return np.asarray(series.to_numpy(), np.float64)  # pyarrow casts none that a float does not hold exactly
+            return np.asarray(series.to_numpy(), np.float64)  # pyarrow casts only what a float holds exactly
         return np.asarray(series.cast(nw.Float64).to_numpy(), np.float64)
 
     def _parsed(self, series: Any, role: str) -> FloatArray:
@@ -237,7 +237,7 @@ def _kind(series: Any) -> str:
 
 
 def _kind_of_object(value: object) -> str:
-    """Return what a column holds that holds such an object."""
+    """Return the kind of a column that holds such an object."""
     kinds: tuple[tuple[Any, str], ...] = (
         ((bool, np.bool_), "truth values"),
         (Integral, "integer"),
@@ -280,10 +280,10 @@ def open_frame(frame: Frame, kind: str, given: Given = None, *, name: str) -> Ro
             table = RoleTable(chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen, columns, name)
     except nw.exceptions.DuplicateError as error:
         find_columns([str(each) for each in getattr(frame, "columns", ())], kind, given, source=name)
-        problem = f"columns have the same name: {' '.join(str(error).split())}"
-        raise FormatError(name, None, problem, remedy="give each a name of its own") from None
+        problem = f"two columns have the same name: {' '.join(str(error).split())}"
+        raise FormatError(name, None, problem, remedy="give each its own name") from None
     except ModuleNotFoundError as error:
-        problem = f"{name}: {error.name} is not installed, which this frame needs to be read"
+        problem = f"{name}: reading this frame needs {error.name}, which is not installed"
         raise UsageError(problem, remedy=f"pip install {error.name}") from None
     if not len(table.frame):
         raise FormatError(name, None, "the table has no rows", remedy="is it the right one?")

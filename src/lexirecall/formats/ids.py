@@ -3,8 +3,8 @@
 Belongs here: numbering the values of a series in the library that it comes from. Not here: which values are ids
 (frames).
 
-There is no Python object for each row: each library has a way of its own to number values quickly, and text is made
-only of the different ones.
+There is no Python object for each row: each library has its own way to number values quickly, and only the different
+ones become text.
 """
 
 from collections.abc import Sequence
@@ -41,13 +41,13 @@ class Ids:
             texts = as_text(series_of(list(wanted), self.values))
             theirs = self.values.alias("text").to_frame().with_row_index("code")
             ours = texts.alias("text").to_frame().with_row_index("place")
-            # an inner join gives pairs, whose order does not matter
+            # an inner join gives pairs; their order does not matter
             pairs = theirs.join(ours, on="text", how="inner").select(nw.col("code", "place").cast(nw.Int64))
             found[pairs.get_column("place").to_numpy()] = pairs.get_column("code").to_numpy()
         return found
 
     def ranks(self, codes: IntArray) -> IntArray:
-        """Return, for each number, 0 if it is the first of these in the order of its text's bytes, then 1, ….
+        """Return the rank of each number among these, from 0, in the order of the bytes of its text.
 
         >>> import narwhals, polars
         >>> ids = Ids(*number_values(narwhals.from_native(polars.Series(["b", "é", "B"]), series_only=True)))
@@ -76,7 +76,7 @@ def series_of(values: Any, like: Any) -> Any:
 
 
 def as_text(series: Any) -> Any:
-    """Return texts in the one type that its library joins them by."""
+    """Return texts in the type that their library can join."""
     import narwhals as nw
 
     if not series.implementation.is_pyarrow():
@@ -87,12 +87,12 @@ def as_text(series: Any) -> Any:
 
 
 def number_integers(values: Any, like: Any) -> Ids:
-    """Return integers as ids; without a sort, where the least and the greatest are not far apart."""
+    """Return integers as ids, without a sort if the least and the greatest are not far apart."""
     least, greatest = (int(values.min()), int(values.max())) if len(values) else (0, 0)
     if greatest - least > 4 * len(values) + 1024:
         distinct, codes = np.unique(values, return_inverse=True)
     else:
-        wide = np.uint64 if values.dtype.kind == "u" else np.int64  # 100 - -100 has no place in eight bits
+        wide = np.uint64 if values.dtype.kind == "u" else np.int64  # 100 - -100 does not fit into eight bits
         offsets = (values.astype(wide, copy=False) - wide(least)).astype(np.int64)
         is_there = np.zeros(greatest - least + 1, bool)
         is_there[offsets] = True
@@ -102,7 +102,7 @@ def number_integers(values: Any, like: Any) -> Ids:
 
 
 def number_values(series: Any) -> tuple[IntArray, Any]:
-    """Return a number for each value of a series, and the different values, as its library does it fastest."""
+    """Return a number for each value of a series, and the different values, in the fastest way of its library."""
     import narwhals as nw
 
     native = series.to_native()
@@ -141,7 +141,7 @@ def _distinct_of_polars(native: Any) -> tuple[IntArray, Any]:
 def by_appearance(ids: Ids) -> tuple[IntArray, list[str]]:
     """Return the number of each row, counted in the order in which ids appear, and the ids in that order."""
     first = np.full(len(ids.values), len(ids.codes))
-    first[ids.codes[::-1]] = np.arange(len(ids.codes) - 1, -1, -1)  # of several the last one written stays
+    first[ids.codes[::-1]] = np.arange(len(ids.codes) - 1, -1, -1)  # written in reverse, so the first row of each stays
     order = np.argsort(first)[: int((first < len(ids.codes)).sum())]
     numbers = np.zeros(len(first), np.int64)
     numbers[order] = np.arange(len(order))
@@ -159,7 +159,7 @@ def first_rows(keys: IntArray, order: FloatArray | None = None) -> IntArray:
 
 
 def changes(values: "IntArray | FloatArray") -> BoolArray:
-    """Tell where a value differs from the one before it, which the first one does."""
+    """Tell where a value differs from the one before it; the first one always does."""
     changes = np.ones(len(values), bool)
     np.not_equal(values[1:], values[:-1], out=changes[1:])
     return changes

@@ -37,7 +37,7 @@ def type_of_keys(keys: Iterable[Any]) -> str:
 
 
 def type_of_column(series: Any) -> str:
-    """Return the type of the ids in a column; of categories, that of what they stand for.
+    """Return the type of the ids in a column; for categories, the type of their values.
 
     >>> import narwhals, polars
     >>> type_of_column(narwhals.from_native(polars.Series([7], dtype=polars.Int16), series_only=True))

@@ -12,6 +12,7 @@ from lexirecall.formats.columns import NO_GRADES, NO_GRADES_REMEDY
 from lexirecall.formats.frames import RoleTable
 from lexirecall.formats.ids import Ids, by_appearance, first_rows
 from lexirecall.formats.idtypes import type_of_column
+from lexirecall.formats.values import PROVIDER_REMEDY
 from lexirecall.judgments import FloatArray, IntArray, Judgments, PackedIds, offsets_of
 
 
@@ -62,7 +63,7 @@ def pairs_from_table(table: RoleTable) -> Iterator[tuple[bytes, bytes]]:
     texts, names = ([text.encode() for text in ids.texts()] for ids in (items, providers))
     for blank in (code for code, name in enumerate(names) if not name.strip()):
         row = int(np.argmax(providers.codes == blank))
-        raise table.error(row, f"{shown(names[blank])} is not the name of a provider", remedy="leave out what has none")
+        raise table.error(row, f"{shown(names[blank])} is not the name of a provider", remedy=PROVIDER_REMEDY)
     return ((texts[i], names[p]) for i, p in zip(items.codes.tolist(), providers.codes.tolist(), strict=True))
 
 
@@ -71,5 +72,5 @@ def _judged_twice(
 ) -> FormatError:
     earlier = int(first[row])
     grade = f"has grade {plain(grades[row])} here and {plain(grades[earlier])} {table.place(earlier)}"
-    problem = f"document {shown(items.text(row))} of request {shown(requests.text(row))} {grade}"
+    problem = f"document {shown(items.text(row))} of query {shown(requests.text(row))} {grade}"
     return table.error(row, problem, remedy="keep one of the two rows")

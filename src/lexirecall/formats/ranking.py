@@ -85,7 +85,7 @@ def rounded(scores: FloatArray, dtype: str) -> FloatArray:
 
 
 def repeated(items: IntArray, scores: FloatArray | None, duplicates: str) -> tuple[BoolArray, IntArray]:
-    """Tell which lines are left out, since another one of the same item is kept; return also which one that is.
+    """Tell which lines are left out, because another line of the same item is kept; return also which one.
 
     `items` are numbers that lines share if they name the same item in the same ranking. The first line is kept, or that
     with the best score.

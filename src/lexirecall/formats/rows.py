@@ -3,7 +3,7 @@
 Belongs here: what the rows of runs mean. Not here: those of judgments (labels), columns of frames (frames), the order
 of a ranking (ranking).
 
-The order of rows matters for nothing but ties="input" and duplicates="first". Ids are looked at as text only where
+The order of rows matters only for ties="input" and duplicates="first". Ids are looked at as text only where
 scores are equal.
 """
 
@@ -30,14 +30,14 @@ def project_table(
 ) -> list[SystemPositions]:
     """Turn the rows of one system or of many into positions; `name` is for a table that names none.
 
-    If it `is_given`, by whoever gave the table, it goes before what the table says.
+    If it `is_given`, by whoever gave the table, it takes precedence over the table's own.
     """
     names, systems = _systems(table, name, is_given=is_given)
     requests = table.ids("request")
     judged = judgments.index
     number_of = np.array([judged.get(text.encode(), -1) for text in requests.texts()], np.int64)
     numbers, scores = number_of[requests.codes], _scores(table)
-    table.present("item")  # also where nobody judged
+    table.present("item")  # also for requests that nobody judged
     rows = np.flatnonzero(numbers >= 0)
     num_unjudged = _count_unjudged(systems, requests, numbers, len(names))
     width = len(judgments.requests)
@@ -72,18 +72,18 @@ def project_table(
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows of runs whose requests are judged; a group is one system's ranking of one request, system · Q + request."""
+    """Rows of runs for judged requests; a group is one system's ranking of one request, system · Q + request."""
 
     table: RoleTable
     judgments: Judgments
     rows: IntArray
-    """Where they stand in the table."""
+    """Where they are in the table."""
     groups: IntArray
     items: Ids
     scores: FloatArray
 
     def without_duplicates(self, rule: str) -> "tuple[Rows, IntArray]":
-        """Keep the first row of each item of a ranking, or the best, or refuse; return also whose rows are left out."""
+        """Keep the first row of each item of a ranking, or the best, or refuse; return also the others' groups."""
         keys = self.groups * len(self.items.values) + self.items.codes
         ordered = np.sort(keys)
         if not (ordered[1:] == ordered[:-1]).any():
@@ -98,7 +98,7 @@ class Rows:
 
     def _listed_twice(self, row: int, first: IntArray) -> FormatError:
         request = self.judgments.requests[self.groups[row] % len(self.judgments.requests)]
-        what = f"document {shown(self.items.text(row))} of request {shown(request)}"
+        what = f"document {shown(self.items.text(row))} of query {shown(request)}"
         earlier = self.table.place(int(self.rows[first[row]]))
         return self.table.error(
             int(self.rows[row]),
@@ -108,7 +108,7 @@ class Rows:
         )
 
     def tracks(self, conventions: Conventions, num_systems: int, *, wants_all: bool) -> Tracks:
-        """Find where the judged items stand, those with a positive grade or all, in every ranking of every system."""
+        """Find where the judged items are, those with a positive grade or all, in every ranking of every system."""
         lines = RankedLines(
             rankings=self.groups,
             scores=rounded(self.scores, conventions.score_dtype),
@@ -119,7 +119,7 @@ class Rows:
         return tracks_of(found, num_systems * len(self.judgments.requests))
 
     def _judged(self, *, wants_all: bool) -> IntArray:
-        """Return for each row where its item stands in the judgments, -1 if it is not there."""
+        """Return for each row where its item is in the judgments, -1 if it is not there."""
         judgments, width = self.judgments, len(self.items.values)
         tracked = np.flatnonzero(judgments.grades > 0) if not wants_all else np.arange(len(judgments.grades))
         code = _codes_of_judged(judgments, self.items, tracked)

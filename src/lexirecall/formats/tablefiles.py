@@ -4,8 +4,8 @@ Belongs here: reading the columns that are needed of such files. Not here: what 
 which files a folder holds (folders), rows and cells of CSV (cells), what columns and rows mean (columns, frames, rows).
 polars reads them, and is imported late (extra `frames`).
 
-As all files, these are recognized by their content: Parquet by its first bytes, CSV by a first line that names columns,
-separated by tabs, commas or semicolons. Every cell of a CSV file is text, so that the id 007 stays 007.
+Like all files, these are recognized by their content: Parquet by its first bytes, CSV by a first line that names
+columns, separated by tabs, commas or semicolons. Every cell of a CSV file is text, so the id 007 stays 007.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ from lexirecall.formats.source import Source, is_file
 from lexirecall.formats.values import BLANKS
 
 _ALIKE = "write the files of a folder with the same columns and types"
-_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # what those who write partitions put where a value is missing
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # what writers of partitions put in place of a missing value
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class TableFiles:
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
-        """Return the columns that folders such as system=bm25 are."""
+        """Return the columns that come from folders such as system=bm25."""
         return tuple(dict.fromkeys(key for path in self.paths for key in self.partition(path)))
 
     def columns(self, kind: str, given: Given) -> Columns:
@@ -59,7 +59,7 @@ class TableFiles:
         return find_columns(names, kind, given, source=self.name)
 
     def partition(self, path: str) -> dict[str, str | None]:
-        """Return the values of such columns in one of the files, None where none is written."""
+        """Return the values of such columns in one of the files, None for a missing value."""
         parts = Path(path).relative_to(self.folder).parts[:-1] if self.folder is not None else ()
         pairs = ((key, value) for key, sign, value in (part.partition("=") for part in parts) if sign)
         return {key: None if value == _NO_VALUE else unquote(value) for key, value in pairs}
@@ -76,8 +76,8 @@ def common_header(paths: tuple[str, ...], kind: str, given: Given) -> Header | N
             known = (each for each in headers if each == first or (first is None and has_usual_columns(each.names)))
             header = next(known, None) or csv_header(source, kind, given) or next(iter(headers), None)
         if header is None or (first is not None and header != first):
-            problem = "there is no header" if first is None else f"the header differs from that of {paths[0]}"
-            raise FormatError(path, 1, problem, remedy="the files of a folder have the same first line")
+            problem = "the file has no header" if first is None else f"the header differs from that of {paths[0]}"
+            raise FormatError(path, 1, problem, remedy="all files of a folder need the same first line")
         first = header
     return first
 
@@ -115,20 +115,20 @@ def _open_folder(files: TableFiles, kind: str, given: Given) -> RoleTable:
 
 
 def check_alike(files: TableFiles, columns: Columns, kind: str) -> None:
-    """Raise if a file of a folder of Parquet has columns that the first has not, or used ones of another type."""
+    """Raise if a file of a folder of Parquet has columns that the first lacks, or used ones of another type."""
     first, *others = files.paths
     types = parquet_types(first) if others else {}
     for path in others:
         own = parquet_types(path)
         for name in own:
             if name not in types and name not in files.keys:
-                problem = f"there is a column {name!r}, which is not in {first}"
+                problem = f"the column {name!r} is not in {first}"
                 raise FormatError(path, None, problem, remedy=_ALIKE)
         for name in used_columns(columns, kind):
             if name in types and name not in own and name not in files.keys:
-                raise FormatError(path, None, f"there is no column {name!r}, which is in {first}", remedy=_ALIKE)
+                raise FormatError(path, None, f"the column {name!r} of {first} is missing", remedy=_ALIKE)
             if name in own and own[name] not in (types[name], "Null", "null"):
-                problem = f"the column {name!r} is of the type {own[name]}, but {types[name]} in {first}"
+                problem = f"the column {name!r} has the type {own[name]}, but in {first} {types[name]}"
                 raise FormatError(path, None, problem, remedy=_ALIKE)
 
 
@@ -230,7 +230,7 @@ def _polars(name: str) -> Any:
     try:
         import polars as pl
     except ModuleNotFoundError:
-        problem = f"{name}: polars is not installed, which reads Parquet and CSV files"
+        problem = f"{name}: reading Parquet and CSV files needs polars, which is not installed"
         raise UsageError(problem, remedy="pip install 'lexirecall[frames]'") from None
     return pl
 
@@ -244,6 +244,6 @@ def _said_of(name: str) -> Iterator[None]:
         raise
     except (KeyboardInterrupt, SystemExit, MemoryError):
         raise
-    except BaseException as error:  # where a file is damaged polars may also panic, which is no Exception
+    except BaseException as error:  # polars may panic on a damaged file, and that is not an Exception
         reason = str(error).split("\n", 1)[0][:200]
         raise FormatError(name, None, f"the table cannot be read: {reason}", remedy="is it damaged?") from None
