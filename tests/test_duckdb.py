@@ -415,11 +415,11 @@ def spoiled(**changes: Any) -> dict[str, list[Any]]:
         (spoiled(system=["x", None, "x"]), "1 row of 3, such as query 'q1', document 'b': the run name is missing"),
         (spoiled(docno=[1.0, 2.5, 3.0]), "1 row of 3, .*: the document id is not a whole number: 2.5"),
         (spoiled(docno=[1.0, math.inf, math.nan]), "2 rows of 3, .*: the document id is not a whole number: inf"),
-        (spoiled(docno=["a", "a", "d"]), "document 'a' of request 'q1' is listed 2 times by 'x'"),
-        (spoiled(qid=["7", "8", "9"]), "no request in common with the judgments: x"),
+        (spoiled(docno=["a", "a", "d"]), "document 'a' of query 'q1' is listed 2 times by 'x'"),
+        (spoiled(qid=["7", "8", "9"]), "no query in common with the judgments: x"),
         (spoiled(docno=[True, False, True]), "cannot use the column 'docno' as document ids: it holds truth values"),
-        ({"qid": ["q1"], "score": [1.0]}, "there is no column of item among qid, score"),
-        ({"qid": ["q1"], "docno": ["a"]}, "there is no column of score or rank"),
+        ({"qid": ["q1"], "score": [1.0]}, "found no column of document ids among qid, score"),
+        ({"qid": ["q1"], "docno": ["a"]}, "found no column of scores or ranks"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -456,7 +456,7 @@ def test_two_runs_of_one_name_are_refused(tmp_path: Path) -> None:
 
 def test_a_name_is_for_one_system_only(tmp_path: Path) -> None:
     path = written(tmp_path, "runs", rows_of(RUNS))
-    with pytest.raises(FormatError, match="the column 'system' has 2 systems, but one name is given"):
+    with pytest.raises(FormatError, match="the column 'system' has 2 runs, but only one name is given"):
         by_duckdb(QRELS, {"bm25": path})
     assert by_duckdb(QRELS, {"bm25": written(tmp_path, "x", rows_of({"x": RUNS["x"]}))}).systems == ("bm25",)
 
@@ -469,9 +469,9 @@ def test_text_needs_no_engine(tmp_path: Path, content: str) -> None:
 
 
 def test_what_is_no_table_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is a mapping, which is in memory"):
+    with pytest.raises(UsageError, match="is a mapping, which is already in memory"):
         by_duckdb(QRELS, RUNS)
-    with pytest.raises(FormatError, match="is a directory, without Parquet or CSV files"):
+    with pytest.raises(FormatError, match="is a folder without Parquet or CSV files"):
         by_duckdb(QRELS, tmp_path)
     with pytest.raises(FormatError, match="no such file"):
         by_duckdb(QRELS, tmp_path / "nowhere.parquet")
@@ -491,7 +491,7 @@ def test_a_relation_needs_its_own_connection(connection: Any) -> None:
 
 
 def test_what_duckdb_cannot_scan_is_refused(connection: Any) -> None:
-    with pytest.raises(UsageError, match="run 'x' is a object, which DuckDB cannot read"):
+    with pytest.raises(UsageError, match="run 'x' is of type object, which DuckDB cannot read"):
         open_table(Session(connection), NamedRun("x", object()), None)  # type: ignore[arg-type]
 
 
@@ -518,7 +518,7 @@ def test_a_connection_is_left_as_it_was() -> None:
         with pytest.raises(DataError):
             sort_keys(lent, {"none": {"a": 1}}, table)
         assert lent.sql("SELECT table_name FROM information_schema.tables ORDER BY ALL").fetchall() == before
-        with pytest.raises(UsageError, match="are for a connection of our own"):
+        with pytest.raises(UsageError, match="do not apply to your own connection"):
             by_duckdb(QRELS, table, engine_options={"connection": lent, "threads": 1})
 
 

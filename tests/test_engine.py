@@ -123,7 +123,7 @@ def test_spark_goes_elsewhere(verb: Any) -> None:
 
 @every_verb
 def test_what_is_in_memory_needs_no_engine(verb: Any) -> None:
-    with pytest.raises(UsageError, match=r"run 'x' is a mapping, which is in memory\n.*leave out the engine"):
+    with pytest.raises(UsageError, match=r"run 'x' is a mapping, which is already in memory\n.*leave out the engine"):
         verb(QRELS, RUNS, engine="duckdb")
 
 

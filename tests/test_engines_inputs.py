@@ -106,8 +106,8 @@ def but_duckdb(make: Make, message: str, **options: Any) -> Case:
     return Case(make, options, {"DuckDB": message})
 
 
-BLIND = "Spark does not tell the columns '{}', .* apart: they differ in case only"
-LOST = "DuckDB does not find the column '{}'"
+BLIND = "Spark cannot tell the columns '{}', .* apart: they differ only in case"
+LOST = "DuckDB cannot find the column '{}'"
 BY_NAME = "table: is packed as {}, but Spark goes by the name"
 FIRST, REST = RUN[:2], RUN[2:]
 NUMBERED = RUN.with_columns(doc_id=pl.Series([1, 2, 3, 4]))
@@ -152,9 +152,9 @@ READ: dict[str, Case] = {
         lambda folder: partitions("x", "y")(write(folder / "[1]{x}" / "_", b"").parent)
     ),
     "a name that begins with a line": but_spark(file(parquet(RUN), "_run"), "_run: .*Spark"),
-    "a name that begins with a line, CSV": but_spark(file(written(RUN), "_run"), "_run: Spark passes over files"),
+    "a name that begins with a line, CSV": but_spark(file(written(RUN), "_run"), "_run: Spark skips files"),
     "a name that is passed over in a folder": but_spark(
-        files({"a": parquet(FIRST), "b._COPYING_": parquet(REST)}), "b._COPYING_: Spark passes over files"
+        files({"a": parquet(FIRST), "b._COPYING_": parquet(REST)}), "b._COPYING_: Spark skips files"
     ),
     "nested columns": Case(file(parquet(NESTED))),
     **{
@@ -241,7 +241,7 @@ WRONG: dict[str, Case] = {
     **{
         f"{form} for an engine": only_memory(
             form_of(form),
-            "run: is neither Parquet nor CSV .*\n.* text and JSON are read line by line anyway",
+            "run: is neither Parquet nor CSV .*\n.*leave out the engine: it reads only tables",
         )
         for form in ("json", "text")
     },

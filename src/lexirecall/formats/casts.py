@@ -2,8 +2,8 @@
 
 Belongs here: expressions over one column, and errors about rows. Not here: queries (plan).
 
-An expression is NULL where the value is no id or no number. Its fault then says why: NULL if there is nothing, or else
-the kind of the column and the value. Nobody computes it unless a row is to be blamed.
+An expression is NULL if the value is not an id or not a number. Its fault then says why: NULL if nothing is there,
+otherwise the kind of the column and the value. It is computed only if a row is to blame.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ class Dialect:
     """Where the two engines differ."""
 
     quotes: str
-    """What stands around a name."""
+    """What encloses a name."""
     joined: str
     """An aggregate that joins the texts {text} in descending order of {order}."""
     hashed: str
@@ -37,7 +37,7 @@ class Dialect:
     decoded: str
     """The text that the bytes {value} are in UTF-8, or NULL."""
     matches: str
-    """Whether the text {value} is wholly what the pattern {pattern} says."""
+    """Whether the whole text {value} matches the pattern {pattern}."""
     whole: str
     """The digits of the decimal {value}, or NULL if it is a fraction."""
     trimmed: str
@@ -118,7 +118,7 @@ class Column:
         return f"CASE WHEN {is_number} THEN {dialect.parsed.format(value=text)} END"
 
     def fault(self, dialect: Dialect) -> str:
-        """Return its kind and value, for those who ask why it is no id or no number; NULL if nothing is there."""
+        """Return its kind and value, which say why it is not an id or not a number; NULL if nothing is there."""
         value = f"CAST({self.sql} AS STRING)"
         if self.kind in LARGEST:
             text = f"CAST(CAST({self.sql} AS DOUBLE) AS STRING)"
@@ -130,7 +130,7 @@ class Column:
 
 
 def _trimmed(dialect: Dialect, text: str) -> str:
-    """Return text without blanks at its ends; few have any, and looking for them costs an eighth of taking them off."""
+    """Return text without blanks at its ends; few have any, and looking for blanks costs an eighth of removing them."""
     signs = " || ".join(f"chr({ord(sign)})" for sign in BLANKS)
     trimmed = dialect.trimmed.format(value=text, blanks=f"({signs})")
     return f"CASE WHEN substr({text}, 1, 1) <= ' ' OR substr({text}, -1, 1) <= ' ' THEN {trimmed} ELSE {text} END"
@@ -139,10 +139,10 @@ def _trimmed(dialect: Dialect, text: str) -> str:
 def row_error(
     role: str, count: int, num_rows: int, example: Sequence[str | None], said: tuple[str, str] | None = None
 ) -> FormatError:
-    """Return an error about rows whose value in a role cannot be used: how many, and one of them.
+    """Return an error about rows with a value that cannot be used in its role: how many, and one of them.
 
     The example has the source, system, request and item of a row, the role that orders it, and the fault of the value.
-    What is `said` goes before what the fault says.
+    If given, `said` replaces what the fault says.
     """
     source, *ids, order, why = example
     role = str(order) if role == "score" else role
@@ -156,7 +156,7 @@ def row_error(
 def duplicate_error(source: str, system: str, request: str, item: str, times: int) -> FormatError:
     """Return an error about an item that a system lists several times for a request."""
     number = counted(times, "time")
-    problem = f"document {shown(item)} of request {shown(request)} is listed {number} by {shown(system)}"
+    problem = f"document {shown(item)} of query {shown(request)} is listed {number} by {shown(system)}"
     way_on = WayOn("duplicates", {"best": "the highest score"})
     return FormatError(source, None, problem, remedy="remove all but one", way_on=way_on)
 

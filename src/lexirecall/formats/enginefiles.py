@@ -2,8 +2,8 @@
 
 Belongs here: what is refused before an engine begins, in the same words for each. Not here: reading (duckdb, engines).
 
-The columns of Parquet are those that the file says they are: an engine that does not know a type, such as a duration,
-may take it for numbers, and of a folder it looks at one file only.
+The types of Parquet columns are taken from the file itself: an engine that does not know a type, such as a duration,
+may take it for numbers, and it looks at only one file of a folder.
 """
 
 import os
@@ -19,7 +19,7 @@ from lexirecall.formats.source import Source, exists, is_file, is_folder
 from lexirecall.formats.tablefiles import TableFiles, check_alike, check_whole, parquet_types
 from lexirecall.formats.values import check_kind, kind_of
 
-_STREAMING = "text and JSON are read line by line anyway, in little memory: leave out the engine"
+_STREAMING = "leave out the engine: it reads only tables, and text needs little memory without it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,24 +30,24 @@ class FileEngine:
     packings: tuple[str, ...]
     """Of CSV."""
     suffixes: tuple[str, ...] = ()
-    """Ends of names by which it takes a file for packed; without them it looks at the content."""
+    """Suffixes by which it takes a file for packed; without them it looks at the content."""
     tells_case: bool = True
-    """Whether it reads Parquet in which names of columns differ in case only."""
+    """Whether it reads Parquet with names of columns that differ only in case."""
 
     def files(self, path: str | os.PathLike[str], kind: str, given: Given) -> TableFiles:
-        """Return the files of a table of a `run` or of `qrels`, or say why the engine does not read it."""
+        """Return the files of a table of a `run` or of `qrels`, or raise and say why the engine does not read it."""
         name = os.fspath(path)
         if name == "-" or (exists(name) and not (is_file(name) or is_folder(name))):
             problem = f"is not a file, and {self.name} reads a table more than once"
             raise FormatError(name, None, problem, remedy="write it to a file, or leave out the engine")
         files = table_files(name, kind, given)
         if files is None:
-            problem = "is neither Parquet nor CSV with a first line that names columns of requests and items"
+            problem = "is neither Parquet nor CSV with a first line that names columns of queries and documents"
             raise FormatError(name, None, problem, remedy=_STREAMING)
         if files.header is None:
             self.check_parquet(files, kind, given)
         else:
-            files.columns(kind, given)  # of one name are none
+            files.columns(kind, given)  # raises if two of them share a name
             for each in files.paths:
                 self._check_packing(each)
         return files
@@ -65,9 +65,7 @@ class FileEngine:
         columns = files.columns(kind, given)
         names = [*{*types, *files.keys}]
         if not self.tells_case and (alike := sorted(name for name in names if _is_double(name, names))):
-            problem = (
-                f"{self.name} does not tell the columns {listed(map(repr, alike))} apart: they differ in case only"
-            )
+            problem = f"{self.name} cannot tell the columns {listed(map(repr, alike))} apart: they differ only in case"
             raise FormatError(files.name, None, problem, remedy="rename one, or leave out the engine")
         for role, column in columns.roles(kind).items():
             if column in types and column not in files.keys:
@@ -75,12 +73,12 @@ class FileEngine:
         check_alike(files, columns, kind)
 
     def _check_packing(self, path: str) -> None:
-        """Raise if CSV is packed as the engine does not unpack it, or is called as if it were."""
+        """Raise if CSV is packed in a way that the engine does not unpack, or that its name does not say."""
         with Source(path) as source:
             packing = source.packing
         if packing and packing not in self.packings:
             problem = f"is packed as {packing}, which {self.name} does not unpack"
-            raise FormatError(path, None, problem, remedy=f"pack it as {' or '.join(self.packings)}, or as Parquet")
+            raise FormatError(path, None, problem, remedy=f"pack it as {' or '.join(self.packings)}, or write Parquet")
         suffix = next((each for each in self.suffixes if path.endswith(f".{each}")), "")
         if self.suffixes and suffix != packing:
             problem = f"is {f'packed as {packing}' if packing else 'not packed'}, but {self.name} goes by the name"

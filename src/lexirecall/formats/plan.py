@@ -5,8 +5,8 @@ Belongs here: queries as text. Not here: running them (duckdb, spark).
 It is written over two views, RUNS (system, request, item, score) and JUDGMENTS (request, item, grade, place), in which
 ids are text and `place` tells the judged items of a request apart. The position of an item is the number of rows at or
 above it: a window over its system and request counts them, in the order of the tie rule. Requests that nobody judged
-never come to that window. A judged request of which no item is handed over has a row without an item. Where ids of
-systems and requests are numbers in both views, the same queries answer in numbers, and sort faster.
+never reach that window. A judged request without any item to look for has a row without an item. If ids of systems and
+requests are numbers in both views, the same queries answer in numbers, and sort faster.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from lexirecall.manifest import Conventions
 RUNS, JUDGMENTS = "lexirecall_runs", "lexirecall_judgments"
 _ORDERS = {
     "trec": "score DESC, item DESC",
-    "expected": "score DESC, item DESC",  # any order will do, since the blocks of equal scores come with it
+    "expected": "score DESC, item DESC",  # any order will do, because the blocks of equal scores come with it
     "worst": "score DESC, gain ASC, item DESC",
     "best": "score DESC, gain DESC, item DESC",
 }
@@ -35,7 +35,7 @@ PROBLEMS = {
 """What a row of a run can lack: the role, and the condition."""
 
 CONSTANT = "constant"
-"""The kind of a column that a table does not have itself, and that has one text in all rows."""
+"""The kind of a column that is added to a table, with the same text in all rows."""
 IDS_AND_SCORE = "system, request, item, score"
 
 
@@ -52,8 +52,8 @@ class Plan:
         for option, value in (("ties", "input"), ("duplicates", "first")):
             if getattr(self.conventions, option) == value:
                 raise UsageError(
-                    f"{option}={value!r} goes by the order of rows, and a table has none",
-                    remedy="choose another rule, or read it without an engine",
+                    f"{option}={value!r} goes by the order of rows, but a table has no order",
+                    remedy="choose another rule, or leave out the engine",
                 )
 
     def rows(
@@ -107,7 +107,7 @@ class Plan:
     def example(self, problem: str) -> str:
         """Select one of the rows that lack something, the same whenever it is asked for; see `casts.row_error`.
 
-        The condition is not in a WHERE: DuckDB takes from the statistics of Parquet that no row is NaN.
+        The condition is not in a WHERE: DuckDB would conclude from the statistics of Parquet that no row is NaN.
         """
         role, condition = PROBLEMS[problem]
         packed = self.dialect.packed.format(columns=f"source, system, request, item, order_role, {role}_fault")
@@ -123,7 +123,7 @@ class Plan:
     def repeated(self) -> str:
         """Select a row if an item may be there twice for a judged request: two rows have the same hash.
 
-        It costs half of what `duplicates` does, which is needed only after it, since no pair of equals escapes it.
+        It costs half as much as `duplicates`, which is needed only if this finds some: no pair of equals escapes it.
         """
         key = self.dialect.hashed.format(columns="system, request, item")
         return (
@@ -143,18 +143,18 @@ class Plan:
         return f"SELECT system, count(DISTINCT request) AS num_unjudged FROM {RUNS} WHERE NOT {_JUDGED} GROUP BY system"
 
     def matched(self, judgments: str = JUDGMENTS) -> str:
-        """Select the systems that retrieve any judged item, at whatever depth."""
+        """Select the systems that retrieve any judged item, at any depth."""
         return (
             f"SELECT DISTINCT r.system FROM {RUNS} AS r "
             f"JOIN {judgments} AS j ON r.request = j.request AND r.item = j.item"
         )
 
     def positions(self) -> str:
-        """Select where each judged item stands: system, request, place, grade, position; and its block of ties.
+        """Select where each judged item is: system, request, place, grade, position; and its block of ties.
 
         A block begins below `block_start` items and has `block_size` of them.
         """
-        # all that count in one order of one partition share a sort; to the count, rows of equal scores are one
+        # windows with the same order and partition share a sort; the count takes rows of equal scores together
         ties = (
             f", rank() OVER ({_BY_SCORE}) - 1 AS block_start"
             f", count(*) OVER ({_BY_SCORE}) - rank() OVER ({_BY_SCORE}) + 1 AS block_size"
@@ -187,7 +187,7 @@ class Plan:
         )
 
     def _unique(self) -> str:
-        """Select the rows with how often each item is there, which is once unless the best score is to be kept."""
+        """Select the rows with how often each item occurs: once, unless the best score is to be kept."""
         if self.conventions.duplicates == "best":
             return (
                 "SELECT system, request, item, max(score) AS score, count(*) AS times "
@@ -196,14 +196,14 @@ class Plan:
         return f"SELECT system, request, item, score, 1 AS times FROM {RUNS}"
 
     def sort_keys(self, level: float = 1) -> str:
-        """Select system, request, sort_key: bytes of which the smaller is the better ranking by LexiRecall.
+        """Select system, request, sort_key: bytes; the smaller key is the better ranking by LexiRecall.
 
         They are those of `lexirecall.exact.sort_key`: positions from last to first, four bytes each, ff ff ff ff for
         items that were not retrieved. Every system has one for each request with a relevant item, answered or not.
         """
         for option, value in (("ties", "expected"), ("imputation", "optimistic")):
             if getattr(self.conventions, option) == value:
-                raise UsageError(f"{option}={value!r} gives no single position, and so no sort key")
+                raise UsageError(f"{option}={value!r} does not give a single position, which a sort key needs")
         level = float(level)
         text = self.dialect.joined.format(text="lpad(lower(hex(position)), 8, '0')", order="position")
         return (

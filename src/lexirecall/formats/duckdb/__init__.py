@@ -5,7 +5,7 @@ what they read (tables).
 
 A table is looked at twice. First as it is: is every row complete, which systems and which requests are there? Then with
 numbers instead of the texts of systems and requests, which takes a third off the time for sorting. What comes back is
-where the judged items stand; the rest is done by the same code as for files.
+where the judged items are; the rest is done by the same code as for files.
 """
 
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ _BLOCK = 1 << 18  # judgments that are Python objects at a time
 
 @dataclass(frozen=True, slots=True)
 class DuckdbReader:
-    """What reads runs, as they are asked for."""
+    """Reads runs, by a plan and with settings."""
 
     plan: Plan
     settings: Settings
@@ -53,12 +53,12 @@ class DuckdbReader:
 
     @classmethod
     def of(cls, conventions: Conventions, sources: Sources, *, needs_judged: bool) -> Self:
-        """Return the reader, or say what it does not do."""
+        """Return the reader, or refuse what it cannot do."""
         plan = Plan(conventions, DUCKDB, keeps_others=needs_judged)
         return cls(plan, Settings.of(sources.engine_options or {}), sources)
 
     def read(self, judgments: Judgments, named: list[NamedRun]) -> list[SystemPositions]:
-        """Find where the judged items stand in every run, in limited memory."""
+        """Find where the judged items are in every run, in limited memory."""
         settings = self.settings.with_default_connection(run.run for run in named)
         with open_session(settings, show_progress=self.sources.show_progress) as opened:
             tables = _tables(opened, named, judgments, self.plan, self.sources.columns)
@@ -81,8 +81,8 @@ def sort_keys(
 
     `a.sort_key < b.sort_key`, for one query, says that LexiRecall prefers a. The keys are those of
     `lexirecall.exact.sort_key`; every run has one for each query with a document of grade `level` or more. Queries
-    have the type of the judgments. All is checked as in `lexirecall.project`, whose `options` these are, and nothing
-    but the judgments comes into Python. A table of that `name` is replaced.
+    have their type in the judgments. Everything is checked as in `lexirecall.project`, and `options` are its options.
+    Only the judgments come into Python. An existing table of this `name` is replaced.
 
     >>> import duckdb
     >>> connection = duckdb.connect()
@@ -126,7 +126,7 @@ def _tables(
         systems = _systems(opened, table, column)
         found += [(system, table.label) for system in systems]
         check_names(found)
-        unjudged = opened.answer(f"looking for requests of {table.label}", plan.unjudged(), source=table.label)
+        unjudged = opened.answer(f"looking for queries in {table.label}", plan.unjudged(), source=table.label)
         _number(opened, query, systems)
         numbered = NumberedTable(opened, table.label, judgments, plan, systems, _by_name(unjudged, systems))
         numbered.check_duplicates()
@@ -135,12 +135,12 @@ def _tables(
 
 
 def _hand_over(opened: Session, judgments: Judgments, *, wants_all: bool) -> None:
-    """Give DuckDB the requests and the judged items, with numbers; ids that are not UTF-8 are in no table."""
+    """Give DuckDB the requests and the judged items, with numbers; ids that are not UTF-8 cannot be in a table."""
     opened.table(_REQUESTS, "request VARCHAR, number INTEGER")
     names = np.array([_text(request) for request in judgments.request_ids], object)
     hand_over(opened, _REQUESTS, {"request": names, "number": np.arange(len(names))})
     opened.table(_JUDGED, _JUDGED_COLUMNS)
-    # each request has a row without an item, so that it is known even if none of its items is wanted
+    # each request has a row without an item: it is known even if none of its items is wanted
     hand_over(opened, _JUDGED, {"request": np.arange(len(names))})
     _hand_over_items(opened, _JUDGED, judgments, wants_all=wants_all)
 
@@ -175,7 +175,7 @@ def _staged(opened: Session, table: DuckdbTable, query: str) -> str:
 
 
 def _check_rows(opened: Session, table: DuckdbTable, plan: Plan, given: str) -> None:
-    """Raise if rows lack something; `given` is the query for the rows as they came in, which knows why."""
+    """Raise if rows lack something; `given` selects the rows as they came in, with the reason."""
     with table.explained(opened):
         counts = opened.answer(f"checking {table.label}", plan.problems(), source=table.label)
     num_rows = int(counts["num_rows"][0])
@@ -194,9 +194,9 @@ def _systems(opened: Session, table: DuckdbTable, column: str | None) -> list[st
         return [table.name]
     if not table.is_given:
         query = f"SELECT DISTINCT system FROM {RUNS} ORDER BY system"
-        return [str(name) for name in opened.answer("looking for systems", query, source=table.label)["system"]]
+        return [str(name) for name in opened.answer("looking for runs", query, source=table.label)["system"]]
     query = f"SELECT count(DISTINCT {DUCKDB.name(column)}) AS number FROM {table.source}"
-    number = opened.answer("looking for systems", query, source=table.label)["number"][0]
+    number = opened.answer("looking for runs", query, source=table.label)["number"][0]
     check_one_system(column, int(number), table.label)
     return [table.name]
 
@@ -207,7 +207,7 @@ def _by_name(unjudged: Any, systems: list[str]) -> list[int]:
 
 
 def _number(opened: Session, query: str, systems: list[str]) -> None:
-    """Put numbers for the texts of systems and requests into the views, and only judged requests."""
+    """Let the views hold numbers instead of the texts of systems and requests, and only judged requests."""
     opened.table(_SYSTEMS, "system VARCHAR, number INTEGER")
     hand_over(opened, _SYSTEMS, {"system": np.array(systems, object), "number": np.arange(len(systems))})
     opened.view(
@@ -249,7 +249,7 @@ class NumberedTable:
         check_common(self.judgments, systems)
 
     def positions(self) -> list[SystemPositions]:
-        """Return where the judged items stand, for each system."""
+        """Return where the judged items are, for each system."""
         lengths, num_repeated = self._lengths()
         has_blocks = self.plan.conventions.ties == "expected"
         names = ("system", "place", "position", *(("block_start", "block_size") if has_blocks else ()))
@@ -276,10 +276,10 @@ class NumberedTable:
         return assembled if all(map(finds_judged, assembled)) else self._marked(assembled, lengths)
 
     def _marked(self, systems: list[SystemPositions], lengths: IntArray) -> list[SystemPositions]:
-        """Mark the systems that retrieve no judged item, of whatever grade and at whatever depth."""
+        """Mark the systems that retrieve no judged item, of any grade and at any depth."""
         self.session.table(_EVERY, _JUDGED_COLUMNS)
         _hand_over_items(self.session, _EVERY, self.judgments, wants_all=True)
-        matched = self._answer(f"looking for judged items in {self.label}", self.plan.matched(_EVERY))["system"]
+        matched = self._answer(f"looking for judged documents in {self.label}", self.plan.matched(_EVERY))["system"]
         self.session.drop(_EVERY)
         return [
             system
@@ -302,8 +302,8 @@ class NumberedTable:
         return Tracks(Segments(offsets_of(sizes)), *parts)
 
     def _lengths(self) -> tuple[IntArray, IntArray]:
-        """Return the length of each ranking, [S, Q], -1 if there is none; and the rows left out of each system's."""
-        counts = self._answer(f"counting items of {self.label}", self.plan.lengths())
+        """Return the length of each ranking, [S, Q], -1 if there is none; and how many rows each system lost."""
+        counts = self._answer(f"counting documents in {self.label}", self.plan.lengths())
         lengths = np.full((len(self.systems), len(self.judgments.requests)), -1, np.int64)
         lengths[counts["system"], counts["request"]] = counts["num_retrieved"]
         repeated = np.bincount(counts["system"], counts["num_repeated"], len(self.systems))

@@ -37,7 +37,7 @@ def duckdb_library() -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The connection that is lent to us; or how much our own may take, and where it spills."""
+    """A connection that is lent to us; or how much our own may take, and where it spills."""
 
     connection: Any = None
     memory_limit: str | None = None
@@ -46,14 +46,14 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.connection is not None and not hasattr(self.connection, "execute"):
-            problem = f"connection is {self.connection!r}, but must be a connection of DuckDB"
-            raise UsageError(problem, remedy="duckdb.connect() gives one, in Python")
+            problem = f"connection is {self.connection!r}, but must be a DuckDB connection"
+            raise UsageError(problem, remedy="in Python, duckdb.connect() returns one")
         if self.threads is not None and not str(self.threads).isdecimal():  # DuckDB rounds 1.5 to 2
             raise UsageError(f"threads is {self.threads!r}, but must be a whole number", remedy=_REMEDY)
         if self.connection is not None and (self.memory_limit, self.threads, self.temp_directory) != (None, None, None):
             raise UsageError(
-                "memory_limit, threads and temp_directory are for a connection of our own",
-                remedy="set them in yours: connection.execute(\"SET memory_limit = '2GB'\")",
+                "memory_limit, threads and temp_directory do not apply to your own connection",
+                remedy="set them in it: connection.execute(\"SET memory_limit = '2GB'\")",
             )
 
     @classmethod
@@ -75,7 +75,7 @@ class Settings:
         return settings
 
     def with_default_connection(self, runs: Iterable[object]) -> Self:
-        """Take DuckDB's default connection, if there are relations and none is given, since they belong to one."""
+        """Take DuckDB's default connection if there are relations, which belong to a connection, and none is given."""
         if self.connection is None and any(type(run).__name__ == "DuckDBPyRelation" for run in runs):
             return replace(self, connection=duckdb_library().connect(":default:"))
         return self
@@ -116,7 +116,7 @@ class Session:
                     now = int(self.connection.query_progress() * _STEPS / 100)  # below 0 if it is not known
                     progress.advance(max(now - done, 0))
                     done = max(now, done)
-            except BaseException:  # the user's interruption; once is not enough if the query has yet to begin
+            except BaseException:  # the user's interruption; once is not enough if the query has not begun yet
                 while not running.done():
                     self.connection.interrupt()
                     wait([running], timeout=_PAUSE)
@@ -142,9 +142,9 @@ class Session:
             if type(error).__name__ == "OutOfMemoryException":
                 raise DataError(
                     f"{source}: the memory limit is too small: {text}",
-                    remedy="raise memory_limit, or lower threads, of --engine-options",
+                    remedy="raise memory_limit or lower threads in --engine-options",
                 ) from None
-            raise FormatError(source, None, f"DuckDB cannot read it: {text}", remedy="is it intact?") from None
+            raise FormatError(source, None, f"DuckDB cannot read it: {text}", remedy="is it damaged?") from None
 
     def drop(self, *names: str) -> None:
         """Forget tables and views."""
@@ -189,7 +189,7 @@ def _temporary_folder(within: Any) -> "tempfile.TemporaryDirectory[str]":
     except (OSError, TypeError) as error:
         reason = error.strerror.lower() if isinstance(error, OSError) and error.strerror else str(error)
         problem = f"temp_directory is {str(within)!r}: {reason}"
-        raise UsageError(problem, remedy="name a folder that is there and can be written to") from None
+        raise UsageError(problem, remedy="name an existing folder that you can write to") from None
 
 
 def _connected(folder: str, settings: Settings) -> Any:

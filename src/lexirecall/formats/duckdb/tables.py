@@ -33,9 +33,9 @@ class DuckdbTable:
     source: str
     """What SQL selects from."""
     name: str
-    """What the system is called if no column says so."""
+    """What the system is called if no column names it."""
     is_given: bool = False
-    """Whether the name was given with the table, and so goes before what the table says."""
+    """Whether the name was given with the table, and so takes precedence over those in the table."""
     is_cheap: bool = False
     """Whether it may be read again and again: Parquet gives only the columns that are asked for."""
     files: TableFiles | None = None
@@ -61,14 +61,14 @@ class DuckdbTable:
         return query, columns.system
 
     def _names(self, session: Session) -> list[str]:
-        """Return the columns as the files call them, if it is files."""
+        """Return the names of the columns in the files, if it is files."""
         if self.files is None:
             return []
         own = _parquet_names(session, self.files.paths[0]) if self.header is None else [*self.header.names]
         return [*own, *(key for key in self.files.keys if self.header is not None or key not in own)]
 
     def _check_told_apart(self, session: Session, column: str, names: Sequence[str], known: Sequence[str]) -> None:
-        """Raise if DuckDB has another name for a column in its place, in any file."""
+        """Raise if DuckDB calls a column by another name, in any file."""
         _check_told_apart(column, names, known, self.label)
         if self.files is None or self.header is not None or len({name.lower() for name in names}) == len(names):
             return
@@ -115,16 +115,16 @@ def _parquet_names(session: Session, path: str) -> list[str]:
 
 
 def _check_told_apart(column: str, names: Sequence[str], known: Sequence[str], source: str) -> None:
-    """Raise if DuckDB has another name for a column in its place: to it, `score` and `Score` are one."""
+    """Raise if DuckDB calls a column by another name: to DuckDB, `score` and `Score` are the same."""
     if column in names and known[names.index(column)] != column:
-        problem = f"DuckDB does not find the column {column!r}, because the names of two differ in case only"
+        problem = f"DuckDB cannot find the column {column!r}, because another name differs only in case"
         raise FormatError(source, None, problem, remedy="rename one, or leave out the engine")
 
 
 def open_table(session: Session, named: NamedRun, given: Given) -> DuckdbTable:
     """Open a run that is a table: a file, a folder, a relation or a frame."""
     if isinstance(named.run, Mapping):
-        raise UsageError(f"run {named.name!r} is a mapping, which is in memory", remedy="leave out the engine")
+        raise UsageError(f"run {named.name!r} is a mapping, which is already in memory", remedy="leave out the engine")
     if not isinstance(named.run, (str, os.PathLike)):
         return _of_object(session, named, given)
     files = FILES.files(named.run, "run", given)
@@ -133,7 +133,7 @@ def open_table(session: Session, named: NamedRun, given: Given) -> DuckdbTable:
 
 
 def _csv(files: TableFiles, header: Header) -> str:
-    """Return what reads CSV: cells as they are, since DuckDB would guess and go on where a row is odd."""
+    """Return what reads CSV: cells as they are, because DuckDB would guess, and go on after an odd row."""
     for path in files.paths:
         check_quotes(Source(path), header)
     columns = ", ".join(f"'c{place}': 'VARCHAR'" for place in range(len(header.names)))
@@ -154,7 +154,7 @@ def _csv(files: TableFiles, header: Header) -> str:
 
 
 def _told_apart(names: Sequence[str]) -> list[str]:
-    """Return names for columns, which are theirs unless to DuckDB an earlier one has the same.
+    """Return a name for each column: its own, unless DuckDB takes it for that of an earlier one.
 
     >>> _told_apart(["qid", "score", "Score"])
     ['qid', 'score', 'lexirecall 2']
@@ -173,7 +173,7 @@ def _names(files: TableFiles, paths: Sequence[str]) -> str:
 
 def _of_object(session: Session, named: NamedRun, given: Given) -> DuckdbTable:
     """Let DuckDB scan a relation or a frame where it is."""
-    lazy = getattr(named.run, "collect_schema", None)  # of polars, which warns of asking for its columns
+    lazy = getattr(named.run, "collect_schema", None)  # polars warns if its columns are asked for
     names = lazy().names() if lazy else getattr(named.run, "column_names", getattr(named.run, "columns", ()))
     if len({str(name).lower() for name in names}) < len(names):  # DuckDB gives them other names
         find_columns([str(name) for name in names], "run", given, source=named.label)
@@ -182,11 +182,11 @@ def _of_object(session: Session, named: NamedRun, given: Given) -> DuckdbTable:
         session.register(view, named.run)
     except session.errors:
         if type(named.run).__name__ != "DuckDBPyRelation":
-            problem = f"run {named.name!r} is a {type(named.run).__name__}, which DuckDB cannot read"
+            problem = f"run {named.name!r} is of type {type(named.run).__name__}, which DuckDB cannot read"
             raise UsageError(problem, remedy="leave out the engine") from None
         raise UsageError(
             f"run {named.name!r} is a relation of another connection",
-            remedy="give that one too: engine_options={'connection': ...}",
+            remedy="pass that connection too: engine_options={'connection': ...}",
         ) from None
     return DuckdbTable(named.label, view, named.name, named.is_given)
 
@@ -201,7 +201,7 @@ def _escaped(path: str) -> str:
 
 
 def _packing(path: str) -> str:
-    """Return what DuckDB calls the way in which a file is packed."""
+    """Return DuckDB's name for the packing of a file."""
     with Source(path) as source:
         return _PACKINGS[source.packing]
 
