@@ -335,7 +335,7 @@ def main(num_rows: int) -> int:
             command_fails("the command", folder / "qrels.parquet", folder / "command", "3.parquet: Spark cannot")
         )
         paths = folder / "qrels.parquet", folder / "runs.parquet"
-        seen.append(command_fails("Spark itself is killed", *paths, "Spark's own process has ended", kills=True))
+        seen.append(command_fails("Spark itself is killed", *paths, "the Spark process has ended", kills=True))
     print(f"{sum(seen)} of {len(seen)} as it should be")
     return 0 if all(seen) else 1
 

@@ -221,7 +221,7 @@ def test_exposures_of_providers_are_those_of_memory(spark: Any, keywords: dict[s
 
 
 BAD_OWNERS: dict[str, tuple[Any, str]] = {
-    "none of ours": ([("x", "Ada")], "a provider for none of the relevant documents: its documents are such as 'x'"),
+    "none of ours": ([("x", "Ada")], "a provider for any relevant document: it has documents such as 'x'"),
     "empty": ([], "the map is empty"),
     "blank": ([("d0", " ")], "in 1 row of 1, such as document 'd0': ' ' is not the name of a provider"),
     "null": ([("d0", None)], "in 1 row of 1, such as document 'd0': the provider is missing"),
@@ -280,7 +280,7 @@ def test_repeated_rows_are_counted_and_the_best_is_kept(spark: Any) -> None:
         "system string, qid string, docid string, score double",
     )
     qrels = spark.createDataFrame([("q", "a", 1), ("q", "a", 1), ("q", "b", 0)], "qid string, docid string, rel int")
-    with pytest.raises(FormatError, match="run: document 'a' of request 'q' is listed 2 times by 's'"):
+    with pytest.raises(FormatError, match="run: document 'a' of query 'q' is listed 2 times by 's'"):
         engine.evaluate(qrels, runs, ["RR"])
     with engine.evaluate(qrels, runs, ["RR", "NumRet"], duplicates="best") as scores:
         assert scores.averages.to_dict() == {"s": {"RR": 1.0, "NumRet": 2.0}}
@@ -302,7 +302,7 @@ BAD: dict[str, tuple[Any, Any, dict[str, Any], type[Exception], str]] = {
     "two grades": (RUN, [*QRELS, ("q", "a", 2.0)], {}, FormatError, "'a' is judged twice, with the grades 1 and 2"),
     "no judgments": (RUN, [], {}, FormatError, "qrels: the table has no rows"),
     "no rows": ([], QRELS, {}, FormatError, "run: the table has no rows"),
-    "strangers": ([("s", "z", "a", 1.0)], QRELS, {}, DataError, "no request in common with the judgments: s\n.*'q'"),
+    "strangers": ([("s", "z", "a", 1.0)], QRELS, {}, DataError, "no query in common with the judgments: s\n.*'q'"),
     "nothing relevant": (RUN, [("q", "a", 0.5)], {}, DataError, "the highest grade is 0.5 and the level is 1"),
     "small corpus": (RUN, [*QRELS, ("q", "b", 1.0)], {"corpus_size": 1}, DataError, "corpus size 1 is too small.*'q'"),
 }  # fmt: skip
@@ -324,18 +324,18 @@ def test_bad_usage_is_refused_before_anything_runs(spark: Any) -> None:
     for keywords, message in (
         ({"ties": "input"}, "goes by the order of rows"),
         ({"duplicates": "first"}, "goes by the order of rows"),
-        ({"corpus_size": 1.5}, "corpus_size is a float"),
+        ({"corpus_size": 1.5}, "corpus_size is of type float"),
         ({"queries": "some"}, "queries is 'some'"),
     ):
         with pytest.raises(UsageError, match=message):
             engine.evaluate(qrels, runs, ["RR"], **keywords)
-    with pytest.raises(UsageError, match="the run 'run' is a list, but must be a Spark data frame"):
+    with pytest.raises(UsageError, match="the run 'run' is of type list, but must be a Spark data frame"):
         engine.evaluate(qrels, [])  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="qrels is a dict, but must be a Spark data frame"):
+    with pytest.raises(UsageError, match="qrels is of type dict, but must be a Spark data frame"):
         engine.evaluate({"q": {"a": 1}}, runs)  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="there are no runs"):
+    with pytest.raises(UsageError, match="no runs to evaluate"):
         engine.evaluate(qrels, {})
-    with pytest.raises(UsageError, match="one order of tied items"):
+    with pytest.raises(UsageError, match="one order of tied documents"):
         engine.sort_keys(qrels, runs, ties="expected")
     with pytest.raises(UsageError, match="there is only one run"):
         engine.compare(qrels, runs)
@@ -426,7 +426,9 @@ def test_what_only_spark_sees_is_checked_too(spark: Any, tmp_path: Path) -> None
     with pytest.raises(FormatError, match=r"system=y/2\.parquet: Spark cannot read it"):
         evaluate_files(str(tmp_path / "qrels.txt"), [f"file://{folder}"], ["AP"])
     (tmp_path / "run.csv").write_bytes(b"qid,docno,score\n007,b\n")
-    with pytest.raises(FormatError, match=r"run\.csv: a row is not UTF-8 text, or has not the 3 cells .*: '007,b'"):
+    with pytest.raises(
+        FormatError, match=r"run\.csv: a row is not UTF-8 text, or does not have the 3 cells .*: '007,b'"
+    ):
         evaluate_files(str(tmp_path / "qrels.txt"), [f"file://{tmp_path}/run.csv"], ["AP"])
 
 
@@ -482,7 +484,7 @@ def test_the_code_of_the_page_runs(spark: Any, spark_folder: Path, capsys: pytes
 
 def test_a_missing_or_old_java_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    with pytest.raises(UsageError, match=r"(?s)there is no Java in .*openjdk-17"):
+    with pytest.raises(UsageError, match=r"(?s)Spark needs Java, and none was found in .*openjdk-17"):
         spark_session.check_java()
     java = tmp_path / "bin" / "java"
     java.parent.mkdir()
@@ -577,7 +579,7 @@ SAID: dict[str, tuple[str, type[LexirecallError], str]] = {
         "stage failure: Total size of serialized results of 1 tasks (52.5 KiB) is bigger than "
         "spark.driver.maxResultSize (1024.0 B)\n", DataError, "larger than spark.driver.maxResultSize\n",
     ),
-    "no Java": ("Error while sending or receiving", DataError, "Spark's own process has ended"),
+    "no Java": ("Error while sending or receiving", DataError, "the Spark process has ended"),
     "own measure": (
         on_worker("IndexError: list index out of range"), DataError, "Spark failed: IndexError: list index",
     ),
@@ -605,7 +607,7 @@ def test_every_fault_has_a_text_that_shows_it() -> None:
 def test_only_what_comes_from_spark_is_explained() -> None:
     with pytest.raises(ZeroDivisionError), explained():
         _ = 1 / 0
-    with pytest.raises(DataError, match=r"Spark's own process has ended\n.*spark.driver.memory"), explained():
+    with pytest.raises(DataError, match=r"the Spark process has ended\n.*spark.driver.memory"), explained():
         raise ConnectionRefusedError(111, "Connection refused")
 
 
@@ -719,7 +721,7 @@ def set_to(spark: Any, **settings: str) -> Iterator[None]:
 def test_settings_that_lose_rows_are_refused(spark: Any, tmp_path: Path, setting: str) -> None:
     qrels, path = spark.createDataFrame(FORTY, "qid string, docid string, rel int"), str(table_of(tmp_path / "run"))
     plain = spark.read.parquet(path)
-    said = f"spark.sql.files.{setting} is true, so that Spark would leave out"
+    said = f"spark.sql.files.{setting} is true: Spark would leave out"
     with set_to(spark, **{f"spark__sql__files__{setting}": "true"}):
         for call in (engine.evaluate, engine.compare, engine.sort_keys):
             with pytest.raises(UsageError, match=said):

@@ -44,7 +44,7 @@ class Layout:
     worst_off: Mapping[Any, tuple[str, ...]] = field(default_factory=dict)
 
     def portions(self, batch: Batch) -> Iterator[Batch]:
-        """Cut a batch into pieces of so many requests that comparing all pairs of systems on them fits into memory."""
+        """Cut a batch into pieces small enough to compare all pairs of systems on their requests in memory."""
         weights = len(self.systems) ** 2 + _sizes(batch["judged"]) + _num_found(batch["rankings"])
         start = 0
         total = np.concatenate([[0], np.cumsum(weights)])
@@ -55,9 +55,9 @@ class Layout:
             start = stop
 
     def positions(self, batch: Batch) -> Positions:
-        """Return where the judged items of these requests stand in every system's ranking.
+        """Return where the judged items of these requests are in every system's ranking.
 
-        That a corpus is large enough is not checked here, since the message would know of this batch only.
+        Whether a corpus is large enough is not checked here, because the message would know only this batch.
         """
         judgments = _judgments(batch)
         rankings = _Rankings.of(batch["rankings"], self.systems)
@@ -162,7 +162,7 @@ def _integers(values: Any) -> IntArray:
 
 
 def _sizes(lists: Any) -> IntArray:
-    """Return how long each list is; one that is missing is empty."""
+    """Return how long each list is; a missing list is empty."""
     return _integers(lists.value_lengths().fill_null(0))
 
 

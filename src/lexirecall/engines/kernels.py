@@ -28,7 +28,7 @@ ROWS = "run string, query string, measure string, value double"
 STATE = "state binary"
 """What the kernels give, as Spark writes a schema."""
 Addends = tuple[Any, ...]
-"""Things of which those of different requests can be added, or None."""
+"""Things that can be added up over requests, or None."""
 
 
 class Asked(NamedTuple):
@@ -43,15 +43,15 @@ class Asked(NamedTuple):
         return (Tally.of(positions, *self, values, num_due),)
 
     def pairs(self, positions: Positions) -> tuple[Tally, PairTally]:
-        """Evaluate them, and compare every two systems."""
+        """Evaluate them, and compare each pair of systems."""
         return *self.values(positions), PairTally.of(positions, *self)
 
     def exposures(self, positions: Positions) -> tuple[ExposureTally, ...]:
-        """Add up the exposures of providers, by which it is known who is worst off over all requests."""
+        """Add up the exposures of providers, which tell who is worst off over all requests."""
         return tuple(tally_exposures(positions, row, self.policies) for row in overall_rows(self.measures))
 
     def squares(self, means: Sequence[FloatArray], positions: Positions) -> tuple[ExactSums, ...]:
-        """Square by how much the differences of every two systems differ from their means."""
+        """Square the deviations of the differences of each pair of systems from their means."""
         return squares_about(means, positions, *self)
 
 
@@ -63,7 +63,7 @@ class Kernel:
     count: Callable[[Positions], Addends]
 
     def try_out(self, grade: float) -> None:
-        """Find out here, and not on the workers after an hour, what a measure lacks: every system finds one item."""
+        """Find out here, not on the workers after an hour, what a measure lacks: every system finds one item."""
         import pyarrow as pa
 
         found = [{"position": 1, "place": 1, "block_start": 0, "block_size": 1}]
@@ -82,7 +82,7 @@ class Kernel:
             yield pa.RecordBatch.from_pydict({"state": [pickle.dumps(reduce(_added, counted, first))]})
 
     def _counted(self, positions: Positions) -> Addends:
-        """Count, and tell whether a corpus is too small; if so, as if it were larger, since all is for nothing."""
+        """Count, and tell whether a corpus is too small; if so, count as if it were larger: nobody uses the result."""
         if (n := positions.corpus_size) is None:
             return None, *self.count(positions)
         enough = np.maximum(n, positions.num_needed.max(axis=0))
@@ -90,7 +90,7 @@ class Kernel:
 
 
 def total_of(states: Iterable[bytes]) -> Addends:
-    """Put together what the partitions add up to; first of all, whether a corpus is too small."""
+    """Put together what the partitions add up to; the first entry tells whether a corpus is too small."""
     return reduce(_added, map(pickle.loads, states))  # our own workers made them
 
 
@@ -128,7 +128,7 @@ class RowKernel:
 
 
 def _taken(names: Sequence[str], each: int, times: int) -> Any:
-    """Return an Arrow array in which each name comes so often, and all of them so many times over."""
+    """Return an Arrow array that repeats each name `each` times, and all of that `times` times."""
     import pyarrow as pa
 
     return pa.array(list(names), pa.string()).take(np.tile(np.repeat(np.arange(len(names)), each), times))

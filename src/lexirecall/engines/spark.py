@@ -1,10 +1,10 @@
-"""Spark: evaluation of data frames on a cluster, with the numbers of every other way.
+"""Spark: evaluation of data frames on a cluster, with the same numbers as everywhere.
 
 Belongs here: the verbs over Spark's data frames, and their result. Not here: the plan (plan), the tables
 (spark_tables), what runs on the workers (kernels).
 
-Where the judged items stand comes from SQL. Gathered to one row for each judged request they go in Arrow batches to
-the same kernels as everything else, on the workers. What comes to the driver is sums, counts and names of systems.
+SQL finds where the judged items are. Gathered to one row for each judged request, they go in Arrow batches to the same
+kernels as everything else, on the workers. Only sums, counts and names of systems come to the driver.
 """
 
 from collections.abc import Callable, Iterator
@@ -54,19 +54,19 @@ __all__ = ["SparkScores", "compare", "evaluate", "session", "sort_keys"]
 
 @dataclass(frozen=True, eq=False)
 class SparkScores:
-    """The means, here; and the values of each request, on the cluster.
+    """The means, here; and the values of each query, on the cluster.
 
-    The gathered rows are held in Spark's memory, or on its disks, until `close`; as a context manager it closes itself.
+    The gathered rows are held in Spark's memory, or on its disks, until `close`. As a context manager it closes itself.
     """
 
     averages: Averages
     per_query: "DataFrame"
-    """run, query (as in the judgments), measure, value (null where undefined); computed when it is asked for."""
+    """run, query (as in the judgments), measure, value (null if undefined); computed on demand."""
     gathered: "DataFrame"
-    """One row for each judged request, from which the values are computed."""
+    """One row for each judged query, from which the values are computed."""
 
     def close(self) -> None:
-        """Let go of the gathered rows; `per_query` would gather them anew."""
+        """Let go of the gathered rows; `per_query` would gather them again."""
         self.gathered.unpersist()
 
     def __enter__(self) -> Self:
@@ -92,9 +92,9 @@ def evaluate(
 ) -> SparkScores:
     """Evaluate runs against judgments, as `lexirecall.evaluate` does, where the rows are.
 
-    `runs` has the columns of a run, found by their usual names or given as `columns`: many systems if there is a
-    column of them, or else one that is called `run`; {name: frame} names them. `options` say how requests count and how
-    rankings become positions, as there. Means and values are those of every other way, bit for bit.
+    `runs` has the columns of a run, found by their usual names or given as `columns`. It holds many runs if there is a
+    column of them, otherwise one, called `run`; {name: frame} names them. `options` say how queries count and how
+    rankings become positions, as there. Means and values are the same as in memory, bit for bit.
 
     >>> evaluate(qrels, runs, ["LexiRecall", "AP"]).averages.to_dict()  # doctest: +SKIP
     {'early': {'LexiRecall': 0.5, 'AP': 0.875}, 'late': {'LexiRecall': 0.5, 'AP': 0.5416666666666666}}
@@ -118,10 +118,10 @@ def compare(
     providers: "SparkProviders" = None,
     **options: Any,
 ) -> Comparison:
-    """Compare every two runs, or every run with a baseline, as `lexirecall.compare` does, where the rows are.
+    """Compare each pair of runs, or each run with a baseline, as `lexirecall.compare` does, where the rows are.
 
-    By the t and the sign test, which need no more than sums and counts; p-values, intervals and all else are those of
-    memory, bit for bit. The other arguments are those of `evaluate`.
+    The tests are the t test and the sign test, which need only sums and counts. P-values, intervals and all else are
+    the same as in memory, bit for bit. The other arguments are those of `evaluate`.
 
     >>> next(compare(qrels, runs, ["LexiRecall"]).rows())["wins"]  # doctest: +SKIP
     1
@@ -150,16 +150,16 @@ def sort_keys(
     score_dtype: str = "float64",
     duplicates: str = "error",
 ) -> "DataFrame":
-    """Return run, query, sort_key: bytes of which the smaller is the better ranking of a query by LexiRecall.
+    """Return run, query, sort_key: bytes; the smaller key is the better ranking of a query by LexiRecall.
 
-    They are those of `lexirecall.exact.sort_key`, for every run and every query with a relevant document, answered
+    The keys are those of `lexirecall.exact.sort_key`, for every run and every query with a relevant document, answered
     or not.
 
     >>> sort_keys(qrels, runs).orderBy("query", "sort_key")  # doctest: +SKIP
     DataFrame[run: string, query: string, sort_key: binary]
     """
     if ties == "expected":
-        raise UsageError("a sort key has one order of tied items", remedy="choose ties trec, worst or best")
+        raise UsageError("a sort key needs one order of tied documents", remedy="choose ties trec, worst or best")
     check_level(level)
     conventions = Conventions(ties=ties, score_dtype=score_dtype, duplicates=duplicates)
     check_frame(qrels, "qrels")
@@ -174,10 +174,10 @@ def sort_keys(
 
 
 def check_added_up(testing: Testing) -> None:
-    """Raise if a test takes more than sums and counts."""
+    """Raise if a test needs more than sums and counts."""
     if testing.test not in ("auto", *ADDED_UP):
         raise UsageError(
-            f"Spark adds up what the t and sign tests need, and {testing.test} needs every difference",
+            f"Spark can run only the tests t and sign: {testing.test} needs every difference",
             remedy="choose t or sign; or project the runs (engine='duckdb' if they are large), then compare",
         )
 
@@ -194,7 +194,7 @@ class _Job:
     left_out: list[Note]
 
     def total(self, count: Callable[[Positions], Addends]) -> Addends:
-        """Add up what is counted of all requests, on the workers; raise if a corpus is too small for one of them."""
+        """Add up what is counted over all requests, on the workers; raise if a corpus is too small for one of them."""
         kernel = Kernel(self.layout, count)
         kernel.try_out(max(1.0, *(row.level(self.asked.policies.level) for row in self.asked.measures)))
         states = self.gathered.mapInArrow(kernel.states, STATE).collect()
@@ -204,7 +204,7 @@ class _Job:
         return tuple(counted)
 
     def with_worst_off(self) -> "_Job":
-        """Find out who is worst off over all requests, if a measure asks for it, which no portion of them can tell."""
+        """Find out who is worst off over all requests, if a measure needs it; no portion of them can tell."""
         if not any(row.sparse and row.needs_providers for row in self.asked.measures):
             return self
         rows = overall_rows(self.asked.measures)
@@ -256,7 +256,7 @@ def _gathering(
     providers: "SparkProviders",
     options: dict[str, Any],
 ) -> Iterator[_Job]:
-    """Give the rows gathered from checked tables, which are held, and let go if something fails."""
+    """Give the rows gathered from checked tables; they are held, and let go if something fails."""
     policies, conventions = taken(Policies, options), taken(Conventions, options)
     conventions.warn_of_optimism()
     conventions.require_corpus_size(corpus_size)

@@ -1,4 +1,4 @@
-"""Spark's faults: what goes wrong on a cluster is an error of ours, and what would go wrong in silence is refused.
+"""Spark's faults: what goes wrong on a cluster is an error of ours, and what would go wrong silently is refused.
 
 Belongs here: errors for what Spark raises, and checks that all rows are read, and the same rows each time. Not here:
 starting Spark (spark_session), what is wrong with the rows themselves (spark_tables).
@@ -21,16 +21,16 @@ _LONGEST = 300  # characters of what Spark says
 _LOSSES = {
     "ignoreCorruptFiles": ("true", "files that it cannot read"),
     "ignoreMissingFiles": ("true", "files that are gone"),
-    "ignoreInvalidPartitionPaths": ("true", "folders whose names are not column=value"),
+    "ignoreInvalidPartitionPaths": ("true", "folders with names other than column=value"),
     "mode": ("dropmalformed", "rows that it cannot read"),
 }
-"""Options of Spark's readers, some of them settings too, and the value with which rows are lost."""
+"""Options of Spark's readers, some of them settings too, and the value that loses rows."""
 _Files = dict[str, tuple[Any, int, int]]
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What Spark says, as a pattern, and what we say of it; a pattern that finds a `file` names it."""
+    """What Spark says, as a pattern, and what we say instead; a pattern may find a `file`, which is then named."""
 
     pattern: str
     problem: str
@@ -41,32 +41,32 @@ class Fault:
 FAULTS = (
     Fault(
         rf"FAILED_READ_FILE\.FILE_NOT_EXIST.*?{_FILE}",
-        "the file was removed while Spark was about to read it",
-        "read the table anew, when nobody writes to it",
+        "the file was removed before Spark could read it",
+        "read the table again when nobody is writing to it",
     ),
-    Fault(rf"FAILED_READ_FILE.*?{_FILE}", "Spark cannot read it", "is it damaged, or of another kind?"),
+    Fault(rf"FAILED_READ_FILE.*?{_FILE}", "Spark cannot read it", "is it damaged, or another kind of file?"),
     Fault(
         "No space left on device|Disk quota exceeded|Failed to create local dir",
         "the disk on which Spark keeps temporary files is full",
-        "free space there, or name a folder on a larger disk in spark.local.dir or SPARK_LOCAL_DIRS, and start anew",
+        "free space there, or name a folder on a larger disk in spark.local.dir or SPARK_LOCAL_DIRS, and start again",
     ),
     Fault(
         r"ModuleNotFoundError: No module named '(?P<what>[\w.]+)'",
         "the Python of Spark's workers lacks the module '{what}'",
-        "the workers need lexirecall[spark], and what your own measures import: name a Python that has it in "
-        "PYSPARK_PYTHON, before Spark starts",
+        "the workers need lexirecall[spark], and what your own measures import: before Spark starts, set "
+        "PYSPARK_PYTHON to a Python that has both",
         UsageError,
     ),
     Fault(
         r'PYTHON_VERSION_MISMATCH.*?different version: (?P<what>\S+) than that in driver:? (?P<here>[\d.]*\d)',
-        "Spark's workers run Python {what}, and the driver {here}",
-        "name a Python of the same version in PYSPARK_PYTHON, before Spark starts",
+        "Spark's workers run Python {what}, but the driver runs {here}",
+        "before Spark starts, set PYSPARK_PYTHON to a Python of the same version",
         UsageError,
     ),
     Fault(
         r'Cannot run program "(?P<what>[^"]+)"',
         "Spark's workers cannot run '{what}'",
-        "name a Python that they have, with lexirecall[spark], in PYSPARK_PYTHON, before Spark starts",
+        "before Spark starts, set PYSPARK_PYTHON to a Python that they have, with lexirecall[spark]",
         UsageError,
     ),
     Fault(
@@ -77,42 +77,42 @@ FAULTS = (
     ),
     Fault(
         r"spark\.driver\.maxResultSize",
-        "what comes to the driver is larger than spark.driver.maxResultSize",
+        "the results for the driver are larger than spark.driver.maxResultSize",
         "raise it, or evaluate fewer runs or measures at a time",
     ),
     Fault(
         r"Lost task.*(OutOfMemoryError|OUT_OF_MEMORY|UNABLE_TO_ACQUIRE_MEMORY|code 52\b)",
-        "a worker of Spark ran out of memory",
-        "raise spark.executor.memory, or spark.sql.shuffle.partitions, so that a task has less to do",
+        "a Spark worker ran out of memory",
+        "raise spark.executor.memory; or raise spark.sql.shuffle.partitions, to give each task less to do",
     ),
     Fault(
         r"Python worker exited unexpectedly|Python worker failed to connect back|\bMemoryError\b",
-        "a Python process on a worker of Spark died, or ran out of memory",
+        "a Python process on a Spark worker died, or ran out of memory",
         "raise spark.executor.memoryOverhead; the log of the executor says more",
     ),
     Fault(
         "ExecutorLostFailure|SparkContext (was|has been) shut ?down|stopped SparkContext|Master removed our app",
-        "Spark lost its executors, and gave up",
-        "they may have been killed for want of memory: raise spark.executor.memory and spark.executor.memoryOverhead; "
+        "Spark lost its executors and gave up",
+        "they may have been killed for lack of memory: raise spark.executor.memory and spark.executor.memoryOverhead; "
         "the logs of the executors say more",
     ),
     Fault(
         "OutOfMemoryError",
         "Spark's driver ran out of memory",
-        "raise spark.driver.memory, before Spark starts: in Python session(spark_driver_memory='8g'); elsewhere in "
+        "raise spark.driver.memory before Spark starts: in Python with session(spark_driver_memory='8g'), elsewhere in "
         "SPARK_CONF_DIR/spark-defaults.conf",
     ),
     Fault(
         r"Answer from Java side is empty|^Error while (sending|receiving)|connect to the Java server|^\[Errno \d+\]",
-        "Spark's own process has ended",
-        "it may have run out of memory: raise spark.driver.memory, and start anew",
+        "the Spark process has ended",
+        "it may have run out of memory: raise spark.driver.memory, and start again",
     ),
 )  # fmt: skip
 
 
 @contextmanager
 def explained(source: str = "") -> Iterator[None]:
-    """Turn what Spark raises into an error of ours; what is not known is said of the source, if there is one."""
+    """Turn what Spark raises into an error of ours; an unknown error is about the source, if there is one."""
     try:
         yield
     except Exception as error:
@@ -123,7 +123,7 @@ def explained(source: str = "") -> Iterator[None]:
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Pass over what Spark raises when something is let go: what failed before says more."""
+    """Ignore what Spark raises when something is let go: what failed before says more."""
     try:
         yield
     except Exception as error:
@@ -141,7 +141,7 @@ def fault_error(text: str, source: str = "") -> LexirecallError:
 
     >>> print(fault_error("java.io.IOException: No space left on device"))
     the disk on which Spark keeps temporary files is full
-      free space there, or name a folder on a larger disk in spark.local.dir or SPARK_LOCAL_DIRS, and start anew
+      free space there, or name a folder on a larger disk in spark.local.dir or SPARK_LOCAL_DIRS, and start again
     """
     for fault in FAULTS:
         if found := re.search(fault.pattern, text, re.DOTALL):
@@ -151,13 +151,13 @@ def fault_error(text: str, source: str = "") -> LexirecallError:
                 return FormatError(name, None, fault.problem, remedy=fault.remedy)
             return fault.error(fault.problem.format(**named), remedy=fault.remedy)
     if source:
-        remedy = "check the path; what Spark does not know may be left out, or the engine"
+        remedy = "check the path; leave out what Spark does not know, or leave out the engine"
         return FormatError(source, None, f"Spark cannot read it: {first_words(text)}", remedy=remedy)
     return DataError(f"Spark failed: {first_words(text)}", remedy="the logs of Spark say more")
 
 
 def first_words(text: str) -> str:
-    r"""Return the line that says something, without the names of Java's classes: of a Python traceback, the last.
+    r"""Return the line that says something, without the names of Java's classes; the last line of a Python traceback.
 
     >>> first_words("An error occurred while calling o1.x.\n: org.apache.spark.SparkException: Job aborted\n\tat y")
     'Job aborted'
@@ -173,7 +173,7 @@ def first_words(text: str) -> str:
 def every_row(qrels: "DataFrame", runs: Any, *more: Any) -> Iterator[None]:
     """Refuse what lets Spark leave out rows without a word, and raise if a file was changed while it was in use.
 
-    Rows are read more than once, so that a file that changes would be counted in one state and ranked in another.
+    Rows are read more than once: a file that changes would be counted in one state and ranked in another.
     """
     _check_settings(qrels.sparkSession)
     frames = [*runs.values()] if isinstance(runs, Mapping) else [getattr(runs, "frame", runs)]
@@ -191,8 +191,8 @@ def _check_settings(spark: "SparkSession") -> None:
         for name in (f"spark.sql.files.{option}", f"spark.files.{option}"):
             if str(spark.conf.get(name, "false")).lower() == value:
                 raise UsageError(
-                    f"{name} is {value}, so that Spark would leave out {what} without a word",
-                    remedy=f'turn it off: spark.conf.set("{name}", "false"), or where Spark is started',
+                    f"{name} is {value}: Spark would leave out {what} without a word",
+                    remedy=f'turn it off: spark.conf.set("{name}", "false"), or do so where Spark is started',
                 )
 
 
@@ -207,7 +207,7 @@ def _relations(frame: "DataFrame") -> "Iterator[Any]":
 
 
 def _iterated(collection: Any) -> "Iterator[Any]":
-    """Go through a collection of Scala's."""
+    """Iterate over a Scala collection."""
     iterator = collection.iterator()
     while iterator.hasNext():
         yield iterator.next()
@@ -219,8 +219,7 @@ def _check_options(relation: Any) -> None:
         option, value, what = losses.get(pair._1().lower(), ("", "", ""))
         if value and pair._2().lower() == value:
             raise UsageError(
-                f"a table was read with the option {option} = {pair._2()}, so that Spark would leave out {what} "
-                "without a word",
+                f"a table was read with the option {option} = {pair._2()}: Spark would leave out {what} without a word",
                 remedy="read it without that option",
             )
 
@@ -251,5 +250,5 @@ def _check_unchanged(spark: "SparkSession", files: _Files) -> None:
                 re.sub("^file:/+", "/", name),
                 None,
                 f"the file was {'changed' if name in now else 'removed'} after Spark had listed it",
-                remedy="read the table anew, when nobody writes to it",
+                remedy="read the table again when nobody is writing to it",
             )

@@ -47,13 +47,13 @@ if TYPE_CHECKING:
 _BROKEN = "lexirecall broken row"  # where Spark puts the text of a row that has too many or too few cells
 _AS_TEXT = {"spark.sql.sources.partitionColumnTypeInference.enabled": "false"}  # takes the partition system=007 for 7
 _EVERY_TYPE = {"spark.sql.legacy.parquet.nanosAsLong": "true", "spark.sql.timeType.enabled": "true"}
-"""For types that Spark would refuse even where nobody uses the column; where it is used, the type was looked at."""
+"""For types that Spark would refuse even if nobody uses the column; if it is used, its type has been checked."""
 
 
 def evaluate_files(qrels: str, runs: Sequence[str], measures: Names | None = None, **keywords: Any) -> Averages:
     """Evaluate tables of runs, as the command line does: Parquet and CSV, files, folders, patterns or URLs.
 
-    A table without a column of systems is one run, named by its file. Judgments may be anything that is read elsewhere.
+    A table without a column of runs is one run, named by its file. Judgments may be anything that is read elsewhere.
     `master` is where Spark runs; the other `keywords` are those of `lexirecall.engines.spark.evaluate`.
 
     >>> evaluate_files("qrels.parquet", ["runs/"], master="spark://host:7077")  # doctest: +SKIP
@@ -70,7 +70,7 @@ def compare_files(qrels: str, runs: Sequence[str], measures: Names | None = None
 
 
 _REMEDIES = {
-    "engine_options": "write settings of Spark into its spark-defaults.conf",
+    "engine_options": "put settings of Spark into its spark-defaults.conf",
     "stdin_name": "Spark reads files: write the run to one, which names it",
 }
 
@@ -99,7 +99,7 @@ def _opened(
     paths = [path for given in runs for path in _expanded(given)]
     found = [_table_files(path, "run", columns) for path in paths]  # before Spark starts
     is_ours = pyspark("sql").SparkSession.getActiveSession() is None
-    spark = session(master, spark_log_level="OFF")  # what fails is said without it
+    spark = session(master, spark_log_level="OFF")  # errors say what failed without it
     workspace = Workspace(spark)
     try:
         with explained():
@@ -122,12 +122,12 @@ def _is_here(path: str) -> bool:
 
 
 def _expanded(path: str) -> list[str]:
-    """Return the files that a pattern stands for; what is elsewhere Spark looks for itself."""
+    """Return the files that a pattern stands for; Spark itself looks for what is elsewhere."""
     return [path] if "://" in path else matching(path)
 
 
 def _table_files(path: str, kind: str, columns: Given) -> TableFiles | None:
-    """Return the files of a table on this machine; None for one elsewhere, of which only the name is known."""
+    """Return the files of a table on this machine; None for one elsewhere, because only its name is known."""
     return FILES.files(path, kind, columns) if _is_here(path) else None
 
 
@@ -137,7 +137,7 @@ def read_table(spark: "SparkSession", path: str, kind: str, columns: Given) -> "
 
 
 def _read(spark: "SparkSession", path: str, files: TableFiles | None) -> "tuple[DataFrame, bool]":
-    """Read a table, and tell whether it is CSV; of Parquet nothing but its columns is looked at yet."""
+    """Read a table, and tell whether it is CSV; only the columns of Parquet are looked at yet."""
     with explained(path), _set(spark, _AS_TEXT):
         if files is None:
             return _elsewhere(spark, path)
@@ -147,7 +147,7 @@ def _read(spark: "SparkSession", path: str, files: TableFiles | None) -> "tuple[
             _check_seen(frame, files)
             return frame, False
         for each in files.paths:
-            check_rows(Source(each), files.header)  # on which line it is Spark does not know
+            check_rows(Source(each), files.header)  # Spark does not know on which line it is
         return _csv(spark, files, files.header), True
 
 
@@ -178,15 +178,15 @@ def _escaped(path: str) -> str:
 
 
 def _check_seen(frame: "DataFrame", files: TableFiles) -> None:
-    """Raise if Spark passes over a file, as it does where the name begins with `_`."""
+    """Raise if Spark skips a file, as it does if the name begins with `_`."""
     seen = [Path(unquote(each)).name for each in frame.inputFiles()]
     if len(seen) < len(files.paths):
         name = next((path for path in files.paths if Path(path).name not in seen), files.name)
-        raise FormatError(name, None, "Spark passes over files of such names", remedy="rename it")
+        raise FormatError(name, None, "Spark skips files with such names", remedy="rename it")
 
 
 def _csv(spark: "SparkSession", files: TableFiles, header: Header) -> "DataFrame":
-    """Read CSV: cells as they are, since Spark would fill up and cut off odd rows."""
+    """Read CSV: cells as they are, because Spark would fill up and cut off odd rows."""
     schema = ", ".join(f"c{place} STRING" for place in range(len(header.names)))
     paths = [path if "://" in path else _escaped(path) for path in files.paths]
     frame = _reader(spark, files).csv(
@@ -197,18 +197,20 @@ def _csv(spark: "SparkSession", files: TableFiles, header: Header) -> "DataFrame
     broken = frame.where(f"`{_BROKEN}` IS NOT NULL OR {_is_garbled(header)}").first()
     if broken is not None:
         text = broken[_BROKEN] or header.separator.join(cell or "" for cell in broken[: len(header.names)])
-        problem = f"a row is not UTF-8 text, or has not the {len(header.names):,} cells of the header: {shown(text)}"
-        raise FormatError(files.name, None, problem, remedy="mend the row; a cell that holds the separator is quoted")
+        problem = (
+            f"a row is not UTF-8 text, or does not have the {len(header.names):,} cells of the header: {shown(text)}"
+        )
+        raise FormatError(files.name, None, problem, remedy="repair the row; quote each cell that holds the separator")
     return frame.drop(_BROKEN).toDF(*header.names, *files.keys)
 
 
 def _is_garbled(header: Header) -> str:
-    """Return the condition for cells with the sign that Spark puts where bytes are not UTF-8."""
+    """Return the condition for cells with the sign that Spark puts in place of bytes that are not UTF-8."""
     return " OR ".join(f"contains(c{place}, chr(65533))" for place in range(len(header.names)))
 
 
 def _elsewhere(spark: "SparkSession", path: str) -> "tuple[DataFrame, bool]":
-    """Read a table that only Spark can see; CSV by its name, with the columns that Spark finds."""
+    """Read a table that only Spark can see; its name says whether it is CSV, with the columns that Spark finds."""
     _check_sizes(spark, path)
     suffixes = Path(path).suffixes
     if not {".csv", ".tsv"} & {*suffixes}:
@@ -220,7 +222,7 @@ def _elsewhere(spark: "SparkSession", path: str) -> "tuple[DataFrame, bool]":
 
 
 def _check_sizes(spark: "SparkSession", path: str) -> None:
-    """Raise if a file of a folder is empty: Spark would pass it over."""
+    """Raise if a file of a folder is empty: Spark would skip it."""
     given = spark._jvm.org.apache.hadoop.fs.Path(path)  # type: ignore[union-attr]
     system = given.getFileSystem(spark._jsc.hadoopConfiguration())
     for status in system.globStatus(given) or ():
@@ -249,7 +251,7 @@ def _one_table(
 
 
 def _systems(rows: "DataFrame", frame: "DataFrame", columns: Given, path: str, name: str) -> list[str]:
-    """Return the names of the systems in a table; they need to be looked for only if a column says them."""
+    """Return the names of the systems in a table; they are looked for only if a column names them."""
     found = []
     has_systems = find_columns(frame.columns, "run", columns, source=path).system is not None
     if has_systems:
@@ -261,7 +263,7 @@ def _systems(rows: "DataFrame", frame: "DataFrame", columns: Given, path: str, n
 
 
 def _judgments(spark: "SparkSession", qrels: str, columns: Given) -> "tuple[DataFrame, Given]":
-    """Read judgments where they are if they are a table, or else here; return also what is said of their columns."""
+    """Read judgments where they are if they are a table, otherwise here; return also the columns given for them."""
     if not _is_here(qrels):
         return _read(spark, qrels, None)[0], _said_of(columns, "qrels")
     files = table_files(qrels, "qrels", columns)
@@ -286,7 +288,7 @@ def _handed_over(spark: "SparkSession", judgments: Judgments) -> "DataFrame":
 
 
 def _said_of(columns: Given, kind: str) -> dict[str, str]:
-    """Return what is said of the columns of judgments or providers; those of runs have been found."""
+    """Return what is given for the columns of judgments or providers; those of runs have been found."""
     given = columns or {}
     named = {role: given.get(f"{kind}.{role}") or given.get(role) for role in ROLES_OF[kind]}
     return {f"{kind}.{role}": name for role, name in named.items() if name}

@@ -1,6 +1,6 @@
 """Mismatches in Spark: systems that retrieve no judged item at all, with ids of both sides.
 
-Belongs here: the few queries that look for them, where a system has found nothing relevant. Not here: the tables
+Belongs here: the few queries that look for them, if a system has found nothing relevant. Not here: the tables
 (spark_tables), what a reader is told (verbs).
 
 A table has no order, so the request is the first by its text.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def mismatches(tables: Tables, suspects: Sequence[str]) -> tuple[Mismatch, ...]:
-    """Return examples for those of the suspects that retrieve no judged item, of whatever grade and depth."""
+    """Return examples for those of the suspects that retrieve no judged item, of any grade and depth."""
     if not suspects:
         return ()
     matched = {row.system for row in tables.query(tables.plan.matched()).collect()}

@@ -12,6 +12,7 @@ from lexirecall.errors import DataError, shown
 from lexirecall.formats import ProviderMap, load_pairs
 from lexirecall.formats.casts import SPARK, Column, row_error
 from lexirecall.formats.columns import Given, find_columns
+from lexirecall.formats.values import PROVIDER_REMEDY
 from lexirecall.providers import EXAMPLES, empty_map, strange_map
 from lexirecall.text import to_text
 
@@ -59,7 +60,7 @@ def _checked(workspace: Workspace, providers: "DataFrame", columns: Given) -> "D
     for role in problems:
         if number := total[f"no_{role}"]:
             *example, name = total[f"{role}_example"]
-            said = None if name is None else (f"{shown(name)} is not the name of a provider", "leave out what has none")
+            said = None if name is None else (f"{shown(name)} is not the name of a provider", PROVIDER_REMEDY)
             raise row_error(role, number, total["num_rows"], example, said)
     text = "SELECT item, collect_set(provider) AS owners FROM {rows} GROUP BY item"
     return workspace.hold(workspace.sql(text, rows=rows))
@@ -72,7 +73,7 @@ def items_without(owners: "DataFrame", judgments: "DataFrame", level: float) -> 
 
 
 def strange_owners(name: str, owners: "DataFrame", judgments: "DataFrame") -> DataError:
-    """Say that no relevant item has a provider, with items of both sides."""
+    """Return the error about a map without a provider for any relevant item, with items of both sides."""
     return strange_map(name, _first(owners), _first(judgments.where("grade > 0").select("item").distinct()))
 
 

@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 OLDEST_JAVA = 17
 _JAVA_REMEDY = (
     f"Spark 4 needs Java {OLDEST_JAVA} or later: apt install openjdk-17-jre-headless, brew install openjdk@17 "
-    "or conda install openjdk=17; where there are several, JAVA_HOME names the folder of the right one"
+    "or conda install openjdk=17; if there are several, set JAVA_HOME to the folder of the right one"
 )
 _PYTHON = "PYSPARK_PYTHON"
 
 
 def session(master: str | None = None, **config: Any) -> "SparkSession":
-    """Start Spark, or take the session that is there: on all cores of this machine, or where `master` says.
+    """Start Spark, or take the active session: on all cores of this machine, or where `master` says.
 
     The workers run this Python, unless they are on other machines and PYSPARK_PYTHON names theirs. `config` are Spark's
-    settings with their dots as underscores, as in `spark_driver_memory="8g"`.
+    settings, with underscores for dots, as in `spark_driver_memory="8g"`.
 
     >>> session(spark_driver_memory="8g")  # doctest: +SKIP
     <pyspark.sql.session.SparkSession object at 0x7f2a>
@@ -59,7 +59,7 @@ def pyspark(part: str) -> Any:
     try:
         return import_module(f"pyspark.{part}")
     except ModuleNotFoundError:
-        remedy = f"pip install 'lexirecall[spark]', and Java {OLDEST_JAVA}"
+        remedy = f"pip install 'lexirecall[spark]', and install Java {OLDEST_JAVA}"
         raise UsageError("pyspark is not installed", remedy=remedy) from None
 
 
@@ -99,10 +99,10 @@ def _python_of_driver(*, is_local: bool) -> Iterator[None]:
 
 
 def check_libraries() -> None:
-    """Raise unless there is what pyspark asks for before it hands over Arrow batches, and does not install itself."""
+    """Raise unless the libraries are there that pyspark needs for Arrow batches, but does not install itself."""
     if missing := [name for name in ("pandas", "pyarrow") if find_spec(name) is None]:
         raise UsageError(
-            f"{' and '.join(missing)} not installed, without which pyspark hands over no batches",
+            f"pyspark cannot hand over batches: {' and '.join(missing)} not installed",
             remedy="pip install 'lexirecall[spark]'",
         )
 
@@ -123,24 +123,24 @@ def _is_classic(spark: "SparkSession") -> bool:
 
 
 def check_java() -> None:
-    """Raise unless there is a Java that Spark runs on."""
+    """Raise unless there is a Java on which Spark runs."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home, "bin", "java")) if home else shutil.which("java")
     if java is None or not Path(java).exists():
-        raise UsageError(f"there is no Java{f' in {home}' if home else ''}, which Spark needs", remedy=_JAVA_REMEDY)
+        raise UsageError(f"Spark needs Java, and none was found{f' in {home}' if home else ''}", remedy=_JAVA_REMEDY)
     version = java_version(java)
     if version < OLDEST_JAVA:
         raise UsageError(f"{java} is Java {version}, which is too old for Spark", remedy=_JAVA_REMEDY)
 
 
 def java_version(java: str) -> int:
-    """Return the number of a Java's version, 0 if it does not say one."""
+    """Return the major version of a Java, 0 if it does not say."""
     said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr  # noqa: S603
     return major_version(said)
 
 
 def major_version(said: str) -> int:
-    """Read what `java -version` says; until 8 the number was the second.
+    """Read what `java -version` says; up to Java 8, the second number is the version.
 
     >>> major_version('openjdk version "17.0.15" 2025-04-15'), major_version('java version "1.8.0_292"')
     (17, 8)

@@ -1,6 +1,6 @@
 """Spark's tables: from the user's data frames to one row for each judged request.
 
-Belongs here: checking runs and judgments, and gathering where the judged items stand. Not here: what is computed from
+Belongs here: checking runs and judgments, and gathering where the judged items are. Not here: what is computed from
 it (spark), the plan itself (plan).
 
 Only counts, names of systems and examples for messages come to the driver.
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _NAME, _LABEL = "lexirecall name", "lexirecall label"  # columns that are added to the frames that come in
 FRAME = "lexirecall_frame"  # stands in SQL for such a frame
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double")
-_FEW = 500_000  # judgments that every executor is sent, some 50 MB, so that the runs need not be shuffled to them
+_FEW = 500_000  # judgments that every executor is sent, some 50 MB; then the runs need not be shuffled
 _GRADE_PROBLEMS = {
     "no_request": ("request", "request IS NULL"),
     "no_item": ("item", "item IS NULL"),
@@ -42,14 +42,14 @@ _GRADE_PROBLEMS = {
 
 @dataclass(frozen=True, slots=True)
 class RunRows:
-    """The rows of runs in the form that the plan wants, of which the tables name the systems."""
+    """The rows of runs in the form that the plan needs, from tables that name the systems."""
 
     frame: "DataFrame"
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Runs and judgments in the form that the plan wants, checked; and what was counted on the way."""
+    """Runs and judgments in the form that the plan needs, checked; and what was counted on the way."""
 
     workspace: Workspace
     plan: Plan
@@ -72,12 +72,12 @@ class Tables:
         return _query(self.workspace, text, self.runs, self.judgments)
 
     def sizes(self, of_requests: Callable[[Sequence[str]], IntArray]) -> dict[str, int]:
-        """Return the corpus size of each judged request, whose names come to the driver for that."""
+        """Return the corpus size of each judged request; their names come to the driver for this."""
         requests = [row.request for row in self.judgments.select("request").distinct().collect()]
         return dict(zip(requests, of_requests(requests).tolist(), strict=True))
 
     def gathered(self) -> "DataFrame":
-        """Return one row for each judged request, as `batches` wants it."""
+        """Return one row for each judged request, as `batches` needs it."""
         has_blocks = self.plan.conventions.ties == "expected"
         numbers = ["position", "place", *(["block_start", "block_size"] if has_blocks else [])]
         numbers = [f"CAST({name} AS INT) AS {name}" for name in numbers]
@@ -103,13 +103,13 @@ class Tables:
 
 
 def _query(workspace: Workspace, text: str, runs: "DataFrame", judgments: "DataFrame") -> "DataFrame":
-    """Run a query of the plan over these two; the names of its views stand nowhere else in its text."""
+    """Run a query of the plan over these two; the names of its views occur nowhere else in its text."""
     named = text.replace(RUNS, "{runs}").replace(JUDGMENTS, "{judgments}")
     return workspace.sql(named, runs=runs, judgments=judgments)
 
 
 def prepare(workspace: Workspace, qrels: "DataFrame", runs: "Frames", columns: Given, plan: Plan) -> Tables:
-    """Bring the user's frames into the form that the plan wants, and check them."""
+    """Bring the user's frames into the form that the plan needs, and check them."""
     rows, names = _rows(workspace, runs, columns, plan)
     graded, has_grades = _grades(workspace, qrels, columns)
     judgments, num_repeated = _judgments(workspace, graded)
@@ -142,7 +142,7 @@ def _rows(
     if not isinstance(runs, Mapping):
         return rows_of_frame(workspace, runs, columns, plan, "run"), None
     if not runs:
-        raise UsageError("there are no runs to evaluate")
+        raise UsageError("no runs to evaluate")
     frames = [
         rows_of_frame(workspace, frame, columns, plan, str(name), ignores_systems=True) for name, frame in runs.items()
     ]
@@ -178,8 +178,8 @@ def numbered(
 ) -> "tuple[DataFrame, dict[str, str], dict[str, str]]":
     """Return the frame with columns that are called by their places, what each of them holds, and which is which.
 
-    Spark takes names for the same that differ in case only; and the view of a frame of the user's own would, when it
-    goes, take with it what is cached of that frame.
+    Spark takes names that differ only in case for the same. And if a view of the user's own frame were dropped, what is
+    cached of that frame would go with it.
     """
     kinds = [kind_of(kind) for _, kind in frame.dtypes]
     places = {role: frame.columns.index(column) for role, column in roles.items() if column}
@@ -238,9 +238,10 @@ def _judgments(workspace: Workspace, graded: "DataFrame") -> "tuple[DataFrame, i
         if total[name]:
             raise _bad_judgments(workspace, graded, name, total)
     if (pair := pairs.where("grade <> highest").first()) is not None:
-        problem = f"{_named(pair)} is judged twice, with the grades {pair.grade:g} and {pair.highest:g}"
+        which = f"document {shown(pair.item)} of query {shown(pair.request)}"
+        problem = f"{which} is judged twice, with the grades {pair.grade:g} and {pair.highest:g}"
         raise FormatError("qrels", None, problem, remedy="keep one of them")
-    # positive grades first, as in Judgments; the order among them is any, but the same whenever this is computed
+    # positive grades first, as in Judgments; their order is any, but always the same
     placed = (
         "SELECT request, item, grade, "
         "row_number() OVER (PARTITION BY request ORDER BY grade > 0 DESC, item) AS place FROM {pairs}"
@@ -272,7 +273,7 @@ def _census(workspace: Workspace, rows: "DataFrame") -> "DataFrame":
 
 
 def _systems(census: "DataFrame", names: tuple[str, ...] | None) -> tuple[str, ...]:
-    """Return the systems in the order given, or by name, since a table has no order."""
+    """Return the systems in the order given, or by name, because a table has no order."""
     if names is not None:
         return names
     return tuple(sorted(row.system for row in census.select("system").distinct().collect()))
@@ -301,7 +302,7 @@ def _check_runs(
 def _may_repeat(workspace: Workspace, plan: Plan, rows: "DataFrame", judgments: "DataFrame") -> bool:
     """Tell whether two rows of judged requests have one hash, as `Plan.repeated` does.
 
-    Nearly all hashes differ, so that adding up before the shuffle is in vain: without it this takes half the time.
+    Nearly all hashes differ, so adding up before the shuffle does not help: without it this takes half the time.
     """
     key = plan.dialect.hashed.format(columns="system, request, item")
     keys = f"SELECT {key} AS key FROM {RUNS} WHERE request IN (SELECT request FROM {JUDGMENTS}) DISTRIBUTE BY key"
@@ -313,7 +314,7 @@ def _lengths(
     workspace: Workspace, plan: Plan, rows: "DataFrame", judgments: "DataFrame", census: "DataFrame"
 ) -> "tuple[DataFrame, dict[str, int]]":
     """Return how long each ranking of a judged request is, and how many requests of each system have no judgments."""
-    # no NOT IN, which Spark compares with every row where the judgments are too many to be sent around
+    # not NOT IN: Spark compares that with every row if there are too many judgments to broadcast
     strangers = (
         f"SELECT r.system, count(*) AS num_unjudged FROM {RUNS} AS r "
         f"LEFT ANTI JOIN {JUDGMENTS} AS j ON r.request = j.request GROUP BY r.system"
@@ -335,18 +336,7 @@ def _num_duplicates(workspace: Workspace, plan: Plan, lengths: "DataFrame") -> d
     return {row.system: row.num_repeated for row in workspace.sql(text, lengths=lengths).collect()}
 
 
-def _named(row: Any) -> str:
-    """Say which row is meant, with what it has."""
-    ids = row.asDict()
-    return (
-        ", ".join(
-            f"{role} {shown(str(ids[role]))}" for role in ("system", "request", "item") if ids.get(role) is not None
-        )
-        or "one without any"
-    )
-
-
 def no_common_request(strangers: list[str], judgments: "DataFrame") -> DataError:
-    """Say that systems answer none of the judged requests."""
+    """Return the error about systems that answer none of the judged requests."""
     examples = judgments.select("request").distinct().orderBy("request").take(EXAMPLES)
     return nothing_in_common(strangers, [row.request for row in examples])
