@@ -35,7 +35,8 @@ static uint64_t load(const char *bytes, size_t count)
     return word;
 }
 
-/* The last bytes of an id as a word: those of a long one overlap with what came before, those of a short one each other. */
+/* The last bytes of an id as a word. Those of a long id overlap with what came before; those of a short one
+ * overlap each other. */
 static uint64_t tail(const char *id, size_t length)
 {
     if (length >= 8)
@@ -71,7 +72,7 @@ const char *id_of(const IdSet *set, size_t number, size_t *length)
     return set->bytes.data + start;
 }
 
-/* Empties the set and makes room for so many ids; little is cleared for little use. */
+/* Empties the set and makes room for so many ids; after little use, little is cleared. */
 int ids_clear(IdSet *set, size_t expected)
 {
     size_t needed = 64;

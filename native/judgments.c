@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* One line of the current request; its item ends there in the bytes of its items. */
+/* One line of the current request; its item ends at `end` in the bytes of all items. */
 typedef struct {
     double grade;
     size_t end;
@@ -48,7 +48,7 @@ static int emit(Judgments *result, const char *item, size_t length, double grade
     return buffer_append(&result->item_borders, &end, sizeof end) && buffer_append(&result->grades, &grade, sizeof grade);
 }
 
-/* Knows the items of the current request again: a line that repeats an earlier one is left out and counted. */
+/* Recognizes the items of the current request: a line that repeats an earlier one is left out and counted. */
 static Status tell_apart(JudgmentReader *reader)
 {
     const Line *lines = lines_of(reader);
@@ -132,7 +132,7 @@ static Status read_line(void *context, const char *line, size_t length, const ch
         return READ_ON;
     Line judged;
     if (count != 4 || !number_of(&reader->settings, fields[3], &judged.grade) || judged.grade - judged.grade != 0)
-        return stop(reader, READ_BAD_LINE); /* the last is so for infinity and NaN */
+        return stop(reader, READ_BAD_LINE); /* the last holds for infinity and NaN */
     if (!is_current(reader, fields[0])) {
         if (reader->requests.count && stop(reader, close_request(reader)) != READ_ON)
             return reader->status;

@@ -20,7 +20,7 @@ static Masks classify(const char *text)
     const __m128i space = _mm_set1_epi8(' '), tab = _mm_set1_epi8('\t'), span = _mm_set1_epi8('\r' - '\t');
     for (int i = 0; i < 64; i += 16) {
         __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(text + i));
-        __m128i above_tab = _mm_sub_epi8(bytes, tab); /* wraps around, so that only tab to carriage return is small */
+        __m128i above_tab = _mm_sub_epi8(bytes, tab); /* wraps around: only tab to carriage return is small */
         __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(above_tab, span), above_tab);
         __m128i blank = _mm_or_si128(_mm_cmpeq_epi8(bytes, space), control);
         masks.blank |= (uint64_t)(uint16_t)_mm_movemask_epi8(blank) << i;

@@ -222,7 +222,7 @@ static PyObject *native_run(PyObject *module, PyObject *capsule)
                          (long long)result->num_lines, bytes_of(&result->line), (long long)result->request);
 }
 
-/* The same, and the buffer is gone: memory is not needed twice. */
+/* The same, and frees the buffer, so that memory is not needed twice. */
 static PyObject *taken(Buffer *buffer)
 {
     PyObject *bytes = bytes_of(buffer);

@@ -76,7 +76,7 @@ static size_t take_digits(const char **text, const char *end, Decimal *number)
     return (size_t)(*text - start);
 }
 
-/* Whether more than nineteen digits count, that is, from the first that is no zero. */
+/* Whether more than nineteen digits count, that is, from the first that is not zero. */
 static int has_too_many_digits(const char *text, size_t count)
 {
     while (count && (*text == '0' || *text == '.')) {

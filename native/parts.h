@@ -88,7 +88,7 @@ enum { MOST_FIELDS = 7 };
 
 int split(const char *line, size_t length, const char *readable, Field *fields);
 
-/* A number of a field, quickly if it is a plain decimal; returns 0 if it is none. */
+/* A number of a field, quickly if it is a plain decimal; returns 0 if it is not one. */
 int number_of(const Settings *settings, Field field, double *value);
 
 /* Takes a byte order mark, which says nothing in UTF-8, off the first line. */
@@ -101,9 +101,9 @@ typedef struct {
     size_t longest;    /* bytes that a line may have */
 } Lines;
 
-/* Gives each line of a block to `read` until that returns another status than READ_ON, and returns that; blank lines are
- * only counted where that is cheaper. What the block breaks off is kept for the next one, and at the end given by
- * last_line. */
+/* Gives each line of a block to `read` until it returns a status other than READ_ON, and returns that status. Blank
+ * lines are only counted if that is cheaper. A line that the block breaks off is kept for the next block; at the end,
+ * last_line gives it. */
 typedef Status (*ReadLine)(void *context, const char *line, size_t length, const char *readable);
 Status each_line(Lines *lines, const char *block, size_t length, ReadLine read, void *context);
 Status last_line(Lines *lines, ReadLine read, void *context);

@@ -1,4 +1,4 @@
-/* One ranking: its rows as they come, and where its judged items stand once all are there. */
+/* One ranking: its rows as they come, and where its judged items are once all rows are there. */
 
 #include "parts.h"
 
@@ -112,7 +112,7 @@ static int by_position(const Ranking *ranking, const Seen *a, const Seen *b)
     return a->position < b->position;
 }
 
-/* Whether an item comes before another one with the same score: by grade if the rule says so, then by id, descending. */
+/* Whether an item comes before another with the same score: by grade if the rule says so, then by id, descending. */
 static int by_rule(const Ranking *ranking, const Seen *a, const Seen *b)
 {
     TieRule rule = ranking->ties;
@@ -140,7 +140,7 @@ static void sort_seen(const Ranking *ranking, Seen *seen, size_t count, Seen *sp
 }
 
 /* Finds the places of the judged items within a block of equal scores. `rows` are the rows of the block in file order;
- * each other row is counted before the first judged item that it precedes, so that no more than the judged are sorted. */
+ * each other row is counted before the first judged item that it precedes, so only the judged items are sorted. */
 static int order_block(Ranking *ranking, Seen *group, size_t count, const uint32_t *rows, size_t size)
 {
     if (!buffer_reserve(&ranking->spare, count * sizeof(Seen)) || !buffer_reserve(&ranking->block, (count + 1) * sizeof(int64_t)))
@@ -205,7 +205,7 @@ typedef struct {
     size_t first, above, equal, filled;
 } Group;
 
-/* The first group whose score is below this one. */
+/* The first group with a score below this one. */
 static size_t groups_above(const Group *groups, size_t count, double score)
 {
     size_t low = 0, high = count;
@@ -219,7 +219,7 @@ static size_t groups_above(const Group *groups, size_t count, double score)
     return low;
 }
 
-/* Otherwise each row is counted above the judged items that it beats: a search among those, no sort of the rest. */
+/* Otherwise each row is counted above the judged items that it beats: a search among those, and no sort of the rest. */
 static int order_unordered(Ranking *ranking, Seen *seen, size_t count)
 {
     const double *scores = scores_of(ranking);
@@ -282,7 +282,7 @@ static int put_in_order(Ranking *ranking, Seen *seen, size_t count)
     return 1;
 }
 
-/* Puts the judged items in order, and says where each stands. */
+/* Puts the judged items in order, and says where each one is. */
 int ranking_order(Ranking *ranking)
 {
     Seen *seen = seen_of(ranking);

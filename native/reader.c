@@ -32,7 +32,7 @@ static Status stop_with(Reader *reader, Status status, const char *text, size_t 
     return stop(reader, buffer_append(&reader->result.line, text, length) ? status : READ_NO_MEMORY);
 }
 
-/* Ends the current request: says where its judged items stand. */
+/* Ends the current request: says where its judged items are. */
 static Status close_request(Reader *reader)
 {
     int64_t request = reader->request;
@@ -85,7 +85,7 @@ static int score_of(const Settings *settings, Field field, double *score)
         return 0;
     if (settings->float32)
         *score = (double)(float)*score;
-    return *score == *score; /* NaN has no place in an order */
+    return *score == *score; /* NaN cannot be ordered */
 }
 
 static int is_whole_number(Field field)
@@ -97,8 +97,8 @@ static int is_whole_number(Field field)
     return at == field.length && at > first;
 }
 
-/* Whether a line has the fields of a run. Those behind the tag are ignored, unless they may be there because an id holds
- * a blank: then the rank is no number, or what should be the tag is one, the score. */
+/* Whether a line has the fields of a run. Fields after the tag are ignored, unless they may be there because an id
+ * holds a blank: then the rank is not a number, or the score is where the tag should be. */
 static int has_fields(const Settings *settings, const Field *fields, int count)
 {
     double score;

@@ -1,7 +1,7 @@
 /* The fast reader: the text of a run, block by block, to the positions of its judged items.
  *
- * Plain C, so that it can be tested and fuzzed without Python; module.c makes a Python module of it. It means what
- * formats/trec.py means, and where a line means nothing it stops and hands the line back, to be explained there.
+ * Plain C, to be tested and fuzzed without Python; module.c makes a Python module of it. It understands lines
+ * as formats/trec.py does. If a line makes no sense, it stops and hands the line back, to be explained there.
  */
 #ifndef LEXIRECALL_READER_H
 #define LEXIRECALL_READER_H
@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The judgments, as arrays that the caller keeps alive. Items of request q lie at offsets[q] to offsets[q + 1]; only the
- * first num_tracked[q] of them are looked for. */
+/* The judgments, as arrays that the caller keeps alive. Items of request q lie at offsets[q] to offsets[q + 1]; only
+ * the first num_tracked[q] of them are looked for. */
 typedef struct {
     size_t num_requests;
     const char *request_ids;
@@ -24,7 +24,7 @@ typedef struct {
 
 typedef enum { TIES_TREC, TIES_INPUT, TIES_WORST, TIES_BEST } TieRule;
 
-/* Reads a number that is not a plain decimal, exactly as Python does; returns 0 if it is no number. */
+/* Reads a number that is not a plain decimal, exactly as Python does; returns 0 if it is not a number. */
 typedef int (*SlowNumber)(void *context, const char *text, size_t length, double *value);
 
 typedef struct {
@@ -32,7 +32,7 @@ typedef struct {
     int float32;               /* round scores to float32 first */
     int strict;                /* refuse fields after the tag of a run */
     size_t longest_line;       /* bytes, without the newline */
-    uint64_t key;              /* secret of the hash, so that nobody can choose ids that collide */
+    uint64_t key;              /* secret of the hash: nobody can choose ids that collide */
     const uint64_t *powers;    /* of ten, from POWER_MIN to POWER_MAX: 128 bits each, high word first */
     SlowNumber slow_number;
     void *context;
@@ -42,9 +42,9 @@ enum { POWER_MIN = -342, POWER_MAX = 308 };
 
 typedef enum {
     READ_ON,           /* all is well */
-    READ_BAD_LINE,     /* `line` means nothing; it is line number `number` */
+    READ_BAD_LINE,     /* `line` makes no sense; it is line number `number` */
     READ_DUPLICATE,    /* `line` is an item that request `request` of the judgments lists twice */
-    READ_INTERLEAVED,  /* the lines of a request do not stand together */
+    READ_INTERLEAVED,  /* the lines of a request are not together */
     READ_LONG_LINE,    /* line number `number` is longer than a line may be */
     READ_NO_MEMORY
 } Status;
@@ -64,8 +64,8 @@ void reader_free(Reader *reader);
 Status reader_feed(Reader *reader, const char *block, size_t length);
 Status reader_finish(Reader *reader);
 
-/* What came out: for each judged item retrieved five int64: request, position, item, where its block of tied items
- * begins and how large that is; ascending by position within a request. */
+/* What came out: five int64 for each judged item that was retrieved: request, position, item, where its block of tied
+ * items begins and how large that is; ascending by position within a request. */
 typedef struct {
     Buffer found;
     Buffer num_retrieved; /* int64 for each request, -1 if it was not answered */
@@ -73,14 +73,14 @@ typedef struct {
     int64_t number;       /* the line last looked at */
     int64_t num_lines;    /* lines that are neither empty nor comments */
     int64_t num_extra;    /* lines with fields after the tag */
-    Buffer line;          /* what the status speaks of */
+    Buffer line;          /* what the status is about */
     int64_t request;
 } Result;
 
 const Result *reader_result(const Reader *reader);
 
-/* Judgments, as arrays: what Judged is made of, in buffers that the caller may take and free. Any status but READ_ON says
- * that they cannot be read here: a bad line, an item judged twice in two ways, or requests that do not stand together. */
+/* Judgments, as arrays: what Judged is made of, in buffers that the caller may take and free. Any status other than
+ * READ_ON says that they cannot be read here: a bad line, an item with two grades, or a scattered request. */
 typedef struct {
     Buffer request_ids, request_borders, offsets, num_positive, item_ids, item_borders, grades;
     int64_t num_repeated; /* lines that repeat an earlier one */
@@ -95,7 +95,7 @@ Status judgments_feed(JudgmentReader *reader, const char *block, size_t length);
 Status judgments_finish(JudgmentReader *reader);
 Judgments *judgments_result(JudgmentReader *reader);
 
-/* Reads a plain decimal number; returns 0 if it is none, or if its last bit needs more care. */
+/* Reads a plain decimal number; returns 0 if it is not one, or if its last bit needs more care. */
 int decimal_number(const char *text, size_t length, const uint64_t *powers, double *value);
 
 #endif
