@@ -209,7 +209,7 @@ def outcome(read: Callable[..., Any], case: Case, role: str) -> Any:
 
 def said(error: LexirecallError) -> str:
     """Return what an error says, less the source and the rows it speaks of."""
-    return re.sub(r"^.*?(:[0-9]+)?: (row [0-9]+: |in [0-9]+ rows? of [0-9]+(, such as [^:]*)?: )?", "", error.problem)
+    return re.sub(r"^.*?(:[0-9]+)?: (row [0-9]+: |in [0-9]+ of [0-9]+ rows?(, such as [^:]*)?: )?", "", error.problem)
 
 
 def meaning(case: Case, role: str) -> Any:

@@ -223,8 +223,8 @@ def test_exposures_of_providers_are_those_of_memory(spark: Any, keywords: dict[s
 BAD_OWNERS: dict[str, tuple[Any, str]] = {
     "none of ours": ([("x", "Ada")], "a provider for any relevant document: it has documents such as 'x'"),
     "empty": ([], "the map is empty"),
-    "blank": ([("d0", " ")], "in 1 row of 1, such as document 'd0': ' ' is not the name of a provider"),
-    "null": ([("d0", None)], "in 1 row of 1, such as document 'd0': the provider is missing"),
+    "blank": ([("d0", " ")], "in 1 of 1 row, such as document 'd0': ' ' is not the name of a provider"),
+    "null": ([("d0", None)], "in 1 of 1 row, such as document 'd0': the provider is missing"),
 }
 
 
@@ -297,7 +297,7 @@ BAD: dict[str, tuple[Any, Any, dict[str, Any], type[Exception], str]] = {
     "null request": ([("s", None, "a", 1.0)], QRELS, {}, FormatError, "run 's', document 'a': the query id is missing"),
     "NaN score": ([*RUN, ("s", "q", "b", math.nan)], QRELS, {}, FormatError, "'b': the score is missing or NaN"),
     "null score": ([("s", "q", "b", None)], QRELS, {}, FormatError, "document 'b': the score is missing or NaN"),
-    "null item": (RUN, [("q", None, 1.0)], {}, FormatError, "qrels: in 1 row of 1, .*: the document id is missing"),
+    "null item": (RUN, [("q", None, 1.0)], {}, FormatError, "qrels: in 1 of 1 row, .*: the document id is missing"),
     "infinite grade": (RUN, [("q", "a", math.inf)], {}, FormatError, "document 'a': the grade is not finite: inf"),
     "two grades": (RUN, [*QRELS, ("q", "a", 2.0)], {}, FormatError, "'a' is judged twice, with the grades 1 and 2"),
     "no judgments": (RUN, [], {}, FormatError, "qrels: the table has no rows"),

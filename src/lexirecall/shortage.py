@@ -37,6 +37,6 @@ class Shortage:
             f"the corpus size {self.corpus_size:,} is too small for query {self.request!r}: "
             f"{self.system} retrieved {counted(self.num_retrieved, 'document')} "
             f"and missed {counted(self.num_missing, 'relevant document')}",
-            remedy=f"this query needs {self.needed:,} or more, and one size for all queries {self.needed_by_all:,} "
-            f"or more; it is too small for {listed(self.requests)}",
+            remedy=f"this query needs {self.needed:,} or more; a single size for all queries must be "
+            f"{self.needed_by_all:,} or more; it is too small for {listed(self.requests)}",
         )

@@ -150,7 +150,7 @@ def row_error(
     problem, remedy = said or (fault(role, kind, value) if sign else (missing(role), MISSING_REMEDY))
     known = [f"{word} {shown(text)}" for word, text in zip(("run", "query", "document"), ids, strict=True) if text]
     such = f", such as {', '.join(known)}" if known else ""
-    return FormatError(str(source), None, f"in {counted(count, 'row')} of {num_rows:,}{such}: {problem}", remedy=remedy)
+    return FormatError(str(source), None, f"in {count:,} of {counted(num_rows, 'row')}{such}: {problem}", remedy=remedy)
 
 
 def duplicate_error(source: str, system: str, request: str, item: str, times: int) -> FormatError:

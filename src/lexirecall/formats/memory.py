@@ -175,7 +175,9 @@ def _score(value: Any, request: Any, item: Any, name: str) -> float:
     number = value if type(value) is float else _real(value, "score", request, item, name)
     if number != number:  # noqa: PLR0124 - only NaN differs from itself
         problem = f"query {request!r}, document {item!r}: the score is NaN"
-        raise FormatError(name, None, problem, remedy="NaN cannot be ordered")
+        raise FormatError(
+            name, None, problem, remedy="NaN cannot be ordered: write a number, or leave out the document"
+        )
     return number
 
 

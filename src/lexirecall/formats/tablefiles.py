@@ -128,7 +128,7 @@ def check_alike(files: TableFiles, columns: Columns, kind: str) -> None:
             if name in types and name not in own and name not in files.keys:
                 raise FormatError(path, None, f"the column {name!r} of {first} is missing", remedy=_ALIKE)
             if name in own and own[name] not in (types[name], "Null", "null"):
-                problem = f"the column {name!r} has the type {own[name]}, but in {first} {types[name]}"
+                problem = f"the column {name!r} has the type {own[name]}, but {types[name]} in {first}"
                 raise FormatError(path, None, problem, remedy=_ALIKE)
 
 

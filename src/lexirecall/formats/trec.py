@@ -98,7 +98,7 @@ def read_sizes(source: Source) -> dict[bytes, int]:
     sizes: dict[bytes, int] = {}
     for number, fields in lines(source):
         if len(fields) != 2:
-            raise _wrong_fields(source, number, "corpus size", 2, "query size", fields, "one line for each query")
+            raise _wrong_fields(source, number, "corpus size", 2, "query size", fields, "write a line for each query")
         request, text = fields
         size = int(text) if text.isdigit() and len(text) <= _MOST_DIGITS else 0
         if not 0 < size < MOST_ITEMS:
@@ -171,7 +171,9 @@ def _run_line(source: Source, number: int, fields: list[bytes], strict: bool) ->
         score = _number(fields[4], source, number, "score")
     if score != score:  # noqa: PLR0124 - only NaN differs from itself
         problem = f"the score is NaN: {shown(b' '.join(fields))}"
-        raise FormatError(source.name, number, problem, remedy="NaN cannot be ordered")
+        raise FormatError(
+            source.name, number, problem, remedy="NaN cannot be ordered: write a number, or leave out the document"
+        )
     return fields[0], fields[2], score, has_more
 
 
