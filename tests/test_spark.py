@@ -299,7 +299,9 @@ BAD: dict[str, tuple[Any, Any, dict[str, Any], type[Exception], str]] = {
     "null score": ([("s", "q", "b", None)], QRELS, {}, FormatError, "document 'b': the score is missing or NaN"),
     "null item": (RUN, [("q", None, 1.0)], {}, FormatError, "qrels: in 1 of 1 row, .*: the document id is missing"),
     "infinite grade": (RUN, [("q", "a", math.inf)], {}, FormatError, "document 'a': the grade is not finite: inf"),
-    "two grades": (RUN, [*QRELS, ("q", "a", 2.0)], {}, FormatError, "'a' is judged twice, with the grades 1 and 2"),
+    "two grades": (
+        RUN, [*QRELS, ("q", "a", 2.0)], {}, FormatError, "'a' of query 'q' is judged twice, with the grades 1 and 2"
+    ),
     "no judgments": (RUN, [], {}, FormatError, "qrels: the table has no rows"),
     "no rows": ([], QRELS, {}, FormatError, "run: the table has no rows"),
     "strangers": ([("s", "z", "a", 1.0)], QRELS, {}, DataError, "no query in common with the judgments: s\n.*'q'"),
@@ -504,7 +506,7 @@ def test_missing_pandas_is_named_before_anything_runs(spark: Any, monkeypatch: p
 
 def test_missing_pyspark_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
-    with pytest.raises(UsageError, match=r"pip install 'lexirecall\[spark\]', and Java 17"):
+    with pytest.raises(UsageError, match=r"pip install 'lexirecall\[spark\]', and install Java 17"):
         engine.session()
 
 
@@ -551,7 +553,7 @@ SAID: dict[str, tuple[str, type[LexirecallError], str]] = {
         on_worker("ModuleNotFoundError: No module named 'lexirecall'"), UsageError, r"'lexirecall'\n.*PYSPARK_PYTHON",
     ),
     "executor's memory": (
-        lost("java.lang.OutOfMemoryError: Java heap space"), DataError, "a worker of .*\n.*spark.executor.memory",
+        lost("java.lang.OutOfMemoryError: Java heap space"), DataError, "a Spark worker .*\n.*spark.executor.memory",
     ),
     "driver's memory": (
         "An error occurred while calling o114.persist.\n: java.lang.OutOfMemoryError: Java heap space\n",
@@ -565,7 +567,7 @@ SAID: dict[str, tuple[str, type[LexirecallError], str]] = {
     "other Python": (
         "pyspark.errors.exceptions.base.PySparkRuntimeError: [PYTHON_VERSION_MISMATCH] Python in worker has different "
         "version: 3.9 than that in driver: 3.11, PySpark cannot run with different minor versions.\nPlease check",
-        UsageError, "Spark's workers run Python 3.9, and the driver 3.11\n",
+        UsageError, "Spark's workers run Python 3.9, but the driver runs 3.11\n",
     ),
     "no Python": (
         lost('java.io.IOException: Cannot run program "/no/python": error=2, No such file or directory'),
