@@ -969,7 +969,7 @@ def test_the_conventions_reach_the_study(command: Command, tmp_path: Path) -> No
     ("arguments", "code", "message"),
     [
         ((), 2, "there is nothing to study"),
-        (("qrels",), 2, "no runs to evaluate"),
+        (("qrels",), 2, "there are no runs"),
         (("qrels", "early"), 2, "there is only one run"),
         (("qrels", "early", "late", "--collections", "c.toml"), 2, "both --collections and files are given"),
         (("qrels", "early", "early"), 2, "two runs have the same name"),
