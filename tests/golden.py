@@ -46,7 +46,7 @@ TESTING = (
 )  # fmt: skip
 FORMATS = tuple(f"-f {form}" for form in tables.FORMATS)
 AP = "-m AP -m LexiRecall -f jsonl"
-_TABLES = "--columns item=film,grade=stars"
+_TABLES = "--columns document=film,grade=stars"
 
 
 def _reading(command: str, files: str, end: str) -> list[str]:
@@ -93,9 +93,9 @@ CASES: dict[str, list[str]] = {
         "eval qrels.txt a.run --master local",
         "eval qrels.txt a.run --stdin-name piped",
         *(f"eval {THREE} {option}" for option in ("--sort AP", "--sort name --digits 2", "--sort nope", "--digits 16")),
-        "eval stars.csv films.csv --engine duckdb -q -f jsonl --level 4 --columns item=film,grade=stars",
+        "eval stars.csv films.csv --engine duckdb -q -f jsonl --level 4 --columns document=film,grade=stars",
         *(
-            f"eval stars.csv films.csv --engine duckdb -q -f jsonl --columns item=film,grade=stars {option}"
+            f"eval stars.csv films.csv --engine duckdb -q -f jsonl --columns document=film,grade=stars {option}"
             for option in ("--no-relevant zero", "--queries intersection", "--ties best", "--depth 3 --judged-only",
                            "--level 9", "--manifest made.json", "-m nope", "--corpus-size 60 -m LastRel",
                            "--ties expected -m AP", "--imputation optimistic")
@@ -163,7 +163,7 @@ CASES: dict[str, list[str]] = {
     "demo": ["demo", "demo -o elsewhere"],
     "help": ["", *(f"{name} --help" for name in ("", "eval", "compare", "rank", "explain", "report", "study", "paper",
                                                   "demo", "measures", "trec_eval")), "nope", "eval --nope"],
-    "spark": [f"eval stars.csv films.csv --engine spark -f jsonl --columns item=film,grade=stars {more}" for more in (
+    "spark": [f"eval stars.csv films.csv --engine spark -f jsonl {_TABLES} {more}" for more in (
         "", "--level 4 --manifest made.json", "--no-relevant zero --queries intersection --depth 3 -m AP -m LexiRecall",
         "-q", "-m nope", "--engine-options threads=1", "--providers owners.tsv -m WorstProvider")] + [
         f"compare stars.csv films.csv --engine spark {_TABLES} {more}" for more in (
@@ -233,7 +233,7 @@ def _write_tables(judged: dict[str, dict[str, int]], runs: dict[str, dict[str, d
     one = '[[collection]]\nname = "one"\nqrels = "qrels.txt"\nruns = ["a.run", "b.run", "c.run"]\n'
     two = (
         '[[collection]]\nname = "two"\nqrels = "stars.csv"\nruns = ["films.csv"]\nlevel = 4\nno_relevant = "zero"\n'
-        'queries = "intersection"\ndepth = 5\ncolumns = { item = "film", grade = "stars" }\n'
+        'queries = "intersection"\ndepth = 5\ncolumns = { document = "film", grade = "stars" }\n'
     )
     Path("both.toml").write_text(one + two)
     Path("wrong.toml").write_text(one + 'level = "two"\nno_relevant = 3\n')

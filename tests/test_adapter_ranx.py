@@ -145,7 +145,7 @@ def test_equal_scores_are_ordered_by_one_rule() -> None:
 def test_frames_of_any_number_type_are_taken() -> None:
     qrels = pd.DataFrame({"q_id": ["q", "q"], "doc_id": ["a", "b"], "score": np.array([0, 1], np.int32)})
     run = pd.DataFrame({"q_id": ["q", "q"], "doc_id": ["a", "b"], "score": np.array([0.9, 0.1], np.float32)})
-    columns = {"request": "q_id", "qrels.grade": "score"}
+    columns = {"query": "q_id", "qrels.grade": "score"}
     assert evaluate(qrels, run, "mrr", columns=columns) == 0.5
 
 

@@ -19,7 +19,7 @@ pl = pytest.importorskip("polars")
 
 ONE, TWO = "{0}/stars.{1} {0}/films.{1}", "{0}/stars.{1} {0}/a.{1} {0}/b.{1}"
 """Judgments, and a table of three systems; or one for each of two."""
-COLUMNS = "--columns item=film,grade=stars"
+COLUMNS = "--columns document=film,grade=stars"
 CALLS = {
     "evaluate": f"eval {ONE} {COLUMNS} --level 3 -q -f jsonl -m AP -m LexiRecall -m Bpref --manifest made.json",
     "evaluate, ties": f"eval {ONE} {COLUMNS} -q -f jsonl --ties expected -m AP -m R@2",
@@ -47,7 +47,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
             pl.read_csv(f"{name}.csv").write_parquet(f"{name}.parquet")
         for kind in ("csv", "parquet"):
             text = f'[[collection]]\nname = "c"\nqrels = "stars.{kind}"\nruns = ["films.{kind}"]\n'
-            Path(f"{kind}.toml").write_text(text + 'columns = { item = "film", grade = "stars" }\n')
+            Path(f"{kind}.toml").write_text(text + 'columns = { document = "film", grade = "stars" }\n')
     return folder
 
 
@@ -92,7 +92,7 @@ def test_a_collection_of_a_study_may_have_an_engine(tables: Path) -> None:
     ("lines", "said"),
     [
         ("engine_options = 3", 'engine_options is 3, but must be a table\n.*memory_limit = "2GB", threads = 4 }'),
-        ("columns = 'film'", 'columns is \'film\', but must be a table\n.*{ request = "user", item = "movie" }'),
+        ("columns = 'film'", 'columns is \'film\', but must be a table\n.*{ query = "user", document = "movie" }'),
         ("engine_options = { memory = '1GB' }", "engine_options has no 'memory'\n.*did you mean 'memory_limit'"),
         ("engine_options = { threads = 'many' }", "threads is 'many', but must be a whole number"),
         ("ties = 'input'", "ties='input' goes by the order of rows"),
@@ -108,7 +108,7 @@ def test_the_engine_of_a_collection_is_checked_before_anything_is_read(tables: P
 
 def test_the_systems_of_a_table_are_in_the_order_of_their_names(tables: Path) -> None:
     """A table has no order of rows there; in memory it is the order of appearance."""
-    options: dict[str, Any] = {"columns": {"item": "film", "grade": "stars"}, "measures": ["AP", "LexiRecall"]}
+    options: dict[str, Any] = {"columns": {"document": "film", "grade": "stars"}, "measures": ["AP", "LexiRecall"]}
     frame = pl.read_parquet(tables / "films.parquet").reverse()
     here, there = (evaluate(tables / "stars.csv", frame, engine=engine, **options) for engine in (None, "duckdb"))
     assert (here.runs, there.runs) == (("c", "b", "a"), ("a", "b", "c"))

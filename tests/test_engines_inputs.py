@@ -236,7 +236,7 @@ WRONG: dict[str, Case] = {
     "not there": but_spark(lambda folder: folder / "nowhere.parquet", "nowhere.parquet: .*PATH_NOT_FOUND"),
     **{
         f"columns {columns}": Case(file(parquet(RUN)), {"columns": columns})
-        for columns in ({"run.item": "nope"}, {"items": "doc_id"})
+        for columns in ({"run.document": "nope"}, {"items": "doc_id"})
     },
     **{
         f"{form} for an engine": only_memory(

@@ -310,8 +310,8 @@ def test_columns_may_be_given_by_role(make: Make) -> None:
     judged = make({"who": ["u"], "movie": ["a"], "stars": [4]})
     run = make({"person": ["u", "u"], "title": ["x", "a"], "place": [2, 1], "model": ["m", "m"]})
     columns = {
-        "qrels.request": "who", "qrels.item": "movie", "grade": "stars",
-        "run.request": "person", "run.item": "title", "rank": "place", "system": "model",
+        "qrels.query": "who", "qrels.document": "movie", "grade": "stars",
+        "run.query": "person", "run.document": "title", "rank": "place", "run": "model",
     }  # fmt: skip
     positions = project(judged, run, columns=columns)
     assert (positions.systems, positions.found.positions.tolist()) == (("m",), [1])
@@ -573,8 +573,8 @@ def test_a_frame_whose_columns_have_one_name_is_refused() -> None:
 
 
 def test_a_role_that_there_is_not_is_refused() -> None:
-    with pytest.raises(UsageError, match="unknown role 'document'"):
-        project({"q": {"a": 1}}, {"q": ["a"]}, columns={"document": "doc"})
+    with pytest.raises(UsageError, match="unknown role 'item'"):
+        project({"q": {"a": 1}}, {"q": ["a"]}, columns={"item": "doc"})
 
 
 def test_what_is_no_frame_is_told_from_one() -> None:

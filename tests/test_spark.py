@@ -171,7 +171,7 @@ def test_frames_by_name_ranks_and_no_grades(spark: Any) -> None:
         for name, run in ranked.items()
     }
     judged = spark.createDataFrame([("q", "a"), ("q", "b"), ("r", "c")], "qid string, docno string")
-    columns = {"run.item": "the {item}"}
+    columns = {"run.document": "the {item}"}
     expected = lexirecall.evaluate(qrels, ranked, ["AP", "LexiRecall"])
     with engine.evaluate(judged, frames, ["AP", "LexiRecall"], columns=columns) as scores:
         only = {"first": frames["first"]}

@@ -123,14 +123,14 @@ def test_judgments_of_beir_are_read(tmp_path: Path) -> None:
 def test_blanks_around_a_cell_do_not_count(tmp_path: Path, cell: str) -> None:
     path = write(tmp_path / "a.csv", f"qid , docno, score\n007,x,2\n 007 ,{cell}, 1 \n".encode())
     assert places(QRELS, path) == {"007": [2], "8": []}
-    assert places(QRELS, path, columns={"run.item": "docno"}) == {"007": [2], "8": []}
+    assert places(QRELS, path, columns={"run.document": "docno"}) == {"007": [2], "8": []}
 
 
 def test_quoted_cells_hold_anything(tmp_path: Path) -> None:
     document = 'say "x",\r\n\ty'
     quoted = '"' + document.replace('"', '""') + '"'
     path = write(tmp_path / "a.csv", f'"qid","the\ndocno",score,\nq,{quoted},1,"2"\n,,,\n'.encode())
-    assert places({"q": {document: 1}}, path, columns={"item": "the\ndocno"}) == {"q": [1]}
+    assert places({"q": {document: 1}}, path, columns={"document": "the\ndocno"}) == {"q": [1]}
 
 
 @pytest.mark.parametrize(
@@ -146,10 +146,10 @@ def test_usual_names_of_recommender_data_are_known(tmp_path: Path, names: str, i
     assert places(QRELS, path) == {"007": [1], "8": []}
     both = write(tmp_path / "b.csv", f"{names},book_id\n007,b,1,c\n".encode())
     with pytest.raises(
-        FormatError, match=rf"the document ids may be in the column '{item}' or 'book_id'\n.*item={item}"
+        FormatError, match=rf"the document ids may be in the column '{item}' or 'book_id'\n.*document={item}"
     ):
         project(QRELS, both)
-    assert places(QRELS, both, columns={"run.item": item}) == {"007": [1], "8": []}
+    assert places(QRELS, both, columns={"run.document": item}) == {"007": [1], "8": []}
 
 
 def test_providers_may_be_a_table_file(tmp_path: Path) -> None:
@@ -407,7 +407,7 @@ def test_a_csv_file_without_a_header_that_is_known_is_refused(tmp_path: Path) ->
         FormatError, match=r"a\.csv: found no column of query ids and document ids among who, what, points"
     ):
         project(QRELS, path)
-    columns = {"run.request": "who", "run.item": "what", "score": "points"}
+    columns = {"run.query": "who", "run.document": "what", "score": "points"}
     assert places(QRELS, path, columns=columns) == {"007": [1], "8": []}
     assert places(QRELS, write(tmp_path / "a", path.read_bytes()), columns=columns) == {"007": [1], "8": []}
 
@@ -452,7 +452,7 @@ def test_a_table_known_by_given_columns_only_holds_as_many_runs_as_it_says(tmp_p
     path, again = write(tmp_path / "films.csv", rows), tmp_path / "again" / "films.csv"
     again.parent.mkdir()
     write(again, rows.replace(b"x,", b"v,").replace(b"y,", b"w,"))
-    options: dict[str, Any] = {"columns": {"item": "film"}}
+    options: dict[str, Any] = {"columns": {"document": "film"}}
     qrels = {"7": {"a": 1}}
     assert compare(qrels, path, ["RR"], **options).runs == ("x", "y")
     assert [row["run"] for row in rank(qrels, path, **options).rows()] == ["x", "y"]

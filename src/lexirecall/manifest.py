@@ -204,11 +204,11 @@ class Sources:
     columns: Mapping[str, str] | None = field(
         default=None,
         metadata=option(
-            "Names of columns in Parquet and CSV, if they are unusual. The roles are request, item, score, rank, grade "
-            "and system.",
+            "Names of columns in Parquet and CSV, if they are unusual. The roles are query, document, score, rank, "
+            "grade, run and provider.",
             "pairs",
             metavar="ROLE=NAME,...",
-            example="request=user,item=movie",
+            example="query=user,document=movie",
         ),
     )
     engine: str | None = field(

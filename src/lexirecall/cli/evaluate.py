@@ -58,7 +58,7 @@ def command(
       lexirecall eval qrels.txt runs/*.run --sort AP --digits 3 -f latex
       lexirecall eval qrels.txt runs/*.run -m LastRel -m Depth@0.95 --corpus-size 528155
       lexirecall eval qrels.txt bm25.run --providers publishers.tsv
-      lexirecall eval ratings.parquet knn.parquet --level 4 --columns item=movie,grade=stars
+      lexirecall eval ratings.parquet knn.parquet --level 4 --columns document=movie,grade=stars
       lexirecall eval qrels.parquet recommendations/ --engine duckdb
     """
     inputs = [qrels, *runs, options["corpus_size"], options["providers"]]

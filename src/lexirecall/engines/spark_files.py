@@ -23,7 +23,7 @@ from lexirecall.fields import among, names_of
 from lexirecall.formats import load_judgments
 from lexirecall.formats.casts import SPARK, no_rows
 from lexirecall.formats.cells import Header, check_rows
-from lexirecall.formats.columns import ROLES_OF, Given, check_given, find_columns
+from lexirecall.formats.columns import CALLED, ROLES_OF, Given, check_given, find_columns
 from lexirecall.formats.enginefiles import SPARK as FILES
 from lexirecall.formats.folders import empty_file, is_part
 from lexirecall.formats.kinds import table_files
@@ -290,5 +290,5 @@ def _handed_over(spark: "SparkSession", judgments: Judgments) -> "DataFrame":
 def _said_of(columns: Given, kind: str) -> dict[str, str]:
     """Return what is given for the columns of judgments or providers; those of runs have been found."""
     given = columns or {}
-    named = {role: given.get(f"{kind}.{role}") or given.get(role) for role in ROLES_OF[kind]}
+    named = {role: given.get(f"{kind}.{role}") or given.get(role) for role in map(CALLED.__getitem__, ROLES_OF[kind])}
     return {f"{kind}.{role}": name for role, name in named.items() if name}

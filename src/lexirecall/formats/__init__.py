@@ -61,7 +61,7 @@ def project(qrels: Qrels, runs: Runs, *, needs_judged: bool = False, **options: 
     {name: run}. A run is a file, {query: {document: score}}, {query: [document, …]} without scores, or a data frame.
     Frames are those of pandas, polars, pyarrow, duckdb and others. Parquet and CSV files are read like frames. A
     pattern such as `runs/*.run` stands for each file that matches. A table may hold many runs. Its columns are found
-    by their usual names, or `columns` maps roles to names, as in {"request": "user", "qrels.grade": "stars"}.
+    by their usual names, or `columns` maps roles to names, as in {"query": "user", "qrels.grade": "stars"}.
     `providers`, for the measures of their exposure, is a file of lines `document provider`, {document: provider},
     {document: [provider, …]} or a table. With `engine="duckdb"`, DuckDB reads the runs in limited memory: Parquet and
     CSV, frames and relations. The runs of one table are then in the order of their names. `engine_options` are the

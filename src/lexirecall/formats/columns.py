@@ -4,8 +4,8 @@ Belongs here: the names that columns usually have, and the choice among those of
 (frames, engines).
 
 A column is found by its name, without regard to case and to the signs between words: `query-id` is `Query_ID`. Names
-that are given take precedence over the usual ones, and must be there. A role is one of ROLES; `qrels.item=movie` is for
-the judgments only.
+that are given take precedence over the usual ones, and must be there. A role is one of CALLED;
+`qrels.document=movie` is for the judgments only.
 """
 
 import difflib
@@ -54,7 +54,8 @@ USUAL = {
 }
 """The usual names of a column of each role; the first one present counts."""
 
-ROLES = tuple(USUAL)
+CALLED = {role: {"request": "query", "item": "document", "system": "run"}.get(role, role) for role in USUAL}
+"""What users call each role."""
 ROLES_OF = {
     "run": ("request", "item", "score", "rank", "system"),
     "qrels": ("request", "item", "grade"),
@@ -103,7 +104,7 @@ def find_columns(names: Sequence[str], kind: str, given: Given = None, *, source
 
     >>> find_columns(["qid", "docid", "docno", "score", "rank"], "run", source="bm25").item
     'docno'
-    >>> find_columns(["user", "movie", "stars"], "qrels", {"item": "movie", "grade": "stars"}, source="test").grade
+    >>> find_columns(["user", "movie", "stars"], "qrels", {"document": "movie", "grade": "stars"}, source="x").grade
     'stars'
     """
     check_given(given)
@@ -128,7 +129,7 @@ def find_columns(names: Sequence[str], kind: str, given: Given = None, *, source
 
 
 def _given(given: Given, kind: str, role: str) -> str | None:
-    return (given or {}).get(f"{kind}.{role}") or (given or {}).get(role)
+    return (given or {}).get(f"{kind}.{CALLED[role]}") or (given or {}).get(CALLED[role])
 
 
 def check_one_system(column: str, number: int, source: str) -> None:
@@ -154,11 +155,11 @@ NO_GRADES_REMEDY = "is this a run? The order is: QRELS RUN. If they are grades, 
 
 def check_given(given: Given) -> None:
     """Raise if a column is given for an unknown role."""
-    allowed = {*ROLES, *(f"{kind}.{role}" for kind, roles in ROLES_OF.items() for role in roles)}
+    allowed = {*CALLED.values(), *(f"{kind}.{CALLED[role]}" for kind, roles in ROLES_OF.items() for role in roles)}
     if unknown := [role for role in given or {} if role not in allowed]:
         raise UsageError(
             f"columns: unknown role {', '.join(map(repr, unknown))}",
-            remedy=f"the roles are {', '.join(ROLES)}; `qrels.item` applies to the judgments only",
+            remedy=f"the roles are {', '.join(CALLED.values())}; `qrels.document` applies to the judgments only",
         )
 
 
@@ -174,7 +175,7 @@ def _usual(names: Sequence[str], role: str, source: str = "") -> str | None:
     chosen = by_spelling[present[0]] if present[0] not in things else [by_spelling[name][0] for name in things]
     if source and len({*chosen}) > 1:
         what = " or ".join(map(repr, dict.fromkeys(chosen)))
-        remedy = f"say which, as in columns={{{role!r}: {chosen[0]!r}}} or --columns {role}={chosen[0]}"
+        remedy = f"say which, as in columns={{{CALLED[role]!r}: {chosen[0]!r}}} or --columns {CALLED[role]}={chosen[0]}"
         raise FormatError(source, None, f"the {WORDS[role]}s may be in the column {what}", remedy=remedy)
     return chosen[0]
 
@@ -194,11 +195,12 @@ def _spelling(name: str) -> str:
 def _not_found(names: Sequence[str], roles: Sequence[str], source: str) -> FormatError:
     what = (" or " if roles[-1] == "rank" else " and ").join(f"{WORDS[role]}s" for role in roles)
     usual = listed((name for role in roles for name in USUAL[role]), most=9)
+    first = CALLED[roles[0]]
     return FormatError(
         source,
         None,
         f"found no column of {what} among {listed(names, most=12)}",
-        remedy=f"name it, as in columns={{{roles[0]!r}: ...}} or --columns {roles[0]}=..., or call it one of {usual}",
+        remedy=f"name it, as in columns={{{first!r}: ...}} or --columns {first}=..., or call it one of {usual}",
     )
 
 
