@@ -7,10 +7,10 @@ install:            ## everything a developer needs, into the current environmen
 	$(PYTHON) -m pip install -e '.[test,lint,docs]'
 
 test:               ## the suite, with doctests
-	$(PYTHON) -m pytest
+	$(PYTHON) -m pytest -n auto
 
 coverage:           ## the suite with branch coverage, which must not fall; takes twice as long
-	$(PYTHON) -m pytest --cov
+	$(PYTHON) -m pytest -n auto --cov
 
 spark-test:         ## Spark with executors in separate processes, and what can fail there; needs Java 17, and root for the full disk
 	$(PYTHON) tests/spark_cluster.py

@@ -24,6 +24,14 @@ settings.register_profile(
 settings.load_profile("unhurried")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep the tests of a file in one process: files share what takes long to start, such as Spark and a browser."""
+    from xdist.scheduler import LoadFileScheduling
+
+    return LoadFileScheduling(config, log)
+
+
 @pytest.fixture
 def command(
     request: pytest.FixtureRequest,

@@ -128,7 +128,7 @@ def test_runs_are_evaluated_compared_and_ranked_as_the_same_runs_in_dicts(
     ours = evaluated(outputs, test, names, level=level, corpus_size=CORPUS)
     theirs = lexirecall.evaluate(qrels, runs, names, level=level, corpus_size=CORPUS)
     np.testing.assert_array_equal(ours.values, theirs.values)
-    assert ours.requests == theirs.requests
+    assert ours.queries == theirs.queries
     noted, expected_notes = ({note.kind: note.count for note in each.notes} for each in (ours, theirs))
     assert noted == expected_notes | ({} if rated else {"no grades": test.total_items()})
     compared = lexirecall.compare(
@@ -298,7 +298,7 @@ def test_keys_of_several_fields_are_matched_by_name_and_cannot_be_confused() -> 
     test = collection({("a|b", "c"): ItemList([1]), ("a", "b|c"): ItemList([2])}, ("user_id", "seq"))
     output = collection({("c", "a|b"): ranked(1), ("b|c", "a"): ranked(9, 2)}, ("seq", "user_id"))
     found = evaluated({"run": output}, test, ["RR"])
-    assert found.requests == ("a\\|b|c", "a|b\\|c")
+    assert found.queries == ("a\\|b|c", "a|b\\|c")
     assert found.values[0, :, 0].tolist() == [1, 0.5]
 
 
@@ -361,7 +361,7 @@ def test_an_item_may_be_in_the_test_data_twice_with_one_grade_only() -> None:
 
 def test_results_convert_to_pandas_with_the_users_as_they_were() -> None:
     found = evaluated({"run": collection({7: ranked("a")})}, collection({7: ItemList(["a"])}), ["RR"])
-    assert (found.frame_library, found.request_type) == ("pandas", "int64")
+    assert (found.frame_library, found.query_type) == ("pandas", "int64")
 
 
 # Wrong usage

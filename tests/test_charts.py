@@ -391,8 +391,8 @@ def test_hostile_names_are_drawn_as_text(made: Callable[[], Report]) -> None:
         said = [text.removesuffix("…") for text in texts(root) if text]
         missing = [name for name in names if not any(name == text or name.startswith(text) for text in said)]
         assert missing == (names[10:] if chart == "recall" else []), chart
-    for chart in page_charts(page.findings, page.payload).values():
-        read_back(chart["svg"])
+    for shown in page_charts(page.findings, page.payload).values():
+        read_back(shown["svg"])
 
 
 def test_names_that_objects_of_javascript_inherit_are_written_as_they_are() -> None:
