@@ -68,7 +68,7 @@ def _reading(command: str, files: str, end: str) -> list[str]:
             "memory_limit --engine duckdb", "threads=1",
         )
     ]  # fmt: skip
-    calls.append(f"{command} {files} --engine duckdb {end}")
+    calls += [f"{command} {files} --engine duckdb {end}", f"{command} {files} --stdin-name piped {end}"]
     return calls if command in ("eval", "compare") else [*calls, f"{command} {files} --engine spark {end}"]
 
 
@@ -91,7 +91,6 @@ CASES: dict[str, list[str]] = {
         "eval a.run qrels.txt",
         "eval qrels.txt a.run -o qrels.txt",
         "eval qrels.txt a.run --master local",
-        "eval qrels.txt a.run --stdin-name piped",
         *(f"eval {THREE} {option}" for option in ("--sort AP", "--sort name --digits 2", "--sort nope", "--digits 16")),
         "eval stars.csv films.csv --engine duckdb -q -f jsonl --level 4 --columns document=film,grade=stars",
         *(

@@ -233,7 +233,7 @@ def test_one_run_is_nothing_to_compare() -> None:
 def test_the_table_marks_who_is_better_than_whom(command: Command) -> None:
     outcome = command("compare", "qrels.txt", *RUNS, "-m", "LexiRecall", "-m", "AP")
     lines = outcome.out.splitlines()
-    assert (outcome.code, lines[0].split()) == (0, ["run", "LexiRecall", "AP"])
+    assert (outcome.code, lines[0].split()) == (0, ["run", "LexiRecall", "(win", "rate)", "AP"])
     assert [line.split()[:2] for line in lines[1:5]] == [
         ["a", "deep.run"], ["b", "precise.run"], ["c", "shallow.run"], ["d", "random.run"],
     ]  # fmt: skip

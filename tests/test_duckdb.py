@@ -365,7 +365,7 @@ def test_columns_may_have_any_name(tmp_path: Path) -> None:
     names = ["the system", 'a "user"', "movie'); --", "stars", "score"]
     columns = dict(zip(names, [*rows_of(RUNS).values(), rows_of(RUNS)["score"]], strict=True))
     columns["score"] = [0.0] * len(columns["score"])
-    given_names = dict(zip(("system", "request", "item", "score"), names, strict=False))
+    given_names = dict(zip(("run", "query", "document", "score"), names, strict=False))
     expected = lexirecall.project(QRELS, RUNS)
     assert_same(by_duckdb(QRELS, written(tmp_path, "p", columns), columns=given_names), expected)
     assert_same(by_duckdb(QRELS, write_csv(tmp_path / "c.csv", columns), columns=given_names), expected)

@@ -377,7 +377,7 @@ def test_lexirecall_is_the_first_of_the_default_measures() -> None:
 def test_expected_ties_leave_preferences_out_of_the_default_and_refuse_them_if_asked_for() -> None:
     scores = evaluate(QRELS, RUNS, ties="expected")
     assert "LexiRecall" not in scores.to_dict()["x"]
-    assert scores.notes[0].text == "LexiRecall has no closed form over the orders of tied items: left out"
+    assert scores.notes[0].text == "LexiRecall has no closed form over the orders of tied documents: left out"
     with pytest.raises(UsageError, match="mean of LexiRecall over all orders of tied documents has no closed form"):
         evaluate(QRELS, RUNS, ["LexiRecall"], ties="expected")
 

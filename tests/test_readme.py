@@ -42,4 +42,4 @@ def test_python_examples_print_what_the_readme_shows() -> None:
 def test_the_readme_opens_with_the_two_commands() -> None:
     text = README.read_text()
     assert "\npip install . && lexirecall demo\n" in text
-    assert "\npip install '.[test]' && pytest\n" in text
+    assert "\npip install '.[test]' && pytest -n auto\n" in text

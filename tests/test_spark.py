@@ -459,7 +459,9 @@ def test_the_examples_of_the_page_run(spark: Any, tmp_path: Path, capsys: pytest
         assert f'"{folder}/"' in code
         code = code.replace(f'"{folder}/"', f'"{tmp_path}/{folder}/"')
     exec(code, {})  # noqa: S102 - our own page
-    assert capsys.readouterr().out.startswith("run  LexiRecall      AP  nDCG@10\na        0.5000  0.5000")
+    assert capsys.readouterr().out.startswith(
+        "run  LexiRecall (win rate)      AP  nDCG@10\na                   0.5000  0.5000"
+    )
     assert spark.read.parquet(f"{tmp_path}/values/").count() == 2 * 2 * 3
 
 
