@@ -87,7 +87,8 @@ def compare_scores(
         results = _simultaneous(scores, pairs, testing, show_progress=show_progress)
         tested = ((Differences.of(each), result) for each, result in zip(pairs, results, strict=True))
     else:
-        tested = ((differences, run_test(testing, differences)) for differences in map(Differences.of, pairs))
+        more = {"num_pairs": None if reference is None else len(scores.runs) - 1, "show_progress": show_progress}
+        tested = ((differences, run_test(testing, differences, **more)) for differences in map(Differences.of, pairs))
     order = order_systems(pairs[0], "winrate")
     return conclude(scores.averages, tested, order, testing, reference=reference, scores=scores)
 
@@ -126,10 +127,13 @@ def index_of(baseline: str | None, systems: Sequence[str]) -> int | None:
     return systems.index(names[0])
 
 
-def run_test(testing: Testing, differences: Summarized) -> PairedTests:
-    """Test each pair by itself, by the test that is asked for or the one that suits the differences."""
+def run_test(testing: Testing, differences: Summarized, **more: Any) -> PairedTests:
+    """Test each pair by itself, by the test that is asked for or the one that suits the differences.
+
+    What a test takes beyond the options may be given too: `show_progress`, and `num_pairs`, if not all are corrected.
+    """
     name = default_test(differences) if testing.test == "auto" else testing.test
-    result: PairedTests = ask(TESTS[name], differences, {**asdict(testing), "ties": testing.test_ties})
+    result: PairedTests = ask(TESTS[name], differences, {**asdict(testing), "ties": testing.test_ties, **more})
     return result
 
 

@@ -30,10 +30,10 @@ class Testing:
     )
     alpha: float = field(default=0.05, metadata=option("Significance level.", "number"))
     seed: int = field(default=0, metadata=option("Seed of the random resamples.", "whole"))
-    num_resamples: int = field(
-        default=10_000,
+    num_resamples: int | None = field(
+        default=None,
         metadata=option(
-            "How many resamples randomization and randomized-hsd draw.",
+            "How many resamples to draw. By default 10,000, or as many as randomization needs for the correction.",
             "whole",
             least=1,
             most=MOST_RESAMPLES,
@@ -51,7 +51,7 @@ class Testing:
         check_choices(self)
         if not 0 < self.alpha < 1:
             raise UsageError(f"alpha is {self.alpha}, but must be above 0 and below 1")
-        if self.num_resamples < 1:
+        if self.num_resamples is not None and self.num_resamples < 1:
             raise UsageError(f"the number of resamples is {self.num_resamples}, but must be 1 or more")
 
     @property
