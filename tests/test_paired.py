@@ -14,7 +14,7 @@ from scipy import stats
 
 import naive
 from lexirecall.errors import UsageError
-from lexirecall.statistics import paired
+from lexirecall.statistics import flips
 from lexirecall.statistics.corrections import correct
 from lexirecall.statistics.differences import Differences
 from lexirecall.statistics.paired import (
@@ -257,7 +257,7 @@ def test_the_size_of_blocks_changes_nothing(size: int, monkeypatch: pytest.Monke
         return [test.pvalues.tolist() for test in (sampled, randomization(narrow), wilcoxon(wide), wilcoxon(narrow))]
 
     whole = pvalues()
-    monkeypatch.setattr(paired, "_BLOCK", size)
+    monkeypatch.setattr(flips, "_BLOCK", size)
     assert pvalues() == whole
 
 

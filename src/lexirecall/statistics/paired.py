@@ -15,13 +15,13 @@ from functools import lru_cache
 import numpy as np
 
 from lexirecall.errors import UsageError, choice
-from lexirecall.judgments import BoolArray, FloatArray, IntArray
+from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.measures.measure import TOLERANCE
 from lexirecall.statistics.differences import Differences, Summarized
+from lexirecall.statistics.flips import all_flips, random_flips, slices
 
 MOST_EXACT_RANKS = 50  # up to so many untied requests the distribution of rank sums is exact, as in scipy
 MOST_TIED_RANKS = 13  # and up to so many where sizes are tied: then every pair has its own distribution
-_BLOCK = 2**20  # numbers per block, which then needs tens of megabytes at most
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def wilcoxon(differences: Differences, *, alpha: float = 0.05) -> PairedTests:
     """
     num_pairs, num_requests = differences.values.shape
     pvalues = np.full(num_pairs, np.nan)
-    for rows in _slices(num_pairs, num_requests):
+    for rows in slices(num_pairs, num_requests):
         pvalues[rows] = _signed_rank_pvalues(*_signed_ranks(differences.values[rows]))
     pvalues[differences.num_requests == 0] = np.nan
     return PairedTests(pvalues, *_interval_of_mean(differences, alpha), 0, "Wilcoxon signed rank")
@@ -137,10 +137,10 @@ def randomization(
     num_patterns = 2 ** int(compared.sum())
     if num_patterns <= num_resamples:
         tried, way = num_patterns, "exact"
-        pvalues = _count_extreme(differences.values[:, compared], _all_flips(int(compared.sum()))) / num_patterns
+        pvalues = _count_extreme(differences.values[:, compared], all_flips(int(compared.sum()))) / num_patterns
     else:
         tried, way = num_resamples, f"{num_resamples} samples"
-        flips = _random_flips(len(compared), num_resamples, seed)
+        flips = random_flips(len(compared), num_resamples, seed)
         pvalues = (_count_extreme(differences.values, flips) + 1) / (num_resamples + 1)
     pvalues[differences.num_requests == 0] = np.nan
     return PairedTests(pvalues, *_interval_of_mean(differences, alpha), tried, f"sign-flip randomization, {way}")
@@ -207,12 +207,6 @@ def check_count(name: str, value: object, least: int) -> None:
         raise UsageError(f"{name} is {value!r}, but must be a whole number of at least {least}")
 
 
-def _slices(num_rows: int, num_columns: int) -> Iterator[slice]:
-    """Cut the rows of a matrix into blocks of bounded size."""
-    size = max(1, _BLOCK // max(num_columns, 1))
-    return (slice(start, start + size) for start in range(0, num_rows, size))
-
-
 def _interval_of_mean(differences: Summarized, alpha: float) -> tuple[FloatArray, FloatArray]:
     """Return mean ± t sd/sqrt(n); nan below two requests."""
     from scipy.special import stdtrit
@@ -269,7 +263,7 @@ def _signed_rank_pvalues(ranks: FloatArray, ties: FloatArray) -> FloatArray:
     pvalues[is_untied] = np.minimum(1, 2 * _rank_sum_chances()[n[is_untied], lesser[is_untied].astype(int)])
     is_tied = (ties > 0) & (n <= MOST_TIED_RANKS)
     few = ranks[is_tied, :MOST_TIED_RANKS]
-    pvalues[is_tied] = _count_extreme(few, _all_flips(few.shape[1])) / 2 ** few.shape[1]
+    pvalues[is_tied] = _count_extreme(few, all_flips(few.shape[1])) / 2 ** few.shape[1]
     return np.asarray(pvalues)
 
 
@@ -292,32 +286,7 @@ def _count_extreme(values: FloatArray, flips: Iterator[FloatArray]) -> IntArray:
     least = np.abs(values.sum(axis=1)) - TOLERANCE * np.abs(values).sum(axis=1)
     counts = np.zeros(len(values), np.int64)
     for block in flips:
-        for rows in _slices(len(values), len(block)):
+        for rows in slices(len(values), len(block)):
             sums = values[rows] @ block.T
             counts[rows] += np.count_nonzero(np.abs(sums, out=sums) >= least[rows, None], axis=1)
     return counts
-
-
-def _all_flips(num_requests: int) -> Iterator[FloatArray]:
-    """Give all 2^Q sign patterns."""
-    for rows in _slices(2**num_requests, num_requests):
-        patterns = np.arange(rows.start, min(rows.stop, 2**num_requests))
-        yield _signs(patterns[:, None] >> np.arange(num_requests) & 1 == 1)
-
-
-def _random_flips(num_requests: int, num_resamples: int, seed: int) -> Iterator[FloatArray]:
-    """Give sign patterns from a seed, the same for blocks of any size.
-
-    They come from the raw bits of a named generator: numpy promises never to change these, but not what it makes of
-    them.
-    """
-    bits = np.random.PCG64(seed)
-    num_words = -(-num_requests // 64)
-    for rows in _slices(num_resamples, num_requests):
-        num_rows = min(rows.stop, num_resamples) - rows.start
-        drawn = bits.random_raw(num_rows * num_words).astype("<u8").view(np.uint8).reshape(num_rows, -1)
-        yield _signs(np.unpackbits(drawn, axis=1, count=num_requests, bitorder="little") == 1)
-
-
-def _signs(is_flipped: BoolArray) -> FloatArray:
-    return np.where(is_flipped, -1.0, 1.0)
