@@ -883,6 +883,13 @@ def sign_test_pvalue(wins: int, losses: int, ties: int = 0) -> Fraction:
     return min(Fraction(1), 2 * Fraction(sum(math.comb(few + many, x) for x in range(few + 1)), 2 ** (few + many)))
 
 
+def effective_requests(numbers: list[int]) -> Fraction | None:
+    """On how many requests the mean rests: 3 (sum d²)² / sum d⁴, at most all of them; None without a difference."""
+    if not any(numbers):
+        return None
+    return min(Fraction(len(numbers)), Fraction(3 * sum(d**2 for d in numbers) ** 2, sum(d**4 for d in numbers)))
+
+
 def sign_test_power(untied: int, share: float, alpha: float) -> float:
     """How likely p < alpha is, if each of the requests is won with this chance."""
     return sum(
