@@ -37,8 +37,8 @@ class Moments:
         largest = np.abs(values).max(axis=1, initial=0.0)
         exponents = np.where(largest > 0, np.frexp(largest)[1], _LEAST_EXPONENT).astype(np.int64)
         size = max(1, _BLOCK // max(1, values.shape[1]))
-        starts = range(0, max(1, len(values)), size)
-        blocks = [cls._of_block(*(array[start : start + size] for array in (values, exponents))) for start in starts]
+        parts = [slice(start, start + size) for start in range(0, max(1, len(values)), size)]
+        blocks = [cls._of_block(values[part], exponents[part]) for part in parts]
         return cls(exponents, *(ExactSums.joined(sums) for sums in zip(*blocks, strict=True)))
 
     @staticmethod
