@@ -294,5 +294,5 @@ def _by_layout(responses: Sequence[FloatArray], *, alpha: float) -> list[HSD]:
     return [tukey_hsd(each, alpha=alpha) for each in responses]
 
 
-SIMULTANEOUS: dict[str, Callable[..., list[HSD]]] = {"hsd": _by_layout, "randomized-hsd": randomized_tukey_hsd}
+LAYOUTS: dict[str, Callable[..., list[HSD]]] = {"hsd": _by_layout, "randomized-hsd": randomized_tukey_hsd}
 """The tests of all systems at once, for the responses to each of several measures."""
