@@ -277,22 +277,18 @@ export function compared(k, a, b) {
   const [wins, ties, losses] = [of("wins"), of("ties"), of("losses")];
   const [response, response_low, response_high] = [of("response"), of("response_low"), of("response_high")];
   const negative = (/** @type {any} */ value) => (value == null ? null : -value);
-  const isFirst = D.pairs.a[place] === a;
-  return isFirst
-    ? { mean, low, high, p, raw, wins, ties, losses, response, response_low, response_high }
-    : {
-        mean: -mean,
-        low: negative(high),
-        high: negative(low),
-        p,
-        raw,
-        wins: losses,
-        ties,
-        losses: wins,
-        response: negative(response),
-        response_low: negative(response_high),
-        response_high: negative(response_low),
-      };
+  const forth = { mean, low, high, p, raw, wins, ties, losses, response, response_low, response_high };
+  const back = {
+    mean: -mean,
+    low: negative(high),
+    high: negative(low),
+    wins: losses,
+    losses: wins,
+    response: negative(response),
+    response_low: negative(response_high),
+    response_high: negative(response_low),
+  };
+  return D.pairs.a[place] === a ? forth : { ...forth, ...back };
 }
 
 /**
