@@ -306,7 +306,7 @@ def test_the_interval_of_a_mean_preference_covers_as_often_as_it_says() -> None:
 def test_a_test_tells_where_its_interval_disagrees() -> None:
     """9:2 has p .035 by the score test and .065 by the binomial test; ties change neither."""
     won = [1.0] * 9 + [-1.0] * 2
-    rows = [[*won, 0.0], [1.0] * 12, [1.0, -1.0] * 6, [None] * 12]
+    rows: list[list[float | None]] = [[*won, 0.0], [1.0] * 12, [1.0, -1.0] * 6, [None] * 12]
     test = sign_test(of_rows(*rows, is_signs=True))
     assert test.pvalues[0] == pytest.approx(0.0654, abs=1e-4)
     assert test.lows[0] > 0

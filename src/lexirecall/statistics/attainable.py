@@ -128,6 +128,19 @@ def resamples_needed(num_pairs: int, *, correction: str = "none", alpha: float =
     return min(max(wanted, FEWEST_RESAMPLES), ENOUGH_RESAMPLES)
 
 
+def resampling_note(num_resamples: int, num_pairs: int, *, correction: str = "none", alpha: float = 0.05) -> str:
+    """Say how many resamples were taken, and whether they are enough for the correction.
+
+    >>> resampling_note(315_000, 7875, correction="holm")
+    '315,000 resamples, so that the least corrected p is 0.025'
+    >>> resampling_note(2_000_000, 124_750, correction="holm")
+    '2,000,000 resamples, so that the least corrected p is 0.0624; set the number yourself to take more'
+    """
+    least = min(1.0, _factor(num_pairs, correction) / (num_resamples + 1))
+    more = "; set the number yourself to take more" if least > alpha / 2 else ""
+    return f"{counted(num_resamples, 'resample')}, so that the least corrected p is {least:.3g}{more}"
+
+
 def _factor(num_pairs: int, correction: str) -> int:
     """Return by what the correction multiplies the least of the p-values."""
     return max(num_pairs, 1) if correction in ("holm", "bonferroni") else 1
@@ -157,7 +170,7 @@ def _needed_requests(test: str, n: int, factor: int, alpha: float) -> int | None
 
 def _needed_resamples(test: str, num_resamples: int, factor: int, alpha: float) -> int | None:
     """Return how many resamples it takes: the least B with factor/(B + 1) < alpha; None if there are as many."""
-    if test not in _RESAMPLING or factor / (num_resamples + 1) < alpha:
+    if test not in _RESAMPLING or factor * (1 / (num_resamples + 1)) < alpha:  # rounded as p and its correction are
         return None
     about = math.floor(factor / alpha)
-    return next(more for more in count(max(about - 1, 1)) if factor / (more + 1) < alpha)
+    return next(more for more in count(max(about - 1, 1)) if factor * (1 / (more + 1)) < alpha)

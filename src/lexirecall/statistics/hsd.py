@@ -28,6 +28,7 @@ from lexirecall.errors import DataError, UsageError, counted, listed
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.measures.measure import TOLERANCE
 from lexirecall.progress import Progress
+from lexirecall.statistics.attainable import FEWEST_RESAMPLES
 from lexirecall.statistics.paired import check_chance, check_count
 from lexirecall.statistics.studentized_range import critical_value, sf
 from lexirecall.sums import ExactSums
@@ -103,7 +104,7 @@ def randomized_tukey_hsd(
     responses: Sequence[FloatArray],
     *,
     names: Sequence[str],
-    num_resamples: int = 10_000,
+    num_resamples: int | None = None,
     seed: int = 0,
     alpha: float = 0.05,
     show_progress: bool | None = None,
@@ -118,7 +119,8 @@ def randomized_tukey_hsd(
     in whatever order they are given.
 
     The interval is difference ± the max - min that only the admissible number of permutations exceed. It excludes 0 if
-    and only if p < alpha, and is unbounded if there are too few permutations for any p below alpha.
+    and only if p < alpha, and is unbounded if there are too few permutations for any p below alpha. If no number of
+    permutations is given, it is 10,000.
 
     >>> one = np.array([[3.0, 5, 6, 6], [1, 4, 2, 5], [2, 3, 4, 7]])
     >>> [test] = randomized_tukey_hsd([one], names=["x", "y", "z"], num_resamples=999)
@@ -126,6 +128,8 @@ def randomized_tukey_hsd(
     ([2.0, 1.0, -1.0], [0.105, 0.638, 0.638])
     """
     check_chance("alpha", alpha)
+    if num_resamples is None:
+        num_resamples = FEWEST_RESAMPLES
     check_count("num_resamples", num_resamples, 1)
     check_count("seed", seed, 0)
     rows = _by_name(names)
