@@ -28,6 +28,7 @@ from lexirecall.statistics.differences import Differences, Summarized, of_pairs
 from lexirecall.statistics.hsd import HSD, LAYOUTS
 from lexirecall.statistics.maxt import MAX_T, MaxT, max_t
 from lexirecall.statistics.paired import TESTS, PairedTests, effect_sizes
+from lexirecall.sums import ExactSums
 from lexirecall.verbs.averages import Averages
 from lexirecall.verbs.cautions import cautions
 from lexirecall.verbs.comparison import Comparison, FamilyTest, MeasureComparison
@@ -161,8 +162,14 @@ def _responses(row: Evaluable, pairs: Pairs, values: FloatArray) -> FloatArray:
     if isinstance(row, Measure):
         return row.direction * values
     num_others = pairs.taking_part.sum(axis=0) - 1
-    mean = pairs.values.sum(axis=1, dtype=float) / np.maximum(num_others, 1)
-    return np.where(pairs.taking_part & (num_others > 0), mean, np.nan)
+    # Exact, so that the order of the systems does not show; signs need no care.
+    sums = pairs.values.sum(axis=1) if pairs.values.dtype == np.int8 else _exact_sums(pairs.values)
+    return np.where(pairs.taking_part & (num_others > 0), sums / np.maximum(num_others, 1), np.nan)
+
+
+def _exact_sums(values: FloatArray) -> FloatArray:
+    """Add up over the second system, [S, Q]."""
+    return np.array([ExactSums.of(each).rounded() for each in values])
 
 
 def _compared(
