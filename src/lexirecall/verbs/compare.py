@@ -162,14 +162,9 @@ def _responses(row: Evaluable, pairs: Pairs, values: FloatArray) -> FloatArray:
     if isinstance(row, Measure):
         return row.direction * values
     num_others = pairs.taking_part.sum(axis=0) - 1
-    # Exact, so that the order of the systems does not show; signs need no care.
-    sums = pairs.values.sum(axis=1) if pairs.values.dtype == np.int8 else _exact_sums(pairs.values)
+    # Exact sums, one system at a time: the order of the systems does not show.
+    sums = np.array([ExactSums.of(each.astype(float)).rounded() for each in pairs.values])
     return np.where(pairs.taking_part & (num_others > 0), sums / np.maximum(num_others, 1), np.nan)
-
-
-def _exact_sums(values: FloatArray) -> FloatArray:
-    """Add up over the second system, [S, Q]."""
-    return np.array([ExactSums.of(each).rounded() for each in values])
 
 
 def _compared(
