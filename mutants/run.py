@@ -47,6 +47,8 @@ TESTS = {
     "src/lexirecall/statistics/corrections.py": "corrections compare",
     "src/lexirecall/statistics/differences.py": "differences paired compare",
     "src/lexirecall/statistics/hsd.py": "hsd compare",
+    "src/lexirecall/statistics/flips.py": "paired maxt",
+    "src/lexirecall/statistics/maxt.py": "maxt compare",
     "src/lexirecall/statistics/paired.py": "paired compare gate attainable",
     "src/lexirecall/statistics/power.py": "power compare",
     "src/lexirecall/statistics/proportions.py": "paired",

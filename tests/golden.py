@@ -41,6 +41,7 @@ READING = (
 TESTING = (
     "--baseline b.run", "--baseline none", *(f"--test {name}" for name in ("auto", "t", "wilcoxon", "sign", "hsd")),
     "--test randomization", "--test randomization --resamples 200", "--test randomized-hsd --resamples 200 --seed 3",
+    "--test max-t", "--test max-t --resamples 30",
     "--correction holm", "--correction bonferroni", "--correction bh", "--correction none", "--alpha 0.2", "--alpha 1",
     "--resamples 0", "--test-ties drop", "--test-ties split", "--test nothing",
 )  # fmt: skip
@@ -172,7 +173,7 @@ CASES: dict[str, list[str]] = {
 """The calls of each file in tests/golden/."""
 
 _UNSEEN = ("--plots",)
-_LONGEST = {"help": 10_000, "study": 400, "report": 400}
+_LONGEST = {"help": 10_000, "compare": 3_500, "study": 400, "report": 400}
 """Characters of an output, 2,500 where it is not said; longer ones are kept as a digest, but for the first call."""
 _DRAWINGS = (".svg", ".pdf", ".png")  # are looked at by other tests
 

@@ -843,6 +843,28 @@ def share_of_flips(numbers: list[int]) -> Fraction:
     return Fraction(sum(abs(one) >= abs(sum(numbers)) for one in sums), len(sums))
 
 
+def max_t_counts(rows: list[list[int]], patterns: list[tuple[int, ...]]) -> list[int]:
+    """For each pair: how many patterns have a maximum, over it and the pairs with no larger statistic, as large.
+
+    Squared statistics, (sum d)² / sum d², are fractions. Pairs with equal ones are compared with the same maxima.
+    """
+
+    def squared(row: list[int], signs: Iterable[int]) -> Fraction:
+        return Fraction(sum(sign * d for sign, d in zip(signs, row, strict=True)) ** 2, sum(d * d for d in row) or 1)
+
+    observed = [squared(row, [1] * len(row)) for row in rows]
+    remaining = [[row for row, other in zip(rows, observed, strict=True) if other <= one] for one in observed]
+    return [
+        sum(max(squared(row, signs) for row in others) >= one for signs in patterns)
+        for one, others in zip(observed, remaining, strict=True)
+    ]
+
+
+def step_down(pvalues: list[Fraction], statistics: list[float]) -> list[Fraction]:
+    """The largest p of the pairs whose statistic is as large."""
+    return [max(p for p, other in zip(pvalues, statistics, strict=True) if other >= one - 1e-9) for one in statistics]
+
+
 def doubled_ranks(sizes: list[int]) -> list[int]:
     """Twice the rank of each size, equal ones sharing the mean of their ranks."""
     return [sum(2 * (other < size) + (other == size) for other in sizes) + 1 for size in sizes]

@@ -15,7 +15,7 @@ from scipy import stats
 import naive
 from lexirecall.errors import UsageError
 from lexirecall.progress import Progress
-from lexirecall.statistics import paired, signed_ranks
+from lexirecall.statistics import flips, paired, signed_ranks
 from lexirecall.statistics.corrections import correct
 from lexirecall.statistics.differences import Differences
 from lexirecall.statistics.paired import (
@@ -412,7 +412,7 @@ def test_the_size_of_blocks_changes_nothing(size: int, monkeypatch: pytest.Monke
         return [test.pvalues.tolist() for test in (sampled, randomization(narrow), wilcoxon(wide), wilcoxon(narrow))]
 
     whole, averages = pvalues(), signed_ranks.pseudomedians(wide.values)
-    monkeypatch.setattr(paired, "_BLOCK", size)
+    monkeypatch.setattr(flips, "_BLOCK", size)
     monkeypatch.setattr(signed_ranks, "_BLOCK", size)
     assert pvalues() == whole
     np.testing.assert_array_equal(signed_ranks.pseudomedians(wide.values), averages)
@@ -434,6 +434,7 @@ def test_flips_and_averages_are_reported_as_they_are_made(num_resamples: int, mo
 
     for module in (paired, signed_ranks):
         monkeypatch.setattr(module, "Progress", Reported)
+    for module in (flips, signed_ranks):
         monkeypatch.setattr(module, "_BLOCK", 1000)
     differences = of_scores(np.nan_to_num(scores_of(7, 6, 11)))
     randomization(differences, num_resamples=num_resamples)

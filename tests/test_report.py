@@ -232,16 +232,20 @@ def test_a_baseline_is_tested_alone_but_every_pair_is_counted() -> None:
             assert column["mean"][place] == pytest.approx(row["mean"], rel=1e-3)
 
 
-def test_a_tested_difference_that_is_not_that_of_the_means_is_given_beside_it() -> None:
+def test_the_response_that_hsd_compares_is_given_beside_the_mean() -> None:
     page = report(SIMULATED.qrels, SIMULATED.runs, ["AP", "LexiRecall"], output=None, test="hsd").payload
     rows = rows_by_pair(compare(SIMULATED.qrels, SIMULATED.runs, ["AP", "LexiRecall"], test="hsd"))
-    of_values, of_preference = page["pairs"]["by_measure"]
-    assert "tested" not in of_values
+    of_preference = page["pairs"]["by_measure"][1]
     for place, (a, b) in enumerate(zip(page["pairs"]["a"], page["pairs"]["b"], strict=True)):
         names = page["systems"][a], page["systems"][b]
         row = rows[frozenset(names), "LexiRecall"]
         sign = 1 if row["a"] == names[0] else -1
-        assert of_preference["tested"][place] == pytest.approx(sign * row["response"], rel=1e-3)
+        assert of_preference["response"][place] == pytest.approx(sign * row["response"], rel=1e-3)
+        ends = sorted(sign * row[end] for end in ("response_low", "response_high"))
+        assert [of_preference[end][place] for end in ("response_low", "response_high")] == close(ends, 1e-3)
+        assert of_preference["p_raw"][place] == pytest.approx(row["p"], rel=1e-3)
+    without = report(SIMULATED.qrels, SIMULATED.runs, ["AP"], output=None).payload["pairs"]["by_measure"]
+    assert not any("response" in columns for columns in without)
 
 
 def test_the_manifest_says_how_it_was_done_and_what_was_left_out() -> None:
@@ -254,7 +258,9 @@ def test_the_manifest_says_how_it_was_done_and_what_was_left_out() -> None:
     assert (conventions["seed"], conventions["num_resamples"], conventions["ties"]) == (3, 99, "trec")
     assert page["manifest"]["qrels"]["name"] == "qrels"
     assert [run["name"] for run in page["manifest"]["runs"]] == page["systems"]
-    assert page["manifest"]["notes"][-1]["text"].startswith("1 query without a relevant document (none)")
+    texts = [note["text"] for note in page["manifest"]["notes"]]
+    assert texts[0].startswith("1 query without a relevant document (none)")
+    assert texts[-1].startswith("99 resamples")
     assert page["left_out"] == ["1 query without a relevant document: not shown one by one."]
     assert "none" not in page["requests"]
     assert [note.text for note in made.notes][-1] == page["left_out"][0]
@@ -482,7 +488,7 @@ def test_the_matrix_and_the_intervals_draw_the_rows_of_compare() -> None:
     cells = {(cell["row"], cell["column"]): cell for cell in matrix_rows(comparison, comparison.measures[0])}
     assert len(cells) == 2 * len(rows) == 12
     for (a, b), row in rows.items():
-        assert cells[a, b]["difference"] == row["response"] == -cells[b, a]["difference"]
+        assert cells[a, b]["difference"] == row["mean"] == -cells[b, a]["difference"]
         assert (cells[a, b]["star"] == "*") == (row["p_corrected"] < 0.05)
     reference = comparison.runs.index("deep.run")
     drawn = {row["run"]: row for row in difference_rows(comparison, comparison.measures[0], reference)}

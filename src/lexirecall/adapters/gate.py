@@ -67,7 +67,7 @@ def assert_no_worse(
     positions = _read(qrels, {"new": new, "baseline": baseline}, options, needs_judged=row.needs_judged)
     comparison = compare(positions, measures=[row], correction="none", alpha=alpha, **asdict(policies))
     compared = comparison.measures[0]
-    two_sided, difference = float(compared.pvalues[0]), float(compared.responses[0])
+    two_sided, difference = float(compared.pvalues[0]), float(compared.tested[0])
     _warn_if_nothing_can_fail(compared, alpha)
     if difference < 0 and two_sided / 2 < alpha:
         raise AssertionError(_worse(positions, compared, alpha, policies))

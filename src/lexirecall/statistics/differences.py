@@ -5,8 +5,9 @@ Belongs here: the one input of all tests of pairs, and its plain statistics, whi
 Means and deviations come from exact sums, so they do not depend on the order of the queries or on who added them up.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -230,3 +231,25 @@ class Differences:
 
 Summarized = Differences | Summary
 """What the tests take that need only sums and counts."""
+T = TypeVar("T")
+
+
+def of_pairs(known: T, pairs: BoolArray) -> T:
+    """Return what is known of some of the P pairs: of a record, the rows of all that it holds of pairs.
+
+    >>> three = Differences(np.array([0, 0, 1]), np.array([1, 2, 2]), np.eye(3), np.ones((3, 3), bool))
+    >>> of_pairs(three, np.array([True, False, True])).b.tolist()
+    [1, 2]
+    """
+    found: T = _rows(known, pairs)
+    return found
+
+
+def _rows(known: Any, pairs: BoolArray) -> Any:
+    if isinstance(known, np.ndarray):
+        return known[pairs]
+    if isinstance(known, ExactSums):
+        return ExactSums(known.parts[:, pairs])
+    if not is_dataclass(known) or isinstance(known, type):
+        return known
+    return replace(known, **{each.name: _rows(getattr(known, each.name), pairs) for each in fields(known)})

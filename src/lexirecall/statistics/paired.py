@@ -19,11 +19,11 @@ from lexirecall.measures.measure import TOLERANCE
 from lexirecall.progress import Progress
 from lexirecall.statistics.attainable import resamples_needed
 from lexirecall.statistics.differences import Differences, Summarized
+from lexirecall.statistics.flips import all_flips, random_flips, slices
 from lexirecall.statistics.proportions import preference_interval
 from lexirecall.statistics.signed_ranks import MOST_EXACT_RANKS, pseudomedians, rank_sum_chances
 
 MOST_TIED_RANKS = 13  # up to so many requests rank sums are exact where sizes are tied: each pair has its own
-_BLOCK = 2**20  # numbers per block, which then needs tens of megabytes at most
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def wilcoxon(differences: Differences, *, alpha: float = 0.05, show_progress: bo
     check_chance("alpha", alpha)
     num_pairs, num_requests = differences.values.shape
     pvalues = np.full(num_pairs, np.nan)
-    for rows in _slices(num_pairs, num_requests):
+    for rows in slices(num_pairs, num_requests):
         pvalues[rows] = _signed_rank_pvalues(*_signed_ranks(differences.values[rows]))
     is_empty = differences.num_requests == 0
     pvalues[is_empty] = np.nan
@@ -172,7 +172,7 @@ def randomization(
     is_exact = num_patterns <= num_resamples
     tried, way = (num_patterns, "exact") if is_exact else (num_resamples, f"{num_resamples} samples")
     values = differences.values[:, compared] if is_exact else differences.values
-    flips = _all_flips(int(compared.sum())) if is_exact else _random_flips(len(compared), num_resamples, seed)
+    flips = all_flips(int(compared.sum())) if is_exact else random_flips(len(compared), num_resamples, seed)
     with Progress("flipping signs", tried, shown=show_progress) as progress:
         num_extreme = _count_extreme(values, flips, progress)
     pvalues = num_extreme / tried if is_exact else (num_extreme + 1) / (tried + 1)
@@ -239,12 +239,6 @@ def check_count(name: str, value: object, least: int) -> None:
     """
     if not isinstance(value, (int, np.integer)) or value < least:
         raise UsageError(f"{name} is {value!r}, but must be a whole number of at least {least}")
-
-
-def _slices(num_rows: int, num_columns: int) -> Iterator[slice]:
-    """Cut the rows of a matrix into blocks of bounded size."""
-    size = max(1, _BLOCK // max(num_columns, 1))
-    return (slice(start, start + size) for start in range(0, num_rows, size))
 
 
 def _with_interval_of_mean(
@@ -316,7 +310,7 @@ def _signed_rank_pvalues(ranks: FloatArray, ties: FloatArray) -> FloatArray:
     pvalues[is_untied] = np.minimum(1, 2 * rank_sum_chances()[n[is_untied], lesser[is_untied].astype(int)])
     is_tied = (ties > 0) & (n <= MOST_TIED_RANKS)
     few = ranks[is_tied, :MOST_TIED_RANKS]
-    pvalues[is_tied] = _count_extreme(few, _all_flips(few.shape[1])) / 2 ** few.shape[1]
+    pvalues[is_tied] = _count_extreme(few, all_flips(few.shape[1])) / 2 ** few.shape[1]
     return np.asarray(pvalues)
 
 
@@ -328,34 +322,9 @@ def _count_extreme(values: FloatArray, flips: Iterator[FloatArray], progress: Pr
     least = np.abs(values.sum(axis=1)) - TOLERANCE * np.abs(values).sum(axis=1)
     counts = np.zeros(len(values), np.int64)
     for block in flips:
-        for rows in _slices(len(values), len(block)):
+        for rows in slices(len(values), len(block)):
             sums = values[rows] @ block.T
             counts[rows] += np.count_nonzero(np.abs(sums, out=sums) >= least[rows, None], axis=1)
         if progress is not None:
             progress.advance(len(block))
     return counts
-
-
-def _all_flips(num_requests: int) -> Iterator[FloatArray]:
-    """Give all 2^Q sign patterns."""
-    for rows in _slices(2**num_requests, num_requests):
-        patterns = np.arange(rows.start, min(rows.stop, 2**num_requests))
-        yield _signs(patterns[:, None] >> np.arange(num_requests) & 1 == 1)
-
-
-def _random_flips(num_requests: int, num_resamples: int, seed: int) -> Iterator[FloatArray]:
-    """Give sign patterns from a seed, the same for blocks of any size.
-
-    They come from the raw bits of a named generator: numpy promises never to change these, but not what it makes of
-    them.
-    """
-    bits = np.random.PCG64(seed)
-    num_words = -(-num_requests // 64)
-    for rows in _slices(num_resamples, num_requests):
-        num_rows = min(rows.stop, num_resamples) - rows.start
-        drawn = bits.random_raw(num_rows * num_words).astype("<u8").view(np.uint8).reshape(num_rows, -1)
-        yield _signs(np.unpackbits(drawn, axis=1, count=num_requests, bitorder="little") == 1)
-
-
-def _signs(is_flipped: BoolArray) -> FloatArray:
-    return np.where(is_flipped, -1.0, 1.0)
