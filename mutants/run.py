@@ -46,6 +46,7 @@ TESTS = {
     "src/lexirecall/statistics/corrections.py": "corrections compare",
     "src/lexirecall/statistics/differences.py": "paired compare",
     "src/lexirecall/statistics/hsd.py": "hsd compare",
+    "src/lexirecall/statistics/kemeny.py": "aggregate",
     "src/lexirecall/statistics/paired.py": "paired compare gate",
     "src/lexirecall/statistics/power.py": "power compare",
     "src/lexirecall/statistics/studentized_range.py": "studentized_range hsd",
