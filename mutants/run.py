@@ -47,6 +47,8 @@ TESTS = {
     "src/lexirecall/statistics/differences.py": "paired compare",
     "src/lexirecall/statistics/hsd.py": "hsd compare",
     "src/lexirecall/statistics/kemeny.py": "aggregate",
+    "src/lexirecall/statistics/flips.py": "paired maxt",
+    "src/lexirecall/statistics/maxt.py": "maxt compare",
     "src/lexirecall/statistics/paired.py": "paired compare gate",
     "src/lexirecall/statistics/power.py": "power compare",
     "src/lexirecall/statistics/studentized_range.py": "studentized_range hsd",

@@ -40,9 +40,10 @@ READING = (
 )  # fmt: skip
 TESTING = (
     "--baseline b.run", "--baseline none", *(f"--test {name}" for name in ("auto", "t", "wilcoxon", "sign", "hsd")),
-    "--test randomization --resamples 200", "--test randomized-hsd --resamples 200 --seed 3", "--correction holm",
-    "--correction bonferroni", "--correction bh", "--correction none", "--alpha 0.2", "--alpha 1", "--resamples 0",
-    "--test-ties drop", "--test-ties split", "--test nothing",
+    "--test randomization", "--test randomization --resamples 200", "--test randomized-hsd --resamples 200 --seed 3",
+    "--test max-t", "--test max-t --resamples 30",
+    "--correction holm", "--correction bonferroni", "--correction bh", "--correction none", "--alpha 0.2", "--alpha 1",
+    "--resamples 0", "--test-ties drop", "--test-ties split", "--test nothing",
 )  # fmt: skip
 FORMATS = tuple(f"-f {form}" for form in tables.FORMATS)
 AP = "-m AP -m LexiRecall -f jsonl"

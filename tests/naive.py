@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain, combinations, permutations, product
-from statistics import fmean
+from statistics import fmean, median
 from typing import Any
 
 Grade = float | None
@@ -877,6 +877,28 @@ def share_of_flips(numbers: list[int]) -> Fraction:
     return Fraction(sum(abs(one) >= abs(sum(numbers)) for one in sums), len(sums))
 
 
+def max_t_counts(rows: list[list[int]], patterns: list[tuple[int, ...]]) -> list[int]:
+    """For each pair: how many patterns have a maximum, over it and the pairs with no larger statistic, as large.
+
+    Squared statistics, (sum d)² / sum d², are fractions. Pairs with equal ones are compared with the same maxima.
+    """
+
+    def squared(row: list[int], signs: Iterable[int]) -> Fraction:
+        return Fraction(sum(sign * d for sign, d in zip(signs, row, strict=True)) ** 2, sum(d * d for d in row) or 1)
+
+    observed = [squared(row, [1] * len(row)) for row in rows]
+    remaining = [[row for row, other in zip(rows, observed, strict=True) if other <= one] for one in observed]
+    return [
+        sum(max(squared(row, signs) for row in others) >= one for signs in patterns)
+        for one, others in zip(observed, remaining, strict=True)
+    ]
+
+
+def step_down(pvalues: list[Fraction], statistics: list[float]) -> list[Fraction]:
+    """The largest p of the pairs whose statistic is as large."""
+    return [max(p for p, other in zip(pvalues, statistics, strict=True) if other >= one - 1e-9) for one in statistics]
+
+
 def doubled_ranks(sizes: list[int]) -> list[int]:
     """Twice the rank of each size, equal ones sharing the mean of their ranks."""
     return [sum(2 * (other < size) + (other == size) for other in sizes) + 1 for size in sizes]
@@ -889,10 +911,85 @@ def signed_rank_pvalue(numbers: list[int]) -> Fraction:
     return share_of_flips([rank if number > 0 else -rank for rank, number in zip(ranks, untied, strict=True)])
 
 
+def walsh_averages(numbers: list[float]) -> list[float]:
+    """The averages of every two of the numbers that are not 0, and of each with itself, in ascending order."""
+    untied = [number for number in numbers if number]
+    return sorted((x + y) / 2 for place, x in enumerate(untied) for y in untied[place:])
+
+
+def pseudomedian(numbers: list[float]) -> float:
+    """Hodges and Lehmann's estimate."""
+    return median(walsh_averages(numbers) or [0.0])
+
+
+def middles_not_rejected(numbers: list[int], alpha: float) -> tuple[float, float] | None:
+    """The least and the greatest average that, as the middle, the signed ranks do not reject; None if they never do.
+
+    A middle beside an average, not on it, so that no difference is 0.
+    """
+    averages = walsh_averages([*map(float, numbers)])
+    beside = [(average, average + shift) for average in averages for shift in (-1e-6, 1e-6)]
+    total = 2 ** len(numbers)
+    rejected = {}
+    for _, middle in [*beside, (0, averages[0] - 1), (0, averages[-1] + 1)]:
+        sizes = sorted((number - middle for number in numbers), key=abs)
+        below = sum(rank for rank, size in enumerate(sizes, 1) if size < 0)
+        lesser = min(below, len(numbers) * (len(numbers) + 1) // 2 - below)
+        ways = sum(sum(ranks) <= lesser for ranks in subsets([*range(1, len(numbers) + 1)]))
+        rejected[middle] = 2 * Fraction(ways, total) < alpha
+    if not rejected[averages[0] - 1]:
+        return None
+    kept = [average for average, middle in beside if not rejected[middle]]
+    return min(kept), max(kept)
+
+
+def subsets(ranks: list[int]) -> Iterator[list[int]]:
+    """All subsets."""
+    return ([rank for place, rank in enumerate(ranks) if number >> place & 1] for number in range(2 ** len(ranks)))
+
+
+def tango(wins: int, losses: int, n: int, z: float) -> tuple[float, float]:
+    """Tango's interval: where the score of wins minus losses is z or -z, with the chance of a loss by brute force.
+
+    The likelihood of w wins, l losses and the rest ties is greatest at the root of its derivative, which falls.
+    """
+
+    def score(delta: float) -> float:
+        low, high = max(0.0, -delta), (1 - delta) / 2
+        for _ in range(200):
+            middle = (low + high) / 2
+            slope = sum(
+                sign * number / chance
+                for sign, number, chance in (
+                    (1, wins, middle + delta), (1, losses, middle), (-2, n - wins - losses, 1 - 2 * middle - delta),
+                )
+                if number
+            )  # fmt: skip
+            low, high = (middle, high) if slope > 0 else (low, middle)
+        variance = n * (2 * high + delta - delta**2)
+        return (wins - losses - n * delta) / math.sqrt(variance) if variance > 0 else math.inf
+
+    def lowest(level: float) -> float:
+        low, high = -1.0, 1.0
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if score(middle) > level else (low, middle)
+        return high
+
+    return (-1.0 if losses == n else lowest(z)), (1.0 if wins == n else lowest(-z))
+
+
 def sign_test_pvalue(wins: int, losses: int, ties: int = 0) -> Fraction:
     """Twice the chance of so few, of a coin; ties are split, and an odd one is left out."""
     few, many = sorted((wins + ties // 2, losses + ties // 2))
     return min(Fraction(1), 2 * Fraction(sum(math.comb(few + many, x) for x in range(few + 1)), 2 ** (few + many)))
+
+
+def effective_requests(numbers: list[int]) -> Fraction | None:
+    """On how many requests the mean rests: 3 (sum d²)² / sum d⁴, at most all of them; None without a difference."""
+    if not any(numbers):
+        return None
+    return min(Fraction(len(numbers)), Fraction(3 * sum(d**2 for d in numbers) ** 2, sum(d**4 for d in numbers)))
 
 
 def sign_test_power(untied: int, share: float, alpha: float) -> float:

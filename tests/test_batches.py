@@ -17,7 +17,7 @@ from lexirecall.manifest import Conventions, Policies
 from lexirecall.names import parse_names
 from lexirecall.positions import Positions, Tracks
 from lexirecall.statistics.paired import ADDED_UP
-from lexirecall.verbs.compare import conclude, run_test
+from lexirecall.verbs.compare import conclude
 from lexirecall.verbs.testing import Testing
 from table import all_measures, all_preferences, needs_size
 
@@ -122,8 +122,7 @@ def test_comparisons_are_those_of_the_positions_however_they_are_cut() -> None:
     expected = lexirecall.compare(positions, measures=list(asked.measures), queries="intersection")
     for test in ADDED_UP:
         summaries = [totals.with_squares(each) for totals, each in zip(pairs.totals, squares, strict=True)]
-        tested = [(summary, run_test(Testing(test=test), summary)) for summary in summaries]
-        found = conclude(tally.averages(*asked), tested, pairs.order(), Testing(test=test))
+        found = conclude(tally.averages(*asked), summaries, pairs.order(), Testing(test=test))
         expected = lexirecall.compare(positions, measures=list(asked.measures), queries="intersection", test=test)
         assert list(found.rows()) == list(expected.rows())
         assert found.render() == expected.render()

@@ -17,7 +17,8 @@ from lexirecall.errors import UsageError
 from lexirecall.fields import choices_of
 from lexirecall.measures import LAST_REL
 from lexirecall.results import Comparison
-from lexirecall.statistics.differences import Differences
+from lexirecall.statistics.differences import Differences, of_pairs
+from lexirecall.statistics.maxt import max_t
 from lexirecall.verbs.comparison import _labels
 from lexirecall.verbs.testing import Testing
 from strategies import Collection, collections, quick
@@ -29,6 +30,7 @@ FILES = SIMULATED.to_trec()
 GOOD = {name: text.encode() for name, text in FILES.items()}
 RUNS = sorted(name for name in FILES if name.endswith(".run"))
 MEASURES = ["LexiRecall", "AP", "TSE", "LastRel", "RPP"]
+AT_ONCE = ("hsd", "randomized-hsd", "max-t")
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +40,18 @@ def positions() -> Any:
 
 def by_pair(comparison: Comparison) -> dict[tuple[str, str, str], dict[str, Any]]:
     return {(row["a"], row["b"], row["measure"]): row for row in comparison.rows()}
+
+
+def note_of(comparison: Comparison, kind: str) -> str:
+    """Return the text of the notes of one kind, empty if there is none."""
+    return "\n".join(note.text for note in comparison.notes if note.kind == kind)
+
+
+def constant(num_requests: int, num_runs: int = 2) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return judgments, and runs of which each is better than the next on every query, by as much."""
+    qrels = {f"q{i}": {"a": 1} for i in range(num_requests)}
+    rankings = [[*(f"x{k}" for k in range(r)), "a"] for r in range(num_runs)]
+    return qrels, {f"r{r}": dict.fromkeys(qrels, ranking) for r, ranking in enumerate(rankings)}
 
 
 # The numbers
@@ -125,7 +139,8 @@ def test_a_single_request_is_no_evidence(test: str) -> None:
     (row,) = comparison.rows()
     assert row["mean"] == 0.5
     assert row["p"] in (None, 1)
-    if row["p"] is None:
+    assert row["p_corrected"] in (None, 1)
+    if row["p_corrected"] is None:
         assert "without a p-value" in " ".join(note.text for note in comparison.notes)
 
 
@@ -137,9 +152,18 @@ def test_the_response_of_a_preference_may_disagree_with_the_head_to_head_mean() 
         run: {f"q{i}": [f"n{k}" for k in range(order.index(run))] + ["rel"] for i, order in enumerate(orders)}
         for run in "abcd"
     }
-    row = by_pair(compare(qrels, runs, ["LexiRecall"], test="hsd"))["a", "b", "LexiRecall"]
+    comparison = compare(qrels, runs, ["LexiRecall"], test="hsd")
+    row = by_pair(comparison)["a", "b", "LexiRecall"]
     assert row["mean"] == pytest.approx(0.2)
     assert row["response"] == pytest.approx(0.2 - 0.6)
+    assert row["response_low"] < row["response"] < row["response_high"]
+    assert row["low"] < row["mean"] < row["high"]
+    note = note_of(comparison, "responses")
+    assert "depends on which other runs are there" in note
+    assert "contradicts the head-to-head mean in 1 pair (LexiRecall 1)" in note
+    assert comparison.pairs_table().header[3:9] == ("mean", "low", "high", "p", "p_corrected", "response")
+    matrix = comparison.matrix_table(comparison.measures[0])
+    assert "0.2000 (-0.4000)" in {cell for cells in matrix.rows for cell in cells}
 
 
 def test_a_baseline_is_compared_with_all_and_corrected_over_those_pairs_only(positions: Any) -> None:
@@ -168,8 +192,13 @@ def test_any_collection_can_be_compared(collection: Collection, test: str) -> No
         for row in comparison.rows():
             assert row["wins"] + row["ties"] + row["losses"] == row["queries"]
             assert row["p"] is None or 0 <= row["p"] <= 1
-            assert row["p"] is None or row["p_corrected"] >= row["p"] - 1e-15
-            assert row["low"] is None or row["low"] <= row["response"] + 1e-12 <= row["high"] + 2e-12
+            if test not in AT_ONCE:
+                assert row["p"] is None or row["p_corrected"] >= row["p"] - 1e-15
+            assert row["p_corrected"] is None or 0 <= row["p_corrected"] <= 1
+            centre = row["mean"] if row["estimate"] is None else row["estimate"]
+            assert row["low"] is None or row["low"] <= centre + 1e-12 <= row["high"] + 2e-12
+            assert row["response_low"] is None or row["response_low"] <= row["response"] <= row["response_high"]
+            assert (row["response"] is not None) <= (test in ("hsd", "randomized-hsd"))
         for view in ("runs", "pairs", "matrix", "power"):
             for form in ("table", "markdown", "latex", "html", "jsonl", "tsv"):
                 comparison.render(form, view=view)
@@ -203,6 +232,143 @@ def test_the_deviation_of_equal_differences_is_exactly_0() -> None:
     assert np.isnan(differences.means[2])
 
 
+# A pair by itself, and all pairs at once
+
+
+@pytest.mark.parametrize("test", AT_ONCE)
+def test_a_test_of_all_pairs_leaves_the_p_and_the_interval_of_each(positions: Any, test: str) -> None:
+    measures = ["AP", "LexiRecall", "RPP"]
+    alone = by_pair(compare(positions, measures=measures, correction="none"))
+    for key, row in by_pair(compare(positions, measures=measures, test=test, num_resamples=200)).items():
+        for name in ("mean", "p", "low", "high", "effect", "effective", "wins", "queries"):
+            assert row[name] == alone[key][name]
+        assert row["correction"] == "none"
+        assert (row["response"] is None) == (test == "max-t")
+
+
+def test_max_t_is_that_of_the_differences(positions: Any) -> None:
+    rows = by_pair(compare(positions, measures=["AP", "LexiRecall"], test="max-t", num_resamples=300, seed=5))
+    for name in ("AP", "LexiRecall"):
+        differences = Differences.of(parse_preference(name).pairs(positions.at_level(1)))
+        expected = max_t(differences, num_resamples=300, seed=5).pvalues.tolist()
+        assert [row["p_corrected"] for (_, _, measure), row in rows.items() if measure == name] == expected
+
+
+def test_max_t_against_a_baseline_regards_only_the_pairs_with_it(positions: Any) -> None:
+    settings: dict[str, Any] = {"measures": ["AP"], "test": "max-t", "num_resamples": 300}
+    everything = by_pair(compare(positions, **settings))
+    against = by_pair(compare(positions, **settings, baseline=positions.systems[1]))
+    pairs = Differences.of(parse_preference("AP").pairs(positions.at_level(1)))
+    asked = of_pairs(pairs, (pairs.a == 1) | (pairs.b == 1))
+    assert [row["p_corrected"] for row in against.values()] == max_t(asked, num_resamples=300).pvalues.tolist()
+    assert all(row["p_corrected"] <= everything[key]["p_corrected"] for key, row in against.items())
+
+
+@pytest.mark.parametrize("test", [name for name in choices_of(Testing, "test") if name not in AT_ONCE])
+def test_a_baseline_changes_no_p_of_a_pair_by_itself(positions: Any, test: str) -> None:
+    settings: dict[str, Any] = {"measures": MEASURES, "test": test, "num_resamples": 100}
+    everything = by_pair(compare(positions, **settings))
+    for key, row in by_pair(compare(positions, **settings, baseline=positions.systems[2])).items():
+        same = ("mean", "p", "low", "high", "effect", "effective", "estimate", "wins")
+        assert {name: row[name] for name in same} == {name: everything[key][name] for name in same}
+
+
+def test_letters_follow_the_corrected_p(positions: Any) -> None:
+    comparison = compare(positions, measures=["AP"], test="max-t")
+    [compared] = comparison.measures
+    better = compared.better(len(positions.systems), 0.05)
+    for row in comparison.rows():
+        a, b = (positions.systems.index(row[side]) for side in "ab")
+        assert (better[a, b] or better[b, a]) == (row["p_corrected"] < 0.05)
+        assert better[a, b] <= (row["mean"] > 0)
+
+
+def test_the_matrix_marks_what_only_the_pair_by_itself_shows() -> None:
+    """Six wins of six have p = 1/32, and three times that is not below .05."""
+    comparison = compare(*constant(6, num_runs=3), ["LexiRecall"])
+    matrix = comparison.matrix_table(comparison.measures[0])
+    assert {*matrix.marks.values()} == {"(*)"}
+    assert matrix.footnote == "row less column; *: p < 0.05, sign test after holm; (*): only by itself, sign test"
+
+
+def test_wilcoxon_has_an_estimate_and_others_have_none(positions: Any) -> None:
+    for test in choices_of(Testing, "test"):
+        for row in compare(positions, measures=["AP", "LexiRecall"], test=test, num_resamples=50).rows():
+            assert (row["estimate"] is not None) == (test == "wilcoxon" and row["measure"] == "AP")
+
+
+def test_only_sign_tests_have_no_effective_number(positions: Any) -> None:
+    for test in choices_of(Testing, "test"):
+        for row in compare(positions, measures=["AP", "LexiRecall"], test=test, num_resamples=50).rows():
+            is_sign_test = test == "sign" or (row["measure"] == "LexiRecall" and test in ("auto", *AT_ONCE))
+            assert (row["effective"] is None) == is_sign_test
+            assert row["effective"] is None or 0 < row["effective"] <= row["queries"]
+
+
+# What may be concluded
+
+
+@pytest.mark.parametrize(("num_runs", "enough"), [(3, 7), (8, 11)])
+def test_a_note_says_that_nothing_can_be_significant_and_what_would_do(num_runs: int, enough: int) -> None:
+    few = note_of(compare(*constant(enough - 1, num_runs), ["LexiRecall", "AP"]), "nothing can be significant")
+    assert few.startswith(f"no difference can be significant: on {enough - 1} queries the p of the sign test")
+    assert few.endswith(f"it takes {enough} untied queries (LexiRecall)")
+    comparison = compare(*constant(enough, num_runs), ["LexiRecall", "AP"])
+    assert not note_of(comparison, "nothing can be significant")
+    assert any(row["p_corrected"] < 0.05 for row in comparison.rows())
+
+
+@pytest.mark.parametrize("test", ["max-t", "randomized-hsd", "randomization"])
+def test_too_few_resamples_are_noted(test: str) -> None:
+    qrels, runs = constant(30)
+    few = compare(qrels, runs, ["AP"], test=test, num_resamples=19)
+    assert next(few.rows())["p_corrected"] >= 0.05
+    assert "19 resamples" in note_of(few, "nothing can be significant")
+    assert "it takes 20 resamples" in note_of(few, "nothing can be significant")
+    enough = compare(qrels, runs, ["AP"], test=test, num_resamples=20)
+    assert next(enough.rows())["p_corrected"] == 1 / 21
+    assert not note_of(enough, "nothing can be significant")
+
+
+def test_the_number_of_resamples_is_noted(positions: Any) -> None:
+    drawn = compare(positions, measures=["AP", "LexiRecall"], test="max-t", num_resamples=77, seed=3)
+    assert note_of(drawn, "resamples") == "p comes from 77 resamples (seed 3): AP, LexiRecall"
+    tried = compare(*constant(6), ["AP"], test="max-t")
+    assert note_of(tried, "resamples") == "p comes from all 64 sign patterns: AP"
+    assert not note_of(compare(positions, measures=["AP"], test="hsd"), "resamples")
+
+
+@pytest.mark.parametrize(("test", "is_noted"), [("t", True), ("hsd", True), ("max-t", False), ("sign", False)])
+def test_few_queries_that_decide_are_noted_for_t_and_hsd(test: str, is_noted: bool) -> None:
+    """One query of twenty differs much, the others hardly: 3 (sum d²)²/sum d⁴ is 3."""
+    qrels = {f"q{i}": {"a": 1} for i in range(20)}
+    deep = [f"x{k}" for k in range(1000)]
+    runs = {
+        "x": {q: ["a"] if q == "q7" else [*deep, "a"] for q in qrels},
+        "y": {q: [*deep, "y", "a"] for q in qrels},
+        "z": {q: ["x0", "a"] if i % 2 else ["a"] for i, q in enumerate(qrels)},
+    }
+    note = note_of(compare(qrels, runs, ["AP"], test=test), "few queries decide")
+    assert bool(note) == is_noted
+    if is_noted:
+        assert note.startswith(
+            "few queries decide: 1 pair with fewer than 8 effective queries (AP 1), fewest 3.0 of 20"
+        )
+        assert "for x and y under AP" in note
+
+
+def test_an_interval_that_disagrees_with_p_is_noted() -> None:
+    """9 wins and 2 losses: the score test has .035, the exact binomial test .065."""
+    qrels = {f"q{i}": {"a": 1} for i in range(11)}
+    wins = {name: [(i < 9) == is_first for i in range(11)] for name, is_first in (("x", True), ("y", False))}
+    runs = {name: {f"q{i}": ["a"] if won else ["x", "a"] for i, won in enumerate(each)} for name, each in wins.items()}
+    comparison = compare(qrels, runs, ["LexiRecall"])
+    [row] = comparison.rows()
+    assert row["p"] > 0.05
+    assert row["low"] > 0
+    assert "1 pair whose interval excludes 0 though p is not below 0.05" in note_of(comparison, "interval and p")
+
+
 # Bad usage
 
 
@@ -233,7 +399,7 @@ def test_one_run_is_nothing_to_compare() -> None:
 def test_the_table_marks_who_is_better_than_whom(command: Command) -> None:
     outcome = command("compare", "qrels.txt", *RUNS, "-m", "LexiRecall", "-m", "AP")
     lines = outcome.out.splitlines()
-    assert (outcome.code, lines[0].split()) == (0, ["run", "LexiRecall", "AP"])
+    assert (outcome.code, lines[0].split()) == (0, ["run", "LexiRecall", "(win", "rate)", "AP"])
     assert [line.split()[:2] for line in lines[1:5]] == [
         ["a", "deep.run"], ["b", "precise.run"], ["c", "shallow.run"], ["d", "random.run"],
     ]  # fmt: skip
@@ -272,14 +438,17 @@ def test_marks_in_every_layout(command: Command, form: str, pattern: str) -> Non
 def test_pairs_matrix_and_power(command: Command) -> None:
     pairs = command("compare", "qrels.txt", *RUNS, "-m", "AP", "--show", "pairs").out.splitlines()
     assert pairs[0].split()[:4] == ["a", "b", "measure", "mean"]
-    assert len(pairs) == 7
+    assert len(pairs) == 7 + 2
+    assert pairs[-1].startswith(
+        "low, high, p: of the pair by itself (95% interval, paired t); p_corrected: with regard"
+    )
     matrix = command("compare", "qrels.txt", *RUNS, "-m", "AP", "-m", "RR", "--show", "matrix").out
     assert matrix.count("row less column") == 2
     power = command("compare", "qrels.txt", *RUNS, "-m", "AP", "-m", "R@1000", "--show", "power", "-f", "jsonl").out
     rows = [json.loads(line) for line in power.splitlines()]
     assert [row["measure"] for row in rows] == ["AP", "R@1000"]
     assert all(row["pairs"] == 6 and row["share"] == row["significant"] / 6 for row in rows)
-    assert "queries needed" in command("compare", "qrels.txt", *RUNS, "-m", "AP", "--show", "power").out
+    assert [*rows[0]] == ["measure", "test", "correction", "pairs", "significant", "share", "tied"]
 
 
 @pytest.mark.parametrize(
@@ -311,8 +480,8 @@ def test_more_than_26_runs_have_labels() -> None:
 def test_rows_become_frames(positions: Any) -> None:
     comparison = compare(positions, measures=["AP", "LexiRecall"])
     frame = comparison.to_pandas()
-    assert frame.shape == (12, 17)
-    assert comparison.to_polars().shape == (12, 17)
+    assert frame.shape == (12, 20)
+    assert comparison.to_polars().shape == (12, 20)
     assert "<table>" in comparison._repr_html_()
 
 

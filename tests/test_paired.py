@@ -14,7 +14,7 @@ from scipy import stats
 
 import naive
 from lexirecall.errors import UsageError
-from lexirecall.statistics import paired
+from lexirecall.statistics import flips, signed_ranks
 from lexirecall.statistics.corrections import correct
 from lexirecall.statistics.differences import Differences
 from lexirecall.statistics.paired import (
@@ -28,6 +28,7 @@ from lexirecall.statistics.paired import (
     wilcoxon,
 )
 from lexirecall.statistics.power import requests_needed
+from lexirecall.statistics.proportions import preference_interval
 from strategies import quick
 
 NORMAL = "asymptotic" if "asymptotic" in str(stats.wilcoxon.__doc__) else "approx"  # its name in scipy before 1.13
@@ -139,6 +140,7 @@ def test_sizes_that_differ_by_rounding_share_their_rank() -> None:
 def test_sign_test_is_the_binomial_test(rows: list[list[int | None]], ties: str, alpha: float) -> None:
     differences = tenths(rows)
     ours = sign_test(differences, ties=ties, alpha=alpha)
+    assert ours.method == "sign test"
     for pair, row in enumerate(rows):
         signs = [*map(np.sign, present(row))]
         halves = signs.count(0) // 2 if ties == "split" else 0
@@ -150,23 +152,175 @@ def test_sign_test_is_the_binomial_test(rows: list[list[int | None]], ties: str,
         exact = naive.sign_test_pvalue(signs.count(1), signs.count(-1), split)
         assert ours.pvalues[pair] == pytest.approx(float(exact), rel=1e-12)
         if wins + losses:
-            theirs = stats.binomtest(wins, wins + losses)
-            assert ours.pvalues[pair] == pytest.approx(theirs.pvalue, rel=1e-9)
-            chances = theirs.proportion_ci(1 - alpha, method="exact")
-            scale = (wins + losses) / len(signs)
-            expected = ((2 * chances.low - 1) * scale, (2 * chances.high - 1) * scale)
-            assert (ours.lows[pair], ours.highs[pair]) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+            assert ours.pvalues[pair] == pytest.approx(stats.binomtest(wins, wins + losses).pvalue, rel=1e-9)
+    for one in (sign_test, paired_t):  # an interval on the scale of the mean
+        np.testing.assert_array_equal(ours.lows, one(differences, alpha=alpha).lows)
+        np.testing.assert_array_equal(ours.highs, one(differences, alpha=alpha).highs)
 
 
 @quick(100)
-@given(rows=whole_rows(), ties=st.sampled_from(["drop", "split"]), alpha=st.sampled_from([0.05, 0.2, 0.6]))
-def test_intervals_lack_zero_exactly_if_p_is_below_alpha(rows: list[list[int | None]], ties: str, alpha: float) -> None:
-    differences = tenths(rows)
-    for test in (sign_test(differences, ties=ties, alpha=alpha), paired_t(differences, alpha=alpha)):
-        defined = ~np.isnan(test.pvalues)
-        assume(not np.isclose(test.pvalues[defined], alpha, atol=1e-9).any())
-        lacks_zero = (test.lows > 1e-12) | (test.highs < -1e-12)
-        assert lacks_zero[defined].tolist() == (test.pvalues < alpha)[defined].tolist()
+@given(rows=whole_rows(), alpha=st.sampled_from([0.05, 0.2, 0.6]))
+def test_an_interval_by_t_lacks_zero_exactly_if_p_is_below_alpha(rows: list[list[int | None]], alpha: float) -> None:
+    """Also if all differences are equal: then there is an interval only if p is below alpha."""
+    test = paired_t(tenths(rows), alpha=alpha)
+    assume(not np.isclose(test.pvalues, alpha, atol=1e-9).any())
+    lacks_zero = (test.lows > 1e-12) | (test.highs < -1e-12)
+    assert lacks_zero.tolist() == (test.pvalues < alpha).tolist()
+    assert not test.disagrees(alpha)[np.abs(test.lows) > 1e-12].any()
+
+
+# The pseudomedian
+
+
+@quick(150)
+@given(rows=whole_rows())
+def test_the_estimate_of_wilcoxon_is_the_median_of_walsh_averages(rows: list[list[int | None]]) -> None:
+    ours = wilcoxon(tenths(rows))
+    for pair, row in enumerate(rows):
+        numbers = [number * 0.1 for number in present(row)]
+        if numbers:
+            assert ours.estimates[pair] == pytest.approx(naive.pseudomedian(numbers), abs=1e-12)
+        else:
+            assert math.isnan(ours.estimates[pair])
+
+
+@quick(60)
+@given(
+    numbers=st.lists(st.integers(1, 500), min_size=1, max_size=7, unique=True),
+    signs=st.lists(st.sampled_from([-1, 1]), min_size=7, max_size=7),
+    alpha=st.sampled_from([0.05, 0.2, 0.3, 0.6]),
+)
+def test_the_interval_of_wilcoxon_holds_every_middle_that_is_not_rejected(
+    numbers: list[int], signs: list[int], alpha: float
+) -> None:
+    signed = [number * sign for number, sign in zip(numbers, signs, strict=False)]
+    expected = naive.middles_not_rejected(signed, alpha)
+    ours = wilcoxon(of_rows([*map(float, signed), 0.0]), alpha=alpha)
+    assert (ours.lows[0], ours.highs[0]) == pytest.approx(expected or (math.nan, math.nan), nan_ok=True)
+
+
+@quick(100)
+@given(
+    numbers=st.lists(st.integers(1, 10_000), min_size=1, max_size=70, unique=True),
+    signs=st.integers(0, 2**70),
+    alpha=st.sampled_from([0.0625, 0.05, 0.01, 0.3]),
+)
+def test_it_lacks_zero_exactly_if_p_is_below_alpha_without_equal_sizes(
+    numbers: list[int], signs: int, alpha: float
+) -> None:
+    """Where p is exact, and beyond 50 differences, where it is normal."""
+    row = [number * (0.1 if signs >> place & 1 else -0.1) for place, number in enumerate(numbers)]
+    test = wilcoxon(of_rows(row, [-each for each in row]), alpha=alpha)
+    assume(not np.isclose(test.pvalues[0], alpha, atol=1e-12) or len(row) <= 50)
+    lacks_zero = (test.lows > 0) | (test.highs < 0)
+    assert lacks_zero.tolist() == (test.pvalues < alpha).tolist()
+    assert not test.disagrees(alpha).any()
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 17, 50, 51, 120])
+@pytest.mark.parametrize("kind", ["distinct", "rounded", "signs", "constant"])
+def test_averages_are_found_without_making_all_of_them(size: int, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.random.default_rng(size).normal(0.2, 1, (4, size))
+    rounded = {"rounded": np.round(values, 1), "signs": np.sign(values), "constant": np.full_like(values, 0.1)}
+    values = rounded.get(kind, values)
+    whole = signed_ranks.pseudomedians(values)
+    monkeypatch.setattr(signed_ranks, "_MOST_AT_ONCE", 0)
+    np.testing.assert_array_equal(signed_ranks.pseudomedians(values), whole)
+    places = np.unique([0, size // 2, size * (size + 1) // 2 - 1])
+    expected = [sorted(2 * each for each in naive.walsh_averages([*filter(None, row)])) for row in values.tolist()]
+    for row, sums in zip(np.sort(values, axis=1), expected, strict=True):
+        if row.all():
+            assert [signed_ranks._sum_at(row, place) for place in places] == [sums[place] for place in places]
+
+
+def test_averages_that_differ_from_zero_by_rounding_are_zero() -> None:
+    """.3 - .2 and -(.2 - .1) add up to 1e-17."""
+    row = [0.3 - 0.2, 0.1 - 0.2, 0.4 - 0.3, 0.2 - 0.3, 0.5 - 0.4, 0.3 - 0.4, 0.7 - 0.6, 0.4 - 0.5]
+    test = wilcoxon(of_rows([*row, *row]))
+    assert test.estimates[0] == 0
+
+
+def test_only_wilcoxon_of_sizes_has_an_estimate() -> None:
+    rows = [1.0, -1.0, 1.0, 1.0]
+    assert not np.isnan(wilcoxon(of_rows(rows)).estimates).any()
+    assert np.isnan(wilcoxon(of_rows(rows, is_signs=True)).estimates).all()
+    assert all(np.isnan(TESTS[name](of_rows(rows)).estimates).all() for name in TESTS if name != "wilcoxon")
+
+
+# The interval of a mean preference
+
+
+@quick(80)
+@given(
+    counts=st.tuples(st.integers(0, 30), st.integers(0, 30), st.integers(0, 30)),
+    alpha=st.sampled_from([0.05, 0.01, 0.3]),
+)
+def test_the_interval_of_a_mean_preference_is_that_of_the_score_test(
+    counts: tuple[int, int, int], alpha: float
+) -> None:
+    wins, losses, n = counts[0], counts[1], sum(counts)
+    assume(n)
+    expected = naive.tango(wins, losses, n, float(stats.norm.isf(alpha / 2)))
+    low, high = preference_interval(np.array([wins]), np.array([losses]), np.array([n]), alpha=alpha)
+    assert (low[0], high[0]) == pytest.approx(expected, abs=1e-9)
+    assert -1 <= low[0] <= (wins - losses) / n <= high[0] <= 1
+
+
+@quick(200)
+@given(counts=st.tuples(st.integers(0, 300), st.integers(0, 300), st.integers(0, 300)))
+def test_it_lacks_zero_exactly_if_mcnemars_test_rejects(counts: tuple[int, int, int]) -> None:
+    """So the number of ties does not decide; and the ends are mirrored exactly."""
+    wins, losses = counts[:2]
+    assume(wins + losses)
+    given = np.array([wins, losses]), np.array([losses, wins]), np.full(2, sum(counts))
+    low, high = preference_interval(*given)
+    assert (low[0], high[0]) == (-high[1], -low[1])
+    score = (wins - losses) ** 2 / (wins + losses)
+    assert ((low[0] > 0) or (high[0] < 0)) == (score > stats.norm.isf(0.025) ** 2)
+
+
+@pytest.mark.parametrize("n", [1, 10, 500])
+def test_without_a_win_or_a_loss_the_interval_is_not_empty(n: int) -> None:
+    z = stats.norm.isf(0.025)
+    low, high = preference_interval(np.array([0]), np.array([0]), np.array([n]))
+    assert (low[0], high[0]) == pytest.approx((-(z**2) / (n + z**2), z**2 / (n + z**2)), rel=1e-12)
+
+
+@every_test
+def test_signs_have_the_interval_of_the_mean_preference_under_every_test(name: str) -> None:
+    differences = of_rows([1.0] * 9 + [-1.0] * 2, [1.0] * 5 + [0.0] * 6, [None] * 11, is_signs=True)
+    test = TESTS[name](differences)
+    expected = preference_interval(np.array([9, 5, 0]), np.array([2, 0, 0]), np.array([11, 11, 0]))
+    np.testing.assert_array_equal((test.lows, test.highs), expected)
+    assert np.isnan(test.lows[2])
+
+
+def test_the_interval_of_a_mean_preference_covers_as_often_as_it_says() -> None:
+    """Half of the requests tied, three of four others won: 95% ± 3.5 standard errors of 4,000 samples."""
+    chances = np.random.default_rng(5).multinomial(50, [0.375, 0.125, 0.5], size=4000)
+    low, high = preference_interval(chances[:, 0], chances[:, 1], np.full(4000, 50))
+    share = ((low <= 0.25) & (high >= 0.25)).mean()
+    assert abs(share - 0.95) < 3.5 * math.sqrt(0.05 * 0.95 / 4000)
+
+
+def test_a_test_tells_where_its_interval_disagrees() -> None:
+    """9:2 has p .035 by the score test and .065 by the binomial test; ties change neither."""
+    won = [1.0] * 9 + [-1.0] * 2
+    rows: list[list[float | None]] = [[*won, 0.0], [1.0] * 12, [1.0, -1.0] * 6, [None] * 12]
+    test = sign_test(of_rows(*rows, is_signs=True))
+    assert test.pvalues[0] == pytest.approx(0.0654, abs=1e-4)
+    assert test.lows[0] > 0
+    assert test.disagrees(0.05).tolist() == [True, False, False, False]
+    assert test.disagrees(0.1).tolist() == [False] * 4
+
+
+@pytest.mark.parametrize("n", [2, 5, 6, 40, 2000])
+def test_equal_differences_are_as_rare_as_flips_of_their_signs(n: int) -> None:
+    """t would be infinite. An interval without width would be as sure as that."""
+    test = paired_t(of_rows([0.25] * n, [-0.25] * n))
+    assert test.pvalues.tolist() == [2.0 ** (1 - n)] * 2
+    expected = [0.25, -0.25] if 2.0 ** (1 - n) < 0.05 else [math.nan] * 2
+    np.testing.assert_array_equal((test.lows, test.highs), [expected, expected])
 
 
 @quick(100)
@@ -257,7 +411,7 @@ def test_the_size_of_blocks_changes_nothing(size: int, monkeypatch: pytest.Monke
         return [test.pvalues.tolist() for test in (sampled, randomization(narrow), wilcoxon(wide), wilcoxon(narrow))]
 
     whole = pvalues()
-    monkeypatch.setattr(paired, "_BLOCK", size)
+    monkeypatch.setattr(flips, "_BLOCK", size)
     assert pvalues() == whole
 
 
@@ -294,8 +448,7 @@ def test_p_is_a_probability_and_the_interval_holds_the_mean(name: str, rows: lis
     test = TESTS[name](differences)
     defined = ~np.isnan(test.pvalues)
     assert ((test.pvalues >= 0) & (test.pvalues <= 1))[defined].all()
-    balance = (differences.wins - differences.losses) / np.maximum(differences.num_requests, 1)
-    means = balance if name == "sign" else differences.means
+    means = test.estimates if name == "wilcoxon" else differences.means
     known = ~np.isnan(test.lows)
     assert ((test.lows <= means + 1e-12) & (means <= test.highs + 1e-12))[known].all()
 
@@ -313,18 +466,14 @@ def test_degenerate_cases_are_defined(name: str) -> None:
     """Identical systems, no request in common, one request, all differences equal."""
     test = TESTS[name](of_rows([0.0] * 8, [None] * 8, [0.5] + [None] * 7, [0.0] + [None] * 7, [0.1] * 8, [-0.1] * 8))
     needs_variance = name == "t"
-    constant = {"t": 0.0}.get(name, 2 / 2**8)
-    expected = [1.0, np.nan, np.nan if needs_variance else 1.0, np.nan if needs_variance else 1.0, constant, constant]
+    one = np.nan if needs_variance else 1.0
+    expected = [1.0, np.nan, one, one, 2 / 2**8, 2 / 2**8]
     np.testing.assert_array_equal(test.pvalues, expected)
     assert (str(test.lows[0]), str(test.highs[0])) == ("0.0", "0.0")  # not -0.0
     assert np.isnan([test.lows[1], test.highs[1]]).all()
     assert test.lows[4] == -test.highs[5]
-    if name == "sign":
-        assert (test.lows[2], test.highs[2]) == pytest.approx((2 * 0.025 - 1, 1))
-        assert test.highs[4] == 1
-    else:
-        assert np.isnan([test.lows[2], test.highs[2]]).all()
-        assert test.lows[4] == test.highs[4] == pytest.approx(0.1)
+    assert np.isnan([test.lows[2], test.highs[2]]).all()
+    assert test.lows[4] == test.highs[4] == pytest.approx(0.1)
 
 
 @every_test
@@ -375,7 +524,6 @@ def test_of_an_odd_number_of_ties_one_is_dropped() -> None:
     assert sign_test(even, ties="split").pvalues == sign_test(odd, ties="split").pvalues
     assert sign_test(even, ties="split").pvalues[0] == pytest.approx(float(naive.sign_test_pvalue(9, 2)))
     assert sign_test(odd).pvalues[0] == 2 / 2**7
-    assert sign_test(odd, ties="split").highs[0] < sign_test(even, ties="split").highs[0]  # a mean over one more
 
 
 # Effect sizes, and which test for what

@@ -232,16 +232,20 @@ def test_a_baseline_is_tested_alone_but_every_pair_is_counted() -> None:
             assert column["mean"][place] == pytest.approx(row["mean"], rel=1e-3)
 
 
-def test_a_tested_difference_that_is_not_that_of_the_means_is_given_beside_it() -> None:
+def test_the_response_that_hsd_compares_is_given_beside_the_mean() -> None:
     page = report(SIMULATED.qrels, SIMULATED.runs, ["AP", "LexiRecall"], output=None, test="hsd").payload
     rows = rows_by_pair(compare(SIMULATED.qrels, SIMULATED.runs, ["AP", "LexiRecall"], test="hsd"))
-    of_values, of_preference = page["pairs"]["by_measure"]
-    assert "tested" not in of_values
+    of_preference = page["pairs"]["by_measure"][1]
     for place, (a, b) in enumerate(zip(page["pairs"]["a"], page["pairs"]["b"], strict=True)):
         names = page["systems"][a], page["systems"][b]
         row = rows[frozenset(names), "LexiRecall"]
         sign = 1 if row["a"] == names[0] else -1
-        assert of_preference["tested"][place] == pytest.approx(sign * row["response"], rel=1e-3)
+        assert of_preference["response"][place] == pytest.approx(sign * row["response"], rel=1e-3)
+        ends = sorted(sign * row[end] for end in ("response_low", "response_high"))
+        assert [of_preference[end][place] for end in ("response_low", "response_high")] == close(ends, 1e-3)
+        assert of_preference["p_raw"][place] == pytest.approx(row["p"], rel=1e-3)
+    without = report(SIMULATED.qrels, SIMULATED.runs, ["AP"], output=None).payload["pairs"]["by_measure"]
+    assert not any("response" in columns for columns in without)
 
 
 def test_the_manifest_says_how_it_was_done_and_what_was_left_out() -> None:

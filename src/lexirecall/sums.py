@@ -7,7 +7,7 @@ one machine finds. It is held as a few floats, its parts, and rounded once, at t
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,6 +58,20 @@ class ExactSums:
             parts[-1][which] = sums
             rest[~np.isfinite(parts[-1][groups])] = 0.0
         return cls(np.array(parts).reshape(len(parts), num_groups, *numbers.shape[1:]))
+
+    @classmethod
+    def joined(cls, tables: Sequence["ExactSums"]) -> "ExactSums":
+        """Put the cells of tables one after another, along the first axis of the cells.
+
+        >>> ExactSums.joined([ExactSums.of(np.array([[1.0], [2.0]])), ExactSums.of(np.array([[4.0]]))]).rounded()
+        array([3., 4.])
+        """
+        parts = np.zeros((max(len(each.parts) for each in tables), sum(each.parts.shape[1] for each in tables)))
+        start = 0
+        for each in tables:
+            parts[: len(each.parts), start : start + each.parts.shape[1]] = each.parts
+            start += each.parts.shape[1]
+        return cls(parts)
 
     def placed(self, at: IntArray, size: int) -> "ExactSums":
         """Return the sums in a table of this size, at these places of its first axis; others are 0."""

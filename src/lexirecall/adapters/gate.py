@@ -16,6 +16,7 @@ from lexirecall.manifest import READING, Policies
 from lexirecall.measures import Measure
 from lexirecall.names import Evaluable, parse_names, parse_preference
 from lexirecall.positions import Positions
+from lexirecall.statistics.attainable import attainable
 from lexirecall.tables import number
 from lexirecall.text import visible
 from lexirecall.verbs.compare import compare
@@ -66,7 +67,7 @@ def assert_no_worse(
     positions = _read(qrels, {"new": new, "baseline": baseline}, options, needs_judged=row.needs_judged)
     comparison = compare(positions, measures=[row], correction="none", alpha=alpha, **asdict(policies))
     compared = comparison.measures[0]
-    two_sided, difference = float(compared.pvalues[0]), float(compared.responses[0])
+    two_sided, difference = float(compared.pvalues[0]), float(compared.tested[0])
     _warn_if_nothing_can_fail(compared, alpha)
     if difference < 0 and two_sided / 2 < alpha:
         raise AssertionError(_worse(positions, compared, alpha, policies))
@@ -149,9 +150,10 @@ def _single(preference: str | Evaluable) -> Evaluable:
 
 
 def _warn_if_nothing_can_fail(compared: MeasureComparison, alpha: float) -> None:
-    """Warn of a gate that is always open: with n requests the sign test's p is at least 2^-n, and t needs two."""
+    """Warn of a gate that is always open: half of the least two-sided p is not below alpha, or there is none."""
     num_requests = int(compared.num_queries[0])
-    if 0.5**num_requests >= alpha if compared.method == "sign test" else num_requests < 2:
+    least = attainable("sign" if compared.method == "sign test" else "t", num_requests).least
+    if not least / 2 < alpha:
         warn(
             f"{counted(num_requests, 'query')} cannot show that a run is worse ({compared.method}, alpha {alpha:g}): "
             "the gate cannot fail; give more queries, or use assert_nothing_lost"

@@ -61,15 +61,15 @@ def command(
     """Compare each pair of runs, or every run with a baseline: differences, tests, corrections.
 
     -f tsv, csv and jsonl write one row for each pair and measure: mean difference (positive: a is better), wins, ties
-    and losses, p, corrected p, number of queries, confidence interval, effect size and the number of queries needed to
-    detect the difference. -f pref_eval writes every pair on every query, and the means, in the format of the paper's
-    reference implementation.
+    and losses, p and confidence interval of the pair by itself, p with regard to all pairs, number of queries, effect
+    size. -f pref_eval writes every pair on every query, and the means, in the format of the paper's reference
+    implementation.
 
     \b
     Examples:
       lexirecall compare qrels.txt bm25.run dense.run fused.run
       lexirecall compare qrels.txt runs/*.run --baseline bm25.run -m LexiRecall -m nDCG@10 -f latex
-      lexirecall compare qrels.txt runs/*.run --test randomized-hsd --seed 7 -f jsonl -o pairs.jsonl
+      lexirecall compare qrels.txt runs/*.run --test max-t --seed 7 -f jsonl -o pairs.jsonl
       lexirecall compare qrels.txt runs/*.run --show power
       lexirecall compare qrels.parquet runs/ --engine spark --master spark://host:7077 --test sign
     """

@@ -35,7 +35,7 @@ from lexirecall.positions import Positions
 from lexirecall.statistics.paired import ADDED_UP
 from lexirecall.verbs.averages import Averages
 from lexirecall.verbs.census import Census
-from lexirecall.verbs.compare import check_number, conclude, index_of, run_test
+from lexirecall.verbs.compare import check_number, conclude, index_of
 from lexirecall.verbs.comparison import Comparison
 from lexirecall.verbs.evaluate import computable
 from lexirecall.verbs.given import asked_measures
@@ -135,9 +135,8 @@ def compare(
         averages = job.averages(tally)
         squares = job.total(partial(job.asked.squares, [totals.means for totals in pairs.totals]))
         summaries = [totals.with_squares(each) for totals, each in zip(pairs.totals, squares, strict=True)]
-        tested = ((summary, run_test(testing, summary)) for summary in summaries)
         job.gathered.unpersist()
-        return conclude(averages, tested, pairs.order(), testing, reference=reference)
+        return conclude(averages, summaries, pairs.order(), testing, reference=reference)
 
 
 def sort_keys(

@@ -42,9 +42,8 @@ class Square:
 def pair_columns(findings: Findings, num_paired: int) -> dict[str, Any]:
     """Return the pairs of the first systems, a before b: mean difference, interval, p, wins, ties and losses.
 
-    `p` is corrected, `p_raw` is not. If the interval and p are about a difference other than that of the means, as with
-    HSD of a preference, `tested` is that difference. With a baseline, pairs without it have means and counts, but no
-    interval and no p.
+    `p` regards all pairs, `p_raw` and the interval this pair alone. HSD adds the difference of responses, which its p
+    is about, with its interval. With a baseline, pairs without it have means and counts, but no interval and no p.
     """
     a, b = np.triu_indices(num_paired, 1)
     comparison = findings.comparison
@@ -57,10 +56,8 @@ def _columns(findings: Findings, compared: MeasureComparison, num_paired: int) -
     tested = Square(compared.a, compared.b, findings.places, num_paired)
     every = _every_pair(findings, compared)
     pairs = Square(every.a, every.b, findings.places, num_paired)
-    means = pairs.column(every.means, -every.means)
-    responses = tested.column(compared.responses, -compared.responses)
     columns = {
-        "mean": means,
+        "mean": pairs.column(every.means, -every.means),
         "low": tested.column(compared.lows, -compared.highs),
         "high": tested.column(compared.highs, -compared.lows),
         "p": tested.column(compared.corrected, compared.corrected),
@@ -69,8 +66,10 @@ def _columns(findings: Findings, compared: MeasureComparison, num_paired: int) -
         "ties": pairs.column(every.ties, every.ties),
         "losses": pairs.column(every.losses, every.wins),
     }
-    if not np.allclose(np.where(np.isnan(responses), means, responses), means, atol=1e-12, equal_nan=True):
-        columns["tested"] = responses
+    if layout := compared.family.layout:
+        columns["response"] = tested.column(layout.differences, -layout.differences)
+        columns["response_low"] = tested.column(layout.lows, -layout.highs)
+        columns["response_high"] = tested.column(layout.highs, -layout.lows)
     short = {name: rounded(column, 16 if name in _COUNTS else DIGITS) for name, column in columns.items()}
     return short | {"p": _on_its_side(columns["p"], short["p"], findings.testing.alpha)}
 

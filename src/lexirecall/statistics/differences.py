@@ -5,14 +5,62 @@ Belongs here: the one input of all tests of pairs, and its plain statistics, whi
 Means and deviations come from exact sums, so they do not depend on the order of the queries or on who added them up.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.preferences import Pairs
 from lexirecall.sums import ExactSums
+
+_BLOCK = 2**20  # differences whose powers are held at once
+_LEAST_EXPONENT = -1100  # below that of any float: where all differences are 0, those of other queries set the scale
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Sums of squares and of fourth powers of the differences of P pairs; those of different queries can be added.
+
+    Each pair is scaled by a power of two, which loses nothing: the fourth power of 1e-100 would be 0.
+    """
+
+    exponents: IntArray
+    """The differences are divided by 2 to this power, [P]."""
+    squares: ExactSums
+    fourths: ExactSums
+
+    @classmethod
+    def of(cls, values: FloatArray) -> "Moments":
+        """Add up over the queries, [P, Q]."""
+        largest = np.abs(values).max(axis=1, initial=0.0)
+        exponents = np.where(largest > 0, np.frexp(largest)[1], _LEAST_EXPONENT).astype(np.int64)
+        size = max(1, _BLOCK // max(1, values.shape[1]))
+        parts = [slice(start, start + size) for start in range(0, max(1, len(values)), size)]
+        blocks = [cls._of_block(values[part], exponents[part]) for part in parts]
+        return cls(exponents, *(ExactSums.joined(sums) for sums in zip(*blocks, strict=True)))
+
+    @staticmethod
+    def _of_block(values: FloatArray, exponents: IntArray) -> tuple[ExactSums, ExactSums]:
+        squares = np.ldexp(values, -exponents[:, None]).T ** 2
+        return ExactSums.of(squares), ExactSums.of(squares**2)
+
+    def __add__(self, other: "Moments") -> "Moments":
+        exponents = np.maximum(self.exponents, other.exponents)
+        one, two = self._scaled(exponents), other._scaled(exponents)
+        return Moments(exponents, one.squares + two.squares, one.fourths + two.fourths)
+
+    def _scaled(self, exponents: IntArray) -> "Moments":
+        by = self.exponents - exponents
+        squares, fourths = np.ldexp(self.squares.parts, 2 * by), np.ldexp(self.fourths.parts, 4 * by)
+        return Moments(exponents, ExactSums(squares), ExactSums(fourths))
+
+    @property
+    def concentration(self) -> FloatArray:
+        """(sum d²)² / sum d⁴, [P]: the number of differences if all have one size; nan if all are 0."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.squares.rounded() ** 2 / self.fourths.rounded())
 
 
 @dataclass(frozen=True)
@@ -36,6 +84,7 @@ class Totals:
     lowest: FloatArray
     """The lowest difference, [P]; infinite where nothing is compared."""
     highest: FloatArray
+    moments: Moments
 
     def __add__(self, other: "Totals") -> "Totals":
         return Totals(
@@ -48,6 +97,7 @@ class Totals:
             self.sums + other.sums,
             np.minimum(self.lowest, other.lowest),
             np.maximum(self.highest, other.highest),
+            self.moments + other.moments,
         )
 
     @cached_property
@@ -60,6 +110,15 @@ class Totals:
     def ties(self) -> IntArray:
         """On how many queries neither is better, [P]."""
         return self.num_requests - self.wins - self.losses
+
+    @cached_property
+    def effective(self) -> FloatArray:
+        """On how many queries a test of the mean rests, [P]: min(n, 3 (sum d²)² / sum d⁴); nan without a difference.
+
+        It is about n if the differences are normal, of which 3 is the kurtosis, and 3 if one query decides. The t test
+        needs about eight to be what it says.
+        """
+        return np.asarray(np.minimum(self.num_requests, 3 * self.moments.concentration))
 
     def with_squares(self, squares: ExactSums) -> "Summary":
         """Add the squares of the differences minus these means, [P]."""
@@ -122,6 +181,7 @@ class Differences:
             sums=ExactSums.of(self.values.T),
             lowest=np.min(self.values, axis=1, where=self.counted, initial=np.inf),
             highest=np.max(self.values, axis=1, where=self.counted, initial=-np.inf),
+            moments=Moments.of(self.values),
         )
 
     def squares(self, means: FloatArray) -> ExactSums:
@@ -149,6 +209,11 @@ class Differences:
         return self.summary.deviations
 
     @property
+    def effective(self) -> FloatArray:
+        """On how many queries a test of the mean rests, [P]: min(n, 3 (sum d²)² / sum d⁴); nan without a difference."""
+        return self.totals.effective
+
+    @property
     def wins(self) -> IntArray:
         """On how many queries the first is better, [P]."""
         return self.totals.wins
@@ -166,3 +231,25 @@ class Differences:
 
 Summarized = Differences | Summary
 """What the tests take that need only sums and counts."""
+T = TypeVar("T")
+
+
+def of_pairs(known: T, pairs: BoolArray) -> T:
+    """Return what is known of some of the P pairs: of a record, the rows of all that it holds of pairs.
+
+    >>> three = Differences(np.array([0, 0, 1]), np.array([1, 2, 2]), np.eye(3), np.ones((3, 3), bool))
+    >>> of_pairs(three, np.array([True, False, True])).b.tolist()
+    [1, 2]
+    """
+    found: T = _rows(known, pairs)
+    return found
+
+
+def _rows(known: Any, pairs: BoolArray) -> Any:
+    if isinstance(known, np.ndarray):
+        return known[pairs]
+    if isinstance(known, ExactSums):
+        return ExactSums(known.parts[:, pairs])
+    if not is_dataclass(known) or isinstance(known, type):
+        return known
+    return replace(known, **{each.name: _rows(getattr(known, each.name), pairs) for each in fields(known)})

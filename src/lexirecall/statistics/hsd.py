@@ -5,16 +5,18 @@ it (`studentized_range`), pairs by themselves (`paired`).
 
 Every run answers every query: a query on which some run has no value (nan) is left out for all of them, and counted.
 Both tests ask how far apart the best and the worst of all runs are likely to be by chance, and compare every pair with
-that. So the chance of any false difference, not of each one, is alpha. The order of the runs makes no difference to the
-result of a pair.
+that. So the chance of any false difference, not of each one, is alpha, as long as no run is better than another. Once
+some runs differ, it can be larger: the spread of all runs is then not that of those which are equal. The order of the
+runs makes no difference to the result of a pair.
 
-Sums in floats are wrong by about 1e-16 of what is summed, times the number of terms at worst. So differences of means,
-and residuals, within 1e-12 of the largest value of the layout are taken as 0. That is more than rounding does to
-thousands of queries, and less than any measure can mean. It is a share of the largest value and not of the mean or the
-spread, because rounding is proportional to it: responses that cancel out have means of 0, and equal ones a spread of 0,
-up to rounding.
+Means and residuals come from exact sums. Still, responses are floats, wrong by about 1e-16 of what they mean, and the
+sums of permutations are rounded, by that times the number of terms at worst. So differences of means, and residuals,
+within 1e-12 of the largest value of the layout are taken as 0. That is more than rounding does to thousands of queries,
+and less than any measure can mean. It is a share of the largest value and not of the mean or the spread, because
+rounding is proportional to it: responses that cancel out have means of 0, and equal ones a spread of 0, up to rounding.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,8 +28,10 @@ from lexirecall.errors import DataError, UsageError, counted, listed
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.measures.measure import TOLERANCE
 from lexirecall.progress import Progress
+from lexirecall.statistics.attainable import FEWEST_RESAMPLES
 from lexirecall.statistics.paired import check_chance, check_count
 from lexirecall.statistics.studentized_range import critical_value, sf
+from lexirecall.sums import ExactSums
 
 _BLOCK = 2**15  # rows gathered at once: with a few measures they stay in the cache
 _BETWEEN_REPORTS = 100  # permutations
@@ -90,7 +94,7 @@ def tukey_hsd(responses: FloatArray, *, alpha: float = 0.05) -> HSD:
             q = np.where(differences == 0, 0.0, np.abs(differences) / error)
         pvalues, reach = sf(q, num_systems, df), critical_value(alpha, num_systems, df) * error
     return HSD(
-        a, b, differences, pvalues, differences - reach, differences + reach, num_requests, layout.num_left_out,
+        a, b, differences, pvalues, *layout.interval(differences, reach), num_requests, layout.num_left_out,
         mse=layout.deviation * layout.deviation if df > 0 else np.nan, df=df, num_resamples=0,
         method="Tukey HSD, runs × queries",
     )  # fmt: skip
@@ -100,7 +104,7 @@ def randomized_tukey_hsd(
     responses: Sequence[FloatArray],
     *,
     names: Sequence[str],
-    num_resamples: int = 10_000,
+    num_resamples: int | None = None,
     seed: int = 0,
     alpha: float = 0.05,
     show_progress: bool | None = None,
@@ -115,7 +119,8 @@ def randomized_tukey_hsd(
     in whatever order they are given.
 
     The interval is difference ± the max - min that only the admissible number of permutations exceed. It excludes 0 if
-    and only if p < alpha, and is unbounded if there are too few permutations for any p below alpha.
+    and only if p < alpha, and is unbounded if there are too few permutations for any p below alpha. If no number of
+    permutations is given, it is 10,000.
 
     >>> one = np.array([[3.0, 5, 6, 6], [1, 4, 2, 5], [2, 3, 4, 7]])
     >>> [test] = randomized_tukey_hsd([one], names=["x", "y", "z"], num_resamples=999)
@@ -123,6 +128,8 @@ def randomized_tukey_hsd(
     ([2.0, 1.0, -1.0], [0.105, 0.638, 0.638])
     """
     check_chance("alpha", alpha)
+    if num_resamples is None:
+        num_resamples = FEWEST_RESAMPLES
     check_count("num_resamples", num_resamples, 1)
     check_count("seed", seed, 0)
     rows = _by_name(names)
@@ -195,20 +202,26 @@ class _TwoWay:
     def deviation(self) -> float:
         """sqrt(MSE), from x_sq - mean_s - mean_q + mean; 0 if it is 0 up to rounding. Needs two requests."""
         num_systems, num_requests = self.values.shape
-        centered = self.values - self.values.mean(axis=0)
-        residuals = centered - centered.mean(axis=1, keepdims=True)
+        centered = self.values - ExactSums.of(self.values).rounded() / num_systems
+        residuals = centered - (ExactSums.of(centered.T).rounded() / num_requests)[:, None]
         # Squares of deep exposures, such as .5^600, would be 0; a power of two scales without rounding.
         scale = np.ldexp(1.0, int(np.frexp(np.abs(residuals).max())[1]) - 1)
-        squares = ((residuals / scale) ** 2).sum() / ((num_systems - 1) * (num_requests - 1))
+        squares = math.fsum(((residuals / scale) ** 2).flat) / ((num_systems - 1) * (num_requests - 1))
         deviation = float(scale * np.sqrt(squares))
         return deviation if deviation > self.noise else 0.0
 
     def differences(self, a: IntArray, b: IntArray) -> FloatArray:
         """Return the mean response of a minus that of b; nan without requests."""
+        sums = ExactSums.of(self.values.T).parts
         with np.errstate(invalid="ignore"):
-            means = self.values.sum(axis=1) / self.values.shape[1]
-        differences = means[a] - means[b]
+            differences = ExactSums.of(np.concatenate([sums[:, a], -sums[:, b]])).rounded() / self.values.shape[1]
         return np.where(np.abs(differences) <= self.noise, 0.0, differences)
+
+    def interval(self, differences: FloatArray, reach: float) -> tuple[FloatArray, FloatArray]:
+        """Return the differences ± how far they reach; an end that cannot be told from 0 is 0."""
+        ends = differences - reach, differences + reach
+        low, high = (np.where(np.abs(end) <= self.noise, 0.0, end) for end in ends)
+        return low, high
 
 
 def _check_same_requests(layouts: Sequence[_TwoWay]) -> None:
@@ -267,15 +280,15 @@ def _compare(layout: _TwoWay, spreads: FloatArray, places: IntArray, alpha: floa
     if num_requests > 0:
         ascending = np.sort(spreads) / num_requests
         num_as_large = num_resamples - np.searchsorted(ascending, np.abs(differences) - layout.noise)
-        pvalues, reach = (num_as_large + 1) / (num_resamples + 1), _reach(ascending, alpha) + layout.noise
+        pvalues, reach = (num_as_large + 1) / (num_resamples + 1), _reach(ascending, alpha)
     return HSD(
-        a, b, differences, pvalues, differences - reach, differences + reach, num_requests, layout.num_left_out,
-        mse=np.nan, df=0, num_resamples=num_resamples, method=f"randomized Tukey HSD, {num_resamples} permutations",
+        a, b, differences, pvalues, *layout.interval(differences, reach), num_requests, layout.num_left_out,
+        mse=np.nan, df=0, num_resamples=num_resamples, method=f"randomized Tukey HSD, {num_resamples:,} permutations",
     )  # fmt: skip
 
 
 def _reach(ascending: FloatArray, alpha: float) -> float:
-    """Return the spread that a difference must exceed to have p < alpha."""
+    """Return the spread that a difference must exceed, by more than rounding, to have p < alpha."""
     num_resamples = len(ascending)
     num_admissible = np.count_nonzero(np.arange(1, num_resamples + 2) / (num_resamples + 1) < alpha)
     return float(ascending[-num_admissible]) if num_admissible else np.inf
@@ -285,5 +298,5 @@ def _by_layout(responses: Sequence[FloatArray], *, alpha: float) -> list[HSD]:
     return [tukey_hsd(each, alpha=alpha) for each in responses]
 
 
-SIMULTANEOUS: dict[str, Callable[..., list[HSD]]] = {"hsd": _by_layout, "randomized-hsd": randomized_tukey_hsd}
+LAYOUTS: dict[str, Callable[..., list[HSD]]] = {"hsd": _by_layout, "randomized-hsd": randomized_tukey_hsd}
 """The tests of all systems at once, for the responses to each of several measures."""

@@ -10,18 +10,20 @@ is mirrored.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
 from lexirecall.errors import UsageError, choice
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.measures.measure import TOLERANCE
+from lexirecall.progress import Progress
+from lexirecall.statistics.attainable import resamples_needed
 from lexirecall.statistics.differences import Differences, Summarized
+from lexirecall.statistics.flips import all_flips, random_flips, slices
+from lexirecall.statistics.proportions import preference_interval
+from lexirecall.statistics.signed_ranks import MOST_EXACT_RANKS, pseudomedians, rank_sum_chances
 
-MOST_EXACT_RANKS = 50  # up to so many untied requests the distribution of rank sums is exact, as in scipy
-MOST_TIED_RANKS = 13  # and up to so many where sizes are tied: then every pair has its own distribution
-_BLOCK = 2**20  # numbers per block, which then needs tens of megabytes at most
+MOST_TIED_RANKS = 13  # up to so many requests rank sums are exact where sizes are tied: each pair has its own
 
 
 @dataclass(frozen=True)
@@ -31,20 +33,33 @@ class PairedTests:
     pvalues: FloatArray
     """How likely a difference at least as large is if neither run is better, [P]; nan where it is not defined."""
     lows: FloatArray
-    """Where the confidence interval of the mean difference, or of the mean preference, begins, [P]."""
+    """Where the confidence interval of the mean difference or preference begins, [P]; of Wilcoxon's estimate if any."""
     highs: FloatArray
     """Where it ends, [P]."""
     num_resamples: int
     """How many sign patterns were tried, all of them or a sample; 0 if none."""
     method: str
     """The test, in words."""
+    estimates: FloatArray
+    """The pseudomedian of the differences other than 0, which Wilcoxon's test is about, [P]; nan for other tests."""
+
+    def disagrees(self, alpha: float) -> BoolArray:
+        """Tell for which pairs the interval excludes 0 though p is not below alpha, or the other way round, [P].
+
+        >>> wins = np.array([[1.0] * 9 + [-1.0] * 2])  # score test .035, exact binomial test .065
+        >>> one = Differences(np.array([0]), np.array([1]), wins, np.ones((1, 11), bool), is_signs=True)
+        >>> sign_test(one).disagrees(0.05).tolist()
+        [True]
+        """
+        is_known = ~np.isnan(self.pvalues) & ~np.isnan(self.lows)
+        return np.asarray(is_known & (((self.lows > 0) | (self.highs < 0)) != (self.pvalues < alpha)))
 
 
 def paired_t(differences: Summarized, *, alpha: float = 0.05) -> PairedTests:
     """Test whether the mean difference is 0 by the paired t test; the interval is mean ± t sd/sqrt(n).
 
-    p = 2 P(T > |mean| sqrt(n)/sd) with n - 1 degrees of freedom. It is nan below two queries, and 0, its limit, if
-    all differences are equal and not 0.
+    p = 2 P(T > |mean| sqrt(n)/sd) with n - 1 degrees of freedom. It is nan below two queries. If all differences are
+    equal and not 0, t says nothing, and p is that of flipping their signs: 2^(1-n). The interval of signs is Tango's.
 
     >>> one = Differences(np.array([0]), np.array([1]), np.array([[0.1, 0.3, 0.2, 0.0]]), np.ones((1, 4), bool))
     >>> test = paired_t(one)
@@ -55,41 +70,53 @@ def paired_t(differences: Summarized, *, alpha: float = 0.05) -> PairedTests:
 
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.abs(differences.means) * np.sqrt(differences.num_requests) / differences.deviations
-    is_zero = (differences.means == 0) & (differences.deviations == 0)
-    pvalues = np.where(is_zero, 1.0, 2 * stdtr(differences.num_requests - 1, -t))
-    return PairedTests(pvalues, *_interval_of_mean(differences, alpha), 0, "paired t")
+    pvalues = 2 * stdtr(differences.num_requests - 1, -t)
+    is_constant = differences.deviations == 0
+    pvalues[is_constant] = _pvalues_of_constants(differences)[is_constant]
+    return _with_interval_of_mean(differences, pvalues, alpha, "paired t")
 
 
-def wilcoxon(differences: Differences, *, alpha: float = 0.05) -> PairedTests:
-    """Test whether differences are symmetric about 0 by Wilcoxon's signed ranks; the interval is that of the mean by t.
+def wilcoxon(differences: Differences, *, alpha: float = 0.05, show_progress: bool | None = False) -> PairedTests:
+    """Test whether differences are symmetric about 0 by Wilcoxon's signed ranks; estimate their pseudomedian.
 
     Zeros are left out, and equal sizes share the mean of their ranks. The distribution of the rank sum is exact up to
     50 queries without equal sizes and up to 13 with them. Beyond that it is normal, corrected for equal sizes but not
     for continuity, as in scipy once zeros are removed. Sizes within 1e-12 of the pair's largest one are equal, because
     .3 - .2 and .2 - .1 are not the same float. With a single query p is 1.
 
+    The pseudomedian of the differences other than 0 is the median of their Walsh averages (d_i + d_j)/2, and the
+    interval is that of it, as `signed_ranks` has it. Without equal sizes it excludes 0 exactly if p < alpha. With
+    equal sizes the two may differ near the limit, because the interval does not correct for them. Where there are too
+    few differences for any p below alpha there is no interval. Signs have no pseudomedian, and Tango's interval.
+
     >>> one = Differences(np.array([0]), np.array([1]), np.array([[0.1, 0.3, 0.2, 0.0]]), np.ones((1, 4), bool))
-    >>> wilcoxon(one).pvalues.tolist()  # three of one sign: 2 / 2^3
-    [0.25]
+    >>> test = wilcoxon(one)
+    >>> test.pvalues.tolist(), test.estimates.round(4).tolist()  # three of one sign: 2 / 2^3
+    ([0.25], [0.2])
     """
+    check_chance("alpha", alpha)
     num_pairs, num_requests = differences.values.shape
     pvalues = np.full(num_pairs, np.nan)
-    for rows in _slices(num_pairs, num_requests):
+    for rows in slices(num_pairs, num_requests):
         pvalues[rows] = _signed_rank_pvalues(*_signed_ranks(differences.values[rows]))
-    pvalues[differences.num_requests == 0] = np.nan
-    return PairedTests(pvalues, *_interval_of_mean(differences, alpha), 0, "Wilcoxon signed rank")
+    is_empty = differences.num_requests == 0
+    pvalues[is_empty] = np.nan
+    if differences.is_signs:
+        return _with_interval_of_mean(differences, pvalues, alpha, "Wilcoxon signed rank")
+    found = pseudomedians(differences.values, alpha=alpha, show_progress=show_progress)
+    estimates, lows, highs = (np.where(is_empty, np.nan, column) for column in found)
+    return PairedTests(pvalues, lows, highs, 0, "Wilcoxon signed rank", estimates)
 
 
 def sign_test(differences: Summarized, *, alpha: float = 0.05, ties: str = "drop") -> PairedTests:
-    """Test whether wins are as likely as losses by the exact binomial test; the interval is that of (w - l)/n.
+    """Test whether wins are as likely as losses by the exact binomial test.
 
     p = min(1, 2 P(X <= min(w, l))), X binomial with w + l trials and chance 1/2. Ties are left out ("drop"), or each
     side gets half of them and an odd one is left out ("split"), which makes p larger. A single win has p = 1.
 
-    The interval follows from Clopper and Pearson's for the chance π of a win among the w + l queries in the test:
-    (2π - 1)(w + l)/n, with the number of ties taken as given. Under "split" π counts the halves of the ties as wins
-    and losses. The same formula holds then, and the uncertainty about ties widens the interval. Either way the
-    interval excludes 0 exactly if p < alpha.
+    The interval of signs is Tango's for (w - l)/n, whatever is done about ties: it takes their number as random too.
+    Near the limit it can exclude 0 though p >= alpha, because its score test is not exact; `disagrees` tells where.
+    The interval of sizes is that of their mean by t.
 
     >>> one = Differences(np.array([0]), np.array([1]), np.array([[1.0, 1, 1, 1, 1, 1, 0, 0]]), np.ones((1, 8), bool))
     >>> sign_test(one).pvalues.tolist(), sign_test(one, ties="split").pvalues.tolist()  # 6 of 6, 7 of 8
@@ -97,21 +124,23 @@ def sign_test(differences: Summarized, *, alpha: float = 0.05, ties: str = "drop
     """
     from scipy.special import bdtr
 
-    check_chance("alpha", alpha)
     choice("ties", ties, SIGN_TEST_TIES)
     halves = differences.ties // 2 if ties == "split" else 0
     wins, losses = differences.wins + halves, differences.losses + halves
     pvalues = np.minimum(1.0, 2 * bdtr(np.minimum(wins, losses).astype(float), wins + losses, 0.5))
-    with np.errstate(invalid="ignore"):
-        share = (wins + losses) / differences.num_requests
     pvalues[differences.num_requests == 0] = np.nan
-    # One end is the other as the other system sees it: if the systems change places, the interval is mirrored exactly.
-    lows, highs = share * _lowest_balance(wins, losses, alpha), -share * _lowest_balance(losses, wins, alpha)
-    return PairedTests(pvalues, lows + 0.0, highs + 0.0, 0, "sign test")  # -0.0 + 0.0 is 0.0
+    return _with_interval_of_mean(differences, pvalues, alpha, "sign test")
 
 
 def randomization(
-    differences: Differences, *, alpha: float = 0.05, num_resamples: int = 10_000, seed: int = 0
+    differences: Differences,
+    *,
+    alpha: float = 0.05,
+    num_resamples: int | None = None,
+    seed: int = 0,
+    correction: str = "none",
+    num_pairs: int | None = None,
+    show_progress: bool | None = False,
 ) -> PairedTests:
     """Test whether two runs are interchangeable by flipping signs; the interval is that of the mean by t.
 
@@ -119,7 +148,8 @@ def randomization(
     with |sum| as large as observed. Q is the number of queries on which any pair is compared. If there are at most
     `num_resamples` patterns, all 2^Q are tried. Otherwise that many are sampled, the same for every pair and every
     measure, and p = (b + 1)/(B + 1), because the observed pattern is one of them (Phipson & Smyth 2010). So p is never
-    0.
+    0. If no number is given, it is as large as the correction of `num_pairs` pairs, or of all, needs
+    (`resamples_needed`). The interval of signs is Tango's.
 
     A sum within 1e-12 sum|d| of the observed one is as large: equal sums of Q terms differ by up to about Q 1e-16 of
     that when added in another order, and a smaller difference cannot be told from rounding.
@@ -131,19 +161,23 @@ def randomization(
     >>> randomization(one, num_resamples=10).method
     'sign-flip randomization, 10 samples'
     """
+    check_chance("alpha", alpha)
+    if num_resamples is None:
+        num_corrected = len(differences.a) if num_pairs is None else num_pairs
+        num_resamples = resamples_needed(num_corrected, correction=correction, alpha=alpha)
     check_count("num_resamples", num_resamples, 1)
     check_count("seed", seed, 0)
     compared = np.asarray(differences.counted.any(axis=0))
     num_patterns = 2 ** int(compared.sum())
-    if num_patterns <= num_resamples:
-        tried, way = num_patterns, "exact"
-        pvalues = _count_extreme(differences.values[:, compared], _all_flips(int(compared.sum()))) / num_patterns
-    else:
-        tried, way = num_resamples, f"{num_resamples} samples"
-        flips = _random_flips(len(compared), num_resamples, seed)
-        pvalues = (_count_extreme(differences.values, flips) + 1) / (num_resamples + 1)
+    is_exact = num_patterns <= num_resamples
+    tried, way = (num_patterns, "exact") if is_exact else (num_resamples, f"{num_resamples} samples")
+    values = differences.values[:, compared] if is_exact else differences.values
+    flips = all_flips(int(compared.sum())) if is_exact else random_flips(len(compared), num_resamples, seed)
+    with Progress("flipping signs", tried, shown=show_progress) as progress:
+        num_extreme = _count_extreme(values, flips, progress)
+    pvalues = num_extreme / tried if is_exact else (num_extreme + 1) / (tried + 1)
     pvalues[differences.num_requests == 0] = np.nan
-    return PairedTests(pvalues, *_interval_of_mean(differences, alpha), tried, f"sign-flip randomization, {way}")
+    return _with_interval_of_mean(differences, pvalues, alpha, f"sign-flip randomization, {way}", tried)
 
 
 SIGN_TEST_TIES = ("drop", "split")
@@ -207,29 +241,36 @@ def check_count(name: str, value: object, least: int) -> None:
         raise UsageError(f"{name} is {value!r}, but must be a whole number of at least {least}")
 
 
-def _slices(num_rows: int, num_columns: int) -> Iterator[slice]:
-    """Cut the rows of a matrix into blocks of bounded size."""
-    size = max(1, _BLOCK // max(num_columns, 1))
-    return (slice(start, start + size) for start in range(0, num_rows, size))
+def _with_interval_of_mean(
+    differences: Summarized, pvalues: FloatArray, alpha: float, method: str, num_resamples: int = 0
+) -> PairedTests:
+    """Add the interval of the mean preference by Tango, or of the mean difference by t."""
+    check_chance("alpha", alpha)
+    if differences.is_signs:
+        counts = differences.wins, differences.losses, differences.num_requests
+        lows, highs = preference_interval(*counts, alpha=alpha)
+    else:
+        lows, highs = _interval_of_mean(differences, alpha)
+    return PairedTests(pvalues, lows, highs, num_resamples, method, np.full(len(pvalues), np.nan))
 
 
 def _interval_of_mean(differences: Summarized, alpha: float) -> tuple[FloatArray, FloatArray]:
-    """Return mean ± t sd/sqrt(n); nan below two requests."""
+    """Return mean ± t sd/sqrt(n); nan below two requests, and if all differences are equal but p is not below alpha."""
     from scipy.special import stdtrit
 
-    check_chance("alpha", alpha)
     sizes, number = np.unique(differences.num_requests, return_inverse=True)  # stdtrit is slow, and sizes are few
     with np.errstate(divide="ignore", invalid="ignore"):
         reach = -stdtrit(sizes - 1, alpha / 2)[number] * differences.deviations / np.sqrt(differences.num_requests)
+    is_unknown = (
+        (differences.deviations == 0) & (differences.means != 0) & (_pvalues_of_constants(differences) >= alpha)
+    )
+    reach[is_unknown] = np.nan
     return differences.means - reach, differences.means + reach
 
 
-def _lowest_balance(wins: IntArray, losses: IntArray, alpha: float) -> FloatArray:
-    """Return 2π - 1 for the lowest chance π of a win in Clopper and Pearson's interval; π is 0 without a win."""
-    from scipy.special import betaincinv
-
-    lowest = betaincinv(np.maximum(wins, 1), losses + 1, alpha / 2)
-    return np.asarray(2 * np.where(wins > 0, lowest, 0.0) - 1)
+def _pvalues_of_constants(differences: Summarized) -> FloatArray:
+    """Return p if all differences are equal: of the 2^n ways to flip signs two are as extreme, unless they are 0."""
+    return np.where(differences.means == 0, 1.0, np.ldexp(1.0, 1 - differences.num_requests))
 
 
 # Ranks
@@ -266,58 +307,24 @@ def _signed_rank_pvalues(ranks: FloatArray, ties: FloatArray) -> FloatArray:
     z = (lesser - n * (n + 1) / 4) / np.sqrt(np.maximum(variance, 1 / 4))  # 1/4 is that of one rank; of none, z is 0
     pvalues = 2 * ndtr(z)
     is_untied = (ties == 0) & (n <= MOST_EXACT_RANKS)
-    pvalues[is_untied] = np.minimum(1, 2 * _rank_sum_chances()[n[is_untied], lesser[is_untied].astype(int)])
+    pvalues[is_untied] = np.minimum(1, 2 * rank_sum_chances()[n[is_untied], lesser[is_untied].astype(int)])
     is_tied = (ties > 0) & (n <= MOST_TIED_RANKS)
     few = ranks[is_tied, :MOST_TIED_RANKS]
-    pvalues[is_tied] = _count_extreme(few, _all_flips(few.shape[1])) / 2 ** few.shape[1]
+    pvalues[is_tied] = _count_extreme(few, all_flips(few.shape[1])) / 2 ** few.shape[1]
     return np.asarray(pvalues)
-
-
-@lru_cache(maxsize=1)
-def _rank_sum_chances() -> FloatArray:
-    """Return how likely the ranks 1 … n with a plus add up to w or less, if each sign is a coin, [n, w]."""
-    chances = np.zeros((MOST_EXACT_RANKS + 1, MOST_EXACT_RANKS * (MOST_EXACT_RANKS + 1) // 2 + 1))
-    chances[0, 0] = 1
-    for n in range(1, MOST_EXACT_RANKS + 1):
-        chances[n] = chances[n - 1] / 2
-        chances[n, n:] += chances[n - 1, :-n] / 2
-    return np.cumsum(chances, axis=1)
 
 
 # Flips
 
 
-def _count_extreme(values: FloatArray, flips: Iterator[FloatArray]) -> IntArray:
+def _count_extreme(values: FloatArray, flips: Iterator[FloatArray], progress: Progress | None = None) -> IntArray:
     """Count the sign patterns, given in blocks [B, Q], whose |sum| is as large as without any flip, [P]."""
     least = np.abs(values.sum(axis=1)) - TOLERANCE * np.abs(values).sum(axis=1)
     counts = np.zeros(len(values), np.int64)
     for block in flips:
-        for rows in _slices(len(values), len(block)):
+        for rows in slices(len(values), len(block)):
             sums = values[rows] @ block.T
             counts[rows] += np.count_nonzero(np.abs(sums, out=sums) >= least[rows, None], axis=1)
+        if progress is not None:
+            progress.advance(len(block))
     return counts
-
-
-def _all_flips(num_requests: int) -> Iterator[FloatArray]:
-    """Give all 2^Q sign patterns."""
-    for rows in _slices(2**num_requests, num_requests):
-        patterns = np.arange(rows.start, min(rows.stop, 2**num_requests))
-        yield _signs(patterns[:, None] >> np.arange(num_requests) & 1 == 1)
-
-
-def _random_flips(num_requests: int, num_resamples: int, seed: int) -> Iterator[FloatArray]:
-    """Give sign patterns from a seed, the same for blocks of any size.
-
-    They come from the raw bits of a named generator: numpy promises never to change these, but not what it makes of
-    them.
-    """
-    bits = np.random.PCG64(seed)
-    num_words = -(-num_requests // 64)
-    for rows in _slices(num_resamples, num_requests):
-        num_rows = min(rows.stop, num_resamples) - rows.start
-        drawn = bits.random_raw(num_rows * num_words).astype("<u8").view(np.uint8).reshape(num_rows, -1)
-        yield _signs(np.unpackbits(drawn, axis=1, count=num_requests, bitorder="little") == 1)
-
-
-def _signs(is_flipped: BoolArray) -> FloatArray:
-    return np.where(is_flipped, -1.0, 1.0)

@@ -3,8 +3,9 @@
 Belongs here: the verb. Not here: its result (comparison), the tests themselves (statistics), layout (tables).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -14,28 +15,27 @@ from lexirecall.fields import taken, takes
 from lexirecall.formats import Qrels, Runs
 from lexirecall.formats.source import Source
 from lexirecall.judgments import FloatArray
-from lexirecall.manifest import READING, Note, Policies
+from lexirecall.manifest import READING, Policies
 from lexirecall.measures import Measure
 from lexirecall.measures.measure import ask
 from lexirecall.names import Evaluable, Names, parse_preference
 from lexirecall.positions import Positions
 from lexirecall.preferences import Pairs
 from lexirecall.statistics.aggregate import Order, order_systems
+from lexirecall.statistics.attainable import attainable
 from lexirecall.statistics.corrections import correct
-from lexirecall.statistics.differences import Differences, Summarized
-from lexirecall.statistics.hsd import HSD, SIMULTANEOUS
-from lexirecall.statistics.paired import TESTS, PairedTests, default_test, effect_sizes
-from lexirecall.statistics.power import requests_needed
+from lexirecall.statistics.differences import Differences, Summarized, of_pairs
+from lexirecall.statistics.hsd import HSD, LAYOUTS
+from lexirecall.statistics.maxt import MAX_T, MaxT, max_t
+from lexirecall.statistics.paired import TESTS, PairedTests, effect_sizes
 from lexirecall.verbs.averages import Averages
-from lexirecall.verbs.comparison import Comparison, MeasureComparison
+from lexirecall.verbs.cautions import cautions
+from lexirecall.verbs.comparison import Comparison, Family, MeasureComparison
 from lexirecall.verbs.evaluate import evaluate
 from lexirecall.verbs.given import asked_of, num_given, positions_of
 from lexirecall.verbs.rank import compared_pairs
 from lexirecall.verbs.scores import Scores
 from lexirecall.verbs.testing import Testing
-
-Tested = tuple[Summarized, PairedTests | HSD]
-"""The pairs of systems under one measure, and their test."""
 
 
 @takes(Testing, Policies, *READING)
@@ -50,8 +50,9 @@ def compare(
     """Compare each pair of runs, or each run with a baseline.
 
     `test` is auto (the sign test for LexiRecall and LexiPrecision, the paired t test for what has a size), t,
-    wilcoxon, sign, randomization, hsd or randomized-hsd; `correction` is holm, bonferroni, bh or none, over all pairs
-    of one measure, or over the pairs with the baseline. The other arguments are those of `evaluate`.
+    wilcoxon, sign, randomization, hsd, randomized-hsd or max-t; `correction` is holm, bonferroni, bh or none, over all
+    pairs of one measure, or over the pairs with the baseline. The last three tests regard all pairs at once and are not
+    corrected; the p of each pair by itself is then that of auto. The other arguments are those of `evaluate`.
 
     >>> qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(6)}
     >>> good, bad = {q: ["a", "b", "x"] for q in qrels}, {q: ["x", "a", "b"] for q in qrels}
@@ -82,32 +83,41 @@ def compare_scores(
 ) -> Comparison:
     """Compare runs that have been evaluated, or all of them with the one that is the reference."""
     pairs = [compared_pairs(positions, parse_preference(row), policies) for row in scores.measures]
-    tested: Iterable[Tested]
-    if testing.is_simultaneous:
-        results = _simultaneous(scores, pairs, testing, show_progress=show_progress)
-        tested = ((Differences.of(each), result) for each, result in zip(pairs, results, strict=True))
-    else:
-        tested = ((differences, run_test(testing, differences)) for differences in map(Differences.of, pairs))
-    order = order_systems(pairs[0], "winrate")
-    return conclude(scores.averages, tested, order, testing, reference=reference, scores=scores)
+    layouts = _layouts(scores, pairs, testing, show_progress=show_progress) if testing.has_layout else None
+    differences, order = map(Differences.of, pairs), order_systems(pairs[0], "winrate")
+    return conclude(
+        scores.averages, differences, order, testing, reference=reference, scores=scores, layouts=layouts,
+        show_progress=show_progress,
+    )  # fmt: skip
 
 
 def conclude(
     averages: Averages,
-    tested: Iterable[Tested],
+    differences: Iterable[Summarized],
     order: Order,
     testing: Testing,
     *,
     reference: int | None = None,
     scores: Scores | None = None,
+    layouts: Sequence[HSD] | None = None,
+    show_progress: bool | None = False,
 ) -> Comparison:
-    """Put means and the tests of each measure together, however their differences were added up."""
+    """Test the pairs of each measure, however their differences were added up; with a reference, the pairs with it."""
+    families = layouts or repeat(None, len(averages.measures))
     compared = tuple(
-        _compared(row, differences, result, testing, reference)
-        for row, (differences, result) in zip(averages.measures, tested, strict=True)
+        _compared(row, *_asked(every, layout, reference), testing, show_progress=show_progress)
+        for row, every, layout in zip(averages.measures, differences, families, strict=True)
     )
-    notes = (*averages.notes, *_notes(compared))
+    notes = *averages.notes, *cautions(compared, averages.runs, testing)
     return Comparison(averages, compared, order, reference, testing.alpha, notes, scores)
+
+
+def _asked(differences: Summarized, layout: HSD | None, reference: int | None) -> tuple[Summarized, HSD | None]:
+    """Return the pairs with the reference, if there is one."""
+    if reference is None:
+        return differences, layout
+    is_asked = (differences.a == reference) | (differences.b == reference)
+    return of_pairs(differences, is_asked), of_pairs(layout, is_asked)
 
 
 def check_number(num_runs: int | None) -> None:
@@ -126,20 +136,20 @@ def index_of(baseline: str | None, systems: Sequence[str]) -> int | None:
     return systems.index(names[0])
 
 
-def run_test(testing: Testing, differences: Summarized) -> PairedTests:
+def run_test(testing: Testing, differences: Summarized, *, show_progress: bool | None = False) -> PairedTests:
     """Test each pair by itself, by the test that is asked for or the one that suits the differences."""
-    name = default_test(differences) if testing.test == "auto" else testing.test
-    result: PairedTests = ask(TESTS[name], differences, {**asdict(testing), "ties": testing.test_ties})
+    available = {**testing.settings, "show_progress": show_progress}
+    result: PairedTests = ask(TESTS[testing.of_pair(differences)], differences, available)
     return result
 
 
-def _simultaneous(scores: Scores, pairs: Sequence[Pairs], testing: Testing, *, show_progress: bool | None) -> list[HSD]:
+def _layouts(scores: Scores, pairs: Sequence[Pairs], testing: Testing, *, show_progress: bool | None) -> list[HSD]:
     responses = [
         _responses(row, each, scores.values[:, :, c])
         for c, (row, each) in enumerate(zip(scores.measures, pairs, strict=True))
     ]
-    available = {**asdict(testing), "names": scores.runs, "show_progress": show_progress}
-    results: list[HSD] = ask(SIMULTANEOUS[testing.test], responses, available)
+    available = {**testing.settings, "names": scores.runs, "show_progress": show_progress}
+    results: list[HSD] = ask(LAYOUTS[testing.test], responses, available)
     return results
 
 
@@ -156,58 +166,35 @@ def _responses(row: Evaluable, pairs: Pairs, values: FloatArray) -> FloatArray:
 
 
 def _compared(
-    row: Evaluable, differences: Summarized, result: PairedTests | HSD, testing: Testing, reference: int | None
+    row: Evaluable, differences: Summarized, layout: HSD | None, testing: Testing, *, show_progress: bool | None
 ) -> MeasureComparison:
-    is_asked = np.ones(len(differences.a), bool)
-    if reference is not None:
-        is_asked = (differences.a == reference) | (differences.b == reference)
-    corrected = np.full(len(is_asked), np.nan)
-    correction = "none" if testing.is_simultaneous else testing.correction
-    corrected[is_asked] = correct(result.pvalues[is_asked], correction)
-    needed = requests_needed(differences, alpha=testing.alpha)
-    columns = {
-        "a": differences.a,
-        "b": differences.b,
-        "means": differences.means,
-        "wins": differences.wins,
-        "ties": differences.ties,
-        "losses": differences.losses,
-        "num_queries": differences.num_requests,
-        "effects": effect_sizes(differences),
-        "lows": result.lows,
-        "highs": result.highs,
-        "pvalues": result.pvalues,
-        "corrected": corrected,
-        "needed": needed,
-        "responses": _tested_differences(differences, result),
-    }
+    own = run_test(testing, differences, show_progress=show_progress)
+    family = _family(differences, own, layout, testing, show_progress=show_progress)
+    is_sign_test = testing.of_pair(differences) == "sign"
     return MeasureComparison(
-        row,
-        **{name: column[is_asked] for name, column in columns.items()},
-        method=result.method,
+        row, differences.a, differences.b, differences.means, differences.wins, differences.ties, differences.losses,
+        differences.num_requests, effect_sizes(differences),
+        np.full(len(differences.a), np.nan) if is_sign_test else differences.effective, own, family,
+    )  # fmt: skip
+
+
+def _family(
+    differences: Summarized, own: PairedTests, layout: HSD | None, testing: Testing, *, show_progress: bool | None
+) -> Family:
+    """Decide with regard to all pairs, by a test of all of them at once or by correcting the p of each."""
+    test: HSD | MaxT | PairedTests = own
+    if layout is not None:
+        test = layout
+    elif testing.test == MAX_T:
+        test = ask(max_t, differences, {**testing.settings, "show_progress": show_progress})
+    correction = "none" if testing.is_simultaneous else testing.correction
+    corrected = correct(test.pvalues, correction)
+    least = attainable(
+        testing.test if testing.is_simultaneous else testing.of_pair(differences),
+        int(differences.num_requests.max(initial=0)) if layout is None else layout.num_requests,
+        int(np.count_nonzero(~np.isnan(corrected))),
         correction=correction,
-        num_left_out=result.num_left_out if isinstance(result, HSD) else 0,
+        alpha=testing.alpha,
+        num_resamples=test.num_resamples,
     )
-
-
-def _tested_differences(differences: Summarized, result: PairedTests | HSD) -> FloatArray:
-    """Return what p and the interval are about: difference of responses, balance of wins and losses, or mean."""
-    if isinstance(result, HSD):
-        return result.differences
-    if result.method.startswith("sign test"):
-        with np.errstate(invalid="ignore"):
-            return np.asarray((differences.wins - differences.losses) / differences.num_requests)
-    return differences.means
-
-
-def _notes(compared: Sequence[MeasureComparison]) -> Iterator[Note]:
-    undefined = {str(each.measure): int(np.isnan(each.pvalues).sum()) for each in compared}
-    if total := sum(undefined.values()):
-        which = listed((f"{name} {count:,}" for name, count in undefined.items() if count), 9)
-        text = f"pairs without a p-value because they have too few common queries ({which}): left out of the correction"
-        yield Note("pairs without p", text, total)
-    left_out = {str(each.measure): each.num_left_out for each in compared if each.num_left_out}
-    if left_out:
-        which = listed((f"{name} {count:,}" for name, count in left_out.items()), 9)
-        text = f"queries on which some run has no value ({which}) are left out of the layout"
-        yield Note("layout", text, max(left_out.values()))
+    return Family(corrected, test.method, correction, least, test.num_resamples, layout)

@@ -5,6 +5,7 @@ Belongs here: rows, tables and marks of significance. Not here: how they come ab
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from string import ascii_lowercase
 from typing import Any
 
@@ -15,6 +16,9 @@ from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.manifest import Note
 from lexirecall.names import Evaluable
 from lexirecall.statistics.aggregate import Order
+from lexirecall.statistics.attainable import Attainable
+from lexirecall.statistics.hsd import HSD
+from lexirecall.statistics.paired import PairedTests
 from lexirecall.statistics.power import discriminative_power
 from lexirecall.tables import FOR_PEOPLE, Table, number, render
 from lexirecall.verbs.averages import Averages
@@ -24,9 +28,28 @@ from lexirecall.verbs.scores import Scores
 VIEWS = ("runs", "pairs", "matrix", "power")
 _COLUMNS = (
     "a", "b", "measure", "mean", "wins", "ties", "losses", "p", "p_corrected", "queries", "low", "high", "effect",
-    "response", "queries_needed", "test", "correction",
+    "response", "response_low", "response_high", "effective", "estimate", "test", "correction",
 )  # fmt: skip
-_POWER_COLUMNS = ("measure", "test", "correction", "pairs", "significant", "share", "tied", "queries_needed")
+_POWER_COLUMNS = ("measure", "test", "correction", "pairs", "significant", "share", "tied")
+_OPTIONAL = ("estimate", "response", "response_low", "response_high", "effective")
+"""Columns of the table of pairs that are left out if no pair has a value."""
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """What is concluded from the P pairs of one measure together: it decides which pairs differ."""
+
+    corrected: FloatArray
+    """p with regard to all pairs, [P]: the p of each pair corrected, or that of a test of all pairs at once."""
+    method: str
+    """The test, in words."""
+    correction: str
+    attainable: Attainable
+    """How small p can be on these queries."""
+    num_resamples: int = 0
+    """How many permutations or sign patterns were tried; 0 if none."""
+    layout: HSD | None = None
+    """The responses that HSD compares; None for other tests."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,18 +69,56 @@ class MeasureComparison:
     num_queries: IntArray
     effects: FloatArray
     """d_z = mean / standard deviation, or for signs the probability of superiority (wins + ties/2)/n."""
-    lows: FloatArray
-    """Lower end of the confidence interval of the difference that was tested."""
-    highs: FloatArray
-    pvalues: FloatArray
-    corrected: FloatArray
-    needed: FloatArray
-    """How many queries it would take to detect the observed difference with 80 % power."""
-    responses: FloatArray
-    """The difference that was tested: of responses with HSD, (wins - losses)/n with the sign test, else the mean."""
-    method: str
-    correction: str
-    num_left_out: int = 0
+    effective: FloatArray
+    """The effective number of queries, min(n, 3 (sum d²)²/sum d⁴); nan for the sign test, and if all tie."""
+    own: PairedTests
+    """The test of each pair by itself: the one asked for, or that which suits the measure if all are tested at once."""
+    family: Family
+
+    @property
+    def pvalues(self) -> FloatArray:
+        """The p of each pair by itself."""
+        return self.own.pvalues
+
+    @property
+    def lows(self) -> FloatArray:
+        """Lower end of the confidence interval of each pair by itself, on the scale of the mean."""
+        return self.own.lows
+
+    @property
+    def highs(self) -> FloatArray:
+        """Upper end of that interval."""
+        return self.own.highs
+
+    @property
+    def corrected(self) -> FloatArray:
+        """The p of each pair with regard to all pairs, which decides."""
+        return self.family.corrected
+
+    @property
+    def method(self) -> str:
+        """The test that decides, in words."""
+        return self.family.method
+
+    @property
+    def correction(self) -> str:
+        """How p is corrected for the number of pairs."""
+        return self.family.correction
+
+    @property
+    def num_left_out(self) -> int:
+        """How many queries are not in the layout of HSD, because some run has no value there."""
+        return self.family.layout.num_left_out if self.family.layout else 0
+
+    @cached_property
+    def tested(self) -> FloatArray:
+        """The difference that decides who is better: of responses with HSD, of wins and losses with the sign test."""
+        if self.family.layout:
+            return self.family.layout.differences
+        if self.method.startswith("sign test"):
+            with np.errstate(invalid="ignore"):
+                return np.asarray((self.wins - self.losses) / self.num_queries)
+        return self.means
 
     def is_significant(self, alpha: float) -> BoolArray:
         """Tell which pairs differ, [P]."""
@@ -67,9 +128,21 @@ class MeasureComparison:
         """Tell which run is significantly better than which, [S, S]."""
         better = np.zeros((num_systems, num_systems), bool)
         significant = self.is_significant(alpha)
-        better[self.a, self.b] = significant & (self.responses > 0)
-        better[self.b, self.a] = significant & (self.responses < 0)
+        better[self.a, self.b] = significant & (self.tested > 0)
+        better[self.b, self.a] = significant & (self.tested < 0)
         return better
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the columns of rows that hold a number for each pair; None where it is undefined."""
+        layout, none = self.family.layout, np.full(len(self.a), np.nan)
+        responses = (none,) * 3 if layout is None else (layout.differences, layout.lows, layout.highs)
+        columns = {
+            "mean": self.means, "wins": self.wins, "ties": self.ties, "losses": self.losses, "p": self.pvalues,
+            "p_corrected": self.corrected, "queries": self.num_queries, "low": self.lows, "high": self.highs,
+            "effect": self.effects, **dict(zip(("response", "response_low", "response_high"), responses, strict=True)),
+            "effective": self.effective, "estimate": self.own.estimates,
+        }  # fmt: skip
+        return {name: [_defined(value) for value in column.tolist()] for name, column in columns.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,15 +184,11 @@ class Comparison(Convertible):
     def rows(self) -> Iterator[dict[str, Any]]:
         """Give one row for each pair and measure; positive mean and wins say that a is better. None if undefined."""
         for compared in self.measures:
-            columns = (
-                compared.means, compared.wins, compared.ties, compared.losses, compared.pvalues, compared.corrected,
-                compared.num_queries, compared.lows, compared.highs, compared.effects, compared.responses,
-            )  # fmt: skip
-            lists = [column.tolist() for column in (compared.a, compared.b, compared.needed, *columns)]
-            for a, b, needed, *values in zip(*lists, strict=True):
-                names = self.runs[a], self.runs[b], str(compared.measure)
-                ends = int(needed) if np.isfinite(needed) else None, compared.method, compared.correction
-                yield dict(zip(_COLUMNS, (*names, *map(_defined, values), *ends), strict=True))
+            columns, ends = compared.columns(), {"test": compared.method, "correction": compared.correction}
+            pairs = zip(compared.a.tolist(), compared.b.tolist(), *columns.values(), strict=True)
+            for a, b, *values in pairs:
+                names = {"a": self.runs[a], "b": self.runs[b], "measure": str(compared.measure)}
+                yield {**names, **dict(zip(columns, values, strict=True)), **ends}
 
     def _conversion(self) -> tuple[ColumnValues, str]:
         return columns_of(self.rows(), _COLUMNS), self.scores.frame_library if self.scores else ""
@@ -155,50 +224,75 @@ class Comparison(Convertible):
         at = self._places.index(self.baseline)
         return "+" if better[r, at] else "-" if better[at, r] else ""
 
-    def _footnote(self) -> str:
+    def _how(self) -> str:
+        """Say how it is decided who is better."""
         methods = ", ".join(dict.fromkeys(compared.method for compared in self.measures))
         correction = self.measures[0].correction
-        how = f"({methods}; {'' if correction == 'none' else f'{correction}, '}alpha {self.alpha:g})"
+        return methods if correction == "none" else f"{methods}; {correction}"
+
+    def _footnote(self) -> str:
+        how = f"({self._how()}{';' if self.measures[0].correction == 'none' else ','} alpha {self.alpha:g})"
         if self.baseline is None:
             return f"raised letters: runs that are significantly worse {how}"
         return f"+ and -: significantly better and worse than {self.runs[self.baseline]} {how}"
 
     def pairs_table(self) -> Table:
-        """Lay out every pair and measure."""
-        shown = ("mean", "low", "high", "effect", "wins", "ties", "losses", "queries", "p", "p_corrected")
+        """Lay out every pair and measure: both p beside the pair's own interval, the responses of HSD beside its p."""
+        listed = list(self.rows())
+        columns = (
+            "mean", "estimate", "low", "high", "p", "p_corrected", "response", "response_low", "response_high",
+            "effect", "effective", "wins", "ties", "losses", "queries",
+        )  # fmt: skip
+        shown = [c for c in columns if c not in _OPTIONAL or any(row[c] is not None for row in listed)]
+        decimals = {c: 1 if c == "effective" else self._decimals for c in shown}
         rows = tuple(
-            (row["a"], row["b"], row["measure"], *(_shown(row[column], self._decimals) for column in shown))
-            for row in self.rows()
+            (row["a"], row["b"], row["measure"], *(_shown(row[c], decimals[c]) for c in shown)) for row in listed
         )
-        return Table(("a", "b", "measure", *shown), rows, numbers_from=3)
+        return Table(("a", "b", "measure", *shown), rows, numbers_from=3, footnote=self._note_on_pairs())
+
+    def _note_on_pairs(self) -> str:
+        own = ", ".join(dict.fromkeys(compared.own.method for compared in self.measures))
+        says = [f"low, high, p: of the pair by itself ({100 * (1 - self.alpha):g}% interval, {own})"]
+        if any(np.isfinite(compared.own.estimates).any() for compared in self.measures):
+            says.append("estimate: pseudomedian of the differences other than 0, to which the interval belongs")
+        says.append(f"p_corrected: with regard to all pairs ({self._how()})")
+        if any(compared.family.layout for compared in self.measures):
+            says.append("response: what HSD compares, with an interval that regards all pairs")
+        return "; ".join(says)
 
     def matrix_table(self, compared: MeasureComparison) -> Table:
-        """Lay out the mean difference of each pair of runs, row minus column, best first; * where it is significant."""
-        places, size = self._places, len(self.runs)
-        means, better = np.full((size, size), np.nan), compared.better(size, self.alpha)
-        means[compared.a, compared.b], means[compared.b, compared.a] = compared.responses, -compared.responses
-        marked = better | better.T
-        rows = tuple(
-            (
-                self.runs[s],
-                *("" if s == t or np.isnan(means[s, t]) else number(means[s, t], self._decimals) for t in places),
-            )
-            for s in places
-        )
-        marks = {(r, c + 1): "*" for r, s in enumerate(places) for c, t in enumerate(places) if marked[s, t]}
+        """Lay out the mean difference of each pair of runs, row minus column, best first; * where it is significant.
+
+        With HSD the difference of responses follows, because it is the one that is significant or not. (*) marks a
+        pair whose own p is below alpha, but not the p that regards all pairs.
+        """
+        places, cells = self._places, {(s, t): (text, mark) for s, t, text, mark in self._cells(compared)}
+        rows = tuple((self.runs[s], *(cells.get((s, t), ("", ""))[0] for t in places)) for s in places)
+        marks = {(r, c): cells.get((s, t), ("", ""))[1] for r, s in enumerate(places) for c, t in enumerate(places, 1)}
+        marks = {cell: mark for cell, mark in marks.items() if mark}
         header = (str(compared.measure), *(self.runs[s] for s in places))
-        note = f"row less column; *: {compared.method}, p < {self.alpha:g}"
-        return Table(
-            header,
-            rows,
-            marks=marks,
-            footnote=note if compared.correction == "none" else f"{note} after {compared.correction}",
-        )
+        return Table(header, rows, marks=marks, footnote=self._note_on_matrix(compared, set(marks.values())))
+
+    def _cells(self, compared: MeasureComparison) -> Iterator[tuple[int, int, str, str]]:
+        """Give row, column, text and mark of each cell of the matrix."""
+        layout, significant = compared.family.layout, compared.is_significant(self.alpha)
+        marks = np.where(significant, "*", np.where(compared.pvalues < self.alpha, "(*)", "")).tolist()
+        numbers = [compared.means] if layout is None else [compared.means, layout.differences]
+        pairs = zip(compared.a.tolist(), compared.b.tolist(), np.column_stack(numbers).tolist(), marks, strict=True)
+        for a, b, (mean, *response), mark in pairs:
+            for s, t, sign in ((a, b, 1), (b, a, -1)):
+                beside = "".join(f" ({number(sign * each, self._decimals)})" for each in response)
+                yield s, t, "" if np.isnan(mean) else number(sign * mean, self._decimals) + beside, mark
+
+    def _note_on_matrix(self, compared: MeasureComparison, marks: set[str]) -> str:
+        how = compared.method if compared.correction == "none" else f"{compared.method} after {compared.correction}"
+        responses = "" if compared.family.layout is None else " (in parentheses that of responses)"
+        alone = f"; (*): only by itself, {compared.own.method}" if "(*)" in marks else ""
+        return f"row less column{responses}; *: p < {self.alpha:g}, {how}{alone}"
 
     def power_rows(self) -> Iterator[dict[str, Any]]:
-        """Give one row for each measure: how many pairs it tells apart, and what it would take for the others."""
+        """Give one row for each measure: how many pairs it tells apart, and on what share of queries pairs tie."""
         for compared in self.measures:
-            finite = compared.needed[np.isfinite(compared.needed)]
             values = (
                 str(compared.measure),
                 compared.method,
@@ -207,18 +301,17 @@ class Comparison(Convertible):
                 int(compared.is_significant(self.alpha).sum()),
                 _defined(discriminative_power(compared.corrected, self.alpha)),
                 _defined(float(compared.ties.sum() / max(compared.num_queries.sum(), 1))),
-                int(np.ceil(np.median(finite))) if len(finite) else None,
             )
             yield dict(zip(_POWER_COLUMNS, values, strict=True))
 
     def power_table(self) -> Table:
         """Lay out the discriminative power of the measures."""
-        header = ("measure", "test", "correction", "pairs", "significant", "share", "tied queries", "queries needed")
+        header = ("measure", "test", "correction", "pairs", "significant", "share", "tied queries")
         rows = tuple(
             (*(row[c] for c in _POWER_COLUMNS[:3]), *(_shown(row[c]) for c in _POWER_COLUMNS[3:]))
             for row in self.power_rows()
         )
-        note = f"share of the pairs with p < {self.alpha:g}; queries needed: the median over pairs, for 80 % power"
+        note = f"share of the pairs with p < {self.alpha:g} under the test of each measure"
         return Table(header, rows, numbers_from=3, footnote=note)
 
     def render(self, form: str = "table", *, view: str = "runs", bold: bool = False, raw: bool = False) -> str:

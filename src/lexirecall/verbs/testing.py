@@ -3,14 +3,17 @@
 Belongs here: the record of these options. Not here: the tests (statistics), what is done with them (compare).
 """
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from lexirecall.errors import UsageError
 from lexirecall.fields import check_choices, option
 from lexirecall.manifest import MOST_RESAMPLES
 from lexirecall.statistics.corrections import CORRECTIONS
-from lexirecall.statistics.hsd import SIMULTANEOUS
-from lexirecall.statistics.paired import SIGN_TEST_TIES, TESTS
+from lexirecall.statistics.differences import Summarized
+from lexirecall.statistics.hsd import LAYOUTS
+from lexirecall.statistics.maxt import MAX_T
+from lexirecall.statistics.paired import SIGN_TEST_TIES, TESTS, default_test
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,19 +24,21 @@ class Testing:
         default="auto",
         metadata=option(
             "auto: the sign test for lexicographic preferences, the paired t test for whatever has a size.",
-            choices=("auto", *TESTS, *SIMULTANEOUS),
+            choices=("auto", *TESTS, *LAYOUTS, MAX_T),
         ),
     )
     correction: str = field(
         default="holm",
-        metadata=option("Correction for the many pairs of one measure; hsd needs none.", choices=tuple(CORRECTIONS)),
+        metadata=option(
+            "Correction for the many pairs of one measure; max-t and hsd need none.", choices=tuple(CORRECTIONS)
+        ),
     )
     alpha: float = field(default=0.05, metadata=option("Significance level.", "number"))
     seed: int = field(default=0, metadata=option("Seed of the random resamples.", "whole"))
-    num_resamples: int = field(
-        default=10_000,
+    num_resamples: int | None = field(
+        default=None,
         metadata=option(
-            "How many resamples randomization and randomized-hsd draw.",
+            "How many resamples to draw. By default 10,000, or as many as randomization needs for the correction.",
             "whole",
             least=1,
             most=MOST_RESAMPLES,
@@ -51,10 +56,25 @@ class Testing:
         check_choices(self)
         if not 0 < self.alpha < 1:
             raise UsageError(f"alpha is {self.alpha}, but must be above 0 and below 1")
-        if self.num_resamples < 1:
+        if self.num_resamples is not None and self.num_resamples < 1:
             raise UsageError(f"the number of resamples is {self.num_resamples}, but must be 1 or more")
 
     @property
     def is_simultaneous(self) -> bool:
-        """Whether the test covers all runs at once and needs no correction."""
-        return self.test in SIMULTANEOUS
+        """Whether the test covers all pairs at once and needs no correction."""
+        return self.has_layout or self.test == MAX_T
+
+    @property
+    def has_layout(self) -> bool:
+        """Whether the test compares responses in a layout of runs and queries."""
+        return self.test in LAYOUTS
+
+    def of_pair(self, differences: Summarized) -> str:
+        """Return the name of the test of each pair by itself; the one that suits if none is asked for."""
+        return default_test(differences) if self.is_simultaneous or self.test == "auto" else self.test
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What a test may ask for by name; it decides itself on the number of resamples if none is given."""
+        settings = {**asdict(self), "ties": self.test_ties}
+        return {name: value for name, value in settings.items() if value is not None}

@@ -5,7 +5,8 @@
 
 /** @typedef {(number | null)[]} Column one number for each pair, or each system */
 /** @typedef {"mean" | "low" | "high" | "p" | "wins" | "ties" | "losses"} PairColumn */
-/** @typedef {Record<PairColumn, Column> & { tested?: Column, p_raw?: Column }} PairColumns */
+/** @typedef {"response" | "response_low" | "response_high"} ResponseColumn what HSD compares */
+/** @typedef {Record<PairColumn, Column> & { [K in ResponseColumn | "p_raw"]?: Column }} PairColumns */
 
 /**
  * What Python computed: systems are listed best first, and everything else refers to systems, requests and measures by
@@ -55,7 +56,7 @@
  */
 
 /** @typedef {{ [K in PairColumn]: K extends "wins" | "ties" | "losses" | "mean" ? number : number | null } &
- *   { raw: number | null, tested: number | null }} Compared */
+ *   { raw: number | null, response: number | null, response_low: number | null, response_high: number | null }} Compared */
 
 /** @type {Payload} the payload */
 export let D;
@@ -271,25 +272,23 @@ export function compared(k, a, b) {
   const place = placeOf(a, b);
   const all = D.pairs.by_measure[k];
   if (place === undefined || !all || all.mean[place] == null) return null;
-  const columns = /** @type {const} */ (["mean", "low", "high", "p", "p_raw", "wins", "ties", "losses", "tested"]);
-  const [mean, low, high, p, raw, wins, ties, losses, tested] = columns.map(
-    (key) => /** @type {any} */ (all[key]?.[place]),
-  );
+  const of = (/** @type {keyof PairColumns} */ key) => /** @type {any} */ (all[key]?.[place]);
+  const [mean, low, high, p, raw] = [of("mean"), of("low"), of("high"), of("p"), of("p_raw")];
+  const [wins, ties, losses] = [of("wins"), of("ties"), of("losses")];
+  const [response, response_low, response_high] = [of("response"), of("response_low"), of("response_high")];
   const negative = (/** @type {any} */ value) => (value == null ? null : -value);
-  const isFirst = D.pairs.a[place] === a;
-  return isFirst
-    ? { mean, low, high, p, raw, wins, ties, losses, tested }
-    : {
-        mean: -mean,
-        low: negative(high),
-        high: negative(low),
-        p,
-        raw,
-        wins: losses,
-        ties,
-        losses: wins,
-        tested: negative(tested),
-      };
+  const forth = { mean, low, high, p, raw, wins, ties, losses, response, response_low, response_high };
+  const back = {
+    mean: -mean,
+    low: negative(high),
+    high: negative(low),
+    wins: losses,
+    losses: wins,
+    response: negative(response),
+    response_low: negative(response_high),
+    response_high: negative(response_low),
+  };
+  return D.pairs.a[place] === a ? forth : { ...forth, ...back };
 }
 
 /**

@@ -108,8 +108,9 @@ const CONVENTIONS = {
 /** The conventions that matter: seeds only for random tests, corrections only if pairs are tested one by one. */
 function conventionsInUse() {
   const { test = "", ...others } = D.manifest.conventions;
-  const idle = [!/random/.test(test) && ["seed", "num_resamples"], /hsd/.test(test) && ["correction", "test_ties"]];
-  if (!/auto|sign/.test(test)) idle.push(["test_ties"]);
+  const idle = [!/random|max-t/.test(test) && ["seed"], /hsd|max-t/.test(test) && ["correction"]];
+  if (D.manifest.conventions.num_resamples == null || !/random|max-t/.test(test)) idle.push(["num_resamples"]);
+  if (!/auto|sign|hsd|max-t/.test(test)) idle.push(["test_ties"]);
   const names = Object.keys({ ...others, ...(test && { test }) });
   return names.filter((key) => !idle.flat().includes(key));
 }

@@ -41,9 +41,9 @@ function verdict(k, pair) {
   if (pair.p == null) return D.baseline == null ? "There is no p-value." : "Only pairs with the baseline were tested.";
   const corrected = measure.correction && measure.correction !== "none" ? `, ${measure.correction} over all pairs` : "";
   const about =
-    pair.tested == null
+    pair.response == null
       ? ""
-      : ` p and the interval refer to ${signed(pair.tested, (x) => number(x, 4))}, the difference that this test uses.`;
+      : ` This p is about the difference of responses, ${signed(pair.response, (x) => number(x, 4))}.`;
   return `The difference is ${isSignificant(pair) ? "" : "not "}significant: p\u00a0${pair.p < 0.001 ? "" : "=\u00a0"}${probability(pair.p)} (${measure.test ?? "test"}${corrected}; α = ${D.alpha}).${about}`;
 }
 
@@ -83,9 +83,11 @@ function measuresOfPair() {
   /** @type {[number, import("./data.js").Compared][]} */
   const all = indices(D.measures.length).map((k) => [k, compared(k, state.a, state.b)]);
   const rows = all.filter(([, pair]) => pair);
-  const isOther = rows.some(([, pair]) => pair.tested != null);
-  const isCorrected = rows.some(([k]) => (D.measures[k].correction || "none") !== "none");
-  const columns = ["difference", isOther && "tested", "interval", "p", isCorrected && "corrected p"].filter(Boolean);
+  const isOther = rows.some(([, pair]) => pair.response != null);
+  const isCorrected = rows.some(([k, pair]) => (D.measures[k].correction || "none") !== "none" || pair.raw !== pair.p);
+  const columns = ["difference", "interval", "p", isCorrected && "corrected p"].filter(Boolean);
+  if (isOther) columns.push("response", "response interval");
+  const ends = { interval: ["low", "high"], "response interval": ["response_low", "response_high"] };
   return table({
     caption: h(
       "span",
@@ -101,25 +103,30 @@ function measuresOfPair() {
       null,
       th("measure"),
       [...columns, "wins", "ties", "losses"].map((text) =>
-        writtenAs(th(text, { class: "num" }), ...(text === "interval" ? ["low", "high"] : [text])),
+        writtenAs(th(text, { class: "num" }), ...(ends[text] ?? [text])),
       ),
     ),
     rows,
     row: ([k, pair]) => {
       const value = (x) => number(x, D.measures[k].decimals ?? 4);
-      const interval =
-        pair.low == null || pair.high == null ? NONE : `${signed(pair.low, value)} to ${signed(pair.high, value)}`;
+      const interval = (low, high) =>
+        writtenAs(
+          num(low == null || high == null ? NONE : `${signed(low, value)} to ${signed(high, value)}`),
+          exact(low),
+          exact(high),
+        );
       const difference = signed(pair.mean, value);
       return h(
         "tr",
         k === state.m ? { class: "chosen" } : null,
         rowHead(name(D.measures[k].name)),
         num(isSignificant(pair) ? h("strong", null, difference) : difference),
-        isOther && num(signed(pair.tested ?? pair.mean, value)),
-        writtenAs(num(interval), exact(pair.low), exact(pair.high)),
+        interval(pair.low, pair.high),
         [isCorrected ? pair.raw : pair.p, ...(isCorrected ? [pair.p] : [])].map((p) =>
           writtenAs(num(probability(p)), exact(p)),
         ),
+        isOther && num(pair.response == null ? NONE : signed(pair.response, value)),
+        isOther && interval(pair.response_low, pair.response_high),
         [pair.wins, pair.ties, pair.losses].map((count) => num(grouped(count))),
       );
     },

@@ -86,7 +86,8 @@ def difference_intervals(comparison: Comparison, measure: str | None = None) -> 
     drawn = [row[end] for row in rows.values() for end in ("low", "difference", "high") if row[end] is not None]
     x, bands = Linear.over(drawn, frame.left, frame.right), Bands(len(names), frame.top, ROW)
     marks = [of_system(i, *_interval(rows[name], x, bands(k))) for k, (i, name) in enumerate(others) if name in rows]
-    title = f"{compared.measure}: difference from {brief(comparison.runs[reference])}"
+    what = "difference" if compared.family.layout is None else "difference of responses"
+    title = f"{compared.measure}: {what} from {brief(comparison.runs[reference])}"
     zero = rule(x(0), frame.top, x(0), frame.bottom, "muted", dash="3 3")
     around = *axis_below(frame, x, title), *names_beside(frame, bands, names), zero
     said = ", ".join(f"{brief(name)} {_said(rows[name], compared)}" for name in names if name in rows)
@@ -109,8 +110,9 @@ def difference_rows(comparison: Comparison, compared: MeasureComparison, referen
     """Give one row for each other system: its difference from the reference, with the ends of its interval."""
     differences, significant = _square(comparison, compared)
     lows, highs = (np.full_like(differences, np.nan) for _ in range(2))
-    lows[compared.a, compared.b], lows[compared.b, compared.a] = compared.lows, -compared.highs
-    highs[compared.a, compared.b], highs[compared.b, compared.a] = compared.highs, -compared.lows
+    shown = compared.family.layout or compared
+    lows[compared.a, compared.b], lows[compared.b, compared.a] = shown.lows, -shown.highs
+    highs[compared.a, compared.b], highs[compared.b, compared.a] = shown.highs, -shown.lows
     return [
         {
             "run": name,
@@ -210,10 +212,13 @@ def matrix_rows(comparison: Comparison, compared: MeasureComparison) -> list[dic
 
 
 def _square(comparison: Comparison, compared: MeasureComparison) -> tuple[FloatArray, Any]:
-    """Return the tested difference of each pair of systems, [S, S], nan if not tested; and which are significant."""
-    size = len(comparison.runs)
-    differences = np.full((size, size), np.nan)
-    differences[compared.a, compared.b], differences[compared.b, compared.a] = compared.responses, -compared.responses
+    """Return the difference of each pair of systems, [S, S], nan if not tested; and which are significant.
+
+    It is that of the means; with HSD that of the responses, because those are significant or not.
+    """
+    size, layout = len(comparison.runs), compared.family.layout
+    differences, shown = np.full((size, size), np.nan), compared.means if layout is None else layout.differences
+    differences[compared.a, compared.b], differences[compared.b, compared.a] = shown, -shown
     better = compared.better(size, comparison.alpha)
     return differences, better | better.T
 

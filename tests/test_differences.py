@@ -1,0 +1,71 @@
+"""Differences: on how many requests they rest, whatever their scale and however they are added up."""
+
+import math
+from functools import reduce
+from operator import add
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive
+from lexirecall.statistics import differences as module
+from lexirecall.statistics.differences import Differences
+from strategies import quick
+
+NUMBERS = st.lists(st.integers(-50, 50) | st.sampled_from([0, 1]), min_size=1, max_size=40)
+
+
+def of_rows(*rows: list[float]) -> Differences:
+    values, index = np.array(rows, dtype=float), np.arange(len(rows))
+    return Differences(index, index + 1, values, np.ones(values.shape, bool))
+
+
+@quick(200)
+@given(numbers=NUMBERS)
+def test_the_effective_number_of_requests_is_its_definition(numbers: list[int]) -> None:
+    expected = naive.effective_requests(numbers)
+    found = of_rows([*map(float, numbers)]).effective[0]
+    assert math.isnan(found) if expected is None else found == pytest.approx(float(expected), rel=1e-14)
+
+
+@quick(100)
+@given(numbers=NUMBERS, exponent=st.integers(-1070, 1000))
+def test_it_does_not_depend_on_the_scale(numbers: list[int], exponent: int) -> None:
+    """Exposures such as .5^600 have squares that no float holds."""
+    row = [*map(float, numbers)]
+    np.testing.assert_array_equal(
+        of_rows(row).effective, of_rows([math.ldexp(each, exponent) for each in row]).effective
+    )
+
+
+@quick(100)
+@given(
+    numbers=st.lists(st.floats(-1, 1), min_size=2, max_size=30), cut=st.integers(1, 29), exponent=st.integers(-600, 0)
+)
+def test_neither_order_nor_portions_show(numbers: list[float], cut: int, exponent: int) -> None:
+    scaled = [math.ldexp(each, exponent) for each in numbers]
+    parts = [of_rows(part).totals for part in (scaled[:cut], [0.0, 0.0], scaled[cut:]) if part]
+    whole = of_rows([*reversed(scaled), 0.0, 0.0]).totals
+    np.testing.assert_array_equal(reduce(add, parts).effective, whole.effective)
+
+
+def test_one_request_that_decides_counts_as_three_and_equal_ones_all() -> None:
+    rows = [0.7] + [0.0] * 49, [0.2] * 50, [0.0] * 50
+    np.testing.assert_array_equal(of_rows(*rows).effective, [3, 50, np.nan])
+
+
+def test_blocks_of_pairs_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.random.default_rng(0).normal(size=(9, 20)).tolist()
+    whole = of_rows(*rows).effective
+    monkeypatch.setattr(module, "_BLOCK", 40)
+    np.testing.assert_array_equal(of_rows(*rows).effective, whole)
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 4), (3, 0)])
+def test_no_pairs_or_no_requests_are_no_error(shape: tuple[int, int]) -> None:
+    index = np.arange(shape[0])
+    nothing = Differences(index, index + 1, np.zeros(shape), np.ones(shape, bool))
+    assert nothing.effective.shape == shape[:1]
+    assert np.isnan(nothing.effective).all()

@@ -1,0 +1,189 @@
+"""Max-T: a family by hand, the slow twin with every pattern and with drawn ones, and what holds for any family."""
+
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive
+from lexirecall.errors import UsageError
+from lexirecall.progress import Progress
+from lexirecall.statistics import maxt
+from lexirecall.statistics.differences import Differences
+from lexirecall.statistics.maxt import MaxT, max_t
+from lexirecall.statistics.paired import randomization
+from strategies import quick
+
+
+def of_rows(rows: Any, counted: Any = None, unit: float = 1.0) -> Differences:
+    values = np.array(rows, float) * unit
+    index = np.arange(len(values))
+    return Differences(index, index + 1, values, np.ones(values.shape, bool) if counted is None else counted)
+
+
+def of_scores(num_systems: int, num_requests: int, seed: int = 0, spread: float = 0.3) -> Differences:
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=(num_systems, num_requests)) + spread * rng.normal(size=(num_systems, 1))
+    a, b = np.triu_indices(num_systems, 1)
+    return Differences(a, b, scores[a] - scores[b], np.ones((len(a), num_requests), bool))
+
+
+@st.composite
+def families(draw: st.DrawFn, most: int = 7) -> list[list[int]]:
+    """A few pairs on the same requests, in whole numbers: much is equal, and some pairs are alike or opposite."""
+    num_requests, bound = draw(st.integers(1, most)), draw(st.sampled_from([1, 3, 50]))
+    row = st.lists(st.integers(-bound, bound), min_size=num_requests, max_size=num_requests)
+    rows = draw(st.lists(row, min_size=1, max_size=4))
+    return [*rows, [-d for d in rows[0]]] if draw(st.booleans()) else rows
+
+
+def expected(rows: list[list[int]], patterns: list[tuple[int, ...]], added: int, test: MaxT) -> list[float]:
+    counts = naive.max_t_counts(rows, patterns)
+    pvalues = [Fraction(count + added, len(patterns) + added) for count in counts]
+    return [float(p) for p in naive.step_down(pvalues, test.statistics.tolist())]
+
+
+def test_a_family_by_hand() -> None:
+    """Two pairs on two requests. (3, 4): 7/5. (1, 0): 1/1, whatever the signs.
+
+    The first has |±3 ± 4| = 7, 1, 1, 7 of 5; the larger of both is 7/5, 1, 1, 7/5: p = 2/4. The second has always 1.
+    """
+    test = max_t(of_rows([[3, 4], [1, 0]]))
+    assert test.statistics.tolist() == pytest.approx([7 / 5, 1])
+    assert (test.pvalues.tolist(), test.num_resamples) == ([0.5, 1], 4)
+    assert test.method == "step-down max-T, all 4 sign patterns"
+
+
+@quick(150)
+@given(families())
+def test_all_patterns_agree_with_the_slow_twin(rows: list[list[int]]) -> None:
+    test = max_t(of_rows(rows, unit=0.1))  # 0.30000000000000004, not 0.3
+    patterns = list(product((1, -1), repeat=len(rows[0])))
+    assert test.pvalues.tolist() == expected(rows, patterns, 0, test)
+
+
+@quick(60)
+@given(families(most=70), st.integers(0, 3))
+def test_drawn_patterns_agree_with_the_slow_twin(rows: list[list[int]], seed: int) -> None:
+    """They are the bits of the generator, 64 requests to a word."""
+    num_requests = len(rows[0])
+    test = max_t(of_rows(rows, unit=0.1), num_resamples=1 if num_requests < 5 else 20, seed=seed)
+    if test.num_resamples == 2**num_requests:
+        return
+    bits, patterns = np.random.PCG64(seed), []
+    for _ in range(test.num_resamples):
+        word = sum(int(bits.random_raw()) << 64 * k for k in range(-(-num_requests // 64)))
+        patterns.append(tuple(-1 if word >> request & 1 else 1 for request in range(num_requests)))
+    assert test.pvalues.tolist() == expected(rows, patterns, 1, test)
+
+
+def test_of_a_single_pair_it_is_the_randomization_test() -> None:
+    for num_requests in (9, 40):
+        one = of_scores(2, num_requests)
+        assert max_t(one).pvalues.tolist() == randomization(one, num_resamples=10_000).pvalues.tolist()
+
+
+def test_no_pair_is_surer_than_by_itself() -> None:
+    family = of_scores(5, 30)
+    alone = randomization(family, num_resamples=10_000).pvalues
+    together = max_t(family).pvalues
+    assert (together >= alone).all()
+    assert (together > alone).any()
+
+
+@quick(60)
+@given(families(), st.randoms(use_true_random=False))
+def test_neither_the_order_of_pairs_nor_their_direction_matters(rows: list[list[int]], random: Any) -> None:
+    order = random.sample(range(len(rows)), len(rows))
+    turned = [[-d for d in rows[k]] if random.random() < 0.5 else rows[k] for k in order]
+    test, other = max_t(of_rows(rows, unit=0.1)), max_t(of_rows(turned, unit=0.1))
+    assert other.pvalues.tolist() == test.pvalues[order].tolist()
+
+
+@quick(60)
+@given(families(), st.randoms(use_true_random=False))
+def test_the_order_of_requests_does_not_matter_if_all_patterns_are_tried(rows: list[list[int]], random: Any) -> None:
+    order = random.sample(range(len(rows[0])), len(rows[0]))
+    test, other = max_t(of_rows(rows, unit=0.1)), max_t(of_rows(np.array(rows)[:, order], unit=0.1))
+    assert other.pvalues.tolist() == test.pvalues.tolist()
+
+
+@pytest.mark.parametrize("scale", [2.0**-900, 2.0**500, 1e-200])
+def test_the_unit_of_a_pair_does_not_matter(scale: float) -> None:
+    family = of_scores(4, 20)
+    units = np.where(np.arange(6) % 2 == 0, scale, 1.0)[:, None]
+    scaled = Differences(family.a, family.b, family.values * units, family.counted)
+    assert max_t(scaled).pvalues.tolist() == max_t(family).pvalues.tolist()
+
+
+def test_a_pair_that_surely_differs_leaves_the_others_as_they_are() -> None:
+    """Step-down: what is found first is not in the maximum of what is tested next."""
+    family = of_scores(3, 12, spread=0)
+    sure = np.vstack([family.values, np.ones(12)])
+    test = max_t(of_rows(sure))
+    assert test.pvalues[3] == 2 / 2**12
+    np.testing.assert_array_equal(test.pvalues[:3], max_t(of_rows(family.values)).pvalues)
+
+
+def test_pairs_that_tie_everywhere_have_p_1_and_those_without_a_request_none() -> None:
+    counted = np.ones((3, 8), bool)
+    counted[2] = False
+    test = max_t(of_rows([[1.0] * 8, [0.0] * 8, [0.0] * 8], counted))
+    assert test.pvalues[:2].tolist() == [2 / 2**8, 1]
+    assert np.isnan(test.pvalues[2])
+    assert test.statistics[1] == 0
+
+
+def test_a_single_request_is_no_evidence() -> None:
+    assert max_t(of_rows([[0.5], [0.1]])).pvalues.tolist() == [1, 1]
+
+
+def test_nothing_to_test_has_no_result() -> None:
+    assert max_t(of_rows(np.empty((0, 3)))).pvalues.tolist() == []
+    assert np.isnan(max_t(of_rows(np.empty((2, 0)))).pvalues).all()
+
+
+def test_p_is_never_0_and_a_seed_gives_the_same_again() -> None:
+    family = of_scores(4, 40, spread=9)
+    assert max_t(family, num_resamples=99).pvalues.min() == 1 / 100
+    near = of_scores(4, 40)
+    first, again, other = (max_t(near, num_resamples=500, seed=seed).pvalues.tolist() for seed in (3, 3, 4))
+    assert first == again != other
+
+
+def test_the_size_of_blocks_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = max_t(of_scores(6, 33), num_resamples=300).pvalues
+    for size in (1, 700, 5000):
+        monkeypatch.setattr(maxt, "_BLOCK", size)
+        np.testing.assert_array_equal(max_t(of_scores(6, 33), num_resamples=300).pvalues, whole)
+    monkeypatch.setattr("lexirecall.statistics.flips._BLOCK", 1000)
+    np.testing.assert_array_equal(max_t(of_scores(6, 33), num_resamples=300).pvalues, whole)
+
+
+def test_progress_counts_the_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
+    reported: list[Any] = []
+
+    class Counted(Progress):
+        def __init__(self, label: str, total: int, *, shown: bool | None = None) -> None:
+            reported.append((label, total, shown))
+            super().__init__(label, total, shown=shown)
+
+        def advance(self, units: int) -> None:
+            reported.append(units)
+
+    monkeypatch.setattr(maxt, "Progress", Counted)
+    monkeypatch.setattr("lexirecall.statistics.flips._BLOCK", 3000)
+    max_t(of_scores(3, 30), num_resamples=250, show_progress=False)
+    assert reported == [("flipping signs", 250, False), 100, 100, 50]
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"), [({"num_resamples": 0}, "num_resamples is 0"), ({"seed": -1}, "seed")]
+)
+def test_impossible_settings_are_refused(settings: dict[str, int], problem: str) -> None:
+    with pytest.raises(UsageError, match=problem):
+        max_t(of_scores(2, 5), **settings)  # type: ignore[arg-type]
