@@ -50,7 +50,7 @@ TESTS = {
     "src/lexirecall/statistics/flips.py": "paired maxt",
     "src/lexirecall/statistics/maxt.py": "maxt compare",
     "src/lexirecall/statistics/paired.py": "paired compare gate",
-    "src/lexirecall/statistics/power.py": "power compare",
+    "src/lexirecall/statistics/power.py": "power planning",
     "src/lexirecall/statistics/studentized_range.py": "studentized_range hsd",
     "src/lexirecall/formats/assembly.py": "positions two_readers_on_rankings measures_against_naive reading",
     "src/lexirecall/formats/casts.py": "odd_columns plan duckdb",

@@ -1001,6 +1001,17 @@ def sign_test_power(untied: int, share: float, alpha: float) -> float:
     )
 
 
+def detectable_share(untied: int, alpha: float, power: float) -> float:
+    """The least share of wins with this power, by bisection; infinite if winning all is not enough."""
+    if sign_test_power(untied, 1.0, alpha) < power:
+        return math.inf
+    low, high = 0.5, 1.0
+    while high - low > 1e-12:
+        middle = (low + high) / 2
+        low, high = (low, middle) if sign_test_power(untied, middle, alpha) >= power else (middle, high)
+    return high
+
+
 # Adjusted p-values: the least level at which the procedure would still reject
 
 
