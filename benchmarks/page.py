@@ -148,8 +148,8 @@ EXPLANATIONS = {
     "free. Hashing in two threads shows whether it was free.",
     "pairs": "CPU seconds within one process, from positions to the preference between each pair of runs on each "
     "query, and to their wins, ties and losses.",
-    "comparisons": "CPU seconds within one process, from positions to corrected p-values, intervals, effect sizes and "
-    "numbers of queries needed for 5,995 pairs; the first column includes the import of scipy.",
+    "comparisons": "CPU seconds within one process, from positions to corrected p-values, intervals and effect "
+    "sizes for 5,995 pairs; the first column includes the import of scipy.",
     "reading": "CPU seconds within one process, without start-up: the files read plainly, in blocks of 1 MB and at "
     "once, then from text to positions by the compiled reader, then the judgments. For deep, plain reading is "
     "unpacking.",

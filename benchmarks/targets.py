@@ -33,6 +33,8 @@ def verdicts(outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
         yield "t + Holm + HSD of 110 runs, seven measures: under 3 CPU s", f"{seconds:.1f} s", seconds < 3
         seconds = found["randomized HSD, 10,000"]
         yield "randomized HSD of the same, 10,000 permutations: under 20 CPU s", f"{seconds:.1f} s", seconds < 20
+        seconds = found["max-T, 10,000"] / 7
+        yield "max-T of the same, 10,000 sign patterns, one measure: under 30 CPU s", f"{seconds:.1f} s", seconds < 30
     if "reading" in outcomes:
         found = outcomes["reading"].figures["robust"]
         ratio = found["native"] / found["in blocks"]

@@ -186,7 +186,7 @@ def test_a_comparison_is_that_of_the_runs_on_the_topics_asked() -> None:
     names = ["LexiRecall", "TSE", "nDCG@10", "AP"]
     assert list(comparison.rows()) == list(lexirecall.compare(judged, named, names, correction="none").rows())
     everything = compare(runs, few, qrels, measures, names=["a", "b", "c"], filter_by_topics=False)
-    assert next(everything.rows())["requests"] == NUM_QUERIES - 1  # but for the one without relevant documents
+    assert next(everything.rows())["queries"] == NUM_QUERIES - 1  # but for the one without relevant documents
     assert type(comparison.to_pandas()) is pd.DataFrame
     assert comparison.render(view="pairs").startswith("a  b  measure ")
 

@@ -332,9 +332,12 @@ def test_too_few_resamples_are_noted(test: str) -> None:
 
 def test_the_number_of_resamples_is_noted(positions: Any) -> None:
     drawn = compare(positions, measures=["AP", "LexiRecall"], test="max-t", num_resamples=77, seed=3)
-    assert note_of(drawn, "resamples") == "p comes from 77 resamples (seed 3): AP, LexiRecall"
+    assert note_of(drawn, "resamples") == "77 resamples; seed 3 (AP, LexiRecall)"
+    enough = compare(positions, measures=["AP"], test="randomization")
+    least = "10,000 resamples, so that the least corrected p is 0.0006"
+    assert note_of(enough, "resamples") == f"{least}; seed 0 (AP)"
     tried = compare(*constant(6), ["AP"], test="max-t")
-    assert note_of(tried, "resamples") == "p comes from all 64 sign patterns: AP"
+    assert note_of(tried, "resamples") == "all 64 sign patterns (AP)"
     assert not note_of(compare(positions, measures=["AP"], test="hsd"), "resamples")
 
 

@@ -258,7 +258,9 @@ def test_the_manifest_says_how_it_was_done_and_what_was_left_out() -> None:
     assert (conventions["seed"], conventions["num_resamples"], conventions["ties"]) == (3, 99, "trec")
     assert page["manifest"]["qrels"]["name"] == "qrels"
     assert [run["name"] for run in page["manifest"]["runs"]] == page["systems"]
-    assert page["manifest"]["notes"][-1]["text"].startswith("1 query without a relevant document (none)")
+    texts = [note["text"] for note in page["manifest"]["notes"]]
+    assert texts[0].startswith("1 query without a relevant document (none)")
+    assert texts[-1].startswith("99 resamples")
     assert page["left_out"] == ["1 query without a relevant document: not shown one by one."]
     assert "none" not in page["requests"]
     assert [note.text for note in made.notes][-1] == page["left_out"][0]
@@ -486,7 +488,7 @@ def test_the_matrix_and_the_intervals_draw_the_rows_of_compare() -> None:
     cells = {(cell["row"], cell["column"]): cell for cell in matrix_rows(comparison, comparison.measures[0])}
     assert len(cells) == 2 * len(rows) == 12
     for (a, b), row in rows.items():
-        assert cells[a, b]["difference"] == row["response"] == -cells[b, a]["difference"]
+        assert cells[a, b]["difference"] == row["mean"] == -cells[b, a]["difference"]
         assert (cells[a, b]["star"] == "*") == (row["p_corrected"] < 0.05)
     reference = comparison.runs.index("deep.run")
     drawn = {row["run"]: row for row in difference_rows(comparison, comparison.measures[0], reference)}

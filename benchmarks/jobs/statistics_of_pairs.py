@@ -23,7 +23,8 @@ def main() -> None:
         "t or sign, Holm": Testing("auto"),
         "HSD": Testing("hsd"),
         "Wilcoxon, Holm": Testing("wilcoxon"),
-        "randomization, 10,000": Testing("randomization"),
+        "randomization, 10,000": Testing("randomization", num_resamples=10_000),
+        "max-T, 10,000": Testing("max-t"),
         "randomized HSD, 10,000": Testing("randomized-hsd"),
     }.items():
         start = time.process_time()

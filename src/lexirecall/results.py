@@ -12,13 +12,13 @@ from lexirecall.positions import Projection
 from lexirecall.preferences import Pairs
 from lexirecall.statistics import Order
 from lexirecall.verbs.averages import Averages
-from lexirecall.verbs.comparison import Comparison, Family, MeasureComparison
+from lexirecall.verbs.comparison import Comparison, FamilyTest, MeasureComparison
 from lexirecall.verbs.explain import Explanation
 from lexirecall.verbs.explanation import QueryExplanation, Side
 from lexirecall.verbs.rank import Ranking
 from lexirecall.verbs.scores import Scores
 
 __all__ = [
-    "Averages", "Comparison", "Explanation", "Family", "Manifest", "MeasureComparison", "Note", "Order", "Pairs",
+    "Averages", "Comparison", "Explanation", "FamilyTest", "Manifest", "MeasureComparison", "Note", "Order", "Pairs",
     "Projection", "ProviderExposure", "QueryExplanation", "Ranking", "Report", "Scores", "Side", "Study",
 ]  # fmt: skip

@@ -39,7 +39,7 @@ _TESTING = ("baseline", *names_of(Testing))
 @engine_options
 @click.option(
     "--show", "view", type=click.Choice(VIEWS), default=VIEWS[0], show_default=True,
-    help="What to show: the runs with marks of significance (systems), every pair (pairs), a matrix for each measure "
+    help="What to show: the runs with marks of significance (runs), every pair (pairs), a matrix for each measure "
     "(matrix), or how well each measure tells runs apart (power).",
 )  # fmt: skip
 @click.option(

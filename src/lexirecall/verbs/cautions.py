@@ -11,7 +11,7 @@ from lexirecall.errors import counted, listed
 from lexirecall.judgments import BoolArray
 from lexirecall.manifest import Note
 from lexirecall.preferences import Preference
-from lexirecall.statistics.attainable import ENOUGH_RESAMPLES
+from lexirecall.statistics.attainable import resampling_note
 from lexirecall.verbs.comparison import MeasureComparison
 from lexirecall.verbs.testing import Testing
 
@@ -61,8 +61,8 @@ def _few_queries_decide(compared: Sequence[MeasureComparison], runs: Sequence[st
     pair = f"{runs[worst.a[k]]} and {runs[worst.b[k]]} under {worst.measure}"
     text = (
         f"few queries decide: {counted(total, 'pair')} with fewer than {FEWEST_EFFECTIVE} effective queries ({which}), "
-        f"fewest {worst.effective[k]:.1f} of {worst.num_queries[k]:,} for {pair}; the p of a t test or of HSD can then "
-        "be too small (--test sign, randomization and max-t do not assume normal differences)"
+        f"fewest {worst.effective[k]:.1f} of {worst.num_queries[k]:,} for {pair}; the p of a t test or of HSD is not "
+        "reliable there (--test sign, randomization and max-t do not assume normal differences)"
     )
     yield Note("few queries decide", text, total)
 
@@ -96,16 +96,18 @@ def _interval_against_p(compared: Sequence[MeasureComparison], alpha: float) -> 
 
 def _resamples(compared: Sequence[MeasureComparison], testing: Testing) -> Iterator[Note]:
     def said(each: MeasureComparison) -> str:
-        drawn, tried = each.family.attainable.num_resamples, each.family.num_resamples
-        if not tried:
+        family, num_pairs = each.family, int(np.count_nonzero(~np.isnan(each.corrected)))
+        if not family.num_resamples:
             return ""
-        if not drawn:
-            return f"p comes from all {tried:,} sign patterns"
-        capped = "; no more are drawn unless --resamples says so" if drawn == ENOUGH_RESAMPLES else ""
-        return f"p comes from {counted(drawn, 'resample')} (seed {testing.seed}{capped})"
+        if not family.attainable.num_resamples:
+            return f"all {family.num_resamples:,} sign patterns"
+        taken = counted(family.num_resamples, "resample")
+        if testing.num_resamples is None:
+            taken = resampling_note(family.num_resamples, num_pairs, correction=each.correction, alpha=testing.alpha)
+        return f"{taken}; seed {testing.seed}"
 
     for text, which in _by_text(compared, said):
-        yield Note("resamples", f"{text}: {listed(which, 9)}", max(each.family.num_resamples for each in compared))
+        yield Note("resamples", f"{text} ({listed(which, 9)})", max(each.family.num_resamples for each in compared))
 
 
 def _counts(compared: Sequence[MeasureComparison], which: Callable[[MeasureComparison], BoolArray]) -> tuple[int, str]:

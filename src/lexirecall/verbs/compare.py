@@ -30,7 +30,7 @@ from lexirecall.statistics.maxt import MAX_T, MaxT, max_t
 from lexirecall.statistics.paired import TESTS, PairedTests, effect_sizes
 from lexirecall.verbs.averages import Averages
 from lexirecall.verbs.cautions import cautions
-from lexirecall.verbs.comparison import Comparison, Family, MeasureComparison
+from lexirecall.verbs.comparison import Comparison, FamilyTest, MeasureComparison
 from lexirecall.verbs.evaluate import evaluate
 from lexirecall.verbs.given import asked_of, num_given, positions_of
 from lexirecall.verbs.rank import compared_pairs
@@ -181,7 +181,7 @@ def _compared(
 
 def _family(
     differences: Summarized, own: PairedTests, layout: HSD | None, testing: Testing, *, show_progress: bool | None
-) -> Family:
+) -> FamilyTest:
     """Decide with regard to all pairs, by a test of all of them at once or by correcting the p of each."""
     test: HSD | MaxT | PairedTests = own
     if layout is not None:
@@ -198,4 +198,4 @@ def _family(
         alpha=testing.alpha,
         num_resamples=test.num_resamples,
     )
-    return Family(corrected, test.method, correction, least, test.num_resamples, layout)
+    return FamilyTest(corrected, test.method, correction, least, test.num_resamples, layout)

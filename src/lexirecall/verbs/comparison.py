@@ -36,7 +36,7 @@ _OPTIONAL = ("estimate", "response", "response_low", "response_high", "effective
 
 
 @dataclass(frozen=True, eq=False)
-class Family:
+class FamilyTest:
     """What is concluded from the P pairs of one measure together: it decides which pairs differ."""
 
     corrected: FloatArray
@@ -75,7 +75,7 @@ class MeasureComparison:
     """Standard deviation of the differences; nan below two queries."""
     own: PairedTests
     """The test of each pair by itself: the one asked for, or that which suits the measure if all are tested at once."""
-    family: Family
+    family: FamilyTest
 
     @property
     def pvalues(self) -> FloatArray:
