@@ -106,6 +106,8 @@ CASES: dict[str, list[str]] = {
         f"compare {THREE} --master local",
         *(f"compare {THREE} {AP} {option}" for option in ("--sort name", "--sort AP --digits 2", "--sort nope")),
         *(f"compare {THREE} --show {view}" for view in ("runs", "pairs", "matrix", "power")),
+        *(f"compare {THREE} {option}" for option in ("--show power --detect 0.1", "--detect 0.1")),
+        f"compare {THREE} --show power --detect 0.5 --test max-t --resamples 200 {AP}",
         *(f"compare {TWO} {AP} {form}" for form in (*FORMATS, "-f pref_eval")),
         *_reading("compare", THREE, AP),
         *(f"compare {THREE} {option} {AP}" for option in TESTING),

@@ -746,6 +746,40 @@ def kemeny(num_systems: int, votes: list[Vote]) -> list[Fraction]:
     return [-Fraction(sum(order.index(s) + 1 for order in best), len(best)) for s in range(num_systems)]
 
 
+def mean_places_by_trial(margins: list[list[int]]) -> list[Fraction]:
+    """The mean place in all orders with the least sum of margins against them, which are all tried."""
+    systems = range(len(margins))
+    costs = {order: sum(max(0, margins[b][a]) for a, b in combinations(order, 2)) for order in permutations(systems)}
+    least = min(costs.values())
+    best = [order for order, cost in costs.items() if cost == least]
+    return [Fraction(sum(order.index(s) + 1 for order in best), len(best)) for s in systems]
+
+
+def mean_places_by_sets(margins: list[list[int]]) -> list[Fraction]:
+    """The same, from the least cost and the number of the best orders of every set, all of them."""
+    size = len(margins)
+
+    def costs_of_last(s: int, members: int) -> int:
+        return sum(max(0, margins[s][t]) for t in range(size) if members >> t & 1)
+
+    found: dict[int, tuple[int, int, list[int]]] = {0: (0, 1, [0] * size)}  # cost, orders, sums of places
+    for members in range(1, 2**size):
+        ways = []
+        for s in (s for s in range(size) if members >> s & 1):
+            cost, orders, sums = found[members ^ 1 << s]
+            place = [orders * members.bit_count() if t == s else sums[t] for t in range(size)]
+            ways.append((cost + costs_of_last(s, members), orders, place))
+        least = min(cost for cost, _, _ in ways)
+        best = [(orders, sums) for cost, orders, sums in ways if cost == least]
+        found[members] = (
+            least,
+            sum(orders for orders, _ in best),
+            [sum(each) for each in zip(*(places for _, places in best), strict=True)],
+        )
+    _, orders, sums = found[2**size - 1]
+    return [Fraction(total, orders) for total in sums]
+
+
 def circles(signs: Signs) -> dict[frozenset[int], int]:
     """The sets of systems that beat each other in circles, and the length of the shortest circle in each."""
 
@@ -965,6 +999,17 @@ def sign_test_power(untied: int, share: float, alpha: float) -> float:
         for wins in range(untied + 1)
         if sign_test_pvalue(wins, untied - wins) < alpha
     )
+
+
+def detectable_share(untied: int, alpha: float, power: float) -> float:
+    """The least share of wins with this power, by bisection; infinite if winning all is not enough."""
+    if sign_test_power(untied, 1.0, alpha) < power:
+        return math.inf
+    low, high = 0.5, 1.0
+    while high - low > 1e-12:
+        middle = (low + high) / 2
+        low, high = (low, middle) if sign_test_power(untied, middle, alpha) >= power else (middle, high)
+    return high
 
 
 # Adjusted p-values: the least level at which the procedure would still reject

@@ -25,6 +25,7 @@ from lexirecall.statistics.aggregate import (
     shared_ranks,
     stationary,
 )
+from lexirecall.statistics.kemeny import mean_places
 from strategies import quick
 
 EVERY = pytest.mark.parametrize("method", METHODS)
@@ -374,12 +375,71 @@ def test_stationary_shares_are_exact(rates: list[int]) -> None:
 # Kemeny
 
 
-def test_kemeny_takes_eight_systems_and_no_more() -> None:
-    order = order_systems(graded([[grade, grade] for grade in range(8)]), "kemeny")
-    assert order.ranks.tolist() == [8, 7, 6, 5, 4, 3, 2, 1]
-    with pytest.raises(UsageError, match="at most 8 runs, but there are 9") as caught:
-        order_systems(graded([[grade] for grade in range(9)]), "kemeny")
+def test_kemeny_takes_thirty_systems_and_no_more() -> None:
+    order = order_systems(graded([[grade, grade] for grade in range(30)]), "kemeny")
+    assert order.ranks.tolist() == list(range(30, 0, -1))
+    with pytest.raises(UsageError, match="is exact and takes at most 30 runs, but there are 31") as caught:
+        order_systems(graded([[grade] for grade in range(31)]), "kemeny")
     assert caught.value.remedy == "choose winrate, borda, copeland or mc4"
+
+
+def antisymmetric(size: int, above: list[int]) -> IntArray:
+    margins = np.zeros((size, size), np.int64)
+    margins[np.triu_indices(size, 1)] = above
+    return np.asarray(margins - margins.T)
+
+
+def margin_tables(most: int, largest: int) -> st.SearchStrategy[IntArray]:
+    """How much each system beats each other, in no order whatever."""
+    return st.integers(1, most).flatmap(
+        lambda size: st.builds(
+            antisymmetric,
+            st.just(size),
+            st.lists(st.integers(-largest, largest), min_size=size * (size - 1) // 2, max_size=size * (size - 1) // 2),
+        )
+    )
+
+
+@given(margins=margin_tables(7, 3) | margin_tables(7, 1) | margin_tables(7, 1000))
+@quick(200)
+def test_the_search_finds_every_best_order(margins: IntArray) -> None:
+    assert mean_places(margins).tolist() == pytest.approx(naive.mean_places_by_trial(margins.tolist()), rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_search_finds_every_best_order_of_more_systems_than_can_be_tried(seed: int) -> None:
+    """Of twelve systems by the definition over sets; all majorities by one vote, or by up to five."""
+    above = np.random.default_rng(seed).choice([-1, 1] if seed else [-5, -3, -1, 1, 3, 5], 66)
+    margins = antisymmetric(12, above.tolist())
+    assert mean_places(margins).tolist() == pytest.approx(naive.mean_places_by_sets(margins.tolist()), rel=1e-12)
+
+
+@pytest.mark.parametrize(("num_requests", "num_grades"), [(50, 1000), (3, 1000), (4, 3), (6, 30)])
+def test_thirty_random_systems_have_a_best_order_that_no_move_improves(num_requests: int, num_grades: int) -> None:
+    grades = np.random.default_rng(num_requests).integers(0, num_grades, (30, num_requests))
+    pairs = graded(grades.tolist())
+    margins, places = pairs.wins - pairs.wins.T, -order_systems(pairs, "kemeny").scores
+    assert places.sum() == pytest.approx(30 * 31 / 2)
+    assert np.isfinite(places).all()
+    in_order = np.argsort(places, kind="stable")
+    if len(np.unique(places)) == 30 and (places == np.round(places)).all():  # there is one best order
+        ours = margins[np.ix_(in_order, in_order)]
+        for here in range(30):
+            assert (np.cumsum(ours[here, here + 1 :]) >= 0).all()
+            assert (np.cumsum(ours[here, :here][::-1]) <= 0).all()
+
+
+def test_equal_systems_need_not_be_tried_in_every_order() -> None:
+    """Thirty systems of two kinds, of which all best orders would be too many to look at."""
+    ranks = order_systems(graded([[1, 0, 1], [0, 1, 0]] * 15), "kemeny").ranks
+    assert ranks.tolist() == [1, 16] * 15
+
+
+def test_too_many_best_orders_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lexirecall.statistics.kemeny.MOST_SETS", 10)
+    with pytest.raises(UsageError, match="more than 10 sets of 5 runs") as caught:
+        mean_places(antisymmetric(5, [1, 0, 0, 0, 0, 0, 0, 1, 0, 0]))
+    assert caught.value.remedy == "leave out some runs, or choose another method"
 
 
 def test_an_unknown_method_is_an_error_that_helps() -> None:

@@ -453,7 +453,17 @@ def test_pairs_matrix_and_power(command: Command) -> None:
     rows = [json.loads(line) for line in power.splitlines()]
     assert [row["measure"] for row in rows] == ["AP", "R@1000"]
     assert all(row["pairs"] == 6 and row["share"] == row["significant"] / 6 for row in rows)
-    assert [*rows[0]] == ["measure", "test", "correction", "pairs", "significant", "share", "tied"]
+    assert [*rows[0]] == [
+        "measure",
+        "test",
+        "correction",
+        "pairs",
+        "significant",
+        "share",
+        "tied",
+        "detectable",
+        "detectable_as",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,16 @@ import naive
 from lexirecall.errors import UsageError
 from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.statistics.differences import Differences
-from lexirecall.statistics.paired import TESTS, paired_t, sign_test
-from lexirecall.statistics.power import LONGEST, discriminative_power, requests_needed
+from lexirecall.statistics.paired import paired_t, sign_test
+from lexirecall.statistics.power import (
+    LONGEST,
+    detectable_effects,
+    detectable_shares,
+    discriminative_power,
+    requests_for_effects,
+    requests_for_preference,
+    share_of_alpha,
+)
 from strategies import quick
 
 
@@ -22,13 +30,15 @@ def of_values(values: FloatArray, *, is_signs: bool = False) -> Differences:
     return Differences(index, index + 1, values, np.ones(values.shape, bool), is_signs)
 
 
-def of_effects(*effects: float) -> Differences:
-    """Pairs with the given d_z: mean d, standard deviation 1."""
-    return of_values(np.array([[d - math.sqrt(0.5), d + math.sqrt(0.5)] for d in effects]))
+def for_effects(*effects: float, alpha: float = 0.05, power: float = 0.8) -> FloatArray:
+    return requests_for_effects(np.array(effects), alpha=alpha, power=power)
 
 
-def of_counts(wins: int, losses: int, ties: int = 0) -> Differences:
-    return of_values(np.array([[1.0] * wins + [-1.0] * losses + [0.0] * ties]), is_signs=True)
+def for_counts(wins: int, losses: int, ties: int = 0, *, alpha: float = 0.05, power: float = 0.8) -> FloatArray:
+    """The number for the mean preference that these counts have."""
+    untied, every = wins + losses, wins + losses + ties
+    preference = (wins - losses) / max(every, 1)
+    return requests_for_preference(preference, np.array([untied]), np.array([every]), alpha=alpha, power=power)
 
 
 # Discriminative power
@@ -49,7 +59,7 @@ def test_discriminative_power_is_the_share_of_defined_p_below_alpha() -> None:
 )
 def test_requests_needed_are_those_of_published_tables(effect: float, published: int) -> None:
     """One-sample t, two-sided, alpha .05, power .8 (Cohen's small, medium and large, as G*Power prints them)."""
-    assert requests_needed(of_effects(effect)).tolist() == [published]
+    assert for_effects(effect).tolist() == [published]
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.01, 0.2])
@@ -57,7 +67,7 @@ def test_requests_needed_are_those_of_published_tables(effect: float, published:
 def test_requests_needed_have_the_power_by_statsmodels(alpha: float, power: float) -> None:
     power_of = pytest.importorskip("statsmodels.stats.power").TTestPower().power
     effects = [0.06, 0.11, 0.3, 0.55, 0.9, 1.5]
-    for effect, size in zip(effects, requests_needed(of_effects(*effects), alpha=alpha, power=power), strict=True):
+    for effect, size in zip(effects, for_effects(*effects, alpha=alpha, power=power), strict=True):
         assert power_of(effect, size - 1, alpha) < power <= power_of(effect, size, alpha)
 
 
@@ -80,7 +90,7 @@ def power_of_t(effect: float, size: int, alpha: float) -> float:
 @pytest.mark.parametrize("alpha", [0.05, 1e-5, 0.5])
 @pytest.mark.parametrize("effect", [3.0, 1.2, 0.7, 0.31, 0.15])
 def test_one_request_less_would_not_do(alpha: float, effect: float) -> None:
-    size = int(requests_needed(of_effects(effect), alpha=alpha, power=0.75)[0])
+    size = int(for_effects(effect, alpha=alpha, power=0.75)[0])
     assert power_of_t(effect, size, alpha) >= 0.75
     assert size == 2 or power_of_t(effect, size - 1, alpha) < 0.75
 
@@ -89,7 +99,7 @@ def test_one_request_less_would_not_do(alpha: float, effect: float) -> None:
 @pytest.mark.parametrize("size", [2, 3, 5, 12, 60])
 def test_the_number_needed_changes_exactly_where_the_power_is_reached(alpha: float, size: int) -> None:
     effect = optimize.brentq(lambda each: power_of_t(each, size, alpha) - 0.75, 1e-3, 100, xtol=1e-13)
-    needed = requests_needed(of_effects(effect * (1 + 1e-7), effect * (1 - 1e-7)), alpha=alpha, power=0.75)
+    needed = for_effects(effect * (1 + 1e-7), effect * (1 - 1e-7), alpha=alpha, power=0.75)
     assert needed.tolist() == [size, size + 1]
 
 
@@ -99,10 +109,8 @@ def test_beyond_the_table_the_normal_distribution_is_off_by_one_at_most(alpha: f
     low, high = 1e-3, 1.0
     for _ in range(40):  # an effect that needs about as many
         effect = math.sqrt(low * high)
-        low, high = (
-            (effect, high) if requests_needed(of_effects(effect), alpha=alpha, power=power) > size else (low, effect)
-        )
-    needed = int(requests_needed(of_effects(high), alpha=alpha, power=power)[0])
+        low, high = (effect, high) if for_effects(effect, alpha=alpha, power=power) > size else (low, effect)
+    needed = int(for_effects(high, alpha=alpha, power=power)[0])
     assert needed == pytest.approx(size, abs=1)
     assert power_of_t(high, needed - 2, alpha) < power <= power_of_t(high, needed + 1, alpha)
 
@@ -135,8 +143,8 @@ def test_the_sign_test_needs_the_first_number_that_has_the_power(
     alpha, power = setting
     untied = first_that_suffices(more / (more + fewer), alpha, power)
     expected = math.ceil(untied * (more + fewer + ties) / (more + fewer))
-    for differences in (of_counts(more, fewer, ties), of_counts(fewer, more, ties)):
-        assert requests_needed(differences, alpha=alpha, power=power).tolist() == [expected]
+    for counts in ((more, fewer, ties), (fewer, more, ties)):
+        assert for_counts(*counts, alpha=alpha, power=power).tolist() == [expected]
 
 
 def power_of_signs(sizes: IntArray, share: float, alpha: float) -> FloatArray:
@@ -153,7 +161,7 @@ def test_beyond_the_table_the_normal_distribution_is_off_by_two_percent_at_most(
 ) -> None:
     """A lead of 2 to 30 wins in 200 needs from some hundred to many ten thousand untied requests."""
     wins, losses = 100 + lead // 2, 100 - (lead - lead // 2)
-    ours = requests_needed(of_counts(wins, losses), alpha=alpha, power=power)[0]
+    ours = for_counts(wins, losses, alpha=alpha, power=power)[0]
     sizes = np.arange(max(1, int(ours * 0.9)), int(ours * 1.1) + 20)
     exact = sizes[np.argmax(power_of_signs(sizes, wins / (wins + losses), alpha) >= power)]
     assert ours == pytest.approx(exact, rel=0.02 if exact > LONGEST else 0)
@@ -161,7 +169,7 @@ def test_beyond_the_table_the_normal_distribution_is_off_by_two_percent_at_most(
 
 def test_the_sign_test_has_the_power_promised() -> None:
     """20,000 trials with seven wins of ten in truth."""
-    needed = int(requests_needed(of_counts(7, 3))[0])
+    needed = int(for_counts(7, 3)[0])
     assert needed == 49
     values = np.sign(0.7 - np.random.default_rng(6).random((20_000, needed)))
     share = discriminative_power(sign_test(of_values(values, is_signs=True)).pvalues, 0.05)
@@ -170,58 +178,97 @@ def test_the_sign_test_has_the_power_promised() -> None:
 
 
 def test_ties_make_more_requests_necessary() -> None:
-    assert requests_needed(of_counts(7, 3, 10)).tolist() == [98]  # 49 untied ones, of twice as many
-    assert requests_needed(of_counts(7, 3, 1)).tolist() == [54]  # 53.9
+    assert for_counts(7, 3, 10).tolist() == [98]  # 49 untied ones, of twice as many
+    assert for_counts(7, 3, 1).tolist() == [54]  # 53.9
+
+
+# What can be detected
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.05 / 105, 0.3])
+@pytest.mark.parametrize("size", [2, 3, 10, 50, 249])
+def test_the_least_effect_has_the_power_by_integration(alpha: float, size: int) -> None:
+    effect = float(detectable_effects(np.array([size]), alpha=alpha)[0])
+    assert power_of_t(effect, size, alpha) == pytest.approx(0.8, abs=1e-9)
+
+
+@pytest.mark.parametrize("size", [LONGEST + 1, 5000])
+def test_beyond_the_table_the_least_effect_goes_on(size: int) -> None:
+    effect = float(detectable_effects(np.array([size]))[0])
+    assert power_of_t(effect, size, 0.05) == pytest.approx(0.8, abs=1e-4)
+    share = float(detectable_shares(np.array([size]))[0])
+    assert power_of_signs(np.array([size]), share, 0.05)[0] == pytest.approx(0.8, abs=0.02)
+
+
+@quick(40)
+@given(
+    untied=st.lists(st.integers(0, 80), min_size=1, max_size=4),
+    setting=st.sampled_from([(0.05, 0.8), (0.001, 0.8), (0.1, 0.5), (0.3, 0.9)]),
+)
+def test_the_least_share_of_wins_is_that_of_the_definition(untied: list[int], setting: tuple[float, float]) -> None:
+    shares = detectable_shares(np.array(untied), alpha=setting[0], power=setting[1])
+    assert shares.tolist() == pytest.approx([naive.detectable_share(n, *setting) for n in untied], rel=1e-9)
+
+
+def test_no_share_of_wins_is_enough_where_p_cannot_be_small() -> None:
+    """The sign test needs 6 untied requests at .05, and 7, 11 and 19 for the pairs of 3, 8 and 126 systems by Holm."""
+    for num_systems, least in ((2, 6), (3, 7), (8, 11), (126, 19)):
+        alpha = share_of_alpha(0.05, "holm", num_systems * (num_systems - 1) // 2)
+        assert np.isinf(detectable_shares(np.array([least - 1, least]), alpha=alpha)).tolist() == [True, False]
+
+
+@given(size=st.integers(2, LONGEST), alpha=st.sampled_from([0.05, 0.001]))
+def test_what_can_be_detected_needs_no_more_requests_than_there_are(size: int, alpha: float) -> None:
+    effect = detectable_effects(np.array([size]), alpha=alpha) * (1 + 1e-9)
+    assert requests_for_effects(effect, alpha=alpha).tolist() == [size]
+    share = detectable_shares(np.array([size]), alpha=alpha)
+    if np.isfinite(share[0]):
+        preference = min(1.0, float(2 * share[0] - 1) * (1 + 1e-9))
+        assert requests_for_preference(preference, np.array([size]), np.array([size]), alpha=alpha)[0] <= size
+
+
+def test_each_pair_has_its_share_of_alpha() -> None:
+    shares = {name: share_of_alpha(0.05, name, 10) for name in ("holm", "bonferroni", "bh", "none")}
+    assert shares == {"holm": 0.005, "bonferroni": 0.005, "bh": 0.05, "none": 0.05}
+    assert share_of_alpha(0.05, "holm", 0) == 0.05
 
 
 # Edges
 
 
 def test_degenerate_effects_are_defined() -> None:
-    values = np.array([[0.0, 0, 0], [0.1, -0.1, 0.0], [0.1, 0.1, 0.1], [-1, -1, -1], [0.1, 0.2, -0.3]])
-    assert requests_needed(of_values(values)).tolist() == [math.inf, math.inf, 2, 2, math.inf]  # the last by rounding
-    assert values[4].sum() != 0
-    single = Differences(
-        np.zeros(2, int), np.ones(2, int), np.array([[1.0, 0], [0, 0]]), np.array([[1, 0], [0, 0]]) > 0
-    )
-    assert np.isnan(requests_needed(single)).all()
+    assert for_effects(0.0, 1e-13, math.inf, -math.inf).tolist() == [math.inf, math.inf, 2, 2]
+    assert np.isnan(for_effects(math.nan)).all()
+    assert np.isnan(detectable_effects(np.array([0, 1]))).all()
 
 
 def test_degenerate_signs_are_defined() -> None:
-    assert requests_needed(of_counts(0, 0, 5)).tolist() == [math.inf]
-    assert requests_needed(of_counts(4, 4, 5)).tolist() == [math.inf]
-    assert requests_needed(of_counts(1, 0)).tolist() == [6]  # six wins of six are the fewest with p < .05
-    assert np.isnan(requests_needed(of_counts(0, 0))).all()
+    assert for_counts(0, 0, 5).tolist() == [math.inf]
+    assert for_counts(4, 4, 5).tolist() == [math.inf]
+    assert for_counts(1, 0).tolist() == [6]  # six wins of six are the fewest with p < .05
+    assert np.isnan(for_counts(0, 0)).all()
+    some = np.array([0, 1, 2, 5])
+    assert requests_for_preference(0.4, some, np.full(4, 5)).tolist() == [math.inf, math.inf, 15, 49]  # all or none
 
 
 def test_the_least_number_is_two() -> None:
-    assert requests_needed(of_effects(1e6)).tolist() == [2]
-    assert requests_needed(of_effects(0.1), alpha=0.5, power=0.1).tolist() == [2]
-
-
-@pytest.mark.parametrize("name", TESTS)
-def test_requests_needed_do_not_depend_on_which_system_comes_first(name: str) -> None:
-    values = np.random.default_rng(7).normal(0.1, 1, (40, 12))
-    if name == "sign":
-        values = np.sign(values)
-    is_signs = name == "sign"
-    ours, theirs = of_values(values, is_signs=is_signs), of_values(-values, is_signs=is_signs)
-    assert requests_needed(ours).tolist() == requests_needed(theirs).tolist()
+    assert for_effects(1e6).tolist() == [2]
+    assert for_effects(0.1, alpha=0.5, power=0.1).tolist() == [2]
 
 
 def test_more_power_and_less_alpha_need_more_requests() -> None:
-    effects = of_effects(*np.geomspace(1e-4, 30, 60))
-    usual = requests_needed(effects)
+    effects = np.geomspace(1e-4, 30, 60)
+    usual = requests_for_effects(effects)
     assert (np.diff(usual) <= 0).all()
-    assert (requests_needed(effects, power=0.9) >= usual).all()
-    assert (requests_needed(effects, alpha=0.01) >= usual).all()
+    assert (requests_for_effects(effects, power=0.9) >= usual).all()
+    assert (requests_for_effects(effects, alpha=0.01) >= usual).all()
 
 
 @pytest.mark.parametrize("wrong", [0, 1, 80, math.nan])
 def test_alpha_and_power_are_above_0_and_below_1(wrong: float) -> None:
     with pytest.raises(UsageError, match=r"power is .* above 0 and below 1"):
-        requests_needed(of_effects(0.5), power=wrong)
+        for_effects(0.5, power=wrong)
     with pytest.raises(UsageError, match=r"alpha is .* above 0 and below 1"):
-        requests_needed(of_effects(0.5), alpha=wrong)
+        for_effects(0.5, alpha=wrong)
     with pytest.raises(UsageError, match=r"alpha is .* above 0 and below 1"):
         discriminative_power([0.1], wrong)

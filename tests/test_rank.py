@@ -230,9 +230,9 @@ def test_one_run_has_no_rank() -> None:
 
 
 def test_what_is_asked_wrongly_is_said_before_anything_is_read() -> None:
-    gone = [f"gone{i}" for i in range(9)]
+    gone = [f"gone{i}" for i in range(31)]
     for arguments, message in (
-        ({"method": "kemeny"}, "at most 8 runs, but there are 9"),
+        ({"method": "kemeny"}, "at most 30 runs, but there are 31"),
         ({"method": "best"}, "method is 'best'"),
         ({"preference": "LexiRecal"}, "did you mean 'LexiRecall'"),
         ({"preference": "AP RR"}, "names 2 preferences"),
@@ -349,7 +349,7 @@ def test_optimism_is_warned_of(command: Command) -> None:
         (("qrels", "aaa", "zzz", "-m", "AP", "-m", "RR"), 2, "'AP RR' names 2 preferences"),
         (("qrels", "aaa", "zzz", "-m", ""), 2, "measure"),
         (("qrels", "aaa", "zzz", "-m", "TSE(e=linear)"), 2, "--corpus-size"),
-        (("qrels", *"123456789", "--method", "kemeny"), 2, "at most 8 runs, but there are 9"),
+        (("qrels", *map(str, range(31)), "--method", "kemeny"), 2, "at most 30 runs, but there are 31"),
         (("qrels", "-", "-"), 2, "only one file can be read from stdin"),
         (("qrels", "aaa", "gone"), 1, "gone: no such file"),
         (("qrels", "aaa", "zzz", "--level", "3"), 1, "no query has a relevant document"),

@@ -42,6 +42,11 @@ _TESTING = ("baseline", *names_of(Testing))
     help="What to show: the runs with marks of significance (runs), every pair (pairs), a matrix for each measure "
     "(matrix), or how well each measure tells runs apart (power).",
 )  # fmt: skip
+@click.option(
+    "--detect", type=float, metavar="D",
+    help="With --show power: how many queries it would take to detect a difference of D, on the scale of the measure; "
+    "for LexiRecall and LexiPrecision, wins minus losses as a share of the queries.",
+)  # fmt: skip
 @layout_options("best win rate first")
 @output_options("pref_eval")
 def command(
@@ -49,6 +54,7 @@ def command(
     runs: tuple[str, ...],
     measures: tuple[str, ...],
     view: str,
+    detect: float | None,
     engine: str | None,
     master: str | None,
     sort: str | None,
@@ -70,11 +76,12 @@ def command(
       lexirecall compare qrels.txt bm25.run dense.run fused.run
       lexirecall compare qrels.txt runs/*.run --baseline bm25.run -m LexiRecall -m nDCG@10 -f latex
       lexirecall compare qrels.txt runs/*.run --test max-t --seed 7 -f jsonl -o pairs.jsonl
-      lexirecall compare qrels.txt runs/*.run --show power
+      lexirecall compare qrels.txt runs/*.run --show power --detect 0.02
       lexirecall compare qrels.parquet runs/ --engine spark --master spark://host:7077 --test sign
     """
     check_files([qrels, *runs, options["corpus_size"], options["providers"]], ("-o", output))
     check_engine(engine, master, "sums and counts", ("-f pref_eval", form == "pref_eval"))
+    _check_detect(detect, view)
     from lexirecall.output import write
 
     with shown_warnings():
@@ -88,10 +95,23 @@ def command(
         else:
             comparison = _compared(engine, master)(qrels, list(runs), measures or None, **options)
             comparison = laid_out(comparison, sort, digits)
-            notes, result = comparison.notes, comparison.render(form, view=view, bold=is_bold(output), raw=raw)
+            render = partial(comparison.render, view=view)
+            if view == "power":
+                from lexirecall.verbs.planning import render_planning
+
+                render = partial(render_planning, comparison, detect=detect)
+            notes, result = comparison.notes, render(form, bold=is_bold(output), raw=raw)
     show_notes(notes)
     show_apostrophes([result], form, raw=raw)
     write(result, output)
+
+
+def _check_detect(detect: float | None, view: str) -> None:
+    """Raise before anything is read if there is nothing to plan."""
+    if detect is not None and view != "power":
+        raise UsageError(f"--detect {detect:g} has no meaning with --show {view}", remedy="add --show power")
+    if detect is not None and not 0 < detect < float("inf"):
+        raise UsageError(f"--detect is {detect:g}, but must be above 0", remedy="give a difference, as in 0.05")
 
 
 def _compared(engine: str | None, master: str | None) -> "Callable[..., Comparison]":

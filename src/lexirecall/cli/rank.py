@@ -26,7 +26,7 @@ from lexirecall.statistics.aggregate import METHODS
 @click.option(
     "--method", type=click.Choice(tuple(METHODS)), default="winrate", show_default=True,
     help="Rank by mean win rate, Borda points, pairs won (copeland), a Markov chain (mc4), or the order with the "
-    "fewest contradictions (kemeny; at most 8 runs).",
+    "fewest contradictions (kemeny; at most 30 runs).",
 )  # fmt: skip
 @output_options()
 def command(

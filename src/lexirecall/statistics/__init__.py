@@ -21,11 +21,19 @@ from lexirecall.statistics.paired import (
     sign_test,
     wilcoxon,
 )
-from lexirecall.statistics.power import discriminative_power, requests_needed
+from lexirecall.statistics.power import (
+    detectable_effects,
+    detectable_shares,
+    discriminative_power,
+    requests_for_effects,
+    requests_for_preference,
+    share_of_alpha,
+)
 
 __all__ = [
     "CORRECTIONS", "HSD", "METHODS", "TESTS", "Attainable", "Differences", "MaxT", "Method", "Order", "PairedTests",
-    "Summary", "benjamini_hochberg", "bonferroni", "correct", "default_test", "discriminative_power", "effect_sizes",
-    "holm", "least_attainable", "majority", "majority_cycles", "max_t", "order_systems", "paired_t", "randomization",
-    "randomized_tukey_hsd", "requests_needed", "resamples_needed", "sign_test", "tukey_hsd", "wilcoxon",
+    "Summary", "benjamini_hochberg", "bonferroni", "correct", "default_test", "detectable_effects", "detectable_shares",
+    "discriminative_power", "effect_sizes", "holm", "least_attainable", "majority", "majority_cycles", "max_t",
+    "order_systems", "paired_t", "randomization", "randomized_tukey_hsd", "requests_for_effects",
+    "requests_for_preference", "resamples_needed", "share_of_alpha", "sign_test", "tukey_hsd", "wilcoxon",
 ]  # fmt: skip

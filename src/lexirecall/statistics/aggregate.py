@@ -8,7 +8,6 @@ depends on names or on the order in which runs are given: runs that a method can
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import combinations, permutations
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from lexirecall.measures.measure import is_equal
 from lexirecall.preferences import Pairs
 from lexirecall.preferences.by_level import PairBlock, blocks_of_requests
 from lexirecall.preferences.pairs import SignArray, win_rates
+from lexirecall.statistics.kemeny import mean_places
 from lexirecall.sums import ExactSums
 
 Ranked = tuple[FloatArray, IntArray]
@@ -80,7 +80,7 @@ def most_systems(method: str) -> int | None:
     """Return how many runs a method takes; None for any number.
 
     >>> most_systems("kemeny"), most_systems("borda")
-    (8, None)
+    (30, None)
     """
     choice("method", method, METHODS)
     return METHODS[method].most_systems
@@ -89,16 +89,16 @@ def most_systems(method: str) -> int | None:
 def check_method(method: str, num_systems: int) -> None:
     """Raise unless there is such a method, and it takes so many runs.
 
-    >>> check_method("kemeny", 9)
+    >>> check_method("kemeny", 31)
     Traceback (most recent call last):
-    lexirecall.errors.UsageError: kemeny tries every order and takes at most 8 runs, but there are 9
+    lexirecall.errors.UsageError: kemeny is exact and takes at most 30 runs, but there are 31; more would take too long
       choose winrate, borda, copeland or mc4
     """
     most = most_systems(method)
     if most is not None and num_systems > most:
         *others, last = (row.name for row in METHODS.values() if row.most_systems is None)
         raise UsageError(
-            f"{method} tries every order and takes at most {most} runs, but there are {num_systems}",
+            f"{method} is exact and takes at most {most} runs, but there are {num_systems}; more would take too long",
             remedy=f"choose {', '.join(others)} or {last}",
         )
 
@@ -267,14 +267,12 @@ def by_kemeny(pairs: Pairs) -> Ranked:
     >>> by_kemeny(Pairs("", (*"abc",), ("1", "2"), np.sign(grades[:, None] - grades), np.ones((3, 2), bool)))
     (array([-1.5, -1.5, -3. ]), array([1, 1, 3]))
     """
-    wins, num_systems = pairs.wins, len(pairs.systems)
-    orders = np.array([*permutations(range(num_systems))])
-    costs = np.zeros(len(orders), np.int64)
-    for earlier, later in combinations(range(num_systems), 2):
-        costs += wins[orders[:, later], orders[:, earlier]]
-    places = np.argsort(orders[costs == costs.min()], axis=1) + 1
-    scores = -places.mean(axis=0)
-    return scores, shared_ranks(scores)
+    margins = pairs.wins - pairs.wins.T
+    places, num_above = np.empty(len(margins)), 0
+    for members in dominance_classes(_majority(pairs.wins)):  # every best order keeps to these classes
+        places[members] = num_above + mean_places(margins[np.ix_(members, members)])
+        num_above += len(members)
+    return -places, shared_ranks(-places)
 
 
 METHODS: dict[str, Method] = {
@@ -284,7 +282,7 @@ METHODS: dict[str, Method] = {
         Method("borda", "Borda points", by_borda, decimals=1),
         Method("copeland", "pairs won", by_copeland, decimals=1),
         Method("mc4", "MC4", by_mc4),
-        Method("kemeny", "minus mean place", by_kemeny, decimals=2, most_systems=8),
+        Method("kemeny", "minus mean place", by_kemeny, decimals=2, most_systems=30),
     )
 }
 """Every way to order runs, by its name."""

@@ -1,9 +1,10 @@
-"""Power: how many differences a measure shows, and how many queries it would take to show them.
+"""Power: how many differences a measure shows, what these queries can show, and how many queries it would take.
 
-Belongs here: discriminative power, and the number of queries needed.
+Belongs here: discriminative power, and planning: the least effect that can be detected, and the number of queries
+needed for an effect that is named. Not here: power computed from the observed effect, which repeats its p-value.
 
 For every number of queries there is a least effect that the test detects with the desired power. A table of these, made
-once, answers for all pairs: the number needed is the first with a least effect not larger than the observed one.
+once, answers for all pairs: the number needed is the first with a least effect not larger than the one named.
 """
 
 from collections.abc import Callable
@@ -14,8 +15,7 @@ import numpy.typing as npt
 
 from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.measures.measure import TOLERANCE
-from lexirecall.statistics.differences import Summarized
-from lexirecall.statistics.paired import check_chance, effect_sizes
+from lexirecall.statistics.paired import check_chance
 
 LONGEST = 1000  # up to so many requests power is exact, beyond that by the normal distribution
 NODES = 64  # of the quadrature: twice as many change nothing beyond rounding
@@ -33,36 +33,105 @@ def discriminative_power(pvalues: npt.ArrayLike, alpha: float = 0.05) -> float:
     return float(np.mean(defined < alpha)) if defined.size else np.nan
 
 
-def requests_needed(differences: Summarized, *, alpha: float = 0.05, power: float = 0.8) -> FloatArray:
-    """Return how many queries it would take to detect each observed difference by the default test, [P].
+def share_of_alpha(alpha: float, correction: str, num_pairs: int) -> float:
+    """Return the level at which one of many pairs is planned for: alpha/pairs for Holm and Bonferroni, else alpha.
 
-    That is the least number with which the test has p < alpha with the probability `power`, if the observed effect is
-    the true one. It says what to plan, not how sure the observation is. It is at least 2. It is infinite without an
-    effect (or with one below 1e-12, which is rounding), and nan where it is not known: without queries, and below two
-    for sizes.
+    A pair with p below alpha/pairs is significant whatever the others are. With Benjamini and Hochberg's correction the
+    level depends on how many other pairs differ, and alpha is its upper end.
 
-    Sizes are tested by the paired t test, with d_z = mean/sd. Signs are tested by the exact binomial test on wins and
-    losses with the observed share of wins. Their number is then multiplied by the number of queries per untied one and
-    rounded up. The power of that test rises and falls as queries are added one by one; the first number that reaches it
-    is taken.
-
-    The number is exact up to 1000 (untied) queries. Beyond that it comes from the normal distribution. If it takes a
-    mean of s standard errors, it is (s/d)² + z²/2 for t with the critical value z, off by one at most (Guenther 1981).
-    For signs with the share π of wins it is (s/(2π - 1))², off by 2% at most where alpha <= .05 and power >= .5.
-
-    >>> values = np.array([[0.1, 0.3, 0.2, 0.0], [0.1, -0.1, 0.2, -0.1]])
-    >>> from lexirecall.statistics import Differences
-    >>> both = Differences(np.array([0, 0]), np.array([1, 2]), values, np.ones((2, 4), bool))
-    >>> effect_sizes(both).round(2).tolist(), requests_needed(both).tolist()
-    ([1.16, 0.17], [8.0, 285.0])
+    >>> share_of_alpha(0.05, "holm", 10), share_of_alpha(0.05, "bh", 10)
+    (0.005, 0.05)
     """
     check_chance("alpha", alpha)
+    return alpha / max(num_pairs, 1) if correction in ("holm", "bonferroni") else alpha
+
+
+def detectable_effects(num_requests: IntArray, *, alpha: float = 0.05, power: float = 0.8) -> FloatArray:
+    """Return the least effect d_z = mean/sd that the paired t test detects with so many queries, [P].
+
+    That is the least effect with which p < alpha has the probability `power`, for normal differences; nan below two
+    queries. It is exact up to 1000 queries, and from the normal distribution beyond. Times the standard deviation it is
+    the least difference that can be detected.
+
+    >>> detectable_effects(np.array([1, 10, 34, 50])).round(3).tolist()
+    [nan, 0.996, 0.495, 0.404]
+    """
+    _check(alpha, power)
+    n = np.asarray(num_requests)
+    _, bounded = _least_effects_of_t(alpha, power)
+    z, shift = _least_shift_of_normal(alpha, power)
+    within = bounded[np.clip(n, 2, LONGEST) - 2]
+    with np.errstate(divide="ignore"):
+        effects = np.where(n <= LONGEST, within / (1 - within), shift / np.sqrt(np.maximum(n - z**2 / 2, 1)))
+    return np.where(n < 2, np.nan, effects)
+
+
+def detectable_shares(num_untied: IntArray, *, alpha: float = 0.05, power: float = 0.8) -> FloatArray:
+    """Return the least share of wins among so many untied queries that the sign test detects, [P].
+
+    That is the least share with which p < alpha has the probability `power`. It is infinite if p cannot be below alpha,
+    even if every query is won. It is exact up to 1000 queries, and from the normal distribution beyond.
+
+    >>> detectable_shares(np.array([5, 6, 49, 50])).round(3).tolist()
+    [inf, 0.963, 0.698, 0.704]
+    """
+    _check(alpha, power)
+    n = np.asarray(num_untied)
+    _, shift = _least_shift_of_normal(alpha, power)
+    sizes, number = np.unique(np.minimum(n, LONGEST), return_inverse=True)
+    allowed = _losses_allowed(sizes, alpha)
+    balances = np.full(len(sizes), np.inf)
+    balances[allowed >= 0] = _least_balances(sizes[allowed >= 0], allowed[allowed >= 0], power)
+    beyond = shift / np.sqrt(np.maximum(n, 1))
+    return np.asarray((1 + np.where(n <= LONGEST, balances[number.ravel()].reshape(n.shape), beyond)) / 2)
+
+
+def requests_for_effects(effects: FloatArray, *, alpha: float = 0.05, power: float = 0.8) -> FloatArray:
+    """Return how many queries the paired t test needs to detect effects d_z = difference/sd, [P].
+
+    That is the least number, and at least 2, with which p < alpha has the probability `power`. The difference is one
+    that you want to detect. An observed one says nothing new: its power is a function of its p-value (Hoenig and Heisey
+    2001). The number is infinite without an effect (or with one below 1e-12, which is rounding), and nan for nan.
+
+    It is exact up to 1000 queries. Beyond that it comes from the normal distribution. If it takes a mean of s standard
+    errors, it is (s/d)² + z²/2 with the critical value z, off by one at most (Guenther 1981).
+
+    >>> requests_for_effects(np.array([0.2, -0.5, 0.8, 0.0])).tolist()
+    [199.0, 34.0, 15.0, inf]
+    """
+    _check(alpha, power)
+    sizes = np.abs(effects)
+    needed = _by_t_test(np.maximum(sizes, TOLERANCE), alpha, power)
+    return np.where(sizes <= TOLERANCE, np.inf, needed)
+
+
+def requests_for_preference(
+    preference: float, num_untied: IntArray, num_requests: IntArray, *, alpha: float = 0.05, power: float = 0.8
+) -> FloatArray:
+    """Return how many queries the sign test needs to detect a mean preference, (wins - losses)/n, [P].
+
+    The share of ties is that of the queries at hand. It leaves no room for a mean preference above the share of untied
+    queries, so the number is infinite there; it is nan without queries. The power of the test rises and falls as
+    untied queries are added one by one; the first number that reaches it is taken. It is exact up to 1000 untied
+    queries. Beyond that it comes from the normal distribution, (s/b)² for b = wins - losses per untied query, off by 2%
+    at most where alpha <= .05 and power >= .5.
+
+    >>> requests_for_preference(0.4, np.array([10, 5, 3]), np.array([10, 10, 10])).tolist()
+    [49.0, 24.0, inf]
+    """
+    _check(alpha, power)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        balances = abs(preference) * num_requests / num_untied
+        tested, least = _least_effects_of_signs(alpha, power)
+        _, shift = _least_shift_of_normal(alpha, power)
+        needed = _looked_up(np.minimum(balances, 1), tested, least, (shift / balances) ** 2) * num_requests / num_untied
+    needed = np.where((balances > 1 + TOLERANCE) | (balances == 0) | (num_untied == 0), np.inf, needed)
+    return np.where(num_requests == 0, np.nan, np.ceil(needed))
+
+
+def _check(alpha: float, power: float) -> None:
+    check_chance("alpha", alpha)
     check_chance("power", power)
-    if differences.is_signs:
-        return _by_sign_test(differences, alpha, power)
-    effects = np.abs(effect_sizes(differences))
-    needed = _by_t_test(np.maximum(effects, TOLERANCE), alpha, power)
-    return np.where(effects <= TOLERANCE, np.inf, needed)
 
 
 def _by_t_test(effects: FloatArray, alpha: float, power: float) -> FloatArray:
@@ -71,19 +140,8 @@ def _by_t_test(effects: FloatArray, alpha: float, power: float) -> FloatArray:
         bounded = np.where(np.isinf(effects), 1.0, effects / (1 + effects))
     tested, least = _least_effects_of_t(alpha, power)
     z, shift = _least_shift_of_normal(alpha, power)
-    return _looked_up(bounded, tested, least, (shift / effects) ** 2 + z**2 / 2)
-
-
-def _by_sign_test(differences: Summarized, alpha: float, power: float) -> FloatArray:
-    wins, losses, untied = differences.wins, differences.losses, differences.wins + differences.losses
-    with np.errstate(divide="ignore", invalid="ignore"):
-        balance = np.abs(wins - losses) / untied  # 2π - 1
-        tested, least = _least_effects_of_signs(alpha, power)
-        _, shift = _least_shift_of_normal(alpha, power)
-        needed = _looked_up(balance, tested, least, (shift / balance) ** 2) * differences.num_requests / untied
-    needed[wins == losses] = np.inf
-    needed[differences.num_requests == 0] = np.nan
-    return np.ceil(needed)
+    needed = _looked_up(bounded, tested, least, (shift / effects) ** 2 + z**2 / 2)
+    return np.where(np.isnan(effects), np.nan, needed)
 
 
 def _looked_up(effects: FloatArray, tested: IntArray, least: FloatArray, beyond: FloatArray) -> FloatArray:
@@ -140,18 +198,23 @@ def _least_effects_of_signs(alpha: float, power: float) -> tuple[IntArray, Float
 
     Only numbers that allow one more loss: if the losses allowed stay the same, more requests have less power.
     """
-    from scipy.special import bdtr
-
     tested = np.arange(1, LONGEST + 1)
     allowed = _losses_allowed(tested, alpha)
     is_gain = np.diff(allowed, prepend=-1) > 0
-    tested, allowed = tested[is_gain], allowed[is_gain].astype(float)
+    return tested[is_gain], _least_balances(tested[is_gain], allowed[is_gain], power)
+
+
+def _least_balances(untied: IntArray, allowed: IntArray, power: float) -> FloatArray:
+    """Return 2π - 1 for the least share π of wins with which no more losses than allowed have this power."""
+    from scipy.special import bdtr
+
+    losses = allowed.astype(float)
 
     def power_at(effects: FloatArray) -> FloatArray:
         share = (1 + effects) / 2
-        return np.asarray(bdtr(allowed, tested, share) + bdtr(allowed, tested, 1 - share))
+        return np.asarray(bdtr(losses, untied, share) + bdtr(losses, untied, 1 - share))
 
-    return tested, _least(power_at, power, len(tested))
+    return _least(power_at, power, len(untied))
 
 
 def _losses_allowed(untied: IntArray, alpha: float) -> IntArray:

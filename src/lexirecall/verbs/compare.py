@@ -176,7 +176,8 @@ def _compared(
     return MeasureComparison(
         row, differences.a, differences.b, differences.means, differences.wins, differences.ties, differences.losses,
         differences.num_requests, effect_sizes(differences),
-        np.full(len(differences.a), np.nan) if is_sign_test else differences.effective, own, family,
+        np.full(len(differences.a), np.nan) if is_sign_test else differences.effective, differences.deviations,
+        own, family,
     )  # fmt: skip
 
 

@@ -71,6 +71,8 @@ class MeasureComparison:
     """d_z = mean / standard deviation, or for signs the probability of superiority (wins + ties/2)/n."""
     effective: FloatArray
     """The effective number of queries, min(n, 3 (sum d²)²/sum d⁴); nan for the sign test, and if all tie."""
+    deviations: FloatArray
+    """Standard deviation of the differences; nan below two queries."""
     own: PairedTests
     """The test of each pair by itself: the one asked for, or that which suits the measure if all are tested at once."""
     family: FamilyTest

@@ -39,7 +39,7 @@ def rank(
     """Put runs in one order, from a preference between each pair of them on each query.
 
     `preference` is LexiRecall, LexiPrecision, RPP or any measure. `method` is winrate, borda, copeland, mc4 or, for up
-    to eight runs, kemeny. Runs that the method cannot tell apart share a rank. The other arguments are those of
+    to 30 runs, kemeny. Runs that the method cannot tell apart share a rank. The other arguments are those of
     `evaluate`.
 
     >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
