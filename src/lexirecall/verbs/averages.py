@@ -127,8 +127,12 @@ class Averages:
     @property
     def footnote(self) -> str:
         """What is written below a table of the means."""
-        parts = on_win_rates(self.measures, len(self.runs)), self.bootstrapped.footnote if self.bootstrapped else ""
-        return "; ".join(filter(None, parts))
+        return "; ".join(filter(None, (on_win_rates(self.measures, len(self.runs)), self.on_intervals)))
+
+    @property
+    def on_intervals(self) -> str:
+        """What the brackets of a table mean, if it has any."""
+        return "" if self.bootstrapped is None else self.bootstrapped.footnote
 
     def _shown(self, s: int) -> tuple[str, ...]:
         triples = zip(self.cells(s), self.counts[s], self.num_due[s], strict=True)

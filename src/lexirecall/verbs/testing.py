@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 from lexirecall.errors import UsageError
 from lexirecall.fields import check_choices, option
-from lexirecall.manifest import MOST_RESAMPLES
+from lexirecall.manifest import MOST_RESAMPLES, Resampling
 from lexirecall.statistics.corrections import CORRECTIONS
 from lexirecall.statistics.hsd import SIMULTANEOUS
 from lexirecall.statistics.paired import SIGN_TEST_TIES, TESTS
 
 
 @dataclass(frozen=True, slots=True)
-class Testing:
+class Testing(Resampling):
     """How pairs of runs are tested."""
 
     test: str = field(
@@ -29,7 +29,6 @@ class Testing:
         metadata=option("Correction for the many pairs of one measure; hsd needs none.", choices=tuple(CORRECTIONS)),
     )
     alpha: float = field(default=0.05, metadata=option("Significance level.", "number"))
-    seed: int = field(default=0, metadata=option("Seed of the random resamples.", "whole"))
     num_resamples: int = field(
         default=10_000,
         metadata=option(
@@ -48,6 +47,7 @@ class Testing:
     __test__ = False  # pytest would take it for a class of tests
 
     def __post_init__(self) -> None:
+        Resampling.__post_init__(self)  # super() does not find it in a class with slots
         check_choices(self)
         if not 0 < self.alpha < 1:
             raise UsageError(f"alpha is {self.alpha}, but must be above 0 and below 1")
