@@ -112,6 +112,12 @@ def test_ends_are_the_kth_smallest_and_largest(rows: list[list[float]], twentiet
         assert (low, high) == ends if ends else np.isnan([low, high]).all()
 
 
+def test_k_is_exact_although_floats_are_not() -> None:
+    """360 · 0.35/2 is 63, but 62.99… in floats."""
+    ends = percentile_interval(np.arange(1.0, 360).reshape(1, 359), 0.35)
+    assert [end.tolist() for end in ends] == [[63], [297]]
+
+
 def test_ends_are_numpys_where_both_are_defined_alike() -> None:
     """(B + 1) alpha/2 is 50: Weibull's quantile is then a number of the sample."""
     resampled = simulated((3, 999))
@@ -124,7 +130,7 @@ def test_the_interval_is_that_of_scipy_up_to_chance() -> None:
 
     values = simulated((40,)) ** 2
     ours = bootstrap_means(values.reshape(1, 40, 1), num_resamples=20_000)
-    theirs = stats.bootstrap((values,), np.mean, method="percentile", n_resamples=20_000, rng=1).confidence_interval
+    theirs = stats.bootstrap((values,), np.mean, method="percentile", n_resamples=20_000, random_state=1).confidence_interval
     assert (ours.lows.item(), ours.highs.item()) == pytest.approx((theirs.low, theirs.high), abs=0.003)
 
 

@@ -200,7 +200,7 @@ def percentile_interval(resampled: FloatArray, alpha: float) -> tuple[FloatArray
 
 
 def _num_outside(numbers: IntArray, alpha: float) -> IntArray:
-    """Return k; (B + 1) alpha/2 is a whole number if it is one up to rounding, as 40 · 0.05/2 is."""
+    """Return k; (B + 1) alpha/2 is a whole number if it is one up to rounding, as 360 · 0.35/2 is."""
     return np.asarray(np.floor((numbers + 1) * alpha / 2 + 1e-9), np.int64)
 
 
