@@ -91,6 +91,18 @@ def test_words_that_would_make_some_numbers_likelier_are_passed_over(bound: int)
     assert draw_below(bound, 50, np.random.PCG64(5)).tolist() == naive.drawn_below(bound, 50, words(5))
 
 
+def test_the_last_word_that_counts_counts() -> None:
+    """2^64 is 6 more than a multiple of 10, so the last six words are passed over."""
+
+    class Given:
+        left = [2**64 - 1, 2**64 - 6, 2**64 - 7, 3, 14]  # noqa: RUF012 - a test has one of it
+
+        def random_raw(self, size: int) -> Any:
+            return np.array([self.left.pop(0) for _ in range(size)], np.uint64)
+
+    assert draw_below(10, 3, Given()).tolist() == [9, 3, 4]  # type: ignore[arg-type]
+
+
 def test_every_request_is_drawn_equally_often() -> None:
     """Each of 7 cells has 70,000 expected draws with a standard deviation of about 245."""
     total = sum(block.sum(axis=0) for block in resampled_counts(7, 70_000, 1))
@@ -130,7 +142,8 @@ def test_the_interval_is_that_of_scipy_up_to_chance() -> None:
 
     values = simulated((40,)) ** 2
     ours = bootstrap_means(values.reshape(1, 40, 1), num_resamples=20_000)
-    theirs = stats.bootstrap((values,), np.mean, method="percentile", n_resamples=20_000, random_state=1).confidence_interval
+    made = stats.bootstrap((values,), np.mean, method="percentile", n_resamples=20_000, random_state=1)
+    theirs = made.confidence_interval
     assert (ours.lows.item(), ours.highs.item()) == pytest.approx((theirs.low, theirs.high), abs=0.003)
 
 
@@ -171,6 +184,15 @@ def test_means_are_resampled_as_they_are_defined(table: tuple[FloatArray, list[b
             found = made.lows[s, m], made.highs[s, m]
             assert made.num_left_out[s, m] == totals.count(None)
             assert found == pytest.approx(tuple(map(float, ends)), rel=1e-14) if ends else np.isnan(found).all()
+
+
+def test_means_of_many_queries_have_all_their_digits() -> None:
+    values = simulated((1, 300, 1))
+    made = bootstrap_means(values, num_resamples=39)
+    totals = [naive.resampled_total(values.ravel().tolist(), own) for own in draws(300, 39, 0)]
+    ends = naive.percentile_ends(totals, Fraction(1, 20))
+    assert ends is not None
+    assert (made.lows.item(), made.highs.item()) == pytest.approx(tuple(map(float, ends)), rel=4e-16, abs=0)
 
 
 def test_neither_blocks_nor_the_order_of_runs_show(monkeypatch: pytest.MonkeyPatch) -> None:
