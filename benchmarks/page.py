@@ -31,7 +31,7 @@ def rows(name: str, outcome: Outcome) -> Iterator[Row]:
         yield READING_HEADER
         yield from _reading_rows(outcome)
         return
-    if name in ("pairs", "comparisons"):
+    if name in ("pairs", "comparisons", "resamples"):
         yield ("CPU s", *next(iter(outcome.figures.values())))
         yield from ((title, *(f"{each:.3f}" for each in found.values())) for title, found in outcome.figures.items())
         return
@@ -150,6 +150,7 @@ EXPLANATIONS = {
     "query, and to their wins, ties and losses.",
     "comparisons": "CPU seconds within one process, from positions to corrected p-values, intervals and effect "
     "sizes for 5,995 pairs; the first column includes the import of scipy.",
+    "resamples": "CPU seconds within one process that `bootstrap=10_000` adds to `evaluate` and to `rank`.",
     "reading": "CPU seconds within one process, without start-up: the files read plainly, in blocks of 1 MB and at "
     "once, then from text to positions by the compiled reader, then the judgments. For deep, plain reading is "
     "unpacking.",

@@ -20,6 +20,7 @@ PAIRS = {
     "110 runs × 249 queries, 70 relevant": (110, 249, 70),
     "21 runs × 6,000 queries, 20 relevant": (21, 6000, 20),
 }
+RESAMPLED = {"126 runs × 50 queries, 70 relevant": (126, 50, 70)}
 """Systems, requests and relevant items."""
 
 
@@ -110,6 +111,11 @@ def comparisons(setting: Setting) -> Outcome:
     return _inside("All pairs tested under seven measures", "statistics_of_pairs", most, min(3, setting.repeats))
 
 
+def resamples(setting: Setting) -> Outcome:
+    """Measure 10,000 resamples of the requests, within one process each time."""
+    return _inside("10,000 resamples of the queries, seven measures", "resamples", RESAMPLED, min(3, setting.repeats))
+
+
 def _inside(title: str, script: str, shapes: Mapping[str, tuple[int, ...]], repeats: int) -> Outcome:
     """Run a script that prints seconds, and keep their medians."""
     outcome = Outcome(title)
@@ -191,6 +197,7 @@ SUITES: dict[str, Callable[[Setting], Outcome]] = {
     "deep": against_peers("deep", "Deep: 10 runs × 30 queries × 10,000 documents, gz"),
     "pairs": pairs,
     "comparisons": comparisons,
+    "resamples": resamples,
     "tiny": start_up,
     "reading": reading,
     "threads": threads,
@@ -199,7 +206,7 @@ SUITES: dict[str, Callable[[Setting], Outcome]] = {
     "tables": tables(4),
 }
 BASELINES = {"tiny": "import numpy", "threads": "one run", "memory": "", "reading": "", "pairs": "", "comparisons": ""}
-BASELINES |= {"table": "text", "tables": "text"}
+BASELINES |= {"table": "text", "tables": "text", "resamples": ""}
 """The row that the others are compared with, if it is not ours."""
 
 

@@ -35,6 +35,11 @@ def verdicts(outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
         yield "randomized HSD of the same, 10,000 permutations: under 20 CPU s", f"{seconds:.1f} s", seconds < 20
         seconds = found["max-T, 10,000"] / 7
         yield "max-T of the same, 10,000 sign patterns, one measure: under 30 CPU s", f"{seconds:.1f} s", seconds < 30
+    if "resamples" in outcomes:
+        found = next(iter(outcomes["resamples"].figures.values()))
+        seconds = found["means and win rates"] + found["ranks by winrate"]
+        aim = "10,000 resamples of 126 runs × 50 queries, for means, win rates and ranks: under 5 CPU s"
+        yield aim, f"{seconds:.1f} s", seconds < 5
     if "reading" in outcomes:
         found = outcomes["reading"].figures["robust"]
         ratio = found["native"] / found["in blocks"]

@@ -16,7 +16,7 @@ import lexirecall
 from lexirecall.cli import COMMANDS, group
 from lexirecall.cli.help import headings
 from lexirecall.fields import offered
-from lexirecall.manifest import READING, Policies
+from lexirecall.manifest import READING, Policies, Resampling
 from lexirecall.measures import GROUPS, MEASURES
 from lexirecall.measures.references import REFERENCES
 from lexirecall.measures.row import Row
@@ -138,14 +138,21 @@ def options_page() -> str:
         "# Options",
         "An option has one meaning and one default, in Python and on the command line. Every verb that takes\n"
         "judgments and runs takes the options of the first three lists (`lexirecall explain` does not take\n"
-        "`--providers`). `compare` and `report` also take those of the last. The page [Conventions](conventions.md)\n"
-        "explains what they do. This page is generated.",
+        "`--providers`). `eval`, `rank`, `compare` and `report` also take those of the fourth; `compare` and `report`\n"
+        "take those of the last too. [Conventions](conventions.md), [Resampling](bootstrap.md) and\n"
+        "[Comparing runs](compare.md) explain what they do. This page is generated.",
     ]
     written = {option.name: option for option in _options(_command("report"))}  # which takes them all
-    for record in (Policies, *READING, Testing):
+    for record in (Policies, *READING, Resampling, Testing):
+        own = [field for field, _ in offered(record) if field.name not in inherited_by(record)]
         parts.append(f"## {(record.__doc__ or '').partition('.')[0]}")
-        parts.append("\n".join(_keyword_line(written[field.name], repr(field.default)) for field, _ in offered(record)))
+        parts.append("\n".join(_keyword_line(written[field.name], repr(field.default)) for field in own))
     return "\n\n".join(parts) + "\n"
+
+
+def inherited_by(record: type) -> set[str]:
+    """Return the names of the options that a record has from another one, which lists them."""
+    return {field.name for base in record.__bases__ if base is not object for field, _ in offered(base)}
 
 
 def _keyword_line(option: click.Option, default: str) -> str:

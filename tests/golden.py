@@ -45,6 +45,7 @@ TESTING = (
     "--correction holm", "--correction bonferroni", "--correction bh", "--correction none", "--alpha 0.2", "--alpha 1",
     "--resamples 0", "--test-ties drop", "--test-ties split", "--test nothing",
 )  # fmt: skip
+BOOTSTRAP = ("--bootstrap 99", "--bootstrap 99 --seed 3 --alpha 0.2", "--bootstrap 99 --alpha 0.01")
 FORMATS = tuple(f"-f {form}" for form in tables.FORMATS)
 AP = "-m AP -m LexiRecall -f jsonl"
 _TABLES = "--columns document=film,grade=stars"
@@ -79,6 +80,12 @@ CASES: dict[str, list[str]] = {
         *(f"eval {THREE} {form}" for form in (*FORMATS, "-f trec")),
         *(f"eval {TWO} -q {form}" for form in (*FORMATS, "-f trec")),
         *_reading("eval", THREE, "-q -f jsonl"),
+        *(f"eval {THREE} --bootstrap 99 {form}" for form in FORMATS),
+        *(f"eval {TWO} -m AP -m NumRet -m LastRel --bootstrap 200 --seed 3 {option}" for option in (
+            "-q", "--sort AP --digits 2", "--queries intersection -f jsonl", "--manifest made.json -f tsv")),
+        *(f"eval {TWO} {option}" for option in (
+            "--bootstrap 99 --providers owners.tsv -f jsonl", "--bootstrap 99 -f trec", "--bootstrap 38",
+            "--bootstrap 0", "--bootstrap 99 --seed -1", "--bootstrap 99 --engine spark")),
         f"eval {TWO} --providers owners.tsv -m WorstProvider -m TSE",
         f"eval {TWO} -m nope -m APP -m P",
         f"eval {TWO} -m nDCG(rel=2) -m AP(rel=3) -m Bpref -m Judged@3 -m LastRel -f tsv -o out.tsv --manifest m.json",
@@ -111,6 +118,8 @@ CASES: dict[str, list[str]] = {
         *(f"compare {TWO} {AP} {form}" for form in (*FORMATS, "-f pref_eval")),
         *_reading("compare", THREE, AP),
         *(f"compare {THREE} {option} {AP}" for option in TESTING),
+        *(f"compare {THREE} {option} -m AP -m LexiRecall" for option in BOOTSTRAP),
+        *(f"compare {TWO} --bootstrap 99 {option}" for option in ("-f jsonl", "--show pairs", "-f pref_eval")),
         *(f"compare {THREE} -f pref_eval {option}" for option in ("--no-relevant zero", "--test t", "-m AP -m RPP")),
         f"compare {TWO} {AP} -o out.jsonl",
         "compare odd.txt odd.run even.run -m AP -f csv --raw",
@@ -120,6 +129,10 @@ CASES: dict[str, list[str]] = {
         *(f"rank {THREE} --method {name}" for name in ("winrate", "borda", "copeland", "mc4", "kemeny")),
         *(f"rank {THREE} {form}" for form in FORMATS),
         *_reading("rank", THREE, "-f jsonl"),
+        *(f"rank {THREE} --bootstrap 99 {form}" for form in FORMATS),
+        *(f"rank {THREE} --bootstrap 200 --seed 3 --method {name}" for name in ("winrate", "borda", "copeland", "mc4",
+                                                                                "kemeny")),
+        f"rank {THREE} -m AP --bootstrap 38",
         f"rank {THREE} -m AP -f tsv -o out.tsv --raw",
         f"rank {THREE} -m nope",
         "rank qrels.txt a.run",
@@ -139,6 +152,8 @@ CASES: dict[str, list[str]] = {
         f"report {TWO} -o out.html -m AP",
         *_reading("report", TWO, "-m AP -o out.html"),
         *(f"report {THREE} {option} -m AP -m LexiRecall -o out.html" for option in TESTING),
+        *(f"report {THREE} {option} -m AP -m LexiRecall -o out.html" for option in BOOTSTRAP),
+        "report qrels.txt a.run -m AP --bootstrap 99 -o out.html",
         f"report {TWO} -o out.html --plots a.run",
     ],
     "study": [

@@ -870,6 +870,34 @@ def all_permutations_within(num_requests: int, num_systems: int) -> Iterator[tup
 # Paired tests of one pair of systems, from differences in whole numbers, so that sums are exact
 
 
+# Resamples
+
+
+def drawn_below(bound: int, number: int, words: Iterator[int]) -> list[int]:
+    """Remainders of random words of 64 bits; words from the highest multiple of the bound on are passed over."""
+    accepted = (word for word in words if word < 2**64 // bound * bound)
+    return [next(accepted) % bound for _ in range(number)]
+
+
+def resampled_total(values: list[float], drawn: list[int], *, is_sum: bool = False) -> Fraction | None:
+    """The mean of what is drawn, or its sum; nan is left out, and None is the mean of nothing."""
+    there = [Fraction(values[q]) for q in drawn if not math.isnan(values[q])]
+    return None if not there else sum(there, Fraction(0)) / (1 if is_sum else len(there))
+
+
+def percentile_ends(numbers: Iterable[Fraction | None], alpha: Fraction) -> tuple[Fraction, Fraction] | None:
+    """The k-th smallest and the k-th largest number, k being (n + 1) alpha/2 rounded down; None where that is 0."""
+    ascending = sorted(number for number in numbers if number is not None)
+    k = math.floor((len(ascending) + 1) * alpha / 2)
+    return (ascending[k - 1], ascending[-k]) if k else None
+
+
+def shares_of_first(ranks: list[list[int]]) -> list[Fraction]:
+    """How often each system is first, given its rank in each resample; those who are first together share one."""
+    shares = [[Fraction(rank == 1, own.count(1)) for rank in own] for own in ranks]
+    return [sum(column, Fraction(0)) / len(ranks) for column in zip(*shares, strict=True)]
+
+
 def share_of_flips(numbers: list[int]) -> Fraction:
     """The share of all ways to flip signs that give a sum as far from 0."""
     ways = product((1, -1), repeat=len(numbers))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MOST_ITEMS = 2**53  # positions are computed as floats, and each must be exact
 MOST_RESAMPLES = 10**8  # more would take days, or too much memory
+MOST_BOOTSTRAPS = 10**5  # all are kept, and more would not move an interval
 
 
 class Scored(Protocol):
@@ -243,6 +244,35 @@ class Sources:
             raise UsageError(
                 "engine_options are given, but no engine is", remedy="add --engine duckdb, or engine='duckdb' in Python"
             )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resampling:
+    """How uncertain means, win rates and ranks are.
+
+    >>> Resampling(bootstrap=0)
+    Traceback (most recent call last):
+    lexirecall.errors.UsageError: bootstrap is 0, but must be a whole number from 1 to 100000
+    """
+
+    bootstrap: int | None = field(
+        default=None,
+        metadata=option(
+            "Resample the queries N times, and print percentile intervals of means and win rates; 10,000 are usual.",
+            "whole",
+            least=1,
+            most=MOST_BOOTSTRAPS,
+            metavar="N",
+        ),
+    )
+    """None: no resamples, and no intervals."""
+    seed: int = field(default=0, metadata=option("Seed of the random resamples.", "whole"))
+
+    def __post_init__(self) -> None:
+        if self.bootstrap is not None and not (1 <= self.bootstrap <= MOST_BOOTSTRAPS and self.bootstrap % 1 == 0):
+            raise UsageError(f"bootstrap is {self.bootstrap}, but must be a whole number from 1 to {MOST_BOOTSTRAPS}")
+        if not (self.seed >= 0 and self.seed % 1 == 0):
+            raise UsageError(f"seed is {self.seed}, but must be a whole number of at least 0")
 
 
 READING = (Conventions, Sources)

@@ -12,6 +12,7 @@ from lexirecall.positions import Projection
 from lexirecall.preferences import Pairs
 from lexirecall.statistics import Order
 from lexirecall.verbs.averages import Averages
+from lexirecall.verbs.bootstrapped import Bootstrapped
 from lexirecall.verbs.comparison import Comparison, FamilyTest, MeasureComparison
 from lexirecall.verbs.explain import Explanation
 from lexirecall.verbs.explanation import QueryExplanation, Side
@@ -19,6 +20,7 @@ from lexirecall.verbs.rank import Ranking
 from lexirecall.verbs.scores import Scores
 
 __all__ = [
-    "Averages", "Comparison", "Explanation", "FamilyTest", "Manifest", "MeasureComparison", "Note", "Order", "Pairs",
+    "Averages", "Bootstrapped", "Comparison", "Explanation", "FamilyTest", "Manifest", "MeasureComparison", "Note",
+    "Order", "Pairs",
     "Projection", "ProviderExposure", "QueryExplanation", "Ranking", "Report", "Scores", "Side", "Study",
 ]  # fmt: skip

@@ -23,6 +23,7 @@ from lexirecall.cli.options import (
 )
 from lexirecall.errors import UsageError
 from lexirecall.fields import names_of
+from lexirecall.tables import FOR_PEOPLE, FORMATS
 from lexirecall.verbs.comparison import VIEWS, Comparison
 from lexirecall.verbs.testing import Testing
 
@@ -77,11 +78,15 @@ def command(
       lexirecall compare qrels.txt runs/*.run --baseline bm25.run -m LexiRecall -m nDCG@10 -f latex
       lexirecall compare qrels.txt runs/*.run --test max-t --seed 7 -f jsonl -o pairs.jsonl
       lexirecall compare qrels.txt runs/*.run --show power --detect 0.02
+      lexirecall compare qrels.txt bm25.run dense.run -m AP --bootstrap 10000 --seed 1
       lexirecall compare qrels.parquet runs/ --engine spark --master spark://host:7077 --test sign
     """
     check_files([qrels, *runs, options["corpus_size"], options["providers"]], ("-o", output))
-    check_engine(engine, master, "sums and counts", ("-f pref_eval", form == "pref_eval"))
+    resampled = options["bootstrap"] is not None
+    check_engine(engine, master, "sums and counts", ("-f pref_eval", form == "pref_eval"), ("--bootstrap", resampled))
     _check_detect(detect, view)
+    if resampled:
+        _check_shown(view, form)
     from lexirecall.output import write
 
     with shown_warnings():
@@ -134,3 +139,13 @@ def _check_nothing_is_tested(context: click.Context) -> None:
                 f"{parameter.opts[0]} does not work with -f pref_eval, which writes every pair and no test",
                 remedy="leave it out, or choose -f jsonl",
             )
+
+
+def _check_shown(view: str, form: str) -> None:
+    """Raise if what is printed has no place for the intervals of means."""
+    if view != VIEWS[0] or form in FORMATS.keys() - {*FOR_PEOPLE}:
+        printed = f"--show {view}" if view != VIEWS[0] else f"-f {form}"
+        raise UsageError(
+            f"--bootstrap adds intervals to the table of runs, and {printed} does not print it",
+            remedy="leave it out; lexirecall eval has the intervals, as rows too",
+        )

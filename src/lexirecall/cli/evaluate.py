@@ -16,15 +16,20 @@ from lexirecall.cli.options import (
     measures_option,
     output_options,
     reading_options,
+    record_options,
     show_apostrophes,
     show_notes,
     shown_warnings,
 )
+from lexirecall.errors import UsageError
+from lexirecall.fields import names_of
+from lexirecall.manifest import Resampling
 
 
 @click.command("eval", cls=Documented)
 @partial(reading_options, without=("engine",))
 @measures_option
+@record_options(Resampling)
 @click.option("-q", "--per-query", is_flag=True, help="Also print the value for each query.")
 @click.option("--manifest", metavar="FILE", help="Write the conventions used, and what was left out, to FILE as JSON.")
 @engine_options
@@ -56,6 +61,7 @@ def command(
       lexirecall eval qrels.txt bm25.run dense.run.gz
       lexirecall eval qrels.txt bm25.run -m AP,nDCG@10 -q -f jsonl
       lexirecall eval qrels.txt runs/*.run --sort AP --digits 3 -f latex
+      lexirecall eval qrels.txt bm25.run dense.run -m AP --bootstrap 10000 --seed 1
       lexirecall eval qrels.txt runs/*.run -m LastRel -m Depth@0.95 --corpus-size 528155
       lexirecall eval qrels.txt bm25.run --providers publishers.tsv
       lexirecall eval ratings.parquet knn.parquet --level 4 --columns document=movie,grade=stars
@@ -63,14 +69,21 @@ def command(
     """
     inputs = [qrels, *runs, options["corpus_size"], options["providers"]]
     check_files(inputs, ("-o", output), *([("--manifest", manifest)] if manifest is not None else []))
-    check_engine(engine, master, "means", ("-q", per_query), ("-f trec", form == "trec"))
+    resampled = options["bootstrap"] is not None
+    check_engine(engine, master, "means", ("-q", per_query), ("-f trec", form == "trec"), ("--bootstrap", resampled))
+    if resampled and form == "trec":
+        raise UsageError(
+            "--bootstrap does not work with -f trec, which has no place for intervals",
+            remedy="leave it out, or choose another format, such as -f tsv",
+        )
     from lexirecall.output import write_all
 
     with shown_warnings():
         if engine == "spark":
             from lexirecall.engines.spark_files import evaluate_files
 
-            averages = evaluate_files(qrels, list(runs), measures or None, master=master, **options)
+            taken = {name: value for name, value in options.items() if name not in names_of(Resampling)}
+            averages = evaluate_files(qrels, list(runs), measures or None, master=master, **taken)
             averages = laid_out(averages, sort, digits)
             result, record = averages.render(form, bold=is_bold(output), raw=raw), averages.manifest
         else:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import click
 
 from lexirecall.fields import names_of
-from lexirecall.manifest import READING, Policies
+from lexirecall.manifest import READING, Policies, Resampling
 
 _OUTPUT = ("per_query", "view", "sort", "digits", "form", "output", "raw", "manifest", "title", "plots")
 _ENGINE = ("engine", "engine_options", "master")
@@ -51,6 +51,7 @@ def headings(options: list[str]) -> Iterator[tuple[str, list[str]]]:
         return
     kinds = {
         "Tests": _names_of_tests(options),
+        "Resampling": list(names_of(Resampling)),
         "Output": list(_OUTPUT),
         "Reading rules": rules,
         "Large tables": list(_ENGINE),
@@ -68,4 +69,4 @@ def _names_of_tests(options: list[str]) -> list[str]:
         return []
     from lexirecall.verbs.testing import Testing  # not on top: most commands can do without the tests
 
-    return ["baseline", *names_of(Testing)]
+    return ["baseline", *(name for name in names_of(Testing) if name not in names_of(Resampling))]

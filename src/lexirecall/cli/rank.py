@@ -10,10 +10,12 @@ from lexirecall.cli.options import (
     is_bold,
     output_options,
     reading_options,
+    record_options,
     show_apostrophes,
     show_notes,
     shown_warnings,
 )
+from lexirecall.manifest import Resampling
 from lexirecall.statistics.aggregate import METHODS
 
 
@@ -28,6 +30,7 @@ from lexirecall.statistics.aggregate import METHODS
     help="Rank by mean win rate, Borda points, pairs won (copeland), a Markov chain (mc4), or the order with the "
     "fewest contradictions (kemeny; at most 30 runs).",
 )  # fmt: skip
+@record_options(Resampling)
 @output_options()
 def command(
     qrels: str,
@@ -40,12 +43,15 @@ def command(
 ) -> None:
     """Put runs into one order, from the preference between each pair of runs on every query.
 
-    Runs that the method cannot tell apart share a rank. If the majority preferences have a cycle, a note says so.
+    Runs that the method cannot tell apart share a rank. If the majority preferences have a cycle, a note says so. With
+    --bootstrap, the runs are ordered again in each resample of the queries (winrate, borda and copeland). It adds the
+    interval of each score, how often each run comes first, and the range of its ranks.
 
     \b
     Examples:
       lexirecall rank qrels.txt runs/*.run
       lexirecall rank qrels.txt runs/*.run --method mc4 -f jsonl
+      lexirecall rank qrels.txt runs/*.run --bootstrap 10000 --seed 1
       lexirecall rank qrels.txt bm25.run dense.run fused.run -m RPP --method kemeny
     """
     check_files([qrels, *runs, options["corpus_size"], options["providers"]], ("-o", output))

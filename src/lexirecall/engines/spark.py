@@ -173,7 +173,12 @@ def sort_keys(
 
 
 def check_added_up(testing: Testing) -> None:
-    """Raise if a test needs more than sums and counts."""
+    """Raise if a test, or the bootstrap, needs more than sums and counts."""
+    if testing.bootstrap is not None:
+        raise UsageError(
+            "Spark cannot resample the queries: the bootstrap needs every value, and Spark returns sums and counts",
+            remedy="leave it out; or project the runs (engine='duckdb' if they are large), then compare",
+        )
     if testing.test not in ("auto", *ADDED_UP):
         raise UsageError(
             f"Spark can run only the tests t and sign: {testing.test} needs every difference",

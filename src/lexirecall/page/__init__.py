@@ -27,6 +27,7 @@ from lexirecall.plots import drawing_files, has_converter
 from lexirecall.positions import Positions
 from lexirecall.svg import Drawing
 from lexirecall.tables import Table
+from lexirecall.verbs.bootstrapped import check_bootstrap
 from lexirecall.verbs.explain import check_single_order
 from lexirecall.verbs.given import asked_of, positions_of
 from lexirecall.verbs.testing import Testing
@@ -62,6 +63,7 @@ def report(
     (['new', 'old'], 'Old and new')
     """
     testing, policies = taken(Testing, options), taken(Policies, options)
+    check_bootstrap(testing, testing.alpha)
     _check_places(output, plots)
     _check_kept(output, plots, [] if isinstance(qrels, Positions) else [qrels, runs], options)
     check_single_order(among(Conventions, options))

@@ -23,7 +23,7 @@ from lexirecall.tables import Table
 from lexirecall.verbs.census import Census
 from lexirecall.verbs.compare import compare_scores, index_of
 from lexirecall.verbs.comparison import Comparison
-from lexirecall.verbs.evaluate import evaluate
+from lexirecall.verbs.evaluate import evaluate, with_intervals
 from lexirecall.verbs.explain import check_single_order
 from lexirecall.verbs.given import asked_measures
 from lexirecall.verbs.scores import Scores
@@ -67,9 +67,12 @@ class Findings:
             if baseline is not None:
                 problem = f"the baseline is {baseline!r}, but there is only one run, so there is nothing to compare"
                 raise UsageError(problem, remedy="give two or more runs, or leave the baseline out")
-            return cls(positions, evaluate(positions, measures=rows, **asdict(policies)), None, testing, policies)
+            scores = evaluate(positions, measures=rows, **asdict(policies))
+            scores = with_intervals(scores, testing, alpha=testing.alpha, show_progress=show_progress)
+            return cls(positions, scores, None, testing, policies)
         reference = index_of(baseline, positions.systems)
         scores = evaluate(positions, measures=with_lexirecall(rows), **asdict(policies))
+        scores = with_intervals(scores, testing, alpha=testing.alpha, show_progress=show_progress)
         comparison = compare_scores(
             positions, scores, testing, policies, reference=reference, show_progress=show_progress
         )
@@ -103,7 +106,8 @@ class Findings:
         if self.comparison is not None:
             return self.comparison.table()
         table = self.scores.table()
-        return Table(table.header, tuple((f"a {run}", *means) for run, *means in table.rows))
+        rows = tuple((f"a {run}", *means) for run, *means in table.rows)
+        return Table(table.header, rows, footnote=self.scores.averages.on_intervals)
 
     @cached_property
     def projection(self) -> Projection:

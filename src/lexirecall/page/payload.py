@@ -123,7 +123,17 @@ def _leaderboard(findings: Findings) -> dict[str, Any]:
         "marks": [[table.marks.get((r, c), "") for c in columns] for r in range(len(places))],
         "better_than": _better_than(findings),
         "best": [[(r, c) in table.best for c in columns] for r in range(len(places))],
+        **_intervals(findings),
     }
+
+
+def _intervals(findings: Findings) -> dict[str, Any]:
+    """Return the bootstrap intervals of the means, if the requests were resampled."""
+    made, places = findings.scores.averages.bootstrapped, findings.places
+    if made is None:
+        return {}
+    low, high = (rounded(ends[places], _ALL_DIGITS) for ends in (made.lows, made.highs))
+    return {"intervals": {"low": low, "high": high, "note": made.footnote}}
 
 
 def _better_than(findings: Findings) -> list[list[int]] | None:

@@ -1,12 +1,20 @@
 """Statistics: what the differences between runs are worth.
 
 Belongs here: tests of pairs (`paired`), corrections for many of them (`corrections`), all pairs at once (`maxt`,
-`hsd`), whether a test can find anything (`attainable`), how much a measure can tell apart (`power`), and one order of
-runs (`aggregate`). Numbers in, numbers out. Not here: names of runs, and tables.
+`hsd`), whether a test can find anything (`attainable`), how much a measure can tell apart (`power`), one order of runs
+(`aggregate`), and how much all that depends on which queries there are (`bootstrap`). Numbers in, numbers out. Not
+here: names of runs, and tables.
 """
 
 from lexirecall.statistics.aggregate import METHODS, Method, Order, majority, majority_cycles, order_systems
 from lexirecall.statistics.attainable import Attainable, least_attainable, resamples_needed
+from lexirecall.statistics.bootstrap import (
+    ResampledMeans,
+    ResampledOrder,
+    bootstrap_means,
+    bootstrap_order,
+    significant_ranks,
+)
 from lexirecall.statistics.corrections import CORRECTIONS, benjamini_hochberg, bonferroni, correct, holm
 from lexirecall.statistics.differences import Differences, Summary
 from lexirecall.statistics.hsd import HSD, randomized_tukey_hsd, tukey_hsd
@@ -32,8 +40,9 @@ from lexirecall.statistics.power import (
 
 __all__ = [
     "CORRECTIONS", "HSD", "METHODS", "TESTS", "Attainable", "Differences", "MaxT", "Method", "Order", "PairedTests",
-    "Summary", "benjamini_hochberg", "bonferroni", "correct", "default_test", "detectable_effects", "detectable_shares",
-    "discriminative_power", "effect_sizes", "holm", "least_attainable", "majority", "majority_cycles", "max_t",
-    "order_systems", "paired_t", "randomization", "randomized_tukey_hsd", "requests_for_effects",
-    "requests_for_preference", "resamples_needed", "share_of_alpha", "sign_test", "tukey_hsd", "wilcoxon",
+    "ResampledMeans", "ResampledOrder", "Summary", "benjamini_hochberg", "bonferroni", "bootstrap_means",
+    "bootstrap_order", "correct", "default_test", "detectable_effects", "detectable_shares", "discriminative_power",
+    "effect_sizes", "holm", "least_attainable", "majority", "majority_cycles", "max_t", "order_systems", "paired_t",
+    "randomization", "randomized_tukey_hsd", "requests_for_effects", "requests_for_preference", "resamples_needed",
+    "share_of_alpha", "sign_test", "significant_ranks", "tukey_hsd", "wilcoxon",
 ]  # fmt: skip

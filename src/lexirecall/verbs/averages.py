@@ -21,6 +21,7 @@ from lexirecall.names import Evaluable, parse_names
 from lexirecall.preferences import Preference
 from lexirecall.sums import ExactSums
 from lexirecall.tables import Table, number, render
+from lexirecall.verbs.bootstrapped import ENDS, Bootstrapped
 
 COLUMNS = ("run", "query", "measure", "value")
 
@@ -46,6 +47,8 @@ class Averages:
     manifest: Manifest
     digits: int | None = None
     """Decimals in tables; those of each measure if None."""
+    bootstrapped: Bootstrapped | None = None
+    """The intervals of the means, if the queries were resampled."""
 
     def order_of(self, sort: str) -> IntArray:
         """Return the runs in the order `given`, by `name`, or by one of the measures, the best first.
@@ -75,6 +78,7 @@ class Averages:
             means=self.means[order],
             counts=self.counts[order],
             num_due=self.num_due[order],
+            bootstrapped=None if self.bootstrapped is None else self.bootstrapped.in_order(order),
         )
 
     @property
@@ -83,9 +87,27 @@ class Averages:
         return self.manifest.notes
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Give one row for each mean: run, query ("all"), measure, value (None if undefined)."""
-        for run, means in zip(self.runs, self.means, strict=True):
-            yield from rows_of(run, "all", self.measures, means)
+        """Give one row for each mean: run, query ("all"), measure, value (None if undefined).
+
+        If the queries were resampled, also boot_low and boot_high.
+        """
+        for s in range(len(self.runs)):
+            yield from self.rows_of_run(s)
+
+    def rows_of_run(self, s: int) -> Iterator[dict[str, Any]]:
+        """Give the rows of one run."""
+        rows = rows_of(self.runs[s], "all", self.measures, self.means[s])
+        if self.bootstrapped is None:
+            yield from rows
+            return
+        ends = zip(self.bootstrapped.lows[s].tolist(), self.bootstrapped.highs[s].tolist(), strict=True)
+        for row, pair in zip(rows, ends, strict=True):
+            yield row | dict(zip(ENDS, map(defined, pair), strict=True))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the rows."""
+        return COLUMNS if self.bootstrapped is None else (*COLUMNS, *ENDS)
 
     def to_dict(self) -> dict[str, dict[str, float | None]]:
         """Return {run: {measure: mean}}; None where undefined."""
@@ -94,16 +116,37 @@ class Averages:
     def table(self) -> Table:
         """Lay the means out, one row a run.
 
-        A mean over fewer queries than it should have is followed by their number in brackets, and is never the best.
+        A mean over fewer queries than it should have is followed by their number in brackets, and is never the best. If
+        the queries were resampled, a mean is followed by its interval.
         """
         header = ("run", *headings(self.measures))
         rows = tuple((run, *self._shown(s)) for s, run in enumerate(self.runs))
         best = frozenset((s, c + 1) for s, c in self._best())
-        return Table(header, rows, best=best, footnote=on_win_rates(self.measures, len(self.runs)))
+        return Table(header, rows, best=best, footnote=self.footnote)
+
+    @property
+    def footnote(self) -> str:
+        """What is written below a table of the means."""
+        return "; ".join(filter(None, (on_win_rates(self.measures, len(self.runs)), self.on_intervals)))
+
+    @property
+    def on_intervals(self) -> str:
+        """What the brackets of a table mean, if it has any."""
+        return "" if self.bootstrapped is None else self.bootstrapped.footnote
 
     def _shown(self, s: int) -> tuple[str, ...]:
-        triples = zip(numbers(self.measures, self.means[s], self.digits), self.counts[s], self.num_due[s], strict=True)
+        triples = zip(self.cells(s), self.counts[s], self.num_due[s], strict=True)
         return tuple(text if count in (0, due) else f"{text} ({count})" for text, count, due in triples)
+
+    def cells(self, s: int) -> tuple[str, ...]:
+        """Return the means of one run as a table shows them, with their intervals if there are any."""
+        means = numbers(self.measures, self.means[s], self.digits)
+        if self.bootstrapped is None:
+            return means
+        lows, highs = (
+            numbers(self.measures, ends[s], self.digits) for ends in (self.bootstrapped.lows, self.bootstrapped.highs)
+        )
+        return tuple(map(with_interval, means, lows, highs))
 
     def _best(self) -> Iterator[tuple[int, int]]:
         """Give the cells with the best mean of each measure, equal ones too, where there is something to choose."""
@@ -115,7 +158,7 @@ class Averages:
 
     def render(self, form: str = "table", *, bold: bool = False, raw: bool = False) -> str:
         """Return the means in one of the formats of the command line."""
-        return render(form, self.table(), self.rows(), COLUMNS, bold=bold, raw=raw)
+        return render(form, self.table(), self.rows(), self.columns, bold=bold, raw=raw)
 
     def __str__(self) -> str:
         return "\n".join([self.table().to_text(), *(f"note: {note.text}" for note in self.notes)])
@@ -143,6 +186,15 @@ def order_by_mean(measure: Evaluable, means: FloatArray) -> IntArray:
     return np.argsort(-measure.direction * means, kind="stable")
 
 
+def with_interval(value: str, low: str, high: str) -> str:
+    """Write an interval after a value, if there is one.
+
+    >>> with_interval("0.39", "0.33", "0.44"), with_interval("0.39", "-", "-")
+    ('0.39 [0.33, 0.44]', '0.39')
+    """
+    return value if low == "-" else f"{value} [{low}, {high}]"
+
+
 def rows_of(run: str, query: str, measures: Sequence[Evaluable], values: FloatArray) -> Iterator[dict[str, Any]]:
     """Give one row for each value of one run: run, query, measure, value."""
     for measure, value in named(measures, values).items():
@@ -151,8 +203,12 @@ def rows_of(run: str, query: str, measures: Sequence[Evaluable], values: FloatAr
 
 def named(measures: Sequence[Evaluable], values: FloatArray) -> dict[str, float | None]:
     """Return {measure: value}; None where undefined."""
-    pairs = zip(measures, values.tolist(), strict=True)
-    return {str(measure): None if math.isnan(value) else value for measure, value in pairs}
+    return {str(measure): defined(value) for measure, value in zip(measures, values.tolist(), strict=True)}
+
+
+def defined(value: float) -> float | None:
+    """Return a number, None if it is undefined."""
+    return None if math.isnan(value) else value
 
 
 def numbers(measures: Sequence[Evaluable], values: FloatArray, digits: int | None = None) -> tuple[str, ...]:

@@ -30,9 +30,10 @@ from lexirecall.statistics.maxt import MAX_T, MaxT, max_t
 from lexirecall.statistics.paired import TESTS, PairedTests, effect_sizes
 from lexirecall.sums import ExactSums
 from lexirecall.verbs.averages import Averages
+from lexirecall.verbs.bootstrapped import check_bootstrap
 from lexirecall.verbs.cautions import cautions
 from lexirecall.verbs.comparison import Comparison, FamilyTest, MeasureComparison
-from lexirecall.verbs.evaluate import evaluate
+from lexirecall.verbs.evaluate import evaluate, with_intervals
 from lexirecall.verbs.given import asked_of, num_given, positions_of
 from lexirecall.verbs.rank import compared_pairs
 from lexirecall.verbs.scores import Scores
@@ -62,15 +63,16 @@ def compare(
     0.03125
     """
     testing, policies = taken(Testing, options), taken(Policies, options)
+    check_bootstrap(testing, testing.alpha)
     rows = asked_of(qrels, measures, options)
     check_number(num_given(qrels, runs, options))
     positions = positions_of(qrels, runs, rows, options)
     check_number(len(positions.systems))
     reference = index_of(baseline, positions.systems)
+    show_progress = options.get("show_progress", False)
     scores = evaluate(positions, measures=None if measures is None else rows, **asdict(policies))
-    return compare_scores(
-        positions, scores, testing, policies, reference=reference, show_progress=options.get("show_progress", False)
-    )
+    scores = with_intervals(scores, testing, alpha=testing.alpha, show_progress=show_progress)
+    return compare_scores(positions, scores, testing, policies, reference=reference, show_progress=show_progress)
 
 
 def compare_scores(

@@ -204,7 +204,8 @@ class Comparison(Convertible):
         for c, compared in enumerate(self.measures, 1):
             better = compared.better(len(places), self.alpha)[np.ix_(places, places)]
             marks |= {(r, c): mark for r in range(len(places)) if (mark := self._mark(better, r, labels))}
-        return Table(plain.header, rows, best=best, marks=marks, footnote=self._footnote())
+        footnote = "; ".join(filter(None, (self._footnote(), self.averages.on_intervals)))
+        return Table(plain.header, rows, best=best, marks=marks, footnote=footnote)
 
     def sorted_by(self, sort: str) -> "Comparison":
         """Return the comparison with the runs in another order: `given`, by `name`, or by a measure, the best first."""

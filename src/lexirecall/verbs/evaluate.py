@@ -4,6 +4,7 @@ Belongs here: the verb. Not here: its result (scores), formulas (measures), layo
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,16 +13,17 @@ from lexirecall.errors import UsageError, listed
 from lexirecall.fields import taken, takes
 from lexirecall.formats import Qrels, Runs
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
-from lexirecall.manifest import READING, Note, Policies
+from lexirecall.manifest import READING, Note, Policies, Resampling
 from lexirecall.names import Evaluable, Names
 from lexirecall.positions import Positions, Projection
 from lexirecall.preferences import Preference
+from lexirecall.verbs.bootstrapped import Bootstrapped, check_bootstrap, conventions_of
 from lexirecall.verbs.given import asked_of, positions_of
 from lexirecall.verbs.scores import Scores
 from lexirecall.verbs.tally import Tally
 
 
-@takes(Policies, *READING)
+@takes(Resampling, Policies, *READING)
 def evaluate(
     qrels: Qrels | Positions, runs: Runs | None = None, measures: Names | None = None, **options: Any
 ) -> Scores:
@@ -32,7 +34,8 @@ def evaluate(
     many calls. A document is relevant if its grade is at least `level`. `options` have the names that they have on the
     command line. `providers` says who provides the documents: a file of lines `document provider`,
     {document: provider} or {document: [provider, …]}. Without `measures`, the default measures of the command line are
-    computed. The value of a preference such as LexiRecall is the win rate against the other runs.
+    computed. The value of a preference such as LexiRecall is the win rate against the other runs. `bootstrap` is how
+    often to resample the queries, from `seed`, for the 95 % interval of each mean and win rate.
 
     >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
     >>> runs = {"early": {"q1": ["a", "x", "y", "b"], "q2": ["c"]}, "late": {"q1": ["x", "a", "b"], "q2": ["z", "c"]}}
@@ -47,7 +50,8 @@ def evaluate(
     >>> evaluate(positions, measures=["AP", "AP(rel=2)"]).to_dict()
     {'run': {'AP': 0.8333333333333333, 'AP(rel=2)': 1.0}}
     """
-    policies = taken(Policies, options)
+    policies, resampling = taken(Policies, options), taken(Resampling, options)
+    check_bootstrap(resampling)
     asked = asked_of(qrels, measures, options)
     positions = positions_of(qrels, runs, asked, options)
     num_systems, ties = positions.shape[0], positions.conventions.ties
@@ -55,7 +59,24 @@ def evaluate(
     values, num_due = values_of(positions, rows, policies)
     tally = Tally.of(positions, rows, policies, values, num_due)
     averages = tally.averages(rows, policies, left_out=left_out)
-    return Scores(averages, positions.requests, values, positions.frame_library, positions.judgments.request_type)
+    request_type = positions.judgments.request_type
+    scores = Scores(averages, positions.requests, values, positions.frame_library, request_type)
+    return with_intervals(scores, resampling, show_progress=options.get("show_progress", False))
+
+
+def with_intervals(
+    scores: Scores, resampling: Resampling, *, alpha: float = 0.05, show_progress: bool | None = False
+) -> Scores:
+    """Return scores with an interval of each mean, if resamples are asked for; the manifest records them."""
+    if resampling.bootstrap is None:
+        return scores
+    made = Bootstrapped.of(scores.values, scores.measures, resampling, alpha=alpha, show_progress=show_progress)
+    manifest = replace(
+        scores.manifest,
+        conventions={**scores.manifest.conventions, **conventions_of(resampling)},
+        notes=(*scores.notes, *made.notes),
+    )
+    return replace(scores, averages=replace(scores.averages, bootstrapped=made, manifest=manifest))
 
 
 def values_of(positions: Positions, measures: Sequence[Evaluable], policies: Policies) -> tuple[FloatArray, IntArray]:

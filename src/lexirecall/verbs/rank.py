@@ -13,21 +13,26 @@ import numpy as np
 from lexirecall.errors import UsageError, counted, listed
 from lexirecall.fields import taken, takes
 from lexirecall.formats import Qrels, Runs
-from lexirecall.manifest import READING, Note, Policies
+from lexirecall.manifest import READING, Note, Policies, Resampling
 from lexirecall.names import Evaluable, parse_preference
 from lexirecall.positions import Positions
 from lexirecall.preferences import Pairs, Preference
 from lexirecall.statistics.aggregate import METHODS, Order, check_method, most_systems, order_systems
+from lexirecall.statistics.bootstrap import ResampledOrder, bootstrap_order, check_resampled
 from lexirecall.tables import Table, number, render
 from lexirecall.text import visible
+from lexirecall.verbs.averages import with_interval
+from lexirecall.verbs.bootstrapped import ENDS, check_bootstrap, few_queries, percent, resamples
 from lexirecall.verbs.conversion import ColumnValues, Convertible, columns_of
 from lexirecall.verbs.evaluate import evaluate
 from lexirecall.verbs.given import num_given, positions_of
 
 _COLUMNS = ("run", "rank", "score")
+_RESAMPLED = (*ENDS, "first", "rank_low", "rank_high")
+_ALPHA = 0.05
 
 
-@takes(Policies, *READING)
+@takes(Resampling, Policies, *READING)
 def rank(
     qrels: Qrels | Positions,
     runs: Runs | None = None,
@@ -39,7 +44,8 @@ def rank(
     """Put runs in one order, from a preference between each pair of them on each query.
 
     `preference` is LexiRecall, LexiPrecision, RPP or any measure. `method` is winrate, borda, copeland, mc4 or, for up
-    to 30 runs, kemeny. Runs that the method cannot tell apart share a rank. The other arguments are those of
+    to 30 runs, kemeny. Runs that the method cannot tell apart share a rank. `bootstrap` is how often to resample the
+    queries, from `seed`, and to order the runs again by winrate, borda or copeland. The other arguments are those of
     `evaluate`.
 
     >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
@@ -52,15 +58,39 @@ def rank(
     note: judged queries that a run does not answer (of 2: same 1) count as the worst case, nothing retrieved \
 (--queries intersection leaves them out)
     """
-    policies, row = taken(Policies, options), parse_preference(preference)
+    policies, resampling, row = taken(Policies, options), taken(Resampling, options), parse_preference(preference)
+    check_bootstrap(resampling, _ALPHA)
+    if resampling.bootstrap is not None:
+        check_resampled(method)
     _check_number(num_given(qrels, runs, options, most_systems(method)), method)
     positions = positions_of(qrels, runs, [row], options)
     _check_number(len(positions.systems), method)
     scores = evaluate(positions, measures=[row.measure or row], **asdict(policies))
     pairs = compared_pairs(positions, row, policies)
     order = order_systems(pairs, method)
-    notes = (*scores.notes, *_not_compared(pairs), *_in_cycles(pairs, order))
-    return Ranking(positions.systems, str(row), order, notes, positions.frame_library)
+    resampled = _resampled(pairs, method, resampling, show_progress=options.get("show_progress", False))
+    notes = (
+        *scores.notes,
+        *_not_compared(pairs),
+        *_in_cycles(pairs, order),
+        *few_queries(resampled.num_queries if resampled else 0),
+    )
+    return Ranking(positions.systems, str(row), order, notes, positions.frame_library, resampled)
+
+
+def _resampled(
+    pairs: Pairs, method: str, resampling: Resampling, *, show_progress: bool | None
+) -> ResampledOrder | None:
+    if resampling.bootstrap is None:
+        return None
+    return bootstrap_order(
+        pairs,
+        method,
+        num_resamples=resampling.bootstrap,
+        seed=resampling.seed,
+        alpha=_ALPHA,
+        show_progress=show_progress,
+    )
 
 
 def _check_number(num_runs: int | None, method: str) -> None:
@@ -138,6 +168,8 @@ class Ranking(Convertible):
     order: Order
     notes: tuple[Note, ...]
     frame_library: str = ""
+    resampled: ResampledOrder | None = None
+    """What becomes of the order when the queries are resampled, if that is asked for."""
 
     @property
     def method(self) -> str:
@@ -145,28 +177,55 @@ class Ranking(Convertible):
         return self.order.method
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Give run, rank and score of each run, best first; equal ones in the order given."""
+        """Give run, rank and score of each run, best first; equal ones in the order given.
+
+        If the queries were resampled, also the interval of the score (boot_low, boot_high), the share of the resamples
+        in which the run is first, and the resampling range of its rank (rank_low, rank_high).
+        """
         scores, ranks = self.order.scores.tolist(), self.order.ranks.tolist()
         for s in self.order.best_first:
-            yield {"run": self.runs[s], "rank": ranks[s], "score": scores[s]}
+            yield {"run": self.runs[s], "rank": ranks[s], "score": scores[s], **self._resampled_fields(s)}
+
+    def _resampled_fields(self, s: int) -> dict[str, Any]:
+        if (made := self.resampled) is None:
+            return {}
+        columns = made.lows, made.highs, made.first, made.rank_lows, made.rank_highs
+        return {name: column[s].item() for name, column in zip(_RESAMPLED, columns, strict=True)}
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the rows."""
+        return _COLUMNS if self.resampled is None else (*_COLUMNS, *_RESAMPLED)
 
     def _conversion(self) -> tuple[ColumnValues, str]:
-        return columns_of(self.rows(), _COLUMNS), self.frame_library
+        return columns_of(self.rows(), self.columns), self.frame_library
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
-        """Return {run: {"rank": rank, "score": score}}, best first."""
-        return {row["run"]: {"rank": row["rank"], "score": row["score"]} for row in self.rows()}
+        """Return {run: {"rank": rank, "score": score}}, best first, with what the rows have in addition."""
+        return {row.pop("run"): row for row in self.rows()}
 
     def table(self) -> Table:
         """Lay the order out, best first; the best is emphasized, unless all are."""
-        shown, rows = METHODS[self.method], list(self.rows())
-        cells = tuple((row["run"], str(row["rank"]), number(row["score"], shown.decimals)) for row in rows)
+        rows = list(self.rows())
         best = frozenset((r, 2) for r, row in enumerate(rows) if row["rank"] == 1 and rows[-1]["rank"] > 1)
-        return Table(("run", "rank", shown.title), cells, best=best)
+        header = ("run", "rank", METHODS[self.method].title)
+        if self.resampled is None:
+            return Table(header, tuple(map(self._cells, rows)), best=best)
+        cells, footnote = tuple(map(self._resampled_cells, rows)), _on_resamples(self.resampled)
+        return Table((*header, "first", "resampling range"), cells, best=best, footnote=footnote)
+
+    def _cells(self, row: dict[str, Any]) -> tuple[str, ...]:
+        return row["run"], str(row["rank"]), number(row["score"], METHODS[self.method].decimals)
+
+    def _resampled_cells(self, row: dict[str, Any]) -> tuple[str, ...]:
+        run, place, score = self._cells(row)
+        low, high = (number(row[end], METHODS[self.method].decimals) for end in ENDS)
+        places = f"{row['rank_low']} to {row['rank_high']}"
+        return run, place, with_interval(score, low, high), number(row["first"], 3), places
 
     def render(self, form: str = "table", *, bold: bool = False, raw: bool = False) -> str:
         """Return the order in one of the formats of the command line."""
-        return render(form, self.table(), self.rows(), _COLUMNS, bold=bold, raw=raw)
+        return render(form, self.table(), self.rows(), self.columns, bold=bold, raw=raw)
 
     def __str__(self) -> str:
         return "\n".join([self.table().to_text(), *(f"note: {visible(note.text)}" for note in self.notes)])
@@ -174,3 +233,13 @@ class Ranking(Convertible):
     def _repr_html_(self) -> str:
         notes = "".join(f"<p><small>{escape(visible(note.text))}</small></p>" for note in self.notes)
         return self.table().to_html() + notes
+
+
+def _on_resamples(made: ResampledOrder) -> str:
+    """Return what is written below a table of an order that was resampled."""
+    covered = percent(made.alpha)
+    return (
+        f"[low, high]: {covered} bootstrap interval; first: share of the resamples in which the run is first; "
+        f"resampling range: its ranks in the middle {covered} of the resamples, not a confidence interval of its rank "
+        f"{resamples(made.num_resamples, made.seed)}"
+    )

@@ -14,7 +14,8 @@ from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.manifest import Manifest, Note
 from lexirecall.names import Evaluable
 from lexirecall.tables import Table, number, render
-from lexirecall.verbs.averages import COLUMNS, Averages, headings, named, numbers, on_win_rates, rows_of
+from lexirecall.verbs.averages import COLUMNS, Averages, headings, named, numbers, rows_of
+from lexirecall.verbs.bootstrapped import ENDS
 from lexirecall.verbs.conversion import ColumnValues, columns_of, to_arrow, to_library, to_pandas, to_polars
 
 _MEANS = ("run", "measure", "value")
@@ -79,10 +80,14 @@ class Scores:
         return replace(self, averages=replace(self.averages, digits=digits))
 
     def rows(self, *, per_query: bool = False) -> Iterator[dict[str, Any]]:
-        """Give one row for each value: run, query ("all" for the mean), measure, value (None if undefined)."""
-        for s, run in enumerate(self.runs):
-            yield from self._query_rows(s) if per_query else ()
-            yield from rows_of(run, "all", self.measures, self.means[s])
+        """Give one row for each value: run, query ("all" for the mean), measure, value (None if undefined).
+
+        If the queries were resampled, also boot_low and boot_high, which are None for a single query.
+        """
+        absent = {} if self.averages.bootstrapped is None else dict.fromkeys(ENDS)
+        for s in range(len(self.runs)):
+            yield from (row | absent for row in self._query_rows(s)) if per_query else ()
+            yield from self.averages.rows_of_run(s)
 
     def _query_rows(self, s: int) -> Iterator[dict[str, Any]]:
         for query, values in zip(self.queries, self.values[s], strict=True):
@@ -114,14 +119,16 @@ class Scores:
 
     def _columns(self, *, per_query: bool) -> ColumnValues:
         if not per_query:
-            return columns_of(self.averages.rows(), _MEANS)
+            ends = () if self.averages.bootstrapped is None else ENDS
+            return columns_of(self.averages.rows(), (*_MEANS, *ends))
         columns = columns_of((row for s in range(len(self.runs)) for row in self._query_rows(s)), COLUMNS)
         return {**columns, "query": column_as_given(columns["query"], self.query_type)}
 
     def to_pandas(self, *, per_query: bool = False) -> Any:
         """Return a pandas data frame of means: run, measure, value; or of each query: run, query, measure, value.
 
-        With `per_query` there is a row for each query and none for the mean. The ids of queries have the type that
+        With `per_query` there is a row for each query and none for the mean. Means of resampled queries also have the
+        columns boot_low and boot_high. The ids of queries have the type that
         they have in the judgments, so that a table of queries or users can be merged; undefined is NaN.
 
         >>> from lexirecall import evaluate
@@ -157,20 +164,20 @@ class Scores:
         """Lay the means out, one row a run; or one row for each query of each run."""
         if not per_query:
             return self.averages.table()
-        rows = [
-            (run, query, *numbers(self.measures, values, self.averages.digits))
-            for s, run in enumerate(self.runs)
-            for query, values in zip((*self.queries, "all"), (*self.values[s], self.means[s]), strict=True)
-        ]
-        header, footnote = ("run", "query", *headings(self.measures)), on_win_rates(self.measures, len(self.runs))
-        return Table(header, tuple(rows), numbers_from=2, footnote=footnote)
+        rows: list[tuple[str, ...]] = []
+        for s, run in enumerate(self.runs):
+            cells = (numbers(self.measures, values, self.averages.digits) for values in self.values[s])
+            rows += [(run, query, *own) for query, own in zip(self.queries, cells, strict=True)]
+            rows.append((run, "all", *self.averages.cells(s)))
+        header = ("run", "query", *headings(self.measures))
+        return Table(header, tuple(rows), numbers_from=2, footnote=self.averages.footnote)
 
     def render(self, form: str = "table", *, per_query: bool = False, bold: bool = False, raw: bool = False) -> str:
         """Return the result in one of the formats of the command line."""
         if form == "trec":
             return self.to_trec(per_query=per_query)
         table, rows = self.table(per_query=per_query), self.rows(per_query=per_query)
-        return render(form, table, rows, COLUMNS, bold=bold, raw=raw)
+        return render(form, table, rows, self.averages.columns, bold=bold, raw=raw)
 
     def to_trec(self, *, per_query: bool = False) -> str:
         """Return lines as trec_eval prints them: name, query, value; with its names where it has them."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from lexirecall.errors import UsageError
 from lexirecall.fields import check_choices, option
-from lexirecall.manifest import MOST_RESAMPLES
+from lexirecall.manifest import MOST_RESAMPLES, Resampling
 from lexirecall.statistics.corrections import CORRECTIONS
 from lexirecall.statistics.differences import Summarized
 from lexirecall.statistics.hsd import LAYOUTS
@@ -17,7 +17,7 @@ from lexirecall.statistics.paired import SIGN_TEST_TIES, TESTS, default_test
 
 
 @dataclass(frozen=True, slots=True)
-class Testing:
+class Testing(Resampling):
     """How pairs of runs are tested."""
 
     test: str = field(
@@ -34,7 +34,6 @@ class Testing:
         ),
     )
     alpha: float = field(default=0.05, metadata=option("Significance level.", "number"))
-    seed: int = field(default=0, metadata=option("Seed of the random resamples.", "whole"))
     num_resamples: int | None = field(
         default=None,
         metadata=option(
@@ -53,6 +52,7 @@ class Testing:
     __test__ = False  # pytest would take it for a class of tests
 
     def __post_init__(self) -> None:
+        Resampling.__post_init__(self)  # super() does not find it in a class with slots
         check_choices(self)
         if not 0 < self.alpha < 1:
             raise UsageError(f"alpha is {self.alpha}, but must be above 0 and below 1")

@@ -25,6 +25,7 @@
  * @property {string[]} requests
  * @property {Measure[]} measures
  * @property {(number | null)[][]} means by system and measure
+ * @property {{ low: Column[], high: Column[], note: string }} [intervals] of the means, if queries were resampled
  * @property {string[][]} marks by system and measure
  * @property {number[][] | null} [better_than] by system and measure: how many are significantly worse
  * @property {boolean[][]} best by system and measure

@@ -56,7 +56,8 @@ function leaderboardHead() {
       });
       if (kind) cell.append(kind);
       const marks = D.baseline == null ? "significantly better than" : "against the baseline";
-      writtenAs(cell, text, ...(k < 0 ? [] : [`${text} ${marks}`]));
+      const ends = D.intervals ? [`${text} low`, `${text} high`] : [];
+      writtenAs(cell, text, ...(k < 0 ? [] : [`${text} ${marks}`, ...ends]));
       return k < 0 ? [cell, th("run")] : cell;
     }),
   );
@@ -96,8 +97,13 @@ function valueCell(s, k, highest, longest) {
     D.best[s][k] ? h("strong", null, text) : text,
   );
   const className = isCount ? "count" : isCrowded() ? "wrapped" : null;
-  writtenAs(cell, exact(value), D.marks[s][k]);
+  const ends = D.intervals ? [D.intervals.low[s][k], D.intervals.high[s][k]] : [];
+  writtenAs(cell, exact(value), D.marks[s][k], ...ends.map(exact));
   cell.append(h("sup", { title: mark ? label : null, class: className, "--length": longest }, mark));
+  if (ends[0] != null) {
+    const [low, high] = ends.map((end) => number(end, D.measures[k].decimals ?? 4));
+    cell.append(h("span", { class: "interval" }, `[${low}, ${high}]`));
+  }
   return cell;
 }
 
@@ -174,6 +180,7 @@ export function drawLeaderboard() {
         })
       : note("No run matches the filter."),
     D.systems.length > 1 && note(footnote()),
+    D.intervals && note(`${D.intervals.note}.`),
     isCrowded() &&
       h(
         "button",

@@ -1,0 +1,338 @@
+"""Bootstrap: how much means, win rates and the order of runs depend on which queries happened to be there.
+
+Belongs here: resamples of the queries, and what means, scores and ranks become in them. Not here: tests of pairs
+(`paired`), the methods that order runs (`aggregate`), names of runs, and tables.
+
+A resample has as many queries as count, drawn with replacement, the same ones for every run and every measure. The
+interval is Efron's percentile interval: of B resampled numbers, from the k-th smallest to the k-th largest, where k is
+(B + 1) alpha/2, rounded down (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, section 12.5).
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lexirecall.errors import UsageError
+from lexirecall.judgments import BoolArray, FloatArray, IntArray
+from lexirecall.measures.measure import TOLERANCE
+from lexirecall.preferences import Pairs
+from lexirecall.preferences.by_level import blocks_of_requests
+from lexirecall.preferences.pairs import win_rates
+from lexirecall.progress import Progress
+from lexirecall.statistics.aggregate import by_borda, most_systems
+from lexirecall.statistics.paired import check_chance, check_count
+
+_BLOCK = 2**20  # draws per block, which take tens of megabytes
+_KEPT = 2**23  # resampled means that are kept at a time: 64 MB
+_EXACT = 52  # bits of a float that sums of rounded values may fill, with one to spare for what rounding adds
+
+Resampled = Callable[[FloatArray], FloatArray]
+"""From how often each request is drawn, [B, Q], to the numbers of each resample, [B, …]."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ResampledMeans:
+    """Percentile intervals of the means of S runs × M measures."""
+
+    lows: FloatArray
+    """[S, M]; nan where too few resamples have a value."""
+    highs: FloatArray
+    num_left_out: IntArray
+    """How many resamples have no value and are left out of the interval, [S, M]."""
+    num_queries: int
+    """How many queries were resampled: those with a value for any run and measure."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ResampledOrder:
+    """What becomes of an order of S runs in resamples of the queries; all arrays are [S]."""
+
+    lows: FloatArray
+    """Where the percentile interval of the score begins."""
+    highs: FloatArray
+    first: FloatArray
+    """Share of the resamples in which the run comes first; runs that are first together share one equally."""
+    rank_lows: IntArray
+    """Where the resampling range of the rank begins: its k-th smallest. It is not a confidence interval of a rank."""
+    rank_highs: IntArray
+    num_queries: int
+    """How many queries were resampled: those on which at least two runs are compared."""
+    num_resamples: int
+    seed: int
+    alpha: float
+
+
+def bootstrap_means(
+    values: FloatArray,
+    *,
+    is_sum: BoolArray | None = None,
+    num_resamples: int = 10_000,
+    seed: int = 0,
+    alpha: float = 0.05,
+    show_progress: bool | None = False,
+) -> ResampledMeans:
+    """Return the percentile interval of each mean, or of each sum where `is_sum` says so, [M].
+
+    `values` are those of S runs × Q queries × M measures; nan is left out of a mean, in resamples as elsewhere. Queries
+    without any value are not drawn.
+
+    >>> values = np.array([0.0, 0.2, 0.4, 0.6, 0.8, 1.0]).reshape(1, 6, 1)
+    >>> resampled = bootstrap_means(values, num_resamples=999)
+    >>> resampled.lows.round(4).tolist(), resampled.highs.round(4).tolist()
+    ([[0.2333]], [[0.8]])
+    """
+    check_resamples(num_resamples, alpha)
+    check_count("seed", seed, 0)
+    num_systems, _, num_measures = values.shape
+    counting = values[:, ~np.isnan(values).all(axis=(0, 2))].transpose(1, 0, 2)
+    cells = counting.reshape(len(counting), num_systems * num_measures)
+    sums = np.tile(np.zeros(num_measures, bool) if is_sum is None else is_sum, num_systems)
+    lows, highs, left_out = np.full(len(sums), np.nan), np.full(len(sums), np.nan), np.zeros(len(sums), np.int64)
+    width = max(1, _KEPT // num_resamples)
+    parts = [slice(start, start + width) for start in range(0, len(sums), width)] if len(cells) else []
+    with Progress("resampling", num_resamples * len(parts), shown=show_progress) as progress:
+        for part in parts:
+            means = _means(cells[:, part], sums[part])
+            resampled = _collected(means, resampled_counts(len(cells), num_resamples, seed), progress)
+            lows[part], highs[part] = percentile_interval(resampled, alpha)
+            left_out[part] = np.isnan(resampled).sum(axis=1)
+    shape = num_systems, num_measures
+    return ResampledMeans(lows.reshape(shape), highs.reshape(shape), left_out.reshape(shape), len(cells))
+
+
+def bootstrap_order(
+    pairs: Pairs,
+    method: str = "winrate",
+    *,
+    num_resamples: int = 10_000,
+    seed: int = 0,
+    alpha: float = 0.05,
+    show_progress: bool | None = False,
+) -> ResampledOrder:
+    """Order the runs again in each resample of the queries, by winrate, borda or copeland.
+
+    >>> grades = np.array([[3, 3, 3, 0, 0], [2, 2, 2, 3, 3], [1, 1, 1, 2, 2], [0, 0, 0, 1, 1]])
+    >>> pairs = Pairs("", (*"abcd",), (*"12345",), np.sign(grades[:, None] - grades), np.ones((4, 5), bool))
+    >>> order = bootstrap_order(pairs, num_resamples=999)
+    >>> order.first.round(3).tolist(), order.rank_lows.tolist(), order.rank_highs.tolist()
+    ([0.331, 0.669, 0.0, 0.0], [1, 1, 2, 3], [4, 2, 3, 4])
+    """
+    check_resampled(method)
+    check_resamples(num_resamples, alpha)
+    check_count("seed", seed, 0)
+    compared = _compared(pairs)
+    score, tolerance = RESAMPLED[method](compared)
+    num_requests = len(compared.requests)
+    with Progress("resampling", num_resamples, shown=show_progress) as progress:
+        scores = _collected(score, resampled_counts(num_requests, num_resamples, seed), progress)
+    ranks = _ranks(scores, tolerance)
+    is_best = ranks == 1
+    first = (is_best / is_best.sum(axis=0)).mean(axis=1)
+    rank_lows, rank_highs = (ends.astype(np.int64) for ends in percentile_interval(ranks.astype(float), alpha))
+    ends = percentile_interval(scores, alpha)
+    return ResampledOrder(*ends, first, rank_lows, rank_highs, num_requests, num_resamples, seed, alpha)
+
+
+def significant_ranks(better: BoolArray) -> tuple[IntArray, IntArray]:
+    """Return the best and the worst rank that tests of all pairs leave to each run, [S].
+
+    They are 1 + the number of runs that are significantly better, and S - the number of runs that are significantly
+    worse. `better` says which run, the row, is significantly better than which, the column, [S, S].
+
+    >>> significant_ranks(np.array([[False, False, True], [False, False, False], [False, False, False]]))
+    (array([1, 1, 2]), array([2, 3, 3]))
+    """
+    return 1 + better.sum(axis=0), len(better) - better.sum(axis=1)
+
+
+def check_resamples(num_resamples: int, alpha: float) -> None:
+    """Raise if there are too few resamples for an interval.
+
+    >>> check_resamples(20, 0.05)
+    Traceback (most recent call last):
+    lexirecall.errors.UsageError: 20 resamples are too few for a 95 % interval
+      take 39 or more; 10,000 are usual
+    """
+    check_chance("alpha", alpha)
+    check_count("bootstrap", num_resamples, 1)
+    if _num_outside(np.array(num_resamples), alpha) < 1:
+        raise UsageError(
+            f"{num_resamples:,} resamples are too few for a {100 * (1 - alpha):g} % interval",
+            remedy=f"take {int(np.ceil(2 / alpha)) - 1:,} or more; 10,000 are usual",
+        )
+
+
+def check_resampled(method: str) -> None:
+    """Raise unless a method that orders runs can be repeated in thousands of resamples.
+
+    >>> check_resampled("mc4")
+    Traceback (most recent call last):
+    lexirecall.errors.UsageError: the bootstrap would have to solve mc4 anew in each resample, which takes too long
+      choose winrate, borda or copeland, or leave the bootstrap out
+    """
+    most_systems(method)  # raises if there is no such method
+    if method not in RESAMPLED:
+        *others, last = RESAMPLED
+        raise UsageError(
+            f"the bootstrap would have to solve {method} anew in each resample, which takes too long",
+            remedy=f"choose {', '.join(others)} or {last}, or leave the bootstrap out",
+        )
+
+
+# Intervals
+
+
+def percentile_interval(resampled: FloatArray, alpha: float) -> tuple[FloatArray, FloatArray]:
+    """Return the k-th smallest and the k-th largest of each row of resampled numbers, [C, B]; nan is left out.
+
+    k is (n + 1) alpha/2, rounded down, where n numbers of a row are not nan. Where k is 0, both ends are nan.
+
+    >>> percentile_interval(np.array([[3.0, 1, 2, 5, 4, 7, 6], [1, 2, 3, np.nan, np.nan, np.nan, np.nan]]), 0.5)
+    (array([2., 1.]), array([6., 3.]))
+    """
+    numbers = np.count_nonzero(~np.isnan(resampled), axis=1)
+    k = _num_outside(numbers, alpha)
+    low_at, high_at = np.where(k > 0, k - 1, 0), np.where(k > 0, numbers - k, 0)
+    ascending = np.partition(resampled, np.unique([low_at, high_at]), axis=1)  # nan is last
+    row = np.arange(len(resampled))
+    return np.where(k > 0, ascending[row, low_at], np.nan), np.where(k > 0, ascending[row, high_at], np.nan)
+
+
+def _num_outside(numbers: IntArray, alpha: float) -> IntArray:
+    """Return k; (B + 1) alpha/2 is a whole number if it is one up to rounding, as 360 · 0.35/2 is."""
+    return np.asarray(np.floor((numbers + 1) * alpha / 2 + 1e-9), np.int64)
+
+
+# Resamples
+
+
+def resampled_counts(num_requests: int, num_resamples: int, seed: int) -> Iterator[FloatArray]:
+    """Give how often each request is drawn in each resample, in blocks [B, Q]; the same for blocks of any size.
+
+    They come from the raw bits of a named generator: numpy promises never to change these, but not what it makes of
+    them.
+    """
+    bits = np.random.PCG64(seed)
+    size = max(1, _BLOCK // max(num_requests, 1))
+    for start in range(0, num_resamples, size):
+        num_rows = min(size, num_resamples - start)
+        drawn = draw_below(num_requests, num_rows * num_requests, bits).reshape(num_rows, num_requests)
+        cells = drawn + num_requests * np.arange(num_rows)[:, None]
+        counts = np.bincount(cells.ravel(), minlength=cells.size)
+        yield counts.reshape(cells.shape).astype(float)
+
+
+def draw_below(bound: int, number: int, bits: np.random.PCG64) -> IntArray:
+    """Draw whole numbers below a bound, all equally likely.
+
+    A word of 64 bits gives its remainder. The highest words, which are too few to give every remainder once more, are
+    passed over.
+    """
+    last = np.uint64(2**64 - 1 - 2**64 % max(bound, 1))
+    words = bits.random_raw(number)
+    while len(words := words[words <= last]) < number:
+        words = np.concatenate([words, bits.random_raw(number - len(words))])
+    return (words % np.uint64(max(bound, 1))).astype(np.int64)
+
+
+def _collected(resampled: Resampled, blocks: Iterator[FloatArray], progress: Progress) -> FloatArray:
+    """Return the numbers of all resamples, [C, B]."""
+    collected = []
+    for block in blocks:
+        collected.append(np.ascontiguousarray(resampled(block).T))
+        progress.advance(len(block))
+    return np.concatenate(collected, axis=1)
+
+
+def _means(values: FloatArray, is_sum: BoolArray) -> Resampled:
+    """Return what gives the mean, or the sum, of each column of values, [Q, C], in each resample; nan without any."""
+    is_defined = ~np.isnan(values)
+    terms = np.where(is_defined, values, 0.0)
+    coarse = _on_grid(terms)
+    fine = _on_grid(terms - coarse)
+    weights = None if is_defined.all() else is_defined.astype(float)
+
+    def means(counts: FloatArray) -> FloatArray:
+        numbers = np.full((1, 1), float(len(values))) if weights is None else counts @ weights
+        divisors = np.where(is_sum, 1.0, np.maximum(numbers, 1.0))
+        return np.where(numbers > 0, (counts @ coarse + counts @ fine) / divisors, np.nan)
+
+    return means
+
+
+def _on_grid(values: FloatArray) -> FloatArray:
+    """Round values, [Q, C], so slightly that all sums of Q of them are exact, whoever adds them in whatever order.
+
+    Q times the largest value of a column fills 52 bits. What rounding takes away is rounded, and added up, in the same
+    way. So neither the size of a block nor the machine shows in a mean.
+    """
+    _, exponents = np.frexp(len(values) * np.abs(values).max(axis=0, initial=0.0))
+    return np.asarray(np.ldexp(np.rint(np.ldexp(values, _EXACT - exponents)), exponents - _EXACT))
+
+
+# Orders
+
+
+def _compared(pairs: Pairs) -> Pairs:
+    """Return the pairs on the requests on which at least two systems are compared."""
+    chosen = np.flatnonzero(pairs.taking_part.sum(axis=0) > 1)
+    requests = tuple(pairs.requests[q] for q in chosen.tolist())
+    return replace(
+        pairs, requests=requests, values=pairs.values[:, :, chosen], taking_part=pairs.taking_part[:, chosen]
+    )
+
+
+def _resampled_winrate(pairs: Pairs) -> tuple[Resampled, float]:
+    """Resample the win rates, which are 1/2 without a request."""
+    every = blocks_of_requests(len(pairs.systems), np.ones(len(pairs.requests), np.int64))
+    rates = win_rates(((requests, pairs.values[:, :, requests]) for requests in every), pairs.taking_part).T
+    means = _means(rates, np.zeros(len(pairs.systems), bool))
+    return lambda counts: np.nan_to_num(means(counts), nan=0.5), TOLERANCE
+
+
+def _resampled_borda(pairs: Pairs) -> tuple[Resampled, float]:
+    """Resample Borda's points, which add up over requests and are halves, so that sums are exact."""
+    points = [by_borda(_on_request(pairs, q))[0] for q in range(len(pairs.requests))]
+    table = np.array(points).reshape(len(points), len(pairs.systems))
+    return lambda counts: counts @ table, 0.0
+
+
+def _on_request(pairs: Pairs, q: int) -> Pairs:
+    return replace(
+        pairs,
+        requests=pairs.requests[q : q + 1],
+        values=pairs.values[:, :, q : q + 1],
+        taking_part=pairs.taking_part[:, q : q + 1],
+    )
+
+
+def _resampled_copeland(pairs: Pairs) -> tuple[Resampled, float]:
+    """Resample the majority of each pair: (won - lost + S - 1)/2, as in `by_copeland`."""
+    signs = pairs.signs.astype(np.float32)  # whole numbers, and exact up to 2^24 requests
+
+    def scores(counts: FloatArray) -> FloatArray:
+        drawn = counts.astype(np.float32)
+        won_less_lost = [np.sign(drawn @ own.T).sum(axis=1) for own in signs]
+        return (np.array(won_less_lost, float).T + len(signs) - 1) / 2
+
+    return scores, 0.0
+
+
+RESAMPLED: dict[str, Callable[[Pairs], tuple[Resampled, float]]] = {
+    "winrate": _resampled_winrate,
+    "borda": _resampled_borda,
+    "copeland": _resampled_copeland,
+}
+"""The methods that can be resampled: what gives the scores, and how far equal scores may be apart."""
+
+
+def _ranks(scores: FloatArray, tolerance: float) -> IntArray:
+    """Rank the systems in each resample, [S, B], the highest score first; equal ones share the best of their ranks."""
+    best_first = np.argsort(-scores, axis=0, kind="stable")
+    in_order = np.take_along_axis(scores, best_first, axis=0)
+    places = np.broadcast_to(np.arange(1, len(scores) + 1)[:, None], scores.shape).copy()
+    places[1:][in_order[:-1] - in_order[1:] <= tolerance] = 1
+    ranks = np.empty(scores.shape, np.int64)
+    np.put_along_axis(ranks, best_first, np.maximum.accumulate(places, axis=0), axis=0)
+    return ranks

@@ -1,0 +1,450 @@
+"""Resampling the queries: draws are fair, intervals are those of the definition, and nothing else shows in them."""
+
+import json
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import naive
+from command import Command
+from lexirecall import compare, evaluate, project, rank, report
+from lexirecall.errors import UsageError
+from lexirecall.judgments import FloatArray
+from lexirecall.results import Pairs
+from lexirecall.statistics import bootstrap
+from lexirecall.statistics.aggregate import METHODS, order_systems
+from lexirecall.statistics.bootstrap import (
+    RESAMPLED,
+    bootstrap_means,
+    bootstrap_order,
+    draw_below,
+    percentile_interval,
+    resampled_counts,
+    significant_ranks,
+)
+from strategies import quick
+from test_aggregate import Profile, pairs_of, profiles, signs_of
+
+ALPHA = Fraction(1, 10)
+VALUES = (0.0, 0.1, 0.2, 0.3, 1 / 3, 0.7, 1.0, 17.0, float("nan"))
+SCORES: dict[str, Callable[[int, list[naive.Vote]], list[Fraction]]] = {
+    "winrate": naive.mean_win_rates,
+    "borda": naive.borda_points,
+    "copeland": lambda size, votes: naive.copeland_points(naive.majority_signs(size, votes)),
+}
+QRELS = {f"q{i}": {"a": 1, "b": 1} for i in range(24)}
+RUNS: dict[str, Any] = {
+    "good": {q: ["a", "b"] if i % 3 else ["x", "a", "b"] for i, q in enumerate(QRELS)},
+    "poor": {q: ["x", "y", "a"] if i % 2 else ["a", "x", "b"] for i, q in enumerate(QRELS)},
+}
+
+
+def lines_of(run: dict[str, list[str]]) -> bytes:
+    return "".join(f"{q} Q0 {d} 0 {-i} t\n" for q, ranking in run.items() for i, d in enumerate(ranking)).encode()
+
+
+GOOD = {"qrels": "".join(f"{q} 0 {d} 1\n" for q in QRELS for d in "ab").encode(), **{
+    name: lines_of(run) for name, run in RUNS.items()
+}}  # fmt: skip
+FILES = ("qrels", "good", "poor")
+
+
+def words(seed: int) -> Iterator[int]:
+    bits = np.random.PCG64(seed)
+    while True:
+        yield int(bits.random_raw())
+
+
+def draws(num_requests: int, num_resamples: int, seed: int) -> list[list[int]]:
+    """Return what each resample draws, by the definition."""
+    stream = words(seed)
+    return [naive.drawn_below(num_requests, num_requests, stream) for _ in range(num_resamples)]
+
+
+def simulated(shape: tuple[int, ...], seed: int = 0) -> FloatArray:
+    return np.random.Generator(np.random.PCG64(seed)).random(shape)
+
+
+# Draws
+
+
+@given(st.integers(1, 9), st.integers(1, 20), st.integers(0, 2**70), st.sampled_from([1, 7, 2**20]))
+@quick(50)
+def test_a_resample_counts_the_draws_of_the_stream_in_blocks_of_any_size(
+    num_requests: int, num_resamples: int, seed: int, block: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bootstrap, "_BLOCK", block)
+        counts = np.concatenate(list(resampled_counts(num_requests, num_resamples, seed)))
+    expected = [[own.count(q) for q in range(num_requests)] for own in draws(num_requests, num_resamples, seed)]
+    assert counts.tolist() == expected
+
+
+@pytest.mark.parametrize("bound", [1, 3, 2**32, 2**62 + 1, 2**63 - 1])
+def test_words_that_would_make_some_numbers_likelier_are_passed_over(bound: int) -> None:
+    """For 2^62 + 1 that is a quarter of all words; the next ones of the stream take their places."""
+    assert draw_below(bound, 50, np.random.PCG64(5)).tolist() == naive.drawn_below(bound, 50, words(5))
+
+
+def test_the_last_word_that_counts_counts() -> None:
+    """2^64 is 6 more than a multiple of 10, so the last six words are passed over."""
+
+    class Given:
+        left = [2**64 - 1, 2**64 - 6, 2**64 - 7, 3, 14]  # noqa: RUF012 - a test has one of it
+
+        def random_raw(self, size: int) -> Any:
+            return np.array([self.left.pop(0) for _ in range(size)], np.uint64)
+
+    assert draw_below(10, 3, Given()).tolist() == [9, 3, 4]  # type: ignore[arg-type]
+
+
+def test_every_request_is_drawn_equally_often() -> None:
+    """Each of 7 cells has 70,000 expected draws with a standard deviation of about 245."""
+    total = sum(block.sum(axis=0) for block in resampled_counts(7, 70_000, 1))
+    assert np.abs(total - 70_000).max() < 4 * 245
+
+
+# Intervals
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(VALUES), min_size=45, max_size=45), min_size=1, max_size=3), st.integers(1, 19)
+)
+@quick(40)
+def test_ends_are_the_kth_smallest_and_largest(rows: list[list[float]], twentieths: int) -> None:
+    lows, highs = percentile_interval(np.array(rows), twentieths / 20)
+    for low, high, row in zip(lows, highs, rows, strict=True):
+        numbers = [None if np.isnan(value) else Fraction(value) for value in row]
+        ends = naive.percentile_ends(numbers, Fraction(twentieths, 20))
+        assert (low, high) == ends if ends else np.isnan([low, high]).all()
+
+
+def test_k_is_exact_although_floats_are_not() -> None:
+    """360 · 0.35/2 is 63, but 62.99… in floats."""
+    ends = percentile_interval(np.arange(1.0, 360).reshape(1, 359), 0.35)
+    assert [end.tolist() for end in ends] == [[63], [297]]
+
+
+def test_ends_are_numpys_where_both_are_defined_alike() -> None:
+    """(B + 1) alpha/2 is 50: Weibull's quantile is then a number of the sample."""
+    resampled = simulated((3, 999))
+    expected = np.quantile(resampled, [0.05, 0.95], axis=1, method="weibull")
+    np.testing.assert_allclose(percentile_interval(resampled, 0.1), expected, rtol=1e-12)
+
+
+def test_the_interval_is_that_of_scipy_up_to_chance() -> None:
+    from scipy import stats
+
+    values = simulated((40,)) ** 2
+    ours = bootstrap_means(values.reshape(1, 40, 1), num_resamples=20_000)
+    made = stats.bootstrap((values,), np.mean, method="percentile", n_resamples=20_000, random_state=1)
+    theirs = made.confidence_interval
+    assert (ours.lows.item(), ours.highs.item()) == pytest.approx((theirs.low, theirs.high), abs=0.003)
+
+
+def test_intervals_hold_the_mean_about_as_often_as_they_say() -> None:
+    """Of 3,000 samples of 60 exponential values, about 93 % of the 95 % intervals hold the mean."""
+    values = -np.log(simulated((3_000, 60, 1), seed=2))
+    made = bootstrap_means(values, num_resamples=999)
+    covered = ((made.lows < 1) & (made.highs > 1)).mean()
+    assert 0.915 < covered < 0.955
+
+
+# Means
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> tuple[FloatArray, list[bool]]:
+    """Values of some systems, requests and measures, and which measures are counts."""
+    shape = draw(st.tuples(st.integers(1, 3), st.integers(1, 5), st.integers(1, 2)))
+    size = shape[0] * shape[1] * shape[2]
+    values = draw(st.lists(st.sampled_from(VALUES), min_size=size, max_size=size))
+    return np.array(values).reshape(shape), draw(st.lists(st.booleans(), min_size=shape[2], max_size=shape[2]))
+
+
+@given(tables(), st.integers(0, 9))
+@quick(60)
+def test_means_are_resampled_as_they_are_defined(table: tuple[FloatArray, list[bool]], seed: int) -> None:
+    values, is_sum = table
+    made = bootstrap_means(values, is_sum=np.array(is_sum), num_resamples=29, seed=seed, alpha=float(ALPHA))
+    counting = values[:, ~np.isnan(values).all(axis=(0, 2))]
+    num_systems, num_requests, num_measures = counting.shape
+    assert made.num_queries == num_requests
+    drawn = draws(num_requests, 29, seed) if num_requests else []
+    for s in range(num_systems):
+        for m in range(num_measures):
+            own = counting[s, :, m].tolist()
+            totals = [naive.resampled_total(own, each, is_sum=is_sum[m]) for each in drawn]
+            ends = naive.percentile_ends(totals, ALPHA)
+            found = made.lows[s, m], made.highs[s, m]
+            assert made.num_left_out[s, m] == totals.count(None)
+            assert found == pytest.approx(tuple(map(float, ends)), rel=1e-14) if ends else np.isnan(found).all()
+
+
+def test_means_of_many_queries_have_all_their_digits() -> None:
+    values = simulated((1, 300, 1))
+    made = bootstrap_means(values, num_resamples=39)
+    totals = [naive.resampled_total(values.ravel().tolist(), own) for own in draws(300, 39, 0)]
+    ends = naive.percentile_ends(totals, Fraction(1, 20))
+    assert ends is not None
+    assert (made.lows.item(), made.highs.item()) == pytest.approx(tuple(map(float, ends)), rel=4e-16, abs=0)
+
+
+def test_neither_blocks_nor_the_order_of_runs_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = simulated((6, 31, 3))
+    values[2, :5, 1] = np.nan
+    whole = bootstrap_means(values, num_resamples=500)
+    mixed = bootstrap_means(values[::-1], num_resamples=500)
+    assert (mixed.lows[::-1].tolist(), mixed.highs[::-1].tolist()) == (whole.lows.tolist(), whole.highs.tolist())
+    monkeypatch.setattr(bootstrap, "_BLOCK", 31 * 7)
+    monkeypatch.setattr(bootstrap, "_KEPT", 500 * 5)
+    cut = bootstrap_means(values, num_resamples=500)
+    for name in ("lows", "highs", "num_left_out"):
+        assert getattr(cut, name).tolist() == getattr(whole, name).tolist()
+
+
+def test_negative_values_have_the_mirrored_interval() -> None:
+    values = simulated((4, 20, 2))
+    made, mirrored = (bootstrap_means(sign * values, num_resamples=200) for sign in (1, -1))
+    assert (mirrored.lows.tolist(), mirrored.highs.tolist()) == ((-made.highs).tolist(), (-made.lows).tolist())
+
+
+def test_all_runs_have_the_same_resamples() -> None:
+    """A run that is better by the same on every query has the interval of the other, moved by that."""
+    values = np.array([[0.25, 0.5, 0.125, 0.75], [0.5, 0.75, 0.375, 1.0]]).reshape(2, 4, 1)
+    made = bootstrap_means(values, num_resamples=300)
+    assert (made.lows[1] - made.lows[0], made.highs[1] - made.highs[0]) == (0.25, 0.25)
+
+
+# Orders
+
+
+# equal sums of thirds, which are not equal in floats
+THIRDS = 4, [naive.Vote({0, 1, 2, 3}, signs_of(grades)) for grades in ([3, 0, 0, 0], [2, 2, 2, 2], [1, 3, 1, 3])]
+
+
+@given(profiles(most=4), st.sampled_from(list(RESAMPLED)), st.integers(0, 9))
+@example(THIRDS, "winrate", 0)
+@quick(80)
+def test_runs_are_ordered_again_in_each_resample(profile: Profile, method: str, seed: int) -> None:
+    size, votes = profile
+    compared = [vote for vote in votes if len(vote.present) > 1]
+    made = bootstrap_order(pairs_of(profile), method, num_resamples=29, seed=seed, alpha=float(ALPHA))
+    drawn = draws(len(compared), 29, seed) if compared else [[]] * 29
+    scores = [SCORES[method](size, [compared[q] for q in own]) for own in drawn]
+    ranks = [naive.system_ranks(own) for own in scores]
+    assert made.num_queries == len(compared)
+    assert made.first.tolist() == pytest.approx(list(map(float, naive.shares_of_first(ranks))), abs=1e-12)
+    for s in range(size):
+        assert (made.rank_lows[s], made.rank_highs[s]) == naive.percentile_ends([Fraction(r[s]) for r in ranks], ALPHA)
+        ends = naive.percentile_ends([own[s] for own in scores], ALPHA)
+        assert ends is not None
+        assert (made.lows[s], made.highs[s]) == pytest.approx(tuple(map(float, ends)), rel=1e-12)
+
+
+@pytest.mark.parametrize("method", RESAMPLED)
+def test_a_resample_of_one_query_is_the_order_on_it(method: str) -> None:
+    grades = np.array([[1], [3], [3], [0]])
+    pairs = Pairs("", (*"abcd",), ("q",), np.sign(grades[:, None] - grades), np.ones((4, 1), bool))
+    made, order = bootstrap_order(pairs, method, num_resamples=50), order_systems(pairs, method)
+    assert made.rank_lows.tolist() == made.rank_highs.tolist() == order.ranks.tolist()
+    assert made.lows.tolist() == made.highs.tolist() == order.scores.tolist()
+    assert made.first.tolist() == [0, 0.5, 0.5, 0]
+
+
+def test_tests_leave_a_range_of_ranks() -> None:
+    """a is better than c and d, b than d."""
+    better = np.array([[0, 0, 1, 1], [0, 0, 0, 1], [0, 0, 0, 0], [0, 0, 0, 0]], bool)
+    lows, highs = significant_ranks(better)
+    assert (lows.tolist(), highs.tolist()) == ([1, 1, 2, 3], [2, 3, 4, 4])
+
+
+# What is asked wrongly
+
+
+@pytest.mark.parametrize("method", METHODS.keys() - RESAMPLED.keys())
+def test_what_cannot_be_resampled_is_refused_before_anything_is_read(method: str) -> None:
+    with pytest.raises(UsageError, match=f"would have to solve {method} anew in each resample"):
+        rank("gone.qrels", ["gone1", "gone2"], method=method, bootstrap=100)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"bootstrap": 38}, "38 resamples are too few for a 95 % interval\n  take 39 or more"),
+        ({"bootstrap": 0}, "bootstrap is 0, but must be a whole number from 1 to 100000"),
+        ({"bootstrap": 10**9}, "bootstrap is 1000000000, but"),
+        ({"bootstrap": 99.5}, r"bootstrap is 99\.5, but"),
+        ({"bootstrap": 99, "seed": -1}, "seed is -1, but must be a whole number of at least 0"),
+    ],
+)
+def test_wrong_numbers_are_refused_before_anything_is_read(options: dict[str, Any], message: str) -> None:
+    for verb in (evaluate, rank, compare, report):
+        with pytest.raises(UsageError, match=message):
+            verb("gone.qrels", ["gone1", "gone2"], **options)
+
+
+def test_least_numbers_of_resamples_give_an_interval() -> None:
+    for num_resamples, alpha in ((39, 0.05), (199, 0.01), (19, 0.1)):
+        assert bootstrap_means(simulated((1, 5, 1)), num_resamples=num_resamples, alpha=alpha).lows.item() > 0
+        with pytest.raises(UsageError, match=f"take {num_resamples} or more"):
+            bootstrap_means(simulated((1, 5, 1)), num_resamples=num_resamples - 1, alpha=alpha)
+
+
+# The verbs
+
+
+def test_rows_of_means_have_their_intervals() -> None:
+    positions = project(QRELS, RUNS)
+    scores = evaluate(positions, measures=["LexiRecall", "AP", "NumRet"], bootstrap=200, seed=4)
+    made = bootstrap_means(scores.values, is_sum=np.array([False, False, True]), num_resamples=200, seed=4)
+    rows = [row for row in scores.rows(per_query=True) if row["query"] == "all"]
+    assert rows == list(scores.rows()) == list(scores.averages.rows())
+    assert [row["boot_low"] for row in rows] == made.lows.ravel().tolist()
+    assert [row["boot_high"] for row in rows] == made.highs.ravel().tolist()
+    assert all(row["boot_low"] <= row["value"] <= row["boot_high"] for row in rows)
+    single = next(scores.rows(per_query=True))
+    assert (single["query"], single["boot_low"], single["boot_high"]) == ("q0", None, None)
+    assert scores.to_dict() == evaluate(positions, measures=["LexiRecall", "AP", "NumRet"]).to_dict()
+
+
+def test_frames_of_means_have_the_ends_and_frames_of_queries_do_not() -> None:
+    scores = evaluate(QRELS, RUNS, ["AP"], bootstrap=99)
+    assert scores.to_pandas().columns.tolist() == ["run", "measure", "value", "boot_low", "boot_high"]
+    assert scores.to_pandas(per_query=True).columns.tolist() == ["run", "query", "measure", "value"]
+    assert evaluate(QRELS, RUNS, ["AP"]).to_pandas().columns.tolist() == ["run", "measure", "value"]
+
+
+def test_the_intervals_follow_their_runs_and_digits() -> None:
+    scores = evaluate(QRELS, RUNS, ["AP"], bootstrap=99)
+    ends = {row["run"]: (row["boot_low"], row["boot_high"]) for row in scores.rows()}
+    by_name = scores.sorted_by("name").with_digits(2)
+    turned = evaluate(QRELS, dict(reversed(RUNS.items())), ["AP"], bootstrap=99).sorted_by("AP")
+    for each in (by_name, turned):
+        assert {row["run"]: (row["boot_low"], row["boot_high"]) for row in each.rows()} == ends
+    low, high = ends["good"]
+    assert f"[{low:.2f}, {high:.2f}]" in str(by_name)
+
+
+def test_the_manifest_records_resamples_only_if_there_are_any() -> None:
+    conventions = evaluate(QRELS, RUNS, ["AP"], bootstrap=99, seed=7).manifest.conventions
+    assert (conventions["bootstrap"], conventions["seed"]) == (99, 7)
+    assert not {"bootstrap", "seed"} & evaluate(QRELS, RUNS, ["AP"], seed=7).manifest.conventions.keys()
+
+
+def test_a_seed_gives_the_same_and_another_seed_another_interval() -> None:
+    def lows(seed: int) -> list[float]:
+        return [row["boot_low"] for row in evaluate(QRELS, RUNS, ["AP"], bootstrap=199, seed=seed).rows()]
+
+    assert lows(1) == lows(1) != lows(2)
+
+
+def test_few_queries_are_told() -> None:
+    few = {q: QRELS[q] for q in ("q0", "q1", "q2")}
+    for verb in (evaluate, rank):
+        (note,) = verb(few, RUNS, bootstrap=99).notes[-1:]
+        assert note.text == "the bootstrap resamples 3 queries: below 20 its intervals are too narrow"
+        assert not [each for each in verb(QRELS, RUNS, bootstrap=99).notes if each.kind == note.kind]
+
+
+def test_resamples_without_a_value_are_told_and_left_out() -> None:
+    """LastRel has no value on queries where a document is missing and the size of the corpus is unknown."""
+    runs = {"found": {q: ["a", "b"] for q in QRELS}, "once": {q: ["a", "b"] if q == "q3" else ["a"] for q in QRELS}}
+    scores = evaluate(QRELS, runs, ["LastRel"], bootstrap=300)
+    (note,) = [note for note in scores.notes if note.kind == "resamples without a value"]
+    without = sum(3 not in own for own in draws(24, 300, 0))
+    assert note.text == (
+        f"resamples in which a run has no value are left out of its bootstrap interval (LastRel up to {without} of 300)"
+    )
+    assert [row["boot_low"] for row in scores.rows()] == [2, 2]
+
+
+def test_a_minimum_is_not_resampled() -> None:
+    scores = evaluate(QRELS, RUNS, providers={"a": "x", "b": "y"}, bootstrap=99)
+    overall = [row for row in scores.rows() if row["measure"] == "WorstProviderOverall"]
+    assert [(row["boot_low"], row["boot_high"]) for row in overall] == [(None, None)] * 2
+    assert "WorstProviderOverall has no bootstrap interval: it is a minimum" in scores.notes[-1].text
+    assert [row["boot_low"] is None for row in scores.rows()].count(True) == 2
+
+
+@pytest.mark.parametrize("method", RESAMPLED)
+def test_rows_of_an_order_have_what_became_of_it(method: str) -> None:
+    ranking = rank(QRELS, RUNS, method=method, bootstrap=200, seed=4)
+    rows = list(ranking.rows())
+    assert list(rows[0]) == ["run", "rank", "score", "boot_low", "boot_high", "first", "rank_low", "rank_high"]
+    assert [row["run"] for row in rows] == ["good", "poor"]
+    assert sum(row["first"] for row in rows) == pytest.approx(1)
+    assert all(row["boot_low"] <= row["score"] <= row["boot_high"] for row in rows)
+    assert ranking.to_dict()["good"] == {name: value for name, value in rows[0].items() if name != "run"}
+    assert ranking.to_pandas().columns.tolist() == list(rows[0])
+
+
+def test_a_comparison_has_the_intervals_at_its_own_level() -> None:
+    comparison = compare(QRELS, RUNS, ["AP", "LexiRecall"], bootstrap=200, seed=4, alpha=0.2)
+    assert comparison.scores is not None
+    made = bootstrap_means(comparison.scores.values, num_resamples=200, seed=4, alpha=0.2)
+    found = comparison.averages.bootstrapped
+    assert found is not None
+    assert (found.lows.tolist(), found.highs.tolist()) == (made.lows.tolist(), made.highs.tolist())
+    assert comparison.table().footnote.endswith("; " + found.footnote)
+    assert found.footnote == "[low, high]: 80 % bootstrap interval (200 resamples of the queries, seed 4)"
+
+
+@pytest.mark.parametrize("names", [["good", "poor"], ["poor"]])
+def test_a_page_has_the_intervals_in_the_order_of_its_runs(names: list[str]) -> None:
+    runs = {name: RUNS[name] for name in reversed(names)}
+    page = report(QRELS, runs, ["AP"], output=None, bootstrap=200, seed=3)
+    assert page.payload["systems"] == names
+    rows = {row["run"]: row for row in evaluate(QRELS, runs, ["AP"], bootstrap=200, seed=3).rows()}
+    shown = page.payload["intervals"]
+    assert [row[0] for row in shown["low"]] == pytest.approx([rows[name]["boot_low"] for name in names], rel=1e-9)
+    assert [row[0] for row in shown["high"]] == pytest.approx([rows[name]["boot_high"] for name in names], rel=1e-9)
+    assert page.payload["manifest"]["conventions"]["bootstrap"] == 200
+    assert "[low, high]: 95 % bootstrap interval (200 resamples of the queries, seed 3)" in page.html()
+    assert "intervals" not in report(QRELS, runs, ["AP"], output=None).payload
+
+
+# The commands
+
+
+def test_tables_say_what_the_brackets_are(command: Command) -> None:
+    outcome = command("eval", *FILES, "-m", "AP", "--bootstrap", "200", "--seed", "3", "--digits", "2")
+    assert (outcome.code, outcome.err) == (0, "")
+    header, good, _, _, footnote = outcome.out.splitlines()
+    low, high = (row[end] for end in ("boot_low", "boot_high") for row in [next(iter(resampled().rows()))])
+    assert header.split() == ["run", "AP"]
+    assert good == f"good  {0.8611:.2f} [{low:.2f}, {high:.2f}]"
+    assert footnote == "[low, high]: 95 % bootstrap interval (200 resamples of the queries, seed 3)"
+    latex = command("eval", *FILES, "-m", "AP", "--bootstrap", "200", "--seed", "3", "-f", "latex").out
+    assert "% [low, high]: 95 % bootstrap interval" in latex
+
+
+def resampled() -> Any:
+    return evaluate(QRELS, RUNS, ["AP"], bootstrap=200, seed=3)
+
+
+def test_rows_for_programs_have_the_fields_of_python(command: Command) -> None:
+    lines = command("eval", *FILES, "-m", "AP", "--bootstrap", "200", "--seed", "3", "-f", "jsonl").out.splitlines()
+    assert [json.loads(line) for line in lines] == list(resampled().rows())
+    header = command("eval", *FILES, "-q", "-m", "AP", "--bootstrap", "200", "-f", "tsv").out.splitlines()[0]
+    assert header == "run\tquery\tmeasure\tvalue\tboot_low\tboot_high"
+    header = command("rank", *FILES, "--bootstrap", "200", "-f", "csv").out.splitlines()[0]
+    assert header == "run,rank,score,boot_low,boot_high,first,rank_low,rank_high"
+
+
+def test_what_has_no_place_for_intervals_is_refused(command: Command) -> None:
+    outcome = command("eval", *FILES, "--bootstrap", "200", "-f", "trec")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith("--bootstrap does not work with -f trec, which has no place for intervals")
+    outcome = command("eval", *FILES, "--bootstrap", "200", "--engine", "spark")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith("--bootstrap does not work with --engine spark, which returns only means")
+    for option, value in (("-f", "jsonl"), ("--show", "pairs"), ("--show", "power")):
+        outcome = command("compare", *FILES, "--bootstrap", "200", option, value)
+        assert (outcome.code, outcome.out) == (2, "")
+        assert outcome.err.startswith(f"--bootstrap adds intervals to the table of runs, and {option} {value} does not")
