@@ -151,5 +151,11 @@ def test_all_patterns_are_tried_where_they_are_fewer() -> None:
     assert randomization(many, correction="bh").method == "sign-flip randomization, 10000 samples"
 
 
+@pytest.mark.parametrize(("num_resamples", "drawn", "least"), [(16, 0, 1 / 8), (15, 15, 1 / 16)])
+def test_as_many_resamples_as_patterns_are_all_of_them(num_resamples: int, drawn: int, least: float) -> None:
+    found = least_attainable("randomization", 4, num_resamples=num_resamples)
+    assert (found.num_resamples, found.least) == (drawn, least)
+
+
 def test_without_queries_there_is_no_p() -> None:
     assert all(math.isnan(least_attainable(name, 0, num_resamples=99).least) for name in (*PAIRWISE, "max-t"))

@@ -21,6 +21,7 @@ from lexirecall.statistics.differences import Differences
 from lexirecall.statistics.paired import (
     ADDED_UP,
     TESTS,
+    PairedTests,
     default_test,
     effect_sizes,
     paired_t,
@@ -235,9 +236,30 @@ def test_averages_are_found_without_making_all_of_them(size: int, kind: str, mon
 
 def test_averages_that_differ_from_zero_by_rounding_are_zero() -> None:
     """.3 - .2 and -(.2 - .1) add up to 1e-17."""
-    row = [0.3 - 0.2, 0.1 - 0.2, 0.4 - 0.3, 0.2 - 0.3, 0.5 - 0.4, 0.3 - 0.4, 0.7 - 0.6, 0.4 - 0.5]
-    test = wilcoxon(of_rows([*row, *row]))
-    assert test.estimates[0] == 0
+    row = [0.3 - 0.2, 0.1 - 0.2]
+    assert sum(row) != 0
+    assert wilcoxon(of_rows(row)).estimates[0] == 0
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.01, "attained"])
+@pytest.mark.parametrize("n", [8, 20, 50, 51, 60, 249])
+def test_the_ends_of_the_interval_are_where_p_reaches_alpha(n: int, alpha: float | str) -> None:
+    """Where the negative ranks add up to k, p is not below alpha, and with one less it is; alpha may be such a p."""
+    level = 2 * signed_ranks.rank_sum_chances()[8, 3] if isinstance(alpha, str) else alpha
+    end = signed_ranks._places(n, level)[1]
+    below, at = (wilcoxon(of_rows(ranks_with(n, total))).pvalues[0] for total in (end - 1, end))
+    assert below < level <= at
+
+
+def ranks_with(n: int, total: int) -> list[float]:
+    """The ranks 1 … n, of which negative ones add up to the total."""
+    row = []
+    for rank in range(n, 0, -1):
+        is_negative = rank <= total
+        total -= rank * is_negative
+        row.append(-float(rank) if is_negative else float(rank))
+    assert total == 0
+    return row
 
 
 def test_only_wilcoxon_of_sizes_has_an_estimate() -> None:
@@ -312,6 +334,8 @@ def test_a_test_tells_where_its_interval_disagrees() -> None:
     assert test.lows[0] > 0
     assert test.disagrees(0.05).tolist() == [True, False, False, False]
     assert test.disagrees(0.1).tolist() == [False] * 4
+    unknown = np.full(1, np.nan)
+    assert PairedTests(np.array([0.01]), unknown, unknown, 0, "", unknown).disagrees(0.05).tolist() == [False]
 
 
 @pytest.mark.parametrize("n", [2, 5, 6, 40, 2000])

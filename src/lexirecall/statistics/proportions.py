@@ -53,7 +53,5 @@ def _lowest(wins: FloatArray, losses: FloatArray, n: FloatArray, z: float) -> Fl
 def _variance(delta: FloatArray, wins: FloatArray, losses: FloatArray, n: FloatArray) -> FloatArray:
     """Return the most likely variance of a preference, p + q - (p - q)², if p - q is delta."""
     a, b, c = 2 * n, (2 * n - wins + losses) * delta - wins - losses, -losses * delta * (1 - delta)
-    root = np.sqrt(np.maximum(b**2 - 4 * a * c, 0.0))
-    with np.errstate(divide="ignore", invalid="ignore"):  # of the two forms of a root, the one that subtracts nothing
-        lost = np.where(b > 0, -2 * c / (root + b), (root - b) / (2 * a))
+    lost = (np.sqrt(np.maximum(b**2 - 4 * a * c, 0.0)) - b) / np.maximum(2 * a, 1)
     return np.maximum(2 * lost + delta - delta**2, 0.0)
