@@ -1,7 +1,7 @@
 # The workflow, in one place. PYTHON may name any interpreter whose environment has the extras test, lint and docs.
 PYTHON ?= python3
 
-.PHONY: install test spark-test adapters-test coverage test-oldest lint docs bench fuzz sanitize mutants
+.PHONY: install test spark-test adapters-test coverage test-oldest lint docs bench against-r fuzz sanitize mutants
 
 install:            ## everything a developer needs, into the current environment
 	$(PYTHON) -m pip install -e '.[test,lint,docs]'
@@ -42,6 +42,9 @@ docs:               ## the documentation, into site/; any warning is an error
 
 bench:              ## CPU time, wall time and memory on simulated collections, beside the peers
 	$(PYTHON) benchmarks/run.py
+
+against-r:          ## every p and interval that R has too, on random data; needs Rscript
+	$(PYTHON) benchmarks/against_r.py
 
 SECONDS ?= 60
 READER = $(filter-out native/module.c,$(wildcard native/*.c))

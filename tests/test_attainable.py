@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lexirecall.statistics.attainable import attainable, resamples_needed, resampling_note
+from lexirecall.statistics.attainable import least_attainable, resamples_needed, resampling_note
 from lexirecall.statistics.corrections import CORRECTIONS, correct
 from lexirecall.statistics.differences import Differences
 from lexirecall.statistics.hsd import randomized_tukey_hsd
@@ -38,7 +38,7 @@ def test_no_test_has_a_lower_p_and_one_has_this(
     """Every run but the worst wins everywhere: the p of all pairs is the least, and so is that corrected."""
     options = {"num_resamples": 200} if name == "randomization" else {}
     tested = TESTS[name](won_everywhere(num_requests, num_pairs, sizes=sizes), **options)
-    found = attainable(name, num_requests, num_pairs, correction=correction, num_resamples=200)
+    found = least_attainable(name, num_requests, num_pairs, correction=correction, num_resamples=200)
     corrected = correct(tested.pvalues, correction)
     assert corrected.min() >= found.least * (1 - 1e-12)
     if name != "wilcoxon" or num_requests <= (50 if sizes else 13):  # beyond that it is normal, and not as low
@@ -50,10 +50,10 @@ def test_no_test_has_a_lower_p_and_one_has_this(
 @pytest.mark.parametrize(("num_runs", "needed"), [(2, 6), (3, 7), (8, 11), (126, 19)])
 def test_so_many_untied_queries_it_takes_with_the_sign_test_and_holm(num_runs: int, needed: int) -> None:
     num_pairs = num_runs * (num_runs - 1) // 2
-    too_few = attainable("sign", needed - 1, num_pairs, correction="holm")
+    too_few = least_attainable("sign", needed - 1, num_pairs, correction="holm")
     assert (too_few.is_possible, too_few.needed_requests, too_few.needed_resamples) == (False, needed, None)
     assert f"it takes {needed} untied queries" in too_few.note
-    enough = attainable("sign", needed, num_pairs, correction="holm")
+    enough = least_attainable("sign", needed, num_pairs, correction="holm")
     assert (enough.is_possible, enough.needed_requests, enough.note) == (True, None, "")
 
 
@@ -71,9 +71,11 @@ def test_what_is_needed_is_enough_and_one_less_is_not(
 ) -> None:
     def least(num_requests: int, num_resamples: int) -> float:
         options = {"correction": correction, "alpha": alpha, "num_resamples": num_resamples}
-        return attainable(name, num_requests, num_pairs, **options).least  # type: ignore[arg-type]
+        return least_attainable(name, num_requests, num_pairs, **options).least  # type: ignore[arg-type]
 
-    found = attainable(name, num_requests, num_pairs, correction=correction, alpha=alpha, num_resamples=num_resamples)
+    found = least_attainable(
+        name, num_requests, num_pairs, correction=correction, alpha=alpha, num_resamples=num_resamples
+    )
     assume(not found.is_possible)
     assert found.note.startswith("no difference can be significant: ")
     requests, resamples = found.needed_requests, found.needed_resamples
@@ -87,37 +89,37 @@ def test_what_is_needed_is_enough_and_one_less_is_not(
 
 def test_the_note_says_why_and_what_would_do() -> None:
     start = "no difference can be significant: "
-    assert attainable("t", 1, 3, correction="holm").note == (
+    assert least_attainable("t", 1, 3, correction="holm").note == (
         f"{start}the paired t test has no p on 1 query; it takes 2 queries"
     )
-    assert attainable("randomization", 50, 7875, correction="holm", num_resamples=10_000).note == (
+    assert least_attainable("randomization", 50, 7875, correction="holm", num_resamples=10_000).note == (
         f"{start}on 50 queries and 10,000 resamples the p of randomization, corrected for 7,875 pairs, is at least "
         "0.787 (alpha 0.05); it takes 157,500 resamples"
     )
-    assert attainable("randomization", 5, 3, correction="holm", num_resamples=10_000).note == (
+    assert least_attainable("randomization", 5, 3, correction="holm", num_resamples=10_000).note == (
         f"{start}on 5 queries the p of randomization, corrected for 3 pairs, is at least 0.188 (alpha 0.05); "
         "it takes 7 untied queries"
     )
-    assert attainable("max-t", 50, 7875, correction="holm", num_resamples=19).note == (
+    assert least_attainable("max-t", 50, 7875, correction="holm", num_resamples=19).note == (
         f"{start}on 50 queries and 19 resamples the p of max-T is at least 0.05 (alpha 0.05); it takes 20 resamples"
     )
 
 
 def test_the_tests_of_all_pairs_at_once_are_not_corrected() -> None:
     for name in ("hsd", "randomized-hsd", "max-t"):
-        one, many = (attainable(name, 50, n, correction="holm", num_resamples=999) for n in (1, 7875))
+        one, many = (least_attainable(name, 50, n, correction="holm", num_resamples=999) for n in (1, 7875))
         assert one == many
-    assert attainable("hsd", 2, 7875, correction="holm").least == 0
+    assert least_attainable("hsd", 2, 7875, correction="holm").least == 0
     layout = np.tile(np.arange(3.0)[:, None], 60)
     [test] = randomized_tukey_hsd([layout], names=[*"abc"], num_resamples=99)
-    assert test.pvalues.min() == attainable("randomized-hsd", 60, 3, num_resamples=99).least
+    assert test.pvalues.min() == least_attainable("randomized-hsd", 60, 3, num_resamples=99).least
 
 
 @quick(200)
 @given(num_pairs=st.integers(1, 200_000), correction=st.sampled_from([*CORRECTIONS]), alpha=st.floats(1e-4, 0.5))
 def test_the_least_corrected_p_is_at_most_half_of_alpha(num_pairs: int, correction: str, alpha: float) -> None:
     number = resamples_needed(num_pairs, correction=correction, alpha=alpha)
-    least = attainable("randomization", 100, num_pairs, correction=correction, num_resamples=number).least
+    least = least_attainable("randomization", 100, num_pairs, correction=correction, num_resamples=number).least
     assert 10_000 <= number <= 2_000_000
     assert least <= alpha / 2 or number == 2_000_000
     assert ("set the number yourself" in resampling_note(number, num_pairs, correction=correction, alpha=alpha)) == (
@@ -150,4 +152,4 @@ def test_all_patterns_are_tried_where_they_are_fewer() -> None:
 
 
 def test_without_queries_there_is_no_p() -> None:
-    assert all(math.isnan(attainable(name, 0, num_resamples=99).least) for name in (*PAIRWISE, "max-t"))
+    assert all(math.isnan(least_attainable(name, 0, num_resamples=99).least) for name in (*PAIRWISE, "max-t"))

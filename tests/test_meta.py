@@ -551,9 +551,9 @@ tiny\tshallow\tRR\t0.16666666666666666\t6
 """,
     "sensitivity": """\
 collection\tlabel\tmeasure\ttest\tpaired\thsd\tt\tsign\tpairs
-tiny\tshallow\tLexiRecall\tsign\t0.0\t0.0\t0.6666666666666666\t0.0\t3
+tiny\tshallow\tLexiRecall\tsign\t0.0\t0.0\t0.0\t0.0\t3
 tiny\tshallow\tR@1000\tt\t0.0\t0.0\t0.0\t0.0\t3
-tiny\tshallow\tRR\tt\t0.3333333333333333\t0.0\t0.3333333333333333\t0.0\t3
+tiny\tshallow\tRR\tt\t0.0\t0.0\t0.0\t0.0\t3
 """,
 }
 

@@ -14,7 +14,8 @@ from scipy import stats
 
 import naive
 from lexirecall.errors import UsageError
-from lexirecall.statistics import flips, signed_ranks
+from lexirecall.progress import Progress
+from lexirecall.statistics import flips, paired, signed_ranks
 from lexirecall.statistics.corrections import correct
 from lexirecall.statistics.differences import Differences
 from lexirecall.statistics.paired import (
@@ -410,9 +411,36 @@ def test_the_size_of_blocks_changes_nothing(size: int, monkeypatch: pytest.Monke
         sampled = randomization(wide, num_resamples=77)
         return [test.pvalues.tolist() for test in (sampled, randomization(narrow), wilcoxon(wide), wilcoxon(narrow))]
 
-    whole = pvalues()
+    whole, averages = pvalues(), signed_ranks.pseudomedians(wide.values)
     monkeypatch.setattr(flips, "_BLOCK", size)
+    monkeypatch.setattr(signed_ranks, "_BLOCK", size)
     assert pvalues() == whole
+    np.testing.assert_array_equal(signed_ranks.pseudomedians(wide.values), averages)
+
+
+@pytest.mark.parametrize("num_resamples", [300, 2**12])
+def test_flips_and_averages_are_reported_as_they_are_made(num_resamples: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them, and in blocks: sampled, or every pattern of eleven requests."""
+    reports: dict[str, list[int]] = {}
+
+    class Reported(Progress):
+        def __init__(self, label: str, total: int, *, shown: bool | None = None) -> None:
+            super().__init__(label, total, shown=shown)
+            self.units = reports.setdefault(label, [-total])
+
+        def advance(self, units: int) -> None:
+            self.units.append(units)
+            super().advance(units)
+
+    for module in (paired, signed_ranks):
+        monkeypatch.setattr(module, "Progress", Reported)
+    for module in (flips, signed_ranks):
+        monkeypatch.setattr(module, "_BLOCK", 1000)
+    differences = of_scores(np.nan_to_num(scores_of(7, 6, 11)))
+    randomization(differences, num_resamples=num_resamples)
+    wilcoxon(differences)
+    assert {label: sum(units) for label, units in reports.items()} == {"flipping signs": 0, "averaging": 0}
+    assert all(len(units) > 2 for units in reports.values())
 
 
 # What holds for every test
@@ -427,6 +455,7 @@ def test_exchanging_two_systems_keeps_p_and_mirrors_the_interval(name: str, rows
     np.testing.assert_array_equal(ours.pvalues, theirs.pvalues)
     np.testing.assert_array_equal(ours.lows, -theirs.highs)
     np.testing.assert_array_equal(ours.highs, -theirs.lows)
+    np.testing.assert_array_equal(ours.estimates, -theirs.estimates)
     np.testing.assert_array_equal(differences.means, -swapped(differences).means)
 
 

@@ -16,7 +16,7 @@ from lexirecall.manifest import READING, Policies
 from lexirecall.measures import Measure
 from lexirecall.names import Evaluable, parse_names, parse_preference
 from lexirecall.positions import Positions
-from lexirecall.statistics.attainable import attainable
+from lexirecall.statistics.attainable import least_attainable
 from lexirecall.tables import number
 from lexirecall.text import visible
 from lexirecall.verbs.compare import compare
@@ -152,7 +152,7 @@ def _single(preference: str | Evaluable) -> Evaluable:
 def _warn_if_nothing_can_fail(compared: MeasureComparison, alpha: float) -> None:
     """Warn of a gate that is always open: half of the least two-sided p is not below alpha, or there is none."""
     num_requests = int(compared.num_queries[0])
-    least = attainable("sign" if compared.method == "sign test" else "t", num_requests).least
+    least = least_attainable("sign" if compared.method == "sign test" else "t", num_requests).least
     if not least / 2 < alpha:
         warn(
             f"{counted(num_requests, 'query')} cannot show that a run is worse ({compared.method}, alpha {alpha:g}): "

@@ -76,7 +76,7 @@ class Attainable:
         return f"it takes {' and '.join(counted(number, noun) for number, noun in needed if number)}"
 
 
-def attainable(
+def least_attainable(
     test: str,
     num_requests: int,
     num_pairs: int = 1,
@@ -93,17 +93,17 @@ def attainable(
     least p by the number of pairs, BH does not. The tests of all pairs at once are not corrected.
 
     >>> for num_runs in (3, 8, 126):
-    ...     found = attainable("sign", 6, num_runs * (num_runs - 1) // 2, correction="holm")
+    ...     found = least_attainable("sign", 6, num_runs * (num_runs - 1) // 2, correction="holm")
     ...     print(found.is_possible, found.needed_requests)
     False 7
     False 11
     False 19
-    >>> for part in attainable("sign", 10, 28, correction="holm").note.split(", "):
+    >>> for part in least_attainable("sign", 10, 28, correction="holm").note.split(", "):
     ...     print(part)
     no difference can be significant: on 10 queries the p of the sign test
     corrected for 28 pairs
     is at least 0.0547 (alpha 0.05); it takes 11 untied queries
-    >>> attainable("randomization", 50, 7875, correction="holm", num_resamples=10_000).needed_resamples
+    >>> least_attainable("randomization", 50, 7875, correction="holm", num_resamples=10_000).needed_resamples
     157500
     """
     choice("test", test, _TESTS)

@@ -22,7 +22,7 @@ from lexirecall.names import Evaluable, Names, parse_preference
 from lexirecall.positions import Positions
 from lexirecall.preferences import Pairs
 from lexirecall.statistics.aggregate import Order, order_systems
-from lexirecall.statistics.attainable import attainable
+from lexirecall.statistics.attainable import least_attainable
 from lexirecall.statistics.corrections import correct
 from lexirecall.statistics.differences import Differences, Summarized, of_pairs
 from lexirecall.statistics.hsd import HSD, LAYOUTS
@@ -191,7 +191,7 @@ def _family(
         test = ask(max_t, differences, {**testing.settings, "show_progress": show_progress})
     correction = "none" if testing.is_simultaneous else testing.correction
     corrected = correct(test.pvalues, correction)
-    least = attainable(
+    least = least_attainable(
         testing.test if testing.is_simultaneous else testing.of_pair(differences),
         int(differences.num_requests.max(initial=0)) if layout is None else layout.num_requests,
         int(np.count_nonzero(~np.isnan(corrected))),
