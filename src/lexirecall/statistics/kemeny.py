@@ -20,7 +20,7 @@ import numpy as np
 from lexirecall.errors import UsageError
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 
-MOST_SETS = 3_000_000  # that a search keeps: about a minute, and a gigabyte
+MOST_SETS = 3_000_000  # that a search keeps: up to a minute, and 1.6 GB
 _BLOCK = 2**14  # sets that are continued at a time
 _FRACTION = 2**16  # a charge is a multiple of 1/65,536
 _VIOLATED = 1e-6
