@@ -43,6 +43,7 @@ TESTS = {
     "against_pytrec_eval",
     "src/lexirecall/preferences": "preferences compare batches names evaluate theorems",
     "src/lexirecall/statistics/aggregate.py": "aggregate rank",
+    "src/lexirecall/statistics/binomial.py": "meta paired",
     "src/lexirecall/statistics/corrections.py": "corrections compare",
     "src/lexirecall/statistics/differences.py": "paired compare",
     "src/lexirecall/statistics/hsd.py": "hsd compare",
