@@ -1009,6 +1009,35 @@ def test_one_collection_is_bars_and_several_are_boxes_by_depth() -> None:
             assert f'"{label}, removed {how}"' in panels
 
 
+def test_tasks_make_panels_of_tables_and_figures() -> None:
+    pytest.importorskip("altair")
+    given = [
+        Collection("s", simulated(), task="retrieval"),
+        Collection("t", tiny()),
+        Collection("u", tail(), task="=x"),
+    ]
+    made = study(given, measures=["AP"], num_samples=2)
+    assert [row["task"] for row in made.tables["data"]] == ["retrieval", "", "=x"]
+    assert {row[0] for row in made.table("ties").rows} == {"retrieval", "other", "=x"}
+    assert charts(made.tables)["ties"].to_dict()["facet"]["column"]["sort"] == ["retrieval", "other", "=x"]
+    panels = json.dumps(charts(made.tables)["degradation-ties"].to_dict())
+    assert '"retrieval, removed at random"' in panels
+    text = made.summary()
+    assert text.startswith("3 collections. retrieval: s; other: t; =x: u.")
+    assert "\nretrieval " in text
+    assert made.to_tsv("ties").splitlines()[-1].startswith("u\t'=x\tshallow\tAP\t")
+
+
+def test_the_lines_of_a_figure_have_bands() -> None:
+    pytest.importorskip("altair")
+    collection = simulate_collection(3, num_requests=8)
+    made = study({"s": project(collection.qrels, collection.runs)}, measures=["AP"], num_samples=2)
+    panel = charts(made.tables)["degradation-agreement"].to_dict()["hconcat"][0]
+    assert [layer["mark"]["type"] for layer in panel["layer"]] == ["area", "line", "point"]
+    (band,) = (layer["encoding"] for layer in panel["layer"] if layer["mark"]["type"] == "area")
+    assert (band["y"]["field"], band["y2"]["field"]) == ("low", "high")
+
+
 def test_lines_of_more_measures_than_colours_are_those_of_the_first() -> None:
     pytest.importorskip("altair")
     made = study({"t": tiny()}, measures=[f"P@{k}" for k in range(1, 13)], num_samples=1)
@@ -1185,6 +1214,22 @@ def test_the_command_studies_a_file_of_collections(command: Command, folder: Pat
     assert "tiny at 2: with these rules (judged-only" in outcome.err
     data = (folder / "out" / "data.tsv").read_text().splitlines()
     assert [line.split("\t")[:3] for line in data[1:]] == [["tiny", "", "2"], ["tiny at 2", "", "1"]]
+
+
+@pytest.mark.usefixtures("without_figures")
+def test_a_name_and_a_task_can_be_given(command: Command, folder: Path) -> None:
+    files = ("data/qrels", "data/runs/early", "data/runs/late")
+    named = command("study", *files, "--name", "mine", "--samples", "1", "-m", "RR", "-o", "out")
+    assert (named.code, named.out.split(":")[0]) == (0, "mine")
+    assert command("study", *files, "--samples", "1", "-m", "RR", "-o", "out").out.split(":")[0] == "data"
+    both = command("study", "--collections", "collections.toml", "--name", "mine")
+    assert (both.code, both.out) == (2, "")
+    text = TOML.replace(b'name = "tiny"\n', b'name = "tiny"\ntask = "toys"\n').decode()
+    (folder / "tasks.toml").write_text(text)
+    assert [each.task for each in read_collections(folder / "tasks.toml")] == ["toys", ""]
+    (folder / "tasks.toml").write_text(text.replace('"toys"', "7"))
+    with pytest.raises(FormatError, match="task is 7, but must be text"):
+        read_collections(folder / "tasks.toml")
 
 
 @pytest.mark.usefixtures("without_figures")

@@ -108,6 +108,11 @@ def _legend(tables: TablesOfRows, digest: Digest, alpha: float) -> Iterator[str]
             "that would be tied, and the share of the measure's decisions that would stay. rare: kept: the latter if "
             "mostly documents that few runs retrieve lost their labels, as when only the top of some runs was judged."
         )
+    if is_one:
+        yield (
+            f"In parentheses: the interval over queries ({100 * (1 - alpha):g} %); for samples of queries, the middle "
+            "of the samples. A difference is stated if its own interval does not include 0."
+        )
 
 
 def _answers(tables: TablesOfRows, digest: Digest, alpha: float) -> Iterator[str]:
