@@ -45,6 +45,7 @@ TESTS = {
     "src/lexirecall/statistics/aggregate.py": "aggregate rank",
     "src/lexirecall/statistics/attainable.py": "attainable gate",
     "src/lexirecall/statistics/bootstrap.py": "bootstrap",
+    "src/lexirecall/statistics/binomial.py": "meta paired",
     "src/lexirecall/statistics/corrections.py": "corrections compare",
     "src/lexirecall/statistics/differences.py": "differences paired compare",
     "src/lexirecall/statistics/hsd.py": "hsd compare",

@@ -159,6 +159,9 @@ CASES: dict[str, list[str]] = {
     "study": [
         f"study {THREE} --samples 2",
         *_reading("study", THREE, "--samples 2 -m AP -m LexiRecall"),
+        f"study {THREE} --name mine --samples 2 -m AP",
+        "study --collections both.toml --name mine",
+        "study qrels.txt a.run b.run --stdin-name piped",
         "study --collections both.toml --samples 2 --alpha 0.1 --seed 5 -m AP -m R@2 -o made --raw",
         "study --collections wrong.toml",
         "study",
@@ -176,7 +179,8 @@ CASES: dict[str, list[str]] = {
     "measures": ["measures", *(f"measures {form}" for form in FORMATS), "measures AP", "measures LexiRecall -o out.txt",
                  "measures nDCG -f jsonl", "measures nope", "measures -f tsv --raw"],
     "paper": ["paper", "paper nope", *(f"paper recsys --seed 3 {form}" for form in FORMATS),
-              "paper ties-by-corpus worst-case-agreement -f tsv --raw -o made"],
+              "paper ties-by-corpus worst-case-agreement -f tsv --raw -o made",
+              "paper ties-by-relevant -f latex -o made"],
     "demo": ["demo", "demo -o elsewhere"],
     "help": ["", *(f"{name} --help" for name in ("", "eval", "compare", "rank", "explain", "report", "study", "paper",
                                                   "demo", "measures", "trec_eval")), "nope", "eval --nope"],
@@ -192,7 +196,9 @@ CASES: dict[str, list[str]] = {
 _UNSEEN = ("--plots",)
 _LONGEST = {"help": 10_000, "compare": 3_500, "study": 400, "report": 400}
 """Characters of an output, 2,500 where it is not said; longer ones are kept as a digest, but for the first call."""
+_FIRST = 30_000
 _DRAWINGS = (".svg", ".pdf", ".png")  # are looked at by other tests
+_LAID_OUT = (".md", ".tex")  # hold the numbers of a tsv again: a digest will do, but for the first call
 
 
 def write_collection() -> None:
@@ -249,8 +255,8 @@ def _write_tables(judged: dict[str, dict[str, int]], runs: dict[str, dict[str, d
         Path(f"{name}.csv").write_text("\n".join(["query_id,film,score", *own]) + "\n")
     one = '[[collection]]\nname = "one"\nqrels = "qrels.txt"\nruns = ["a.run", "b.run", "c.run"]\n'
     two = (
-        '[[collection]]\nname = "two"\nqrels = "stars.csv"\nruns = ["films.csv"]\nlevel = 4\nno_relevant = "zero"\n'
-        'queries = "intersection"\ndepth = 5\ncolumns = { document = "film", grade = "stars" }\n'
+        '[[collection]]\nname = "two"\ntask = "films"\nqrels = "stars.csv"\nruns = ["films.csv"]\nlevel = 4\n'
+        'no_relevant = "zero"\nqueries = "intersection"\ndepth = 5\ncolumns = { document = "film", grade = "stars" }\n'
     )
     Path("both.toml").write_text(one + two)
     Path("wrong.toml").write_text(one + 'level = "two"\nno_relevant = 3\n')
@@ -281,7 +287,8 @@ def record(call: str, longest: int) -> Recorded:
     made = [path for path in sorted(Path().rglob("*")) if path.is_file() and given.get(path) != path.read_bytes()]
     made = [path for path in made if path.suffix not in _DRAWINGS]
     parts = {f"exit {code}, stdout": out or "(nothing)", "stderr": err, **{str(path): _content(path) for path in made}}
-    return Recorded(call, {name: text if len(text) <= longest else _digest(text) for name, text in parts.items()})
+    limits = {name: 0 if name.endswith(_LAID_OUT) and longest < _FIRST else longest for name in parts}
+    return Recorded(call, {name: text if len(text) <= limits[name] else _digest(text) for name, text in parts.items()})
 
 
 def _digest(text: str) -> str:
@@ -351,7 +358,7 @@ def recorded(name: str, folder: Path | None = None) -> Iterator[Recorded]:
     """Run all calls of one file, in a folder that is emptied, or in a temporary one."""
     with tempfile.TemporaryDirectory() as temporary, contextlib.chdir(folder or temporary):
         for i, call in enumerate(CASES[name]):
-            yield record(call, _LONGEST.get(name, 2_500) if i else 30_000)
+            yield record(call, _LONGEST.get(name, 2_500) if i else _FIRST)
 
 
 def read(name: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ import ctypes
 import inspect
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -1182,3 +1182,20 @@ def one_two_five(high: float) -> list[int]:
     return [
         int(f"{digit}{'0' * zeros}") for zeros in range(20) for digit in "125" if int(f"{digit}{'0' * zeros}") <= high
     ]
+
+
+def share_drawn(counts: Sequence[tuple[int, int]], drawn: Sequence[int]) -> Fraction:
+    """Return the share of parts in wholes, each request counted as often as it is drawn."""
+    parts = sum(part * times for (part, _), times in zip(counts, drawn, strict=True))
+    return Fraction(parts, sum(whole * times for (_, whole), times in zip(counts, drawn, strict=True)))
+
+
+def kendall_tau(x: Sequence[float], y: Sequence[float]) -> float:
+    """Return tau-b: concordant less discordant pairs, over the root of the pairs untied in each; nan without any."""
+    balance = untied_x = untied_y = 0
+    for i, j in combinations(range(len(x)), 2):
+        sign_x, sign_y = (x[i] > x[j]) - (x[i] < x[j]), (y[i] > y[j]) - (y[i] < y[j])
+        balance += sign_x * sign_y
+        untied_x += sign_x != 0
+        untied_y += sign_y != 0
+    return balance / math.sqrt(untied_x * untied_y) if untied_x and untied_y else math.nan

@@ -433,7 +433,7 @@ def least_contradictions(margins: IntArray) -> int:
     solved = optimize.milp(
         costs, constraints=optimize.LinearConstraint(matrix, low, high), integrality=np.ones(size**2), bounds=(0, 1)
     )
-    return round(solved.fun)
+    return int(round(solved.fun))  # noqa: RUF046 - a float of numpy
 
 
 def one_best_order(margins: IntArray) -> list[int]:

@@ -14,7 +14,9 @@ GOOD: dict[str, bytes] = {}
 
 
 def test_without_a_name_the_exhibits_are_listed(command: Command) -> None:
-    assert command("paper").out.split() == list(EXHIBITS)
+    header, *lines = command("paper").out.splitlines()
+    assert header.split() == ["name", "caption"]
+    assert [line.split(maxsplit=1) for line in lines] == [[name, entry.caption] for name, entry in EXHIBITS.items()]
 
 
 def test_an_exhibit_is_printed_with_its_title_and_remarks(command: Command) -> None:
@@ -35,6 +37,25 @@ def test_a_folder_holds_words_numbers_and_drawings(command: Command, tmp_path: P
     assert outcome.code == 0
     names = {path.name for path in (tmp_path / "figures").iterdir()}
     assert {"recsys.txt", "recsys.tsv", "recsys.svg", "recsys.pdf", "recsys.png", "users.svg"} <= names
+
+
+@pytest.mark.parametrize(("form", "ending"), [("latex", "tex"), ("markdown", "md"), ("csv", "csv")])
+def test_a_folder_holds_the_table_in_the_format_asked_for(
+    command: Command, tmp_path: Path, form: str, ending: str
+) -> None:
+    outcome = command("paper", "ties-by-corpus", "-f", form, "-o", "tables")
+    assert outcome.code == 0
+    assert (tmp_path / "tables" / f"ties-by-corpus.{ending}").read_text() == outcome.out
+    assert {path.suffix for path in (tmp_path / "tables").iterdir()} == {".txt", ".tsv", f".{ending}"}
+
+
+def test_depths_have_a_log_axis_and_numbers_of_documents_begin_at_one() -> None:
+    pytest.importorskip("altair")
+    axis = reproduce("ties-by-depth").charts["ties-by-depth"]().to_dict()["layer"][0]["encoding"]["x"]
+    assert (axis["scale"]["type"], axis["axis"]["values"][0]) == ("log", 10)
+    for name in ("orientation", "stochastic"):
+        for chart in reproduce(name).charts.values():
+            assert '"values": [1, ' in json.dumps(chart().to_dict())
 
 
 def test_names_that_are_none_are_refused_all_at_once(command: Command) -> None:

@@ -85,9 +85,11 @@ def lines(
     title: str = "",
     log_x: bool = False,
     points: bool = True,
+    ticks: Sequence[float] = (),
+    band: tuple[str, str] | None = None,
     size: tuple[int, int] = (320, 220),
 ) -> Any:
-    """Draw one line for each series.
+    """Draw one line for each series, with a band between two columns if they are named, and ticks where asked for.
 
     >>> rows = [{"f": 0.0, "ties": 0.1, "measure": "AP"}, {"f": 0.5, "ties": 0.2, "measure": "AP"}]
     >>> chart = lines(rows, x="f", y="ties", series="measure", names=["AP"], x_title="share", y_title="ties")
@@ -98,13 +100,22 @@ def lines(
     scales = series_scales(names)
     legend = alt.Legend(title=None, symbolStrokeWidth=0 if points else 1.6)  # dashes would fray the shapes
     base = alt.Chart(data(rows), title=title, width=size[0], height=size[1]).encode(
-        x=alt.X(f"{x}:Q", title=x_title, scale=alt.Scale(type="log") if log_x else alt.Scale(nice=False, zero=False)),
+        x=alt.X(
+            f"{x}:Q",
+            title=x_title,
+            scale=alt.Scale(type="log", nice=False) if log_x else alt.Scale(nice=False, zero=False),
+            axis=alt.Axis(values=list(ticks)) if ticks else alt.Undefined,
+        ),
         y=alt.Y(f"{y}:Q", title=y_title),
         color=alt.Color(f"{series}:N", scale=scales["color"], sort=list(names), legend=legend),
     )
     line = base.mark_line(strokeWidth=1.6).encode(
         strokeDash=alt.StrokeDash(f"{series}:N", scale=scales["strokeDash"], sort=list(names), legend=legend)
     )
+    if band:
+        low, high = band
+        area = base.mark_area(opacity=0.15).encode(y=alt.Y(f"{low}:Q", title=y_title), y2=alt.Y2(f"{high}:Q"))
+        line = area + line
     if not points:
         return line
     return line + base.mark_point(filled=True, size=36, opacity=1).encode(
@@ -121,9 +132,10 @@ def bars(
     x_title: str,
     title: str = "",
     domain: tuple[float, float] | None = None,
+    ends: tuple[str, str] | None = None,
     size: tuple[int, int] = (320, 180),
 ) -> Any:
-    """Draw one horizontal bar for each name in `order`, with its value beside it.
+    """Draw one horizontal bar for each name in `order`, with its value beside it, and the ends of an interval if named.
 
     >>> chart = bars([{"measure": "AP", "share": 0.5}], x="share", y="measure", order=["AP"], x_title="share")
     >>> len(chart.to_dict()["layer"])
@@ -135,8 +147,15 @@ def bars(
         x=alt.X(f"{x}:Q", title=x_title, scale=scale),
         y=alt.Y(f"{y}:N", sort=list(order), title=None),
     )
-    text = base.mark_text(align="left", dx=3).encode(text=alt.Text(f"{x}:Q", format=".3f"))
-    return base.mark_bar(color=COLORS[0], size=14) + text
+    drawn = base.mark_bar(color=COLORS[0], size=14)
+    at = alt.X(f"{x}:Q", title=x_title, scale=scale)
+    if ends:
+        low, high = ends
+        known = alt.datum[low] != None  # noqa: E711 - an expression of Vega, in which None is null
+        drawn += base.transform_filter(known).mark_rule().encode(x=alt.X(f"{low}:Q", title=x_title), x2=f"{high}:Q")
+        base = base.transform_calculate(end=f"max(datum['{high}'], datum['{x}'])")
+        at = alt.X("end:Q", title=x_title, scale=scale)
+    return drawn + base.mark_text(align="left", dx=3).encode(x=at, text=alt.Text(f"{x}:Q", format=".3f"))
 
 
 def boxes(

@@ -26,22 +26,24 @@ _TWO_WAYS = "give QRELS and two or more runs, or a table of several runs, or --c
 @click.command("study", cls=Documented)
 @click.argument("files", metavar="[QRELS RUN...]", nargs=-1)
 @click.option("--collections", metavar="FILE", help="Study several collections at once; a TOML file lists them.")
+@click.option("--name", help="Name of the collection in tables and figures.  [default: that of the file or folder]")
 @convention_options
 @measures_option
 @click.option(
-    "--samples", "num_samples", type=WholeNumber(1, MOST_RESAMPLES), default=10, show_default=True,
-    help="How many times to remove labels at random.",
+    "--samples", "num_samples", type=WholeNumber(1, MOST_RESAMPLES), default=30, show_default=True,
+    help="How many times to remove labels, and to draw queries, at random.",
 )  # fmt: skip
 @click.option("--alpha", type=Number(), default=0.05, show_default=True, help="Level of significance.")
-@click.option("--seed", type=WholeNumber(0), default=0, show_default=True, help="Seed for the labels to remove.")
+@click.option("--seed", type=WholeNumber(0), default=0, show_default=True, help="Seed for what is drawn at random.")
 @click.option(
     "-o", "--output", "folder", metavar="DIR", default="lexirecall-study", show_default=True,
-    help="Folder for the tables, the figures (SVG, PDF, PNG) and the summary.",
+    help="Folder for the tables (TSV, Markdown, LaTeX), the figures (SVG, PDF, PNG) and the summary.",
 )  # fmt: skip
 @raw_option
 def command(
     files: tuple[str, ...],
     collections: str | None,
+    name: str | None,
     measures: tuple[str, ...],
     folder: str,
     num_samples: int,
@@ -54,16 +56,16 @@ def command(
 
     Prints a summary in words, and writes it to a folder with the tables and figures behind it. Without -m, the measures
     are LexiRecall, TSE, R@1000, Rprec, AP, nDCG, RR and nDCG@10; nDCG has gain 1 for every relevant document. Each
-    collection in the TOML file has a name, qrels and runs (paths and patterns, relative to the file). It can set its
-    own reading options, such as level or corpus_size.
+    collection in the TOML file has a name, qrels and runs (paths and patterns, relative to the file). It can have a
+    task, which puts it into one panel with others of that task, and its own reading options, such as level.
 
     \b
     Examples:
       lexirecall study qrels.txt runs/*.run
-      lexirecall study qrels.txt runs/*.run -o study --seed 7 -m R@100 -m AP
+      lexirecall study qrels.txt runs/*.run --name robust04 -o study --seed 7 -m R@100 -m AP
       lexirecall study --collections collections.toml
     """
-    _check_usage(files, collections, folder)
+    _check_usage(files, collections, name, folder)
     from lexirecall.meta import FILES, read_collections, study
     from lexirecall.meta.collection import from_files
     from lexirecall.output import write, write_folder
@@ -72,7 +74,7 @@ def command(
 
     written = [("-o", str(Path(folder, name))) for name in FILES]
     check_files([*files, collections, options["corpus_size"], options["providers"]], ("", None), *written)
-    chosen = read_collections(collections, options) if collections else [from_files(files, options)]
+    chosen = read_collections(collections, options) if collections else [from_files(files, options, name=name)]
     check_files([file for each in chosen for file in each.files], ("", None), *written)
     with shown_warnings():
         made = study(
@@ -89,8 +91,10 @@ def command(
         click.echo("note: figures need altair and vl-convert: pip install 'lexirecall[plots]'", err=True)
 
 
-def _check_usage(files: tuple[str, ...], collections: str | None, folder: str) -> None:
+def _check_usage(files: tuple[str, ...], collections: str | None, name: str | None, folder: str) -> None:
     """Raise before any work if there is nothing to study, or nowhere to write the result."""
+    if collections and name is not None:
+        raise UsageError("both --collections and --name are given", remedy="name each collection in the file")
     if collections and files:
         raise UsageError(f"both --collections and files are given: {files[0]!r}", remedy=_TWO_WAYS)
     if not collections and len(files) < 2:

@@ -1,28 +1,33 @@
 """Study: what measures are worth on your own data, one module for each question.
 
-Belongs here: the verb and its result. Not here: the questions (`data`, `agreement`, `ties`, `sensitivity`,
-`degradation`), the words (`summary`) and the drawings (`figures`).
+Belongs here: the verb and its result. Not here: the questions (`data`, `agreement`, `ties`, `correlation`,
+`sensitivity`, `sampling`, `degradation`), the words (`summary`), the layout (`layout`) and the drawings (`figures`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from math import comb
 from typing import Any, cast
+
+import numpy as np
 
 from lexirecall.errors import UsageError, listed
 from lexirecall.fields import taken, takes
 from lexirecall.formats import Qrels, Runs
-from lexirecall.formats.source import Source
 from lexirecall.manifest import READING, Manifest, Note, Policies
-from lexirecall.meta import agreement, data, degradation, sensitivity, ties
-from lexirecall.meta.collection import Collection, CollectionFiles, read_collections
+from lexirecall.meta import agreement, correlation, data, degradation, sampling, sensitivity, shares, ties
+from lexirecall.meta.collection import Collection, CollectionFiles, collection_name, read_collections
+from lexirecall.meta.conclusions import Outcomes
 from lexirecall.meta.decisions import decide_all
+from lexirecall.meta.layout import laid_out
+from lexirecall.meta.resampling import NUM_RESAMPLES, Bootstrap
 from lexirecall.meta.summary import summarize
 from lexirecall.names import Evaluable, Names, parse_names
 from lexirecall.positions import Positions
 from lexirecall.preferences import LEXI_RECALL, Preference
 from lexirecall.progress import Progress
 from lexirecall.statistics.paired import check_chance
-from lexirecall.tables import to_delimited
+from lexirecall.tables import Table, to_delimited
 from lexirecall.verbs.evaluate import evaluate
 from lexirecall.verbs.given import positions_of
 
@@ -34,11 +39,14 @@ TABLES = {
     "data": data.COLUMNS,
     "agreement": agreement.COLUMNS,
     "ties": ties.COLUMNS,
+    "correlation": correlation.COLUMNS,
     "sensitivity": sensitivity.COLUMNS,
+    "sampling": sampling.COLUMNS,
     "degradation": degradation.COLUMNS,
+    "contrasts": shares.CONTRAST_COLUMNS,
 }
 """The columns of each table."""
-FILES = (*(f"{name}.tsv" for name in TABLES), "summary.txt", "manifest.json")
+FILES = (*(f"{name}.{end}" for name in TABLES for end in ("tsv", "md", "tex")), "summary.txt", "manifest.json")
 """What a study writes besides its figures."""
 Collections = Mapping[str, Positions] | Iterable[Collection | CollectionFiles]
 RowsByTable = dict[str, list[dict[str, Any]]]
@@ -51,7 +59,7 @@ def study(
     measures: Names | None = None,
     *,
     alpha: float = 0.05,
-    num_samples: int = 10,
+    num_samples: int = 30,
     seed: int = 0,
     **options: Any,
 ) -> "Study":
@@ -60,7 +68,7 @@ def study(
     The arguments are those of `evaluate`. To study several collections at once, give {name: positions}, to which the
     options apply, or collections with their own options, such as those that `read_collections` finds in a file. They
     are read and studied one after the other. LexiRecall, with which measures are compared, always comes first.
-    `num_samples` is how often labels are removed at random; the same `seed` removes the same labels.
+    `num_samples` is how often labels are removed, and queries drawn, at random; the same `seed` draws the same ones.
 
     >>> from lexirecall import simulate_collection
     >>> simulated = simulate_collection(1, num_requests=5)
@@ -110,7 +118,7 @@ def _read(
     policies = taken(Policies, options)
     if runs is not None or isinstance(qrels, Positions):
         positions = positions_of(cast("Qrels | Positions", qrels), runs, questions.measures, options)
-        yield Collection(Source(positions.judgments.name).run_name, positions, policies)
+        yield Collection(collection_name(positions.judgments.name), positions, policies)
     elif isinstance(qrels, Mapping):
         for name, each in qrels.items():
             yield Collection(str(name), positions_of(each, None, (), options), policies)
@@ -144,40 +152,73 @@ class _Questions:
         scores = evaluate(collection.positions, measures=self.measures, **asdict(collection.policies))
         for note in scores.notes:
             yield Note(note.kind, f"{collection.name}: {note.text}", note.count)
+        num_requests = data.describe(collection)["queries"]
+        num_pairs = comb(len(collection.positions.systems), 2)
+        least = least_attainable("sign", num_requests, num_pairs, correction="holm", alpha=self.alpha)
+        if not least.is_possible:
+            yield Note("least p", f"{collection.name}: {least.note}", num_requests)
         if collection.positions.follow_labels:
             why = "with these rules (judged-only, optimistic, or ties worst or best) the order depends on the labels"
             yield Note("degradation", f"{collection.name}: {why}, so no labels are removed", 1)
 
     def examine(self, collection: Collection) -> RowsByTable:
         """Answer all questions about one collection, as rows of each table."""
-        num_steps = len(self.measures) + degradation.num_steps(self.num_samples)
+        num_steps = 2 * len(self.measures) + degradation.num_steps(self.num_samples)
         with Progress("studying", num_steps, shown=self.show_progress) as progress:
             description = data.describe(collection)
-            decisions = decide_all(self.measures, collection.positions, collection.policies)
-            named = dict(zip(map(str, self.measures), decisions, strict=True))
-            reference, *others = named
-            power = []
-            for row in self.measures:
-                power.append(sensitivity.power_row(row, collection, alpha=self.alpha))
-                progress.advance(1)
-            degraded = []
-            if not collection.positions.follow_labels:
-                degraded = degradation.degradation_rows(
-                    collection, self.measures, decisions, num_samples=self.num_samples, seed=self.seed,
-                    progress=progress,
-                )  # fmt: skip
-        answers = {
-            "agreement": agreement.agreement_rows(named[reference], {name: named[name] for name in others}),
-            "ties": ties.tie_rows(named),
-            "sensitivity": power,
-            "degradation": degraded,
-        }
-        key = {"collection": collection.name, "label": description["label"]}
+            answers = self._answers(collection, progress)
+        key = {"collection": collection.name, "task": collection.task, "label": description["label"]}
         return {"data": [description]} | {name: [key | row for row in own] for name, own in answers.items()}
+
+    def _answers(self, collection: Collection, progress: Progress) -> RowsByTable:
+        positions, policies = collection.positions, collection.policies
+        decisions = decide_all(self.measures, positions, policies)
+        outcomes = {
+            str(row): Outcomes.of(row, each, positions, policies)
+            for row, each in zip(self.measures, decisions, strict=True)
+        }
+        requests = np.any([each.compared > 0 for each in decisions], axis=0)
+        bootstrap = Bootstrap(requests, self.seed, self.alpha)
+        named = {name: each.decisions for name, each in outcomes.items()}
+        reference, *others = named
+        tied, of_ties = ties.tie_rows(named, bootstrap)
+        agreeing, of_agreement = agreement.agreement_rows(
+            named[reference], {name: named[name] for name in others}, bootstrap
+        )
+        power = []
+        for row in self.measures:
+            power.append(sensitivity.power_row(row, outcomes[str(row)], collection, alpha=self.alpha))
+            progress.advance(1)
+        power, of_power = sensitivity.with_intervals(power, list(outcomes.values()), bootstrap)
+        sampled = sampling.sampling_rows(
+            outcomes, requests, alpha=self.alpha, num_samples=self.num_samples, seed=self.seed, progress=progress
+        )
+        degraded: list[dict[str, Any]] = []
+        of_labels: list[dict[str, Any]] = []
+        if not positions.follow_labels:
+            degraded, of_labels = degradation.degradation_rows(
+                collection, self.measures, decisions, bootstrap, num_samples=self.num_samples, seed=self.seed,
+                progress=progress,
+            )  # fmt: skip
+        return {
+            "agreement": agreeing,
+            "ties": tied,
+            "correlation": correlation.tau_rows(outcomes, bootstrap),
+            "sensitivity": power,
+            "sampling": sampled,
+            "degradation": degraded,
+            "contrasts": [*of_ties, *of_agreement, *of_power, *of_labels],
+        }
 
     def manifest(self, collections: Mapping[str, Any], notes: Iterable[Note]) -> Manifest:
         """Return the conventions of the study."""
-        conventions = {"seed": self.seed, "samples": self.num_samples, "alpha": self.alpha, "collections": collections}
+        conventions = {
+            "seed": self.seed,
+            "samples": self.num_samples,
+            "resamples": NUM_RESAMPLES,
+            "alpha": self.alpha,
+            "collections": collections,
+        }
         measures = tuple({"name": str(row), "title": row.title, "formula": row.formula} for row in self.measures)
         return Manifest(conventions, measures, notes=tuple(notes))
 
@@ -188,6 +229,7 @@ def _record(collection: Collection) -> dict[str, Any]:
     sizes = None if positions.corpus_size is None else sorted(set(positions.corpus_size.tolist()))
     return {
         "qrels": positions.judgments.name,
+        "task": collection.task,
         "runs": list(positions.systems),
         "corpus_size": sizes if sizes is None or len(sizes) > 1 else sizes[0],
         **asdict(positions.conventions),
@@ -202,12 +244,13 @@ class Study:
     >>> from lexirecall import project
     >>> runs = {"x": {"q": ["a", "b"]}, "y": {"q": ["a", "z", "b"]}}
     >>> made = study({"tiny": project({"q": {"a": 1, "b": 1}}, runs)}, measures=["RR"], num_samples=1)
-    >>> made.tables["ties"][1]
-    {'collection': 'tiny', 'label': 'shallow', 'measure': 'RR', 'ties': 1.0, 'compared': 1}
+    >>> row = made.tables["ties"][1]
+    >>> row["collection"], row["measure"], row["ties"], row["compared"], row["pairs"], row["queries"]
+    ('tiny', 'RR', 1.0, 1, 1, 1)
     """
 
     tables: Mapping[str, tuple[Mapping[str, Any], ...]]
-    """The rows of `data`, `agreement`, `ties`, `sensitivity` and `degradation`; what is not defined is None."""
+    """The rows of each of TABLES, by its name; what is not defined is None."""
     manifest: Manifest
 
     @property
@@ -222,6 +265,13 @@ class Study:
         """
         return to_delimited(self.tables[table], TABLES[table], "\t", raw=raw) + "\n"
 
+    def table(self, table: str) -> Table:
+        """Return one of the tables for people, which converts itself to text, Markdown and LaTeX.
+
+        Numbers are rounded, and intervals are beside them.
+        """
+        return laid_out(self.tables, table)
+
     def summary(self) -> str:
         """Return what the numbers say, on a page."""
         return summarize(self.tables, alpha=self.manifest.conventions["alpha"])
@@ -230,8 +280,13 @@ class Study:
         return self.summary()
 
     def files(self, *, figures: bool = True, raw: bool = False) -> dict[str, bytes]:
-        """Return the files of the folder: tables, summary, manifest and, if wanted, figures in every format."""
+        """Return the files of the folder: tables, summary, manifest and, if wanted, figures in every format.
+
+        Each table is there for programs (tsv) and, rounded, for a paper (md, tex).
+        """
         texts = {f"{name}.tsv": self.to_tsv(name, raw=raw) for name in TABLES}
+        texts |= {f"{name}.md": self.table(name).to_markdown() + "\n" for name in TABLES}
+        texts |= {f"{name}.tex": self.table(name).to_latex() + "\n" for name in TABLES}
         texts |= {"summary.txt": self.summary(), "manifest.json": self.manifest.to_json()}
         files = {name: text.encode(errors="surrogateescape") for name, text in texts.items()}
         if not figures:

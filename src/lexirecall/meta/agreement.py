@@ -7,8 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from lexirecall.meta.decisions import Decisions, concordance
+from lexirecall.meta.resampling import Bootstrap
+from lexirecall.meta.shares import PooledShares, bounded, contrasts
+from lexirecall.meta.ties import denominators
 
-COLUMNS = ("collection", "label", "measure", "agreement", "separated")
+COLUMNS = (
+    "collection", "task", "label", "measure", "agreement", "agreement_low", "agreement_high", "separated", "compared",
+    "pairs", "queries",
+)  # fmt: skip
 
 
 def agreement(reference: Decisions, decisions: Decisions) -> tuple[float | None, int]:
@@ -30,10 +36,19 @@ def agreement(reference: Decisions, decisions: Decisions) -> tuple[float | None,
     return (counts.num_same / counts.num_decided if counts.num_decided else None), counts.num_decided
 
 
-def agreement_rows(reference: Decisions, measures: Mapping[str, Decisions]) -> list[dict[str, Any]]:
-    """Return agreement and the number of decisions behind it, for each measure."""
-    rows = []
-    for name, decisions in measures.items():
-        share, separated = agreement(reference, decisions)
-        rows.append({"measure": name, "agreement": share, "separated": separated})
-    return rows
+def agreement_rows(
+    reference: Decisions, measures: Mapping[str, Decisions], bootstrap: Bootstrap
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return agreement with its interval and the number of decisions behind it, for each measure; and the contrasts."""
+    if not measures:
+        return [], []
+    counts = {name: concordance(reference, decisions) for name, decisions in measures.items()}
+    shares = PooledShares.of([(each.same, each.decided) for each in counts.values()])
+    values, resampled = shares.values, shares.resampled(bootstrap)
+    lows, highs = bootstrap.intervals(resampled)
+    rows = [
+        {"measure": name, **bounded("agreement", values[i], lows[i], highs[i]), "separated": counts[name].num_decided}
+        | denominators(decisions)
+        for i, (name, decisions) in enumerate(measures.items())
+    ]
+    return rows, list(contrasts("agreement", list(measures), values, resampled, bootstrap))

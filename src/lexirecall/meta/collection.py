@@ -6,6 +6,7 @@ The file has one table for each collection. Paths and patterns are relative to t
 
     [[collection]]
     name = "robust (2004)"
+    task = "retrieval"
     qrels = "robust04/qrels.txt"
     runs = ["robust04/runs/*.gz"]
     corpus_size = 528155
@@ -40,7 +41,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 }
 """What TOML has for an option of each kind."""
 _OPTIONS = {field.name: found for field, found in offered(Policies, *READING)}
-"""What a collection may set besides its name, qrels and runs: the options of the command line."""
+"""What a collection may set besides its name, task, qrels and runs: the options of the command line."""
 _WORDS = {
     int: "a whole number",
     float: "a number",
@@ -57,6 +58,8 @@ class Collection:
     name: str
     positions: Positions
     policies: Policies = field(default_factory=Policies)
+    task: str = ""
+    """What it is about, such as retrieval or recommendation; collections of one task share a panel."""
 
     def __post_init__(self) -> None:
         check_ties(self.positions.conventions.ties)
@@ -73,6 +76,7 @@ class CollectionFiles:
     qrels: Qrels
     runs: Runs
     options: Mapping[str, Any] = field(default_factory=dict)
+    task: str = ""
 
     def __post_init__(self) -> None:
         Policies(**among(Policies, self.options))
@@ -95,7 +99,7 @@ class CollectionFiles:
         options = {**self.options, "show_progress": show_progress}
         policies = taken(Policies, options)
         positions = project(self.qrels, self.runs, needs_judged=needs_judged, **options)
-        return Collection(self.name, positions, policies)
+        return Collection(self.name, positions, policies, self.task)
 
 
 def check_ties(rule: str) -> None:
@@ -105,14 +109,29 @@ def check_ties(rule: str) -> None:
         raise UsageError(problem, remedy="choose another tie rule: trec, input, worst or best")
 
 
-def from_files(files: Sequence[str], options: Mapping[str, Any] | None = None) -> CollectionFiles:
-    """Return the collection of a file of judgments and the runs after it, named after the judgments.
+def from_files(
+    files: Sequence[str], options: Mapping[str, Any] | None = None, *, name: str | None = None
+) -> CollectionFiles:
+    """Return the collection of a file of judgments and the runs after it.
 
-    >>> from_files(["robust/qrels.txt.gz", "a.run", "b.run"]).name
-    'qrels.txt'
+    Without a name it is named after the judgments, or after their folder if the file is only called qrels.
+
+    >>> from_files(["robust/qrels.txt.gz", "a.run", "b.run"]).name, from_files(["robust04.txt", "a", "b"]).name
+    ('robust', 'robust04.txt')
     """
     qrels, *runs = files
-    return CollectionFiles(Source(qrels).run_name, qrels, runs, options or {})
+    return CollectionFiles(name or collection_name(qrels), qrels, runs, options or {})
+
+
+def collection_name(qrels: str) -> str:
+    """Return the name of a collection from the path of its judgments.
+
+    >>> collection_name("robust03/qrels.trec7.txt"), collection_name("qrels.txt"), collection_name("../qrels")
+    ('robust03', 'qrels.txt', 'qrels')
+    """
+    name, folder = Source(qrels).run_name, Path(qrels).parent.name
+    is_plain = name.lower().partition(".")[0] == "qrels"
+    return folder if is_plain and folder not in ("", "..") else name
 
 
 def read_collections(path: str | os.PathLike[str], options: Mapping[str, Any] | None = None) -> list[CollectionFiles]:
@@ -161,8 +180,9 @@ def _collection(table: dict[str, Any], number: int, path: Path, options: Mapping
     name, qrels = reader.text("name"), reader.file("qrels")
     runs = list(reader.runs())
     own = {key: reader.option(key) for key in _OPTIONS if key in table}
+    task = reader.text("task") if "task" in table else ""
     try:
-        return CollectionFiles(name, qrels, runs, {**options, **own})
+        return CollectionFiles(name, qrels, runs, {**options, **own}, task)
     except UsageError as error:
         raise reader.error(error.problem, error.remedy) from None
 
@@ -181,7 +201,7 @@ class _TableReader:
         return FormatError(str(self.path), None, f"{which}: {problem}", remedy=remedy)
 
     def check_keys(self) -> None:
-        allowed = ("name", "qrels", "runs", *_OPTIONS)
+        allowed = ("name", "task", "qrels", "runs", *_OPTIONS)
         for key in self.table:
             if key not in allowed:
                 raise self.error(f"unknown key {key!r}", hint_at(key, allowed))

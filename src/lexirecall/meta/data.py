@@ -10,7 +10,7 @@ import numpy as np
 from lexirecall.measures import SET_R
 from lexirecall.meta.collection import Collection
 
-COLUMNS = ("collection", "queries", "runs", "relevant", "retrieved", "recall", "label")
+COLUMNS = ("collection", "task", "queries", "runs", "relevant", "retrieved", "recall", "label")
 LABELS = ("deep", "standard", "shallow")
 
 
@@ -36,7 +36,7 @@ def describe(collection: Collection) -> dict[str, Any]:
     >>> from lexirecall import project
     >>> positions = project({"q": {"a": 1, "b": 1}, "r": {"c": 0}}, {"x": {"q": ["a", "z"]}, "y": {"q": []}})
     >>> describe(Collection("mine", positions))
-    {'collection': 'mine', 'queries': 1, 'runs': 2, 'relevant': 2.0, 'retrieved': 1.0, 'recall': 0.25, \
+    {'collection': 'mine', 'task': '', 'queries': 1, 'runs': 2, 'relevant': 2.0, 'retrieved': 1.0, 'recall': 0.25, \
 'label': 'shallow'}
     """
     positions, policies = collection.positions, collection.policies
@@ -46,6 +46,7 @@ def describe(collection: Collection) -> dict[str, Any]:
     retrieved = _mean(positions.num_retrieved[counted])
     return {
         "collection": collection.name,
+        "task": collection.task,
         "queries": int(has_relevant.sum()),
         "runs": len(positions.systems),
         "relevant": _mean(projection.num_relevant[has_relevant]),

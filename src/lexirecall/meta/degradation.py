@@ -8,6 +8,7 @@ what is left for a smaller one.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,19 +16,24 @@ import numpy as np
 from lexirecall.judgments import BoolArray, FloatArray, IntArray, offsets_of
 from lexirecall.meta.collection import Collection
 from lexirecall.meta.decisions import Decisions, concordance, decide_all
-from lexirecall.meta.ties import share_of_ties
+from lexirecall.meta.resampling import Bootstrap
+from lexirecall.meta.shares import PooledShares, bounded, contrasts
+from lexirecall.meta.ties import denominators
 from lexirecall.names import Evaluable
 from lexirecall.positions import Positions
 from lexirecall.progress import Progress
 
+QUANTITIES = ("ties", "agreement", "agreement_untied")
 COLUMNS = (
-    "collection", "label", "removal", "removed", "measure", "ties", "agreement", "agreement_untied", "labels",
-    "samples",
+    "collection", "task", "label", "removal", "removed", "measure",
+    *(f"{name}{end}" for name in QUANTITIES for end in ("", "_sd", "_low", "_high")),
+    "labels", "samples", "compared", "separated", "pairs", "queries",
 )  # fmt: skip
 REMOVALS = ("uniform", "frequency")
 TENTHS = tuple(range(10))
 """The shares of labels that are removed, in tenths."""
-QUANTITIES = ("ties", "agreement", "agreement_untied")
+HALF = 5
+"""The tenths at which measures are compared."""
 
 
 def num_kept(num_relevant: IntArray, tenths: int) -> IntArray:
@@ -79,40 +85,60 @@ def kept_labels(positions: Positions, level: float, removal: str, bits: np.rando
         yield kept
 
 
+@dataclass(frozen=True, slots=True)
+class Degraded:
+    """The counts behind one row, on each request, added up over the samples; and what each sample gives alone."""
+
+    counts: IntArray
+    """Parts and wholes of the QUANTITIES, [3, 2, Q]."""
+    by_sample: FloatArray
+    """The quantities of each sample, [samples, 3]; nan where they are not defined."""
+
+
 def degradation_rows(
     collection: Collection,
     measures: Sequence[Evaluable],
     full: Sequence[Decisions],
+    bootstrap: Bootstrap,
     *,
-    num_samples: int = 10,
+    num_samples: int = 30,
     seed: int = 0,
     progress: Progress | None = None,
-) -> list[dict[str, Any]]:
-    """Return, for each way and share of removal and each measure, the means over the samples.
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return, for each way and share of removal and each measure, the shares over all samples; and the contrasts.
 
     `full` are the decisions with all labels. `ties`: the share of tied pairs. `agreement`: the share of pairs that are
     decided as with all labels, where a tie agrees with a tie. `agreement_untied`: the same over the pairs that are not
-    tied with all labels. `labels`: the mean number of relevant items left per request. Without removal one sample is
-    enough.
+    tied with all labels. `_sd` is the deviation between the samples: how far one loss of labels may be from the mean.
+    `_low` and `_high` are the interval over requests. `labels`: the mean number of relevant items left per request.
+    Without removal one sample is enough.
 
     Reference: DiazEM25, label degradation.
     """
     num_relevant = collection.positions.judgments.num_relevant(collection.policies.level)
     num_relevant = num_relevant[num_relevant > 0]
-    unchanged = np.array([[_quantities(each, each) for each in full]])
-    rows = []
+    names = [str(measure) for measure in measures]
+    rows: list[dict[str, Any]] = []
+    differences: list[dict[str, Any]] = []
     for number, removal in enumerate(REMOVALS):
         bits = np.random.PCG64([seed, number])
-        samples = [_sample(collection, measures, full, removal, bits, progress) for _ in range(num_samples)]
-        for tenths in TENTHS:
-            values = unchanged if tenths == 0 else np.array([sample[tenths - 1] for sample in samples])
+        degraded = _degraded(collection, measures, full, removal, bits, num_samples, progress)
+        shares = PooledShares.of([counts for each in degraded for one in each for counts in one.counts])
+        shape = len(TENTHS), len(names), len(QUANTITIES)
+        values, resampled = shares.values.reshape(shape), shares.resampled(bootstrap).reshape(-1, *shape)
+        lows, highs = bootstrap.intervals(resampled)
+        for tenths, of_measures in zip(TENTHS, degraded, strict=True):
             labels = float(num_kept(num_relevant, tenths).mean())
-            for measure, means in zip(measures, _means(values), strict=True):
-                rows.append(
-                    {"removal": removal, "removed": tenths / 10, "measure": str(measure), **means}
-                    | {"labels": labels, "samples": len(values)}
-                )
-    return rows
+            for m, name in enumerate(names):
+                row = {"removal": removal, "removed": tenths / 10, "measure": name}
+                for i, quantity in enumerate(QUANTITIES):
+                    row |= bounded(quantity, values[tenths, m, i], lows[tenths, m, i], highs[tenths, m, i])
+                    row[f"{quantity}_sd"] = _deviation(of_measures[m].by_sample[:, i])
+                separated = full[m].num_compared - full[m].num_tied
+                row |= {"labels": labels, "samples": len(of_measures[m].by_sample), "separated": separated}
+                rows.append(row | denominators(full[m]))
+        differences += contrasts(f"kept_{removal}", names, values[HALF, :, -1], resampled[:, HALF, :, -1], bootstrap)
+    return rows, differences
 
 
 def num_steps(num_samples: int) -> int:
@@ -120,42 +146,50 @@ def num_steps(num_samples: int) -> int:
     return len(REMOVALS) * num_samples * (len(TENTHS) - 1)
 
 
-def _sample(
+def _degraded(
     collection: Collection,
     measures: Sequence[Evaluable],
     full: Sequence[Decisions],
     removal: str,
     bits: np.random.PCG64,
+    num_samples: int,
     progress: Progress | None,
-) -> list[list[tuple[float, ...]]]:
-    """Return the quantities of each share and measure."""
-    left = collection.positions
-    sample = []
-    for kept in kept_labels(collection.positions, collection.policies.level, removal, bits):
-        left = left.with_labels(kept)  # from what was left before: less to look through
-        decisions = decide_all(measures, left, collection.policies)
-        sample.append([_quantities(now, then) for now, then in zip(decisions, full, strict=True)])
-        if progress is not None:
-            progress.advance(1)
-    return sample
+) -> list[list[Degraded]]:
+    """Return what is counted for each share and measure."""
+    unchanged = [_counts(each, each) for each in full]
+    counts = np.zeros((len(TENTHS), len(full), *unchanged[0].shape), np.int64)
+    by_sample = np.zeros((len(TENTHS), len(full), num_samples, len(QUANTITIES)))
+    for sample in range(num_samples):
+        left = collection.positions
+        kept_by_share = kept_labels(collection.positions, collection.policies.level, removal, bits)
+        for tenths, kept in enumerate(kept_by_share, 1):
+            left = left.with_labels(kept)  # from what was left before: less to look through
+            decisions = decide_all(measures, left, collection.policies)
+            for m, (now, then) in enumerate(zip(decisions, full, strict=True)):
+                own = _counts(now, then)
+                counts[tenths, m] += own
+                by_sample[tenths, m, sample] = _quantities(own)
+            if progress is not None:
+                progress.advance(1)
+    whole = [Degraded(each, _quantities(each)[None]) for each in unchanged]
+    return [whole, *([Degraded(c, b) for c, b in zip(counts[t], by_sample[t], strict=True)] for t in TENTHS[1:])]
 
 
-def _quantities(now: Decisions, full: Decisions) -> tuple[float, ...]:
-    """Return ties, agreement with the full labels, and agreement over what they separate; nan if undefined."""
+def _counts(now: Decisions, full: Decisions) -> IntArray:
+    """Count ties, agreement with the full labels, and agreement over what they separate, [3, 2, Q]."""
     counts = concordance(now, full)
-    ties = share_of_ties(now)
+    return np.array([
+        [now.tied, now.compared], [counts.same + counts.tied, counts.compared], [counts.same, counts.decided],
+    ])  # fmt: skip
+
+
+def _quantities(counts: IntArray) -> FloatArray:
+    sums = counts.sum(axis=2)
     with np.errstate(invalid="ignore"):
-        agreement = np.divide(counts.num_same + counts.num_tied, counts.num_compared)
-        untied = np.divide(counts.num_same, counts.num_decided)
-    return (np.nan if ties is None else ties), float(agreement), float(untied)
+        return np.asarray(sums[:, 0] / sums[:, 1])
 
 
-def _means(values: FloatArray) -> Iterator[dict[str, float | None]]:
-    """Give each measure's means over the samples, [samples, measures, quantities]."""
-    for of_measure in values.swapaxes(0, 1):
-        defined = ~np.isnan(of_measure)
-        sums, counts = np.where(defined, of_measure, 0.0).sum(axis=0), defined.sum(axis=0)
-        yield {
-            name: float(total / count) if count else None
-            for name, total, count in zip(QUANTITIES, sums.tolist(), counts.tolist(), strict=True)
-        }
+def _deviation(values: FloatArray) -> float | None:
+    """Return the deviation between samples, of those that are defined; None below two."""
+    kept = values[~np.isnan(values)]
+    return float(kept.std(ddof=1)) if len(kept) > 1 else None

@@ -1,10 +1,11 @@
-"""Digest: the few numbers of a study that its summary uses.
+"""Digest: the few numbers of a study that its summary uses, and which differences between them are more than chance.
 
-Belongs here: one number for each measure and question, from one collection or as the median over several.
+Belongs here: one number for each measure and question, from one collection or as the median over several, with its
+interval; and whether one measure exceeds another.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
@@ -13,7 +14,21 @@ from lexirecall.meta.data import LABELS
 HALF = 0.5
 ENOUGH = 0.9
 """The share of decisions that must stay for a measure to survive the loss of labels."""
+FEW = 0.05
+"""A measure that decides a smaller share of the comparisons says too little to survive anything."""
 TablesOfRows = Mapping[str, Sequence[Mapping[str, Any]]]
+Interval = tuple[float | None, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One number of a measure on one collection, with its interval if there is one."""
+
+    collection: str
+    measure: str
+    quantity: str
+    value: float | None
+    interval: Interval = (None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +38,10 @@ class Digest:
     measures: tuple[str, ...]
     values: Mapping[tuple[str, str], Sequence[float]]
     """By measure and quantity; what is not defined is left out."""
+    intervals: Mapping[tuple[str, str], Sequence[Interval]] = field(default_factory=dict)
+    """Of the same values."""
+    differences: Mapping[tuple[str, str, str], Sequence[Interval]] = field(default_factory=dict)
+    """The intervals of the difference between two measures on each collection, by quantity and measures."""
 
     def value(self, measure: str, quantity: str) -> float | None:
         """Return the median over the collections; None if no collection has a value.
@@ -33,6 +52,17 @@ class Digest:
         values = self.values.get((measure, quantity))
         return float(median(values)) if values else None
 
+    def interval(self, measure: str, quantity: str) -> Interval:
+        """Return the interval on one collection, or the lowest and the highest value of several.
+
+        >>> Digest(("AP",), {("AP", "ties"): (0.1, 0.2, 0.6)}).interval("AP", "ties")
+        (0.1, 0.6)
+        """
+        values = self.values.get((measure, quantity), ())
+        if len(values) > 1:
+            return min(values), max(values)
+        return next(iter(self.intervals.get((measure, quantity), ())), (None, None))
+
     def defined(self, quantity: str) -> dict[str, float]:
         """Return the measures that have the quantity, with their values, the highest first.
 
@@ -41,6 +71,27 @@ class Digest:
         """
         values = {name: value for name in self.measures if (value := self.value(name, quantity)) is not None}
         return dict(sorted(values.items(), key=lambda item: -item[1]))
+
+    def exceeds(self, quantity: str, a: str, b: str) -> bool:
+        """Tell whether the first measure has more of a quantity than the second, beyond chance.
+
+        Of several collections, the interval of the difference is above 0 in most and below 0 in none.
+
+        >>> digest = Digest(("AP", "RR"), {}, differences={("ties", "AP", "RR"): [(-0.3, -0.1)]})
+        >>> digest.exceeds("ties", "RR", "AP"), digest.exceeds("ties", "AP", "RR")
+        (True, False)
+        """
+        intervals = [
+            *self.differences.get((quantity, a, b), ()),
+            *((_less(high), _less(low)) for low, high in self.differences.get((quantity, b, a), ())),
+        ]
+        above = sum(low is not None and low > 0 for low, _ in intervals)
+        below = any(high is not None and high < 0 for _, high in intervals)
+        return not below and 2 * above > len(intervals)
+
+
+def _less(value: float | None) -> float | None:
+    return None if value is None else -value
 
 
 def percent(share: float | None) -> str:
@@ -58,54 +109,84 @@ def percent(share: float | None) -> str:
     return f"{100 * share:.1f} %" if 0 < share < 1 else f"{100 * share:.0f} %"
 
 
+def panels(data: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the panel of each collection: its task if any collection has one, else its depth label; in order.
+
+    >>> ml, web = {"collection": "ml", "label": "shallow"}, {"collection": "web", "label": "deep"}
+    >>> panels([{**ml, "task": ""}, {**web, "task": ""}])
+    {'web': 'deep', 'ml': 'shallow'}
+    """
+    if any(row["task"] for row in data):
+        names = {row["collection"]: row["task"] or "other" for row in data}
+        order = list(dict.fromkeys(names.values()))
+    else:
+        names, order = {row["collection"]: row["label"] for row in data}, list(LABELS)
+    return dict(sorted(names.items(), key=lambda item: order.index(item[1])))
+
+
 def digests(tables: TablesOfRows) -> tuple[Digest, dict[str, Digest]]:
-    """Return the digest of all collections, and one for each depth label, the deepest first."""
-    measures = tuple(dict.fromkeys(row["measure"] for row in tables["ties"]))
-    facts = list(_facts(tables))
-    labels = {row["collection"]: row["label"] for row in tables["data"]}
-    by_label = {
-        label: _gathered(measures, [fact for fact in facts if labels[fact[0]] == label])
-        for label in LABELS
-        if label in labels.values()
+    """Return the digest of all collections, and one for each panel."""
+    names = panels(tables["data"])
+    by_panel = {
+        panel: _gathered(tables, {name for name, own in names.items() if own == panel})
+        for panel in dict.fromkeys(names.values())
     }
-    return _gathered(measures, facts), by_label
+    return _gathered(tables, set(names)), by_panel
 
 
-Fact = tuple[str, str, str, float | None]
-"""Collection, measure, quantity and value."""
-
-
-def _gathered(measures: tuple[str, ...], facts: Sequence[Fact]) -> Digest:
+def _gathered(tables: TablesOfRows, among: set[str]) -> Digest:
+    measures = tuple(dict.fromkeys(row["measure"] for row in tables["ties"]))
     values: dict[tuple[str, str], list[float]] = {}
-    for _, measure, quantity, value in facts:
-        if value is not None:
-            values.setdefault((measure, quantity), []).append(value)
-    return Digest(measures, values)
+    intervals: dict[tuple[str, str], list[Interval]] = {}
+    for fact in _facts(tables):
+        if fact.value is not None and fact.collection in among:
+            values.setdefault((fact.measure, fact.quantity), []).append(fact.value)
+            intervals.setdefault((fact.measure, fact.quantity), []).append(fact.interval)
+    differences: dict[tuple[str, str, str], list[Interval]] = {}
+    for row in tables["contrasts"]:
+        if row["collection"] in among:
+            differences.setdefault((row["quantity"], row["a"], row["b"]), []).append((row["low"], row["high"]))
+    return Digest(measures, values, intervals, differences)
 
 
 def _facts(tables: TablesOfRows) -> Iterator[Fact]:
-    quantities = {"ties": ("ties",), "agreement": ("agreement",), "sensitivity": ("paired", "hsd", "t", "sign")}
-    for table, names in quantities.items():
-        for row in tables[table]:
-            yield from ((row["collection"], row["measure"], name, row[name]) for name in names)
+    yield from _columns(tables["ties"], "ties", "compared")
+    yield from _columns(tables["agreement"], "agreement", "separated")
+    yield from _columns(tables["sensitivity"], "sign", "hsd_signs", "paired")
+    for row in tables["correlation"]:
+        interval = row["tau_low"], row["tau_high"]
+        yield Fact(row["collection"], row["b"], f"tau with {row['a']}", row["tau"], interval)
+    for row in tables["sampling"]:
+        if row["share"] == HALF:
+            yield from _columns([row], "direction", "significance")
     for row in tables["degradation"]:
-        if row["removed"] == HALF:
-            key = row["collection"], row["measure"]
-            if row["removal"] == "uniform":
-                yield *key, "half_ties", row["ties"]
-                yield *key, "half_kept", row["agreement_untied"]
-            else:
-                yield *key, "rare_kept", row["agreement_untied"]
+        if row["removed"] == HALF and row["removal"] == "uniform":
+            yield from _columns([row], ties="half_ties", agreement_untied="half_kept")
+        elif row["removed"] == HALF:
+            yield from _columns([row], agreement_untied="rare_kept")
     yield from _survivals(tables["degradation"])
 
 
+def _columns(rows: Iterable[Mapping[str, Any]], *columns: str, **renamed: str) -> Iterator[Fact]:
+    """Give the values of some columns with their intervals, under their own names or others."""
+    for row in rows:
+        for column, quantity in {**{name: name for name in columns}, **renamed}.items():
+            interval = row.get(f"{column}_low"), row.get(f"{column}_high")
+            yield Fact(row["collection"], row["measure"], quantity, row[column], interval)
+
+
 def _survivals(rows: Sequence[Mapping[str, Any]]) -> Iterator[Fact]:
-    """Give the largest share of labels that can be removed at random while enough decisions stay."""
+    """Give the largest share of labels that can be removed at random while enough decisions stay, beyond chance.
+
+    It is what the lower ends of the intervals say. A measure that decides few comparisons survives nothing.
+    """
     kept: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for row in rows:
-        if row["removal"] == "uniform" and row["agreement_untied"] is not None:
-            kept.setdefault((row["collection"], row["measure"]), []).append((row["removed"], row["agreement_untied"]))
+        decides_few = row["separated"] < FEW * row["compared"]
+        if row["removal"] == "uniform" and row["agreement_untied_low"] is not None and not decides_few:
+            key = row["collection"], row["measure"]
+            kept.setdefault(key, []).append((row["removed"], row["agreement_untied_low"]))
     for (collection, measure), shares in kept.items():
-        lost = [removed for removed, agreement in sorted(shares) if agreement < ENOUGH]
+        lost = [removed for removed, low in sorted(shares) if low < ENOUGH]
         survived = [removed for removed, _ in shares if not lost or removed < lost[0]]
-        yield collection, measure, "survives", max(survived, default=0.0)
+        yield Fact(collection, measure, "survives", max(survived, default=0.0))

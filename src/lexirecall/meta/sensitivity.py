@@ -1,46 +1,120 @@
 """Sensitivity: how many pairs of systems a measure shows to be different.
 
 Belongs here: discriminative power under several tests. Not here: the tests (statistics) and how they are run (verbs).
+
+Measures can be compared only under a test that sees the same of all of them. The sign test and HSD on signs see who
+wins each request; the measure's own tests, which see sizes where there are any, are beside them.
 """
 
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from lexirecall.judgments import FloatArray
 from lexirecall.meta.collection import Collection
+from lexirecall.meta.conclusions import Outcomes, blocks_of_samples, conclude
+from lexirecall.meta.resampling import Bootstrap
+from lexirecall.meta.shares import bounded, contrast, defined
+from lexirecall.meta.ties import denominators
 from lexirecall.names import Evaluable, parse_preference
+from lexirecall.statistics.hsd import tukey_hsd
 from lexirecall.statistics.power import discriminative_power
 from lexirecall.verbs.compare import compare
 
-COLUMNS = ("collection", "label", "measure", "test", "paired", "hsd", "t", "sign", "pairs")
+COLUMNS = (
+    "collection", "task", "label", "measure", "sign", "sign_low", "sign_high", "hsd_signs", "test", "paired", "hsd",
+    "t", "compared", "pairs", "queries",
+)  # fmt: skip
+
+NUM_RESAMPLES = 200
+"""Enough for a spread; each needs all the tests again."""
 
 
-def power_row(row: Evaluable, collection: Collection, *, alpha: float = 0.05) -> dict[str, Any]:
+def power_row(row: Evaluable, outcomes: Outcomes, collection: Collection, *, alpha: float = 0.05) -> dict[str, Any]:
     """Return the share of pairs of systems with p < alpha for one measure.
 
-    `paired`: by the test that suits it, the sign test for lexicographic preferences and the t test for sizes, with
-    Holm's correction over all pairs; `test` says which it is. `hsd`: by Tukey's honestly significant difference. `t`
-    and `sign`: by the same test for all measures, with Holm's correction, whether it suits them or not. So a difference
-    between measures cannot come from their tests. A share is None if there is no p-value.
+    Comparable between measures: `sign`, by the sign test with Holm's correction over all pairs, and `hsd_signs`, by
+    Tukey's honestly significant difference on the mean preference of each system against the others, which depends on
+    who the others are. The measure's own: `paired`, by the test that suits it (`test`: the sign test for lexicographic
+    preferences, the t test for sizes), with Holm's correction; `hsd`, on its values; `t`, by the t test whether it
+    suits or not. A share is None if there is no p-value.
 
     >>> from lexirecall import parse_measure, project
+    >>> from lexirecall.meta.decisions import decide
     >>> qrels = {f"q{i}": {"a": 1} for i in range(9)}
     >>> runs = {"good": {q: ["a"] for q in qrels}, "bad": {q: ["x", "a"] for q in qrels}}
-    >>> power_row(parse_measure("RR"), Collection("mine", project(qrels, runs)))
-    {'measure': 'RR', 'test': 't', 'paired': 1.0, 'hsd': 1.0, 't': 1.0, 'sign': 1.0, 'pairs': 1}
+    >>> mine, rr = Collection("mine", project(qrels, runs)), parse_measure("RR")
+    >>> outcomes = Outcomes.of(rr, decide(rr, mine.positions, mine.policies), mine.positions, mine.policies)
+    >>> found = power_row(rr, outcomes, mine)
+    >>> found["sign"], found["hsd_signs"], found["test"], found["paired"], found["pairs"], found["queries"]
+    (1.0, 1.0, 't', 1.0, 1, 9)
 
     Reference: DiazEM25, statistical sensitivity.
     """
-    shares = {test: _power(row, collection, test, alpha) for test in ("hsd", "t", "sign")}
+    own = {test: _power(row, collection, test, alpha) for test in ("hsd", "t")}
+    sign = defined(_sign_power(outcomes, alpha))
     test = "t" if parse_preference(row).is_sized else "sign"
-    num_systems = len(collection.positions.systems)
-    num_pairs = num_systems * (num_systems - 1) // 2
-    return {"measure": str(row), "test": test, "paired": shares[test], **shares, "pairs": num_pairs}
+    return {
+        "measure": str(row),
+        "sign": sign,
+        "hsd_signs": _share(tukey_hsd(outcomes.decisions.balances, alpha=alpha).pvalues, alpha),
+        "test": test,
+        "paired": own["t"] if test == "t" else sign,
+        **own,
+        **denominators(outcomes.decisions),
+    }
+
+
+def with_intervals(
+    rows: Sequence[dict[str, Any]], outcomes: Sequence[Outcomes], bootstrap: Bootstrap
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Add the interval of `sign` to each row, and return the contrasts between measures under that same test.
+
+    A resample repeats some requests, which makes differences look more certain: its power is too high. But the spread
+    between resamples is that between samples of requests. So an interval is the number ± z times that spread.
+    """
+    fewer = replace(bootstrap, num_resamples=NUM_RESAMPLES)
+    resampled = np.stack([_resampled(each, fewer) for each in outcomes], axis=1)
+    values = np.array([np.nan if row["sign"] is None else row["sign"] for row in rows])
+    reach = fewer.reach(resampled)
+    lows, highs = np.maximum(values - reach, 0.0), np.minimum(values + reach, 1.0)
+    bound = [row | bounded("sign", *each) for row, *each in zip(rows, values, lows, highs, strict=True)]
+    return bound, list(_contrasts([row["measure"] for row in rows], values, resampled, fewer))
+
+
+def _resampled(outcomes: Outcomes, bootstrap: Bootstrap) -> FloatArray:
+    """Return the power by the sign test in each resample."""
+    powers = [np.zeros(0)]
+    for drawn in bootstrap.blocks() if bootstrap.is_possible else ():
+        weights = np.zeros((len(drawn), len(bootstrap.requests)))
+        weights[:, bootstrap.requests] = drawn
+        blocks = blocks_of_samples(len(weights), len(outcomes.decisions.taking_part))
+        powers += [conclude(outcomes, weights[block]).powers(bootstrap.alpha) for block in blocks]
+    return np.concatenate(powers)
+
+
+def _contrasts(
+    names: Sequence[str], values: FloatArray, resampled: FloatArray, bootstrap: Bootstrap
+) -> Iterator[dict[str, Any]]:
+    for a, b in combinations(range(len(names)), 2):
+        difference, reach = values[a] - values[b], float(bootstrap.reach(resampled[:, a] - resampled[:, b]))
+        ends = difference - reach, difference + reach
+        yield contrast("power", names[a], names[b], difference, *ends, bootstrap.num_requests)
+
+
+def _sign_power(outcomes: Outcomes, alpha: float) -> float:
+    everything = np.ones((1, outcomes.decisions.taking_part.shape[1]))
+    return float(conclude(outcomes, everything).powers(alpha)[0])
 
 
 def _power(row: Evaluable, collection: Collection, test: str, alpha: float) -> float | None:
     options = asdict(collection.policies)
     comparison = compare(collection.positions, measures=[row], test=test, alpha=alpha, **options)
-    power = discriminative_power(comparison.measures[0].corrected, alpha)
-    return None if np.isnan(power) else power
+    return _share(comparison.measures[0].corrected, alpha)
+
+
+def _share(pvalues: Any, alpha: float) -> float | None:
+    return defined(discriminative_power(pvalues, alpha))

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from lexirecall.meta.decisions import Decisions
+from lexirecall.meta.resampling import Bootstrap
+from lexirecall.meta.shares import PooledShares, bounded, contrasts
 
-COLUMNS = ("collection", "label", "measure", "ties", "compared")
+COLUMNS = ("collection", "task", "label", "measure", "ties", "ties_low", "ties_high", "compared", "pairs", "queries")
 
 
 def share_of_ties(decisions: Decisions) -> float | None:
@@ -22,9 +24,30 @@ def share_of_ties(decisions: Decisions) -> float | None:
     return decisions.num_tied / compared if compared else None
 
 
-def tie_rows(measures: Mapping[str, Decisions]) -> list[dict[str, Any]]:
-    """Return for each measure the share of ties, and how many pairs are compared over all requests."""
-    return [
-        {"measure": name, "ties": share_of_ties(decisions), "compared": decisions.num_compared}
-        for name, decisions in measures.items()
+def tie_rows(
+    measures: Mapping[str, Decisions], bootstrap: Bootstrap
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return for each measure the share of ties with its interval and what it is a share of; and the contrasts."""
+    shares = PooledShares.of([(each.tied, each.compared) for each in measures.values()])
+    values, resampled = shares.values, shares.resampled(bootstrap)
+    lows, highs = bootstrap.intervals(resampled)
+    rows = [
+        {"measure": name, **bounded("ties", values[i], lows[i], highs[i]), **denominators(decisions)}
+        for i, (name, decisions) in enumerate(measures.items())
     ]
+    return rows, list(contrasts("ties", list(measures), values, resampled, bootstrap))
+
+
+def denominators(decisions: Decisions) -> dict[str, int]:
+    """Return how many comparisons there are, of how many pairs of systems, on how many requests.
+
+    >>> import numpy as np
+    >>> denominators(Decisions(np.ones((3, 2), bool), ranks=np.zeros((3, 2), np.int16)))
+    {'compared': 6, 'pairs': 3, 'queries': 2}
+    """
+    num_systems, compared = len(decisions.taking_part), decisions.compared
+    return {
+        "compared": int(compared.sum()),
+        "pairs": num_systems * (num_systems - 1) // 2,
+        "queries": int((compared > 0).sum()),
+    }

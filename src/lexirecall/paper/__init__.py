@@ -5,33 +5,45 @@ Belongs here: the list. A new exhibit is a module with `exhibit(seed: int) -> Ex
 
 import difflib
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lexirecall.errors import UsageError
 
 if TYPE_CHECKING:
     from lexirecall.paper.exhibit import Exhibit
 
+
+class Entry(NamedTuple):
+    """A table or figure in the list."""
+
+    module: str
+    caption: str
+
+
 EXHIBITS = {
-    "worst-case-agreement": "worst_case_agreement",
-    "ties-by-corpus": "ties_by_corpus",
-    "ties-by-relevant": "ties_by_relevant",
-    "properties": "properties",
-    "recsys": "recsys",
-    "datasets": "datasets",
-    "orientation": "orientation",
-    "ties-by-depth": "ties_by_depth",
-    "stochastic": "stochastic",
-    "projection": "projection",
-    "orientation-schematic": "orientation_schematic",
-    "users": "users",
-    "partial-order": "partial_order",
-    "partition": "partition",
-    "domination": "domination",
-    "leximin": "leximin",
-    "dependence": "dependence",
+    "worst-case-agreement": Entry(
+        "worst_case_agreement", "How often measures agree with the worst case on random rankings"
+    ),
+    "ties-by-corpus": Entry("ties_by_corpus", "How likely two random rankings tie, by the size of the corpus"),
+    "ties-by-relevant": Entry(
+        "ties_by_relevant", "How likely two random rankings tie, by the number of relevant documents"
+    ),
+    "properties": Entry("properties", "Properties of measures, each cell checked by enumeration"),
+    "recsys": Entry("recsys", "RecSys papers that measure recall, 2007-2024"),
+    "datasets": Entry("datasets", "The data sets of the paper, and how to obtain them"),
+    "orientation": Entry("orientation", "Precision and recall orientation of measures"),
+    "ties-by-depth": Entry("ties_by_depth", "Share of tied rankings by retrieval depth"),
+    "stochastic": Entry("stochastic", "Worst case of optimal deterministic and stochastic rankers"),
+    "projection": Entry("projection", "Relevance projection of a ranking, with imputation"),
+    "orientation-schematic": Entry("orientation_schematic", "The rankings that orientation compares"),
+    "users": Entry("users", "The population of possible users"),
+    "partial-order": Entry("partial_order", "Partial order of possible users and of providers"),
+    "partition": Entry("partition", "The partial order, cut at a depth"),
+    "domination": Entry("domination", "Domination between sets of users"),
+    "leximin": Entry("leximin", "Leximin over users, step by step"),
+    "dependence": Entry("dependence", "Dependence of the first and the last position"),
 }
-"""The modules by their names on the command line: first the tables, then the figures, then the schematics."""
+"""Modules and captions by their names on the command line: first the tables, then the figures, then the schematics."""
 
 
 def reproduce(name: str, seed: int = 2025) -> "Exhibit":
@@ -44,5 +56,5 @@ def reproduce(name: str, seed: int = 2025) -> "Exhibit":
         near = difflib.get_close_matches(name, EXHIBITS, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(EXHIBITS)}"
         raise UsageError(f"there is no table or figure {name!r}: {hint}")
-    exhibit: Exhibit = import_module(f"lexirecall.paper.{EXHIBITS[name]}").exhibit(seed)
+    exhibit: Exhibit = import_module(f"lexirecall.paper.{EXHIBITS[name].module}").exhibit(seed)
     return exhibit

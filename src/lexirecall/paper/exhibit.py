@@ -10,6 +10,9 @@ from typing import Any
 from lexirecall.plots import to_files
 from lexirecall.tables import Table, number, render, to_delimited
 
+_ENDINGS = {"latex": "tex", "markdown": "md"}
+"""The endings of files, where they are not the name of the format."""
+
 
 @dataclass(frozen=True, slots=True)
 class Held:
@@ -70,11 +73,13 @@ class Exhibit:
         ]
         return "\n\n".join(part for part in parts if part)
 
-    def files(self) -> dict[str, bytes]:
-        """Return the files for a folder: the rows, the words, and the drawings in every format."""
+    def files(self, form: str = "table", *, raw: bool = False) -> dict[str, bytes]:
+        """Return the files for a folder: the words, the rows, the table in a format, and the drawings in every one."""
         files: dict[str, bytes] = {f"{self.name}.txt": (self.render() + "\n").encode()}
         if self.rows:
-            files[f"{self.name}.tsv"] = (to_delimited(self.rows, self.columns, "\t") + "\n").encode()
+            files[f"{self.name}.tsv"] = (to_delimited(self.rows, self.columns, "\t", raw=raw) + "\n").encode()
+        if self.rows and form not in ("table", "tsv"):
+            files[f"{self.name}.{_ENDINGS.get(form, form)}"] = (self.render(form, raw=raw) + "\n").encode()
         for name, chart in self.charts.items():
             files |= to_files(chart(), name)
         return files

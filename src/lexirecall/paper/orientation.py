@@ -68,4 +68,5 @@ def _chart(rows: tuple[dict[str, Any], ...], kind: str) -> Any:
         names=names,
         x_title="number of relevant documents m",
         y_title=f"{kind} orientation",
+        ticks=range(1, 16, 2),
     )

@@ -63,6 +63,7 @@ def _chart(rows: tuple[dict[str, Any], ...]) -> Any:
             x_title="number of relevant documents m",
             y_title="utility of the worst-off user" if name == "AP" else "",
             title=title,
+            ticks=(1, 5, 10, 15, 20, 25),
             size=(200, 200),
         )
         for name, title in PANELS.items()

@@ -123,12 +123,14 @@ def _table(shares: Mapping[int, Mapping[str, float]]) -> Table:
 def _chart(rows: tuple[dict[str, Any], ...]) -> Any:
     drawn, names = coinciding(rows, "tied", MEASURES)
     return lines(
-        [{**row, "k": row["k"] / 1000} for row in drawn],
+        drawn,
         x="k",
         y="tied",
         series="measure",
         names=names,
-        x_title="retrieval depth k (thousands of documents)",
+        x_title="retrieval depth k (documents)",
+        log_x=True,
+        ticks=(10, 100, 1_000, 10_000, 100_000),
         y_title="share of tied pairs",
         size=(400, 220),
     )

@@ -18,6 +18,7 @@ from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.measures.measure import TOLERANCE
 from lexirecall.progress import Progress
 from lexirecall.statistics.attainable import resamples_needed
+from lexirecall.statistics.binomial import sign_pvalues
 from lexirecall.statistics.differences import Differences, Summarized
 from lexirecall.statistics.flips import all_flips, random_flips, slices
 from lexirecall.statistics.proportions import preference_interval
@@ -122,12 +123,10 @@ def sign_test(differences: Summarized, *, alpha: float = 0.05, ties: str = "drop
     >>> sign_test(one).pvalues.tolist(), sign_test(one, ties="split").pvalues.tolist()  # 6 of 6, 7 of 8
     ([0.03125], [0.0703125])
     """
-    from scipy.special import bdtr
-
     choice("ties", ties, SIGN_TEST_TIES)
     halves = differences.ties // 2 if ties == "split" else 0
     wins, losses = differences.wins + halves, differences.losses + halves
-    pvalues = np.minimum(1.0, 2 * bdtr(np.minimum(wins, losses).astype(float), wins + losses, 0.5))
+    pvalues = sign_pvalues(wins, losses)
     pvalues[differences.num_requests == 0] = np.nan
     return _with_interval_of_mean(differences, pvalues, alpha, "sign test")
 

@@ -1,0 +1,86 @@
+"""Shares: what part of the comparisons has a property, with its interval over the requests.
+
+Belongs here: shares of pooled counts, their intervals, and the differences between the shares of two measures. Not
+here: what is counted (`ties`, `agreement`, `degradation`).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lexirecall.judgments import FloatArray
+from lexirecall.meta.resampling import Bootstrap
+
+CONTRAST_COLUMNS = ("collection", "task", "label", "quantity", "a", "b", "difference", "low", "high", "queries")
+
+
+@dataclass(frozen=True, eq=False)
+class PooledShares:
+    """Several shares, each the sum of its parts over the requests divided by that of its wholes.
+
+    >>> share = PooledShares(np.array([[1.0], [3.0]]), np.array([[2.0], [4.0]]))
+    >>> share.values.round(4).tolist()
+    [0.6667]
+    """
+
+    parts: FloatArray
+    """Whole numbers, [Q, shares]."""
+    wholes: FloatArray
+
+    @classmethod
+    def of(cls, columns: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]]) -> "PooledShares":
+        """Take the parts and the wholes of each share, [Q] each."""
+        parts, wholes = (np.stack([np.asarray(pair[i], float) for pair in columns], axis=1) for i in (0, 1))
+        return cls(parts, wholes)
+
+    @property
+    def values(self) -> FloatArray:
+        """The shares; nan where the whole is empty."""
+        return _divided(self.parts.sum(axis=0), self.wholes.sum(axis=0))
+
+    def resampled(self, bootstrap: Bootstrap) -> FloatArray:
+        """Return the shares in each resample, [resamples, shares]; the share itself where a resample has no whole."""
+        shares = _divided(*np.hsplit(bootstrap.sums(np.hstack([self.parts, self.wholes])), 2))
+        return np.where(np.isnan(shares), self.values, shares)
+
+
+def _divided(parts: FloatArray, wholes: FloatArray) -> FloatArray:
+    with np.errstate(invalid="ignore"):
+        return np.asarray(parts / wholes)
+
+
+def defined(value: float) -> float | None:
+    """Return a number, or None for nan."""
+    return None if np.isnan(value) else float(value)
+
+
+def bounded(name: str, value: float, low: float, high: float) -> dict[str, float | None]:
+    """Return a number with its interval as columns of a row.
+
+    >>> bounded("ties", 0.5, 0.25, float("nan"))
+    {'ties': 0.5, 'ties_low': 0.25, 'ties_high': None}
+    """
+    return {name: defined(value), f"{name}_low": defined(low), f"{name}_high": defined(high)}
+
+
+def contrasts(
+    quantity: str, names: Sequence[str], values: FloatArray, resampled: FloatArray, bootstrap: Bootstrap
+) -> Iterator[dict[str, Any]]:
+    """Give the difference between each pair of measures, and its interval over the same resamples for both."""
+    pairs = list(combinations(range(len(names)), 2))
+    for a, b in pairs:
+        low, high = bootstrap.intervals(resampled[:, [a]] - resampled[:, [b]])
+        yield contrast(quantity, names[a], names[b], values[a] - values[b], low[0], high[0], bootstrap.num_requests)
+
+
+def contrast(
+    quantity: str, a: str, b: str, difference: float, low: float, high: float, num_requests: int
+) -> dict[str, Any]:
+    """Return a row of the table of contrasts; an undefined difference has no interval."""
+    ends = (np.nan, np.nan) if np.isnan(difference) else (low, high)
+    named = {"quantity": quantity, "a": a, "b": b, "difference": defined(difference)}
+    return {**named, "low": defined(ends[0]), "high": defined(ends[1]), "queries": num_requests}
