@@ -26,6 +26,7 @@ from lexirecall.names import Evaluable, Names, parse_names
 from lexirecall.positions import Positions
 from lexirecall.preferences import LEXI_RECALL, Preference
 from lexirecall.progress import Progress
+from lexirecall.statistics.attainable import least_attainable
 from lexirecall.statistics.paired import check_chance
 from lexirecall.tables import Table, to_delimited
 from lexirecall.verbs.evaluate import evaluate
