@@ -267,7 +267,7 @@ def test_tests_leave_a_range_of_ranks() -> None:
 # What is asked wrongly
 
 
-@pytest.mark.parametrize("method", METHODS.keys() - RESAMPLED.keys())
+@pytest.mark.parametrize("method", sorted(METHODS.keys() - RESAMPLED.keys()))
 def test_what_cannot_be_resampled_is_refused_before_anything_is_read(method: str) -> None:
     with pytest.raises(UsageError, match=f"would have to solve {method} anew in each resample"):
         rank("gone.qrels", ["gone1", "gone2"], method=method, bootstrap=100)

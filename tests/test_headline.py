@@ -118,10 +118,10 @@ def test_a_test_that_cannot_reject_is_named_as_such() -> None:
     few = {"q1": {"a": 1, "b": 1}, "q2": {"a": 1}}
     made = sentences({"good": BOTH, "bad": ["b"], "worse": NONE}, qrels=few)
     assert (
-        made[1] == "Under LexiRecall, no difference can be significant: with 2 queries, the sign test "
-        "cannot reach p < 0.05 over 3 pairs."
+        made[1] == "Under LexiRecall, no difference can be significant: on 2 queries the p of the sign test, corrected "
+        "for 3 pairs, is at least 1 (alpha 0.05); it takes 7 untied queries."
     )
-    assert "cannot reach p < 0.05." in sentences({"good": BOTH, "bad": NONE}, qrels=few)[1]
+    assert "the p of the sign test is at least 0.5 " in sentences({"good": BOTH, "bad": NONE}, qrels=few)[1]
 
 
 @pytest.mark.parametrize(("num_queries", "is_possible"), [(5, False), (6, True)])
@@ -218,7 +218,7 @@ def test_hundreds_of_runs() -> None:
     assert made[0].startswith("best has the highest win rate under LexiRecall, 0.94")
     assert made[1] == "It is significantly better than all 200 others (sign test, Holm's correction, p < 0.05)."
     few = sentences({name: {query: own[query] for query in QUERIES} for name, own in runs.items()})
-    assert few[1].endswith("with 8 queries, the sign test cannot reach p < 0.05 over 19,900 pairs.")
+    assert few[1].endswith("corrected for 19,900 pairs, is at least 1 (alpha 0.05); it takes 20 untied queries.")
 
 
 @quick(40)

@@ -42,7 +42,8 @@ def headline(findings: Findings) -> list[Sentence]:
     >>> for sentence in headline(Findings.of(positions, "LexiRecall", Testing(), Policies())):
     ...     print("".join(str(part.get("text", part)) for part in sentence))
     {'system': 0} has the highest win rate under {'measure': 0}, 1.0000, ahead of {'system': 1} by 1.0000.
-    Under {'measure': 0}, no difference can be significant: with 1 query, the sign test cannot reach p < 0.05.
+    Under {'measure': 0}, no difference can be significant: on 1 query the p of the sign test is at least 1 (alpha \
+0.05); it takes 6 untied queries.
     {'system': 0} finds both relevant documents.
     """
     sentences: list[Sentence] = []
@@ -157,11 +158,9 @@ def _against_baseline(baseline: int, better: BoolArray, how: str) -> Sentence:
 def _nothing_differs(findings: Findings, comparison: Comparison, compared: MeasureComparison) -> Sentence:
     under: Sentence = [_text("Under "), {"measure": _LEADING}, _text(", ")]  # others may tell runs apart
     is_tested = ~np.isnan(compared.corrected)
-    num_queries, num_pairs = int(compared.num_queries[is_tested].max()), int(is_tested.sum())
-    if _cannot_reject(compared, num_queries, num_pairs, comparison.alpha):
-        over = "" if num_pairs == 1 or compared.correction in ("none", "bh") else f" over {counted(num_pairs, 'pair')}"
-        limit = f"the sign test cannot reach p < {comparison.alpha:g}{over}"
-        return [*under, _text(f"no difference can be significant: with {counted(num_queries, 'query')}, {limit}.")]
+    num_pairs = int(is_tested.sum())
+    if not compared.family.attainable.is_possible:
+        return [*under, _text(f"{compared.family.attainable.note}.")]
     how = _how(compared, comparison.alpha)
     if comparison.baseline is not None:
         baseline = {"system": findings.places.index(comparison.baseline)}
@@ -169,12 +168,6 @@ def _nothing_differs(findings: Findings, comparison: Comparison, compared: Measu
     if num_pairs == 1:
         return [_text(f"The difference is not significant ({how}).")]
     return [*under, _text(f"no two runs differ significantly ({how}).")]
-
-
-def _cannot_reject(compared: MeasureComparison, num_queries: int, num_pairs: int, alpha: float) -> bool:
-    """Tell whether no outcome could be significant: the sign test's least p is 2/2^n, before the correction."""
-    factor = num_pairs if compared.correction in ("holm", "bonferroni") else 1
-    return compared.method == "sign test" and min(1.0, 0.5 ** (num_queries - 1)) * factor >= alpha
 
 
 def _how(compared: MeasureComparison, alpha: float) -> str:
