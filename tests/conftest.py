@@ -32,6 +32,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return LoadFileScheduling(config, log)
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name packed bytes by what they are: gzip writes the time into them, and all processes must know the same names."""
+    return "gzip" if isinstance(val, bytes) and val.startswith(b"\x1f\x8b") else None
+
+
 @pytest.fixture
 def command(
     request: pytest.FixtureRequest,
