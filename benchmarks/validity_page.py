@@ -239,30 +239,40 @@ def _of_interval(coverage: list[Covered], interval: str, subject: str) -> str:
     )
 
 
-def failing(errors: list[Erred]) -> list[str]:
-    """Return the tests that exceed the aim, by more than Monte-Carlo error, in some setting."""
-    return [test for test in TESTS if any(each.rates[test].verdict == "no" for each in errors)]
+def tests_with(word: str, errors: list[Erred]) -> list[str]:
+    """Return the tests whose largest error has this verdict."""
+    return [test for test in TESTS if _worst(errors, test).rates[test].verdict == word]
 
 
 def _of_tests_that_hold(errors: list[Erred]) -> str:
-    holding = [test for test in TESTS if test not in failing(errors)]
+    holding, near = tests_with("yes", errors), tests_with("within error", errors)
     if not holding:
         return f"No test keeps the family-wise error at {plain(MOST_ERROR)} in all {len(errors)} settings."
-    tests = listed([f"{TESTS[test]} (at most {_worst(errors, test).rates[test]})" for test in holding])
-    return (
+    least = listed([f"{TESTS[test]} ({_worst(errors, test).rates[test]} at most)" for test in holding])
+    text = (
         f"In all {len(errors)} settings, whether other runs differ or not, the family-wise error is at most "
-        f"{plain(MOST_ERROR)}, up to Monte-Carlo error, with {tests}."
+        f"{plain(MOST_ERROR)} with {least}"
     )
+    if near:
+        text += f"; within Monte-Carlo error of that is {_largest(errors, near)}"
+    return f"{text}."
 
 
 def _of_others(errors: list[Erred]) -> str:
-    if not failing(errors):
+    failing = tests_with("no", errors)
+    if not failing:
         return "No test exceeds that, so the choice between them is one of power and of what they ask."
-    worst = {test: _worst(errors, test) for test in failing(errors)}
-    tests = [f"{TESTS[test]} in up to {each.rates[test]} ({each}; {_where(each)})" for test, each in worst.items()]
     return (
-        f"More often than that, equally good runs are told apart by {listed(tests)}, so prefer the tests named before."
+        f"More often than that, equally good runs are told apart by {_largest(errors, failing)}, so prefer the tests "
+        "that hold."
     )
+
+
+def _largest(errors: list[Erred], tests: list[str]) -> str:
+    worst = {test: _worst(errors, test) for test in tests}
+    return listed(
+        [f"{TESTS[test]}, {each.rates[test]} ({each}; {_where(each)})," for test, each in worst.items()]
+    ).rstrip(",")
 
 
 def _where(each: Erred) -> str:
