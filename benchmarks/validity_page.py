@@ -1,0 +1,363 @@
+"""Makes docs/validity.md of what was counted.
+
+Belongs here: rates with their Monte-Carlo error, whether they meet the aims, tables, and sentences made from them. Not
+here: the simulation (validity).
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import sqrt
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+Counts = dict[str, dict[str, float]]
+Row = list[str]
+MOST_ERROR = 0.06  # the aim for the family-wise error
+TESTS = {
+    "t": "t + Holm", "sign": "sign + Holm", "wilcoxon": "Wilcoxon + Holm", "randomization": "randomization + Holm",
+    "max-t": "max-T", "hsd": "HSD", "randomized-hsd": "randomized HSD",
+}  # fmt: skip
+INTERVALS = {
+    "tango": "Mean preference: Tango's interval",
+    "t": "Mean difference: t interval",
+    "wilcoxon": "Pseudomedian: Hodges and Lehmann's interval",
+}
+SIZES = {
+    "signs": "",
+    "normal": "normal differences, shifted by the effect in standard deviations",
+    "skewed": "sizes U² for a uniform U",
+    "few decide": "sizes U^20, of which a few decide",
+}
+CORE = {
+    "signs": "", "normal": " (normal differences)", "skewed": " (skewed differences)",
+    "few decide": " (few queries decide)",
+}  # fmt: skip
+RESPONSES = {"measure": "measure", "sparse": "sparse measure", "preference": "LexiRecall"}
+EFFECTS = {
+    "none": "No run differs from any other",
+    "better": "Half of the runs are better than the other half",
+    "variants": "A quarter of the runs are better, and the others are variants of one run",
+}
+_WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A share of the data sets, and the aim for it."""
+
+    share: float
+    num_sets: int
+    """How many were counted; 0 if the share is exact."""
+    low: float
+    high: float
+
+    @property
+    def error(self) -> float:
+        """The standard error of the share; that of a share of 0 or 1 as if one data set were otherwise.
+
+        >>> round(Rate(0.05, 1900, 0, 0.06).error, 6)
+        0.005
+        """
+        if self.num_sets == 0:
+            return 0.0
+        share = min(max(self.share, 1 / self.num_sets), 1 - 1 / self.num_sets)
+        return sqrt(share * (1 - share) / self.num_sets)
+
+    @property
+    def verdict(self) -> str:
+        """Whether the aim is met: "no" if it is missed by more than two standard errors.
+
+        >>> [Rate(share, 1900, 0, 0.06).verdict for share in (0.06, 0.065, 0.08)]
+        ['yes', 'within error', 'no']
+        """
+        missed = max(self.low - self.share, self.share - self.high)
+        if missed <= 0:
+            return "yes"
+        return "within error" if missed <= 2 * self.error else "no"
+
+    def __str__(self) -> str:
+        return plain(self.share) + (f" ± {plain(self.error)}" if self.num_sets else "")
+
+
+def plain(number: float) -> str:
+    """Write a share with three digits.
+
+    >>> plain(0.9471), plain(1.0)
+    ('.947', '1.000')
+    """
+    return f"{number:.3f}".removeprefix("0")
+
+
+# Coverage
+
+
+@dataclass(frozen=True)
+class Covered:
+    """How often an interval holds the true value, in one setting."""
+
+    interval: str
+    sizes: str
+    num_requests: int
+    ties: float
+    effect: float
+    rate: Rate
+    without: float
+    """The share of data sets that have no interval."""
+
+    @property
+    def is_core(self) -> bool:
+        """Whether the stricter aim applies."""
+        return is_core(self.num_requests, self.effect)
+
+
+def is_core(num_requests: int, effect: float) -> bool:
+    """Tell whether the stricter aim applies: enough queries, and an effect of at most half the untied share."""
+    return num_requests >= 50 and effect <= 0.5
+
+
+def covered(counts: Counts) -> Iterator[Covered]:
+    """Give the coverage of each interval in each setting."""
+    for name, found in counts.items():
+        sizes, *numbers = name.split(" | ")
+        num_requests, ties, effect = int(numbers[0]), float(numbers[1]), float(numbers[2])
+        low, high = (0.93, 0.97) if is_core(num_requests, effect) else (0.9, 1.0)
+        for interval in INTERVALS.keys() & found.keys():
+            num_sets = int(found["sets"])
+            given = int(found[f"{interval} given"]) if num_sets else 1
+            rate = Rate(found[interval] / given, given if num_sets else 0, low, high)
+            yield Covered(interval, sizes, num_requests, ties, effect, rate, 1 - given / num_sets if num_sets else 0.0)
+
+
+def coverage_tables(found: list[Covered]) -> Iterator[str]:
+    for interval, title in INTERVALS.items():
+        yield f"### {title}"
+        for sizes, words in SIZES.items():
+            cells = [each for each in found if (each.interval, each.sizes) == (interval, sizes)]
+            if cells:
+                if words:
+                    yield f"{words[0].upper()}{words[1:]}:"
+                yield table(coverage_rows(cells))
+
+
+def coverage_rows(cells: list[Covered]) -> Iterator[Row]:
+    effects = sorted({each.effect for each in cells})
+    yield ["queries", "tied", *(f"effect {each:g}" for each in effects), "no interval", "aim met"]
+    for n, ties in sorted({(each.num_requests, each.ties) for each in cells}):
+        row = {each.effect: each for each in cells if (each.num_requests, each.ties) == (n, ties)}
+        rates = {f"{effect:g}": row[effect].rate for effect in effects}
+        without = max(each.without for each in row.values())
+        yield [str(n), f"{ties:g}", *map(str, rates.values()), plain(without) if without else "", verdict(rates)]
+
+
+def verdict(rates: dict[str, Rate]) -> str:
+    """Say whether a row meets its aim, and otherwise where it does not.
+
+    >>> verdict({"t": Rate(0.05, 1900, 0, 0.06), "HSD": Rate(0.2, 1900, 0, 0.06)})
+    'no: HSD'
+    """
+    missed = {word: [name for name, rate in rates.items() if rate.verdict == word] for word in ("no", "within error")}
+    return "; ".join(f"{word}: {', '.join(names)}" for word, names in missed.items() if names) or "yes"
+
+
+# Errors
+
+
+@dataclass(frozen=True)
+class Erred:
+    """How often each test finds a difference between equally good runs, in one setting."""
+
+    response: str
+    effects: str
+    num_systems: int
+    num_requests: int
+    effective: float
+    rates: dict[str, Rate]
+
+    def __str__(self) -> str:
+        return f"{RESPONSES[self.response]}, {self.num_systems} runs, {self.num_requests} queries"
+
+
+def erred(counts: Counts) -> Iterator[Erred]:
+    """Give the family-wise errors of each setting."""
+    for name, found in counts.items():
+        response, effects, num_systems, num_requests, _ = name.split(" | ")
+        num_sets = int(found["sets"])
+        rates = {test: Rate(found[test] / num_sets, num_sets, 0.0, MOST_ERROR) for test in TESTS}
+        yield Erred(response, effects, int(num_systems), int(num_requests), found["effective"] / num_sets, rates)
+
+
+def error_tables(found: list[Erred]) -> Iterator[str]:
+    for effects, title in EFFECTS.items():
+        rows = [each for each in found if each.effects == effects]
+        if rows:
+            yield f"### {title}"
+            yield table(error_rows(rows))
+
+
+def error_rows(found: list[Erred]) -> Iterator[Row]:
+    yield ["", "runs", "queries", "effective", *TESTS.values(), "aim met"]
+    for each in sorted(
+        found, key=lambda each: ([*RESPONSES].index(each.response), each.num_systems, each.num_requests)
+    ):
+        named = {TESTS[test]: rate for test, rate in each.rates.items()}
+        effective = "" if each.response == "preference" else f"{each.effective:.0f}"
+        yield [
+            RESPONSES[each.response], str(each.num_systems), str(each.num_requests), effective,
+            *map(str, named.values()), verdict(named),
+        ]  # fmt: skip
+
+
+# Sentences
+
+
+def conclusions(coverage: list[Covered], errors: list[Erred]) -> Iterator[str]:
+    """Say in five sentences what the numbers show."""
+    if coverage:
+        yield _of_interval(coverage, "tango", "Tango's interval of a mean preference")
+        yield _of_interval(coverage, "t", "The t interval of a mean difference")
+        yield _of_interval(coverage, "wilcoxon", "Hodges and Lehmann's interval of the pseudomedian")
+    if errors:
+        yield _of_tests_that_hold(errors)
+        yield _of_others(errors)
+
+
+def _of_interval(coverage: list[Covered], interval: str, subject: str) -> str:
+    mine = [each for each in coverage if each.interval == interval]
+    parts = [
+        f"{plain(min(core))} to {plain(max(core))}{where}"
+        for sizes, where in CORE.items()
+        if (core := [each.rate.share for each in mine if each.is_core and each.sizes == sizes])
+    ]
+    num_met = sum(each.rate.verdict != "no" for each in mine)
+    worst = min(mine, key=lambda each: each.rate.share)
+    return (
+        f"{subject} holds the true value in {listed(parts)} of the data sets with 50 queries or more and an effect of "
+        f"at most half the untied share; it meets its aim, up to Monte-Carlo error, in {num_met} of {len(mine)} "
+        f"settings, and holds least often, {worst.rate}, with {worst.num_requests} queries, {worst.ties:.0%} of them "
+        f"tied, and an effect of {worst.effect:g}{CORE[worst.sizes]}."
+    )
+
+
+def tests_with(word: str, errors: list[Erred]) -> list[str]:
+    """Return the tests whose largest error has this verdict."""
+    return [test for test in TESTS if _worst(errors, test).rates[test].verdict == word]
+
+
+def _of_tests_that_hold(errors: list[Erred]) -> str:
+    holding, near = tests_with("yes", errors), tests_with("within error", errors)
+    if not holding:
+        return f"No test keeps the family-wise error at {plain(MOST_ERROR)} in all {len(errors)} settings."
+    least = listed([f"{TESTS[test]} ({_worst(errors, test).rates[test]} at most)" for test in holding])
+    text = (
+        f"In all {len(errors)} settings, whether other runs differ or not, the family-wise error is at most "
+        f"{plain(MOST_ERROR)} with {least}"
+    )
+    if near:
+        text += f"; within Monte-Carlo error of that is {_largest(errors, near)}"
+    return f"{text}."
+
+
+def _of_others(errors: list[Erred]) -> str:
+    failing = tests_with("no", errors)
+    if not failing:
+        return "No test exceeds that, so the choice between them is one of power and of what they ask."
+    return (
+        f"More often than that, equally good runs are told apart by {_largest(errors, failing)}, so prefer the tests "
+        "that hold."
+    )
+
+
+def _largest(errors: list[Erred], tests: list[str]) -> str:
+    worst = {test: _worst(errors, test) for test in tests}
+    return listed(
+        [f"{TESTS[test]}, {each.rates[test]} ({each}; {_where(each)})," for test, each in worst.items()]
+    ).rstrip(",")
+
+
+def _where(each: Erred) -> str:
+    return {"none": "no run differs", "better": "half are better", "variants": "variants of one run"}[each.effects]
+
+
+def _worst(errors: list[Erred], test: str) -> Erred:
+    return max(errors, key=lambda each: each.rates[test].share)
+
+
+# Layout
+
+
+def table(rows: Iterable[Row]) -> str:
+    head, *body = ([cell or " " for cell in row] for row in rows)
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *body))
+
+
+def listed(words: list[str]) -> str:
+    """Join words as in a sentence.
+
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+
+
+def repetitions(counts: Counts) -> int:
+    return int(max(found["sets"] for found in counts.values()))
+
+
+def paragraphs(results: dict[str, Counts]) -> Iterator[str]:
+    """Give the parts of the page; what was not simulated is not on it."""
+    coverage, errors = list(covered(results["coverage"])), list(erred(results["errors"]))
+    yield "# Do the numbers hold?"
+    yield INTRODUCTION
+    yield "## What to conclude"
+    yield "\n".join(f"{n}. {text}" for n, text in enumerate(conclusions(coverage, errors), 1))
+    if coverage:
+        yield "## Coverage of 95% intervals"
+        yield COVERAGE.format(repetitions=repetitions(results["coverage"]))
+        yield from coverage_tables(coverage)
+    if errors:
+        yield "## Family-wise error at .05"
+        yield ERRORS.format(repetitions=repetitions(results["errors"]))
+        yield from error_tables(errors)
+
+
+INTRODUCTION = """\
+An interval at 95% should hold the true value in 95% of all cases, and a test of all pairs at .05 should find a
+difference that is not there in at most 5%. Here both are counted on simulated data, of which the truth is known.
+Each number is followed by its Monte-Carlo standard error; a number without one is exact. "Within error" means that a
+number misses its aim by no more than twice that. `python benchmarks/validity.py page` writes this page, including
+the sentences below, from the counts in `benchmarks/validity`."""
+COVERAGE = """\
+`python benchmarks/validity.py coverage --repetitions {repetitions}` makes these tables: {repetitions} data sets for
+each cell, except for Tango's interval, where the chances of all outcomes are added up. A query is tied with the
+chance in the second column. On the others the first run wins with the chance (1 + effect)/2, and sizes are
+independent of who wins, unless the table says otherwise. So the mean preference is the effect times the untied
+share. The differences of sizes are not symmetric about their middle if the effect is not 0, which Wilcoxon's test
+assumes. Where few queries decide, the effective number of queries is about a seventh of those untied. A quarter of
+the sizes there are below 1e-12 and cannot be told from 0 beside the largest ones, so that Wilcoxon's interval often
+ends at exactly 0 and holds more often than it should if there is no effect. Coverage is that of the data sets that
+have an interval; a column has the largest share in its row of those that have none. The aim is .93 to .97 on 50
+queries or more with effects up to .5, and at least .90 elsewhere."""
+ERRORS = """\
+`python benchmarks/validity.py errors --repetitions {repetitions}` makes these tables: the share of {repetitions}
+data sets in which a test finds any difference at .05 between two runs that are equally good. The aim is at most .06.
+Values of a measure are Φ(z)^3, or Φ(z)^30 if it is sparse, where z is standard normal; half of its variance is that
+of the query. LexiRecall compares rankings of 100 documents for 3 relevant ones, whose log positions are normal with
+a query effect. Better runs have .5 added to their own normal part. Variants rank as the run that they were made of
+on 90% of the queries. The effective number of queries is the median over pairs. Randomization, max-T and the
+randomized HSD take 999 resamples, and randomization of 20 runs 4,999, because 999 could not find anything there. Of
+20 runs there are 190 pairs. The randomized HSD permutes 50 data sets at a time in the same way, which makes its
+error larger by less than .001."""
+
+
+def laid_out(paragraph: str) -> str:
+    """Fill prose to 120 columns, and leave titles and tables as they are."""
+    if paragraph.startswith(("#", "|")):
+        return paragraph
+    if paragraph.startswith("1. "):
+        return "\n".join(fill(line, 120, subsequent_indent="   ", **_WHOLE) for line in paragraph.splitlines())
+    return fill(paragraph, 120, **_WHOLE)
+
+
+def write(path: Path, results: dict[str, Counts]) -> None:
+    path.write_text("\n\n".join(map(laid_out, paragraphs(results))) + "\n")

@@ -1,0 +1,127 @@
+"""The simulation behind docs/validity.md, at a tiny size: it draws what it says, and counts what it should.
+
+The simulation itself is not a test: `python benchmarks/validity.py` runs it.
+"""
+
+from collections.abc import Iterator
+from itertools import combinations, product
+from pathlib import Path
+
+import numpy as np
+import pytest
+import validity
+from validity import Family, Pair
+from validity_page import TESTS, Rate, conclusions, covered, erred, verdict, write
+
+from lexirecall.judgments import FloatArray
+from lexirecall.statistics.proportions import preference_interval
+
+
+@pytest.mark.parametrize("pair", [Pair("signs", 5, 0.2, 0.5), Pair("signs", 6, 0.5, 0.0), Pair("signs", 4, 0.0, 1.0)])
+def test_coverage_of_signs_is_that_of_all_outcomes(pair: Pair) -> None:
+    untied = 1 - pair.ties
+    chances = {1: untied * (1 + pair.effect) / 2, -1: untied * (1 - pair.effect) / 2, 0: pair.ties}
+    total = 0.0
+    for outcome in product(chances, repeat=pair.num_requests):
+        counts = [np.array([each]) for each in (outcome.count(1), outcome.count(-1), len(outcome))]
+        (low,), (high,) = preference_interval(*counts)
+        is_held = low <= untied * pair.effect + 1e-12 and untied * pair.effect - 1e-12 <= high
+        total += is_held * np.prod([chances[sign] for sign in outcome])
+    assert validity.coverage_of_signs(pair) == pytest.approx(total, abs=1e-12)
+
+
+@pytest.mark.parametrize("sizes", validity.SIZES)
+@pytest.mark.parametrize("effect", [0.0, 0.5, 1.0])
+def test_differences_have_the_mean_the_ties_and_the_pseudomedian_that_are_said(sizes: str, effect: float) -> None:
+    pair = Pair(sizes, 50, 0.2, effect)
+    drawn = validity.draw_differences(pair, 2000, np.random.default_rng(1)).ravel()
+    assert drawn.mean() == pytest.approx(validity.true_mean(pair), abs=5 * drawn.std() / np.sqrt(drawn.size))
+    assert (drawn == 0).mean() == pytest.approx(0.2, abs=5 * 0.4 / np.sqrt(drawn.size))
+    untied = drawn[drawn != 0][: 2 * 35_000].reshape(2, -1)
+    below = (untied.mean(axis=0) < validity.true_pseudomedian(sizes, effect)).mean()
+    assert below == pytest.approx(0.5, abs=5 * 0.5 / np.sqrt(untied.shape[1]))
+
+
+def test_an_interval_is_counted_if_there_is_one() -> None:
+    found = validity.cover(Pair("skewed", 8, 0.5, 0.0), seed=0, num_sets=200)
+    assert 0 < found["wilcoxon"] <= found["wilcoxon given"] < found["sets"] == 200
+    assert 0.9 * 200 < found["t"] <= found["t given"] <= 200
+
+
+@pytest.mark.parametrize("response", ["measure", "preference"])
+@pytest.mark.parametrize("effects", validity.EFFECTS)
+def test_runs_of_a_group_are_equally_good_and_others_are_not(response: str, effects: str) -> None:
+    family = Family(response, effects, 4, 50)
+    rng = np.random.default_rng(2)
+    if response == "preference":
+        means = validity.draw_preferences(family, 40, rng).mean(axis=(2, 3))
+    else:
+        values = validity.draw_measure(family, 40, rng).mean(axis=(1, 2))
+        means = values[:, None] - values
+    group = validity.groups(family)
+    assert group.max() == (effects != "none")
+    for a, b in combinations(range(4), 2):
+        if group[a] == group[b]:
+            assert abs(means[a, b]) < 5 / np.sqrt(50 * 40)  # no difference is larger than 1
+        else:
+            assert means[a, b] < -0.04
+
+
+def test_a_run_that_goes_as_far_as_its_documents_misses_the_others() -> None:
+    run = validity.as_run("x", np.array([[1, 100, 101], [101, 102, 103]]))
+    assert run.found.positions.tolist() == [1, 100]
+    assert run.found.segments.sizes.tolist() == [2, 0]
+
+
+def test_only_differences_between_equally_good_runs_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    def pvalues(family: Family, values: FloatArray, *_: object) -> Iterator[tuple[str, FloatArray]]:
+        group = validity.groups(family)
+        is_null = np.array([group[a] == group[b] for a, b in combinations(range(family.num_systems), 2)])
+        yield "right", np.tile(np.where(is_null, 1.0, 0.0), (len(values), 1))
+        yield "wrong", np.tile(np.where(is_null, 0.0, 1.0), (len(values), 1))
+
+    monkeypatch.setattr(validity, "corrected_pvalues", pvalues)
+    found = validity.err(Family("measure", "better", 4, 10), seed=0, num_sets=3)
+    assert (found["right"], found["wrong"]) == (0, 3)
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(validity, "BATCH", {"coverage": 5, "errors": 2})
+    pairs = [Pair(sizes, n, 0.2, 0.5) for sizes in ("signs", *validity.SIZES) for n in (8, 50)]
+    families = [Family(*kind, 4, 8, 19) for kind in product((*validity.POWERS, "preference"), validity.EFFECTS)]
+    monkeypatch.setattr(validity, "SETTINGS", {"coverage": pairs, "errors": families})
+
+
+@pytest.mark.parametrize("part", ["coverage", "errors"])
+def test_a_simulation_continues_where_it_stopped(tiny: None, tmp_path: Path, part: str) -> None:
+    for folder, steps in (("at once", (4,)), ("in steps", (2, 4, 4))):
+        for repetitions in steps:
+            validity.simulate(part, repetitions * validity.BATCH[part], 1, tmp_path / folder)
+    counts = [validity.kept(tmp_path / folder / f"{part}.json") for folder in ("at once", "in steps")]
+    assert counts[0] == counts[1]
+    wanted = {validity.key(each): 4 * validity.BATCH[part] for each in validity.SETTINGS[part]}
+    assert {name: found["sets"] or wanted[name] for name, found in counts[0].items()} == wanted
+
+
+def test_the_page_has_five_conclusions_and_only_what_was_simulated(tiny: None, tmp_path: Path) -> None:
+    results = {}
+    for part in ("coverage", "errors"):
+        validity.simulate(part, validity.BATCH[part], 1, tmp_path)
+        results[part] = validity.kept(tmp_path / f"{part}.json")
+    assert len(list(conclusions(list(covered(results["coverage"])), list(erred(results["errors"]))))) == 5
+    write(tmp_path / "all.md", results)
+    assert all(name in (tmp_path / "all.md").read_text() for name in TESTS.values())
+    write(tmp_path / "part.md", {**results, "errors": {}})
+    assert "Family-wise" not in (tmp_path / "part.md").read_text()
+
+
+def test_a_row_says_where_its_aim_is_missed() -> None:
+    rates = {"x": Rate(0.95, 1000, 0.93, 0.97), "y": Rate(0.925, 1000, 0.93, 0.97), "z": Rate(0.8, 0, 0.9, 1.0)}
+    assert verdict(rates) == "no: z; within error: y"
+    assert [str(rate) for rate in rates.values()] == [".950 ± .007", ".925 ± .008", ".800"]
+
+
+def test_the_page_is_made_from_the_counts(tmp_path: Path) -> None:
+    write(tmp_path / "page.md", {part: validity.kept(validity.RESULTS / f"{part}.json") for part in validity.SETTINGS})
+    assert (tmp_path / "page.md").read_text() == validity.PAGE.read_text(), "run: python benchmarks/validity.py page"
