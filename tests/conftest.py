@@ -33,7 +33,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
-    """Name packed bytes by what they are: gzip writes the time into them, and all processes must know the same names."""
+    """Name packed bytes by what they are: gzip writes the time into them, and all processes need the same names."""
     return "gzip" if isinstance(val, bytes) and val.startswith(b"\x1f\x8b") else None
 
 
