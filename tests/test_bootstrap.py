@@ -391,8 +391,41 @@ def test_a_comparison_has_the_intervals_at_its_own_level() -> None:
     found = comparison.averages.bootstrapped
     assert found is not None
     assert (found.lows.tolist(), found.highs.tolist()) == (made.lows.tolist(), made.highs.tolist())
-    assert comparison.table().footnote.endswith("; " + found.footnote)
+    assert f"; {found.footnote}; first: share" in comparison.table().footnote
     assert found.footnote == "[low, high]: 80 % bootstrap interval (200 resamples of the queries, seed 4)"
+
+
+def test_a_comparison_says_how_certain_the_places_are() -> None:
+    """By resamples, as rank does, and by the tests of the first measure."""
+    comparison = compare(QRELS, RUNS, ["LexiRecall", "AP"], bootstrap=200, seed=4)
+    rows = list(rank(QRELS, RUNS, bootstrap=200, seed=4).rows())
+    table, ranks = comparison.table(), comparison.tested_ranks
+    assert table.header[-3:] == ("first", "resampling range", "ranks by tests")
+    assert ranks is not None
+    assert [row[0].split()[1] for row in table.rows] == [row["run"] for row in rows]
+    for cells, row in zip(table.rows, rows, strict=True):
+        low, high = (int(ends[comparison.runs.index(row["run"])]) for ends in ranks)
+        assert cells[-3:] == (
+            f"{row['first']:.3f}", f"{row['rank_low']} to {row['rank_high']}", f"{low} to {high}"
+        )  # fmt: skip
+    against = compare(QRELS, RUNS, ["LexiRecall"], bootstrap=200, baseline="good").table()
+    assert against.header[-2:] == ("first", "resampling range")
+    assert len({len(row) for row in (against.header, *against.rows)}) == 1
+
+
+def test_a_page_says_how_certain_the_places_are() -> None:
+    page = report(QRELS, RUNS, ["LexiRecall"], output=None, bootstrap=200, seed=4)
+    rows = list(rank(QRELS, RUNS, bootstrap=200, seed=4).rows())
+    shown, comparison = page.payload["certainty"], page.findings.comparison
+    assert shown["first"] == pytest.approx([row["first"] for row in rows], abs=1e-5)
+    assert shown["ranks"] == [[row["rank_low"], row["rank_high"]] for row in rows]
+    assert comparison is not None
+    assert comparison.tested_ranks is not None
+    order = comparison.order.best_first
+    assert shown["tested"] == [[int(ends[s]) for ends in comparison.tested_ranks] for s in order]
+    against = report(QRELS, RUNS, ["LexiRecall"], output=None, bootstrap=200, baseline="good")
+    assert "tested" not in against.payload["certainty"]
+    assert "certainty" not in report(QRELS, RUNS, ["LexiRecall"], output=None).payload
 
 
 @pytest.mark.parametrize("names", [["good", "poor"], ["poor"]])

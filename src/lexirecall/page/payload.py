@@ -113,7 +113,7 @@ def _left_out(findings: Findings, cut: Cutter) -> Iterator[str]:
 
 def _leaderboard(findings: Findings) -> dict[str, Any]:
     table, comparison, places = findings.leaderboard, findings.comparison, findings.places
-    columns = range(1, len(table.header))
+    columns = range(1, len(findings.scores.measures) + 1)
     baseline = None if comparison is None or comparison.baseline is None else places.index(comparison.baseline)
     return {
         "baseline": baseline,
@@ -133,7 +133,18 @@ def _intervals(findings: Findings) -> dict[str, Any]:
     if made is None:
         return {}
     low, high = (rounded(ends[places], _ALL_DIGITS) for ends in (made.lows, made.highs))
-    return {"intervals": {"low": low, "high": high, "note": made.footnote}}
+    return {"intervals": {"low": low, "high": high, "note": made.footnote}, **_certainty(findings)}
+
+
+def _certainty(findings: Findings) -> dict[str, Any]:
+    """Return how certain the place of each system is: by resamples and, without a baseline, by the tests."""
+    comparison, places = findings.comparison, findings.places
+    if comparison is None or comparison.resampled is None:
+        return {}
+    made, tested = comparison.resampled, comparison.tested_ranks
+    ranges = {"ranks": (made.rank_lows, made.rank_highs), **({} if tested is None else {"tested": tested})}
+    ends = {name: np.column_stack(pair)[places].tolist() for name, pair in ranges.items()}
+    return {"certainty": {"first": rounded(made.first[places], VALUE_DIGITS), **ends}}
 
 
 def _better_than(findings: Findings) -> list[list[int]] | None:

@@ -4,7 +4,7 @@ Belongs here: the verb. Not here: its result (comparison), the tests themselves 
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import repeat
 from typing import Any
 
@@ -23,6 +23,7 @@ from lexirecall.positions import Positions
 from lexirecall.preferences import Pairs
 from lexirecall.statistics.aggregate import Order, order_systems
 from lexirecall.statistics.attainable import least_attainable
+from lexirecall.statistics.bootstrap import bootstrap_order
 from lexirecall.statistics.corrections import correct
 from lexirecall.statistics.differences import Differences, Summarized, of_pairs
 from lexirecall.statistics.hsd import HSD, LAYOUTS
@@ -88,10 +89,16 @@ def compare_scores(
     pairs = [compared_pairs(positions, parse_preference(row), policies) for row in scores.measures]
     layouts = _layouts(scores, pairs, testing, show_progress=show_progress) if testing.has_layout else None
     differences, order = map(Differences.of, pairs), order_systems(pairs[0], "winrate")
-    return conclude(
+    comparison = conclude(
         scores.averages, differences, order, testing, reference=reference, scores=scores, layouts=layouts,
         show_progress=show_progress,
     )  # fmt: skip
+    if testing.bootstrap is None:
+        return comparison
+    resampled = bootstrap_order(
+        pairs[0], num_resamples=testing.bootstrap, seed=testing.seed, alpha=testing.alpha, show_progress=show_progress
+    )
+    return replace(comparison, resampled=resampled)
 
 
 def conclude(

@@ -17,6 +17,7 @@ from lexirecall.manifest import Note
 from lexirecall.names import Evaluable
 from lexirecall.statistics.aggregate import Order
 from lexirecall.statistics.attainable import Attainable
+from lexirecall.statistics.bootstrap import ResampledOrder, significant_ranks
 from lexirecall.statistics.hsd import HSD
 from lexirecall.statistics.paired import PairedTests
 from lexirecall.statistics.power import discriminative_power
@@ -31,6 +32,8 @@ _COLUMNS = (
     "response", "response_low", "response_high", "effective", "estimate", "test", "correction",
 )  # fmt: skip
 _POWER_COLUMNS = ("measure", "test", "correction", "pairs", "significant", "share", "tied")
+CERTAINTY = ("first", "resampling range", "ranks by tests")
+"""Columns that say how certain the place of a run is, if the queries were resampled."""
 _OPTIONAL = ("estimate", "response", "response_low", "response_high", "effective")
 """Columns of the table of pairs that are left out if no pair has a value."""
 
@@ -171,6 +174,8 @@ class Comparison(Convertible):
     notes: tuple[Note, ...]
     scores: Scores | None = None
     """The values of each query; None where they are on a cluster."""
+    resampled: ResampledOrder | None = None
+    """What becomes of the order in resamples of the queries, if they were resampled."""
     places: tuple[int, ...] | None = None
     """The runs in the order of tables, if another one is asked for than the best first."""
 
@@ -204,8 +209,33 @@ class Comparison(Convertible):
         for c, compared in enumerate(self.measures, 1):
             better = compared.better(len(places), self.alpha)[np.ix_(places, places)]
             marks |= {(r, c): mark for r in range(len(places)) if (mark := self._mark(better, r, labels))}
-        footnote = "; ".join(filter(None, (self._footnote(), self.averages.on_intervals)))
-        return Table(plain.header, rows, best=best, marks=marks, footnote=footnote)
+        beside, says = self._certainty()
+        rows = tuple((*row, *beside[s]) for row, s in zip(rows, places, strict=True))
+        footnote = "; ".join(filter(None, (self._footnote(), self.averages.on_intervals, says)))
+        header = (*plain.header, *CERTAINTY[: len(beside[0])])
+        return Table(header, rows, best=best, marks=marks, footnote=footnote)
+
+    @property
+    def tested_ranks(self) -> tuple[IntArray, IntArray] | None:
+        """The best and the worst rank that the tests of the first measure leave to each run; None with a baseline."""
+        if self.baseline is not None:
+            return None
+        return significant_ranks(self.measures[0].better(len(self.runs), self.alpha))
+
+    def _certainty(self) -> tuple[list[tuple[str, ...]], str]:
+        """Return how certain the place of each run is, in cells for each of CERTAINTY, and what they mean."""
+        made, tested = self.resampled, self.tested_ranks
+        if made is None:
+            return [()] * len(self.runs), ""
+        columns = [[number(each, 3) for each in made.first.tolist()], _ranges_of(made.rank_lows, made.rank_highs)]
+        says = (
+            "first: share of the resamples in which the run has the highest win rate under the first measure; "
+            "resampling range: its ranks in the middle of them, not a confidence interval"
+        )
+        if tested is not None:
+            columns.append(_ranges_of(*tested))
+            says += "; ranks by tests: 1 + the runs that are significantly better, to all but those that are worse"
+        return list(zip(*columns, strict=True)), says
 
     def sorted_by(self, sort: str) -> "Comparison":
         """Return the comparison with the runs in another order: `given`, by `name`, or by a measure, the best first."""
@@ -332,6 +362,10 @@ class Comparison(Convertible):
 
     def _repr_html_(self) -> str:
         return self.table().to_html()
+
+
+def _ranges_of(lows: IntArray, highs: IntArray) -> list[str]:
+    return [f"{low} to {high}" for low, high in zip(lows.tolist(), highs.tolist(), strict=True)]
 
 
 def _defined(value: float) -> float | None:

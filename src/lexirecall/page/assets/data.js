@@ -26,6 +26,7 @@
  * @property {Measure[]} measures
  * @property {(number | null)[][]} means by system and measure
  * @property {{ low: Column[], high: Column[], note: string }} [intervals] of the means, if queries were resampled
+ * @property {{ first: number[], ranks: [number, number][], tested?: [number, number][] }} [certainty] of the places
  * @property {string[][]} marks by system and measure
  * @property {number[][] | null} [better_than] by system and measure: how many are significantly worse
  * @property {boolean[][]} best by system and measure

@@ -1,8 +1,8 @@
 /** Leaderboard: the mean of every measure, sorted as the reader likes. */
 
-import { NONE, counted, cut, grouped, number, visible } from "./text.js";
+import { NONE, counted, cut, grouped, number, percent, visible } from "./text.js";
 import { exact } from "./save.js";
-import { chooser, h, name, note, put, rowHead, table, td, th, writtenAs } from "./elements.js";
+import { chooser, h, name, note, num, put, rowHead, table, td, th, writtenAs } from "./elements.js";
 import { D, direction } from "./data.js";
 import { change, sections, shown, state } from "./state.js";
 import { measureOptions, system } from "./links.js";
@@ -107,6 +107,31 @@ function valueCell(s, k, highest, longest) {
   return cell;
 }
 
+/**
+ * How often each system comes first, and which ranks it has, when the queries are resampled; and by the tests.
+ * @param {number[]} systems
+ */
+function certaintyTable(systems) {
+  const { first, ranks, tested } = D.certainty;
+  const range = ([low, high]) => num(`${grouped(low)} to ${grouped(high)}`);
+  const head = h(
+    "tr",
+    null,
+    th("run"),
+    th("first", { class: "num" }),
+    th("resampling range", { class: "num" }),
+    tested && th("ranks by tests", { class: "num" }),
+  );
+  return table({
+    caption: `First: in how many resamples the run has the highest win rate under ${visible(D.measures[0].name)}. Resampling range: its ranks in the middle of them, not a confidence interval${tested ? ". Ranks by tests: 1 + the runs that are significantly better, to all but those that are worse" : ""}`,
+    head,
+    rows: systems,
+    row: (s) =>
+      h("tr", null, rowHead(system(s, 24)), num(percent(first[s])), range(ranks[s]), tested && range(tested[s])),
+    first: 40,
+  });
+}
+
 function footnote() {
   const methods = [...new Set(D.measures.map((measure) => measure.test).filter(Boolean))].join(", ");
   const corrections = [
@@ -181,6 +206,7 @@ export function drawLeaderboard() {
       : note("No run matches the filter."),
     D.systems.length > 1 && note(footnote()),
     D.intervals && note(`${D.intervals.note}.`),
+    D.certainty && rows.length && h("details", null, h("summary", null, "How certain is the order?"), certaintyTable(rows)),
     isCrowded() &&
       h(
         "button",
