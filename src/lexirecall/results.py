@@ -13,7 +13,8 @@ from lexirecall.preferences import Pairs
 from lexirecall.statistics import Order
 from lexirecall.verbs.averages import Averages
 from lexirecall.verbs.bootstrapped import Bootstrapped
-from lexirecall.verbs.comparison import Comparison, FamilyTest, MeasureComparison
+from lexirecall.verbs.compared import FamilyTest, MeasureComparison
+from lexirecall.verbs.comparison import Comparison
 from lexirecall.verbs.explain import Explanation
 from lexirecall.verbs.explanation import QueryExplanation, Side
 from lexirecall.verbs.rank import Ranking

@@ -20,7 +20,7 @@ from lexirecall.statistics.attainable import least_attainable
 from lexirecall.tables import number
 from lexirecall.text import visible
 from lexirecall.verbs.compare import compare
-from lexirecall.verbs.comparison import MeasureComparison
+from lexirecall.verbs.compared import MeasureComparison
 from lexirecall.verbs.explain import check_single_order, explain
 from lexirecall.verbs.explanation import QueryExplanation
 from lexirecall.verbs.notes import warn_of_mismatches

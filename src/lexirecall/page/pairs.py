@@ -13,7 +13,7 @@ from lexirecall.names import parse_preference
 from lexirecall.page.findings import Findings
 from lexirecall.page.rounding import rounded
 from lexirecall.statistics.differences import Differences
-from lexirecall.verbs.comparison import MeasureComparison
+from lexirecall.verbs.compared import MeasureComparison
 from lexirecall.verbs.rank import compared_pairs
 
 DIGITS = 4

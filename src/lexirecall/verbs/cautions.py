@@ -12,7 +12,7 @@ from lexirecall.judgments import BoolArray
 from lexirecall.manifest import Note
 from lexirecall.preferences import Preference
 from lexirecall.statistics.attainable import resampling_note
-from lexirecall.verbs.comparison import MeasureComparison
+from lexirecall.verbs.compared import MeasureComparison
 from lexirecall.verbs.testing import Testing
 
 FEWEST_EFFECTIVE = 8

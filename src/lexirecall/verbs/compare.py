@@ -33,7 +33,8 @@ from lexirecall.sums import ExactSums
 from lexirecall.verbs.averages import Averages
 from lexirecall.verbs.bootstrapped import check_bootstrap
 from lexirecall.verbs.cautions import cautions
-from lexirecall.verbs.comparison import Comparison, FamilyTest, MeasureComparison
+from lexirecall.verbs.compared import FamilyTest, MeasureComparison
+from lexirecall.verbs.comparison import Comparison
 from lexirecall.verbs.evaluate import evaluate, with_intervals
 from lexirecall.verbs.given import asked_of, num_given, positions_of
 from lexirecall.verbs.rank import compared_pairs

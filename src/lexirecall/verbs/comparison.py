@@ -5,24 +5,20 @@ Belongs here: rows, tables and marks of significance. Not here: how they come ab
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from string import ascii_lowercase
 from typing import Any
 
 import numpy as np
 
 from lexirecall.errors import choice
-from lexirecall.judgments import BoolArray, FloatArray, IntArray
+from lexirecall.judgments import BoolArray, IntArray
 from lexirecall.manifest import Note
-from lexirecall.names import Evaluable
 from lexirecall.statistics.aggregate import Order
-from lexirecall.statistics.attainable import Attainable
 from lexirecall.statistics.bootstrap import ResampledOrder, significant_ranks
-from lexirecall.statistics.hsd import HSD
-from lexirecall.statistics.paired import PairedTests
 from lexirecall.statistics.power import discriminative_power
 from lexirecall.tables import FOR_PEOPLE, Table, number, render
 from lexirecall.verbs.averages import Averages
+from lexirecall.verbs.compared import MeasureComparison, defined
 from lexirecall.verbs.conversion import ColumnValues, Convertible, columns_of
 from lexirecall.verbs.scores import Scores
 
@@ -36,118 +32,6 @@ CERTAINTY = ("first", "resampling range", "ranks by tests")
 """Columns that say how certain the place of a run is, if the queries were resampled."""
 _OPTIONAL = ("estimate", "response", "response_low", "response_high", "effective")
 """Columns of the table of pairs that are left out if no pair has a value."""
-
-
-@dataclass(frozen=True, eq=False)
-class FamilyTest:
-    """What is concluded from the P pairs of one measure together: it decides which pairs differ."""
-
-    corrected: FloatArray
-    """p with regard to all pairs, [P]: the p of each pair corrected, or that of a test of all pairs at once."""
-    method: str
-    """The test, in words."""
-    correction: str
-    attainable: Attainable
-    """How small p can be on these queries."""
-    num_resamples: int = 0
-    """How many permutations or sign patterns were tried; 0 if none."""
-    layout: HSD | None = None
-    """The responses that HSD compares; None for other tests."""
-
-
-@dataclass(frozen=True, eq=False)
-class MeasureComparison:
-    """Every pair of runs under one measure or preference; the arrays have one entry for each pair."""
-
-    measure: Evaluable
-    a: IntArray
-    """Index of the first run."""
-    b: IntArray
-    """Index of the second, which comes after it."""
-    means: FloatArray
-    """Mean difference, or mean preference; positive if the first is better, whatever the direction of the measure."""
-    wins: IntArray
-    ties: IntArray
-    losses: IntArray
-    num_queries: IntArray
-    effects: FloatArray
-    """d_z = mean / standard deviation, or for signs the probability of superiority (wins + ties/2)/n."""
-    effective: FloatArray
-    """The effective number of queries, min(n, 3 (sum d²)²/sum d⁴); nan for the sign test, and if all tie."""
-    deviations: FloatArray
-    """Standard deviation of the differences; nan below two queries."""
-    own: PairedTests
-    """The test of each pair by itself: the one asked for, or that which suits the measure if all are tested at once."""
-    family: FamilyTest
-
-    @property
-    def pvalues(self) -> FloatArray:
-        """The p of each pair by itself."""
-        return self.own.pvalues
-
-    @property
-    def lows(self) -> FloatArray:
-        """Lower end of the confidence interval of each pair by itself, on the scale of the mean."""
-        return self.own.lows
-
-    @property
-    def highs(self) -> FloatArray:
-        """Upper end of that interval."""
-        return self.own.highs
-
-    @property
-    def corrected(self) -> FloatArray:
-        """The p of each pair with regard to all pairs, which decides."""
-        return self.family.corrected
-
-    @property
-    def method(self) -> str:
-        """The test that decides, in words."""
-        return self.family.method
-
-    @property
-    def correction(self) -> str:
-        """How p is corrected for the number of pairs."""
-        return self.family.correction
-
-    @property
-    def num_left_out(self) -> int:
-        """How many queries are not in the layout of HSD, because some run has no value there."""
-        return self.family.layout.num_left_out if self.family.layout else 0
-
-    @cached_property
-    def tested(self) -> FloatArray:
-        """The difference that decides who is better: of responses with HSD, of wins and losses with the sign test."""
-        if self.family.layout:
-            return self.family.layout.differences
-        if self.method.startswith("sign test"):
-            with np.errstate(invalid="ignore"):
-                return np.asarray((self.wins - self.losses) / self.num_queries)
-        return self.means
-
-    def is_significant(self, alpha: float) -> BoolArray:
-        """Tell which pairs differ, [P]."""
-        return np.asarray(self.corrected < alpha)
-
-    def better(self, num_systems: int, alpha: float) -> BoolArray:
-        """Tell which run is significantly better than which, [S, S]."""
-        better = np.zeros((num_systems, num_systems), bool)
-        significant = self.is_significant(alpha)
-        better[self.a, self.b] = significant & (self.tested > 0)
-        better[self.b, self.a] = significant & (self.tested < 0)
-        return better
-
-    def columns(self) -> dict[str, list[Any]]:
-        """Return the columns of rows that hold a number for each pair; None where it is undefined."""
-        layout, none = self.family.layout, np.full(len(self.a), np.nan)
-        responses = (none,) * 3 if layout is None else (layout.differences, layout.lows, layout.highs)
-        columns = {
-            "mean": self.means, "wins": self.wins, "ties": self.ties, "losses": self.losses, "p": self.pvalues,
-            "p_corrected": self.corrected, "queries": self.num_queries, "low": self.lows, "high": self.highs,
-            "effect": self.effects, **dict(zip(("response", "response_low", "response_high"), responses, strict=True)),
-            "effective": self.effective, "estimate": self.own.estimates,
-        }  # fmt: skip
-        return {name: [_defined(value) for value in column.tolist()] for name, column in columns.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -332,8 +216,8 @@ class Comparison(Convertible):
                 compared.correction,
                 int((~np.isnan(compared.corrected)).sum()),
                 int(compared.is_significant(self.alpha).sum()),
-                _defined(discriminative_power(compared.corrected, self.alpha)),
-                _defined(float(compared.ties.sum() / max(compared.num_queries.sum(), 1))),
+                defined(discriminative_power(compared.corrected, self.alpha)),
+                defined(float(compared.ties.sum() / max(compared.num_queries.sum(), 1))),
             )
             yield dict(zip(_POWER_COLUMNS, values, strict=True))
 
@@ -366,10 +250,6 @@ class Comparison(Convertible):
 
 def _ranges_of(lows: IntArray, highs: IntArray) -> list[str]:
     return [f"{low} to {high}" for low, high in zip(lows.tolist(), highs.tolist(), strict=True)]
-
-
-def _defined(value: float) -> float | None:
-    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def _shown(value: Any, decimals: int = 4) -> str:

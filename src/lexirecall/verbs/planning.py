@@ -24,7 +24,8 @@ from lexirecall.statistics.power import (
     share_of_alpha,
 )
 from lexirecall.tables import Table, number, render
-from lexirecall.verbs.comparison import Comparison, MeasureComparison
+from lexirecall.verbs.compared import MeasureComparison
+from lexirecall.verbs.comparison import Comparison
 
 POWER = 0.8
 _PLANNED = ("detectable", "detectable_as")
