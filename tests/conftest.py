@@ -3,8 +3,9 @@
 import contextlib
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import Phase, settings
 
 from command import Command, Outcome
 from lexirecall.cli import main
+from lexirecall.progress import Progress
 
 pytest_plugins = ["time_limit"]
 
@@ -60,6 +62,32 @@ def command(
         return Outcome(int(leaving.value.code or 0), out, err)
 
     return run
+
+
+Reports = list[tuple[str, int, bool | None] | int]
+
+
+@pytest.fixture
+def reported(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Reports]:
+    """Record what modules report of their progress: label, total and whether it is shown, and then every advance."""
+
+    def record(*modules: ModuleType) -> Reports:
+        reports: Reports = []
+
+        class Reported(Progress):
+            def __init__(self, label: str, total: int, *, shown: bool | None = None) -> None:
+                reports.append((label, total, shown))
+                super().__init__(label, total, shown=shown)
+
+            def advance(self, units: int) -> None:
+                reports.append(units)
+                super().advance(units)
+
+        for module in modules:
+            monkeypatch.setattr(module, "Progress", Reported)
+        return reports
+
+    return record
 
 
 SPARK_WARNS = (

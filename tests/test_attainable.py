@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lexirecall.statistics.attainable import least_attainable, resamples_needed, resampling_note
 from lexirecall.statistics.corrections import CORRECTIONS, correct
-from lexirecall.statistics.differences import Differences
+from lexirecall.statistics.differences import Differences, of_pairs
 from lexirecall.statistics.hsd import randomized_tukey_hsd
 from lexirecall.statistics.paired import TESTS, randomization
 from strategies import quick
@@ -139,7 +139,7 @@ def test_randomization_takes_as_many_resamples_as_the_correction_needs() -> None
         correction: randomization(differences, correction=correction).num_resamples for correction in ("holm", "bh")
     }
     assert taken == {"holm": 24_000, "bh": 10_000}
-    asked = randomization(differences, correction="holm", num_pairs=300)
+    asked = randomization(of_pairs(differences, index < 300), correction="holm")
     assert (asked.num_resamples, asked.method) == (12_000, "sign-flip randomization, 12000 samples")
     assert randomization(differences, correction="holm", num_resamples=7).num_resamples == 7
 

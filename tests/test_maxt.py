@@ -1,5 +1,6 @@
 """Max-T: a family by hand, the slow twin with every pattern and with drawn ones, and what holds for any family."""
 
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -11,7 +12,6 @@ from hypothesis import strategies as st
 
 import naive
 from lexirecall.errors import UsageError
-from lexirecall.progress import Progress
 from lexirecall.statistics import maxt
 from lexirecall.statistics.differences import Differences
 from lexirecall.statistics.maxt import MaxT, max_t
@@ -164,21 +164,11 @@ def test_the_size_of_blocks_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> 
     np.testing.assert_array_equal(max_t(of_scores(6, 33), num_resamples=300).pvalues, whole)
 
 
-def test_progress_counts_the_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
-    reported: list[Any] = []
-
-    class Counted(Progress):
-        def __init__(self, label: str, total: int, *, shown: bool | None = None) -> None:
-            reported.append((label, total, shown))
-            super().__init__(label, total, shown=shown)
-
-        def advance(self, units: int) -> None:
-            reported.append(units)
-
-    monkeypatch.setattr(maxt, "Progress", Counted)
+def test_progress_counts_the_patterns(monkeypatch: pytest.MonkeyPatch, reported: Callable[..., list[Any]]) -> None:
+    reports = reported(maxt)
     monkeypatch.setattr("lexirecall.statistics.flips._BLOCK", 3000)
     max_t(of_scores(3, 30), num_resamples=250, show_progress=False)
-    assert reported == [("flipping signs", 250, False), 100, 100, 50]
+    assert reports == [("flipping signs", 250, False), 100, 100, 50]
 
 
 @pytest.mark.parametrize(

@@ -929,7 +929,7 @@ def test_a_resampled_share_is_that_of_the_requests_drawn(parts: list[tuple[int, 
 def test_a_block_of_another_size_draws_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     bootstrap = Bootstrap(np.ones(7, bool), num_resamples=10)
     whole = np.concatenate(list(bootstrap.blocks()))
-    monkeypatch.setattr("lexirecall.meta.resampling._BLOCK", 21)
+    monkeypatch.setattr("lexirecall.statistics.bootstrap._BLOCK", 21)
     assert np.array_equal(np.concatenate(list(bootstrap.blocks())), whole)
 
 

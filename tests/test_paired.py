@@ -1,8 +1,8 @@
 """Paired tests: against scipy, against enumeration, and what holds for every one of them."""
 
 import math
-from collections.abc import Sequence
-from functools import reduce
+from collections.abc import Callable, Sequence
+from functools import partial, reduce
 from operator import add
 from typing import Any
 
@@ -14,7 +14,6 @@ from scipy import stats
 
 import naive
 from lexirecall.errors import UsageError
-from lexirecall.progress import Progress
 from lexirecall.statistics import flips, paired, signed_ranks
 from lexirecall.statistics.corrections import correct
 from lexirecall.statistics.differences import Differences
@@ -442,28 +441,23 @@ def test_the_size_of_blocks_changes_nothing(size: int, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("num_resamples", [300, 2**12])
-def test_flips_and_averages_are_reported_as_they_are_made(num_resamples: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_flips_and_averages_are_reported_as_they_are_made(
+    num_resamples: int, monkeypatch: pytest.MonkeyPatch, reported: Callable[..., list[Any]]
+) -> None:
     """All of them, and in blocks: sampled, or every pattern of eleven requests."""
-    reports: dict[str, list[int]] = {}
-
-    class Reported(Progress):
-        def __init__(self, label: str, total: int, *, shown: bool | None = None) -> None:
-            super().__init__(label, total, shown=shown)
-            self.units = reports.setdefault(label, [-total])
-
-        def advance(self, units: int) -> None:
-            self.units.append(units)
-            super().advance(units)
-
-    for module in (paired, signed_ranks):
-        monkeypatch.setattr(module, "Progress", Reported)
     for module in (flips, signed_ranks):
         monkeypatch.setattr(module, "_BLOCK", 1000)
     differences = of_scores(np.nan_to_num(scores_of(7, 6, 11)))
-    randomization(differences, num_resamples=num_resamples)
-    wilcoxon(differences)
-    assert {label: sum(units) for label, units in reports.items()} == {"flipping signs": 0, "averaging": 0}
-    assert all(len(units) > 2 for units in reports.values())
+    reports = reported(paired, signed_ranks)
+    for test, label in (
+        (partial(randomization, num_resamples=num_resamples), "flipping signs"),
+        (wilcoxon, "averaging"),
+    ):
+        reports.clear()
+        test(differences)
+        (named, total, _), *units = reports
+        assert (named, sum(units)) == (label, total)
+        assert len(units) > 1
 
 
 # What holds for every test

@@ -13,7 +13,7 @@ from command import Outcome
 from lexirecall import compare, project, simulate_collection
 from lexirecall.errors import UsageError
 from lexirecall.statistics import requests_for_preference
-from lexirecall.verbs.planning import plan_of, planning_rows, planning_table, render_planning
+from lexirecall.verbs.planning import plan_of, planning_rows, planning_table
 
 Command = Callable[..., Outcome]
 SIMULATED = simulate_collection(7, num_requests=24)
@@ -101,8 +101,9 @@ def test_tests_of_all_pairs_have_a_stand_in(positions: Any) -> None:
 
 @pytest.mark.parametrize("form", ["table", "markdown", "latex", "html", "jsonl", "tsv", "csv"])
 def test_every_format_shows_the_plan(positions: Any, form: str) -> None:
-    shown = render_planning(compare(positions, measures=["AP"]), form, 0.05)
-    assert "detect" in shown
+    comparison = compare(positions, measures=["AP"])
+    assert "detect" in comparison.render(form, view="power", detect=0.05)
+    assert list(comparison.power_rows(0.05)) == list(planning_rows(comparison, 0.05))
 
 
 @pytest.mark.parametrize("wrong", [0.0, -0.1, math.inf, math.nan])
@@ -130,7 +131,7 @@ def test_the_command_plans(command: Command) -> None:
     ("arguments", "message"),
     [
         (("--detect", "0.1"), "--detect 0.1 has no meaning with --show runs"),
-        (("--detect", "0", "--show", "power"), "--detect is 0, but must be above 0"),
+        (("--detect", "0", "--show", "power"), "the difference to detect is 0, but must be above 0"),
     ],
 )
 def test_wrong_plans_are_refused_before_anything_is_read(

@@ -53,6 +53,15 @@ def number(value: float, decimals: int = 4) -> str:
     return f"{value:.1e}" if 0 < abs(value) < 0.5 * 10.0**-decimals else f"{value:.{decimals}f}"
 
 
+def defined(value: float) -> float | None:
+    """Return a number as rows have it: None if it is not finite.
+
+    >>> defined(0.5), defined(3), defined(math.nan), defined(math.inf)
+    (0.5, 3, None, None)
+    """
+    return value if math.isfinite(value) else None
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """Cells as text, and how to lay them out."""

@@ -100,12 +100,8 @@ def command(
         else:
             comparison = _compared(engine, master)(qrels, list(runs), measures or None, **options)
             comparison = laid_out(comparison, sort, digits)
-            render = partial(comparison.render, view=view)
-            if view == "power":
-                from lexirecall.verbs.planning import render_planning
-
-                render = partial(render_planning, comparison, detect=detect)
-            notes, result = comparison.notes, render(form, bold=is_bold(output), raw=raw)
+            result = comparison.render(form, view=view, detect=detect, bold=is_bold(output), raw=raw)
+            notes = comparison.notes
     show_notes(notes)
     show_apostrophes([result], form, raw=raw)
     write(result, output)
@@ -115,8 +111,10 @@ def _check_detect(detect: float | None, view: str) -> None:
     """Raise before anything is read if there is nothing to plan."""
     if detect is not None and view != "power":
         raise UsageError(f"--detect {detect:g} has no meaning with --show {view}", remedy="add --show power")
-    if detect is not None and not 0 < detect < float("inf"):
-        raise UsageError(f"--detect is {detect:g}, but must be above 0", remedy="give a difference, as in 0.05")
+    if detect is not None:
+        from lexirecall.verbs.planning import check_detect
+
+        check_detect(detect)
 
 
 def _compared(engine: str | None, master: str | None) -> "Callable[..., Comparison]":

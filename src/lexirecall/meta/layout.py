@@ -9,6 +9,7 @@ from typing import Any
 
 from lexirecall.meta.digest import TablesOfRows, panels
 from lexirecall.tables import Table, number
+from lexirecall.verbs.averages import with_interval
 
 DECIMALS = 3
 _SHOWN: dict[str, tuple[str, ...]] = {
@@ -52,9 +53,7 @@ def _cells(row: Mapping[str, Any], columns: Sequence[str]) -> list[str]:
 
 def _cell(row: Mapping[str, Any], column: str) -> str:
     ends = ("low", "high") if column == "difference" else (f"{column}_low", f"{column}_high")
-    low, high = (row.get(end) for end in ends)
-    shown = _text(row[column])
-    return shown if low is None or high is None else f"{shown} [{_text(low)}, {_text(high)}]"
+    return with_interval(_text(row[column]), *(_text(row.get(end)) for end in ends))
 
 
 def _text(value: Any) -> str:

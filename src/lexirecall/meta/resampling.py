@@ -1,7 +1,7 @@
 """Resampling: other samples of the requests, and how far a number moves from one to the other.
 
-Belongs here: drawing requests with and without replacement, the sums over them, and intervals of what they give. Not
-here: what is summed.
+Belongs here: the samples of one collection, with and without replacement, the sums over them, and intervals of what
+they give. Not here: how requests are drawn with replacement (statistics.bootstrap), what is summed.
 
 Random numbers come from the raw bits of a named generator, which numpy promises never to change. What is summed for
 counts are whole numbers, so the sums are exact in floats and the same for blocks of any size.
@@ -13,21 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
+from lexirecall.statistics.attainable import least_attainable
+from lexirecall.statistics.bootstrap import percentile_interval, resampled_counts
 
 NUM_RESAMPLES = 1000
-_BLOCK = 2**22  # numbers drawn at once
 _STREAM = 7  # keeps the drawn requests apart from the labels that are removed with the same seed
-
-
-def can_differ(num_requests: int, alpha: float) -> bool:
-    """Tell whether so many requests can show a difference: whether it is beyond chance that all point the same way.
-
-    That chance is 2^(1 - n). A bootstrap of fewer requests would give an interval that is too short.
-
-    >>> [can_differ(n, 0.05) for n in (1, 5, 6)]
-    [False, False, True]
-    """
-    return 2.0 ** (1 - num_requests) < alpha
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,21 +37,16 @@ class Bootstrap:
 
     @property
     def is_possible(self) -> bool:
-        """Whether there are enough requests for an interval."""
-        return can_differ(self.num_requests, self.alpha)
+        """Whether there are enough requests for an interval: with fewer, not even the sign test could reject.
+
+        >>> [Bootstrap(np.ones(n, bool)).is_possible for n in (1, 5, 6)]
+        [False, False, True]
+        """
+        return least_attainable("sign", self.num_requests, alpha=self.alpha).is_possible
 
     def blocks(self) -> Iterator[FloatArray]:
         """Give how often each request is drawn, [resamples of a block, requests to draw from]."""
-        number = self.num_requests
-        bits = np.random.PCG64([self.seed, _STREAM])
-        size = max(1, _BLOCK // max(number, 1))
-        for start in range(0, self.num_resamples, size):
-            num_rows = min(size, self.num_resamples - start)
-            raw = bits.random_raw(num_rows * number) >> np.uint64(32)
-            # raw n / 2^32 favours some requests by n / 2^32 at most, which 1000 resamples cannot show
-            drawn = (raw * np.uint64(number) >> np.uint64(32)).astype(np.int64)
-            cells = drawn + number * np.repeat(np.arange(num_rows), number)
-            yield np.bincount(cells, minlength=num_rows * number).reshape(num_rows, number).astype(float)
+        return resampled_counts(self.num_requests, self.num_resamples, (self.seed, _STREAM))
 
     def sums(self, numbers: FloatArray) -> FloatArray:
         """Add up each column over the requests of each resample, from [Q, columns] to [resamples, columns].
@@ -86,17 +71,17 @@ class Bootstrap:
         return np.asarray(-ndtri(self.alpha / 2) * values.std(axis=0, ddof=1))
 
     def intervals(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return where the middle 1 - alpha of the resamples begins and ends, along the first axis; nan if undefined.
+        """Return the percentile intervals of what the resamples give, along the first axis; nan if undefined.
 
-        >>> low, high = Bootstrap(np.ones(9, bool)).intervals(np.arange(101.0)[:, None])
+        >>> low, high = Bootstrap(np.ones(9, bool)).intervals(np.arange(1.0, 100)[:, None])
         >>> low.tolist(), high.tolist()
-        ([2.5], [97.5])
+        ([2.0], [98.0])
         """
         if not self.is_possible:
             nothing = np.full(values.shape[1:], np.nan)
             return nothing, nothing
-        low, high = np.quantile(values, [self.alpha / 2, 1 - self.alpha / 2], axis=0)
-        return low, high
+        low, high = percentile_interval(values.reshape(len(values), -1).T, self.alpha)
+        return low.reshape(values.shape[1:]), high.reshape(values.shape[1:])
 
 
 def request_orders(num_requests: int, num_samples: int, seed: int) -> IntArray:

@@ -14,8 +14,9 @@ import numpy as np
 from lexirecall.judgments import BoolArray, FloatArray
 from lexirecall.meta.conclusions import Conclusions, Outcomes, blocks_of_samples, conclude
 from lexirecall.meta.resampling import request_orders
-from lexirecall.meta.shares import bounded, defined
+from lexirecall.meta.shares import bounded
 from lexirecall.progress import Progress
+from lexirecall.tables import defined
 
 TENTHS = tuple(range(1, 10))
 """The shares of the requests, in tenths."""

@@ -17,11 +17,12 @@ from lexirecall.judgments import FloatArray
 from lexirecall.meta.collection import Collection
 from lexirecall.meta.conclusions import Outcomes, blocks_of_samples, conclude
 from lexirecall.meta.resampling import Bootstrap
-from lexirecall.meta.shares import bounded, contrast, defined
+from lexirecall.meta.shares import bounded, contrast
 from lexirecall.meta.ties import denominators
 from lexirecall.names import Evaluable, parse_preference
 from lexirecall.statistics.hsd import tukey_hsd
 from lexirecall.statistics.power import discriminative_power
+from lexirecall.tables import defined
 from lexirecall.verbs.compare import compare
 
 COLUMNS = (

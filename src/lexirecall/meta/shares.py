@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from lexirecall.judgments import FloatArray
 from lexirecall.meta.resampling import Bootstrap
+from lexirecall.tables import defined
 
 CONTRAST_COLUMNS = ("collection", "task", "label", "quantity", "a", "b", "difference", "low", "high", "queries")
 
@@ -51,11 +52,6 @@ class PooledShares:
 def _divided(parts: FloatArray, wholes: FloatArray) -> FloatArray:
     with np.errstate(invalid="ignore"):
         return np.asarray(parts / wholes)
-
-
-def defined(value: float) -> float | None:
-    """Return a number, or None for nan."""
-    return None if np.isnan(value) else float(value)
 
 
 def bounded(name: str, value: float, low: float, high: float) -> dict[str, float | None]:

@@ -8,7 +8,7 @@ interval is Efron's percentile interval: of B resampled numbers, from the k-th s
 (B + 1) alpha/2, rounded down (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, section 12.5).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -207,7 +207,7 @@ def _num_outside(numbers: IntArray, alpha: float) -> IntArray:
 # Resamples
 
 
-def resampled_counts(num_requests: int, num_resamples: int, seed: int) -> Iterator[FloatArray]:
+def resampled_counts(num_requests: int, num_resamples: int, seed: int | Sequence[int]) -> Iterator[FloatArray]:
     """Give how often each request is drawn in each resample, in blocks [B, Q]; the same for blocks of any size.
 
     They come from the raw bits of a named generator: numpy promises never to change these, but not what it makes of

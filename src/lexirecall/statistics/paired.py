@@ -138,7 +138,6 @@ def randomization(
     num_resamples: int | None = None,
     seed: int = 0,
     correction: str = "none",
-    num_pairs: int | None = None,
     show_progress: bool | None = False,
 ) -> PairedTests:
     """Test whether two runs are interchangeable by flipping signs; the interval is that of the mean by t.
@@ -147,8 +146,8 @@ def randomization(
     with |sum| as large as observed. Q is the number of queries on which any pair is compared. If there are at most
     `num_resamples` patterns, all 2^Q are tried. Otherwise that many are sampled, the same for every pair and every
     measure, and p = (b + 1)/(B + 1), because the observed pattern is one of them (Phipson & Smyth 2010). So p is never
-    0. If no number is given, it is as large as the correction of `num_pairs` pairs, or of all, needs
-    (`resamples_needed`). The interval of signs is Tango's.
+    0. If no number is given, it is as large as the correction of all pairs needs (`resamples_needed`). The interval of
+    signs is Tango's.
 
     A sum within 1e-12 sum|d| of the observed one is as large: equal sums of Q terms differ by up to about Q 1e-16 of
     that when added in another order, and a smaller difference cannot be told from rounding.
@@ -162,8 +161,7 @@ def randomization(
     """
     check_chance("alpha", alpha)
     if num_resamples is None:
-        num_corrected = len(differences.a) if num_pairs is None else num_pairs
-        num_resamples = resamples_needed(num_corrected, correction=correction, alpha=alpha)
+        num_resamples = resamples_needed(len(differences.a), correction=correction, alpha=alpha)
     check_count("num_resamples", num_resamples, 1)
     check_count("seed", seed, 0)
     compared = np.asarray(differences.counted.any(axis=0))

@@ -112,6 +112,14 @@ def resamples(number: int, seed: int) -> str:
     return f"({number:,} resamples of the queries, seed {seed})"
 
 
+def on_order(alpha: float) -> str:
+    """Say what the columns `first` and `resampling range` are."""
+    return (
+        "first: share of the resamples in which the run is first; resampling range: its ranks in the middle "
+        f"{percent(alpha)} of the resamples, not a confidence interval of its rank"
+    )
+
+
 def few_queries(number: int) -> Iterator[Note]:
     """Warn of intervals from few queries."""
     if 0 < number < FEW:

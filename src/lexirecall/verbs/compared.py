@@ -15,6 +15,7 @@ from lexirecall.names import Evaluable
 from lexirecall.statistics.attainable import Attainable
 from lexirecall.statistics.hsd import HSD
 from lexirecall.statistics.paired import PairedTests
+from lexirecall.tables import defined
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,8 +128,3 @@ class MeasureComparison:
             "effective": self.effective, "estimate": self.own.estimates,
         }  # fmt: skip
         return {name: [defined(value) for value in column.tolist()] for name, column in columns.items()}
-
-
-def defined(value: float) -> float | None:
-    """Return a value of rows: None for what is not a finite number."""
-    return None if isinstance(value, float) and not np.isfinite(value) else value

@@ -15,10 +15,10 @@ from lexirecall.judgments import BoolArray, IntArray
 from lexirecall.manifest import Note
 from lexirecall.statistics.aggregate import Order
 from lexirecall.statistics.bootstrap import ResampledOrder, significant_ranks
-from lexirecall.statistics.power import discriminative_power
 from lexirecall.tables import FOR_PEOPLE, Table, number, render
 from lexirecall.verbs.averages import Averages
-from lexirecall.verbs.compared import MeasureComparison, defined
+from lexirecall.verbs.bootstrapped import on_order
+from lexirecall.verbs.compared import MeasureComparison
 from lexirecall.verbs.conversion import ColumnValues, Convertible, columns_of
 from lexirecall.verbs.scores import Scores
 
@@ -27,7 +27,6 @@ _COLUMNS = (
     "a", "b", "measure", "mean", "wins", "ties", "losses", "p", "p_corrected", "queries", "low", "high", "effect",
     "response", "response_low", "response_high", "effective", "estimate", "test", "correction",
 )  # fmt: skip
-_POWER_COLUMNS = ("measure", "test", "correction", "pairs", "significant", "share", "tied")
 CERTAINTY = ("first", "resampling range", "ranks by tests")
 """Columns that say how certain the place of a run is, if the queries were resampled."""
 _OPTIONAL = ("estimate", "response", "response_low", "response_high", "effective")
@@ -112,10 +111,7 @@ class Comparison(Convertible):
         if made is None:
             return [()] * len(self.runs), ""
         columns = [[number(each, 3) for each in made.first.tolist()], _ranges_of(made.rank_lows, made.rank_highs)]
-        says = (
-            "first: share of the resamples in which the run has the highest win rate under the first measure; "
-            "resampling range: its ranks in the middle of them, not a confidence interval"
-        )
+        says = f"{on_order(made.alpha)}, by win rate under {self.measures[0].measure}"
         if tested is not None:
             columns.append(_ranges_of(*tested))
             says += "; ranks by tests: 1 + the runs that are significantly better, to all but those that are worse"
@@ -207,35 +203,38 @@ class Comparison(Convertible):
         alone = f"; (*): only by itself, {compared.own.method}" if "(*)" in marks else ""
         return f"row less column{responses}; *: p < {self.alpha:g}, {how}{alone}"
 
-    def power_rows(self) -> Iterator[dict[str, Any]]:
-        """Give one row for each measure: how many pairs it tells apart, and on what share of queries pairs tie."""
-        for compared in self.measures:
-            values = (
-                str(compared.measure),
-                compared.method,
-                compared.correction,
-                int((~np.isnan(compared.corrected)).sum()),
-                int(compared.is_significant(self.alpha).sum()),
-                defined(discriminative_power(compared.corrected, self.alpha)),
-                defined(float(compared.ties.sum() / max(compared.num_queries.sum(), 1))),
-            )
-            yield dict(zip(_POWER_COLUMNS, values, strict=True))
+    def power_rows(self, detect: float | None = None) -> Iterator[dict[str, Any]]:
+        """Give one row for each measure: how many pairs it tells apart, and what these queries could tell apart.
 
-    def power_table(self) -> Table:
-        """Lay out the discriminative power of the measures."""
-        header = ("measure", "test", "correction", "pairs", "significant", "share", "tied queries")
-        rows = tuple(
-            (*(row[c] for c in _POWER_COLUMNS[:3]), *(_shown(row[c]) for c in _POWER_COLUMNS[3:]))
-            for row in self.power_rows()
-        )
-        note = f"share of the pairs with p < {self.alpha:g} under the test of each measure"
-        return Table(header, rows, numbers_from=3, footnote=note)
+        With `detect`, also how many queries it takes to detect a difference of that size.
+        """
+        from lexirecall.verbs.planning import planning_rows  # not on top: it plans for comparisons
 
-    def render(self, form: str = "table", *, view: str = "runs", bold: bool = False, raw: bool = False) -> str:
-        """Return one of VIEWS in one of the formats of the command line; for programs, always rows."""
+        return planning_rows(self, detect)
+
+    def power_table(self, detect: float | None = None) -> Table:
+        """Lay out what `power_rows` gives."""
+        from lexirecall.verbs.planning import planning_table
+
+        return planning_table(self, detect)
+
+    def render(
+        self,
+        form: str = "table",
+        *,
+        view: str = "runs",
+        detect: float | None = None,
+        bold: bool = False,
+        raw: bool = False,
+    ) -> str:
+        """Return one of VIEWS in one of the formats of the command line; for programs, always rows.
+
+        `detect` is the difference to plan for, in the view of power.
+        """
         choice("view", view, VIEWS)
         if view == "power":
-            return render(form, self.power_table(), self.power_rows(), _POWER_COLUMNS, bold=bold, raw=raw)
+            planned = list(self.power_rows(detect))
+            return render(form, self.power_table(detect), planned, tuple(planned[0]), bold=bold, raw=raw)
         tables: Sequence[Table] = [self.table()] if view == "runs" else [self.pairs_table()]
         if view == "matrix" and form in FOR_PEOPLE:
             tables = [self.matrix_table(compared) for compared in self.measures]

@@ -9,7 +9,7 @@ which they need at most. No power is computed from an observed difference.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,13 +19,16 @@ from lexirecall.measures import Measure
 from lexirecall.statistics.power import (
     detectable_effects,
     detectable_shares,
+    discriminative_power,
     requests_for_effects,
     requests_for_preference,
     share_of_alpha,
 )
-from lexirecall.tables import Table, number, render
+from lexirecall.tables import Table, defined, number
 from lexirecall.verbs.compared import MeasureComparison
-from lexirecall.verbs.comparison import Comparison
+
+if TYPE_CHECKING:
+    from lexirecall.verbs.comparison import Comparison
 
 POWER = 0.8
 _PLANNED = ("detectable", "detectable_as")
@@ -64,7 +67,7 @@ def plan_of(compared: MeasureComparison, alpha: float, detect: float | None = No
     return PairPlans(level, least, False, needed)
 
 
-def planning_rows(comparison: Comparison, detect: float | None = None) -> Iterator[dict[str, Any]]:
+def planning_rows(comparison: "Comparison", detect: float | None = None) -> Iterator[dict[str, Any]]:
     """Give one row for each measure: how many pairs it tells apart, and what could be told apart.
 
     `detectable` is the least difference, or share of wins among untied queries (`detectable_as` says which), that these
@@ -79,8 +82,8 @@ def planning_rows(comparison: Comparison, detect: float | None = None) -> Iterat
     >>> round(row["detectable"], 4), row["queries_for_detect"]
     (0.2575, 41)
     """
-    _check(detect)
-    for row, plan in zip(comparison.power_rows(), _plans(comparison, detect), strict=True):
+    check_detect(detect)
+    for compared, plan in zip(comparison.measures, _plans(comparison, detect), strict=True):
         known = plan.detectable[~np.isnan(plan.detectable)]
         least = float(np.median(known)) if len(known) else np.nan
         planned = (least if np.isfinite(least) else None, "win share" if plan.is_share else "difference")
@@ -88,40 +91,53 @@ def planning_rows(comparison: Comparison, detect: float | None = None) -> Iterat
         ends = (np.ceil(np.median(possible)), possible.min(), possible.max()) if len(possible) else ()
         needed = tuple(map(int, ends)) or (None,) * len(_DETECTED)
         yield (
-            row
+            _shown_by(compared, comparison.alpha)
             | dict(zip(_PLANNED, planned, strict=True))
             | ({} if detect is None else dict(zip(_DETECTED, needed, strict=True)))
         )
 
 
-def planning_table(comparison: Comparison, detect: float | None = None) -> Table:
+def _shown_by(compared: MeasureComparison, alpha: float) -> dict[str, Any]:
+    """Return how many pairs a measure tells apart, and on what share of queries pairs tie."""
+    return {
+        "measure": str(compared.measure),
+        "test": compared.method,
+        "correction": compared.correction,
+        "pairs": int((~np.isnan(compared.corrected)).sum()),
+        "significant": int(compared.is_significant(alpha).sum()),
+        "share": defined(discriminative_power(compared.corrected, alpha)),
+        "tied": defined(float(compared.ties.sum() / max(compared.num_queries.sum(), 1))),
+    }
+
+
+def planning_table(comparison: "Comparison", detect: float | None = None) -> Table:
     """Lay out the power of each measure."""
-    plain, rows = comparison.power_table(), list(planning_rows(comparison, detect))
-    header = (*plain.header, "detectable", *(() if detect is None else (f"queries for {detect:g}",)))
+    header = (
+        "measure", "test", "correction", "pairs", "significant", "share", "tied queries", "detectable",
+        *(() if detect is None else (f"queries for {detect:g}",)),
+    )  # fmt: skip
     cells = tuple(
-        (*cells, _least(row), *(() if detect is None else (_needed(row),)))
-        for cells, row in zip(plain.rows, rows, strict=True)
-    )
-    note = "; ".join((plain.footnote, *_footnotes(comparison, list(_plans(comparison, detect)), detect)))
-    return Table(header, cells, numbers_from=plain.numbers_from, footnote=note)
+        (
+            row["measure"], row["test"], row["correction"], str(row["pairs"]), str(row["significant"]),
+            *("-" if row[column] is None else number(row[column]) for column in ("share", "tied")),
+            _least(row), *(() if detect is None else (_needed(row),)),
+        )
+        for row in planning_rows(comparison, detect)
+    )  # fmt: skip
+    says = f"share of the pairs with p < {comparison.alpha:g} under the test of each measure"
+    note = "; ".join((says, *_footnotes(comparison, list(_plans(comparison, detect)), detect)))
+    return Table(header, cells, numbers_from=3, footnote=note)
 
 
-def render_planning(
-    comparison: Comparison, form: str = "table", detect: float | None = None, *, bold: bool = False, raw: bool = False
-) -> str:
-    """Return rows or table in one of the formats of the command line."""
-    rows = list(planning_rows(comparison, detect))
-    return render(form, planning_table(comparison, detect), rows, tuple(rows[0]), bold=bold, raw=raw)
-
-
-def _check(detect: float | None) -> None:
+def check_detect(detect: float | None) -> None:
+    """Raise unless the difference to detect, if one is named, is a size."""
     if detect is not None and not 0 < detect < np.inf:
         raise UsageError(
             f"the difference to detect is {detect:g}, but must be above 0", remedy="give a difference, as in 0.05"
         )
 
 
-def _plans(comparison: Comparison, detect: float | None) -> Iterator[PairPlans]:
+def _plans(comparison: "Comparison", detect: float | None) -> Iterator[PairPlans]:
     return (plan_of(compared, comparison.alpha, detect) for compared in comparison.measures)
 
 
@@ -136,7 +152,7 @@ def _needed(row: dict[str, Any]) -> str:
     return "-" if median is None else f"{median:,}" if low == high else f"{median:,} ({low:,} to {high:,})"
 
 
-def _footnotes(comparison: Comparison, plans: list[PairPlans], detect: float | None) -> Iterator[str]:
+def _footnotes(comparison: "Comparison", plans: list[PairPlans], detect: float | None) -> Iterator[str]:
     """Explain the columns, and name what is left out of them."""
     levels = listed(dict.fromkeys(f"{plan.alpha:.2g}" for plan in plans))
     what = [

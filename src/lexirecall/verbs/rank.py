@@ -22,7 +22,7 @@ from lexirecall.statistics.bootstrap import ResampledOrder, bootstrap_order, che
 from lexirecall.tables import Table, number, render
 from lexirecall.text import visible
 from lexirecall.verbs.averages import with_interval
-from lexirecall.verbs.bootstrapped import ENDS, check_bootstrap, few_queries, percent, resamples
+from lexirecall.verbs.bootstrapped import ENDS, check_bootstrap, few_queries, on_order, percent, resamples
 from lexirecall.verbs.conversion import ColumnValues, Convertible, columns_of
 from lexirecall.verbs.evaluate import evaluate
 from lexirecall.verbs.given import num_given, positions_of
@@ -237,9 +237,7 @@ class Ranking(Convertible):
 
 def _on_resamples(made: ResampledOrder) -> str:
     """Return what is written below a table of an order that was resampled."""
-    covered = percent(made.alpha)
     return (
-        f"[low, high]: {covered} bootstrap interval; first: share of the resamples in which the run is first; "
-        f"resampling range: its ranks in the middle {covered} of the resamples, not a confidence interval of its rank "
+        f"[low, high]: {percent(made.alpha)} bootstrap interval; {on_order(made.alpha)} "
         f"{resamples(made.num_resamples, made.seed)}"
     )
