@@ -59,7 +59,9 @@ def defined(value: float) -> float | None:
     >>> defined(0.5), defined(3), defined(math.nan), defined(math.inf)
     (0.5, 3, None, None)
     """
-    return value if math.isfinite(value) else None
+    if not math.isfinite(value):
+        return None
+    return float(value) if isinstance(value, float) else value  # a plain one, also if it is numpy's
 
 
 @dataclass(frozen=True, slots=True)
