@@ -151,6 +151,16 @@ def success(case: Case, cutoff: int) -> float:
     return float(any(p <= cutoff for p in case.found))
 
 
+def all_found(case: Case, cutoff: int) -> float:
+    return float(case.m > 0 and sum(p <= cutoff for p in case.found) == case.m)
+
+
+def reached(case: Case, cutoff: int, r: float = 0.9) -> float:
+    """Whether so many are found that their share is r or more, in exact decimals."""
+    found = sum(p <= cutoff for p in case.found)
+    return float(case.m > 0 and found >= Fraction(str(r)) * case.m)
+
+
 def r_precision(case: Case) -> float:
     return recall(case, case.m)
 
@@ -347,7 +357,7 @@ def linear_exposure(case: Case) -> float:
 
 MEASURES: dict[str, Callable[..., float]] = {
     "AP": ap, "RR": rr, "RBP": rbp, "R": recall, "P": precision, "Success": success, "Rprec": r_precision,
-    "TSE": tse, "SL1": sl1, "SL3": sl3, "LastRel": last_rel, "RE": recall_error, "Depth": depth_at_recall, "WSS": wss,
+    "All": all_found, "Reached": reached, "TSE": tse, "SL1": sl1, "SL3": sl3, "LastRel": last_rel, "RE": recall_error, "Depth": depth_at_recall, "WSS": wss,
     "Linear": linear_exposure, "nDCG": ndcg, "ERR": err,
     "NumRet": num_ret, "NumRel": lambda case: case.m, "NumRelRet": lambda case: case.num_found,
     "SetP": set_p, "SetR": set_r, "SetF": set_f,

@@ -23,6 +23,7 @@ from table import ONE_ORDER, all_measures, check_twins, needs_size
 TRIED = parse_measures([
     "AP AP@2 AP(rel=2) RR RR@2 RR(rel=2)@3 RBP RBP(p=0.5) RBP@2 RBP(p=0.95,rel=2)@3 R@1 R@3 R(rel=2)@4 P@1 P@5",
     "Success@1 Success@3 Rprec Rprec(rel=0.5) TSE TSE@3 TSE(rel=2) TSE(e=dcg) TSE(e=dcg)@2 TSE(e=rbp) TSE(e=rbp,p=0.5)",
+    "All@1 All@3 All(rel=2)@4 Reached@3 Reached(r=0.5)@1 Reached(r=0.07)@3 Reached(r=1)@3 Reached(r=0.34,rel=2)@4",
     "SL1 SL1(rel=2) SL3 LastRel RE RE(rel=2) Depth@0.07 Depth@0.5 Depth@0.95 Depth@1",
     "nDCG nDCG@1 nDCG@3 nDCG(dcg=exp-log2) nDCG(dcg=exp-log2)@2 nDCG(rel=2) nDCG(rel=2)@2 nDCG(rel=level)",
     "nDCG(gains={0:0,1:1,2:3}) nDCG(gains={1:0,0.5:2})@3 nDCG(gains={0.25:0,0.5:0,1:0,1.5:0,2:0,4:0})",

@@ -4,7 +4,7 @@ Belongs here: the table. A new measure is one row in one of the modules of this 
 A new module of measures has ROWS and a TITLE, and an entry in GROUPS.
 
 >>> sorted(MEASURES)[:4]
-['AP', 'Bpref', 'Depth', 'ERR']
+['AP', 'All', 'Bpref', 'Depth']
 """
 
 from lexirecall.measures import exact, graded, judged, providers, recall_level, sets
@@ -16,12 +16,14 @@ from lexirecall.measures.parameter import Parameter
 from lexirecall.measures.providers import WORST_PROVIDER, WORST_PROVIDER_OVERALL, provider_exposure
 from lexirecall.measures.ratio import Ratio
 from lexirecall.measures.recall_level import (
+    ALL,
     AP,
     DEPTH,
     LAST_REL,
     LINEAR,
     RBP,
     RE,
+    REACHED,
     RPREC,
     RR,
     SL1,
@@ -35,9 +37,9 @@ from lexirecall.measures.recall_level import (
 from lexirecall.measures.sets import NUM_REL, NUM_REL_RET, NUM_RET, SET_F, SET_P, SET_R
 
 __all__ = [
-    "AP", "BPREF", "DEPTH", "ERR", "INF_AP", "IPREC", "JUDGED", "LAST_REL", "LEXIRECALL_BITS",
+    "ALL", "AP", "BPREF", "DEPTH", "ERR", "INF_AP", "IPREC", "JUDGED", "LAST_REL", "LEXIRECALL_BITS",
     "LEXIRECALL_PERCENTILE", "LINEAR", "MEASURES", "METRIC_LEXIRECALL", "NDCG", "NUM_REL", "NUM_REL_RET", "NUM_RET",
-    "RBP", "RE", "RPREC", "RR", "SET_F", "SET_P", "SET_R", "SL1", "SL3", "SUCCESS", "TSE", "WORST_PROVIDER",
+    "RBP", "RE", "REACHED", "RPREC", "RR", "SET_F", "SET_P", "SET_R", "SL1", "SL3", "SUCCESS", "TSE", "WORST_PROVIDER",
     "WORST_PROVIDER_OVERALL", "WSS", "Measure", "P", "Parameter", "R", "Ratio",
     "provider_exposure",
 ]  # fmt: skip

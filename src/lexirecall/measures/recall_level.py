@@ -115,7 +115,24 @@ SUCCESS = Measure(
     at="cutoff",
     needs_at=True,
     trec=("", "success"),
-    aliases=("hit_rate",),
+    aliases=("hit_rate", "recall_any"),
+    is_share=True,
+)
+ALL = Measure(
+    "All",
+    "whether the top k hold every relevant document",
+    exposure=lambda i, cutoff: i <= cutoff,
+    weight=_last,
+    formula="1 if p_m <= k, else 0",
+    reference="WuWYZCY25",
+    history="LongMemEval (Wu and others 2025) reports it as recall_all; others call it perfect or full recall.",
+    use="Use it where an answer needs all of the evidence, and whoever reads it sees exactly k documents. It is the "
+    "Success of the worst-off user.",
+    misses="It does not tell a query that lacks one document from a query that lacks all of them.",
+    at="cutoff",
+    needs_at=True,
+    aliases=("recall_all", "full_recall", "perfect_recall", "AllRel", "PerfRecall"),
+    is_share=True,
 )
 RPREC = Measure(
     "Rprec",
@@ -294,5 +311,23 @@ WSS = Measure(
     at="recall",
     needs_at=True,
 )
+REACHED = Measure(
+    "Reached",
+    "whether the top k hold the share r of the relevant documents",
+    exposure=lambda i, cutoff: i <= cutoff,
+    weight=lambda i, m, r: _at_recall(i, m, r),  # noqa: PLW0108 - arguments are asked for by their names
+    formula="1 if p_c <= k, else 0; c = ceil(r m), r = 0.9 by default",
+    reference="CormackG16",
+    history="Cormack and Grossman (2016) call the share of reviews that reach a recall their reliability. With r = 1 it "
+    "is All.",
+    use="Use it to say for how many queries a list of k documents reaches the recall that you need.",
+    misses="It ignores the relevant documents beyond recall r, and how far a query that fails was from it.",
+    defaults="r is 0.9, so a query may miss one in ten of its relevant documents. With fewer than ten it must find "
+    "all of them.",
+    at="cutoff",
+    needs_at=True,
+    parameters={"r": Parameter(0.9, above=0, high=1)},
+    is_share=True,
+)
 TITLE = "Recall-level measures"
-ROWS = (AP, RR, RBP, LINEAR, R, P, SUCCESS, RPREC, TSE, SL1, SL3, LAST_REL, RE, DEPTH, WSS)
+ROWS = (AP, RR, RBP, LINEAR, R, P, SUCCESS, ALL, REACHED, RPREC, TSE, SL1, SL3, LAST_REL, RE, DEPTH, WSS)

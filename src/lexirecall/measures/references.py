@@ -10,6 +10,7 @@ REFERENCES = {
     "ordering action of retrieval systems. American Documentation 19(1), 1968.",
     "CormackG14": "Cormack, Grossman. Evaluation of machine-learning protocols for technology-assisted review in "
     "electronic discovery. SIGIR 2014.",
+    "CormackG16": "Cormack, Grossman. Engineering quality and reliability in technology-assisted review. SIGIR 2016.",
     "DiazEM25": "Diaz, Ekstrand, Mitra. Recall, robustness, and lexicographic evaluation. ACM TORS, 2025.",
     "DiazF22": "Diaz, Ferraro. Offline retrieval evaluation without evaluation metrics. SIGIR 2022.",
     "Diaz23": "Diaz. Best-case retrieval evaluation: improving the sensitivity of reciprocal rank with lexicographic "
@@ -22,6 +23,8 @@ REFERENCES = {
     "2008.",
     "Rijsbergen79": "van Rijsbergen. Information retrieval, 2nd edition. Butterworths 1979.",
     "Rocchio64": "Rocchio. Performance indices for document retrieval systems. Report ISR-8, Harvard 1964.",
+    "WuWYZCY25": "Wu, Wang, Yu, Zhang, Chang, Yu. LongMemEval: benchmarking chat assistants on long-term interactive "
+    "memory. ICLR 2025.",
     "YilmazA06": "Yilmaz, Aslam. Estimating average precision with incomplete and imperfect judgments. CIKM 2006.",
     "ZouLK18": "Zou, Li, Kanoulas. Technology assisted reviews: finding the last few relevant documents by asking "
     "yes/no questions to reviewers. SIGIR 2018.",

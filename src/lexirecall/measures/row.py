@@ -54,6 +54,8 @@ class Row:
     """Needs the judged non-relevant documents as well as the relevant ones."""
     needs_providers: bool = field(default=False, kw_only=True)
     """Needs a map of documents to their providers."""
+    is_share: bool = field(default=False, kw_only=True)
+    """Is 1 or 0 for every query, by its definition: the mean is a share of queries, and has an exact interval."""
     sparse: bool = field(default=False, kw_only=True)
     """Has a value on some queries only, and not the same ones for each run, by its definition. No value is missing."""
     total: Literal["mean", "sum"] = field(default="mean", kw_only=True)
