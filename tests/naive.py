@@ -357,8 +357,8 @@ def linear_exposure(case: Case) -> float:
 
 MEASURES: dict[str, Callable[..., float]] = {
     "AP": ap, "RR": rr, "RBP": rbp, "R": recall, "P": precision, "Success": success, "Rprec": r_precision,
-    "All": all_found, "Reached": reached, "TSE": tse, "SL1": sl1, "SL3": sl3, "LastRel": last_rel, "RE": recall_error, "Depth": depth_at_recall, "WSS": wss,
-    "Linear": linear_exposure, "nDCG": ndcg, "ERR": err,
+    "All": all_found, "Reached": reached, "TSE": tse, "SL1": sl1, "SL3": sl3, "LastRel": last_rel, "RE": recall_error,
+    "Depth": depth_at_recall, "WSS": wss, "Linear": linear_exposure, "nDCG": ndcg, "ERR": err,
     "NumRet": num_ret, "NumRel": lambda case: case.m, "NumRelRet": lambda case: case.num_found,
     "SetP": set_p, "SetR": set_r, "SetF": set_f,
     "Bpref": bpref, "infAP": inf_ap, "Judged": judged_at, "IPrec": iprec,

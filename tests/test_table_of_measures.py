@@ -319,7 +319,7 @@ def test_the_papers_example_without_a_corpus_size(name: str) -> None:
     assert parse_measure(name).of([2, 3, 8], 6) == 0
 
 
-def test_a_share_of_the_relevant_items_is_counted_in_exact_decimals() -> None:
+def test_the_share_that_is_to_be_reached_is_counted_in_exact_decimals() -> None:
     """ceil(0.07 · 100) is 7, and 8 in floats; ceil(0.9 · 9) is 9, and ceil(0.9 · 10) is 9."""
     first_seven = [*range(1, 8), *range(900, 993)]
     assert parse_measure("Reached(r=0.07)@7").of(first_seven) == 1

@@ -318,8 +318,8 @@ REACHED = Measure(
     weight=lambda i, m, r: _at_recall(i, m, r),  # noqa: PLW0108 - arguments are asked for by their names
     formula="1 if p_c <= k, else 0; c = ceil(r m), r = 0.9 by default",
     reference="CormackG16",
-    history="Cormack and Grossman (2016) call the share of reviews that reach a recall their reliability. With r = 1 it "
-    "is All.",
+    history="Cormack and Grossman (2016) call the share of reviews that reach a recall their reliability. With r = 1 "
+    "it is All.",
     use="Use it to say for how many queries a list of k documents reaches the recall that you need.",
     misses="It ignores the relevant documents beyond recall r, and how far a query that fails was from it.",
     defaults="r is 0.9, so a query may miss one in ten of its relevant documents. With fewer than ten it must find "

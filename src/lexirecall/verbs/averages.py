@@ -21,9 +21,11 @@ from lexirecall.names import Evaluable, parse_names
 from lexirecall.preferences import Preference
 from lexirecall.sums import ExactSums
 from lexirecall.tables import Table, number, render
-from lexirecall.verbs.bootstrapped import ENDS, Bootstrapped
+from lexirecall.verbs.bootstrapped import ENDS, Bootstrapped, percent
 
 COLUMNS = ("run", "query", "measure", "value")
+SHARE_ENDS = ("low", "high")
+"""The columns of the exact interval of a share of queries."""
 
 
 def means_of(sums: ExactSums, counts: IntArray, measures: Sequence[Evaluable]) -> FloatArray:
@@ -89,7 +91,7 @@ class Averages:
     def rows(self) -> Iterator[dict[str, Any]]:
         """Give one row for each mean: run, query ("all"), measure, value (None if undefined).
 
-        If the queries were resampled, also boot_low and boot_high.
+        If the queries were resampled, also boot_low and boot_high, and low and high if a mean is a share of queries.
         """
         for s in range(len(self.runs)):
             yield from self.rows_of_run(s)
@@ -97,17 +99,42 @@ class Averages:
     def rows_of_run(self, s: int) -> Iterator[dict[str, Any]]:
         """Give the rows of one run."""
         rows = rows_of(self.runs[s], "all", self.measures, self.means[s])
-        if self.bootstrapped is None:
-            yield from rows
-            return
-        ends = zip(self.bootstrapped.lows[s].tolist(), self.bootstrapped.highs[s].tolist(), strict=True)
-        for row, pair in zip(rows, ends, strict=True):
-            yield row | dict(zip(ENDS, map(defined, pair), strict=True))
+        ends = self._ends(s)
+        for c, row in enumerate(rows):
+            yield row | {name: defined(float(ends[name][c])) for name in self.columns[len(COLUMNS) :]}
+
+    def _ends(self, s: int) -> dict[str, FloatArray]:
+        """Return the ends of the intervals of one run, by column, [M]; nan where there is no interval."""
+        made, pairs = self.bootstrapped, zip(SHARE_ENDS, self.share_intervals(s), strict=True)
+        return dict(pairs) | ({} if made is None else dict(zip(ENDS, (made.lows[s], made.highs[s]), strict=True)))
+
+    def share_intervals(self, s: int) -> tuple[FloatArray, FloatArray]:
+        """Return the exact intervals of one run, [M]: of measures that are 1 or 0 for every query; nan for others."""
+        lows, highs = np.full(len(self.measures), np.nan), np.full(len(self.measures), np.nan)
+        if (is_share := self.are_shares).any():
+            from lexirecall.statistics.shares import share_interval  # imports scipy, which few evaluations need
+
+            counts = self.counts[s][is_share]
+            successes = np.rint(np.where(counts > 0, self.means[s][is_share], 0.0) * counts).astype(np.int64)
+            lows[is_share], highs[is_share] = share_interval(successes, counts, alpha=self._alpha)
+        return lows, highs
+
+    @property
+    def are_shares(self) -> BoolArray:
+        """Which means are shares of queries, [M]: over all orders of tied documents, values lie between 0 and 1."""
+        is_averaged = self.manifest.conventions.get("ties") == "expected"
+        return np.array([row.is_share and not is_averaged for row in self.measures], bool)
+
+    @property
+    def _alpha(self) -> float:
+        return 0.05 if self.bootstrapped is None else self.bootstrapped.alpha
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the rows."""
-        return COLUMNS if self.bootstrapped is None else (*COLUMNS, *ENDS)
+        if self.bootstrapped is None:
+            return COLUMNS
+        return (*COLUMNS, *(SHARE_ENDS if self.are_shares.any() else ()), *ENDS)
 
     def to_dict(self) -> dict[str, dict[str, float | None]]:
         """Return {run: {measure: mean}}; None where undefined."""
@@ -132,21 +159,28 @@ class Averages:
     @property
     def on_intervals(self) -> str:
         """What the brackets of a table mean, if it has any."""
-        return "" if self.bootstrapped is None else self.bootstrapped.footnote
+        if not self.are_shares.any():
+            return "" if self.bootstrapped is None else self.bootstrapped.footnote
+        exact = f"exact {percent(self._alpha)} interval (Clopper and Pearson) of a share of queries"
+        if self.bootstrapped is None:
+            return f"[low, high]: {exact}"
+        shares = [str(row) for row, is_share in zip(self.measures, self.are_shares, strict=True) if is_share]
+        return f"{self.bootstrapped.footnote}; {listed(shares, 9)}: {exact}"
 
     def _shown(self, s: int) -> tuple[str, ...]:
         triples = zip(self.cells(s), self.counts[s], self.num_due[s], strict=True)
         return tuple(text if count in (0, due) else f"{text} ({count})" for text, count, due in triples)
 
     def cells(self, s: int) -> tuple[str, ...]:
-        """Return the means of one run as a table shows them, with their intervals if there are any."""
-        means = numbers(self.measures, self.means[s], self.digits)
-        if self.bootstrapped is None:
-            return means
-        lows, highs = (
-            numbers(self.measures, ends[s], self.digits) for ends in (self.bootstrapped.lows, self.bootstrapped.highs)
-        )
-        return tuple(map(with_interval, means, lows, highs))
+        """Return the means of one run as a table shows them, with their intervals if there are any.
+
+        A share of queries has its exact interval, also if the queries were resampled.
+        """
+        lows, highs = self.share_intervals(s)
+        if (made := self.bootstrapped) is not None:
+            lows, highs = (np.where(self.are_shares, *ends) for ends in ((lows, made.lows[s]), (highs, made.highs[s])))
+        shown = (numbers(self.measures, each, self.digits) for each in (self.means[s], lows, highs))
+        return tuple(map(with_interval, *shown))
 
     def _best(self) -> Iterator[tuple[int, int]]:
         """Give the cells with the best mean of each measure, equal ones too, where there is something to choose."""
