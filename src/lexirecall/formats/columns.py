@@ -51,6 +51,11 @@ USUAL = {
     "grade": ("relevance", "rel", "label", "rating", "grade", "score"),  # the last is what BEIR calls grades
     "system": ("run", "system", "run_id", "system_id"),
     "provider": ("provider", "provider_id"),
+    "unit": (
+        *(f"{thing}{sign}" for thing in ("unit", "subtopic", "nugget", "fact", "family") for sign in ("", "_id")),
+        "iteration",  # what ir_datasets calls the second column of qrels
+    ),
+    "rule": ("rule", "unit_rule"),
 }
 """The usual names of a column of each role; the first one present counts."""
 
@@ -60,8 +65,16 @@ ROLES_OF = {
     "run": ("request", "item", "score", "rank", "system"),
     "qrels": ("request", "item", "grade"),
     "providers": ("item", "provider"),
+    "units": ("request", "item", "unit", "rule"),
+    "subtopics": ("request", "item", "unit", "grade"),
 }
-_NEEDED = {"run": ("request", "item"), "qrels": ("request", "item"), "providers": ("item", "provider")}
+_NEEDED = {
+    "run": ("request", "item"),
+    "qrels": ("request", "item"),
+    "providers": ("item", "provider"),
+    "units": ("item", "unit"),
+    "subtopics": ("request", "item", "unit"),
+}
 
 Given = Mapping[str, str] | None
 
@@ -77,17 +90,19 @@ class Columns:
     grade: str | None = None
     system: str | None = None
     provider: str | None = None
+    unit: str | None = None
+    rule: str | None = None
     is_score_graded: bool = False
     """Whether grades were found under the name of scores; then only whole numbers are taken for grades."""
 
     def roles(self, kind: str) -> dict[str, str | None]:
-        """Return the column of each role that a `run`, `qrels` or `providers` need; a run has scores, or else ranks.
+        """Return the column of each role that input of a kind needs; a run has scores, or else ranks.
 
         >>> Columns(request="qid", item="docno", rank="rank").roles("run")
         {'system': None, 'request': 'qid', 'item': 'docno', 'rank': 'rank'}
         """
-        if kind == "providers":
-            return {"item": self.item, "provider": self.provider}
+        if kind not in ("run", "qrels"):
+            return {role: getattr(self, role) or None for role in ROLES_OF[kind]}
         ids: dict[str, str | None] = {"request": self.request, "item": self.item}
         if kind == "qrels":
             return {**ids, "grade": self.grade}
@@ -100,7 +115,7 @@ class Columns:
 
 
 def find_columns(names: Sequence[str], kind: str, given: Given = None, *, source: str) -> Columns:
-    """Find the columns of a `run`, of `qrels` or of `providers` among the names that a table has.
+    """Find the columns that an input of a kind needs among the names that a table has.
 
     >>> find_columns(["qid", "docid", "docno", "score", "rank"], "run", source="bm25").item
     'docno'
@@ -140,12 +155,12 @@ def check_one_system(column: str, number: int, source: str) -> None:
 
 
 def has_usual_columns(names: Sequence[str]) -> bool:
-    """Tell whether these look like the header of a table: columns of requests or providers, and of items.
+    """Tell whether these look like the header of a table: columns of requests, providers or units, and of items.
 
     >>> has_usual_columns(["query-id", "corpus-id", "score"]), has_usual_columns(["301", "Q0", "FR94-1", "1"])
     (True, False)
     """
-    has_owner = any(_usual(names, role) is not None for role in ("request", "provider"))
+    has_owner = any(_usual(names, role) is not None for role in ("request", "provider", "unit"))
     return has_owner and _usual(names, "item") is not None
 
 
