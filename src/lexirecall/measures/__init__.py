@@ -7,7 +7,8 @@ A new module of measures has ROWS and a TITLE, and an entry in GROUPS.
 ['AP', 'All', 'Bpref', 'Depth']
 """
 
-from lexirecall.measures import exact, graded, judged, providers, recall_level, sets
+from lexirecall.measures import diversity, exact, graded, judged, providers, recall_level, sets
+from lexirecall.measures.diversity import ALPHA_NDCG, ERR_IA, ST_RECALL
 from lexirecall.measures.exact import LEXIRECALL_BITS, LEXIRECALL_PERCENTILE, METRIC_LEXIRECALL
 from lexirecall.measures.graded import ERR, NDCG
 from lexirecall.measures.judged import BPREF, INF_AP, IPREC, JUDGED
@@ -37,14 +38,14 @@ from lexirecall.measures.recall_level import (
 from lexirecall.measures.sets import NUM_REL, NUM_REL_RET, NUM_RET, SET_F, SET_P, SET_R
 
 __all__ = [
-    "ALL", "AP", "BPREF", "DEPTH", "ERR", "INF_AP", "IPREC", "JUDGED", "LAST_REL", "LEXIRECALL_BITS",
-    "LEXIRECALL_PERCENTILE", "LINEAR", "MEASURES", "METRIC_LEXIRECALL", "NDCG", "NUM_REL", "NUM_REL_RET", "NUM_RET",
-    "RBP", "RE", "REACHED", "RPREC", "RR", "SET_F", "SET_P", "SET_R", "SL1", "SL3", "SUCCESS", "TSE", "WORST_PROVIDER",
-    "WORST_PROVIDER_OVERALL", "WSS", "Measure", "P", "Parameter", "R", "Ratio",
-    "provider_exposure",
+    "ALL", "ALPHA_NDCG", "AP", "BPREF", "DEPTH", "ERR", "ERR_IA", "INF_AP", "IPREC", "JUDGED", "LAST_REL",
+    "LEXIRECALL_BITS", "LEXIRECALL_PERCENTILE", "LINEAR", "MEASURES", "METRIC_LEXIRECALL", "NDCG", "NUM_REL",
+    "NUM_REL_RET", "NUM_RET", "RBP", "RE", "REACHED", "RPREC", "RR", "SET_F", "SET_P", "SET_R", "SL1", "SL3",
+    "ST_RECALL", "SUCCESS", "TSE", "WORST_PROVIDER", "WORST_PROVIDER_OVERALL", "WSS", "Measure", "P", "Parameter", "R",
+    "Ratio", "provider_exposure",
 ]  # fmt: skip
 
-GROUPS = (recall_level, graded, sets, judged, exact, providers)
+GROUPS = (recall_level, graded, diversity, sets, judged, exact, providers)
 """The modules of measures; each has a TITLE and ROWS."""
 MEASURES: dict[str, Measure] = {row.name: row for group in GROUPS for row in group.ROWS}
 """Every measure, by its name."""

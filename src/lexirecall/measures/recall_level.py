@@ -55,6 +55,7 @@ RR = Measure(
     at="cutoff",
     trec=("recip_rank",),
     aliases=("mrr",),
+    coincides=True,
 )
 RBP = Measure(
     "RBP",
@@ -85,6 +86,7 @@ R = Measure(
     needs_at=True,
     trec=("", "recall"),
     aliases=("recall",),
+    coincides=True,
 )
 P = Measure(
     "P",
@@ -117,6 +119,7 @@ SUCCESS = Measure(
     trec=("", "success"),
     aliases=("hit_rate", "recall_any"),
     is_share=True,
+    coincides=True,
 )
 ALL = Measure(
     "All",
@@ -133,6 +136,7 @@ ALL = Measure(
     needs_at=True,
     aliases=("recall_all", "full_recall", "perfect_recall", "AllRel", "PerfRecall"),
     is_share=True,
+    coincides=True,
 )
 RPREC = Measure(
     "Rprec",
@@ -147,6 +151,7 @@ RPREC = Measure(
     trec=("Rprec",),
     cuts=True,
     aliases=("r-precision", "r_precision"),
+    coincides=True,
 )
 
 
@@ -161,6 +166,7 @@ LINEAR = Measure(
     use="Use it where each further document costs the same effort, at the top and far down.",
     misses="In a large corpus all good rankings have values close to 1, so differences near the top hardly show.",
     corpus="required",
+    coincides=True,
 )
 
 
@@ -195,6 +201,7 @@ TSE = Measure(
     corpus="optional",
     at="cutoff",
     parameters={"e": Parameter("ap", options=tuple(EXPOSURES)), "p": PATIENCE},
+    coincides=True,
 )
 SL1 = Measure(
     "SL1",
@@ -211,6 +218,7 @@ SL1 = Measure(
     limits=(0, np.inf),
     corpus="if missing",
     decimals=1,
+    coincides=True,
 )
 SL3 = Measure(
     "SL3",
@@ -243,6 +251,7 @@ LAST_REL = Measure(
     limits=(0, np.inf),
     corpus="if missing",
     decimals=1,
+    coincides=True,
 )
 RE = Measure(
     "RE",
@@ -294,6 +303,7 @@ DEPTH = Measure(
     decimals=1,
     at="recall",
     needs_at=True,
+    coincides=True,
 )
 WSS = Measure(
     "WSS",
@@ -310,6 +320,7 @@ WSS = Measure(
     corpus="required",
     at="recall",
     needs_at=True,
+    coincides=True,
 )
 REACHED = Measure(
     "Reached",
@@ -328,6 +339,7 @@ REACHED = Measure(
     needs_at=True,
     parameters={"r": Parameter(0.9, above=0, high=1)},
     is_share=True,
+    coincides=True,
 )
 TITLE = "Recall-level measures"
 ROWS = (AP, RR, RBP, LINEAR, R, P, SUCCESS, ALL, REACHED, RPREC, TSE, SL1, SL3, LAST_REL, RE, DEPTH, WSS)

@@ -4,6 +4,8 @@ REFERENCES = {
     "BuckleyV04": "Buckley, Voorhees. Retrieval evaluation with incomplete information. SIGIR 2004.",
     "BuckleyV05": "Buckley, Voorhees. Retrieval system evaluation. In: TREC, MIT Press 2005.",
     "ChapelleMZG09": "Chapelle, Metzler, Zhang, Grinspan. Expected reciprocal rank for graded relevance. CIKM 2009.",
+    "ClarkeKCVABM08": "Clarke, Kolla, Cormack, Vechtomova, Ashkan, Büttcher, MacKinnon. Novelty and diversity in "
+    "information retrieval evaluation. SIGIR 2008.",
     "CohenHPY06": "Cohen, Hersh, Peterson, Yen. Reducing workload in systematic review preparation using automated "
     "citation classification. JAMIA 13(2), 2006.",
     "Cooper68": "Cooper. Expected search length: a single measure of retrieval effectiveness based on the weak "
@@ -26,6 +28,8 @@ REFERENCES = {
     "WuWYZCY25": "Wu, Wang, Yu, Zhang, Chang, Yu. LongMemEval: benchmarking chat assistants on long-term interactive "
     "memory. ICLR 2025.",
     "YilmazA06": "Yilmaz, Aslam. Estimating average precision with incomplete and imperfect judgments. CIKM 2006.",
+    "ZhaiCL03": "Zhai, Cohen, Lafferty. Beyond independent relevance: methods and evaluation metrics for subtopic "
+    "retrieval. SIGIR 2003.",
     "ZouLK18": "Zou, Li, Kanoulas. Technology assisted reviews: finding the last few relevant documents by asking "
     "yes/no questions to reviewers. SIGIR 2018.",
 }
