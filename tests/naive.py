@@ -76,6 +76,16 @@ def grades_shown(
     return [grade for grade in grades if grade is not None and grade >= 0] if judged_only else grades
 
 
+def places_in_units(items: Sequence[str], units: Mapping[str, Sequence[str]]) -> list[int]:
+    """Return the place of each item: it takes a new one if it brings a unit that has not appeared, or is of none."""
+    places, seen = [0], set[str]()
+    for item in items:
+        mapped = units.get(item) or ()
+        places.append(places[-1] + (not mapped or not seen.issuperset(mapped)))
+        seen.update(mapped)
+    return places[1:]
+
+
 # From a ranked list of grades to positions
 
 
