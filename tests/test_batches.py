@@ -112,6 +112,20 @@ def test_values_and_sums_are_those_of_the_positions_however_they_are_cut(ties: s
 
 
 @pytest.mark.usefixtures("_portions")
+def test_values_that_are_collected_are_those_of_the_positions_in_the_order_of_the_queries() -> None:
+    positions, batch = collection(7), as_batch(collection(7), seed=8)
+    asked = Asked(tuple(parse_names(["LexiRecall", "AP", "LastRel"])), Policies(queries="intersection"))
+    kernel = Kernel(Layout(SYSTEMS, needs_judged=True), asked.every_value)
+    tally, collected = total(kernel, batch.slice(12), batch.slice(0, 12))
+    requests, values = collected.in_order()
+    scores = lexirecall.evaluate(positions, measures=list(asked.measures), queries="intersection")
+    order = np.argsort(scores.queries)
+    assert list(requests) == sorted(scores.queries)
+    np.testing.assert_array_equal(values, scores.values[:, order])
+    np.testing.assert_array_equal(tally.averages(*asked).means, scores.means)
+
+
+@pytest.mark.usefixtures("_portions")
 def test_comparisons_are_those_of_the_positions_however_they_are_cut() -> None:
     positions, batch = collection(3), as_batch(collection(3), seed=4)
     asked = Asked(tuple(parse_names(["LexiRecall", "RPP", "AP", "LastRel"])), Policies(queries="intersection"))
