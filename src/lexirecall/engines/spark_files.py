@@ -15,8 +15,9 @@ from urllib.parse import unquote
 
 from lexirecall.engines.spark import check_added_up, compare, evaluate
 from lexirecall.engines.spark_faults import explained, quietly
+from lexirecall.engines.spark_frames import rows_of_frame
 from lexirecall.engines.spark_session import pyspark, session
-from lexirecall.engines.spark_tables import RunRows, rows_of_frame
+from lexirecall.engines.spark_tables import RunRows
 from lexirecall.engines.spark_workspace import Workspace
 from lexirecall.errors import FormatError, UsageError, shown
 from lexirecall.fields import among, names_of
