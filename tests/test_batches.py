@@ -15,8 +15,9 @@ from lexirecall.engines.batches import Layout
 from lexirecall.engines.kernels import Asked, Kernel, RowKernel, total_of
 from lexirecall.manifest import Conventions, Policies
 from lexirecall.names import parse_names
-from lexirecall.positions import Positions, Tracks
+from lexirecall.positions import Positions
 from lexirecall.statistics.paired import ADDED_UP
+from lexirecall.tracks import Tracks
 from lexirecall.verbs.compare import conclude
 from lexirecall.verbs.testing import Testing
 from table import all_measures, all_preferences, needs_size

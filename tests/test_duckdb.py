@@ -31,8 +31,9 @@ from lexirecall.formats.duckdb.session import Session
 from lexirecall.formats.duckdb.tables import open_table
 from lexirecall.formats.naming import NamedRun
 from lexirecall.manifest import Conventions
-from lexirecall.positions import Positions, Tracks
+from lexirecall.positions import Positions
 from lexirecall.progress import Progress
+from lexirecall.tracks import Tracks
 from strategies import Collection, Ordering, Run, collections, orderings, quick
 from table import WITHOUT_INPUT_ORDER
 from test_table_files import every_odd_file, folder_with

@@ -18,10 +18,11 @@ import numpy as np
 from lexirecall.formats.assembly import assemble
 from lexirecall.judgments import FloatArray, IntArray, Judgments, PackedIds, offsets_of
 from lexirecall.manifest import Conventions
-from lexirecall.positions import Positions, SystemPositions, Tracks
+from lexirecall.positions import Positions
 from lexirecall.providers import Providers, members
 from lexirecall.segments import Segments
 from lexirecall.text import to_bytes
+from lexirecall.tracks import SystemPositions, Tracks
 
 BUDGET = 2**20
 """How many numbers a portion may hold, unless a single request has more."""

@@ -9,12 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
 from lexirecall.errors import UsageError
-from lexirecall.judgments import BoolArray
+from lexirecall.judgments import SMALLEST_GRADE, BoolArray
 from lexirecall.measures.parameter import CUTOFF, LEVEL, RECALL, Parameter
 from lexirecall.positions import Positions
-
-SMALLEST_GRADE = 5e-324
-"""The level at which every positive grade counts as relevant."""
 
 ABOUT = ("history", "use", "misses", "defaults")
 """The fields in which a row explains itself, in a sentence or two each."""
@@ -159,7 +156,7 @@ class Row:
         """Tell which queries should have a value, [Q]: those with a relevant document, of a provider if needed."""
         if self.needs_providers and positions.providers is not None:
             return positions.providers.reach(positions.judgments, self.level(level))
-        return positions.judgments.num_relevant(self.level(level)) > 0
+        return positions.num_relevant(self.level(level)) > 0
 
     def require_settings(self) -> Self:
         """Return the row, or raise if it cannot be computed without a cut-off."""

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from lexirecall.errors import UsageError
-from lexirecall.judgments import BoolArray, FloatArray, IntArray
+from lexirecall.judgments import SMALLEST_GRADE, BoolArray, FloatArray, IntArray
 from lexirecall.measures import Measure
 from lexirecall.measures.measure import ask, is_equal
-from lexirecall.measures.row import SMALLEST_GRADE, Row
+from lexirecall.measures.row import Row
 from lexirecall.positions import Projection
 from lexirecall.preferences.by_level import PairBlock, blocks_of_requests
 from lexirecall.preferences.pairs import Pairs, SignArray, win_rates

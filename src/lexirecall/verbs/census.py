@@ -14,7 +14,8 @@ from lexirecall.errors import DataError, listed, plain
 from lexirecall.judgments import IntArray
 from lexirecall.manifest import Conventions, Manifest, Note, Policies
 from lexirecall.names import Evaluable
-from lexirecall.positions import Mismatch, Positions
+from lexirecall.positions import Positions
+from lexirecall.tracks import Mismatch
 
 NAMED = 5
 """How many requests a note names."""

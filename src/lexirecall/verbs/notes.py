@@ -6,15 +6,15 @@ Belongs here: the sentences that go to stderr and into the manifest.
 from collections.abc import Iterator, Sequence
 
 from lexirecall.errors import counted, listed, plain, shown, warn
-from lexirecall.judgments import IntArray
+from lexirecall.judgments import SMALLEST_GRADE, IntArray
 from lexirecall.manifest import Note, Policies
 from lexirecall.measures.providers import ProviderExposure
-from lexirecall.measures.row import SMALLEST_GRADE
 from lexirecall.names import Evaluable
-from lexirecall.positions import Mismatch, Positions
+from lexirecall.positions import Positions
 from lexirecall.providers import EXAMPLES
 from lexirecall.tables import number
 from lexirecall.text import visible
+from lexirecall.tracks import Mismatch
 from lexirecall.verbs.census import Census
 from lexirecall.verbs.owners import Owners
 

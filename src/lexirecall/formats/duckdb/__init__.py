@@ -15,6 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from lexirecall.errors import UsageError
 from lexirecall.fields import taken, takes
 from lexirecall.formats import Given, Qrels, Runs, check_common, load_judgments
 from lexirecall.formats.assembly import assemble
@@ -27,8 +28,9 @@ from lexirecall.formats.naming import NamedRun, check_names, name_runs
 from lexirecall.formats.plan import IDS_AND_SCORE, JUDGMENTS, PROBLEMS, RUNS, Plan
 from lexirecall.judgments import IntArray, Judgments, offsets_of
 from lexirecall.manifest import Conventions, Sources
-from lexirecall.positions import SystemPositions, Tracks
 from lexirecall.segments import Segments
+from lexirecall.tracks import SystemPositions, Tracks
+from lexirecall.units.unitmap import UnitMap
 
 __all__ = ["sort_keys"]
 
@@ -57,8 +59,10 @@ class DuckdbReader:
         plan = Plan(conventions, DUCKDB, keeps_others=needs_judged)
         return cls(plan, Settings.of(sources.engine_options or {}), sources)
 
-    def read(self, judgments: Judgments, named: list[NamedRun]) -> list[SystemPositions]:
+    def read(self, judgments: Judgments, named: list[NamedRun], units: UnitMap | None) -> list[SystemPositions]:
         """Find where the judged items are in every run, in limited memory."""
+        if units is not None:
+            raise UsageError("count='units' does not work with engine='duckdb'", remedy="leave out the engine")
         settings = self.settings.with_default_connection(run.run for run in named)
         with open_session(settings, show_progress=self.sources.show_progress) as opened:
             tables = _tables(opened, named, judgments, self.plan, self.sources.columns)
@@ -94,6 +98,7 @@ def sort_keys(
     Reference: DiazEM25, for the order.
     """
     plan = Plan(taken(Conventions, options), DUCKDB)
+    plan.conventions.check_units(None)
     query, target = plan.sort_keys(level), DUCKDB.name(name)
     judgments = load_judgments(qrels, columns)
     with open_session(Settings(connection), show_progress=show_progress) as opened:
