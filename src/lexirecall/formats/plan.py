@@ -160,14 +160,22 @@ class Plan:
             f"JOIN {judgments} AS j ON r.request = j.request AND r.item = j.item"
         )
 
-    def positions(self) -> str:
-        """Select where each judged item is: system, request, place, grade, position; and its block of ties.
+    @property
+    def columns_of_positions(self) -> tuple[str, ...]:
+        """The columns that say where an item is."""
+        if self.unit_keys:
+            return ("position", "line")
+        return ("position", "block_start", "block_size") if self.conventions.ties == "expected" else ("position",)
 
-        A block begins below `block_start` items and has `block_size` of them.
+    def positions(self) -> str:
+        """Select where each judged item is: system, request, place, grade, and the columns of positions.
+
+        A block of ties begins below `block_start` items and has `block_size` of them. If places are counted in units,
+        several items may be at one; `line` is their order.
         """
         if self.unit_keys:
             return (
-                "SELECT * FROM (SELECT system, request, place, grade, "
+                "SELECT * FROM (SELECT system, request, place, grade, line, "
                 "CAST(sum(opens) OVER (PARTITION BY system, request ORDER BY line) AS BIGINT) AS position "
                 f"FROM ({self._opened()}) AS opened) AS placed WHERE {self._wanted}"
             )
