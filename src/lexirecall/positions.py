@@ -23,7 +23,7 @@ from lexirecall.providers import Providers
 from lexirecall.segments import Segments, sums_of
 from lexirecall.shortage import Shortage
 from lexirecall.tracks import Mismatch, SystemPositions, Tracks, reachable
-from lexirecall.units import Units
+from lexirecall.units import UnitCount, Units
 
 Scalar = TypeVar("Scalar", np.int64, np.float64)
 
@@ -147,10 +147,18 @@ class Positions:
         return self._sought[level]
 
     @property
+    def _own_units(self) -> Units | None:
+        return self.units if self.served is None else self.served.origin.units
+
+    @property
+    def unit_count(self) -> UnitCount | None:
+        """How many units there are and what serves them; None if documents must be found."""
+        return None if self._own_units is None else self._own_units.count
+
+    @property
     def shares_bottom(self) -> bool:
         """Whether all that is missing is at n, because one document may serve several units."""
-        units = self.units if self.served is None else self.served.origin.units
-        return units is not None and not units.is_one_to_one
+        return self._own_units is not None and not self._own_units.is_one_to_one
 
     @property
     def num_needed(self) -> IntArray:

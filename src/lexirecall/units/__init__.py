@@ -42,6 +42,16 @@ class UnitCount:
     unmapped: tuple[str, ...]
     """The first of them."""
 
+    def record(self) -> dict[str, object]:
+        """Return what a manifest says of the map."""
+        return {
+            "unit_map": self.name,
+            "judged_ids": self.judged,
+            "units": self.num_units,
+            "documents_of_units": self.num_pairs,
+            "without_unit": self.num_unmapped,
+        }
+
     def __add__(self, other: "UnitCount") -> "UnitCount":
         return replace(
             self,

@@ -18,7 +18,7 @@ from lexirecall.units.unitmap import UnitMap
 SUBTOPICS = "@subtopics"
 """Given in place of a map: the units are in the judgments, as the subtopics of TREC's diversity tasks are."""
 _SAY_WHICH = "say which they are: --judged items or --judged units, or judged= in Python"
-_Served = dict[bytes, dict[bytes, dict[bytes, float]]]
+_Serving = dict[bytes, dict[bytes, dict[bytes, float]]]
 
 
 def units_of_judgments(judgments: Judgments, units: UnitMap, conventions: Conventions) -> tuple[Judgments, Units]:
@@ -45,8 +45,8 @@ def units_of_judgments(judgments: Judgments, units: UnitMap, conventions: Conven
     return items, Units.of(served, items, needs_all, name=units.name, judged=judged)
 
 
-def _of_judged_items(judgments: Judgments, units: UnitMap, *, stands_for_itself: bool) -> _Served:
-    served: _Served = {}
+def _of_judged_items(judgments: Judgments, units: UnitMap, *, stands_for_itself: bool) -> _Serving:
+    served: _Serving = {}
     for q, request in enumerate(judgments.request_ids):
         table, by_unit = units.of(request), served.setdefault(request, {})
         for item, index in judgments.lookup(q).items():
@@ -55,9 +55,9 @@ def _of_judged_items(judgments: Judgments, units: UnitMap, *, stands_for_itself:
     return served
 
 
-def _of_judged_units(judgments: Judgments, units: UnitMap, *, stands_for_itself: bool) -> tuple[Judgments, _Served]:
+def _of_judged_units(judgments: Judgments, units: UnitMap, *, stands_for_itself: bool) -> tuple[Judgments, _Serving]:
     """Return the items of the judged units, each with the highest grade of its units, and whom they serve."""
-    served: _Served = {}
+    served: _Serving = {}
     without: list[tuple[bytes, bytes]] = []
     for q, request in enumerate(judgments.request_ids):
         items_of, by_unit = units.items_of(request), served.setdefault(request, {})
