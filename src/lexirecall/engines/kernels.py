@@ -97,7 +97,9 @@ class Kernel:
 
         found = [{"position": 1, "place": 1, "block_start": 0, "block_size": 1}]
         rankings = [{"system": name, "num_retrieved": 1, "found": found} for name in self.layout.systems]
-        row = {"request": "", "judged": [{"place": 1, "grade": grade, "owners": [""]}], "rankings": rankings}
+        units = [{"unit": "", "grade": grade, "needs_all": False}]
+        judged = [{"place": 1, "grade": grade, "owners": [""], "units": units}]
+        row = {"request": "", "judged": judged, "rankings": rankings}
         layout = replace(self.layout, corpus_size=None if self.layout.corpus_size is None else 1)
         self.count(layout.positions(pa.RecordBatch.from_pylist([row])))
 
