@@ -32,7 +32,7 @@ from lexirecall.providers import Providers
 from lexirecall.text import to_bytes
 from lexirecall.tracks import SystemPositions
 from lexirecall.units import Units
-from lexirecall.units.judged import SUBTOPICS, units_of_judgments, units_of_subtopics
+from lexirecall.units.judged import SUBTOPICS, Subtopics, units_of_judgments, units_of_subtopics
 from lexirecall.units.unitmap import UnitMap
 
 __all__ = [
@@ -44,6 +44,7 @@ __all__ = [
     "Qrels",
     "Run",
     "Runs",
+    "UnitsGiven",
     "check_common",
     "check_reader",
     "corpus_sizes",
@@ -51,6 +52,8 @@ __all__ = [
     "load_groups",
     "load_judgments",
     "load_pairs",
+    "load_subtopics",
+    "load_unit_map",
     "load_units",
     "nothing_in_common",
     "project",
@@ -60,6 +63,7 @@ Qrels = str | os.PathLike[str] | Mapping[Any, Mapping[Any, Any]] | Judgments | F
 CorpusSize = int | str | os.PathLike[str] | Mapping[Any, int] | None
 GroupMap = str | os.PathLike[str] | Mapping[Any, Any] | Frame
 ProviderMap = str | os.PathLike[str] | Mapping[Any, Any] | Frame | None
+UnitsGiven = str | os.PathLike[str] | Mapping[Any, Any] | Frame
 
 
 @takes(*READING)
@@ -125,13 +129,27 @@ def load_units(
     if sources.units is None:
         return load_judgments(qrels, sources.columns), None, None
     if isinstance(sources.units, str) and sources.units == SUBTOPICS:
-        if conventions.judged == "units":
-            raise UsageError("judged is 'units', but subtopics are judged with documents", remedy="leave it out")
-        with _read(Input(qrels, "subtopics", sources.columns)) as (graded, name):
-            return units_of_subtopics(graded, name, conventions)
-    judgments = load_judgments(qrels, sources.columns)
-    with _read(Input(sources.units, "units", sources.columns)) as (unit_map, _):
-        return *units_of_judgments(judgments, unit_map, conventions), unit_map
+        return units_of_subtopics(*load_subtopics(qrels, conventions, sources.columns), conventions)
+    judgments, unit_map = load_judgments(qrels, sources.columns), load_unit_map(sources.units, sources.columns)
+    return *units_of_judgments(judgments, unit_map, conventions), unit_map
+
+
+def load_subtopics(qrels: Qrels, conventions: Conventions, columns: Given = None) -> tuple[Subtopics, str]:
+    """Take judgments of pairs of unit and document in any of their forms, and what messages call them."""
+    if conventions.judged == "units":
+        raise UsageError("judged is 'units', but subtopics are judged with documents", remedy="leave it out")
+    with _read(Input(qrels, "subtopics", columns)) as (given, name):
+        return given, name
+
+
+def load_unit_map(units: UnitsGiven, columns: Given = None) -> UnitMap:
+    """Take a map of units in any of its forms.
+
+    >>> load_unit_map({"c1": "d", "c2": ["d", "e"]}).of(b"q")
+    {b'c1': (b'd',), b'c2': (b'd', b'e')}
+    """
+    with _read(Input(units, "units", columns)) as (unit_map, _):
+        return cast("UnitMap", unit_map)
 
 
 def _load_providers(providers: ProviderMap, judgments: Judgments, columns: Given = None) -> Providers | None:
