@@ -506,7 +506,7 @@ def test_rows_that_only_share_a_hash_are_no_duplicates(tmp_path: Path, monkeypat
 def test_judgments_may_be_handed_over_in_any_portions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
 ) -> None:
-    monkeypatch.setattr("lexirecall.formats.duckdb._BLOCK", block)
+    monkeypatch.setattr("lexirecall.formats.duckdb.BLOCK", block)
     path = written(tmp_path, "runs", rows_of(RUNS))
     assert_same(by_duckdb(QRELS, path), lexirecall.project(QRELS, RUNS))
 

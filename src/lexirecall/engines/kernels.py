@@ -31,6 +31,30 @@ Addends = tuple[Any, ...]
 """Things that can be added up over requests, or None."""
 
 
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """The values of some requests, for what cannot be added up; those of different requests can be put together."""
+
+    parts: tuple[tuple[tuple[str, ...], FloatArray], ...]
+    """Requests and their values, [S, Q, M]; whatever is put together is copied once, at the end."""
+
+    def __add__(self, other: "Collected") -> "Collected":
+        return Collected(self.parts + other.parts)
+
+    def in_order(self) -> tuple[tuple[str, ...], FloatArray]:
+        """Return all requests, in the order of their texts, and their values, [S, Q, M].
+
+        >>> Collected(((("r", "q"), np.array([[[1.0], [2.0]]])), (("p",), np.array([[[3.0]]])))).in_order()
+        (('p', 'q', 'r'), array([[[3.],
+                [2.],
+                [1.]]]))
+        """
+        requests = [request for names, _ in self.parts for request in names]
+        order = sorted(range(len(requests)), key=requests.__getitem__)
+        values = np.concatenate([values for _, values in self.parts], axis=1)
+        return tuple(requests[q] for q in order), values[:, order]
+
+
 class Asked(NamedTuple):
     """What is counted of some requests."""
 
@@ -41,6 +65,11 @@ class Asked(NamedTuple):
         """Evaluate them."""
         values, num_due = values_of(positions, *self)
         return (Tally.of(positions, *self, values, num_due),)
+
+    def every_value(self, positions: Positions) -> tuple[Tally, Collected]:
+        """Evaluate them, and keep the value of each request."""
+        values, num_due = values_of(positions, *self)
+        return Tally.of(positions, *self, values, num_due), Collected(((positions.requests, values),))
 
     def pairs(self, positions: Positions) -> tuple[Tally, PairTally]:
         """Evaluate them, and compare each pair of systems."""
@@ -68,7 +97,9 @@ class Kernel:
 
         found = [{"position": 1, "place": 1, "block_start": 0, "block_size": 1}]
         rankings = [{"system": name, "num_retrieved": 1, "found": found} for name in self.layout.systems]
-        row = {"request": "", "judged": [{"place": 1, "grade": grade, "owners": [""]}], "rankings": rankings}
+        units = [{"unit": "", "grade": grade, "needs_all": False}]
+        judged = [{"place": 1, "grade": grade, "owners": [""], "units": units}]
+        row = {"request": "", "judged": judged, "rankings": rankings}
         layout = replace(self.layout, corpus_size=None if self.layout.corpus_size is None else 1)
         self.count(layout.positions(pa.RecordBatch.from_pylist([row])))
 

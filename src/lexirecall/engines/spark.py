@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
     from lexirecall.engines.spark_owners import SparkProviders
     from lexirecall.engines.spark_tables import Frames
+    from lexirecall.engines.spark_units import SparkUnits
 
 __all__ = ["SparkScores", "compare", "evaluate", "session", "sort_keys"]
 
@@ -88,18 +89,20 @@ def evaluate(
     columns: Given = None,
     corpus_size: CorpusSize = None,
     providers: "SparkProviders" = None,
+    units: "SparkUnits" = None,
     **options: Any,
 ) -> SparkScores:
     """Evaluate runs against judgments, as `lexirecall.evaluate` does, where the rows are.
 
     `runs` has the columns of a run, found by their usual names or given as `columns`. It holds many runs if there is a
     column of them, otherwise one, called `run`; {name: frame} names them. `options` say how queries count and how
-    rankings become positions, as there. Means and values are the same as in memory, bit for bit.
+    rankings become positions, as there. `providers` and `units` are frames of Spark, or what they may be there. Means
+    and values are the same as in memory, bit for bit.
 
     >>> evaluate(qrels, runs, ["LexiRecall", "AP"]).averages.to_dict()  # doctest: +SKIP
     {'early': {'LexiRecall': 0.5, 'AP': 0.875}, 'late': {'LexiRecall': 0.5, 'AP': 0.5416666666666666}}
     """
-    with _gathering(qrels, runs, measures, columns, corpus_size, providers, options) as job:
+    with _gathering(qrels, runs, measures, columns, corpus_size, providers, units, options) as job:
         (tally,) = job.total(job.asked.values)
         values = job.gathered.mapInArrow(RowKernel(job.layout, job.asked).rows, ROWS)
         query = values["query"].cast(job.tables.request_type)
@@ -116,6 +119,7 @@ def compare(
     columns: Given = None,
     corpus_size: CorpusSize = None,
     providers: "SparkProviders" = None,
+    units: "SparkUnits" = None,
     **options: Any,
 ) -> Comparison:
     """Compare each pair of runs, or each run with a baseline, as `lexirecall.compare` does, where the rows are.
@@ -128,7 +132,7 @@ def compare(
     """
     testing = taken(Testing, options)
     check_added_up(testing)
-    with _gathering(qrels, runs, measures, columns, corpus_size, providers, options) as job:
+    with _gathering(qrels, runs, measures, columns, corpus_size, providers, units, options) as job:
         check_number(len(job.tables.systems))
         reference = index_of(baseline, job.tables.systems)
         tally, pairs = job.total(job.asked.pairs)
@@ -233,6 +237,7 @@ class _Job:
             unjudged=tables.num_unjudged,
             duplicates=tables.num_duplicates,
             mismatches=mismatches(tables, _named(census, census.found == 0)),
+            units=tables.named_units(census.units),
         )
         if owners is not None and tables.owners is not None:
             if not owners.providers and census.num_positive:
@@ -258,12 +263,14 @@ def _gathering(
     columns: Given,
     corpus_size: CorpusSize,
     providers: "SparkProviders",
+    units: "SparkUnits",
     options: dict[str, Any],
 ) -> Iterator[_Job]:
     """Give the rows gathered from checked tables; they are held, and let go if something fails."""
     policies, conventions = taken(Policies, options), taken(Conventions, options)
     conventions.warn_of_optimism()
     conventions.require_corpus_size(corpus_size)
+    conventions.check_units(units, providers)
     sizes = corpus_sizes(corpus_size)
     asked = asked_measures(measures, has_providers=providers is not None)
     needs_judged = any(row.needs_judged for row in asked)
@@ -273,12 +280,12 @@ def _gathering(
     match_python(qrels.sparkSession)
     workspace, gathered = Workspace(qrels.sparkSession), None
     try:
-        with explained(), every_row(qrels, runs, providers):
+        with explained(), every_row(qrels, runs, providers, units):
             owners, name = owners_of_items(workspace, providers, columns)
-            tables = replace(prepare(workspace, qrels, runs, columns, plan), owners=owners)
+            tables = replace(prepare(workspace, qrels, runs, columns, plan, units), owners=owners)
             rows, left_out = computable(len(tables.systems), conventions.ties, asked, is_default=measures is None)
             n = tables.sizes(sizes) if callable(sizes) else sizes
-            layout = Layout(tables.systems, conventions, n, needs_judged, name)
+            layout = Layout(tables.systems, conventions, n, needs_judged, name, units=tables.units_of_batches())
             gathered = tables.gathered().persist(pyspark("storagelevel").StorageLevel.MEMORY_AND_DISK)
             yield _Job(tables, gathered, layout, Asked(rows, policies), left_out).with_worst_off()
     except BaseException:

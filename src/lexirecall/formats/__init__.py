@@ -18,11 +18,12 @@ from lexirecall.errors import DataError, UsageError, listed
 from lexirecall.fields import taken, takes
 from lexirecall.formats.columns import Given, check_given
 from lexirecall.formats.forms import read_form
-from lexirecall.formats.frames import Frame, is_frame, library_of
+from lexirecall.formats.frames import Frame, is_frame, library_of, names_in
 from lexirecall.formats.kinds import Input, kind_of, read_input
 from lexirecall.formats.memory import checked_size
 from lexirecall.formats.naming import NamedRun, Run, Runs, check_names, count_runs, name_runs, single
 from lexirecall.formats.source import Source
+from lexirecall.groups import Groups
 from lexirecall.judgments import IntArray, Judgments
 from lexirecall.manifest import READING, Conventions, Sources
 from lexirecall.positions import Positions
@@ -31,23 +32,29 @@ from lexirecall.providers import Providers
 from lexirecall.text import to_bytes
 from lexirecall.tracks import SystemPositions
 from lexirecall.units import Units
-from lexirecall.units.judged import SUBTOPICS, units_of_judgments, units_of_subtopics
+from lexirecall.units.judged import SUBTOPICS, Subtopics, units_of_judgments, units_of_subtopics
 from lexirecall.units.unitmap import UnitMap
 
 __all__ = [
     "CorpusSize",
     "Frame",
     "Given",
+    "GroupMap",
     "ProviderMap",
     "Qrels",
     "Run",
     "Runs",
+    "UnitsGiven",
     "check_common",
     "check_reader",
     "corpus_sizes",
     "count_runs",
+    "load_group_map",
+    "load_groups",
     "load_judgments",
     "load_pairs",
+    "load_subtopics",
+    "load_unit_map",
     "load_units",
     "nothing_in_common",
     "project",
@@ -55,7 +62,9 @@ __all__ = [
 
 Qrels = str | os.PathLike[str] | Mapping[Any, Mapping[Any, Any]] | Judgments | Frame
 CorpusSize = int | str | os.PathLike[str] | Mapping[Any, int] | None
+GroupMap = str | os.PathLike[str] | Mapping[Any, Any] | Frame
 ProviderMap = str | os.PathLike[str] | Mapping[Any, Any] | Frame | None
+UnitsGiven = str | os.PathLike[str] | Mapping[Any, Any] | Frame
 
 
 @takes(*READING)
@@ -121,13 +130,27 @@ def load_units(
     if sources.units is None:
         return load_judgments(qrels, sources.columns), None, None
     if isinstance(sources.units, str) and sources.units == SUBTOPICS:
-        if conventions.judged == "units":
-            raise UsageError("judged is 'units', but subtopics are judged with documents", remedy="leave it out")
-        with _read(Input(qrels, "subtopics", sources.columns)) as (graded, name):
-            return units_of_subtopics(graded, name, conventions)
-    judgments = load_judgments(qrels, sources.columns)
-    with _read(Input(sources.units, "units", sources.columns)) as (unit_map, _):
-        return *units_of_judgments(judgments, unit_map, conventions), unit_map
+        return units_of_subtopics(*load_subtopics(qrels, conventions, sources.columns), conventions)
+    judgments, unit_map = load_judgments(qrels, sources.columns), load_unit_map(sources.units, sources.columns)
+    return *units_of_judgments(judgments, unit_map, conventions), unit_map
+
+
+def load_subtopics(qrels: Qrels, conventions: Conventions, columns: Given = None) -> tuple[Subtopics, str]:
+    """Take judgments of pairs of unit and document in any of their forms, and what messages call them."""
+    if conventions.judged == "units":
+        raise UsageError("judged is 'units', but subtopics are judged with documents", remedy="leave it out")
+    with _read(Input(qrels, "subtopics", columns)) as (given, name):
+        return given, name
+
+
+def load_unit_map(units: UnitsGiven, columns: Given = None) -> UnitMap:
+    """Take a map of units in any of its forms.
+
+    >>> load_unit_map({"c1": "d", "c2": ["d", "e"]}).of(b"q")
+    {b'c1': (b'd',), b'c2': (b'd', b'e')}
+    """
+    with _read(Input(units, "units", columns)) as (unit_map, _):
+        return cast("UnitMap", unit_map)
 
 
 def _load_providers(providers: ProviderMap, judgments: Judgments, columns: Given = None) -> Providers | None:
@@ -151,6 +174,30 @@ def load_pairs(providers: ProviderMap, columns: Given = None) -> tuple[list[tupl
     """
     with _read(Input(providers, "providers", columns)) as (pairs, name):
         return list(pairs), name
+
+
+def load_groups(by: GroupMap, requests: Sequence[str], columns: Given = None, *, qrels: Any = None) -> Groups:
+    """Take the groups of judged queries in any of their forms, or from the column of this name in frames of judgments.
+
+    >>> load_groups({"q1": "easy", "q2": "hard"}, ["q1", "q2"]).names
+    ('easy', 'hard')
+    """
+    group_of, name = load_group_map(by, columns, qrels=qrels)
+    return Groups.from_map(group_of, requests, name=name)
+
+
+def load_group_map(by: GroupMap, columns: Given = None, *, qrels: Any = None) -> tuple[dict[bytes, bytes], str]:
+    """Take the group of each query in any of its forms, and what messages call them.
+
+    >>> load_group_map({"q1": "easy", 7: "hard"})
+    ({b'q1': b'easy', b'7': b'hard'}, 'groups')
+    """
+    given = Input(by, "groups", columns)
+    if isinstance(by, str) and is_frame(qrels) and by in names_in(qrels):
+        own = {role.replace("qrels.", "groups."): name for role, name in (columns or {}).items()}
+        given = Input(qrels, "groups", {**own, "groups.group": by}, "qrels")
+    with _read(given) as (group_of, name):
+        return group_of, name
 
 
 def _origin_of(qrels: Qrels, named: list[NamedRun]) -> str:

@@ -28,12 +28,14 @@ QRELS_SHAPE = "judgments are {query: {document: grade}}"
 PROVIDERS_SHAPE = "a map of providers is {document: name} or {document: [name, ...]}"
 ID_SHAPE = 'ids are text or whole numbers, such as "FR94-1" or 17'
 RUN_SHAPE = "a run is {query: {document: score}} or, without scores, {query: [document, ...]}"
+GROUPS_SHAPE = "groups are {query: group}"
 UNITS_SHAPE = "a map of units is {document: unit}, {document: [unit, ...]} or {query: {document: unit}}"
 SUBTOPICS_SHAPE = "judgments of subtopics are {query: {subtopic: {document: grade}}}"
 _SHAPES = {
     "qrels": QRELS_SHAPE,
     "run": RUN_SHAPE,
     "providers": PROVIDERS_SHAPE,
+    "groups": GROUPS_SHAPE,
     "units": UNITS_SHAPE,
     "subtopics": SUBTOPICS_SHAPE,
 }

@@ -52,6 +52,22 @@ class UnitCount:
             "without_unit": self.num_unmapped,
         }
 
+    @classmethod
+    def of(
+        cls, name: str, judged: str, judgments: Judgments, items: Judgments, offsets: IntArray, units: IntArray
+    ) -> "UnitCount":
+        """Count the judged units, and the items that serve them or stand for none."""
+        unmapped = np.flatnonzero((items.grades > 0) & (np.diff(offsets) == 0))
+        examples = dict.fromkeys(items.items[i] for i in islice(unmapped.tolist(), 100))
+        return cls(
+            name,
+            judged,
+            int(judgments.num_positive.sum()),
+            int((judgments.grades[units] > 0).sum()),
+            len(unmapped),
+            tuple(map(to_text, islice(examples, EXAMPLES))),
+        )
+
     def __add__(self, other: "UnitCount") -> "UnitCount":
         return replace(
             self,
@@ -60,6 +76,15 @@ class UnitCount:
             num_unmapped=self.num_unmapped + other.num_unmapped,
             unmapped=tuple(sorted({*self.unmapped, *other.unmapped}))[:EXAMPLES],
         )
+
+
+@dataclass(frozen=True, slots=True)
+class WholeMap:
+    """What holds of all requests together, for units of which only a portion is here."""
+
+    is_one_to_one: bool
+    highest_shared: float
+    """The highest level at which an item serves two units of a request; below every grade if none ever does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +101,8 @@ class Units:
     needs_all: BoolArray
     """Of each unit: whether all its items are needed."""
     count: UnitCount
+    whole: WholeMap | None = None
+    """If these are the units of a portion of the requests."""
 
     @classmethod
     def of(
@@ -118,17 +145,21 @@ class Units:
         index = judgments.index
         marked[[judgments.lookup(index[request])[unit] for request, unit in needs_all]] = True
         offsets = offsets_of(per_item)
-        count = _count(name, judged, judgments, items, offsets, numbers)
+        count = UnitCount.of(name, judged, judgments, items, offsets, numbers)
         return cls(judgments, offsets, numbers, np.array(levels, np.float64)[order], marked, count)
 
     @property
     def is_one_to_one(self) -> bool:
         """Whether every unit has one item and every item one unit: then units are items by another name."""
+        if self.whole is not None:
+            return self.whole.is_one_to_one
         per_item, per_unit = np.diff(self.offsets), np.bincount(self.units, minlength=len(self.needs_all))
         return bool((per_item <= 1).all() and (per_unit == 1).all())
 
     def can_coincide(self, level: float) -> bool:
         """Tell whether an item serves two relevant units of a request, which then may be at one position."""
+        if self.whole is not None:
+            return level <= self.whole.highest_shared
         serves = np.minimum(self.grades, self.judgments.grades[self.units]) >= level
         return bool((np.diff(offsets_of(serves.astype(np.int64))[self.offsets]) > 1).any())
 
@@ -160,18 +191,3 @@ class Units:
         needed = np.bincount(self.units[self.serves(np.arange(len(self.units)), level)], minlength=len(self.needs_all))
         is_whole = ~self.needs_all[of] | (found == needed[of])
         return np.asarray(np.where(self.needs_all[of], last, first)[is_whole], np.int64)
-
-
-def _count(
-    name: str, judged: str, judgments: Judgments, items: Judgments, offsets: IntArray, units: IntArray
-) -> UnitCount:
-    unmapped = np.flatnonzero((items.grades > 0) & (np.diff(offsets) == 0))
-    examples = dict.fromkeys(items.items[i] for i in islice(unmapped.tolist(), 100))
-    return UnitCount(
-        name,
-        judged,
-        int(judgments.num_positive.sum()),
-        int((judgments.grades[units] > 0).sum()),
-        len(unmapped),
-        tuple(map(to_text, islice(examples, EXAMPLES))),
-    )

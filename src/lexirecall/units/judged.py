@@ -5,7 +5,7 @@ Belongs here: the step from judgments and a map to the items that readers look f
 It is decided over the relevant ids. If all of them are items of the map, items are judged; if all are units, units are.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -30,7 +30,9 @@ def units_of_judgments(judgments: Judgments, units: UnitMap, conventions: Conven
     ([b'c1', b'c2'], [b'd'])
     """
     stands_for_itself = conventions.unmapped == "itself"
-    judged = conventions.judged or _judged_as(judgments, units, stands_for_itself=stands_for_itself)
+    judged = conventions.judged or IdCounts.of(judgments, units).judged(
+        units.name, judgments.name, stands_for_itself=stands_for_itself
+    )
     if judged == "items":
         items, served = judgments, _of_judged_items(judgments, units, stands_for_itself=stands_for_itself)
     else:
@@ -68,7 +70,7 @@ def _of_judged_units(judgments: Judgments, units: UnitMap, *, stands_for_itself:
             elif grade > 0:
                 without.append((request, unit))
     if without:
-        raise _without_items(units.name, without)
+        raise without_items(units.name, without, len(without))
     return replace(_items_of(served, judgments), request_type=judgments.request_type), served
 
 
@@ -112,57 +114,77 @@ def units_of_subtopics(given: Subtopics, name: str, conventions: Conventions) ->
     return items, Units.of(given.graded, items, needs_all, name=SUBTOPICS), unit_map
 
 
-def _without_items(name: str, without: Sequence[tuple[bytes, bytes]]) -> DataError:
-    which = listed((f"{shown(unit)} of query {shown(request)}" for request, unit in without), EXAMPLES)
+def without_items(name: str, without: Sequence[tuple[str, str] | tuple[bytes, bytes]], total: int) -> DataError:
+    """Return the error about relevant units, of which some are given as request and unit, that no item serves."""
+    which = listed((f"{shown(unit)} of query {shown(request)}" for request, unit in without), EXAMPLES, total)
     return DataError(
-        f"{name}: {counted(len(without), 'relevant unit')} without a document, so it could never be found: {which}",
+        f"{name}: {counted(total, 'relevant unit')} without a document, so it could never be found: {which}",
         remedy="add the documents to the map, or remove the judgments; --unmapped itself takes the ids for documents",
     )
 
 
-def _judged_as(judgments: Judgments, units: UnitMap, *, stands_for_itself: bool) -> str:
-    """Return whether the relevant ids are items or units of the map; raise if that cannot be told."""
-    num = {"items": 0, "units": 0, "neither": 0}
-    total, ambiguous, strangers = 0, [], []
-    for q, request in enumerate(judgments.request_ids):
-        table, items_of = units.of(request), units.items_of(request)
-        for each, index in judgments.lookup(q).items():
-            if not judgments.grades[index] > 0:
-                continue
-            is_item, is_unit = each in table, each in items_of
-            total += 1
-            num["items"] += is_item
-            num["units"] += is_unit
-            if is_item and is_unit and not (table[each] == (each,) and list(items_of[each]) == [each]):
-                ambiguous.append(each)
-            if not is_item and not is_unit:
-                strangers.append(each)
-    known = total - len(strangers) if stands_for_itself else total
-    fits = [reading for reading in ("items", "units") if num[reading] == known]
-    if len(fits) == 1 or (fits and not ambiguous):
-        return fits[0]
-    if fits:
-        raise UsageError(
-            f"{units.name}: the judged ids are both documents and units of the map, as {shown(ambiguous[0])} is",
+@dataclass(frozen=True, slots=True)
+class IdCounts:
+    """How many of the relevant ids a map has as items, as units, and as neither; whoever counted."""
+
+    total: int
+    items: int
+    units: int
+    neither: int
+    ambiguous: str | bytes | None
+    """One that is both, and not just a unit that is its only item."""
+    strangers: Sequence[str | bytes]
+    """The first that are neither."""
+    of_map: Sequence[str | bytes]
+    """The first items of the map."""
+
+    @classmethod
+    def of(cls, judgments: Judgments, units: UnitMap) -> "IdCounts":
+        """Count the relevant ids."""
+        ambiguous, strangers, total, num_items, num_units = [], [], 0, 0, 0
+        for q, request in enumerate(judgments.request_ids):
+            table, items_of = units.of(request), units.items_of(request)
+            for each, index in judgments.lookup(q).items():
+                if not judgments.grades[index] > 0:
+                    continue
+                is_item, is_unit = each in table, each in items_of
+                total, num_items, num_units = total + 1, num_items + is_item, num_units + is_unit
+                if is_item and is_unit and not (table[each] == (each,) and list(items_of[each]) == [each]):
+                    ambiguous.append(each)
+                if not is_item and not is_unit:
+                    strangers.append(each)
+        of_map = [*islice(next(iter(units.tables.values())), EXAMPLES)]
+        one = ambiguous[0] if ambiguous else None
+        return cls(total, num_items, num_units, len(strangers), one, strangers[:EXAMPLES], of_map)
+
+    def judged(self, map_name: str, qrels_name: str, *, stands_for_itself: bool) -> str:
+        """Return whether the relevant ids are items or units; raise if that cannot be told.
+
+        >>> IdCounts(3, 0, 3, 0, None, (), ()).judged("units", "qrels", stands_for_itself=False)
+        'units'
+        """
+        known = self.total - self.neither if stands_for_itself else self.total
+        fits = [name for name, number in (("items", self.items), ("units", self.units)) if number == known]
+        if len(fits) == 1 or (fits and self.ambiguous is None):
+            return fits[0]
+        if fits and self.ambiguous is not None:
+            raise UsageError(
+                f"{map_name}: the judged ids are both documents and units of the map, as {shown(self.ambiguous)} is",
+                remedy=_SAY_WHICH,
+            )
+        raise self._neither(map_name, qrels_name)
+
+    def _neither(self, map_name: str, qrels_name: str) -> DataError | UsageError:
+        theirs, ours = (listed(map(shown, ids), EXAMPLES) for ids in (self.of_map, self.strangers))
+        if self.neither == self.total:
+            return DataError(
+                f"{map_name}: none of the relevant ids is in the map: it has documents such as {theirs}, "
+                f"{qrels_name} has {ours}",
+                remedy="are the ids written the same way, and is it the right file?",
+            )
+        rest = f", {self.neither:,} are neither, such as {shown(self.strangers[0])}" if self.strangers else ""
+        return UsageError(
+            f"{map_name}: of {counted(self.total, 'relevant id')}, {self.items:,} are documents of the map and "
+            f"{self.units:,} are units of it{rest}",
             remedy=_SAY_WHICH,
         )
-    raise _neither(judgments, units, total, num, strangers)
-
-
-def _neither(
-    judgments: Judgments, units: UnitMap, total: int, num: Mapping[str, int], strangers: Sequence[bytes]
-) -> DataError | UsageError:
-    if len(strangers) == total:
-        theirs = listed(map(shown, islice(next(iter(units.tables.values())), EXAMPLES)), EXAMPLES)
-        ours = listed(map(shown, strangers[:EXAMPLES]), EXAMPLES)
-        return DataError(
-            f"{units.name}: none of the relevant ids is in the map: it has documents such as {theirs}, "
-            f"{judgments.name} has {ours}",
-            remedy="are the ids written the same way, and is it the right file?",
-        )
-    rest = f", {len(strangers):,} are neither, such as {shown(strangers[0])}" if strangers else ""
-    return UsageError(
-        f"{units.name}: of {counted(total, 'relevant id')}, {num['items']:,} are documents of the map and "
-        f"{num['units']:,} are units of it{rest}",
-        remedy=_SAY_WHICH,
-    )
