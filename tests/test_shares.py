@@ -100,6 +100,25 @@ def test_over_all_orders_of_tied_documents_a_mean_is_not_a_share() -> None:
     assert "[" not in scores.render()
 
 
+def test_shares_of_groups_have_their_own_intervals_and_a_tail_has_none() -> None:
+    qrels, run = queries(24, 6)
+    groups = {query: "even" if number % 2 else "odd" for number, query in enumerate(qrels)}
+    scores = evaluate(qrels, run, ["R@2", "All@2"], over=["mean", "tail:0.5"], by=groups)
+    rows = {(row["group"], row["over"], row["measure"]): (row["low"], row["high"]) for row in scores.rows()}
+    every = binomtest(24, 30).proportion_ci(method="exact")
+    half = binomtest(12, 15).proportion_ci(method="exact")
+    assert rows[None, "mean", "All@2"] == pytest.approx((every.low, every.high))
+    assert rows["even", "mean", "All@2"] == rows["odd", "mean", "All@2"] == pytest.approx((half.low, half.high))
+    assert rows["odd", "tail:0.5", "All@2"] == rows["odd", "mean", "R@2"] == (None, None)
+    text = scores.render()
+    assert f"0.8000 [{half.low:.4f}, {half.high:.4f}]" in text
+    assert "[low, high]: exact 95 % interval (Clopper and Pearson) of a share of queries" in text
+    assert "low" not in next(evaluate(qrels, run, ["R@2"], by=groups).rows())
+    backwards = evaluate(qrels, {"b": run, "a": run}, ["All@2"], by=groups).sorted_by("name")
+    assert backwards.runs == ("a", "b")
+    assert next(backwards.rows())["low"] == pytest.approx(every.low)
+
+
 def test_queries_without_a_value_do_not_count() -> None:
     qrels = {"q1": {"a": 1}, "none": {"a": 0}}
     run = {"q1": ["a"], "none": ["a"]}

@@ -21,14 +21,13 @@ from lexirecall.names import Evaluable, parse_names
 from lexirecall.preferences import Preference
 from lexirecall.sums import ExactSums
 from lexirecall.tables import Table, number, render
-from lexirecall.verbs.bootstrapped import ENDS, Bootstrapped, percent
+from lexirecall.verbs.bootstrapped import ENDS, Bootstrapped
+from lexirecall.verbs.shares import SHARE_ENDS, has_shares, on_shares, share_ends
 
 if TYPE_CHECKING:
     from lexirecall.verbs.breakdown import Breakdown
 
 COLUMNS = ("run", "query", "measure", "value")
-SHARE_ENDS = ("low", "high")
-"""The columns of the exact interval of a share of queries."""
 
 
 def means_of(sums: ExactSums, counts: IntArray, measures: Sequence[Evaluable]) -> FloatArray:
@@ -125,21 +124,13 @@ class Averages:
         return dict(pairs) | ({} if made is None else dict(zip(ENDS, (made.lows[s], made.highs[s]), strict=True)))
 
     def share_intervals(self, s: int) -> tuple[FloatArray, FloatArray]:
-        """Return the exact intervals of one run, [M]: of measures that are 1 or 0 for every query; nan for others."""
-        lows, highs = np.full(len(self.measures), np.nan), np.full(len(self.measures), np.nan)
-        if (is_share := self.are_shares).any():
-            from lexirecall.statistics.shares import share_interval  # imports scipy, which few evaluations need
+        """Return the exact intervals of one run, [M]: of measures that are 1 or 0 for every query; nan for others.
 
-            counts = self.counts[s][is_share]
-            successes = np.rint(np.where(counts > 0, self.means[s][is_share], 0.0) * counts).astype(np.int64)
-            lows[is_share], highs[is_share] = share_interval(successes, counts, alpha=self._alpha)
-        return lows, highs
-
-    @property
-    def are_shares(self) -> BoolArray:
-        """Which means are shares of queries, [M]: over all orders of tied documents, values lie between 0 and 1."""
+        Over all orders of tied documents, such a measure has values between 0 and 1, and no interval.
+        """
         is_averaged = self.manifest.conventions.get("ties") == "expected"
-        return np.array([row.is_share and not is_averaged for row in self.measures], bool)
+        is_share = np.array([row.is_share and not is_averaged for row in self.measures], bool)
+        return share_ends(self.means[s], self.counts[s], is_share, alpha=self._alpha)
 
     @property
     def _alpha(self) -> float:
@@ -152,7 +143,7 @@ class Averages:
             return self.breakdown.columns
         if self.bootstrapped is None:
             return COLUMNS
-        return (*COLUMNS, *(SHARE_ENDS if self.are_shares.any() else ()), *ENDS)
+        return (*COLUMNS, *(SHARE_ENDS if has_shares(self.measures) else ()), *ENDS)
 
     def to_dict(self) -> dict[str, Any]:
         """Return {run: {measure: mean}}; None where undefined. Groups and other numbers are levels between these."""
@@ -183,13 +174,9 @@ class Averages:
     @property
     def on_intervals(self) -> str:
         """What the brackets of a table mean, if it has any."""
-        if not self.are_shares.any():
-            return "" if self.bootstrapped is None else self.bootstrapped.footnote
-        exact = f"exact {percent(self._alpha)} interval (Clopper and Pearson) of a share of queries"
-        if self.bootstrapped is None:
-            return f"[low, high]: {exact}"
-        shares = [str(row) for row, is_share in zip(self.measures, self.are_shares, strict=True) if is_share]
-        return f"{self.bootstrapped.footnote}; {listed(shares, 9)}: {exact}"
+        resampled = "" if self.bootstrapped is None else self.bootstrapped.footnote
+        lows = np.array([self.share_intervals(s)[0] for s in range(len(self.runs))])
+        return on_shares(self.measures, lows, resampled, alpha=self._alpha)
 
     def _shown(self, s: int) -> tuple[str, ...]:
         triples = zip(self.cells(s), self.counts[s], self.num_due[s], strict=True)
@@ -202,7 +189,8 @@ class Averages:
         """
         lows, highs = self.share_intervals(s)
         if (made := self.bootstrapped) is not None:
-            lows, highs = (np.where(self.are_shares, *ends) for ends in ((lows, made.lows[s]), (highs, made.highs[s])))
+            is_share = ~np.isnan(lows)
+            lows, highs = np.where(is_share, lows, made.lows[s]), np.where(is_share, highs, made.highs[s])
         shown = (numbers(self.measures, each, self.digits) for each in (self.means[s], lows, highs))
         return tuple(map(with_interval, *shown))
 
