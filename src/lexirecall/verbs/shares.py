@@ -48,8 +48,8 @@ def on_shares(measures: Sequence[Evaluable], lows: FloatArray, resampled: str, *
     >>> on_shares([AP, ALL @ 5], np.array([np.nan, 0.2]), "")
     '[low, high]: exact 95 % interval (Clopper and Pearson) of a share of queries'
     """
-    is_shown = ~np.isnan(lows).reshape(-1, len(measures)).all(axis=0)
-    shares = [str(row) for row, shown in zip(measures, is_shown, strict=True) if shown]
+    shown = (~np.isnan(lows)).reshape(-1, len(measures)).any(axis=0)
+    shares = [str(measures[c]) for c in np.flatnonzero(shown)]
     if not shares:
         return resampled
     exact = f"exact {percent(alpha)} interval (Clopper and Pearson) of a share of queries"
