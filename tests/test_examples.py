@@ -12,6 +12,7 @@ SAYS = {
     "trec_researcher": "best by AP: precise.run; best by LexiRecall: deep.run",
     "systematic_reviewer": "LastRel(rel=2)",
     "rag_gate": "question 3",
+    "rag_units": "multi-hop",
     "fairness_auditor": "'Corner Store'",
     "recommender": "LexiRecall",
 }

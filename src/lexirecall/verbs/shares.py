@@ -49,7 +49,7 @@ def on_shares(measures: Sequence[Evaluable], lows: FloatArray, resampled: str, *
     '[low, high]: exact 95 % interval (Clopper and Pearson) of a share of queries'
     """
     shown = (~np.isnan(lows)).reshape(-1, len(measures)).any(axis=0)
-    shares = [str(measures[c]) for c in np.flatnonzero(shown)]
+    shares = [str(measures[c]) for c in np.flatnonzero(shown).tolist()]
     if not shares:
         return resampled
     exact = f"exact {percent(alpha)} interval (Clopper and Pearson) of a share of queries"
