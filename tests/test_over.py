@@ -291,3 +291,16 @@ def test_the_manifest_says_what_was_asked_for() -> None:
     asked = evaluate(QRELS, RUNS, ["AP"], over=["tail:0.10"]).manifest.conventions
     assert asked["over"] == ["tail:0.10"]
     assert "over" not in evaluate(QRELS, RUNS, ["AP"]).manifest.conventions
+
+
+def test_a_note_says_which_tails_rest_on_few_queries() -> None:
+    qrels = {f"q{i}": {"a": 1} for i in range(60)}
+    runs = {"run": {q: ["a"] if i % 7 else ["x", "a"] for i, q in enumerate(qrels)}}
+    asked = ["tail:0.1", "tail:0.5", "quantile:0.05", "quantile:0.97", "quantile:0.5"]
+    scores = evaluate(qrels, runs, ["RR"], over=asked, bootstrap=99)
+    assert [note.text for note in scores.notes if note.kind.startswith("few")] == [
+        "tail:0.1 rests on few queries (all queries 6): below 20 its bootstrap intervals are too narrow",
+        "quantile:0.05 rests on few queries (all queries 3): below 5 its bootstrap intervals are too narrow",
+        "quantile:0.97 rests on few queries (all queries 2): below 5 its bootstrap intervals are too narrow",
+    ]
+    assert not [note for note in evaluate(qrels, runs, ["RR"], over=asked).notes if note.kind.startswith("few")]

@@ -88,6 +88,15 @@ class Over:
         """
         return needed_for_recall(self.share, numbers)
 
+    def num_resting(self, number: int) -> int:
+        """Return on how many of n queries the number rests: those in the tail, or on the smaller side of a quantile.
+
+        >>> Over.parse("tail:0.1").num_resting(50), Over.parse("quantile:0.9").num_resting(50)
+        (5, 6)
+        """
+        taken = int(self.num_taken(np.array([number]))[0])
+        return min(taken, number - taken + 1) if self.kind == "quantile" else taken
+
     def __str__(self) -> str:
         return self.text
 
