@@ -99,7 +99,8 @@ CASES: dict[str, list[str]] = {
         *(f"eval {THREE} -m All@5 -m Reached(r=0.5)@5 -m recall_any_1 -m R@5 {option}" for option in (
             "", "-f jsonl", "--bootstrap 99", "--bootstrap 99 -f jsonl", "--ties expected")),
         *(f"eval {TWO} {option}" for option in (
-            "-m recallall@5", "-m StRecall@5 -m ERR_IA@5", "-m strec@5 -m alpha-nDCG@5 -m ERR-IA@5 --units @subtopics")),
+            "-m recallall@5", "-m StRecall@5 -m ERR_IA@5",
+            "-m strec@5 -m alpha-nDCG@5 -m ERR-IA@5 --units @subtopics")),
         f"eval {TWO} -m nDCG(rel=2) -m AP(rel=3) -m Bpref -m Judged@3 -m LastRel -f tsv -o out.tsv --manifest m.json",
         f"eval {TWO} --no-relevant zero --corpus-size 50 --manifest made.json -o out.txt",
         "eval qrels.txt a.run --manifest made.json",

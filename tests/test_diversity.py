@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from lexirecall import Measure, Positions, compare, evaluate, parse_measure, parse_preference, project, rank
+from lexirecall import Measure, Positions, compare, evaluate, parse_measure, parse_preference, project, rank, report
 from lexirecall.errors import UsageError
 from lexirecall.measures import MEASURES
 from lexirecall.measures.diversity import GREEDY_LIMIT
@@ -209,9 +209,10 @@ def test_of_the_default_measures_those_that_need_different_positions_are_left_ou
     assert [str(row) for row in scores.measures] == ["LexiRecall", "TSE", "R@1000", "Rprec", "RR"]
     note = "AP, nDCG is not defined where a document serves two units: left out"
     assert note in [each.text for each in scores.notes]
-    assert [str(each.measure) for each in compare(JUDGED, RUNS, **TWO_IN_ONE).measures] == list(
-        map(str, scores.measures)
-    )
+    assert compare(JUDGED, RUNS, **TWO_IN_ONE).averages.measures == scores.measures
+    page = report(JUDGED, RUNS, output=None, **TWO_IN_ONE)
+    assert page.findings.scores.measures == scores.measures
+    assert note in [each.text for each in page.notes]
 
 
 def test_positions_coincide_only_where_both_units_are_relevant() -> None:

@@ -69,8 +69,9 @@ def report(
     check_single_order(among(Conventions, options))
     rows = asked_of(qrels, measures, options)
     positions = positions_of(qrels, runs, rows, options)
+    asked = None if measures is None else rows  # of the default ones, those that are not defined are left out
     findings = Findings.of(
-        positions, rows, testing, policies, baseline=baseline, show_progress=options.get("show_progress", False)
+        positions, asked, testing, policies, baseline=baseline, show_progress=options.get("show_progress", False)
     )
     heading = title or f"{counted(len(positions.systems), 'run')} on {findings.name}"
     made = Report(findings, build_payload(findings, title=heading, date=date, limits=limits))

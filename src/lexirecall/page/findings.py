@@ -67,11 +67,12 @@ class Findings:
             if baseline is not None:
                 problem = f"the baseline is {baseline!r}, but there is only one run, so there is nothing to compare"
                 raise UsageError(problem, remedy="give two or more runs, or leave the baseline out")
-            scores = evaluate(positions, measures=rows, **asdict(policies))
+            scores = evaluate(positions, measures=None if measures is None else rows, **asdict(policies))
             scores = with_intervals(scores, testing, alpha=testing.alpha, show_progress=show_progress)
             return cls(positions, scores, None, testing, policies)
         reference = index_of(baseline, positions.systems)
-        scores = evaluate(positions, measures=with_lexirecall(rows), **asdict(policies))
+        compared = None if measures is None else with_lexirecall(rows)
+        scores = evaluate(positions, measures=compared, **asdict(policies))
         scores = with_intervals(scores, testing, alpha=testing.alpha, show_progress=show_progress)
         comparison = compare_scores(
             positions, scores, testing, policies, reference=reference, show_progress=show_progress
