@@ -8,6 +8,7 @@ kernels as everything else, on the workers. Only sums, counts and names of syste
 queries if more than their mean is asked for.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -298,9 +299,14 @@ def _gathering(
         with explained(), every_row(qrels, runs, providers, units):
             owners, name = owners_of_items(workspace, providers, columns)
             tables = replace(prepare(workspace, qrels, runs, columns, plan, units), owners=owners)
-            rows, left_out = computable(len(tables.systems), conventions.ties, asked, is_default=measures is None)
+            found = tables.units_of_batches()
+            shared = -math.inf if found is None else found.whole.highest_shared
+            refused = [row for row in asked if not row.coincides and row.level(policies.level) <= shared]
+            rows, left_out = computable(
+                len(tables.systems), conventions.ties, asked, is_default=measures is None, refused=refused
+            )
             n = tables.sizes(sizes) if callable(sizes) else sizes
-            layout = Layout(tables.systems, conventions, n, needs_judged, name, units=tables.units_of_batches())
+            layout = Layout(tables.systems, conventions, n, needs_judged, name, units=found)
             gathered = tables.gathered().persist(pyspark("storagelevel").StorageLevel.MEMORY_AND_DISK)
             yield _Job(tables, gathered, layout, Asked(rows, policies), left_out).with_worst_off()
     except BaseException:

@@ -76,6 +76,7 @@ class Preference(Row):
 
     def _compared(self, projection: Projection, among: BoolArray | None) -> tuple[Blocks, BoolArray]:
         """Return all pairs in blocks, and where there is something to compare, [S, Q]."""
+        self.require_allowed(projection)
         everyone = np.ones(projection.source.shape, bool) if among is None else among
         if self.measure is not None:
             values = self.measure.direction * self.measure.scores(projection, among)
@@ -149,6 +150,8 @@ def preference_of(measure: Measure) -> Preference:
         defaults=measure.defaults,
         needs_judged=measure.needs_judged,
         needs_providers=measure.needs_providers,
+        needs_units=measure.needs_units,
+        coincides=measure.coincides,
         corpus=measure.corpus,
     )
 
