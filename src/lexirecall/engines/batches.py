@@ -42,6 +42,8 @@ class UnitsOfBatches:
     judged: str
     """Whether items or units are judged."""
     whole: WholeMap
+    needs_all: bool = False
+    """Whether any unit needs all its items."""
 
 
 @dataclass(frozen=True, slots=True)

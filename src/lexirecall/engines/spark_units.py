@@ -180,6 +180,7 @@ class Serving:
         """Return what holds for the units of all batches."""
         text = (
             "SELECT max(size(units)) AS most_units, sum(size(units)) AS num_pairs, "
+            "bool_or(exists(units, each -> each.needs_all)) AS needs_all, "
             "max(get(sort_array(transform(units, each -> each.grade), false), 1)) AS highest_shared, "
             "(SELECT count(DISTINCT request, unit.unit) FROM (SELECT request, explode(units) AS unit FROM {items})) "
             "AS num_units FROM {items}"
@@ -187,7 +188,7 @@ class Serving:
         counts = workspace.sql(text, items=self.items).collect()[0]
         is_one_to_one = (counts.most_units or 0) <= 1 and counts.num_units == (counts.num_pairs or 0)
         shared = float("-inf") if counts.highest_shared is None else float(counts.highest_shared)
-        return UnitsOfBatches(name, self.judged, WholeMap(is_one_to_one, shared))
+        return UnitsOfBatches(name, self.judged, WholeMap(is_one_to_one, shared), bool(counts.needs_all))
 
     def unmapped(self) -> tuple[str, ...]:
         """Return the first items of a positive grade that stand for no unit."""
