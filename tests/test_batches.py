@@ -21,6 +21,7 @@ from lexirecall.text import to_text
 from lexirecall.tracks import Tracks
 from lexirecall.units import WholeMap
 from lexirecall.verbs.compare import conclude
+from lexirecall.verbs.evaluate import Valued
 from lexirecall.verbs.testing import Testing
 from table import all_measures, all_preferences, needs_size
 
@@ -154,8 +155,8 @@ def test_units_are_those_of_the_positions_however_they_are_cut(case: str) -> Non
     layout = Layout(SYSTEMS, positions.conventions, 50, needs_judged=True, units=units)
     batch, asked = as_batch(positions, seed=2), Asked(tuple(parse_names(names)), Policies())
     tally, collected = total(Kernel(layout, asked.every_value), batch.slice(9), batch.slice(0, 9))
-    queries, values = collected.in_order()
-    np.testing.assert_array_equal(values, scores.values[:, [scores.queries.index(query) for query in queries]])
+    queries, valued = collected.in_order(asked.measures)
+    np.testing.assert_array_equal(valued.values, scores.values[:, [scores.queries.index(query) for query in queries]])
     averages = tally.averages(*asked)
     assert [(note.kind, note.count) for note in averages.notes] == [(note.kind, note.count) for note in scores.notes]
     assert averages.manifest.qrels == scores.manifest.qrels
@@ -168,11 +169,14 @@ def test_values_that_are_collected_are_those_of_the_positions_in_the_order_of_th
     asked = Asked(tuple(parse_names(["LexiRecall", "AP", "LastRel"])), Policies(queries="intersection"))
     kernel = Kernel(Layout(SYSTEMS, needs_judged=True), asked.every_value)
     tally, collected = total(kernel, batch.slice(12), batch.slice(0, 12))
-    requests, values = collected.in_order()
+    requests, valued = collected.in_order(asked.measures)
     scores = lexirecall.evaluate(positions, measures=list(asked.measures), queries="intersection")
     order = np.argsort(scores.queries)
     assert list(requests) == sorted(scores.queries)
-    np.testing.assert_array_equal(values, scores.values[:, order])
+    np.testing.assert_array_equal(valued.values, scores.values[:, order])
+    expected = Valued.of(positions, *asked)
+    np.testing.assert_array_equal(valued.is_due, expected.is_due[:, order])
+    np.testing.assert_array_equal(valued.placed, expected.placed[:, order])
     np.testing.assert_array_equal(tally.averages(*asked).means, scores.means)
 
 

@@ -4,7 +4,8 @@ Belongs here: the verbs over Spark's data frames, and their result. Not here: th
 (spark_tables), what runs on the workers (kernels).
 
 SQL finds where the judged items are. Gathered to one row for each judged request, they go in Arrow batches to the same
-kernels as everything else, on the workers. Only sums, counts and names of systems come to the driver.
+kernels as everything else, on the workers. Only sums, counts and names of systems come to the driver, and the values of
+queries if more than their mean is asked for.
 """
 
 import math
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 from lexirecall.engines.batches import Layout
 from lexirecall.engines.kernels import ROWS, STATE, Addends, Asked, Kernel, RowKernel, total_of
 from lexirecall.engines.spark_faults import every_row, explained, quietly
+from lexirecall.engines.spark_groups import GroupMap, check_number_of_values, read_aggregation
 from lexirecall.engines.spark_mismatch import mismatches
 from lexirecall.engines.spark_owners import items_without, owners_of_items, strange_owners
 from lexirecall.engines.spark_session import check_libraries, match_python, pyspark, session
@@ -28,8 +30,9 @@ from lexirecall.formats import CorpusSize, corpus_sizes
 from lexirecall.formats.casts import SPARK
 from lexirecall.formats.columns import Given
 from lexirecall.formats.plan import Plan
+from lexirecall.groups import Groups
 from lexirecall.judgments import BoolArray
-from lexirecall.manifest import Conventions, Note, Policies, check_level, versions_in_use
+from lexirecall.manifest import Aggregation, Conventions, Note, Policies, Resampling, check_level, versions_in_use
 from lexirecall.measures.providers import key_of, worst_off
 from lexirecall.names import Names
 from lexirecall.positions import Positions
@@ -38,7 +41,7 @@ from lexirecall.verbs.averages import Averages
 from lexirecall.verbs.census import Census
 from lexirecall.verbs.compare import check_number, conclude, index_of
 from lexirecall.verbs.comparison import Comparison
-from lexirecall.verbs.evaluate import computable
+from lexirecall.verbs.evaluate import computable, with_breakdown
 from lexirecall.verbs.given import asked_measures
 from lexirecall.verbs.owners import level_of_providers, overall_rows
 from lexirecall.verbs.tally import Tally
@@ -81,7 +84,7 @@ class SparkScores:
         return str(self.averages)
 
 
-@takes(Policies, Conventions)
+@takes(Aggregation, Policies, Conventions)
 def evaluate(
     qrels: "DataFrame",
     runs: "Frames",
@@ -103,11 +106,14 @@ def evaluate(
     >>> evaluate(qrels, runs, ["LexiRecall", "AP"]).averages.to_dict()  # doctest: +SKIP
     {'early': {'LexiRecall': 0.5, 'AP': 0.875}, 'late': {'LexiRecall': 0.5, 'AP': 0.5416666666666666}}
     """
+    asked = taken(Aggregation, options)
+    check_frame(qrels, "qrels")
+    group_map = read_aggregation(asked, qrels, columns)
     with _gathering(qrels, runs, measures, columns, corpus_size, providers, units, options) as job:
-        (tally,) = job.total(job.asked.values)
+        averages = job.broken_down(asked, group_map) if asked.is_asked else job.averages(*job.total(job.asked.values))
         values = job.gathered.mapInArrow(RowKernel(job.layout, job.asked).rows, ROWS)
         query = values["query"].cast(job.tables.request_type)
-        return SparkScores(job.averages(tally), values.withColumn("query", query), job.gathered)
+        return SparkScores(averages, values.withColumn("query", query), job.gathered)
 
 
 @takes(Testing, Policies, Conventions)
@@ -211,6 +217,15 @@ class _Job:
         if shortage is not None:
             raise shortage.error()
         return tuple(counted)
+
+    def broken_down(self, asked: Aggregation, group_map: GroupMap | None) -> Averages:
+        """Return the numbers that are asked for instead of the means, for which every value comes to the driver."""
+        num_requests = self.tables.judgments.select("request").distinct().count()
+        check_number_of_values(len(self.tables.systems), num_requests, len(self.asked.measures))
+        tally, collected = self.total(self.asked.every_value)
+        requests, valued = collected.in_order(self.asked.measures)
+        groups = None if group_map is None else Groups.from_map(group_map[0], requests, name=group_map[1])
+        return with_breakdown(self.averages(tally), valued, asked, groups, Resampling())
 
     def with_worst_off(self) -> "_Job":
         """Find out who is worst off over all requests, if a measure needs it; no portion of them can tell."""

@@ -72,6 +72,7 @@ def compare_files(qrels: str, runs: Sequence[str], measures: Names | None = None
         return compare(*frames, measures, **options)
 
 
+_BESIDE = ("providers", "units", "groups")  # what is read in addition to judgments and runs
 _REMEDIES = {
     "engine_options": "put settings of Spark into its spark-defaults.conf",
     "stdin_name": "Spark reads files: write the run to one, which names it",
@@ -94,6 +95,7 @@ def _opened(
     columns: Given = None,
     providers: str | None = None,
     units: str | None = None,
+    by: str | None = None,
     **options: Any,
 ) -> "Iterator[tuple[tuple[DataFrame, RunRows], dict[str, Any]]]":
     """Give judgments and runs as frames of a session, with the options that are left."""
@@ -111,10 +113,11 @@ def _opened(
         with explained():
             table = _one_table(workspace, zip(paths, found, strict=True), columns, plan)
         judged, named = _judgments(spark, qrels, columns, conventions if is_subtopics(units) else None)
-        for name, path in (("providers", providers), ("units", units)):
-            if path is not None:
+        options["by"] = None if by is None else Path(by)  # never the name of a column
+        for name, path in (("providers", providers), ("units", units), ("by", by)):
+            if path is not None and ("://" in path or name != "by"):
                 options[name] = _read(spark, path, None)[0] if "://" in path else path
-        said = {**(named or {}), **_said_of(columns, "providers"), **_said_of(columns, "units")}
+        said = {**(named or {}), **{k: v for kind in _BESIDE for k, v in _said_of(columns, kind).items()}}
         yield (judged, table), {**options, "columns": said}
     finally:
         workspace.release()
@@ -301,14 +304,9 @@ def _handed_over(spark: "SparkSession", judgments: Judgments) -> "DataFrame":
 def _handed_over_subtopics(spark: "SparkSession", given: Subtopics) -> "DataFrame":
     import pyarrow as pa
 
-    rows = [
-        (to_text(request), to_text(unit), to_text(item), grade)
-        for request, by_unit in given.graded.items()
-        for unit, by_item in by_unit.items()
-        for item, grade in by_item.items()
-    ]
-    names = ("request", "unit", "item", "grade")
-    return spark.createDataFrame(pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))))
+    ids = {"request": given.requests, "unit": given.units, "item": given.items}
+    columns = {name: pa.array([to_text(text) for text in texts], pa.string()) for name, texts in ids.items()}
+    return spark.createDataFrame(pa.table({**columns, "grade": pa.array(given.grades, pa.float64())}))
 
 
 def _said_of(columns: Given, kind: str) -> dict[str, str]:

@@ -32,11 +32,13 @@ def _units_of(projection: Projection) -> tuple[Positions, Units]:
     assert served is not None  # noqa: S101 - Measure.scores has seen to it
     assert served.origin.units is not None  # noqa: S101 - they are what is served
     if conventions.count == "units":
-        problem = "counts documents that serve a unit again, which take no place with count='units'"
-        raise UsageError(f"diversity {problem}", remedy="leave --count units out, or the measure")
+        problem = (
+            "alpha_nDCG and ERR_IA count documents that serve a unit again, which take no place if units are counted"
+        )
+        raise UsageError(problem, remedy="leave --count units out, or these measures")
     if served.origin.units.needs_all.any():
-        problem = "counts each document that serves a unit, but here a unit needs several together (rule all)"
-        raise UsageError(f"diversity {problem}", remedy="leave the rule out, or the measure; StRecall knows it")
+        problem = "alpha_nDCG and ERR_IA count each document that serves a unit, but a unit needs several together here"
+        raise UsageError(problem, remedy="leave the rule `all` out, or these measures; StRecall takes it")
     return served.origin, served.origin.units
 
 
