@@ -119,6 +119,22 @@ def test_an_interval_is_that_of_the_numbers_in_the_resamples(
         assert same(float(made.highs[0, c]), high)
 
 
+@pytest.mark.parametrize("name", ["tail:0.05", "quantile:0.02", "quantile:0.9", "median"])
+@pytest.mark.parametrize("direction", [1, -1])
+def test_many_queries_are_resampled_like_few(name: str, direction: int) -> None:
+    values = np.random.Generator(np.random.PCG64(5)).random(200).round(2)
+    values[::9] = math.nan
+    values[7] = -direction * math.inf
+    own = values[~np.isnan(values)]
+    made = bootstrap_over(
+        values[None, :, None], Over.parse(name), directions=np.array([direction]), num_resamples=59, alpha=0.1
+    )
+    numbers = [naive.over_queries(name, own[each].tolist(), direction) for each in draws(len(own), 59, 0)]
+    low, high = naive.percentile_ends(numbers, Fraction(1, 10)) or (0.0, 0.0)  # type: ignore[arg-type]
+    assert same(float(made.lows.item()), low)
+    assert same(float(made.highs.item()), high)
+
+
 def test_the_size_of_a_block_does_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.Generator(np.random.PCG64(3)).random((2, 30, 2))
     made = [bootstrap_over(values, Over.parse("tail:0.3"), num_resamples=99)]
