@@ -274,8 +274,8 @@ def resampled_means(values: FloatArray, is_sum: BoolArray) -> Resampled:
     """Return what gives the mean, or the sum, of each column of values, [Q, C], in each resample; nan without any."""
     is_defined = ~np.isnan(values)
     terms = np.where(is_defined, values, 0.0)
-    coarse = on_grid(terms, len(terms))
-    fine = on_grid(terms - coarse, len(terms))
+    coarse = on_grid(terms)
+    fine = on_grid(terms - coarse)
     weights = None if is_defined.all() else is_defined.astype(float)
 
     def means(counts: FloatArray) -> FloatArray:
@@ -286,13 +286,13 @@ def resampled_means(values: FloatArray, is_sum: BoolArray) -> Resampled:
     return means
 
 
-def on_grid(values: FloatArray, number: int) -> FloatArray:
-    """Round values, [Q, C], so slightly that all sums of so many are exact, whoever adds them in whatever order.
+def on_grid(values: FloatArray, bounds: FloatArray | None = None) -> FloatArray:
+    """Round values, [Q, C], so slightly that all sums of Q of them are exact, whoever adds them in whatever order.
 
-    That number times the largest value of a column fills 52 bits. What rounding takes away is rounded, and added up, in
-    the same way. So neither the size of a block nor the machine shows in a mean.
+    Q times the largest value of a column, or another bound of the sums, fills 52 bits. What rounding takes away is
+    rounded, and added up, in the same way. So neither the size of a block nor the machine shows in a mean.
     """
-    _, exponents = np.frexp(number * np.abs(values).max(axis=0, initial=0.0))
+    _, exponents = np.frexp(len(values) * np.abs(values).max(axis=0, initial=0.0) if bounds is None else bounds)
     return np.asarray(np.ldexp(np.rint(np.ldexp(values, _EXACT - exponents)), exponents - _EXACT))
 
 

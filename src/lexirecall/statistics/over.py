@@ -299,12 +299,17 @@ def _resampled_quantile(own: _Sorted, over: Over) -> _OfDraws:
     return quantiles
 
 
+def _for_draws(terms: FloatArray, number: int) -> FloatArray:
+    """Round terms, [n, 1], so that all sums of as many as are drawn are exact: that may be more than there are."""
+    return on_grid(terms, number * np.abs(terms).max(axis=0, initial=0.0))
+
+
 def _resampled_tail(own: _Sorted, over: Over) -> _OfDraws:
     needed = over.num_taken(np.arange(own.num_queries + 1))
     is_endless = np.isinf(own.values)
     terms = np.where(is_endless, 0.0, own.values)[:, None]
-    coarse = on_grid(terms, own.num_queries)
-    parts = np.concatenate([coarse, on_grid(terms - coarse, own.num_queries), is_endless[:, None]], axis=1)
+    coarse = _for_draws(terms, own.num_queries)
+    parts = np.concatenate([coarse, _for_draws(terms - coarse, own.num_queries), is_endless[:, None]], axis=1)
 
     def tails(draws: _Draws) -> FloatArray:
         k = needed[own.numbers(draws)]
