@@ -102,7 +102,7 @@ def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
 
 # Evaluation
 
-QRELS = {f"q{i}": {"a": 1, "b": 1} for i in range(12)} | {"q12": {"a": 0}}
+QRELS = {f"q{i}": {"a": 1, "b": 1} for i in range(12)} | {"q12": {"a": 0}, "q13": {"a": 0}}
 TYPES = {**{f"q{i}": ("easy", "hard", "odd")[i % 3] for i in range(10)}, "q12": "empty", "q99": "easy"}
 RUNS: dict[str, Any] = {
     "good": {q: [*[f"x{i}" for i in range(int(q[1:]) % 3)], "a", "b"] for q in QRELS},
