@@ -17,7 +17,7 @@ from lexirecall.manifest import Conventions
 from lexirecall.providers import members
 from lexirecall.segments import Segments
 from lexirecall.units import EXAMPLES, Pairing, Units, laid_out
-from lexirecall.units.unitmap import UnitMap
+from lexirecall.units.unitmap import UnitMap, numbered
 
 SUBTOPICS = "@subtopics"
 """Given in place of a map: the units are in the judgments, as the subtopics of TREC's diversity tasks are."""
@@ -64,12 +64,9 @@ class _Ids:
         texts, borders = list(judgments.items), judgments.offsets.tolist()
         requests, slots, numbers = list(judgments.request_ids), np.full(len(texts), -1), np.full(len(texts), -1)
         for q, request in enumerate(requests):
-            own = texts[borders[q] : borders[q + 1]]
-            slots[borders[q] : borders[q + 1]] = units.slots_of(request, own)
-            if (of := units.by_unit.get(None if units.is_common else request)) is not None:
-                known = np.fromiter((units.numbers.get(each, -1) for each in own), np.int64, len(own))
-                has_items = np.diff(of[0])[known] > 0
-                numbers[borders[q] : borders[q + 1]] = np.where((known >= 0) & has_items, known, -1)
+            own = slice(borders[q], borders[q + 1])
+            slots[own] = units.slots_of(request, texts[own])
+            numbers[own] = slots[own] if units.numbers is units.of(request) else units.numbers_of(request, texts[own])
         return cls(texts, Segments(judgments.offsets).owners, slots, numbers)
 
     def first(self, mask: BoolArray, most: int = EXAMPLES) -> list[bytes]:
@@ -121,10 +118,9 @@ def _pairs_of_units(ids: _Ids, judgments: Judgments, units: UnitMap, *, itself: 
         texts = [ids.texts[i] for i in alone.tolist()]
         names, own = _with_names(units, texts)
         row, numbers, items = np.concatenate([row, alone]), np.concatenate([numbers, own]), [*items, *texts]
-    coded: dict[bytes, int] = {}
-    which = np.array([coded.setdefault(item, len(coded)) for item in items], np.int64)
+    different, which = numbered(items)
     grades = judgments.grades[row]
-    made, at = laid_out(ids.requests[row], which, grades, list(coded), judgments)
+    made, at = laid_out(ids.requests[row], which, grades, different, judgments)
     return made, Pairing(at, numbers, grades, names)
 
 
@@ -149,21 +145,16 @@ def units_of_subtopics(given: Subtopics, name: str, conventions: Conventions) ->
     """
     empty: dict[bytes, dict[bytes, float]] = {request: {} for request in given.requests}
     like = Judgments.from_grades(empty, name=name, request_type=given.request_type)
-    request, item, unit = map(_numbered, (given.requests, given.items, given.units))
+    (_, request), (items_named, item), (units_named, unit) = map(numbered, (given.requests, given.items, given.units))
     grades: FloatArray = np.array(given.grades, np.float64)
-    items, at = laid_out(request, item, grades, list(dict.fromkeys(given.items)), like)
-    pairs = Pairing(at, unit, grades, list(dict.fromkeys(given.units)))
+    items, at = laid_out(request, item, grades, items_named, like)
+    pairs = Pairing(at, unit, grades, units_named)
     found = Units.of_pairs(items, pairs, conventions.unit_rule == "all", name=SUBTOPICS)
     positive = (grades > 0).tolist()
     requests, units, served = (
         list(compress(column, positive)) for column in (given.requests, given.units, given.items)
     )
     return items, found, UnitMap.of_columns(served, units, requests, name=name)
-
-
-def _numbered(texts: Sequence[bytes]) -> IntArray:
-    numbers: dict[bytes, int] = {}
-    return np.fromiter((numbers.setdefault(text, len(numbers)) for text in texts), np.int64, len(texts))
 
 
 def _without_items(name: str, without: Sequence[tuple[str, bytes]]) -> DataError:

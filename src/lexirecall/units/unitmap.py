@@ -54,13 +54,15 @@ class UnitMap:
         index: dict[bytes | None, dict[bytes, int]] = {}
         known: list[bytes] = []
         at = _slots(items, requests, index, known)
-        numbers: dict[bytes, int] = {}
-        codes = np.fromiter((numbers.setdefault(unit, len(numbers)) for unit in units), np.int64, len(units))
-        pairs = np.unique(at * len(numbers) + codes)
-        sizes = np.bincount(pairs // len(numbers), minlength=len(known))
-        needs_all = _rules(units, requests, rules, name)
-        made = cls(index, known, tuple(numbers), offsets_of(sizes), pairs % len(numbers), needs_all, name)
-        made.check_cycles()
+        names, codes = numbered(units) if requests is not None or units != items else (known, at)
+        if len(known) == len(at):  # each item has one unit: nothing to sort
+            pairs, sizes = codes, np.ones(len(at), np.int64)
+        else:
+            keys = np.unique(at * len(names) + codes)
+            pairs, sizes = keys % len(names), np.bincount(keys // len(names), minlength=len(known))
+        made = cls(index, known, names, offsets_of(sizes), pairs, _rules(units, requests, rules, name), name)
+        if names is not known:  # or each item stands for itself
+            made.check_cycles()
         return made
 
     @property
@@ -81,6 +83,15 @@ class UnitMap:
         """Return the slot of each item, -1 for items outside the map."""
         return list(map(self.of(request).get, items, repeat(-1)))
 
+    def numbers_of(self, request: bytes, units: Sequence[bytes]) -> IntArray:
+        """Return the number of each unit that has an item for a request, -1 for all others."""
+        numbers = np.fromiter(map(self.numbers.get, units, repeat(-1)), np.int64, len(units))
+        if self.is_common:
+            return numbers
+        if request not in self.by_unit:
+            return np.full(len(units), -1)
+        return np.where((numbers >= 0) & (np.diff(self.by_unit[request][0])[numbers] > 0), numbers, -1)
+
     def units_of(self, request: bytes, item: bytes) -> list[bytes]:
         """Return the units that an item stands for."""
         slot = self.of(request).get(item)
@@ -91,7 +102,9 @@ class UnitMap:
     @cached_property
     def numbers(self) -> Mapping[bytes, int]:
         """The number of each unit, by its name."""
-        return {name: number for number, name in enumerate(self.names)}
+        if self.names is self.items and self.is_common:
+            return self.slots[None]
+        return dict(zip(self.names, range(len(self.names)), strict=True))
 
     @cached_property
     def by_unit(self) -> Mapping[bytes | None, tuple[IntArray, IntArray]]:
@@ -130,9 +143,9 @@ def _slots(
 ) -> IntArray:
     """Return the slot of each row, and note new ones in the index and among the known items."""
     if requests is None:
-        slots = index.setdefault(None, {})
-        at = np.fromiter((slots.setdefault(item, len(slots)) for item in items), np.int64, len(items))
-        known += slots
+        names, at = numbered(items)
+        index[None] = dict(zip(names, range(len(names)), strict=True))
+        known += names
         return at
     rows = []
     for request, item in zip(requests, items, strict=True):
@@ -142,6 +155,20 @@ def _slots(
             known.append(item)
         rows.append(slots[item])
     return np.array(rows, np.int64)
+
+
+def numbered(texts: Sequence[bytes]) -> tuple[list[bytes], IntArray]:
+    """Return the different texts, and the number of each among them.
+
+    >>> names, numbers = numbered([b"b", b"a", b"b"])
+    >>> names, numbers.tolist()
+    ([b'b', b'a'], [0, 1, 0])
+    """
+    different = list(dict.fromkeys(texts))
+    if len(different) == len(texts):
+        return different, np.arange(len(texts))
+    index = dict(zip(different, range(len(different)), strict=True))
+    return different, np.fromiter(map(index.__getitem__, texts), np.int64, len(texts))
 
 
 def _rules(
