@@ -63,7 +63,7 @@ def _widths(text: bytes) -> list[int]:
     [2, 3]
     """
     signs = np.frombuffer(text + b"\n", np.uint8)
-    is_blank = np.isin(signs, np.frombuffer(b" \t\r\n\v\f", np.uint8))
+    is_blank = np.isin(np.arange(256), [*b" \t\r\n\v\f"])[signs]
     ends = np.flatnonzero(is_blank[1:] & ~is_blank[:-1]) + 1  # of fields
     counts = np.diff(np.searchsorted(ends, np.flatnonzero(signs == ord("\n")), side="right"), prepend=0)
     return [int(width) for width in np.unique(counts) if width]

@@ -62,12 +62,16 @@ class _Ids:
     @classmethod
     def of(cls, judgments: Judgments, units: UnitMap) -> "_Ids":
         texts, borders = list(judgments.items), judgments.offsets.tolist()
+        owners = Segments(judgments.offsets).owners
+        if units.is_common:
+            slots = np.array(units.slots_of(b"", texts), np.int64)
+            return cls(texts, owners, slots, slots if units.is_identity else units.numbers_of(b"", texts))
         requests, slots, numbers = list(judgments.request_ids), np.full(len(texts), -1), np.full(len(texts), -1)
         for q, request in enumerate(requests):
             own = slice(borders[q], borders[q + 1])
             slots[own] = units.slots_of(request, texts[own])
-            numbers[own] = slots[own] if units.numbers is units.of(request) else units.numbers_of(request, texts[own])
-        return cls(texts, Segments(judgments.offsets).owners, slots, numbers)
+            numbers[own] = units.numbers_of(request, texts[own])
+        return cls(texts, owners, slots, numbers)
 
     def first(self, mask: BoolArray, most: int = EXAMPLES) -> list[bytes]:
         """Return the first ids under a mask."""
@@ -120,7 +124,7 @@ def _pairs_of_units(ids: _Ids, judgments: Judgments, units: UnitMap, *, itself: 
         row, numbers, items = np.concatenate([row, alone]), np.concatenate([numbers, own]), [*items, *texts]
     different, which = numbered(items)
     grades = judgments.grades[row]
-    made, at = laid_out(ids.requests[row], which, grades, different, judgments)
+    made, at = laid_out(ids.requests[row], which, grades, list(different), judgments)
     return made, Pairing(at, numbers, grades, names)
 
 
@@ -147,8 +151,8 @@ def units_of_subtopics(given: Subtopics, name: str, conventions: Conventions) ->
     like = Judgments.from_grades(empty, name=name, request_type=given.request_type)
     (_, request), (items_named, item), (units_named, unit) = map(numbered, (given.requests, given.items, given.units))
     grades: FloatArray = np.array(given.grades, np.float64)
-    items, at = laid_out(request, item, grades, items_named, like)
-    pairs = Pairing(at, unit, grades, units_named)
+    items, at = laid_out(request, item, grades, list(items_named), like)
+    pairs = Pairing(at, unit, grades, list(units_named))
     found = Units.of_pairs(items, pairs, conventions.unit_rule == "all", name=SUBTOPICS)
     positive = (grades > 0).tolist()
     requests, units, served = (

@@ -25,6 +25,8 @@ class UnitMap:
     """Of each slot."""
     names: Sequence[bytes]
     """Of the units, by their number."""
+    numbers: Mapping[bytes, int]
+    """The number of each unit, by its name."""
     offsets: IntArray
     units: IntArray
     """Those of slot s are units[offsets[s] : offsets[s + 1]]."""
@@ -54,13 +56,15 @@ class UnitMap:
         index: dict[bytes | None, dict[bytes, int]] = {}
         known: list[bytes] = []
         at = _slots(items, requests, index, known)
-        names, codes = numbered(units) if requests is not None or units != items else (known, at)
+        by_name, codes = numbered(units) if requests is not None or units != items else (index[None], at)
+        names = known if by_name is index.get(None) else list(by_name)
         if len(known) == len(at):  # each item has one unit: nothing to sort
             pairs, sizes = codes, np.ones(len(at), np.int64)
         else:
             keys = np.unique(at * len(names) + codes)
             pairs, sizes = keys % len(names), np.bincount(keys // len(names), minlength=len(known))
-        made = cls(index, known, names, offsets_of(sizes), pairs, _rules(units, requests, rules, name), name)
+        rule = _rules(units, requests, rules, name)
+        made = cls(index, known, names, by_name, offsets_of(sizes), pairs, rule, name)
         if names is not known:  # or each item stands for itself
             made.check_cycles()
         return made
@@ -69,6 +73,11 @@ class UnitMap:
     def is_common(self) -> bool:
         """Whether it holds for all requests."""
         return None in self.slots
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether each item stands for itself, and only for itself, for all requests."""
+        return self.names is self.items
 
     @property
     def num_slots(self) -> int:
@@ -98,13 +107,6 @@ class UnitMap:
         if slot is None:
             return []
         return [self.names[unit] for unit in self.units[self.offsets[slot] : self.offsets[slot + 1]].tolist()]
-
-    @cached_property
-    def numbers(self) -> Mapping[bytes, int]:
-        """The number of each unit, by its name."""
-        if self.names is self.items and self.is_common:
-            return self.slots[None]
-        return dict(zip(self.names, range(len(self.names)), strict=True))
 
     @cached_property
     def by_unit(self) -> Mapping[bytes | None, tuple[IntArray, IntArray]]:
@@ -143,9 +145,8 @@ def _slots(
 ) -> IntArray:
     """Return the slot of each row, and note new ones in the index and among the known items."""
     if requests is None:
-        names, at = numbered(items)
-        index[None] = dict(zip(names, range(len(names)), strict=True))
-        known += names
+        index[None], at = numbered(items)
+        known += index[None]
         return at
     rows = []
     for request, item in zip(requests, items, strict=True):
@@ -157,18 +158,18 @@ def _slots(
     return np.array(rows, np.int64)
 
 
-def numbered(texts: Sequence[bytes]) -> tuple[list[bytes], IntArray]:
-    """Return the different texts, and the number of each among them.
+def numbered(texts: Sequence[bytes]) -> tuple[dict[bytes, int], IntArray]:
+    """Give the different texts numbers, in the order in which they appear; return also the number of each text.
 
-    >>> names, numbers = numbered([b"b", b"a", b"b"])
-    >>> names, numbers.tolist()
-    ([b'b', b'a'], [0, 1, 0])
+    >>> index, numbers = numbered([b"b", b"a", b"b"])
+    >>> index, numbers.tolist()
+    ({b'b': 0, b'a': 1}, [0, 1, 0])
     """
-    different = list(dict.fromkeys(texts))
-    if len(different) == len(texts):
-        return different, np.arange(len(texts))
-    index = dict(zip(different, range(len(different)), strict=True))
-    return different, np.fromiter(map(index.__getitem__, texts), np.int64, len(texts))
+    index = dict(zip(texts, range(len(texts)), strict=True))
+    if len(index) == len(texts):
+        return index, np.arange(len(texts))
+    index = dict(zip(index, range(len(index)), strict=True))
+    return index, np.fromiter(map(index.__getitem__, texts), np.int64, len(texts))
 
 
 def _rules(
