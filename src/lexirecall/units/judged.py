@@ -2,7 +2,8 @@
 
 Belongs here: the step from judgments and a map to the items that readers look for and the units that these serve.
 
-It is decided over the relevant ids. If all of them are items of the map, items are judged; if all are units, units are.
+It is decided over the relevant ids. If all of them are units, units are judged. If none of them is a unit and nothing
+else, items are: those outside the map serve no unit, and are counted.
 """
 
 from collections.abc import Sequence
@@ -174,8 +175,12 @@ def _judged_as(ids: _Ids, judgments: Judgments, units: UnitMap, *, itself: bool)
     relevant = judgments.grades > 0
     is_item, is_unit = ids.slots >= 0, ids.numbers >= 0
     neither = relevant & ~is_item & ~is_unit
-    asked = relevant & ~neither if itself else relevant
-    fits = [reading for reading, fit in (("items", is_item), ("units", is_unit)) if fit[asked].all()]
+    if not relevant.any():
+        return "items"
+    # an id outside the map may be an item that serves no unit, but not a unit, unless it serves itself
+    as_items = bool((is_item | neither)[relevant].all() and (is_item & relevant).any())
+    as_units = bool((is_unit | (neither & itself))[relevant].all() and (is_unit & relevant).any())
+    fits = [reading for reading, fit in (("items", as_items), ("units", as_units)) if fit]
     if len(fits) == 1:
         return fits[0]
     if fits:
