@@ -36,6 +36,9 @@ READING = (
     "--judged-only --depth 5", "--score-dtype float64", "--score-dtype float32", "--duplicates error",
     "--duplicates first", "--duplicates best", "--imputation pessimistic", "--imputation optimistic",
     "--imputation optimistic --depth 4", "--imputation paper", "--imputation paper --corpus-size 100",
+    "--units units.tsv", "--units units.tsv --unit-rule any --count items --judged items --unmapped none",
+    "--units units.tsv --unit-rule all", "--units units.tsv --count units", "--units units.tsv --unmapped itself",
+    "--units units.tsv --judged units", "--units @subtopics", "--count units",
     "--columns grade=rel", "--level 0", "--level 9", "--level x", "--depth 0", "--ties none", "--columns grade",
 )  # fmt: skip
 TESTING = (
@@ -245,6 +248,7 @@ def write_collection() -> None:
     Path("empty.tsv").write_text("")
     Path("strange.tsv").write_text("301 easy\n302 hard\n")
     Path("twice.tsv").write_text("q1 easy\nq2 hard\nq1 hard\n")
+    Path("units.tsv").write_text("".join(f"d{i}\tpage{i // 2}\n" for i in range(8)))
     Path("odd.txt").write_text("=q 0 +a 1\n=q 0 b 1\n@r 0 c 1\n")
     Path("odd.run").write_text("=q Q0 +a 1 2 t\n=q Q0 x 1 1 t\n@r Q0 c 1 1 t\n")
     Path("even.run").write_text("=q Q0 b 1 2 t\n=q Q0 +a 1 1 t\n@r Q0 x 1 1 t\n")

@@ -350,7 +350,7 @@ def test_it_is_told_by_the_ids_whether_documents_or_units_are_judged() -> None:
             CHUNKS,
             "of the 2 relevant ids in qrels, 1 is a document of the map, 1 is a unit of it, 0 are neither",
         ),
-        ({"c1": 1, "zz": 1}, CHUNKS, "1 is neither, such as 'zz'"),
+        ({"d1": 1, "zz": 1}, CHUNKS, "0 are documents of the map, 1 is a unit of it, 1 is neither, such as 'zz'"),
         ({"y": 1, "z": 1}, CHUNKS, "none of the relevant ids is in the map"),
         ({"a": 1}, {"a": "b", "b": "c", "c": "a"}, "go round in a circle: 'a' is in 'b' is in 'c' is in 'a'"),
         ({"a": 1}, {}, "the map is empty"),
@@ -370,7 +370,7 @@ def test_a_judged_unit_that_no_document_serves_is_an_error() -> None:
 
 def test_relevant_documents_outside_the_map_are_counted() -> None:
     qrels, run = {"q": {"c1": 1, "lost": 1, "lost too": 1}}, {"q": ["lost", "c1"]}
-    scores = evaluate(qrels, run, ["R@1", "R@2"], units=CHUNKS, judged="items")
+    scores = evaluate(qrels, run, ["R@1", "R@2"], units=CHUNKS)
     assert scores.to_dict()["run"] == {"R@1": 0.0, "R@2": 1.0}
     assert [note.count for note in scores.notes if note.kind == "without unit"] == [2]
     itself = evaluate(qrels, run, ["R@1", "R@2"], units=CHUNKS, unmapped="itself")

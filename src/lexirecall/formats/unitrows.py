@@ -29,7 +29,7 @@ _FORMS = "document unit, query document unit, or either of them with any or all 
 def read_units(source: Source) -> UnitMap:
     """Read a map of units."""
     with damage_first(source):
-        columns = list(zip(*_fields(source), strict=True))
+        columns = _columns(source)
         has_rule = len(columns) == 4 or (len(columns) == 3 and {*columns[2]} <= {b"any", b"all"})
         rules = [rule.decode(errors="replace") for rule in columns.pop()] if has_rule else None
         if rules and (wrong := next((row for row, rule in enumerate(rules) if rule not in _RULES), None)) is not None:
@@ -40,19 +40,33 @@ def read_units(source: Source) -> UnitMap:
         return UnitMap.of_columns(items, units, requests, rules, name=source.name)
 
 
-def _fields(source: Source) -> list[list[bytes]]:
-    """Return the fields of all lines, of which each has the same number; the quick way first, if nothing is unusual."""
+def _columns(source: Source) -> list[list[bytes]]:
+    """Return the fields of all lines by column; each line has the same number. The quick way first."""
     text = source.read_whole()
     if b"#" not in text and b"\0" not in text and not text.startswith(BYTE_ORDER_MARK):
-        quick = [fields for fields in map(bytes.split, text.split(b"\n")) if fields]
-        if quick and {*map(len, quick)} in ({2}, {3}, {4}):
-            return quick
+        widths = _widths(text)
+        if len(widths) == 1 and 2 <= (width := widths[0]) <= 4:
+            words = text.split()
+            return [words[column::width] for column in range(width)]
     read = list(lines(source))
     width = len(read[0][1])
     for number, fields in read:
         if not 2 <= len(fields) <= 4 or len(fields) != width:
             raise wrong_fields(source, number, "unit", width if 2 <= width <= 4 else 2, _FORMS, fields, "")
-    return [fields for _, fields in read]
+    return [list(column) for column in zip(*(fields for _, fields in read), strict=True)]
+
+
+def _widths(text: bytes) -> list[int]:
+    r"""Return the different numbers of fields that lines have, blank lines left out.
+
+    >>> _widths(b"a b\n\n c d e\r\nf\tg")
+    [2, 3]
+    """
+    signs = np.frombuffer(text + b"\n", np.uint8)
+    is_blank = np.isin(np.arange(256), [*b" \t\r\n\v\f"])[signs]
+    ends = np.flatnonzero(is_blank[1:] & ~is_blank[:-1]) + 1  # of fields
+    counts = np.diff(np.searchsorted(ends, np.flatnonzero(signs == ord("\n")), side="right"), prepend=0)
+    return [int(width) for width in np.unique(counts) if width]
 
 
 def _not_a_rule(rule: str) -> str:

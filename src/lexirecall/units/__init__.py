@@ -184,11 +184,16 @@ def laid_out(
     >>> list(made.items), made.grades.tolist(), where.tolist()
     ([b'x', b'y'], [1.0, 0.0], [1, 0, 1])
     """
-    keys, first, inverse = np.unique(requests * max(len(names), 1) + numbers, return_index=True, return_inverse=True)
-    best = np.full(len(keys), -np.inf)
-    np.maximum.at(best, inverse, grades)
+    keys = requests * max(len(names), 1) + numbers
+    first = inverse = np.arange(len(keys))
+    best, ordered = grades, np.sort(keys)
+    if (ordered[1:] == ordered[:-1]).any():
+        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        best = np.full(len(first), -np.inf)
+        np.maximum.at(best, inverse, grades)
     owners = requests[first]
-    order = np.lexsort((first, ~(best > 0), owners))
+    in_order = owners * 2 + ~(best > 0)
+    order = np.arange(len(first)) if (np.diff(in_order) >= 0).all() else np.lexsort((first, in_order))
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     judgments = replace(

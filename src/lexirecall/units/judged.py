@@ -2,7 +2,8 @@
 
 Belongs here: the step from judgments and a map to the items that readers look for and the units that these serve.
 
-It is decided over the relevant ids. If all of them are items of the map, items are judged; if all are units, units are.
+It is decided over the relevant ids. If all of them are units, units are judged. If none of them is a unit and nothing
+else, items are: those outside the map serve no unit, and are counted.
 """
 
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from lexirecall.manifest import Conventions
 from lexirecall.providers import members
 from lexirecall.segments import Segments
 from lexirecall.units import EXAMPLES, Pairing, Units, laid_out
-from lexirecall.units.unitmap import UnitMap
+from lexirecall.units.unitmap import UnitMap, numbered
 
 SUBTOPICS = "@subtopics"
 """Given in place of a map: the units are in the judgments, as the subtopics of TREC's diversity tasks are."""
@@ -62,15 +63,16 @@ class _Ids:
     @classmethod
     def of(cls, judgments: Judgments, units: UnitMap) -> "_Ids":
         texts, borders = list(judgments.items), judgments.offsets.tolist()
+        owners = Segments(judgments.offsets).owners
+        if units.is_common:
+            slots = np.array(units.slots_of(b"", texts), np.int64)
+            return cls(texts, owners, slots, slots if units.is_identity else units.numbers_of(b"", texts))
         requests, slots, numbers = list(judgments.request_ids), np.full(len(texts), -1), np.full(len(texts), -1)
         for q, request in enumerate(requests):
-            own = texts[borders[q] : borders[q + 1]]
-            slots[borders[q] : borders[q + 1]] = units.slots_of(request, own)
-            if (of := units.by_unit.get(None if units.is_common else request)) is not None:
-                known = np.fromiter((units.numbers.get(each, -1) for each in own), np.int64, len(own))
-                has_items = np.diff(of[0])[known] > 0
-                numbers[borders[q] : borders[q + 1]] = np.where((known >= 0) & has_items, known, -1)
-        return cls(texts, Segments(judgments.offsets).owners, slots, numbers)
+            own = slice(borders[q], borders[q + 1])
+            slots[own] = units.slots_of(request, texts[own])
+            numbers[own] = units.numbers_of(request, texts[own])
+        return cls(texts, owners, slots, numbers)
 
     def counts(self, judgments: Judgments, units: UnitMap) -> "IdCounts":
         """Count the relevant ids."""
@@ -131,10 +133,9 @@ def _pairs_of_units(ids: _Ids, judgments: Judgments, units: UnitMap, *, itself: 
         texts = [ids.texts[i] for i in alone.tolist()]
         names, own = _with_names(units, texts)
         row, numbers, items = np.concatenate([row, alone]), np.concatenate([numbers, own]), [*items, *texts]
-    coded: dict[bytes, int] = {}
-    which = np.array([coded.setdefault(item, len(coded)) for item in items], np.int64)
+    different, which = numbered(items)
     grades = judgments.grades[row]
-    made, at = laid_out(ids.requests[row], which, grades, list(coded), judgments)
+    made, at = laid_out(ids.requests[row], which, grades, list(different), judgments)
     return made, Pairing(at, numbers, grades, names)
 
 
@@ -159,21 +160,16 @@ def units_of_subtopics(given: Subtopics, name: str, conventions: Conventions) ->
     """
     empty: dict[bytes, dict[bytes, float]] = {request: {} for request in given.requests}
     like = Judgments.from_grades(empty, name=name, request_type=given.request_type)
-    request, item, unit = map(_numbered, (given.requests, given.items, given.units))
+    (_, request), (items_named, item), (units_named, unit) = map(numbered, (given.requests, given.items, given.units))
     grades: FloatArray = np.array(given.grades, np.float64)
-    items, at = laid_out(request, item, grades, list(dict.fromkeys(given.items)), like)
-    pairs = Pairing(at, unit, grades, list(dict.fromkeys(given.units)))
+    items, at = laid_out(request, item, grades, list(items_named), like)
+    pairs = Pairing(at, unit, grades, list(units_named))
     found = Units.of_pairs(items, pairs, conventions.unit_rule == "all", name=SUBTOPICS)
     positive = (grades > 0).tolist()
     requests, units, served = (
         list(compress(column, positive)) for column in (given.requests, given.units, given.items)
     )
     return items, found, UnitMap.of_columns(served, units, requests, name=name)
-
-
-def _numbered(texts: Sequence[bytes]) -> IntArray:
-    numbers: dict[bytes, int] = {}
-    return np.fromiter((numbers.setdefault(text, len(numbers)) for text in texts), np.int64, len(texts))
 
 
 def without_items(name: str, without: Sequence[tuple[str, str | bytes]], total: int) -> DataError:
@@ -208,8 +204,12 @@ class IdCounts:
         >>> IdCounts(3, 0, 3, 0, None, (), ()).judged("units", "qrels", itself=False)
         'units'
         """
-        known = self.total - self.neither if itself else self.total
-        fits = [name for name, number in (("items", self.items), ("units", self.units)) if number == known]
+        if not self.total:
+            return "items"
+        # an id outside the map may be an item that serves no unit, but not a unit, unless it serves itself
+        as_items = self.items > 0 and self.items + self.neither == self.total
+        as_units = self.units > 0 and self.units + (self.neither if itself else 0) == self.total
+        fits = [name for name, fit in (("items", as_items), ("units", as_units)) if fit]
         if len(fits) == 1 or (fits and self.ambiguous is None):
             return fits[0]
         if self.ambiguous is not None and fits:

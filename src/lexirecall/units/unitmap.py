@@ -25,6 +25,8 @@ class UnitMap:
     """Of each slot."""
     names: Sequence[bytes]
     """Of the units, by their number."""
+    numbers: Mapping[bytes, int]
+    """The number of each unit, by its name."""
     offsets: IntArray
     units: IntArray
     """Those of slot s are units[offsets[s] : offsets[s + 1]]."""
@@ -54,19 +56,28 @@ class UnitMap:
         index: dict[bytes | None, dict[bytes, int]] = {}
         known: list[bytes] = []
         at = _slots(items, requests, index, known)
-        numbers: dict[bytes, int] = {}
-        codes = np.fromiter((numbers.setdefault(unit, len(numbers)) for unit in units), np.int64, len(units))
-        pairs = np.unique(at * len(numbers) + codes)
-        sizes = np.bincount(pairs // len(numbers), minlength=len(known))
-        needs_all = _rules(units, requests, rules, name)
-        made = cls(index, known, tuple(numbers), offsets_of(sizes), pairs % len(numbers), needs_all, name)
-        made.check_cycles()
+        by_name, codes = numbered(units) if requests is not None or units != items else (index[None], at)
+        names = known if by_name is index.get(None) else list(by_name)
+        if len(known) == len(at):  # each item has one unit: nothing to sort
+            pairs, sizes = codes, np.ones(len(at), np.int64)
+        else:
+            keys = np.unique(at * len(names) + codes)
+            pairs, sizes = keys % len(names), np.bincount(keys // len(names), minlength=len(known))
+        rule = _rules(units, requests, rules, name)
+        made = cls(index, known, names, by_name, offsets_of(sizes), pairs, rule, name)
+        if names is not known:  # or each item stands for itself
+            made.check_cycles()
         return made
 
     @property
     def is_common(self) -> bool:
         """Whether it holds for all requests."""
         return None in self.slots
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether each item stands for itself, and only for itself, for all requests."""
+        return self.names is self.items
 
     @property
     def num_slots(self) -> int:
@@ -81,17 +92,21 @@ class UnitMap:
         """Return the slot of each item, -1 for items outside the map."""
         return list(map(self.of(request).get, items, repeat(-1)))
 
+    def numbers_of(self, request: bytes, units: Sequence[bytes]) -> IntArray:
+        """Return the number of each unit that has an item for a request, -1 for all others."""
+        numbers = np.fromiter(map(self.numbers.get, units, repeat(-1)), np.int64, len(units))
+        if self.is_common:
+            return numbers
+        if request not in self.by_unit:
+            return np.full(len(units), -1)
+        return np.where((numbers >= 0) & (np.diff(self.by_unit[request][0])[numbers] > 0), numbers, -1)
+
     def units_of(self, request: bytes, item: bytes) -> list[bytes]:
         """Return the units that an item stands for."""
         slot = self.of(request).get(item)
         if slot is None:
             return []
         return [self.names[unit] for unit in self.units[self.offsets[slot] : self.offsets[slot + 1]].tolist()]
-
-    @cached_property
-    def numbers(self) -> Mapping[bytes, int]:
-        """The number of each unit, by its name."""
-        return {name: number for number, name in enumerate(self.names)}
 
     @cached_property
     def by_unit(self) -> Mapping[bytes | None, tuple[IntArray, IntArray]]:
@@ -130,9 +145,8 @@ def _slots(
 ) -> IntArray:
     """Return the slot of each row, and note new ones in the index and among the known items."""
     if requests is None:
-        slots = index.setdefault(None, {})
-        at = np.fromiter((slots.setdefault(item, len(slots)) for item in items), np.int64, len(items))
-        known += slots
+        index[None], at = numbered(items)
+        known += index[None]
         return at
     rows = []
     for request, item in zip(requests, items, strict=True):
@@ -142,6 +156,20 @@ def _slots(
             known.append(item)
         rows.append(slots[item])
     return np.array(rows, np.int64)
+
+
+def numbered(texts: Sequence[bytes]) -> tuple[dict[bytes, int], IntArray]:
+    """Give the different texts numbers, in the order in which they appear; return also the number of each text.
+
+    >>> index, numbers = numbered([b"b", b"a", b"b"])
+    >>> index, numbers.tolist()
+    ({b'b': 0, b'a': 1}, [0, 1, 0])
+    """
+    index = dict(zip(texts, range(len(texts)), strict=True))
+    if len(index) == len(texts):
+        return index, np.arange(len(texts))
+    index = dict(zip(index, range(len(index)), strict=True))
+    return index, np.fromiter(map(index.__getitem__, texts), np.int64, len(texts))
 
 
 def _rules(
