@@ -14,6 +14,7 @@ from command import Outcome
 from lexirecall import explain
 from lexirecall.errors import UsageError
 from lexirecall.statistics.deciding import deciding_requests, worst_requests
+from lexirecall.statistics.over import Over
 from strategies import quick
 
 Command = Callable[..., Outcome]
@@ -44,7 +45,7 @@ def test_no_fewer_requests_would_do(differences: list[float]) -> None:
 @given(values=st.lists(st.sampled_from([0.0, 0.5, 1.0]), max_size=30), share=st.sampled_from(["0.1", "0.07", "1"]))
 @quick(100)
 def test_the_worst_share_has_the_lowest_values(values: list[float], share: str) -> None:
-    worst = worst_requests(np.array(values), float(share))
+    worst = worst_requests(np.array(values), Over.parse(f"tail:{share}"))
     assert [values[q] for q in worst] == naive.worst_share(values, share)
 
 
@@ -60,7 +61,7 @@ query     new     old  difference
 q0     1.0000  0.2500     +0.7500
 q1     1.0000  0.5000     +0.5000
 
-Over its own worst 10% of the queries (1 of 10), new has a mean of 0.5000 and old of 0.2500. The two tails have 0 \
+Over its own worst 10 % of the queries (1 of 10), new has a mean of 0.5000 and old of 0.2500. The two tails have 0 \
 queries in common.
 
 6 more queries have the value 0.5000 in new, as the last of its tail has: the first ones in the order of the judgments \

@@ -345,6 +345,25 @@ def test_charts_have_marks(look: Open) -> None:
     assert opened.count("#request .strip path.dots") == len(ORDER)
 
 
+def test_the_tail_has_a_line_for_each_run_and_its_values_in_a_table(show: Open) -> None:
+    opened = show(fragment="#a=deep.run&b=precise.run&m=AP")
+    assert opened.count("#pair svg path.steps") == 2
+    told = opened.text("#pair h3:has-text('Where the tail differs') + .note")
+    scores = evaluate(DEMO.qrels, DEMO.runs, ["AP"])
+    values = {run: sorted(scores.values[s, :, 0].tolist()) for s, run in enumerate(scores.runs)}
+    means = [f"{number(sum(values[run][:3]) / 3)} (3 queries)" for run in ("deep.run", "precise.run")]
+    assert f"deep.run has a mean of {means[0]} and precise.run of {means[1]}" in told
+    opened.page.locator("#pair summary", has_text="The values that are drawn").click()
+    with opened.page.expect_download() as started:
+        opened.page.locator("#pair details button.save").first.click()
+    rows = [*csv.DictReader(started.value.path().read_text(encoding="utf-8").splitlines())]
+    for run in ("deep.run", "precise.run"):
+        assert [float(row[f"value of {run}"]) for row in rows] == pytest.approx(values[run], rel=1e-4)
+    opened.page.fill("#filter-requests", "nothing is called so")
+    opened.wait()
+    assert opened.count("#pair svg path.steps:visible") == 0
+
+
 # Leaderboard
 
 
@@ -601,7 +620,7 @@ def saved(opened: Opened, button: str) -> tuple[str, str]:
 def test_every_chart_and_table_saves_itself(look: Open) -> None:
     opened = look("drawn")
     assert opened.count(".chart:not(:has(.save))") == 0
-    assert opened.count(".save[aria-label^='save SVG']") == 6
+    assert opened.count(".save[aria-label^='save SVG']") == 7
     assert opened.page.evaluate(
         """[...document.querySelectorAll("table")].filter(each =>
             !each.closest(".table, .scroll")?.parentElement.querySelector(".save")).length"""

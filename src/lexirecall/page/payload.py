@@ -25,6 +25,8 @@ from lexirecall.page.rankings import found_documents, lengths_of_relevant, relev
 from lexirecall.page.recall import RECALLS, depths_to, mean_recall, median_depths
 from lexirecall.page.rounding import rounded
 from lexirecall.preferences import Preference
+from lexirecall.statistics.over import over_queries
+from lexirecall.verbs.deciding import TAIL
 from lexirecall.version import VERSION
 
 FORM = 1
@@ -65,6 +67,7 @@ def build_payload(
         "alpha": findings.testing.alpha,
         "systems": systems,
         **_leaderboard(findings),
+        "tail": _tail(findings),
         "requests": cut.names(findings.positions.requests[q] for q in requests.tolist()),
         "measures": list(_measures(findings)),
         "values": [[*column, *rest] for column in _values(findings, best, requests)],
@@ -125,6 +128,16 @@ def _leaderboard(findings: Findings) -> dict[str, Any]:
         "best": [[(r, c) in table.best for c in columns] for r in range(len(places))],
         **_intervals(findings),
     }
+
+
+def _tail(findings: Findings) -> dict[str, Any]:
+    """Return the mean of each system's own worst requests under each measure, and how many these are."""
+    scores, places = findings.scores, findings.places
+    directions = np.array([row.direction for row in scores.measures])
+    values = scores.values[places]
+    means = over_queries(values, TAIL, directions=directions)
+    sizes = TAIL.num_taken(np.count_nonzero(~np.isnan(values), axis=1))
+    return {"share": TAIL.share, "means": rounded(means, _ALL_DIGITS), "sizes": sizes.tolist()}
 
 
 def _intervals(findings: Findings) -> dict[str, Any]:

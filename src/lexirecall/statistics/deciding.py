@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from lexirecall.judgments import FloatArray, IntArray
-from lexirecall.measures.recall_level import needed_for_recall
+from lexirecall.statistics.over import Over
 
 
 def deciding_requests(differences: FloatArray) -> IntArray:
@@ -37,11 +37,11 @@ def deciding_requests(differences: FloatArray) -> IntArray:
     return order[:low]
 
 
-def worst_requests(values: FloatArray, share: float) -> IntArray:
-    """Return the requests with the lowest values, ceil(share · Q) of them, the lowest first; equal ones as given.
+def worst_requests(values: FloatArray, tail: Over) -> IntArray:
+    """Return the requests in a tail, those with the lowest values, the lowest first; equal ones are as given.
 
-    >>> worst_requests(np.array([0.5, 0.0, 1.0, 0.0]), 0.3).tolist()
+    >>> worst_requests(np.array([0.5, 0.0, 1.0, 0.0]), Over.parse("tail:0.3")).tolist()
     [1, 3]
     """
-    number = int(needed_for_recall(share, np.array([len(values)]))[0])
+    number = tail.num_taken(np.array([len(values)])).item()
     return np.argsort(values, kind="stable")[:number]

@@ -19,13 +19,14 @@ from lexirecall.names import Evaluable, parse_preference
 from lexirecall.positions import Positions
 from lexirecall.preferences import Preference
 from lexirecall.statistics.deciding import deciding_requests, worst_requests
+from lexirecall.statistics.over import Over
 from lexirecall.tables import Table, defined, number, render
 from lexirecall.text import visible
 from lexirecall.verbs.evaluate import values_of
 from lexirecall.verbs.rank import compared_pairs
 
-TAIL = 0.1
-"""The share of the queries that makes up a tail."""
+TAIL = Over.parse("tail:0.1")
+"""Which of the queries make up a tail."""
 _COLUMNS = ("query", "value_a", "value_b", "difference", "decides", "tail_a", "tail_b")
 
 
@@ -79,8 +80,8 @@ would be 0 or reversed.
     @cached_property
     def tails(self) -> tuple[IntArray, ...]:
         """Each run's own worst tenth of the queries, the worst first; none for a preference."""
-        share = TAIL if self.has_values else 0.0
-        return tuple(worst_requests(self.measure.direction * own, share) for own in self.values)
+        worst = tuple(worst_requests(self.measure.direction * own, TAIL) for own in self.values)
+        return worst if self.has_values else tuple(tail[:0] for tail in worst)
 
     @property
     def by_size(self) -> list[int]:
@@ -143,10 +144,10 @@ would be 0 or reversed.
         size = len(self.tails[0])
         means = [self._mean(own[tail]) for own, tail in zip(self.values, self.tails, strict=True)]
         shared = len(np.intersect1d(self.tails[0], self.tails[1]))
+        which = f"its own worst {100 * TAIL.share:.0f} % of the queries ({size:,} of {len(self.queries):,})"
         yield (
-            f"Over its own worst {TAIL:.0%} of the queries ({size:,} of {len(self.queries):,}), {self.runs[0]} has a "
-            f"mean of {means[0]} and {self.runs[1]} of {means[1]}. The two tails have {counted(shared, 'query')} in "
-            "common."
+            f"Over {which}, {self.runs[0]} has a mean of {means[0]} and {self.runs[1]} of {means[1]}. The two tails "
+            f"have {counted(shared, 'query')} in common."
         )
         for run, own, tail in zip(self.runs, self.values, self.tails, strict=True):
             if more := int((own == own[tail[-1]]).sum() - (own[tail] == own[tail[-1]]).sum()):

@@ -2,7 +2,8 @@
 
 import { visible } from "./text.js";
 import { byId } from "./elements.js";
-import { D, setData, unpack } from "./data.js";
+import { unpack } from "./payload.js";
+import { D, setData } from "./data.js";
 import {
   change,
   currentAddress,
