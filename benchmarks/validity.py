@@ -26,7 +26,7 @@ from validity_page import write
 
 from lexirecall.judgments import BoolArray, FloatArray, IntArray, Judgments
 from lexirecall.manifest import Conventions
-from lexirecall.positions import Positions, SystemPositions, Tracks
+from lexirecall.positions import Positions
 from lexirecall.preferences import LEXI_RECALL
 from lexirecall.progress import Progress
 from lexirecall.segments import Segments
@@ -36,6 +36,7 @@ from lexirecall.statistics.hsd import randomized_tukey_hsd, tukey_hsd
 from lexirecall.statistics.maxt import max_t
 from lexirecall.statistics.paired import paired_t, randomization, sign_test, wilcoxon
 from lexirecall.statistics.proportions import preference_interval
+from lexirecall.tracks import SystemPositions, Tracks
 
 RESULTS = Path(__file__).parent / "validity"
 PAGE = Path(__file__).parent.parent / "docs" / "validity.md"

@@ -28,7 +28,7 @@ from lexirecall.formats.source import Source
 from lexirecall.formats.trec import project_text, read_qrels
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions
-from lexirecall.positions import SystemPositions, Tracks
+from lexirecall.tracks import SystemPositions, Tracks
 
 CRASH = "crash"
 LONGEST = lines.LONGEST_LINE

@@ -76,6 +76,16 @@ def grades_shown(
     return [grade for grade in grades if grade is not None and grade >= 0] if judged_only else grades
 
 
+def places_in_units(items: Sequence[str], units: Mapping[str, Sequence[str]]) -> list[int]:
+    """Return the place of each item: it takes a new one if it brings a unit that has not appeared, or is of none."""
+    places, seen = [0], set[str]()
+    for item in items:
+        mapped = units.get(item) or ()
+        places.append(places[-1] + (not mapped or not seen.issuperset(mapped)))
+        seen.update(mapped)
+    return places[1:]
+
+
 # From a ranked list of grades to positions
 
 
@@ -149,6 +159,16 @@ def precision(case: Case, cutoff: int) -> float:
 
 def success(case: Case, cutoff: int) -> float:
     return float(any(p <= cutoff for p in case.found))
+
+
+def all_found(case: Case, cutoff: int) -> float:
+    return float(case.m > 0 and sum(p <= cutoff for p in case.found) == case.m)
+
+
+def reached(case: Case, cutoff: int, r: float = 0.9) -> float:
+    """Whether so many are found that their share is r or more, in exact decimals."""
+    found = sum(p <= cutoff for p in case.found)
+    return float(case.m > 0 and found >= Fraction(str(r)) * case.m)
 
 
 def r_precision(case: Case) -> float:
@@ -347,15 +367,16 @@ def linear_exposure(case: Case) -> float:
 
 MEASURES: dict[str, Callable[..., float]] = {
     "AP": ap, "RR": rr, "RBP": rbp, "R": recall, "P": precision, "Success": success, "Rprec": r_precision,
-    "TSE": tse, "SL1": sl1, "SL3": sl3, "LastRel": last_rel, "RE": recall_error, "Depth": depth_at_recall, "WSS": wss,
-    "Linear": linear_exposure, "nDCG": ndcg, "ERR": err,
+    "All": all_found, "Reached": reached, "TSE": tse, "SL1": sl1, "SL3": sl3, "LastRel": last_rel, "RE": recall_error,
+    "Depth": depth_at_recall, "WSS": wss, "Linear": linear_exposure, "nDCG": ndcg, "ERR": err,
     "NumRet": num_ret, "NumRel": lambda case: case.m, "NumRelRet": lambda case: case.num_found,
     "SetP": set_p, "SetR": set_r, "SetF": set_f,
     "Bpref": bpref, "infAP": inf_ap, "Judged": judged_at, "IPrec": iprec,
     "LexiRecallPercentile": lexirecall_percentile, "LexiRecallBits": lexirecall_bits,
     "MetricLexiRecall": metric_lexirecall,
 }  # fmt: skip
-"""Of every measure a function of one ranking and the settings; those of providers are in PROVIDER_MEASURES."""
+"""Of every measure a function of one ranking and the settings; those of providers are in PROVIDER_MEASURES, those of
+units in DIVERSITY_MEASURES."""
 
 
 def value(name: str, settings: Mapping[str, Any], case: Case) -> float:
@@ -618,6 +639,47 @@ def worst_provider_overall(shares: list[dict[str, float]]) -> list[list[float]]:
 
 PROVIDER_MEASURES = {"WorstProvider": worst_provider, "WorstProviderOverall": worst_provider_overall}
 """Of every measure of providers a function of their exposures for each request: the lists of values that are right."""
+
+
+# Diversity: what each document of a list covers, as a set of units
+
+
+def novel_gains(covered: Sequence[set[str]], alpha: float) -> list[float]:
+    """What each document gains: a unit that c documents above it cover is worth (1 - alpha)^c."""
+    return [
+        sum((1 - alpha) ** sum(unit in above for above in covered[:place]) for unit in units)
+        for place, units in enumerate(covered)
+    ]
+
+
+def greedy_order(covers: Mapping[str, set[str]], alpha: float) -> list[set[str]]:
+    """Put the document that gains most at each place; of equal ones the one with the highest id."""
+    chosen: list[str] = []
+    while len(chosen) < len(covers):
+        above = [covers[item] for item in chosen]
+        gains = {item: novel_gains([*above, covers[item]], alpha)[-1] for item in covers if item not in chosen}
+        most = max(gains.values())
+        chosen.append(max((item for item in gains if gains[item] > most - 1e-9), key=str.encode))
+    return [covers[item] for item in chosen]
+
+
+def subtopic_recall(covered: Sequence[set[str]], covers: Mapping[str, set[str]], cutoff: int) -> float:
+    return ratio(len(set().union(*covered[:cutoff])), len(set().union(*covers.values())))
+
+
+def alpha_ndcg(covered: Sequence[set[str]], covers: Mapping[str, set[str]], cutoff: int, alpha: float = 0.5) -> float:
+    gained, ideal = (discounted(novel_gains(order, alpha), cutoff) for order in (covered, greedy_order(covers, alpha)))
+    return ratio(gained, ideal)
+
+
+def err_ia(covered: Sequence[set[str]], covers: Mapping[str, set[str]], cutoff: int) -> float:
+    gained = sum(gain / place for place, gain in enumerate(novel_gains(covered, 0.5), 1) if place <= cutoff)
+    num_units = len(set().union(*covers.values()))
+    return ratio(gained, num_units * sum(0.5 ** (place - 1) / place for place in range(1, cutoff + 1)))
+
+
+DIVERSITY_MEASURES = {"StRecall": subtopic_recall, "alpha_nDCG": alpha_ndcg, "ERR_IA": err_ia}
+"""Of every measure of units a function of what a list covers, what each relevant document covers, and the settings."""
 
 
 # One order of systems; a profile says of each request who takes part, and whom each prefers to whom

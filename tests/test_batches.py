@@ -11,13 +11,17 @@ import pytest
 import lexirecall
 from lexirecall import project
 from lexirecall.engines import batches
-from lexirecall.engines.batches import Layout
+from lexirecall.engines.batches import Layout, UnitsOfBatches
 from lexirecall.engines.kernels import Asked, Kernel, RowKernel, total_of
 from lexirecall.manifest import Conventions, Policies
 from lexirecall.names import parse_names
-from lexirecall.positions import Positions, Tracks
+from lexirecall.positions import Positions
 from lexirecall.statistics.paired import ADDED_UP
+from lexirecall.text import to_text
+from lexirecall.tracks import Tracks
+from lexirecall.units import WholeMap
 from lexirecall.verbs.compare import conclude
+from lexirecall.verbs.evaluate import Valued
 from lexirecall.verbs.testing import Testing
 from table import all_measures, all_preferences, needs_size
 
@@ -26,7 +30,7 @@ pa = pytest.importorskip("pyarrow")
 SYSTEMS = ("one", "two", "three")
 
 
-def collection(seed: int, ties: str = "trec") -> Positions:
+def collection(seed: int, ties: str = "trec", **options: Any) -> Positions:
     """Return the positions of all judged items in random runs with ties, some of them without an answer."""
     chance = random.Random(seed)  # noqa: S311 - a collection is not a secret
     items = [f"d{i}" for i in range(9)]
@@ -42,7 +46,7 @@ def collection(seed: int, ties: str = "trec") -> Positions:
         }
         for name in SYSTEMS
     }
-    return project(qrels, runs, ties=ties, needs_judged=True)
+    return project(qrels, runs, ties=ties, needs_judged=True, **options)
 
 
 def found_by(tracks: Tracks, segment: int, first: int) -> list[dict[str, int]]:
@@ -53,6 +57,21 @@ def found_by(tracks: Tracks, segment: int, first: int) -> list[dict[str, int]]:
     return [{name: int(values[k]) for name, values in columns.items()} for k in range(start, stop)]
 
 
+def units_of(positions: Positions, item: int) -> list[dict[str, Any]]:
+    """Return the units of a judged item as an engine would give them."""
+    if (units := positions.units) is None:
+        return []
+    start, stop = units.offsets[item : item + 2]
+    return [
+        {
+            "unit": to_text(units.judgments.items[units.units[k]]),
+            "grade": float(units.grades[k]),
+            "needs_all": bool(units.needs_all[units.units[k]]),
+        }
+        for k in range(start, stop)
+    ]
+
+
 def as_batch(positions: Positions, seed: int) -> Any:
     """Write positions as an engine would, in any order; what is missing is null."""
     chance = random.Random(seed)  # noqa: S311
@@ -60,7 +79,10 @@ def as_batch(positions: Positions, seed: int) -> Any:
     judgments, num_requests = positions.judgments, len(positions.requests)
     assert positions.others is not None
     for q, (start, stop) in enumerate(pairwise(judgments.offsets.tolist())):
-        judged = [{"place": k - start + 1, "grade": float(judgments.grades[k])} for k in range(start, stop)]
+        judged = [
+            {"place": k - start + 1, "grade": float(judgments.grades[k]), "units": units_of(positions, k)}
+            for k in range(start, stop)
+        ]
         rankings = []
         for s, name in enumerate(SYSTEMS):
             if positions.answered[s, q]:
@@ -109,6 +131,53 @@ def test_values_and_sums_are_those_of_the_positions_however_they_are_cut(ties: s
     assert averages.num_due.tolist() == scores.num_due.tolist()
     told = [note for note in scores.notes if note.kind != "no relevant document"]  # names queries, in another order
     assert [note for note in averages.notes if note.kind != "no relevant document"] == told
+
+
+UNITS: dict[str, dict[str, Any]] = {
+    "one each": {"units": {f"d{i}": f"U{i % 4}" for i in range(9)}},
+    "several": {"units": {f"d{i}": [f"U{i % 4}", f"U{i % 3}"] for i in range(7)}},
+    "all needed": {"units": {f"d{i}": f"U{i % 4}" for i in range(9)}, "unit_rule": "all", "count": "units"},
+    "identity": {"units": {f"d{i}": f"d{i}" for i in range(9)}, "judged": "items"},
+}
+
+
+@pytest.mark.usefixtures("_portions")
+@pytest.mark.parametrize("case", UNITS)
+def test_units_are_those_of_the_positions_however_they_are_cut(case: str) -> None:
+    options = {"judged": "items", **UNITS[case]}
+    positions = collection(1, corpus_size=50, **options)
+    assert positions.units is not None
+    names = ["LexiRecall", "R@3", "RR", "LastRel", "TSE", "SL1", "R(rel=2)@3"]
+    scores = lexirecall.evaluate(positions, measures=names)
+    shared = max((level for level in (0.5, 1, 2) if positions.units.can_coincide(level)), default=-np.inf)
+    whole = WholeMap(positions.units.is_one_to_one, shared)
+    units = UnitsOfBatches("units", "items", whole)
+    layout = Layout(SYSTEMS, positions.conventions, 50, needs_judged=True, units=units)
+    batch, asked = as_batch(positions, seed=2), Asked(tuple(parse_names(names)), Policies())
+    tally, collected = total(Kernel(layout, asked.every_value), batch.slice(9), batch.slice(0, 9))
+    queries, valued = collected.in_order(asked.measures)
+    np.testing.assert_array_equal(valued.values, scores.values[:, [scores.queries.index(query) for query in queries]])
+    averages = tally.averages(*asked)
+    assert [(note.kind, note.count) for note in averages.notes] == [(note.kind, note.count) for note in scores.notes]
+    assert averages.manifest.qrels == scores.manifest.qrels
+    assert averages.manifest.runs == scores.manifest.runs
+
+
+@pytest.mark.usefixtures("_portions")
+def test_values_that_are_collected_are_those_of_the_positions_in_the_order_of_the_queries() -> None:
+    positions, batch = collection(7), as_batch(collection(7), seed=8)
+    asked = Asked(tuple(parse_names(["LexiRecall", "AP", "LastRel"])), Policies(queries="intersection"))
+    kernel = Kernel(Layout(SYSTEMS, needs_judged=True), asked.every_value)
+    tally, collected = total(kernel, batch.slice(12), batch.slice(0, 12))
+    requests, valued = collected.in_order(asked.measures)
+    scores = lexirecall.evaluate(positions, measures=list(asked.measures), queries="intersection")
+    order = np.argsort(scores.queries)
+    assert list(requests) == sorted(scores.queries)
+    np.testing.assert_array_equal(valued.values, scores.values[:, order])
+    expected = Valued.of(positions, *asked)
+    np.testing.assert_array_equal(valued.is_due, expected.is_due[:, order])
+    np.testing.assert_array_equal(valued.placed, expected.placed[:, order])
+    np.testing.assert_array_equal(tally.averages(*asked).means, scores.means)
 
 
 @pytest.mark.usefixtures("_portions")

@@ -31,8 +31,9 @@ from lexirecall.formats.duckdb.session import Session
 from lexirecall.formats.duckdb.tables import open_table
 from lexirecall.formats.naming import NamedRun
 from lexirecall.manifest import Conventions
-from lexirecall.positions import Positions, Tracks
+from lexirecall.positions import Positions
 from lexirecall.progress import Progress
+from lexirecall.tracks import Tracks
 from strategies import Collection, Ordering, Run, collections, orderings, quick
 from table import WITHOUT_INPUT_ORDER
 from test_table_files import every_odd_file, folder_with
@@ -505,7 +506,7 @@ def test_rows_that_only_share_a_hash_are_no_duplicates(tmp_path: Path, monkeypat
 def test_judgments_may_be_handed_over_in_any_portions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
 ) -> None:
-    monkeypatch.setattr("lexirecall.formats.duckdb._BLOCK", block)
+    monkeypatch.setattr("lexirecall.formats.duckdb.BLOCK", block)
     path = written(tmp_path, "runs", rows_of(RUNS))
     assert_same(by_duckdb(QRELS, path), lexirecall.project(QRELS, RUNS))
 

@@ -19,7 +19,7 @@ import pytest
 from lexirecall import evaluate, project
 from lexirecall.engines import spark as engine
 from lexirecall.engines.spark_files import evaluate_files, read_table
-from lexirecall.engines.spark_tables import rows_of_frame
+from lexirecall.engines.spark_frames import rows_of_frame
 from lexirecall.engines.spark_workspace import Workspace
 from lexirecall.errors import FormatError, LexirecallError
 from lexirecall.formats.casts import SPARK

@@ -24,6 +24,7 @@ from lexirecall import (
 from lexirecall.errors import FormatError, UnknownMeasure, UsageError
 from lexirecall.measures import MEASURES
 
+ROWS = [row for row in MEASURES.values() if not row.needs_units]
 QRELS = {"q1": {"a": 1, "b": 2, "x": 0}, "q2": {"c": 1}, "q3": {"d": 0}, "q4": {"e": 1}}
 EARLY = {"q1": {"a": 3.0, "y": 2.0, "b": 1.0}, "q2": {"c": 1.0}, "q3": {"d": 1.0}, "q9": {"a": 1.0}}
 LATE = {"q1": {"y": 3.0, "a": 2.0}, "q2": {"z": 2.0, "c": 1.0}, "q3": {"d": 1.0}, "q4": {"e": 1.0}}
@@ -276,7 +277,7 @@ def test_the_order_of_runs_and_measures_is_kept() -> None:
 
 
 def test_the_order_of_requests_documents_and_runs_does_not_matter() -> None:
-    measures = [row @ 0.5 if row.at == "recall" else row @ 5 if row.at else row for row in MEASURES.values()]
+    measures = [row @ 0.5 if row.at == "recall" else row @ 5 if row.at else row for row in ROWS]
     tied = {request: dict.fromkeys(scores, 1.0) for request, scores in LATE.items()}
     scores = evaluate(QRELS, {**RUNS, "tied": tied}, measures, corpus_size=50, providers=PROVIDERS)
     reversed_runs = {name: reversed_dict(run) for name, run in reversed({**RUNS, "tied": tied}.items())}
@@ -418,7 +419,7 @@ def test_a_document_listed_twice_is_not_counted_twice() -> None:
 
 
 def test_a_request_without_judgments_changes_no_mean() -> None:
-    measures = [row for row in MEASURES.values() if not row.needs_at]
+    measures = [row for row in ROWS if not row.needs_at]
     judged = {request: run for request, run in EARLY.items() if request in QRELS}
     known: dict[str, Any] = {"corpus_size": 50, "providers": PROVIDERS}
     with_extra = evaluate(QRELS, EARLY, measures, **known)

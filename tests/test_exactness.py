@@ -12,9 +12,9 @@ from lexirecall import Judgments, Measure, Positions, parse_measure, project
 from lexirecall.judgments import FloatArray, IntArray, PackedIds, offsets_of
 from lexirecall.manifest import Conventions
 from lexirecall.measures.ratio import Ratio
-from lexirecall.positions import Tracks
 from lexirecall.results import Projection
 from lexirecall.segments import Segments
+from lexirecall.tracks import Tracks
 from strategies import quick
 
 UP_TO_2000 = np.arange(1, 2001)

@@ -26,8 +26,8 @@ from lexirecall.formats.source import Source
 from lexirecall.formats.trec import project_text, read_qrels
 from lexirecall.judgments import IntArray
 from lexirecall.manifest import Conventions
-from lexirecall.positions import SystemPositions
 from lexirecall.reader import is_built
+from lexirecall.tracks import SystemPositions
 
 
 @dataclass(frozen=True)

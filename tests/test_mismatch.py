@@ -16,8 +16,8 @@ import naive
 from command import Command
 from lexirecall import compare, evaluate, explain, project, rank, report, study
 from lexirecall.adapters.gate import assert_all_found, assert_no_worse, assert_nothing_lost
-from lexirecall.positions import Mismatch
 from lexirecall.reader import VARIABLE, is_built
+from lexirecall.tracks import Mismatch
 from strategies import Collection, collections, quick
 
 QRELS = {"q0": {"D9": 1}, "q1": {"D1": 1, "D2": 0, "D3": 1, "D4": 1}}

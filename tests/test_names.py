@@ -126,6 +126,41 @@ def test_spellings_of_trec_eval_and_ranx_are_read(theirs: str, ours: str) -> Non
     assert str(parse_measure(theirs)) == ours
 
 
+@pytest.mark.parametrize(
+    "name", ["recall_all", "full_recall", "perfect_recall", "allrel", "PerfRecall", "Recall_All", "ALL"]
+)
+def test_finding_all_has_the_names_that_others_give_it(name: str) -> None:
+    assert str(parse_measure(f"{name}@10")) == str(parse_measure(f"{name}_10")) == "All@10"
+
+
+def read_or_refused(name: str) -> str:
+    """Return the measure that a name is read as, or what is said about it."""
+    try:
+        return str(parse_measure(name))
+    except UnknownMeasure as error:
+        return str(error)
+
+
+ONE_OF_ALL = ["All", "ALL", "al", "full", "Full", "perfect", "perf", "complete", "every", "total"]
+A_RECALL = ["recall", "Recall", "RECALL", "recal", "racall", "reccall", "rcall"]
+
+
+@pytest.mark.parametrize("between", ["", "_", "-", "__", "_of_"])
+def test_a_name_that_means_all_is_never_taken_for_recall(between: str) -> None:
+    """Recall is higher than that: who asks for all and gets R is told a number that is too good."""
+    glued = [] if between else ["al"]  # nobody can tell where it ends
+    pairs = [(x, y) for x in ONE_OF_ALL if x not in glued for y in A_RECALL]
+    for name in [between.join(pair) for x, y in pairs for pair in ((x, y), (y, x))]:
+        assert "All@5" in read_or_refused(f"{name}@5"), name
+        assert ("All@20" if between != "-" else "'All'") in read_or_refused(f"{name}_20"), name
+
+
+@pytest.mark.parametrize("name", ["recall-all", "RecallAll", "recallall", "allrecall", "full-recall", "recall_al"])
+def test_a_name_near_all_is_refused_with_all(name: str) -> None:
+    with pytest.raises(UnknownMeasure, match="did you mean 'All@5'"):
+        parse_measure(f"{name}@5")
+
+
 def test_each_name_that_a_row_declares_is_read_as_that_row() -> None:
     for row in MEASURES.values():
         plain, cut = (*row.trec, "", "")[:2]
@@ -187,6 +222,13 @@ def test_a_name_that_is_taken_or_cannot_be_read_is_not_registered(name: str) -> 
         "TES(rel=2)": "TSE(rel=2)",
         "recal@10": "R@10",
         "mapp": "AP",
+        "racall@3": "R@3",
+        "recall_at_10": "R@10",
+        "recall-any@5": "Success@5",
+        "anyrecall_5": "Success@5",
+        "hitrate@5": "Success@5",
+        "ndgc_cut_10": "nDCG@10",
+        "map_all": "AP",
         "bprefs": "Bpref",
     }.items(),
 )

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from lexirecall.engines.spark_files import evaluate_files, read_table
-from lexirecall.engines.spark_tables import rows_of_frame
+from lexirecall.engines.spark_frames import rows_of_frame
 from lexirecall.engines.spark_workspace import Workspace
 from lexirecall.errors import LexirecallError
 from lexirecall.formats import project

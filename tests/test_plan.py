@@ -5,7 +5,7 @@ import pytest
 from lexirecall.errors import UsageError
 from lexirecall.formats.casts import DUCKDB, SPARK, Column, Dialect, literal
 from lexirecall.formats.columns import Columns
-from lexirecall.formats.plan import JUDGMENTS, PROBLEMS, RUNS, Plan
+from lexirecall.formats.plan import JUDGMENTS, PROBLEMS, RUNS, UNITS, Plan
 from lexirecall.manifest import Conventions
 from table import WITHOUT_INPUT_ORDER
 
@@ -77,6 +77,14 @@ def test_queries_read_nothing_but_the_two_views(dialect: Dialect, ties: str) -> 
     for query in queries:
         sources = [after.split()[0].strip("()") for after in query.split("FROM ")[1:] if not after.startswith("(")]
         assert set(sources) <= {RUNS, JUDGMENTS}
+
+
+@every_dialect
+def test_places_in_units_are_counted_over_three_views(dialect: Dialect) -> None:
+    plan = Plan(Conventions(), dialect, unit_keys=("request", "item"))
+    for query in (plan.lengths(), plan.positions()):
+        assert f"LEFT JOIN {UNITS} AS u ON u.request = r.request AND u.item = r.item" in query
+        assert query == query.replace("`", '"')
 
 
 @pytest.mark.parametrize(

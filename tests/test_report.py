@@ -28,8 +28,9 @@ from lexirecall.page.charts.systems import difference_rows, matrix_rows
 from lexirecall.page.limits import Limits, select
 from lexirecall.page.recall import RECALLS
 from lexirecall.plots import FORMATS
-from lexirecall.positions import Positions, SystemPositions, Tracks
+from lexirecall.positions import Positions
 from lexirecall.segments import Segments
+from lexirecall.tracks import SystemPositions, Tracks
 from strategies import LEVELS, Collection, collections, quick
 
 Command = Callable[..., Outcome]

@@ -215,6 +215,10 @@ EXAMPLE: dict[str, float] = {
     "P@10": 3 / 10,
     "Success@1": 0,
     "Success@2": 1,
+    "All@8": 0,
+    "Reached@8": 0,
+    "Reached(r=0.5)@7": 0,  # the third of six is eighth
+    "Reached(r=0.5)@8": 1,
     "Rprec": 2 / 6,  # of the first six, 2 and 3
     "SL1": 1,
     "Depth@0.5": 8,  # the third of six
@@ -296,7 +300,8 @@ def test_with_the_papers_imputation_what_was_not_retrieved_is_not_in_the_top(n: 
     """All three are missing; in a corpus of three they are at 1, 2 and 3, and yet were not found."""
     ranking = ranking_of([], [1, 1, 1], n, imputation="paper")
     for measure in (row @ 10 if row.at == "cutoff" else row for row in MEASURES.values()):
-        if measure.is_cut and measure.corpus == "ignored" and measure.direction > 0 and not measure.needs_judged:
+        is_of_positions = not (measure.needs_judged or measure.needs_units)
+        if measure.is_cut and measure.corpus == "ignored" and measure.direction > 0 and is_of_positions:
             assert value(measure, ranking) == 0, measure
     assert value(MEASURES["AP"], ranking) > 0
     runs = {"one": {"q": ["a"]}, "none": {"q": []}}
@@ -313,6 +318,22 @@ def test_the_papers_imputation_needs_a_corpus_size() -> None:
 @pytest.mark.parametrize("name", ["TSE", "TSE(e='dcg')", "TSE(e='rbp')", "TSE@1000"])
 def test_the_papers_example_without_a_corpus_size(name: str) -> None:
     assert parse_measure(name).of([2, 3, 8], 6) == 0
+
+
+def test_the_share_that_is_to_be_reached_is_counted_in_exact_decimals() -> None:
+    """ceil(0.07 · 100) is 7, and 8 in floats; ceil(0.9 · 9) is 9, and ceil(0.9 · 10) is 9."""
+    first_seven = [*range(1, 8), *range(900, 993)]
+    assert parse_measure("Reached(r=0.07)@7").of(first_seven) == 1
+    assert parse_measure("Reached(r=0.07)@6").of(first_seven) == 0
+    assert [parse_measure("Reached@9").of([*range(1, 10), 50][-m:], m) for m in (9, 10)] == [0, 1]
+    assert parse_measure("Reached(r=1)@5").of([1, 5]) == parse_measure("All@5").of([1, 5]) == 1
+
+
+@pytest.mark.parametrize("measure", [m for m in all_measures() if m.is_share], ids=str)
+@quick(30)
+@given(shown=shown_grades, missing=missing_grades)
+def test_a_measure_that_is_a_share_of_queries_is_0_or_1(measure: Measure, shown: Grades, missing: list[float]) -> None:
+    assert value(measure, ranking_of(shown, missing)) in (0, 1)
 
 
 # What is undefined, and what is refused

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import naive
 from lexirecall import Measure, parse_preference, project
 from lexirecall.judgments import FloatArray
-from lexirecall.measures import AP, LINEAR, MEASURES, NDCG, RBP, RR, TSE
+from lexirecall.measures import ALL, AP, LINEAR, MEASURES, NDCG, RBP, RR, SUCCESS, TSE
 from lexirecall.preferences import PREFERENCES, preference_of
 from lexirecall.theory import (
     is_top_heavy,
@@ -146,6 +146,17 @@ def test_with_the_papers_imputation_the_worst_case_is_total_search_efficiency_al
     assert enumerated == pytest.approx(efficiency, rel=1e-12, abs=1e-15)
     closed = worst_case_user(measure, p, m, corpus_size=n, imputation="paper")
     assert closed == pytest.approx(efficiency, rel=1e-12, abs=1e-15)
+
+
+@given(p=st.sets(st.integers(1, 20), max_size=6).map(sorted), missing=st.integers(0, 2), k=st.integers(1, 20))
+@quick(150)
+def test_all_is_the_success_of_the_worst_off_user(p: list[int], missing: int, k: int) -> None:
+    """min over non-empty u of R of Success@k(u) = All@k(R), as TSE is the worst case of RR."""
+    assume(p or missing)
+    everything = [*p, *[math.inf] * missing]
+    users = [u for size in range(1, len(everything) + 1) for u in combinations(everything, size)]
+    worst = min((SUCCESS @ k).of([place for place in u if place < math.inf], len(u)) for u in users)
+    assert worst == (ALL @ k).of(p, len(everything))
 
 
 @every_exact

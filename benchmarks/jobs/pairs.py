@@ -9,8 +9,8 @@ import numpy as np
 from lexirecall import Judgments, Positions, parse_preference
 from lexirecall.judgments import offsets_of
 from lexirecall.manifest import Conventions
-from lexirecall.positions import SystemPositions, Tracks
 from lexirecall.segments import Segments
+from lexirecall.tracks import SystemPositions, Tracks
 
 PREFERENCES = ("LexiRecall", "LexiPrecision", "AP", "RPP", "LexiPrecision(size='rr')")
 DEPTH = 1000

@@ -21,6 +21,9 @@ IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
+SMALLEST_GRADE = 5e-324
+"""The level at which every positive grade counts as relevant."""
+
 
 @dataclass(frozen=True, slots=True)
 class PackedIds:

@@ -8,7 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Protocol
 
 from lexirecall.errors import UsageError, warn
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 MOST_ITEMS = 2**53  # positions are computed as floats, and each must be exact
 MOST_RESAMPLES = 10**8  # more would take days, or too much memory
 MOST_BOOTSTRAPS = 10**5  # all are kept, and more would not move an interval
+
+
+OF_UNITS = ("unit_rule", "count", "judged", "unmapped")
+"""The conventions that say something only if there are units."""
 
 
 class Scored(Protocol):
@@ -147,6 +151,36 @@ class Conventions:
         default=False, metadata=option("Refuse lines of a run that have fields after the run tag.", "flag")
     )
     """Otherwise such fields are ignored and counted, as trec_eval's format says."""
+    unit_rule: str = field(
+        default="any",
+        metadata=option(
+            "With units: found with the first document that serves it (any), or with the last, if all are needed "
+            "(all). The map may say which for each unit.",
+            choices=("any", "all"),
+        ),
+    )
+    count: str = field(
+        default="items",
+        metadata=option(
+            "With units: count positions, depth and cut-offs in documents (items), or in units, so that a document "
+            "that brings no new unit takes no place (units).",
+            choices=("items", "units"),
+        ),
+    )
+    judged: str | None = field(
+        default=None,
+        metadata=option(
+            "With units: whether the judgments name documents (items) or units. [default: told by the ids]",
+            choices=("items", "units"),
+        ),
+    )
+    unmapped: str = field(
+        default="none",
+        metadata=option(
+            "With units: a document outside the map serves none (none), or is a unit of its own (itself).",
+            choices=("none", "itself"),
+        ),
+    )
 
     def __post_init__(self) -> None:
         check_choices(self)
@@ -158,6 +192,30 @@ class Conventions:
             raise UsageError(
                 "ties='expected' has no closed form with both a depth and judged documents only; leave one of them out"
             )
+
+    def check_units(self, units: object, providers: object = None) -> None:
+        """Raise if something is said of units and there are none, or if it does not go together with units.
+
+        >>> Conventions(count="units").check_units(None)
+        Traceback (most recent call last):
+        lexirecall.errors.UsageError: count is 'units', but there are no units
+          give --units FILE, or units= in Python
+        """
+        if units is None:
+            for each in fields(self):
+                if each.name in OF_UNITS and (value := getattr(self, each.name)) != each.default:
+                    problem = f"{each.name} is {value!r}, but there are no units"
+                    raise UsageError(problem, remedy="give --units FILE, or units= in Python")
+            return
+        excluded = {
+            "ties='expected'": (self.ties == "expected", "has no closed form with units"),
+            "imputation='optimistic'": (self.imputation == "optimistic", "does not say where missing units would be"),
+            "judged_only": (self.judged_only and self.count == "units", "does not go together with count='units'"),
+            "a map of providers": (providers is not None, "is about documents, and does not go together with units"),
+        }
+        for what, (is_given, why) in excluded.items():
+            if is_given:
+                raise UsageError(f"{what} {why}", remedy="leave one of them out")
 
     def warn_of_optimism(self) -> None:
         """Warn if missing documents are placed where they flatter the run."""
@@ -202,11 +260,21 @@ class Sources:
         ),
     )
     """A file, {document: provider}, {document: [provider, …]} or a table."""
+    units: Any = field(
+        default=None,
+        metadata=option(
+            "What must be found: a file with lines `document unit`, or `query document unit`, and perhaps any or all; "
+            "@subtopics takes the second column of QRELS.",
+            "file",
+            metavar="FILE",
+        ),
+    )
+    """A file, {document: unit}, {document: [unit, …]}, {query: {document: unit}}, a table, or "@subtopics"."""
     columns: Mapping[str, str] | None = field(
         default=None,
         metadata=option(
             "Names of columns in Parquet and CSV, if they are unusual. The roles are query, document, score, rank, "
-            "grade, run, provider and group.",
+            "grade, run, provider, group, unit and rule.",
             "pairs",
             metavar="ROLE=NAME,...",
             example="query=user,document=movie",

@@ -32,6 +32,9 @@ _NAME = re.compile(
 )
 _TREC_AT = re.compile(r"(?P<name>[A-Za-z]\w*?)[._](?P<at>\d[\d.]*(?:,\d[\d.]*)*)")
 _COMMA = re.compile(r",(?![^{]*\})")  # that is not inside braces
+_RECALL = re.compile(r"r[a-qs-z]{0,2}c*a?l+")  # also with a letter wrong, missing or doubled
+_MEANT = {"All": re.compile(r"all|(?<![a-z])al(?![a-z])|full|perf|complete|every|total"), "Success": re.compile("any")}
+"""What a name says beside `recall`, and the measure that means it."""
 _RANX_RBP = re.compile(r"rbp\.(?P<digits>\d+)", re.IGNORECASE)
 
 
@@ -259,8 +262,27 @@ def _value(text: str) -> Any:
 
 
 def _suggestion(name: str, word: str) -> str:
+    match = _TREC_AT.fullmatch(word)
+    cut = _nearest(match["name"].lower()) if match else None
+    if match and cut and cut.at and "," not in match["at"]:
+        return f"did you mean '{cut.name}@{match['at']}'?"
+    near = _nearest(name.lower())
+    return f"did you mean {near.name + word[len(name) :]!r}?" if near else f"choose from {', '.join(rows())}"
+
+
+def _nearest(name: str) -> Evaluable | None:
+    """Return the row with the most similar spelling; of recall that says "all" or "any", the row that means that.
+
+    >>> _nearest("recal"), _nearest("all_recall"), _nearest("recall_at"), _nearest("anyrecall"), _nearest("xyz")
+    (R, All, R, Success, None)
+    """
     spellings = _spellings()
-    near = difflib.get_close_matches(name.lower(), spellings, n=1, cutoff=0.5)
-    if not near:
-        return f"choose from {', '.join(rows())}"
-    return f"did you mean {spellings[near[0]].name + word[len(name) :]!r}?"
+    near = next(iter(difflib.get_close_matches(name, spellings, n=1, cutoff=0.5)), None)
+    row = None if near is None else spellings[near]
+    if near is not None and row is not None and "recall" not in near and row.name not in _MEANT:
+        return row
+    beside, says_recall = _RECALL.subn("", name, count=1)
+    for meant, pattern in _MEANT.items():
+        if pattern.search(beside):
+            return rows()[meant]
+    return rows()["R"] if says_recall and row is not None and row.name in _MEANT else row

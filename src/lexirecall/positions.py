@@ -9,7 +9,7 @@ it is at infinity. Nothing downstream ever sees a list of documents again.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -17,79 +17,15 @@ import numpy as np
 import numpy.typing as npt
 
 from lexirecall.errors import UsageError, counted
-from lexirecall.judgments import BoolArray, FloatArray, IntArray, Judgments, offsets_of
+from lexirecall.judgments import SMALLEST_GRADE, BoolArray, FloatArray, IntArray, Judgments
 from lexirecall.manifest import Conventions, Policies, check_level
 from lexirecall.providers import Providers
 from lexirecall.segments import Segments, sums_of
 from lexirecall.shortage import Shortage
+from lexirecall.tracks import Mismatch, SystemPositions, Tracks, reachable
+from lexirecall.units import UnitCount, Units
 
 Scalar = TypeVar("Scalar", np.int64, np.float64)
-
-
-@dataclass(frozen=True, slots=True)
-class Tracks:
-    """Retrieved items of K rankings: their positions, ascending within each ranking, and which items they are."""
-
-    segments: Segments
-    positions: IntArray
-    items: IntArray
-    """Index into the grades and ids of the judgments."""
-    block_starts: IntArray | None = None
-    """With ties="expected": how many items are above the item's block of tied items."""
-    block_sizes: IntArray | None = None
-
-    def filter(self, mask: BoolArray) -> "Tracks":
-        """Keep only the items under the mask."""
-        return Tracks(
-            self.segments.filter(mask),
-            self.positions[mask],
-            self.items[mask],
-            None if self.block_starts is None else self.block_starts[mask],
-            None if self.block_sizes is None else self.block_sizes[mask],
-        )
-
-    @classmethod
-    def concatenate(cls, parts: Sequence["Tracks"]) -> "Tracks":
-        """Put the rankings of several tracks one after the other."""
-        blocks = [part for part in parts if part.block_starts is not None]
-        return cls(
-            Segments(offsets_of(np.concatenate([part.segments.sizes for part in parts]))),
-            np.concatenate([part.positions for part in parts]),
-            np.concatenate([part.items for part in parts]),
-            np.concatenate([part.block_starts for part in blocks if part.block_starts is not None]) if blocks else None,
-            np.concatenate([part.block_sizes for part in blocks if part.block_sizes is not None]) if blocks else None,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Mismatch:
-    """Ids of one request, for a system that retrieves no judged item of any request."""
-
-    system: str
-    request: str
-    retrieved: tuple[str, ...]
-    judged: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SystemPositions:
-    """One system's rankings of the judged requests, as a reader hands them over."""
-
-    name: str
-    answered: BoolArray
-    num_retrieved: IntArray
-    found: Tracks
-    """Retrieved items with a positive grade."""
-    others: Tracks | None
-    """Retrieved items with a judgment that is not positive, where a measure asks for them."""
-    num_unjudged: int = 0
-    """Requests of the run for which there are no judgments."""
-    num_duplicates: int = 0
-    """Lines left out because they repeat an item."""
-    num_extra: int = 0
-    """Lines with fields after the tag, which are ignored."""
-    mismatch: Mismatch | None = None
-    """If no judged item was retrieved, at any depth: examples of ids."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -114,6 +50,11 @@ class Positions:
     """Of the runs that retrieve no judged document."""
     frame_library: str = ""
     """The library of the frames that came in, if any: pandas, polars, pyarrow, duckdb, …"""
+    units: Units | None = None
+    """What must be found, if that is not the judged documents themselves."""
+    served: "Served | None" = None
+    """If the documents here are units: what they were made from."""
+    _sought: "dict[float, Positions]" = field(default_factory=dict, init=False, compare=False)
 
     @classmethod
     def stack(
@@ -123,6 +64,7 @@ class Positions:
         conventions: Conventions,
         corpus_size: IntArray | None = None,
         providers: Providers | None = None,
+        units: Units | None = None,
     ) -> "Positions":
         """Put the runs of one collection together."""
         with_others = [system.others for system in systems if system.others is not None]
@@ -140,6 +82,7 @@ class Positions:
             num_extra=tuple(system.num_extra for system in systems),
             providers=providers,
             mismatches=tuple(system.mismatch for system in systems if system.mismatch is not None),
+            units=units,
         )
         if corpus_size is not None:
             positions.check_corpus_size(corpus_size)
@@ -167,12 +110,62 @@ class Positions:
 
     def counted(self, policies: Policies) -> BoolArray:
         """Return which rankings count, [S, Q]: of queries with a relevant document; only answered ones, if asked."""
-        return policies.among(self.answered) & (self.judgments.num_relevant(policies.level) > 0)
+        return policies.among(self.answered) & (self.num_relevant(policies.level) > 0)
+
+    @property
+    def targets(self) -> Judgments:
+        """What must be found, with its grades: the judged documents, or units."""
+        return self.judgments if self.units is None else self.units.judgments
+
+    def num_relevant(self, level: float) -> IntArray:
+        """Count what must be found for each query at a level, [Q]."""
+        return self.targets.num_relevant(level)
+
+    def sought(self, level: float) -> "Positions":
+        """Return the positions of what must be found at a level: these, or those of units if there is a map of units.
+
+        >>> from lexirecall import project
+        >>> positions = project({"q": {"a": 1, "b": 1}}, {"q": ["b", "x", "a"]}, units={"a": "U", "b": "U"})
+        >>> positions.found.positions.tolist(), positions.sought(1).found.positions.tolist()
+        ([1, 3], [1])
+        """
+        if self.units is None:
+            return self
+        if level not in self._sought:
+            found, items = self.units.located(self.found, level, positive=True)
+            others = None
+            if self.others is not None:
+                others, _ = self.units.located(self.found.merged(self.others), level, positive=False)
+            self._sought[level] = replace(
+                self,
+                judgments=self.units.judgments,
+                found=found,
+                others=others,
+                units=None,
+                served=Served(self, items),
+            )
+        return self._sought[level]
+
+    @property
+    def _own_units(self) -> Units | None:
+        return self.units if self.served is None else self.served.origin.units
+
+    @property
+    def unit_count(self) -> UnitCount | None:
+        """How many units there are and what serves them; None if documents must be found."""
+        return None if self._own_units is None else self._own_units.count
+
+    @property
+    def shares_bottom(self) -> bool:
+        """Whether all that is missing is at n, because one document may serve several units."""
+        return self._own_units is not None and not self._own_units.is_one_to_one
 
     @property
     def num_needed(self) -> IntArray:
         """How many documents a corpus must have for what was retrieved and what is relevant but missing, [S, Q]."""
-        return self.num_retrieved + self.judgments.num_positive - self.num_found
+        sought = self.sought(SMALLEST_GRADE)
+        missing = sought.judgments.num_positive - sought.num_found
+        return sought.num_retrieved + (np.minimum(missing, 1) if self.shares_bottom else missing)
 
     def check_corpus_size(self, corpus_size: IntArray) -> None:
         """Raise if a corpus is too small for what was retrieved and what is relevant but missing."""
@@ -200,9 +193,13 @@ class Positions:
     def at_level(self, level: float) -> "Projection":
         """Return the relevance projection: what remains when grades of at least `level` count as relevant."""
         check_level(level)
-        mask = self.judgments.grades[self.found.items] >= level
-        found = self.found if mask.all() else self.found.filter(mask)
-        return Projection(self, level, self.judgments.num_relevant(level), found)
+        if self.served is not None:
+            return self.served.origin.at_level(level)
+        sought = self.sought(level)
+        mask = sought.judgments.grades[sought.found.items] >= level
+        found = sought.found if mask.all() else sought.found.filter(mask)
+        by = None if sought.served is None else sought.served.items[mask]
+        return Projection(sought, level, sought.judgments.num_relevant(level), found, by)
 
     def cut(self, depth: int) -> "Positions":
         """Return the positions as if every ranking had ended at this depth."""
@@ -247,6 +244,8 @@ class Positions:
                 "labels cannot be removed, because these positions depend on them",
                 remedy="project without judged_only, with pessimistic imputation, and ties trec, input or expected",
             )
+        if self.units is not None:
+            raise UsageError("labels of documents cannot be removed from units", remedy="use sought(level) first")
         left = np.where(kept, grades, -1.0)
         num_positive = np.diff(np.searchsorted(np.flatnonzero(left > 0), self.judgments.offsets))
         return replace(
@@ -254,12 +253,18 @@ class Positions:
             judgments=replace(self.judgments, grades=left, num_positive=num_positive),
             found=self.found.filter(kept[self.found.items]),
             others=None if self.others is None else self.others.filter(kept[self.others.items]),
+            served=None,
         )
 
 
-def reachable(tracks: Tracks, depth: int) -> BoolArray:
-    """Tell which items can be among the first `depth`; with ties="expected" one may be if its block begins above."""
-    return tracks.positions <= depth if tracks.block_starts is None else tracks.block_starts < depth
+@dataclass(frozen=True, slots=True)
+class Served:
+    """How units came to their positions."""
+
+    origin: Positions
+    """The positions of documents, with the map."""
+    items: IntArray
+    """Of each unit found, the item that puts it where it is: index into the judgments of the origin."""
 
 
 @dataclass(frozen=True)
@@ -271,6 +276,8 @@ class Projection:
     num_relevant: IntArray
     """m of each request, [Q]."""
     found: Tracks
+    served_by: IntArray | None = None
+    """If these are units: of each one found, which item of `source.served.origin` puts it there."""
 
     @classmethod
     def of_vectors(
@@ -358,7 +365,8 @@ class Projection:
         start, stop = self.found.segments.offsets[segment : segment + 2]
         vector = np.full(m, np.inf)
         if imputed and self.source.corpus_size is not None:
-            vector = np.arange(1.0, m + 1) + (self.source.corpus_size[request] - m)
+            n = self.source.corpus_size[request]
+            vector = np.full(m, float(n)) if self.source.shares_bottom else np.arange(1.0, m + 1) + (n - m)
         vector[: stop - start] = self.found.positions[start:stop]
         return vector
 

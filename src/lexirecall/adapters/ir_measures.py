@@ -368,7 +368,7 @@ def prefer(is_first: bool = True) -> None:
 
 
 provider = LexirecallProvider()
-measures = {row.name: register(row) for row in MEASURES.values() if not row.needs_providers}
+measures = {row.name: register(row) for row in MEASURES.values() if not (row.needs_providers or row.needs_units)}
 """Our measures as measures of ir_measures, by name; some of these are its own."""
 
 ir_measures.providers.register(provider)

@@ -15,7 +15,7 @@ from lexirecall.formats.memory import judgments_from_mapping, rankings_from_mapp
 from lexirecall.formats.rows import project_table
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions
-from lexirecall.positions import SystemPositions
+from lexirecall.tracks import SystemPositions
 
 Content = Mapping[Any, Any] | Frame
 

@@ -18,8 +18,9 @@ from lexirecall.formats.source import Source, is_file
 from lexirecall.formats.trec import lines as lines_of
 from lexirecall.judgments import FloatArray
 from lexirecall.manifest import Note
-from lexirecall.positions import Positions, Tracks
+from lexirecall.positions import Positions
 from lexirecall.text import to_bytes, to_text
+from lexirecall.tracks import Tracks
 from lexirecall.verbs.notes import extra_fields, mismatch_note
 
 __all__ = ["Output", "evaluate"]

@@ -9,10 +9,9 @@ import math
 
 import numpy as np
 
-from lexirecall.judgments import FloatArray, IntArray
+from lexirecall.judgments import SMALLEST_GRADE, FloatArray, IntArray
 from lexirecall.measures import AP, BPREF, IPREC, NUM_REL, NUM_REL_RET, NUM_RET, Measure
 from lexirecall.measures.graded import discounted
-from lexirecall.measures.row import SMALLEST_GRADE
 from lexirecall.positions import Projection
 from lexirecall.segments import Segments
 

@@ -263,7 +263,8 @@ def _our_measure(name: str) -> Measure:
         near = difflib.get_close_matches(name, (*FAMILIES, *NICKNAMES), n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join((*NICKNAMES, *FAMILIES))}"
         raise UnknownMeasure(f"unknown measure {name!r}: {hint}") from None
-    if measure.direction < 0 or measure.corpus == "required" or measure.needs_providers:
+    needs_more = measure.corpus == "required" or measure.needs_providers or measure.needs_units
+    if measure.direction < 0 or needs_more:
         raise UsageError(
             f"{measure} cannot be a measure of trec_eval, which counts a topic without an answer as 0",
             remedy="compute it with lexirecall eval, or with lexirecall.evaluate in Python",

@@ -72,8 +72,7 @@ def command(
     check_files(inputs, ("-o", output), *([("--manifest", manifest)] if manifest is not None else []))
     resampled = options["bootstrap"] is not None
     is_over, is_by = bool(options["over"]), options["by"] is not None
-    unlike = (("-q", per_query), ("-f trec", form == "trec"), ("--bootstrap", resampled), ("--over", is_over))
-    check_engine(engine, master, "means", *unlike, ("--by", is_by))
+    check_engine(engine, master, "means", ("-q", per_query), ("-f trec", form == "trec"), ("--bootstrap", resampled))
     if form == "trec" and (is_over or is_by):
         from lexirecall.verbs.scores import check_trec
 
@@ -89,7 +88,7 @@ def command(
         if engine == "spark":
             from lexirecall.engines.spark_files import evaluate_files
 
-            taken = {name: value for name, value in options.items() if name not in names_of(Resampling, Aggregation)}
+            taken = {name: value for name, value in options.items() if name not in names_of(Resampling)}
             averages = evaluate_files(qrels, list(runs), measures or None, master=master, **taken)
             averages = laid_out(averages, sort, digits)
             result, record = averages.render(form, bold=is_bold(output), raw=raw), averages.manifest

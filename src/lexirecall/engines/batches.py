@@ -4,9 +4,10 @@ Belongs here: the layout of these rows in Arrow, and portions of them that fit i
 gathers them.
 
 A row has `request`; `judged`, a list of (place, grade), in which places count from 1, positive grades first, with a
-list of `owners` where there is a map of providers; and `rankings`, a list of (system, num_retrieved, found) of the
-systems that answered, where `found` is a list of (position, place) of judged items, with (block_start, block_size)
-where ties have no order. The order within lists does not matter.
+list of `owners` where there is a map of providers, or a list of `units` (unit, grade, needs_all) where there is one of
+units; and `rankings`, a list of (system, num_retrieved, found) of the systems that answered, where `found` is a list of
+(position, place) of judged items, with (block_start, block_size) where ties have no order, and `line` where several
+items may be at one position. The order within lists does not matter.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,16 +19,29 @@ import numpy as np
 from lexirecall.formats.assembly import assemble
 from lexirecall.judgments import FloatArray, IntArray, Judgments, PackedIds, offsets_of
 from lexirecall.manifest import Conventions
-from lexirecall.positions import Positions, SystemPositions, Tracks
+from lexirecall.positions import Positions
 from lexirecall.providers import Providers, members
 from lexirecall.segments import Segments
 from lexirecall.text import to_bytes
+from lexirecall.tracks import SystemPositions, Tracks
+from lexirecall.units import UnitCount, Units, WholeMap
 
 BUDGET = 2**20
 """How many numbers a portion may hold, unless a single request has more."""
 
 Batch = Any
 """A pyarrow.RecordBatch."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnitsOfBatches:
+    """What holds for the units of all batches."""
+
+    name: str
+    """What messages call the map."""
+    judged: str
+    """Whether items or units are judged."""
+    whole: WholeMap
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +56,7 @@ class Layout:
     provider_map: str | None = None
     """What messages call the map of providers, if there is one."""
     worst_off: Mapping[Any, tuple[str, ...]] = field(default_factory=dict)
+    units: UnitsOfBatches | None = None
 
     def portions(self, batch: Batch) -> Iterator[Batch]:
         """Cut a batch into pieces small enough to compare all pairs of systems on their requests in memory."""
@@ -63,13 +78,12 @@ class Layout:
         rankings = _Rankings.of(batch["rankings"], self.systems)
         systems = [self._system(s, rankings, judgments) for s in range(len(self.systems))]
         providers = None if self.provider_map is None else self._providers(batch["judged"], judgments)
-        positions = Positions.stack(judgments, systems, self.conventions, providers=providers)
+        units = None if self.units is None else _units(batch["judged"], judgments, self.units)
+        positions = Positions.stack(judgments, systems, self.conventions, providers=providers, units=units)
         return replace(positions, corpus_size=self._sizes(judgments.requests))
 
     def _providers(self, judged: Any, judgments: Judgments) -> Providers:
-        columns = dict(_fields(judged.flatten()))
-        places = np.repeat(judgments.offsets[:-1], np.diff(judgments.offsets)) + _integers(columns["place"]) - 1
-        owners = columns["owners"].take(np.argsort(places))
+        owners = _by_place(judged, judgments, "owners")
         named = owners.flatten().to_pylist()
         names = sorted({*named}, key=to_bytes)
         index = {name: number for number, name in enumerate(names)}
@@ -121,7 +135,8 @@ class _Rankings:
         found = rankings.field("found")
         sizes = _sizes(found)
         numbers = {name: _integers(values) for name, values in _fields(found.flatten())}
-        order = np.lexsort((numbers["position"], np.repeat(np.arange(len(sizes)), sizes)))
+        lines = numbers.pop("line", numbers["position"])
+        order = np.lexsort((lines, np.repeat(np.arange(len(sizes)), sizes)))
         return cls(
             np.array([known[name] for name in rankings.field("system").to_pylist()], np.int64),
             requests,
@@ -139,14 +154,54 @@ def _judgments(batch: Batch) -> Judgments:
     owners = np.repeat(offsets[:-1], np.diff(offsets))
     grades: FloatArray = np.zeros(offsets[-1])
     grades[owners + _integers(columns["place"]) - 1] = columns["grade"].to_numpy(zero_copy_only=False)
-    return Judgments(
+    nothing = replace(
+        Judgments.from_grades({}),
         requests=tuple(requests),
         request_ids=PackedIds.pack([to_bytes(request) for request in requests]),
+    )
+    return _laid_out(nothing, offsets, grades)
+
+
+def _units(judged: Any, items: Judgments, of: UnitsOfBatches) -> Units:
+    """Return the units of the judged items of a batch; those of a request are in the order of their names."""
+    lists = _by_place(judged, items, "units")
+    columns, sizes = dict(_fields(lists.flatten())), _sizes(lists)
+    grades = np.asarray(columns["grade"].to_numpy(zero_copy_only=False), np.float64)
+    serving = np.repeat(np.arange(len(sizes)), sizes)
+    names = np.array([to_bytes(name) for name in columns["unit"].to_pylist()], object)
+    known, codes = np.unique(names, return_inverse=True)
+    requests = Segments(items.offsets).owners[serving]
+    keys, numbers = np.unique(requests * len(known) + codes, return_inverse=True)
+    best = np.full(len(keys), -np.inf)
+    np.maximum.at(best, numbers, grades)
+    owners = keys // max(len(known), 1)
+    order = np.lexsort((best <= 0, owners))
+    units = np.argsort(order)[numbers]
+    needs_all = np.zeros(len(keys), bool)
+    needs_all[units] = columns["needs_all"].to_numpy(zero_copy_only=False)
+    by_item = np.lexsort((units, serving))
+    judgments = _laid_out(items, offsets_of(np.bincount(owners, minlength=len(items.requests))), best[order])
+    offsets = offsets_of(sizes)
+    count = UnitCount.of(of.name, of.judged, judgments, items, offsets, units)
+    return Units(judgments, offsets, units[by_item], grades[by_item], needs_all, count, of.whole)
+
+
+def _laid_out(judgments: Judgments, offsets: IntArray, grades: FloatArray) -> Judgments:
+    """Return judgments with other grades; nobody asks for the names of what is judged any more."""
+    return replace(
+        judgments,
         offsets=offsets,
-        items=PackedIds(b"", np.zeros(len(grades) + 1, np.int64)),  # nobody asks for their names any more
+        items=PackedIds(b"", np.zeros(len(grades) + 1, np.int64)),
         grades=grades,
         num_positive=np.diff(np.searchsorted(np.flatnonzero(grades > 0), offsets)),
     )
+
+
+def _by_place(judged: Any, judgments: Judgments, name: str) -> Any:
+    """Return a column of lists of the judged items, in the order of the judgments."""
+    columns = dict(_fields(judged.flatten()))
+    places = np.repeat(judgments.offsets[:-1], np.diff(judgments.offsets)) + _integers(columns["place"]) - 1
+    return columns[name].take(np.argsort(places))
 
 
 def _fields(structs: Any) -> Iterator[tuple[str, Any]]:

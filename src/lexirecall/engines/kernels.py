@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lexirecall.engines.batches import Batch, Layout
-from lexirecall.judgments import FloatArray
+from lexirecall.judgments import BoolArray, FloatArray
 from lexirecall.manifest import Policies
 from lexirecall.measures.providers import ExposureTally, tally_exposures
 from lexirecall.names import Evaluable
 from lexirecall.positions import Positions
 from lexirecall.sums import ExactSums
-from lexirecall.verbs.evaluate import values_of
+from lexirecall.verbs.evaluate import Valued, values_of
 from lexirecall.verbs.owners import overall_rows
 from lexirecall.verbs.pairtally import PairTally, squares_about
 from lexirecall.verbs.tally import Tally
@@ -29,6 +29,31 @@ STATE = "state binary"
 """What the kernels give, as Spark writes a schema."""
 Addends = tuple[Any, ...]
 """Things that can be added up over requests, or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """The values of some requests, for what cannot be added up; those of different requests can be put together."""
+
+    parts: tuple[tuple[tuple[str, ...], FloatArray, BoolArray, BoolArray], ...]
+    """Requests, and of their values the arrays without the measures, which need not be picklable. Whatever is put
+    together is copied once, at the end."""
+
+    @classmethod
+    def of(cls, requests: tuple[str, ...], valued: Valued) -> "Collected":
+        """Keep the values of some requests."""
+        return cls(((requests, valued.values, valued.is_due, valued.among),))
+
+    def __add__(self, other: "Collected") -> "Collected":
+        return Collected(self.parts + other.parts)
+
+    def in_order(self, measures: tuple[Evaluable, ...]) -> tuple[tuple[str, ...], Valued]:
+        """Return all requests, in the order of their texts, and their values."""
+        names, *arrays = zip(*self.parts, strict=True)
+        requests = [request for part in names for request in part]
+        order = sorted(range(len(requests)), key=requests.__getitem__)
+        joined = (np.concatenate(parts, axis=1)[:, order] for parts in arrays)
+        return tuple(requests[q] for q in order), Valued(measures, *joined)
 
 
 class Asked(NamedTuple):
@@ -41,6 +66,12 @@ class Asked(NamedTuple):
         """Evaluate them."""
         values, num_due = values_of(positions, *self)
         return (Tally.of(positions, *self, values, num_due),)
+
+    def every_value(self, positions: Positions) -> tuple[Tally, Collected]:
+        """Evaluate them, and keep the value of each request."""
+        valued = Valued.of(positions, *self)
+        tally = Tally.of(positions, *self, valued.values, valued.num_due)
+        return tally, Collected.of(positions.requests, valued)
 
     def pairs(self, positions: Positions) -> tuple[Tally, PairTally]:
         """Evaluate them, and compare each pair of systems."""
@@ -68,7 +99,9 @@ class Kernel:
 
         found = [{"position": 1, "place": 1, "block_start": 0, "block_size": 1}]
         rankings = [{"system": name, "num_retrieved": 1, "found": found} for name in self.layout.systems]
-        row = {"request": "", "judged": [{"place": 1, "grade": grade, "owners": [""]}], "rankings": rankings}
+        units = [{"unit": "", "grade": grade, "needs_all": False}]
+        judged = [{"place": 1, "grade": grade, "owners": [""], "units": units}]
+        row = {"request": "", "judged": judged, "rankings": rankings}
         layout = replace(self.layout, corpus_size=None if self.layout.corpus_size is None else 1)
         self.count(layout.positions(pa.RecordBatch.from_pylist([row])))
 

@@ -4,9 +4,11 @@ Belongs here: the verbs over Spark's data frames, and their result. Not here: th
 (spark_tables), what runs on the workers (kernels).
 
 SQL finds where the judged items are. Gathered to one row for each judged request, they go in Arrow batches to the same
-kernels as everything else, on the workers. Only sums, counts and names of systems come to the driver.
+kernels as everything else, on the workers. Only sums, counts and names of systems come to the driver, and the values of
+queries if more than their mean is asked for.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 from lexirecall.engines.batches import Layout
 from lexirecall.engines.kernels import ROWS, STATE, Addends, Asked, Kernel, RowKernel, total_of
 from lexirecall.engines.spark_faults import every_row, explained, quietly
+from lexirecall.engines.spark_groups import GroupMap, check_number_of_values, read_aggregation
 from lexirecall.engines.spark_mismatch import mismatches
 from lexirecall.engines.spark_owners import items_without, owners_of_items, strange_owners
 from lexirecall.engines.spark_session import check_libraries, match_python, pyspark, session
@@ -27,8 +30,9 @@ from lexirecall.formats import CorpusSize, corpus_sizes
 from lexirecall.formats.casts import SPARK
 from lexirecall.formats.columns import Given
 from lexirecall.formats.plan import Plan
+from lexirecall.groups import Groups
 from lexirecall.judgments import BoolArray
-from lexirecall.manifest import Conventions, Note, Policies, check_level, versions_in_use
+from lexirecall.manifest import Aggregation, Conventions, Note, Policies, Resampling, check_level, versions_in_use
 from lexirecall.measures.providers import key_of, worst_off
 from lexirecall.names import Names
 from lexirecall.positions import Positions
@@ -37,7 +41,7 @@ from lexirecall.verbs.averages import Averages
 from lexirecall.verbs.census import Census
 from lexirecall.verbs.compare import check_number, conclude, index_of
 from lexirecall.verbs.comparison import Comparison
-from lexirecall.verbs.evaluate import computable
+from lexirecall.verbs.evaluate import computable, with_breakdown
 from lexirecall.verbs.given import asked_measures
 from lexirecall.verbs.owners import level_of_providers, overall_rows
 from lexirecall.verbs.tally import Tally
@@ -48,6 +52,7 @@ if TYPE_CHECKING:
 
     from lexirecall.engines.spark_owners import SparkProviders
     from lexirecall.engines.spark_tables import Frames
+    from lexirecall.engines.spark_units import SparkUnits
 
 __all__ = ["SparkScores", "compare", "evaluate", "session", "sort_keys"]
 
@@ -79,7 +84,7 @@ class SparkScores:
         return str(self.averages)
 
 
-@takes(Policies, Conventions)
+@takes(Aggregation, Policies, Conventions)
 def evaluate(
     qrels: "DataFrame",
     runs: "Frames",
@@ -88,22 +93,27 @@ def evaluate(
     columns: Given = None,
     corpus_size: CorpusSize = None,
     providers: "SparkProviders" = None,
+    units: "SparkUnits" = None,
     **options: Any,
 ) -> SparkScores:
     """Evaluate runs against judgments, as `lexirecall.evaluate` does, where the rows are.
 
     `runs` has the columns of a run, found by their usual names or given as `columns`. It holds many runs if there is a
     column of them, otherwise one, called `run`; {name: frame} names them. `options` say how queries count and how
-    rankings become positions, as there. Means and values are the same as in memory, bit for bit.
+    rankings become positions, as there. `providers` and `units` are frames of Spark, or what they may be there. Means
+    and values are the same as in memory, bit for bit.
 
     >>> evaluate(qrels, runs, ["LexiRecall", "AP"]).averages.to_dict()  # doctest: +SKIP
     {'early': {'LexiRecall': 0.5, 'AP': 0.875}, 'late': {'LexiRecall': 0.5, 'AP': 0.5416666666666666}}
     """
-    with _gathering(qrels, runs, measures, columns, corpus_size, providers, options) as job:
-        (tally,) = job.total(job.asked.values)
+    asked = taken(Aggregation, options)
+    check_frame(qrels, "qrels")
+    group_map = read_aggregation(asked, qrels, columns)
+    with _gathering(qrels, runs, measures, columns, corpus_size, providers, units, options) as job:
+        averages = job.broken_down(asked, group_map) if asked.is_asked else job.averages(*job.total(job.asked.values))
         values = job.gathered.mapInArrow(RowKernel(job.layout, job.asked).rows, ROWS)
         query = values["query"].cast(job.tables.request_type)
-        return SparkScores(job.averages(tally), values.withColumn("query", query), job.gathered)
+        return SparkScores(averages, values.withColumn("query", query), job.gathered)
 
 
 @takes(Testing, Policies, Conventions)
@@ -116,6 +126,7 @@ def compare(
     columns: Given = None,
     corpus_size: CorpusSize = None,
     providers: "SparkProviders" = None,
+    units: "SparkUnits" = None,
     **options: Any,
 ) -> Comparison:
     """Compare each pair of runs, or each run with a baseline, as `lexirecall.compare` does, where the rows are.
@@ -128,7 +139,7 @@ def compare(
     """
     testing = taken(Testing, options)
     check_added_up(testing)
-    with _gathering(qrels, runs, measures, columns, corpus_size, providers, options) as job:
+    with _gathering(qrels, runs, measures, columns, corpus_size, providers, units, options) as job:
         check_number(len(job.tables.systems))
         reference = index_of(baseline, job.tables.systems)
         tally, pairs = job.total(job.asked.pairs)
@@ -207,6 +218,15 @@ class _Job:
             raise shortage.error()
         return tuple(counted)
 
+    def broken_down(self, asked: Aggregation, group_map: GroupMap | None) -> Averages:
+        """Return the numbers that are asked for instead of the means, for which every value comes to the driver."""
+        num_requests = self.tables.judgments.select("request").distinct().count()
+        check_number_of_values(len(self.tables.systems), num_requests, len(self.asked.measures))
+        tally, collected = self.total(self.asked.every_value)
+        requests, valued = collected.in_order(self.asked.measures)
+        groups = None if group_map is None else Groups.from_map(group_map[0], requests, name=group_map[1])
+        return with_breakdown(self.averages(tally), valued, asked, groups, Resampling())
+
     def with_worst_off(self) -> "_Job":
         """Find out who is worst off over all requests, if a measure needs it; no portion of them can tell."""
         if not any(row.sparse and row.needs_providers for row in self.asked.measures):
@@ -233,6 +253,7 @@ class _Job:
             unjudged=tables.num_unjudged,
             duplicates=tables.num_duplicates,
             mismatches=mismatches(tables, _named(census, census.found == 0)),
+            units=tables.named_units(census.units),
         )
         if owners is not None and tables.owners is not None:
             if not owners.providers and census.num_positive:
@@ -258,12 +279,14 @@ def _gathering(
     columns: Given,
     corpus_size: CorpusSize,
     providers: "SparkProviders",
+    units: "SparkUnits",
     options: dict[str, Any],
 ) -> Iterator[_Job]:
     """Give the rows gathered from checked tables; they are held, and let go if something fails."""
     policies, conventions = taken(Policies, options), taken(Conventions, options)
     conventions.warn_of_optimism()
     conventions.require_corpus_size(corpus_size)
+    conventions.check_units(units, providers)
     sizes = corpus_sizes(corpus_size)
     asked = asked_measures(measures, has_providers=providers is not None)
     needs_judged = any(row.needs_judged for row in asked)
@@ -273,12 +296,17 @@ def _gathering(
     match_python(qrels.sparkSession)
     workspace, gathered = Workspace(qrels.sparkSession), None
     try:
-        with explained(), every_row(qrels, runs, providers):
+        with explained(), every_row(qrels, runs, providers, units):
             owners, name = owners_of_items(workspace, providers, columns)
-            tables = replace(prepare(workspace, qrels, runs, columns, plan), owners=owners)
-            rows, left_out = computable(len(tables.systems), conventions.ties, asked, is_default=measures is None)
+            tables = replace(prepare(workspace, qrels, runs, columns, plan, units), owners=owners)
+            found = tables.units_of_batches()
+            shared = -math.inf if found is None else found.whole.highest_shared
+            refused = [row for row in asked if not row.coincides and row.level(policies.level) <= shared]
+            rows, left_out = computable(
+                len(tables.systems), conventions.ties, asked, is_default=measures is None, refused=refused
+            )
             n = tables.sizes(sizes) if callable(sizes) else sizes
-            layout = Layout(tables.systems, conventions, n, needs_judged, name)
+            layout = Layout(tables.systems, conventions, n, needs_judged, name, units=found)
             gathered = tables.gathered().persist(pyspark("storagelevel").StorageLevel.MEMORY_AND_DISK)
             yield _Job(tables, gathered, layout, Asked(rows, policies), left_out).with_worst_off()
     except BaseException:

@@ -15,12 +15,14 @@ from urllib.parse import unquote
 
 from lexirecall.engines.spark import check_added_up, compare, evaluate
 from lexirecall.engines.spark_faults import explained, quietly
+from lexirecall.engines.spark_frames import rows_of_frame
 from lexirecall.engines.spark_session import pyspark, session
-from lexirecall.engines.spark_tables import RunRows, rows_of_frame
+from lexirecall.engines.spark_tables import RunRows
+from lexirecall.engines.spark_units import is_subtopics
 from lexirecall.engines.spark_workspace import Workspace
 from lexirecall.errors import FormatError, UsageError, shown
 from lexirecall.fields import among, names_of
-from lexirecall.formats import load_judgments
+from lexirecall.formats import load_judgments, load_subtopics
 from lexirecall.formats.casts import SPARK, no_rows
 from lexirecall.formats.cells import Header, check_rows
 from lexirecall.formats.columns import CALLED, ROLES_OF, Given, check_given, find_columns
@@ -37,6 +39,7 @@ from lexirecall.manifest import Conventions, Sources
 from lexirecall.names import Names
 from lexirecall.segments import Segments
 from lexirecall.text import to_text
+from lexirecall.units.judged import Subtopics
 from lexirecall.verbs.averages import Averages
 from lexirecall.verbs.comparison import Comparison
 from lexirecall.verbs.testing import Testing
@@ -69,6 +72,7 @@ def compare_files(qrels: str, runs: Sequence[str], measures: Names | None = None
         return compare(*frames, measures, **options)
 
 
+_BESIDE = ("providers", "units", "groups")  # what is read in addition to judgments and runs
 _REMEDIES = {
     "engine_options": "put settings of Spark into its spark-defaults.conf",
     "stdin_name": "Spark reads files: write the run to one, which names it",
@@ -90,12 +94,16 @@ def _opened(
     master: str | None = None,
     columns: Given = None,
     providers: str | None = None,
+    units: str | None = None,
+    by: str | None = None,
     **options: Any,
 ) -> "Iterator[tuple[tuple[DataFrame, RunRows], dict[str, Any]]]":
     """Give judgments and runs as frames of a session, with the options that are left."""
     check_given(columns)
     _check_taken(options)
-    plan = Plan(Conventions(**among(Conventions, options)), SPARK)
+    conventions = Conventions(**among(Conventions, options))
+    conventions.check_units(units, providers)
+    plan = Plan(conventions, SPARK)
     paths = [path for given in runs for path in _expanded(given)]
     found = [_table_files(path, "run", columns) for path in paths]  # before Spark starts
     is_ours = pyspark("sql").SparkSession.getActiveSession() is None
@@ -104,12 +112,13 @@ def _opened(
     try:
         with explained():
             table = _one_table(workspace, zip(paths, found, strict=True), columns, plan)
-        judged, named = _judgments(spark, qrels, columns)
-        if providers is not None and "://" in providers:
-            options["providers"] = _read(spark, providers, None)[0]
-        elif providers is not None:
-            options["providers"] = providers
-        yield (judged, table), {**options, "columns": {**(named or {}), **_said_of(columns, "providers")}}
+        judged, named = _judgments(spark, qrels, columns, conventions if is_subtopics(units) else None)
+        options["by"] = None if by is None else Path(by)  # never the name of a column
+        for name, path in (("providers", providers), ("units", units), ("by", by)):
+            if path is not None and ("://" in path or name != "by"):
+                options[name] = _read(spark, path, None)[0] if "://" in path else path
+        said = {**(named or {}), **{k: v for kind in _BESIDE for k, v in _said_of(columns, kind).items()}}
+        yield (judged, table), {**options, "columns": said}
     finally:
         workspace.release()
         if is_ours:
@@ -262,15 +271,20 @@ def _systems(rows: "DataFrame", frame: "DataFrame", columns: Given, path: str, n
     return found if has_systems else [name]
 
 
-def _judgments(spark: "SparkSession", qrels: str, columns: Given) -> "tuple[DataFrame, Given]":
+def _judgments(
+    spark: "SparkSession", qrels: str, columns: Given, subtopics: Conventions | None
+) -> "tuple[DataFrame, Given]":
     """Read judgments where they are if they are a table, otherwise here; return also the columns given for them."""
+    kind = "qrels" if subtopics is None else "subtopics"
     if not _is_here(qrels):
-        return _read(spark, qrels, None)[0], _said_of(columns, "qrels")
-    files = table_files(qrels, "qrels", columns)
+        return _read(spark, qrels, None)[0], _said_of(columns, kind)
+    files = table_files(qrels, kind, columns)
     if files is None or files.header is not None or _is_packed(files):  # cells of CSV are stripped here as everywhere
+        if subtopics is not None:
+            return _handed_over_subtopics(spark, load_subtopics(qrels, subtopics, columns)[0]), None
         return _handed_over(spark, load_judgments(qrels, columns)), None
-    FILES.check_parquet(files, "qrels", columns)
-    return _read(spark, qrels, files)[0], _said_of(columns, "qrels")
+    FILES.check_parquet(files, kind, columns)
+    return _read(spark, qrels, files)[0], _said_of(columns, kind)
 
 
 def _is_packed(files: TableFiles) -> bool:
@@ -285,6 +299,19 @@ def _handed_over(spark: "SparkSession", judgments: Judgments) -> "DataFrame":
     requests = pa.array(judgments.requests, pa.string()).take(pa.array(owners))
     items = pa.array([to_text(item) for item in judgments.items], pa.string())
     return spark.createDataFrame(pa.table({"request": requests, "item": items, "grade": judgments.grades}))
+
+
+def _handed_over_subtopics(spark: "SparkSession", given: Subtopics) -> "DataFrame":
+    import pyarrow as pa
+
+    rows = [
+        (to_text(request), to_text(unit), to_text(item), grade)
+        for request, by_unit in given.graded.items()
+        for unit, by_item in by_unit.items()
+        for item, grade in by_item.items()
+    ]
+    names = ("request", "unit", "item", "grade")
+    return spark.createDataFrame(pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))))
 
 
 def _said_of(columns: Given, kind: str) -> dict[str, str]:

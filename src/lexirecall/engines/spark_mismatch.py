@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from lexirecall.engines.spark_session import pyspark
 from lexirecall.engines.spark_tables import Tables
 from lexirecall.formats.mismatch import EXAMPLES
-from lexirecall.positions import Mismatch
+from lexirecall.tracks import Mismatch
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -6,7 +6,7 @@ Belongs here: taking the map in any of its forms, checking it, and examples for 
 
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from lexirecall.engines.spark_tables import FRAME, numbered, select
+from lexirecall.engines.spark_frames import FRAME, numbered, select
 from lexirecall.engines.spark_workspace import Workspace, is_frame
 from lexirecall.errors import DataError, shown
 from lexirecall.formats import ProviderMap, load_pairs

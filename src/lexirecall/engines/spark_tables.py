@@ -11,29 +11,34 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from lexirecall.engines.spark_session import pyspark
+from lexirecall.engines.batches import UnitsOfBatches
+from lexirecall.engines.spark_frames import FRAME, numbered, rows_of_frame, select
+from lexirecall.engines.spark_units import Serving, UnitTable, is_subtopics, served_units
 from lexirecall.engines.spark_workspace import Workspace, check_frame
 from lexirecall.errors import DataError, FormatError, UsageError, shown
 from lexirecall.formats import nothing_in_common
 from lexirecall.formats.casts import SPARK, Column, duplicate_error, no_rows, row_error
-from lexirecall.formats.columns import NO_GRADES, NO_GRADES_REMEDY, Columns, Given, check_one_system, find_columns
-from lexirecall.formats.plan import CONSTANT, JUDGMENTS, PROBLEMS, RUNS, Plan
-from lexirecall.formats.values import NUMBER_REMEDY, check_kind, kind_of
+from lexirecall.formats.columns import NO_GRADES, NO_GRADES_REMEDY, Given, find_columns
+from lexirecall.formats.plan import JUDGMENTS, PROBLEMS, RUNS, UNITS, Plan
+from lexirecall.formats.values import NUMBER_REMEDY
 from lexirecall.judgments import IntArray
 from lexirecall.providers import EXAMPLES
+from lexirecall.units import UnitCount
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from lexirecall.engines.spark_units import SparkUnits
+
     Frames: TypeAlias = "DataFrame | Mapping[str, DataFrame] | RunRows"
 
-_NAME, _LABEL = "lexirecall name", "lexirecall label"  # columns that are added to the frames that come in
-FRAME = "lexirecall_frame"  # stands in SQL for such a frame
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double")
 _FEW = 500_000  # judgments that every executor is sent, some 50 MB; then the runs need not be shuffled
+_IDS = {"qrels": ("request", "item"), "subtopics": ("request", "unit", "item")}  # what a judgment is about
 _GRADE_PROBLEMS = {
     "no_request": ("request", "request IS NULL"),
     "no_item": ("item", "item IS NULL"),
+    "no_unit": ("unit", "unit IS NULL"),
     "no_grade": ("grade", "grade IS NULL OR isnan(grade)"),
     "not_finite": ("grade", "abs(grade) = CAST('Infinity' AS DOUBLE)"),
     "not_whole": ("grade", "must_be_whole AND grade <> floor(grade)"),
@@ -66,31 +71,45 @@ class Tables:
     """What Spark calls the type of the requests' ids in the judgments, if they are numbers; else string."""
     owners: "DataFrame | None" = None
     """The providers of each item that has any: item, owners."""
+    units: UnitTable | None = None
+    serving: Serving | None = None
+    """Which units the judged items serve, if units must be found."""
 
     def query(self, text: str) -> "DataFrame":
         """Run a query of the plan."""
-        return _query(self.workspace, text, self.runs, self.judgments)
+        return _query(self.workspace, text, self.runs, self.judgments, self.units)
 
     def sizes(self, of_requests: Callable[[Sequence[str]], IntArray]) -> dict[str, int]:
         """Return the corpus size of each judged request; their names come to the driver for this."""
         requests = [row.request for row in self.judgments.select("request").distinct().collect()]
         return dict(zip(requests, of_requests(requests).tolist(), strict=True))
 
+    def units_of_batches(self) -> UnitsOfBatches | None:
+        """Return what holds for the units of all batches, if units must be found."""
+        if self.units is None or self.serving is None:
+            return None
+        return self.serving.of_batches(self.workspace, self.units.name)
+
+    def named_units(self, count: UnitCount | None) -> UnitCount | None:
+        """Return the count of units with the names of items that stand for none; the workers do not know any."""
+        if count is None or self.serving is None or not count.num_unmapped:
+            return count
+        return replace(count, unmapped=self.serving.unmapped())
+
     def gathered(self) -> "DataFrame":
         """Return one row for each judged request, as `batches` needs it."""
-        has_blocks = self.plan.conventions.ties == "expected"
-        numbers = ["position", "place", *(["block_start", "block_size"] if has_blocks else [])]
-        numbers = [f"CAST({name} AS INT) AS {name}" for name in numbers]
+        numbers = [f"CAST({name} AS INT) AS {name}" for name in ("place", *self.plan.columns_of_positions)]
         found = (
             f"SELECT system, request, collect_list(struct({', '.join(numbers)})) AS found "
             f"FROM ({self.plan.positions()}) AS placed GROUP BY system, request"
         )
-        judged, owned = "j.place, j.grade", ""
+        judged, owned = "j.place, j.grade" if self.serving is None else "j.place, j.grade, j.units", ""
         if self.owners is not None:
             judged, owned = f"{judged}, o.owners", "LEFT JOIN {owners} AS o ON o.item = j.item AND j.grade > 0 "
         return self.workspace.sql(
             "SELECT j.request, j.judged, a.rankings FROM "
-            f"(SELECT j.request, collect_list(struct({judged})) AS judged FROM {{judgments}} AS j {owned}"
+            f"(SELECT j.request, collect_list(struct({judged})) FILTER (WHERE j.item IS NOT NULL) AS judged "
+            f"FROM {{judgments}} AS j {owned}"
             "GROUP BY j.request) AS j "
             "LEFT JOIN (SELECT l.request, collect_list(struct(l.system, l.num_retrieved, f.found)) AS rankings "
             "FROM {lengths} AS l LEFT JOIN {found} AS f ON f.system = l.system AND f.request = l.request "
@@ -102,21 +121,36 @@ class Tables:
         )
 
 
-def _query(workspace: Workspace, text: str, runs: "DataFrame", judgments: "DataFrame") -> "DataFrame":
-    """Run a query of the plan over these two; the names of its views occur nowhere else in its text."""
-    named = text.replace(RUNS, "{runs}").replace(JUDGMENTS, "{judgments}")
-    return workspace.sql(named, runs=runs, judgments=judgments)
+def _query(
+    workspace: Workspace, text: str, runs: "DataFrame", judgments: "DataFrame", units: UnitTable | None = None
+) -> "DataFrame":
+    """Run a query of the plan over these; the names of its views occur nowhere else in its text."""
+    named = text.replace(RUNS, "{runs}").replace(JUDGMENTS, "{judgments}").replace(UNITS, "{units}")
+    return workspace.sql(named, runs=runs, judgments=judgments, **({} if units is None else {"units": units.frame}))
 
 
-def prepare(workspace: Workspace, qrels: "DataFrame", runs: "Frames", columns: Given, plan: Plan) -> Tables:
+def prepare(
+    workspace: Workspace,
+    qrels: "DataFrame",
+    runs: "Frames",
+    columns: Given,
+    plan: Plan,
+    units: "SparkUnits" = None,
+) -> Tables:
     """Bring the user's frames into the form that the plan needs, and check them."""
     rows, names = _rows(workspace, runs, columns, plan)
-    graded, has_grades = _grades(workspace, qrels, columns)
-    judgments, num_repeated = _judgments(workspace, graded)
+    kind = "subtopics" if is_subtopics(units) else "qrels"
+    graded, has_grades = _grades(workspace, qrels, columns, kind)
+    judged, num_judged, num_repeated = _judged(workspace, graded, kind)
+    unit_map, served = served_units(workspace, judged, units, columns, plan.conventions)
+    items, number = (judged, num_judged) if served is None else (served.items, served.items.count())
+    judgments = _placed(workspace, items, number)
+    if unit_map is not None and plan.conventions.count == "units":
+        plan = replace(plan, unit_keys=unit_map.keys)
     census = workspace.hold(_census(workspace, rows))
     _check_runs(workspace, plan, rows, judgments, census)
     systems = _systems(census, names)
-    lengths, num_unjudged = _lengths(workspace, plan, rows, judgments, census)
+    lengths, num_unjudged = _lengths(workspace, plan, rows, judgments, census, unit_map)
     num_duplicates = _num_duplicates(workspace, plan, lengths)
     return Tables(
         workspace=workspace,
@@ -130,6 +164,8 @@ def prepare(workspace: Workspace, qrels: "DataFrame", runs: "Frames", columns: G
         num_repeated=num_repeated,
         has_grades=has_grades,
         request_type=_request_type(qrels, columns),
+        units=unit_map,
+        serving=served,
     )
 
 
@@ -149,107 +185,64 @@ def _rows(
     return reduce(lambda x, y: x.unionAll(y), frames), tuple(map(str, runs))
 
 
-def rows_of_frame(
-    workspace: Workspace,
-    frame: "DataFrame",
-    columns: Given,
-    plan: Plan,
-    name: str,
-    *,
-    label: str = "",
-    ignores_systems: bool = False,
-    are_cells: bool = False,
-) -> "DataFrame":
-    """Return system, request, item and score of all rows, and their faults; `name` is for a frame that names none."""
-    check_frame(frame, f"the run {name!r}")
-    label = label or name
-    found = find_columns(frame.columns, "run", columns, source=label)
-    roles = (replace(found, system=None) if ignores_systems else found).roles("run")
-    own, kinds, places = numbered(frame, roles, name, label)
-    if ignores_systems and found.system:
-        named = own.select(f"c{frame.columns.index(found.system)}").distinct().dropna()
-        check_one_system(found.system, named.count(), label)
-    placed = replace(Columns(system=_NAME), **places)  # type: ignore[arg-type]
-    return select(workspace, plan.rows(FRAME, placed, kinds, label=SPARK.name(_LABEL), are_cells=are_cells), own)
-
-
-def numbered(
-    frame: "DataFrame", roles: Mapping[str, str | None], name: str, label: str
-) -> "tuple[DataFrame, dict[str, str], dict[str, str]]":
-    """Return the frame with columns that are called by their places, what each of them holds, and which is which.
-
-    Spark takes names that differ only in case for the same. And if a view of the user's own frame were dropped, what is
-    cached of that frame would go with it.
-    """
-    kinds = [kind_of(kind) for _, kind in frame.dtypes]
-    places = {role: frame.columns.index(column) for role, column in roles.items() if column}
-    for role, place in places.items():
-        check_kind(kinds[place], role, frame.columns[place], label)
-    lit = pyspark("sql.functions").lit
-    own = frame.toDF(*(f"c{place}" for place in range(len(kinds))))
-    own = own.withColumn(_NAME, lit(name)).withColumn(_LABEL, lit(label))
-    by_place = {**{f"c{place}": kind for place, kind in enumerate(kinds)}, _NAME: CONSTANT}
-    return own, by_place, {role: f"c{place}" for role, place in places.items()}
-
-
-def select(workspace: Workspace, selection: str, frame: "DataFrame") -> "DataFrame":
-    """Run a selection from FRAME on a frame; the user's names in it may hold braces."""
-    text = selection.replace("{", "{{").replace("}", "}}")
-    return workspace.sql(text.replace(FRAME, "{frame}"), frame=frame)
-
-
 def _request_type(qrels: "DataFrame", columns: Given) -> str:
     kind = dict(qrels.dtypes)[find_columns(qrels.columns, "qrels", columns, source="qrels").request]
     return kind if kind in _NUMBERS else "string"
 
 
-def _grades(workspace: Workspace, qrels: "DataFrame", columns: Given) -> "tuple[DataFrame, bool]":
-    """Return request, item and grade of all rows, and their faults, and whether there are grades."""
+def _grades(workspace: Workspace, qrels: "DataFrame", columns: Given, kind: str) -> "tuple[DataFrame, bool]":
+    """Return request, item, grade and, of subtopics, unit of all rows, their faults, and whether there are grades."""
     check_frame(qrels, "the frame of judgments")
-    found = find_columns(qrels.columns, "qrels", columns, source="qrels")
-    own, kinds, places = numbered(qrels, found.roles("qrels"), "qrels", "qrels")
+    found = find_columns(qrels.columns, kind, columns, source="qrels")
+    own, kinds, places = numbered(qrels, found.roles(kind), "qrels", "qrels")
     given = {role: Column(name, kinds[name]) for role, name in places.items()}
     grade = given["grade"].number(SPARK) if "grade" in given else "CAST(1 AS DOUBLE)"
     faults = ", ".join(f"{column.fault(SPARK)} AS {role}_fault" for role, column in given.items())
+    ids = ", ".join(f"{given[role].id(SPARK)} AS {role}" for role in _IDS[kind])
     rows = (
-        f"SELECT {given['request'].id(SPARK)} AS request, {given['item'].id(SPARK)} AS item, {grade} AS grade, "
-        f"{str(found.is_score_graded).lower()} AS must_be_whole, {faults} FROM {FRAME}"
+        f"SELECT {ids}, {grade} AS grade, {str(found.is_score_graded).lower()} AS must_be_whole, {faults} FROM {FRAME}"
     )
-    return select(workspace, rows, own), found.grade is not None
+    return select(workspace, rows, own), found.grade is not None or kind == "subtopics"
 
 
-def _judgments(workspace: Workspace, graded: "DataFrame") -> "tuple[DataFrame, int]":
-    """Return request, item, grade and place, and how many judgments are repeated."""
-    counts = ", ".join(f"count_if({condition}) AS {name}" for name, (_, condition) in _GRADE_PROBLEMS.items())
+def _judged(workspace: Workspace, graded: "DataFrame", kind: str) -> "tuple[DataFrame, int, int]":
+    """Return what is judged, and its grade; how many judgments that is; and how many are repeated."""
+    ids = ", ".join(_IDS[kind])
+    problems = {name: each for name, each in _GRADE_PROBLEMS.items() if each[0] in (*_IDS[kind], "grade")}
+    counts = ", ".join(f"count_if({condition}) AS {name}" for name, (_, condition) in problems.items())
     pairs = workspace.hold(
         workspace.sql(
-            f"SELECT request, item, min(grade) AS grade, max(grade) AS highest, count(*) AS times, {counts} "
-            "FROM {graded} GROUP BY request, item",
+            f"SELECT {ids}, min(grade) AS grade, max(grade) AS highest, count(*) AS times, {counts} "
+            f"FROM {{graded}} GROUP BY {ids}",
             graded=graded,
         )
     )
-    sums = ", ".join(f"sum({name}) AS {name}" for name in _GRADE_PROBLEMS)
+    sums = ", ".join(f"sum({name}) AS {name}" for name in problems)
     total = workspace.sql(
         f"SELECT count(*) AS pairs, sum(times) AS num_rows, {sums} FROM {{pairs}}", pairs=pairs
     ).collect()[0]
     if not total["pairs"]:
         raise no_rows("qrels")
-    for name in _GRADE_PROBLEMS:
+    for name in problems:
         if total[name]:
             raise _bad_judgments(workspace, graded, name, total)
     if (pair := pairs.where("grade <> highest").first()) is not None:
         which = f"document {shown(pair.item)} of query {shown(pair.request)}"
         problem = f"{which} is judged twice, with the grades {pair.grade:g} and {pair.highest:g}"
         raise FormatError("qrels", None, problem, remedy="keep one of them")
+    num_repeated = 0 if kind == "subtopics" else total["num_rows"] - total["pairs"]
+    return pairs.select(*_IDS[kind], "grade"), total["pairs"], num_repeated
+
+
+def _placed(workspace: Workspace, judged: "DataFrame", number: int) -> "DataFrame":
+    """Return the judgments of items with their places."""
     # positive grades first, as in Judgments; their order is any, but always the same
     placed = (
-        "SELECT request, item, grade, "
-        "row_number() OVER (PARTITION BY request ORDER BY grade > 0 DESC, item) AS place FROM {pairs}"
+        "SELECT *, row_number() OVER (PARTITION BY request ORDER BY item IS NULL, grade > 0 DESC, item) AS place "
+        "FROM {judged}"
     )
-    judgments = workspace.hold(workspace.sql(placed, pairs=pairs))
-    if total["pairs"] <= _FEW:
-        judgments = judgments.hint("broadcast")
-    return judgments, total["num_rows"] - total["pairs"]
+    judgments = workspace.hold(workspace.sql(placed, judged=judged))
+    return judgments.hint("broadcast") if number <= _FEW else judgments
 
 
 def _bad_judgments(workspace: Workspace, graded: "DataFrame", name: str, counts: Any) -> FormatError:
@@ -311,7 +304,12 @@ def _may_repeat(workspace: Workspace, plan: Plan, rows: "DataFrame", judgments: 
 
 
 def _lengths(
-    workspace: Workspace, plan: Plan, rows: "DataFrame", judgments: "DataFrame", census: "DataFrame"
+    workspace: Workspace,
+    plan: Plan,
+    rows: "DataFrame",
+    judgments: "DataFrame",
+    census: "DataFrame",
+    units: UnitTable | None,
 ) -> "tuple[DataFrame, dict[str, int]]":
     """Return how long each ranking of a judged request is, and how many requests of each system have no judgments."""
     # not NOT IN: Spark compares that with every row if there are too many judgments to broadcast
@@ -320,8 +318,8 @@ def _lengths(
         f"LEFT ANTI JOIN {JUDGMENTS} AS j ON r.request = j.request GROUP BY r.system"
     )
     unjudged = {row.system: row.num_unjudged for row in _query(workspace, strangers, census, judgments).collect()}
-    if plan.conventions.duplicates != "error":
-        return _query(workspace, plan.lengths(), rows, judgments), unjudged
+    if plan.conventions.duplicates != "error" or plan.unit_keys:
+        return _query(workspace, plan.lengths(), rows, judgments, units), unjudged
     text = (
         "SELECT system, request, num_rows AS num_retrieved, CAST(0 AS BIGINT) AS num_repeated "
         f"FROM {RUNS} WHERE request IN (SELECT request FROM {JUDGMENTS})"

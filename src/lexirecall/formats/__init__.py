@@ -26,10 +26,14 @@ from lexirecall.formats.source import Source
 from lexirecall.groups import Groups
 from lexirecall.judgments import IntArray, Judgments
 from lexirecall.manifest import READING, Conventions, Sources
-from lexirecall.positions import Positions, SystemPositions
+from lexirecall.positions import Positions
 from lexirecall.progress import Progress
 from lexirecall.providers import Providers
 from lexirecall.text import to_bytes
+from lexirecall.tracks import SystemPositions
+from lexirecall.units import Units
+from lexirecall.units.judged import SUBTOPICS, Subtopics, units_of_judgments, units_of_subtopics
+from lexirecall.units.unitmap import UnitMap
 
 __all__ = [
     "CorpusSize",
@@ -40,6 +44,7 @@ __all__ = [
     "Qrels",
     "Run",
     "Runs",
+    "UnitsGiven",
     "check_common",
     "check_reader",
     "corpus_sizes",
@@ -48,6 +53,9 @@ __all__ = [
     "load_groups",
     "load_judgments",
     "load_pairs",
+    "load_subtopics",
+    "load_unit_map",
+    "load_units",
     "nothing_in_common",
     "project",
 ]
@@ -56,6 +64,7 @@ Qrels = str | os.PathLike[str] | Mapping[Any, Mapping[Any, Any]] | Judgments | F
 CorpusSize = int | str | os.PathLike[str] | Mapping[Any, int] | None
 GroupMap = str | os.PathLike[str] | Mapping[Any, Any] | Frame
 ProviderMap = str | os.PathLike[str] | Mapping[Any, Any] | Frame | None
+UnitsGiven = str | os.PathLike[str] | Mapping[Any, Any] | Frame
 
 
 @takes(*READING)
@@ -65,13 +74,15 @@ def project(qrels: Qrels, runs: Runs, *, needs_judged: bool = False, **options: 
     `qrels` is a file, {query: {document: grade}}, a data frame or `ir_datasets:NAME`. `runs` is one run, several, or
     {name: run}. A run is a file, {query: {document: score}}, {query: [document, …]} without scores, or a data frame.
     Frames are those of pandas, polars, pyarrow, duckdb and others. Parquet and CSV files are read like frames. A
-    pattern such as `runs/*.run` stands for each file that matches. A table may hold many runs. Its columns are found
-    by their usual names, or `columns` maps roles to names, as in {"query": "user", "qrels.grade": "stars"}.
-    `providers`, for the measures of their exposure, is a file of lines `document provider`, {document: provider},
-    {document: [provider, …]} or a table. With `engine="duckdb"`, DuckDB reads the runs in limited memory: Parquet and
-    CSV, frames and relations. The runs of one table are then in the order of their names. `engine_options` are the
-    settings of DuckDB (memory_limit, by default "600MB", threads, temp_directory, connection). `needs_judged` keeps
-    the judged non-relevant documents too, for the measures that need them.
+    pattern such as `runs/*.run` stands for each file that matches. A table may hold many runs. Its columns are found by
+    their usual names, or `columns` maps roles to names, as in {"query": "user", "qrels.grade": "stars"}. `providers`,
+    for the measures of their exposure, is a file of lines `document provider`, {document: provider}, {document:
+    [provider, …]} or a table. `units` says what must be found, if not the documents themselves: a file of lines
+    `document unit`, {document: unit}, {query: {document: unit}}, a table, or "@subtopics". With `engine="duckdb"`,
+    DuckDB reads the runs in limited memory: Parquet and CSV, frames and relations. The runs of one table are then in
+    the order of their names. `engine_options` are the settings of DuckDB (memory_limit, by default "600MB", threads,
+    temp_directory, connection). `needs_judged` keeps the judged non-relevant documents too, for the measures that need
+    them.
 
     >>> positions = project({"q": {"a": 1, "b": 1}}, {"q": {"a": 0.7, "x": 0.9, "b": 0.1}})
     >>> positions.found.positions.tolist()
@@ -80,17 +91,18 @@ def project(qrels: Qrels, runs: Runs, *, needs_judged: bool = False, **options: 
     conventions, sources = taken(Conventions, options), taken(Sources, options)
     conventions.warn_of_optimism()
     conventions.require_corpus_size(sources.corpus_size)
+    conventions.check_units(sources.units, sources.providers)
     columns = sources.columns
     check_given(columns)
     read = _reader(conventions, sources, needs_judged=needs_judged)
-    judgments = load_judgments(qrels, columns)
+    judgments, units, unit_map = load_units(qrels, conventions, sources)
     n = corpus_sizes(sources.corpus_size)
     sizes = n(judgments.requests) if callable(n) else None if n is None else np.full(len(judgments.requests), n)
     owners = _load_providers(sources.providers, judgments, columns)
     named = name_runs(runs, columns, sources.stdin_name)
-    systems = read(judgments, named)
+    systems = read(judgments, named, unit_map if conventions.count == "units" else None)
     check_common(judgments, systems)
-    positions = Positions.stack(judgments, systems, conventions, sizes, owners)
+    positions = Positions.stack(judgments, systems, conventions, sizes, owners, units)
     return replace(positions, frame_library=_origin_of(qrels, named))
 
 
@@ -103,6 +115,42 @@ def load_judgments(qrels: Qrels, columns: Given = None) -> Judgments:
     """
     with _read(Input(qrels, "qrels", columns)) as (judgments, _):
         return cast("Judgments", judgments)
+
+
+def load_units(
+    qrels: Qrels, conventions: Conventions, sources: Sources
+) -> tuple[Judgments, Units | None, UnitMap | None]:
+    """Take judgments with the units that they are about; the judgments that come out are of items.
+
+    >>> sources = Sources(units={"c1": "d", "c2": "d"})
+    >>> judgments, units, _ = load_units({"q": {"d": 1}}, Conventions(), sources)
+    >>> list(judgments.items), list(units.judgments.items)
+    ([b'c1', b'c2'], [b'd'])
+    """
+    if sources.units is None:
+        return load_judgments(qrels, sources.columns), None, None
+    if isinstance(sources.units, str) and sources.units == SUBTOPICS:
+        return units_of_subtopics(*load_subtopics(qrels, conventions, sources.columns), conventions)
+    judgments, unit_map = load_judgments(qrels, sources.columns), load_unit_map(sources.units, sources.columns)
+    return *units_of_judgments(judgments, unit_map, conventions), unit_map
+
+
+def load_subtopics(qrels: Qrels, conventions: Conventions, columns: Given = None) -> tuple[Subtopics, str]:
+    """Take judgments of pairs of unit and document in any of their forms, and what messages call them."""
+    if conventions.judged == "units":
+        raise UsageError("judged is 'units', but subtopics are judged with documents", remedy="leave it out")
+    with _read(Input(qrels, "subtopics", columns)) as (given, name):
+        return given, name
+
+
+def load_unit_map(units: UnitsGiven, columns: Given = None) -> UnitMap:
+    """Take a map of units in any of its forms.
+
+    >>> load_unit_map({"c1": "d", "c2": ["d", "e"]}).of(b"q")
+    {b'c1': (b'd',), b'c2': (b'd', b'e')}
+    """
+    with _read(Input(units, "units", columns)) as (unit_map, _):
+        return cast("UnitMap", unit_map)
 
 
 def _load_providers(providers: ProviderMap, judgments: Judgments, columns: Given = None) -> Providers | None:
@@ -176,7 +224,7 @@ def _source(path: Any, role: str, advance: Callable[[int], None] | None) -> Sour
 
 def _reader(
     conventions: Conventions, sources: Sources, *, needs_judged: bool
-) -> Callable[[Judgments, list[NamedRun]], list[SystemPositions]]:
+) -> Callable[[Judgments, list[NamedRun], UnitMap | None], list[SystemPositions]]:
     """Return the function that reads the runs; an engine refuses what it cannot do before anything is read."""
     if sources.engine is None:
         return partial(_read_runs, conventions, sources, needs_judged=needs_judged)
@@ -197,30 +245,24 @@ def check_reader(conventions: Conventions, sources: Sources) -> None:
 
 
 def _read_runs(
-    conventions: Conventions, sources: Sources, judgments: Judgments, named: list[NamedRun], *, needs_judged: bool
+    conventions: Conventions,
+    sources: Sources,
+    judgments: Judgments,
+    named: list[NamedRun],
+    units: UnitMap | None,
+    *,
+    needs_judged: bool,
 ) -> list[SystemPositions]:
     with Progress("reading runs", sum(run.size for run in named), shown=sources.show_progress) as progress:
 
         def read(run: NamedRun) -> list[SystemPositions]:
-            return _read_run(run, judgments, conventions, sources.columns, progress.advance, needs_judged=needs_judged)
+            given = Input(run.run, "run", sources.columns, run.name, run.is_given)
+            with _read(given, progress.advance) as (form, _):
+                return read_form(form, judgments, conventions, units, needs_judged=needs_judged)
 
         parts = _side_by_side(read, named, progress)
     check_names((system.name, run.label) for run, part in zip(named, parts, strict=True) for system in part)
     return [system for part in parts for system in part]
-
-
-def _read_run(
-    named: NamedRun,
-    judgments: Judgments,
-    conventions: Conventions,
-    columns: Given,
-    advance: Callable[[int], None],
-    *,
-    needs_judged: bool,
-) -> list[SystemPositions]:
-    given = Input(named.run, "run", columns, named.name, named.is_given)
-    with _read(given, advance) as (form, _):
-        return read_form(form, judgments, conventions, needs_judged=needs_judged)
 
 
 def _side_by_side(

@@ -12,8 +12,8 @@ import numpy as np
 
 from lexirecall.judgments import IntArray, Judgments, offsets_of
 from lexirecall.manifest import Conventions
-from lexirecall.positions import SystemPositions, Tracks, reachable
 from lexirecall.segments import Segments
+from lexirecall.tracks import SystemPositions, Tracks, reachable
 
 
 def assemble(

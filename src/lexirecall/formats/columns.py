@@ -52,6 +52,11 @@ USUAL = {
     "system": ("run", "system", "run_id", "system_id"),
     "provider": ("provider", "provider_id"),
     "group": ("group", "group_id"),
+    "unit": (
+        *(f"{thing}{sign}" for thing in ("unit", "subtopic", "nugget", "fact", "family") for sign in ("", "_id")),
+        "iteration",  # what ir_datasets calls the second column of qrels
+    ),
+    "rule": ("rule", "unit_rule"),
 }
 """The usual names of a column of each role; the first one present counts."""
 
@@ -62,12 +67,16 @@ ROLES_OF = {
     "qrels": ("request", "item", "grade"),
     "providers": ("item", "provider"),
     "groups": ("request", "group"),
+    "units": ("request", "item", "unit", "rule"),
+    "subtopics": ("request", "item", "unit", "grade"),
 }
 _NEEDED = {
     "run": ("request", "item"),
     "qrels": ("request", "item"),
     "providers": ("item", "provider"),
     "groups": ("request", "group"),
+    "units": ("item", "unit"),
+    "subtopics": ("request", "item", "unit"),
 }
 _ALSO = {"groups": {"request": ("query",)}}  # elsewhere that column holds the words of a query
 
@@ -86,19 +95,19 @@ class Columns:
     system: str | None = None
     provider: str | None = None
     group: str | None = None
+    unit: str | None = None
+    rule: str | None = None
     is_score_graded: bool = False
     """Whether grades were found under the name of scores; then only whole numbers are taken for grades."""
 
     def roles(self, kind: str) -> dict[str, str | None]:
-        """Return the column of each role that a kind of input needs; a run has scores, or else ranks.
+        """Return the column of each role that input of a kind needs; a run has scores, or else ranks.
 
         >>> Columns(request="qid", item="docno", rank="rank").roles("run")
         {'system': None, 'request': 'qid', 'item': 'docno', 'rank': 'rank'}
         """
-        if kind == "providers":
-            return {"item": self.item, "provider": self.provider}
-        if kind == "groups":
-            return {"request": self.request, "group": self.group}
+        if kind not in ("run", "qrels"):
+            return {role: getattr(self, role) or None for role in ROLES_OF[kind]}
         ids: dict[str, str | None] = {"request": self.request, "item": self.item}
         if kind == "qrels":
             return {**ids, "grade": self.grade}
@@ -111,7 +120,7 @@ class Columns:
 
 
 def find_columns(names: Sequence[str], kind: str, given: Given = None, *, source: str) -> Columns:
-    """Find the columns of a `run`, `qrels`, `providers` or `groups` among the names that a table has.
+    """Find the columns that an input of a kind needs among the names that a table has.
 
     >>> find_columns(["qid", "docid", "docno", "score", "rank"], "run", source="bm25").item
     'docno'
@@ -151,12 +160,12 @@ def check_one_system(column: str, number: int, source: str) -> None:
 
 
 def has_usual_columns(names: Sequence[str]) -> bool:
-    """Tell whether these look like the header of a table: requests or providers, and items; or requests and groups.
+    """Tell whether these look like the header of a table: an owner (request, provider or unit) and items, or groups.
 
     >>> has_usual_columns(["query-id", "corpus-id", "score"]), has_usual_columns(["301", "Q0", "FR94-1", "1"])
     (True, False)
     """
-    has_owner = any(_usual(names, role) is not None for role in ("request", "provider"))
+    has_owner = any(_usual(names, role) is not None for role in ("request", "provider", "unit"))
     has_groups = _usual(names, "group") is not None and _usual(names, "request", also=("query",)) is not None
     return has_groups or (has_owner and _usual(names, "item") is not None)
 

@@ -21,29 +21,32 @@ from lexirecall.formats.source import Source
 from lexirecall.formats.trec import project_text, run_lines
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions
-from lexirecall.positions import SystemPositions
 from lexirecall.reader import reader_in_use
+from lexirecall.tracks import SystemPositions
+from lexirecall.units.unitmap import UnitMap
 
 
 class Form(Protocol):
     """A run that can be read as a whole, or one ranking at a time."""
 
-    def systems(self, judgments: Judgments, conventions: Conventions, *, needs_judged: bool) -> list[SystemPositions]:
-        """Find where the judged items are in the rankings of each system."""
+    def systems(
+        self, judgments: Judgments, conventions: Conventions, units: UnitMap | None, *, needs_judged: bool
+    ) -> list[SystemPositions]:
+        """Find where the judged items are in the rankings of each system, places counted in `units` if given."""
 
     def items(self, system: str, request: bytes) -> Iterable[bytes]:
         """Give what a system retrieves for a request, in any order."""
 
 
 def read_form(
-    form: Form, judgments: Judgments, conventions: Conventions, *, needs_judged: bool
+    form: Form, judgments: Judgments, conventions: Conventions, units: UnitMap | None = None, *, needs_judged: bool
 ) -> list[SystemPositions]:
     """Read a run; a system for which nothing was found is looked at again, for any judged item at any depth."""
-    systems = form.systems(judgments, conventions, needs_judged=needs_judged)
+    systems = form.systems(judgments, conventions, units, needs_judged=needs_judged)
     if all(map(finds_judged, systems)):
         return systems
     uncut = replace(conventions, depth=None, judged_only=False, imputation="pessimistic")
-    whole = form.systems(judgments, uncut, needs_judged=True)
+    whole = form.systems(judgments, uncut, units, needs_judged=True)
     return [
         system if finds_judged(system) or finds_judged(each) else _marked(form, system, each, judgments)
         for system, each in zip(systems, whole, strict=True)
@@ -64,10 +67,13 @@ class TextRun:
     source: Source
     name: str
 
-    def systems(self, judgments: Judgments, conventions: Conventions, *, needs_judged: bool) -> list[SystemPositions]:
-        """Read the lines with the reader in use."""
-        read = project_native if reader_in_use() == "native" else project_text
-        return [read(self.source, self.name, judgments, conventions, needs_judged=needs_judged)]
+    def systems(
+        self, judgments: Judgments, conventions: Conventions, units: UnitMap | None, *, needs_judged: bool
+    ) -> list[SystemPositions]:
+        """Read the lines with the reader in use; only the one in Python counts in units."""
+        if units is None and reader_in_use() == "native":
+            return [project_native(self.source, self.name, judgments, conventions, needs_judged=needs_judged)]
+        return [project_text(self.source, self.name, judgments, conventions, units, needs_judged=needs_judged)]
 
     def items(self, _system: str, request: bytes) -> Iterable[bytes]:
         """Give the items on the lines of a request."""
@@ -83,11 +89,13 @@ class MappingRun:
     label: str
     """What messages call it."""
 
-    def systems(self, judgments: Judgments, conventions: Conventions, *, needs_judged: bool) -> list[SystemPositions]:
+    def systems(
+        self, judgments: Judgments, conventions: Conventions, units: UnitMap | None, *, needs_judged: bool
+    ) -> list[SystemPositions]:
         """Read all rankings."""
         rankings = rankings_from_mapping(self.content, self.label)
         try:
-            return [project_rankings(self.name, rankings, judgments, conventions, needs_judged=needs_judged)]
+            return [project_rankings(self.name, rankings, judgments, conventions, units, needs_judged=needs_judged)]
         except DuplicateItem as error:
             problem = f"document {shown(error.item)} of query {shown(error.request)} is listed twice"
             raise FormatError(self.label, None, problem, remedy="remove one of them", way_on=LEAVE_ONE) from None
@@ -108,10 +116,12 @@ class TableRun:
     is_given: bool
     """Whether that name takes precedence over those in the table."""
 
-    def systems(self, judgments: Judgments, conventions: Conventions, *, needs_judged: bool) -> list[SystemPositions]:
+    def systems(
+        self, judgments: Judgments, conventions: Conventions, units: UnitMap | None, *, needs_judged: bool
+    ) -> list[SystemPositions]:
         """Read all rows."""
         return project_table(
-            self.table, self.name, judgments, conventions, needs_judged=needs_judged, is_given=self.is_given
+            self.table, self.name, judgments, conventions, units, needs_judged=needs_judged, is_given=self.is_given
         )
 
     def items(self, system: str, request: bytes) -> Iterable[bytes]:

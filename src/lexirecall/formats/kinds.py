@@ -1,7 +1,7 @@
 """Kinds: what an input is, and what reads it in each role that it can serve.
 
-Belongs here: the one table of what judgments, runs, providers, groups and corpus sizes may be given as. Not here: what
-lines, keys and rows mean (trec, memory, rows, labels, grouping), what runs are called (naming).
+Belongs here: the one table of what judgments, runs, providers, units, groups and corpus sizes may be given as. Not
+here: what lines, keys and rows mean (trec, memory, rows, labels, unitrows, grouping), what runs are called (naming).
 
 A new format is one row: how to recognize it, how to open it and, for each role, what reads it. The first row that
 knows an input counts. Files are known by their content; a file that is none of the others is text.
@@ -33,6 +33,14 @@ from lexirecall.formats.native import read_qrels_native
 from lexirecall.formats.source import Source, is_folder
 from lexirecall.formats.tablefiles import TableFiles, common_header, open_tables
 from lexirecall.formats.trec import read_providers, read_qrels, read_sizes
+from lexirecall.formats.unitrows import (
+    read_subtopics,
+    read_units,
+    subtopics_from_mapping,
+    subtopics_from_table,
+    units_from_mapping,
+    units_from_table,
+)
 from lexirecall.judgments import Judgments
 from lexirecall.reader import reader_in_use
 
@@ -43,7 +51,8 @@ class Input:
 
     value: Any
     role: str
-    """Whether it holds `qrels`, a `run`, `providers`, `groups` or `corpus_size`."""
+    """Whether it holds `qrels`, a `run`, `providers`, `units`, `subtopics` (judgments of them), `groups` or
+    `corpus_size`."""
     columns: Given = None
     system: str = ""
     """The name of a run that does not name itself."""
@@ -99,18 +108,24 @@ _MAPPING: Readers = {
     "run": lambda content, given: MappingRun(content, given.system, given.name),
     "providers": lambda content, given: pairs_from_mapping(content, given.name),
     "groups": lambda content, given: groups_from_mapping(content, given.name),
+    "units": lambda content, given: units_from_mapping(content, given.name),
+    "subtopics": lambda content, given: subtopics_from_mapping(content, given.name),
 }
 _TABLE: Readers = {
     "qrels": lambda table, _: judgments_from_table(table),
     "run": lambda table, given: TableRun(table, given.system, given.is_given),
     "providers": lambda table, _: pairs_from_table(table),
     "groups": lambda table, _: groups_from_table(table),
+    "units": lambda table, _: units_from_table(table),
+    "subtopics": lambda table, _: subtopics_from_table(table),
 }
 _TEXT: Readers = {
     "qrels": lambda source, _: read_qrels_native(source) if reader_in_use() == "native" else read_qrels(source),
     "run": lambda source, given: TextRun(source, given.system),
     "providers": lambda source, _: read_providers(source),
     "groups": lambda source, _: read_groups(source),
+    "units": lambda source, _: read_units(source),
+    "subtopics": lambda source, _: read_subtopics(source),
     "corpus_size": lambda source, _: read_sizes(source),
 }
 

@@ -12,10 +12,12 @@ import numpy as np
 
 from lexirecall.errors import WayOn
 from lexirecall.formats.assembly import assemble, tracks_of
+from lexirecall.formats.counting import UnitCodes, place_by_units
 from lexirecall.formats.ranking import RankedLines, place, repeated, rounded
 from lexirecall.judgments import FloatArray, IntArray, Judgments
 from lexirecall.manifest import Conventions
-from lexirecall.positions import SystemPositions
+from lexirecall.tracks import SystemPositions
+from lexirecall.units.unitmap import UnitMap
 
 LEAVE_ONE = WayOn("duplicates", {"first": "the first line", "best": "the highest score"})
 """What can be done about an item that is listed twice, besides removing it."""
@@ -42,12 +44,18 @@ class DuplicateItem(Exception):  # noqa: N818 - the reader that catches it knows
 
 
 def project_rankings(
-    name: str, rankings: Iterable[RankedList], judgments: Judgments, conventions: Conventions, *, needs_judged: bool
+    name: str,
+    rankings: Iterable[RankedList],
+    judgments: Judgments,
+    conventions: Conventions,
+    units: UnitMap | None = None,
+    *,
+    needs_judged: bool,
 ) -> SystemPositions:
-    """Turn one system's rankings into positions; each request comes at most once."""
-    taken = _Taken(judgments, conventions)
+    """Turn one system's rankings into positions, counted in `units` if given; each request comes at most once."""
+    taken = _Taken(judgments, conventions, units)
     found = [np.zeros((0, 5), np.int64)]
-    found += [place(lines, judgments.grades, conventions.ties) for lines in taken.lines(rankings)]
+    found += taken.placed(rankings)
     return assemble(
         name,
         judgments,
@@ -67,6 +75,7 @@ class _Taken:
 
     judgments: Judgments
     conventions: Conventions
+    units: UnitMap | None
     num_retrieved: IntArray = field(init=False)
     unjudged: set[bytes] = field(default_factory=set)
     num_duplicates: int = 0
@@ -75,8 +84,18 @@ class _Taken:
     def __post_init__(self) -> None:
         self.num_retrieved = np.full(len(self.judgments.requests), -1, np.int64)
 
-    def lines(self, rankings: Iterable[RankedList]) -> Iterator[RankedLines]:
-        """Give the lines of some rankings at a time."""
+    def placed(self, rankings: Iterable[RankedList]) -> Iterator[IntArray]:
+        """Give the places of the judged items, of some rankings at a time."""
+        grades, ties = self.judgments.grades, self.conventions.ties
+        for lines, units in self._batches(rankings):
+            if units is None:
+                yield place(lines, grades, ties)
+            else:
+                rows, requests, num_places = place_by_units(lines, units, grades, ties)
+                self.num_retrieved[requests] = num_places
+                yield rows
+
+    def _batches(self, rankings: Iterable[RankedList]) -> Iterator[tuple[RankedLines, UnitCodes | None]]:
         requests: list[int] = []
         batch: list[RankedList] = []
         size = 0
@@ -85,10 +104,16 @@ class _Taken:
             batch.append(ranking)
             size += len(ranking.items)
             if size >= _BATCH:
-                yield self._lines(requests, batch)
+                yield self._lines(requests, batch), self._units(batch)
                 requests, batch, size = [], [], 0
         if batch:
-            yield self._lines(requests, batch)
+            yield self._lines(requests, batch), self._units(batch)
+
+    def _units(self, batch: Sequence[RankedList]) -> UnitCodes | None:
+        if (units := self.units) is None:
+            return None
+        tables = ((units.of(ranking.request), ranking.items) for ranking in batch)
+        return UnitCodes.of(table.get(item, ()) for table, items in tables for item in items)
 
     def _judged(self, rankings: Iterable[RankedList]) -> Iterator[tuple[int, RankedList]]:
         """Give the rankings of judged requests, in which each item is listed once."""

@@ -29,7 +29,16 @@ PROVIDERS_SHAPE = "a map of providers is {document: name} or {document: [name, .
 ID_SHAPE = 'ids are text or whole numbers, such as "FR94-1" or 17'
 RUN_SHAPE = "a run is {query: {document: score}} or, without scores, {query: [document, ...]}"
 GROUPS_SHAPE = "groups are {query: group}"
-_SHAPES = {"qrels": QRELS_SHAPE, "run": RUN_SHAPE, "providers": PROVIDERS_SHAPE, "groups": GROUPS_SHAPE}
+UNITS_SHAPE = "a map of units is {document: unit}, {document: [unit, ...]} or {query: {document: unit}}"
+SUBTOPICS_SHAPE = "judgments of subtopics are {query: {subtopic: {document: grade}}}"
+_SHAPES = {
+    "qrels": QRELS_SHAPE,
+    "run": RUN_SHAPE,
+    "providers": PROVIDERS_SHAPE,
+    "groups": GROUPS_SHAPE,
+    "units": UNITS_SHAPE,
+    "subtopics": SUBTOPICS_SHAPE,
+}
 
 
 def is_json(source: Source) -> bool:
@@ -82,14 +91,14 @@ def judgments_from_mapping(grades: Mapping[Any, Any], name: str) -> Judgments:
                 f"the value of query {request!r} is not a mapping: {shown(repr(judged))}",
                 remedy=QRELS_SHAPE,
             )
-        if _id(request, name) in read:
+        if id_in(request, name) in read:
             raise FormatError(
                 name, None, f"two queries have the same text: {str(request)!r}", remedy="ids are compared as text"
             )
-        pairs = {_id(item, name, request): _grade(grade, request, item, name) for item, grade in judged.items()}
+        pairs = {id_in(item, name, request): grade_of(grade, request, item, name) for item, grade in judged.items()}
         if len(pairs) < len(judged):
             raise FormatError(name, None, f"two documents of query {request!r} have the same text", remedy=QRELS_SHAPE)
-        read[_id(request, name)] = pairs
+        read[id_in(request, name)] = pairs
     if not read:
         raise FormatError(name, None, "the judgments are empty", remedy=QRELS_SHAPE)
     return Judgments.from_grades(read, name=name, request_type=type_of_keys(grades))
@@ -99,17 +108,17 @@ def rankings_from_mapping(run: Mapping[Any, Any], name: str) -> Iterator[RankedL
     """Take rankings from {request: {item: score}} or {request: [item, …]}."""
     seen: set[bytes] = set()
     for request, listed in run.items():
-        if _id(request, name) in seen:
+        if id_in(request, name) in seen:
             raise FormatError(
                 name, None, f"two queries have the same text: {str(request)!r}", remedy="ids are compared as text"
             )
-        seen.add(_id(request, name))
+        seen.add(id_in(request, name))
         if isinstance(listed, Mapping):
             scores = [_score(score, request, item, name) for item, score in listed.items()]
-            yield RankedList(_id(request, name), [_id(item, name, request) for item in listed], scores)
+            yield RankedList(id_in(request, name), [id_in(item, name, request) for item in listed], scores)
         elif isinstance(listed, Iterable) and not isinstance(listed, (str, bytes, Set)):  # a set has no order
             items = listed.tolist() if hasattr(listed, "tolist") else listed
-            yield RankedList(_id(request, name), [_id(item, name, request) for item in items], None)
+            yield RankedList(id_in(request, name), [id_in(item, name, request) for item in items], None)
         else:
             raise FormatError(
                 name, None, f"the value of query {request!r} is not a ranking: {shown(repr(listed))}", remedy=RUN_SHAPE
@@ -126,10 +135,10 @@ def pairs_from_mapping(providers: Mapping[Any, Any], name: str) -> Iterator[tupl
         is_single = isinstance(owners, (str, bytes, Mapping)) or not isinstance(owners, Iterable)
         for owner in (owners,) if is_single else owners:
             is_name = isinstance(owner, (str, bytes, Integral)) and not isinstance(owner, bool)
-            if not is_name or not _id(owner, name).strip():
+            if not is_name or not id_in(owner, name).strip():
                 problem = f"document {item!r}: {shown(repr(owner))} is not the name of a provider"
                 raise FormatError(name, None, problem, remedy=f"{PROVIDERS_SHAPE}; {PROVIDER_REMEDY}")
-            yield _id(item, name), _id(owner, name)
+            yield id_in(item, name), id_in(owner, name)
 
 
 def sizes_from_mapping(sizes: Mapping[Any, Any]) -> dict[bytes, int]:
@@ -144,7 +153,7 @@ def checked_size(size: Any) -> int:
     return int(size)
 
 
-def _id(identifier: Any, name: str, request: Any = None) -> bytes:
+def id_in(identifier: Any, name: str, request: Any = None) -> bytes:
     """Return the bytes of an id: of an item of this request, or of a request itself."""
     if type(identifier) is str and identifier.isascii():  # nearly all ids, and fast
         return identifier.encode()
@@ -162,7 +171,8 @@ def _id(identifier: Any, name: str, request: Any = None) -> bytes:
         raise FormatError(name, None, f"an id cannot be written as text: {error}", remedy=ID_SHAPE) from None
 
 
-def _grade(value: Any, request: Any, item: Any, name: str) -> float:
+def grade_of(value: Any, request: Any, item: Any, name: str) -> float:
+    """Return a grade; raise if it is not a finite number."""
     if type(value) is int and -(2**53) < value < 2**53:
         return float(value)
     number = _real(value, "grade", request, item, name)

@@ -13,8 +13,8 @@ from heapq import nsmallest
 import numpy as np
 
 from lexirecall.judgments import IntArray, Judgments
-from lexirecall.positions import Mismatch, SystemPositions
 from lexirecall.text import to_text
+from lexirecall.tracks import Mismatch, SystemPositions
 
 EXAMPLES = 3
 """How many ids of each side are shown."""

@@ -22,8 +22,8 @@ from lexirecall.formats.source import Source
 from lexirecall.formats.trec import check_run_line, damage_first, listed_twice, project_text, read_qrels
 from lexirecall.judgments import IntArray, Judgments, PackedIds
 from lexirecall.manifest import Conventions
-from lexirecall.positions import SystemPositions
 from lexirecall.text import to_text
+from lexirecall.tracks import SystemPositions
 
 _BLOCK = 1 << 18
 _READ_ON, _BAD_LINE, _DUPLICATE, _LONG_LINE = 0, 1, 2, 4  # as in reader.h; the rest is read in Python

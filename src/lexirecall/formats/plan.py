@@ -7,6 +7,9 @@ ids are text and `place` tells the judged items of a request apart. The position
 above it: a window over its system and request counts them, in the order of the tie rule. Requests that nobody judged
 never reach that window. A judged request without any item to look for has a row without an item. If ids of systems and
 requests are numbers in both views, the same queries answer in numbers, and sort faster.
+
+If places are counted in units, a third view, UNITS (item, unit, and request if the map has one for each request), says
+what items are of; a row takes a place if it is the first of a unit, or of none.
 """
 
 from collections.abc import Mapping
@@ -17,7 +20,7 @@ from lexirecall.formats.casts import Column, Dialect, literal
 from lexirecall.formats.columns import Columns
 from lexirecall.manifest import Conventions
 
-RUNS, JUDGMENTS = "lexirecall_runs", "lexirecall_judgments"
+RUNS, JUDGMENTS, UNITS = "lexirecall_runs", "lexirecall_judgments", "lexirecall_units"
 _ORDERS = {
     "trec": "score DESC, item DESC",
     "expected": "score DESC, item DESC",  # any order will do, because the blocks of equal scores come with it
@@ -47,6 +50,8 @@ class Plan:
     dialect: Dialect
     keeps_others: bool = False
     """Whether the judged items that are not relevant are wanted too."""
+    unit_keys: tuple[str, ...] = ()
+    """If places are counted in units, what a row of UNITS is found by: item, or request and item."""
 
     def __post_init__(self) -> None:
         for option, value in (("ties", "input"), ("duplicates", "first")):
@@ -133,8 +138,14 @@ class Plan:
 
     def lengths(self) -> str:
         """Select system, judged request, num_retrieved and num_repeated: how many items, and how many rows too many."""
+        repeated = "CAST(sum(times) - count(*) AS BIGINT) AS num_repeated"
+        if self.unit_keys:
+            return (
+                f"SELECT system, request, CAST(sum(opens) AS BIGINT) AS num_retrieved, {repeated} "
+                f"FROM ({self._opened()}) AS opened GROUP BY system, request"
+            )
         return (
-            "SELECT system, request, count(*) AS num_retrieved, CAST(sum(times) - count(*) AS BIGINT) AS num_repeated "
+            f"SELECT system, request, count(*) AS num_retrieved, {repeated} "
             f"FROM ({self._unique()}) AS rows WHERE {_JUDGED} GROUP BY system, request"
         )
 
@@ -149,11 +160,25 @@ class Plan:
             f"JOIN {judgments} AS j ON r.request = j.request AND r.item = j.item"
         )
 
-    def positions(self) -> str:
-        """Select where each judged item is: system, request, place, grade, position; and its block of ties.
+    @property
+    def columns_of_positions(self) -> tuple[str, ...]:
+        """The columns that say where an item is."""
+        if self.unit_keys:
+            return ("position", "line")
+        return ("position", "block_start", "block_size") if self.conventions.ties == "expected" else ("position",)
 
-        A block begins below `block_start` items and has `block_size` of them.
+    def positions(self) -> str:
+        """Select where each judged item is: system, request, place, grade, and the columns of positions.
+
+        A block of ties begins below `block_start` items and has `block_size` of them. If places are counted in units,
+        several items may be at one; `line` is their order.
         """
+        if self.unit_keys:
+            return (
+                "SELECT * FROM (SELECT system, request, place, grade, line, "
+                "CAST(sum(opens) OVER (PARTITION BY system, request ORDER BY line) AS BIGINT) AS position "
+                f"FROM ({self._opened()}) AS opened) AS placed WHERE {self._wanted}"
+            )
         # windows with the same order and partition share a sort; the count takes rows of equal scores together
         ties = (
             f", rank() OVER ({_BY_SCORE}) - 1 AS block_start"
@@ -168,6 +193,23 @@ class Plan:
             f"FROM ({self._labelled()}) AS labelled) AS placed WHERE {self._wanted}"
         )
 
+    def _opened(self) -> str:
+        """Select the rows of judged requests, numbered by `line`; `opens` is 1 if a row takes a place, otherwise 0.
+
+        A row with several units is there once for each of them until it is put together again.
+        """
+        found = " AND ".join(f"u.{key} = r.{key}" for key in self.unit_keys)
+        is_first = "row_number() OVER (PARTITION BY r.system, r.request, u.unit ORDER BY r.line) = 1"
+        return (
+            "SELECT system, request, line, place, grade, times, max(is_first) AS opens FROM ("
+            "SELECT r.system, r.request, r.line, r.place, r.grade, r.times, "
+            f"CASE WHEN u.unit IS NULL OR {is_first} THEN 1 ELSE 0 END AS is_first FROM ("
+            "SELECT system, request, item, place, grade, times, "
+            f"row_number() OVER (PARTITION BY system, request ORDER BY {_ORDERS[self.conventions.ties]}) AS line "
+            f"FROM ({self._labelled()}) AS labelled) AS r LEFT JOIN {UNITS} AS u ON {found}) AS expanded "
+            "GROUP BY system, request, line, place, grade, times"
+        )
+
     @property
     def _wanted(self) -> str:
         wants_all = self.keeps_others or self.conventions.judged_only
@@ -180,9 +222,9 @@ class Plan:
     def _labelled(self) -> str:
         """Select the rows of judged requests, with the grade of those that are judged."""
         return (
-            "SELECT r.system, r.request, r.item, r.score, j.place, j.grade, "
+            "SELECT r.system, r.request, r.item, r.score, r.times, j.place, j.grade, "
             "greatest(coalesce(j.grade, 0), 0) AS gain "
-            f"FROM (SELECT system, request, item, score FROM ({self._unique()}) AS rows WHERE {_JUDGED}) AS r "
+            f"FROM (SELECT system, request, item, score, times FROM ({self._unique()}) AS rows WHERE {_JUDGED}) AS r "
             f"LEFT JOIN {JUDGMENTS} AS j ON r.request = j.request AND r.item = j.item"
         )
 

@@ -14,19 +14,28 @@ import numpy as np
 from lexirecall.errors import FormatError, WayOn, shown
 from lexirecall.formats.assembly import assemble, tracks_of
 from lexirecall.formats.columns import check_one_system
+from lexirecall.formats.counting import UnitCodes, place_by_units
 from lexirecall.formats.frames import RoleTable
 from lexirecall.formats.ids import Ids, by_appearance
 from lexirecall.formats.ranking import RankedLines, place, repeated, rounded
 from lexirecall.judgments import FloatArray, IntArray, Judgments
 from lexirecall.manifest import Conventions
-from lexirecall.positions import SystemPositions, Tracks
 from lexirecall.segments import Segments
+from lexirecall.tracks import SystemPositions, Tracks
+from lexirecall.units.unitmap import UnitMap
 
 _LEAVE_ONE = WayOn("duplicates", {"first": "the first row", "best": "the highest score"})
 
 
 def project_table(
-    table: RoleTable, name: str, judgments: Judgments, conventions: Conventions, *, needs_judged: bool, is_given: bool
+    table: RoleTable,
+    name: str,
+    judgments: Judgments,
+    conventions: Conventions,
+    units: UnitMap | None = None,
+    *,
+    needs_judged: bool,
+    is_given: bool,
 ) -> list[SystemPositions]:
     """Turn the rows of one system or of many into positions; `name` is for a table that names none.
 
@@ -52,9 +61,8 @@ def project_table(
     )
     kept, left_out = kept.without_duplicates(conventions.duplicates)
     num_duplicates = np.bincount(left_out // width, minlength=len(names))
-    lengths = np.bincount(kept.groups, minlength=len(names) * width)
     wants_all = needs_judged or conventions.judged_only
-    tracks = kept.tracks(conventions, len(names), wants_all=wants_all)
+    tracks, lengths = kept.tracks(conventions, len(names), units, wants_all=wants_all)
     return [
         assemble(
             each,
@@ -107,16 +115,33 @@ class Rows:
             way_on=_LEAVE_ONE,
         )
 
-    def tracks(self, conventions: Conventions, num_systems: int, *, wants_all: bool) -> Tracks:
-        """Find where the judged items are, those with a positive grade or all, in every ranking of every system."""
+    def tracks(
+        self, conventions: Conventions, num_systems: int, units: UnitMap | None, *, wants_all: bool
+    ) -> tuple[Tracks, IntArray]:
+        """Find where the judged items are, those with a positive grade or all, and how long each ranking is."""
         lines = RankedLines(
             rankings=self.groups,
             scores=rounded(self.scores, conventions.score_dtype),
             judged=self._judged(wants_all=wants_all),
             ranks=lambda lines, _: self.items.ranks(self.items.codes[lines]),
         )
-        found = place(lines, self.judgments.grades, conventions.ties)
-        return tracks_of(found, num_systems * len(self.judgments.requests))
+        num_rankings, grades = num_systems * len(self.judgments.requests), self.judgments.grades
+        if units is None:
+            lengths = np.bincount(self.groups, minlength=num_rankings)
+            return tracks_of(place(lines, grades, conventions.ties), num_rankings), lengths
+        found, rankings, num_places = place_by_units(lines, self._units(units), grades, conventions.ties)
+        lengths = np.zeros(num_rankings, np.int64)
+        lengths[rankings] = num_places
+        return tracks_of(found, num_rankings), lengths
+
+    def _units(self, units: UnitMap) -> UnitCodes:
+        """Return the units of each row; each pair of request and item is looked up once."""
+        texts = [text.encode() for text in self.items.texts()]
+        requests = self.groups % len(self.judgments.requests) * (not units.is_common)
+        pairs, which = np.unique(requests * len(texts) + self.items.codes, return_inverse=True)
+        tables = [units.of(request) for request in self.judgments.request_ids]
+        looked_up = (tables[pair // len(texts)].get(texts[pair % len(texts)], ()) for pair in pairs.tolist())
+        return UnitCodes.of(looked_up).take(which)
 
     def _judged(self, *, wants_all: bool) -> IntArray:
         """Return for each row where its item is in the judgments, -1 if it is not there."""

@@ -24,8 +24,9 @@ from lexirecall.formats.lists import LEAVE_ONE, DuplicateItem, RankedList, proje
 from lexirecall.formats.source import BYTE_ORDER_MARK, Source
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import MOST_ITEMS, Conventions
-from lexirecall.positions import SystemPositions
 from lexirecall.text import number_of, to_text
+from lexirecall.tracks import SystemPositions
+from lexirecall.units.unitmap import UnitMap
 
 _NEWLINES = b"\r\n"
 _MOST_FIELDS = 7  # one more than any line needs
@@ -81,9 +82,9 @@ def _read_qrels(source: Source) -> Judgments:
             remedy = f"is this a run? {_ORDER}" if len(fields) == 6 else ""
             if len(fields) == 5:
                 remedy = f"is there a blank inside an id, or is this a run? {_ORDER}"
-            raise _wrong_fields(source, number, "qrels", 4, "query 0 document grade", fields, remedy)
+            raise wrong_fields(source, number, "qrels", 4, "query 0 document grade", fields, remedy)
         request, _, item, text = fields
-        grade = _number(text, source, number, "grade")
+        grade = grade_in(text, source, number)
         judged = grades.setdefault(request, {})
         if item in judged:
             if judged[item] != grade:
@@ -98,7 +99,7 @@ def read_sizes(source: Source) -> dict[bytes, int]:
     sizes: dict[bytes, int] = {}
     for number, fields in lines(source):
         if len(fields) != 2:
-            raise _wrong_fields(source, number, "corpus size", 2, "query size", fields, "write a line for each query")
+            raise wrong_fields(source, number, "corpus size", 2, "query size", fields, "write a line for each query")
         request, text = fields
         size = int(text) if text.isdigit() and len(text) <= _MOST_DIGITS else 0
         if not 0 < size < MOST_ITEMS:
@@ -116,17 +117,23 @@ def read_providers(source: Source) -> Iterator[tuple[bytes, bytes]]:
     with damage_first(source):
         for number, fields in lines(source, most=1):
             if len(fields) != 2:
-                raise _wrong_fields(source, number, "provider", 2, "document provider", fields, "")
+                raise wrong_fields(source, number, "provider", 2, "document provider", fields, "")
             yield fields[0], fields[1].strip()
 
 
 def project_text(
-    source: Source, name: str, judgments: Judgments, conventions: Conventions, *, needs_judged: bool
+    source: Source,
+    name: str,
+    judgments: Judgments,
+    conventions: Conventions,
+    units: UnitMap | None = None,
+    *,
+    needs_judged: bool,
 ) -> SystemPositions:
     """Read a run straight into positions, one request at a time."""
 
     def project_from(rankings: Iterator[RankedList]) -> SystemPositions:
-        return project_rankings(name, rankings, judgments, conventions, needs_judged=needs_judged)
+        return project_rankings(name, rankings, judgments, conventions, units, needs_judged=needs_judged)
 
     with damage_first(source):
         try:
@@ -164,7 +171,7 @@ def _run_line(source: Source, number: int, fields: list[bytes], strict: bool) ->
         if has_more and not strict:
             remedy = _blank_inside(fields)
         if remedy or strict or not has_more:
-            raise _wrong_fields(source, number, "run", 6, "query Q0 document rank score tag", fields, remedy)
+            raise wrong_fields(source, number, "run", 6, "query Q0 document rank score tag", fields, remedy)
     try:
         score = number_of(fields[4])
     except ValueError:
@@ -227,6 +234,11 @@ def _gathered(source: Source, *, strict: bool) -> Iterator[RankedList]:
     yield from rankings.values()
 
 
+def grade_in(text: bytes, source: Source, number: int) -> float:
+    """Read the grade on a line."""
+    return _number(text, source, number, "grade")
+
+
 def _number(text: bytes, source: Source, number: int, what: str) -> float:
     """Read a finite number; scores may be infinite and do not come here when they can be read."""
     try:
@@ -247,9 +259,10 @@ def _number(text: bytes, source: Source, number: int, what: str) -> float:
     return value
 
 
-def _wrong_fields(
+def wrong_fields(
     source: Source, number: int, kind: str, count: int, names: str, fields: list[bytes], remedy: str
 ) -> FormatError:
+    """Return the error about a line with too few or too many fields."""
     text = b" ".join(fields).rstrip()
     found = str(len(fields)) if len(fields) <= _MOST_FIELDS else f"more than {_MOST_FIELDS}"
     if any(byte < 32 for byte in text[:400]):

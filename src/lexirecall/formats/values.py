@@ -30,10 +30,12 @@ WORDS = {
     "grade": "grade",
     "provider": "provider",
     "group": "group",
+    "unit": "unit",
+    "rule": "rule",
 }
 """What messages call the value of each role."""
 
-IDS = ("request", "item", "system", "provider", "group")
+IDS = ("request", "item", "system", "provider", "group", "unit", "rule")
 ID_REMEDY = "ids are text or whole numbers; convert the column, or leave such rows out"
 MISSING_REMEDY = "leave such rows out, or fill them in"
 PROVIDER_REMEDY = "leave out documents without a provider"

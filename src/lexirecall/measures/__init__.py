@@ -4,10 +4,11 @@ Belongs here: the table. A new measure is one row in one of the modules of this 
 A new module of measures has ROWS and a TITLE, and an entry in GROUPS.
 
 >>> sorted(MEASURES)[:4]
-['AP', 'Bpref', 'Depth', 'ERR']
+['AP', 'All', 'Bpref', 'Depth']
 """
 
-from lexirecall.measures import exact, graded, judged, providers, recall_level, sets
+from lexirecall.measures import diversity, exact, graded, judged, providers, recall_level, sets
+from lexirecall.measures.diversity import ALPHA_NDCG, ERR_IA, ST_RECALL
 from lexirecall.measures.exact import LEXIRECALL_BITS, LEXIRECALL_PERCENTILE, METRIC_LEXIRECALL
 from lexirecall.measures.graded import ERR, NDCG
 from lexirecall.measures.judged import BPREF, INF_AP, IPREC, JUDGED
@@ -16,12 +17,14 @@ from lexirecall.measures.parameter import Parameter
 from lexirecall.measures.providers import WORST_PROVIDER, WORST_PROVIDER_OVERALL, provider_exposure
 from lexirecall.measures.ratio import Ratio
 from lexirecall.measures.recall_level import (
+    ALL,
     AP,
     DEPTH,
     LAST_REL,
     LINEAR,
     RBP,
     RE,
+    REACHED,
     RPREC,
     RR,
     SL1,
@@ -35,14 +38,14 @@ from lexirecall.measures.recall_level import (
 from lexirecall.measures.sets import NUM_REL, NUM_REL_RET, NUM_RET, SET_F, SET_P, SET_R
 
 __all__ = [
-    "AP", "BPREF", "DEPTH", "ERR", "INF_AP", "IPREC", "JUDGED", "LAST_REL", "LEXIRECALL_BITS",
-    "LEXIRECALL_PERCENTILE", "LINEAR", "MEASURES", "METRIC_LEXIRECALL", "NDCG", "NUM_REL", "NUM_REL_RET", "NUM_RET",
-    "RBP", "RE", "RPREC", "RR", "SET_F", "SET_P", "SET_R", "SL1", "SL3", "SUCCESS", "TSE", "WORST_PROVIDER",
-    "WORST_PROVIDER_OVERALL", "WSS", "Measure", "P", "Parameter", "R", "Ratio",
-    "provider_exposure",
+    "ALL", "ALPHA_NDCG", "AP", "BPREF", "DEPTH", "ERR", "ERR_IA", "INF_AP", "IPREC", "JUDGED", "LAST_REL",
+    "LEXIRECALL_BITS", "LEXIRECALL_PERCENTILE", "LINEAR", "MEASURES", "METRIC_LEXIRECALL", "NDCG", "NUM_REL",
+    "NUM_REL_RET", "NUM_RET", "RBP", "RE", "REACHED", "RPREC", "RR", "SET_F", "SET_P", "SET_R", "SL1", "SL3",
+    "ST_RECALL", "SUCCESS", "TSE", "WORST_PROVIDER", "WORST_PROVIDER_OVERALL", "WSS", "Measure", "P", "Parameter", "R",
+    "Ratio", "provider_exposure",
 ]  # fmt: skip
 
-GROUPS = (recall_level, graded, sets, judged, exact, providers)
+GROUPS = (recall_level, graded, diversity, sets, judged, exact, providers)
 """The modules of measures; each has a TITLE and ROWS."""
 MEASURES: dict[str, Measure] = {row.name: row for group in GROUPS for row in group.ROWS}
 """Every measure, by its name."""

@@ -3,6 +3,7 @@
 Belongs here: the places n-(m-r)+1 … n of the missing items, and sums over them.
 
 Nobody knows which of the missing items has which of these places; the i-th relevant item, if missing, is at n - m + i.
+Missing units are all at n, because one item may serve several of them.
 """
 
 from collections.abc import Callable
@@ -41,7 +42,8 @@ def sum_over_missing(projection: Projection, terms: Terms) -> FloatArray:
     requests = Segments(offsets_of(projection.num_relevant))
     levels, owners = requests.ordinals, requests.owners
     m, n = projection.num_relevant[owners], corpus_size_of(projection)[owners]
-    values = terms(np.where(np.isnan(n), np.inf, n - m + levels), levels, m, n)
+    above = 0 if projection.source.shares_bottom else m - levels
+    values = terms(np.where(np.isnan(n), np.inf, n - above), levels, m, n)
     counts = values != 0  # in most measures that use n, a single level of each request
     requests, levels, owners, values = requests.filter(counts), levels[counts], owners[counts], values[counts]
     num_found = projection.num_relevant - num_missing(projection)

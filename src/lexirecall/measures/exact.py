@@ -90,6 +90,7 @@ LEXIRECALL_PERCENTILE = Measure(
     misses="With many relevant documents, nearly all values are close to 0 or to 1. LexiRecallBits shows their "
     "differences.",
     corpus="required",
+    needs_distinct=True,
 )
 LEXIRECALL_BITS = Measure(
     "LexiRecallBits",
@@ -105,6 +106,7 @@ LEXIRECALL_BITS = Measure(
     limits=(0, np.inf),
     corpus="required",
     decimals=1,
+    needs_distinct=True,
 )
 METRIC_LEXIRECALL = Measure(
     "MetricLexiRecall",
@@ -120,6 +122,7 @@ METRIC_LEXIRECALL = Measure(
     defaults="epsilon may be anything between 0 and 1, and 0.5 is halfway. All give the same order of rankings.",
     corpus="required",
     parameters={"epsilon": Parameter(0.5, above=0, below=1)},
+    needs_distinct=True,
 )
 TITLE = "Exact metric lexirecall"
 ROWS = (LEXIRECALL_PERCENTILE, LEXIRECALL_BITS, METRIC_LEXIRECALL)

@@ -19,8 +19,9 @@ import numpy as np
 
 from lexirecall.judgments import BoolArray, FloatArray, IntArray, offsets_of
 from lexirecall.measures.ratio import Ratio, product
-from lexirecall.positions import Projection, Tracks
+from lexirecall.positions import Projection
 from lexirecall.segments import Segments, sums_of
+from lexirecall.tracks import Tracks
 
 
 def place_probabilities(size: int, relevant: int, which: int) -> FloatArray:

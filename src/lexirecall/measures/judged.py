@@ -14,7 +14,8 @@ from lexirecall.measures.bottom import corpus_size_of, num_missing
 from lexirecall.measures.expected import count_within
 from lexirecall.measures.measure import Measure
 from lexirecall.measures.parameter import Parameter
-from lexirecall.positions import Projection, Tracks
+from lexirecall.positions import Projection
+from lexirecall.tracks import Tracks
 
 
 def _others(projection: Projection) -> Tracks:

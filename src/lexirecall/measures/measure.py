@@ -87,6 +87,7 @@ class Measure(Row):
         `among` tells a `function` that looks at more than one ranking at a time which of them count, [S, Q].
         """
         self.require_settings()
+        self.require_allowed(projection)
         if self.needs_providers and projection.source.providers is None:
             raise UsageError(
                 f"{self} needs a map of documents to providers", remedy="give --providers FILE, or providers= in Python"

@@ -55,6 +55,7 @@ RR = Measure(
     at="cutoff",
     trec=("recip_rank",),
     aliases=("mrr",),
+    coincides=True,
 )
 RBP = Measure(
     "RBP",
@@ -85,6 +86,7 @@ R = Measure(
     needs_at=True,
     trec=("", "recall"),
     aliases=("recall",),
+    coincides=True,
 )
 P = Measure(
     "P",
@@ -115,7 +117,26 @@ SUCCESS = Measure(
     at="cutoff",
     needs_at=True,
     trec=("", "success"),
-    aliases=("hit_rate",),
+    aliases=("hit_rate", "recall_any"),
+    is_share=True,
+    coincides=True,
+)
+ALL = Measure(
+    "All",
+    "whether the top k hold every relevant document",
+    exposure=lambda i, cutoff: i <= cutoff,
+    weight=_last,
+    formula="1 if p_m <= k, else 0",
+    reference="WuWYZCY25",
+    history="LongMemEval (Wu and others 2025) reports it as recall_all; others call it perfect or full recall.",
+    use="Use it where an answer needs all of the evidence, and whoever reads it sees exactly k documents. It is the "
+    "Success of the worst-off user.",
+    misses="It does not tell a query that lacks one document from a query that lacks all of them.",
+    at="cutoff",
+    needs_at=True,
+    aliases=("recall_all", "full_recall", "perfect_recall", "AllRel", "PerfRecall"),
+    is_share=True,
+    coincides=True,
 )
 RPREC = Measure(
     "Rprec",
@@ -130,6 +151,7 @@ RPREC = Measure(
     trec=("Rprec",),
     cuts=True,
     aliases=("r-precision", "r_precision"),
+    coincides=True,
 )
 
 
@@ -144,6 +166,7 @@ LINEAR = Measure(
     use="Use it where each further document costs the same effort, at the top and far down.",
     misses="In a large corpus all good rankings have values close to 1, so differences near the top hardly show.",
     corpus="required",
+    coincides=True,
 )
 
 
@@ -178,6 +201,7 @@ TSE = Measure(
     corpus="optional",
     at="cutoff",
     parameters={"e": Parameter("ap", options=tuple(EXPOSURES)), "p": PATIENCE},
+    coincides=True,
 )
 SL1 = Measure(
     "SL1",
@@ -194,6 +218,7 @@ SL1 = Measure(
     limits=(0, np.inf),
     corpus="if missing",
     decimals=1,
+    coincides=True,
 )
 SL3 = Measure(
     "SL3",
@@ -226,6 +251,7 @@ LAST_REL = Measure(
     limits=(0, np.inf),
     corpus="if missing",
     decimals=1,
+    coincides=True,
 )
 RE = Measure(
     "RE",
@@ -277,6 +303,7 @@ DEPTH = Measure(
     decimals=1,
     at="recall",
     needs_at=True,
+    coincides=True,
 )
 WSS = Measure(
     "WSS",
@@ -293,6 +320,26 @@ WSS = Measure(
     corpus="required",
     at="recall",
     needs_at=True,
+    coincides=True,
+)
+REACHED = Measure(
+    "Reached",
+    "whether the top k hold the share r of the relevant documents",
+    exposure=lambda i, cutoff: i <= cutoff,
+    weight=lambda i, m, r: _at_recall(i, m, r),  # noqa: PLW0108 - arguments are asked for by their names
+    formula="1 if p_c <= k, else 0; c = ceil(r m), r = 0.9 by default",
+    reference="CormackG16",
+    history="Cormack and Grossman (2016) call the share of reviews that reach a recall their reliability. With r = 1 "
+    "it is All.",
+    use="Use it to say for how many queries a list of k documents reaches the recall that you need.",
+    misses="It ignores the relevant documents beyond recall r, and how far a query that fails was from it.",
+    defaults="r is 0.9, so a query may miss one in ten of its relevant documents. With fewer than ten it must find "
+    "all of them.",
+    at="cutoff",
+    needs_at=True,
+    parameters={"r": Parameter(0.9, above=0, high=1)},
+    is_share=True,
+    coincides=True,
 )
 TITLE = "Recall-level measures"
-ROWS = (AP, RR, RBP, LINEAR, R, P, SUCCESS, RPREC, TSE, SL1, SL3, LAST_REL, RE, DEPTH, WSS)
+ROWS = (AP, RR, RBP, LINEAR, R, P, SUCCESS, ALL, REACHED, RPREC, TSE, SL1, SL3, LAST_REL, RE, DEPTH, WSS)

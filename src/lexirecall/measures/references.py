@@ -4,12 +4,15 @@ REFERENCES = {
     "BuckleyV04": "Buckley, Voorhees. Retrieval evaluation with incomplete information. SIGIR 2004.",
     "BuckleyV05": "Buckley, Voorhees. Retrieval system evaluation. In: TREC, MIT Press 2005.",
     "ChapelleMZG09": "Chapelle, Metzler, Zhang, Grinspan. Expected reciprocal rank for graded relevance. CIKM 2009.",
+    "ClarkeKCVABM08": "Clarke, Kolla, Cormack, Vechtomova, Ashkan, Büttcher, MacKinnon. Novelty and diversity in "
+    "information retrieval evaluation. SIGIR 2008.",
     "CohenHPY06": "Cohen, Hersh, Peterson, Yen. Reducing workload in systematic review preparation using automated "
     "citation classification. JAMIA 13(2), 2006.",
     "Cooper68": "Cooper. Expected search length: a single measure of retrieval effectiveness based on the weak "
     "ordering action of retrieval systems. American Documentation 19(1), 1968.",
     "CormackG14": "Cormack, Grossman. Evaluation of machine-learning protocols for technology-assisted review in "
     "electronic discovery. SIGIR 2014.",
+    "CormackG16": "Cormack, Grossman. Engineering quality and reliability in technology-assisted review. SIGIR 2016.",
     "DiazEM25": "Diaz, Ekstrand, Mitra. Recall, robustness, and lexicographic evaluation. ACM TORS, 2025.",
     "DiazF22": "Diaz, Ferraro. Offline retrieval evaluation without evaluation metrics. SIGIR 2022.",
     "Diaz23": "Diaz. Best-case retrieval evaluation: improving the sensitivity of reciprocal rank with lexicographic "
@@ -22,7 +25,11 @@ REFERENCES = {
     "2008.",
     "Rijsbergen79": "van Rijsbergen. Information retrieval, 2nd edition. Butterworths 1979.",
     "Rocchio64": "Rocchio. Performance indices for document retrieval systems. Report ISR-8, Harvard 1964.",
+    "WuWYZCY25": "Wu, Wang, Yu, Zhang, Chang, Yu. LongMemEval: benchmarking chat assistants on long-term interactive "
+    "memory. ICLR 2025.",
     "YilmazA06": "Yilmaz, Aslam. Estimating average precision with incomplete and imperfect judgments. CIKM 2006.",
+    "ZhaiCL03": "Zhai, Cohen, Lafferty. Beyond independent relevance: methods and evaluation metrics for subtopic "
+    "retrieval. SIGIR 2003.",
     "ZouLK18": "Zou, Li, Kanoulas. Technology assisted reviews: finding the last few relevant documents by asking "
     "yes/no questions to reviewers. SIGIR 2018.",
 }

@@ -8,13 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
-from lexirecall.errors import UsageError
-from lexirecall.judgments import BoolArray
-from lexirecall.measures.parameter import CUTOFF, LEVEL, RECALL, Parameter
-from lexirecall.positions import Positions
+import numpy as np
 
-SMALLEST_GRADE = 5e-324
-"""The level at which every positive grade counts as relevant."""
+from lexirecall.errors import UsageError, listed
+from lexirecall.judgments import SMALLEST_GRADE, BoolArray
+from lexirecall.measures.parameter import CUTOFF, LEVEL, RECALL, Parameter
+from lexirecall.positions import Positions, Projection
 
 ABOUT = ("history", "use", "misses", "defaults")
 """The fields in which a row explains itself, in a sentence or two each."""
@@ -54,6 +53,14 @@ class Row:
     """Needs the judged non-relevant documents as well as the relevant ones."""
     needs_providers: bool = field(default=False, kw_only=True)
     """Needs a map of documents to their providers."""
+    needs_units: bool = field(default=False, kw_only=True)
+    """Needs a map of documents to the units that they serve."""
+    coincides: bool = field(default=False, kw_only=True)
+    """Is also defined where one document serves two units of a query, so that two positions are one."""
+    needs_distinct: bool = field(default=False, kw_only=True)
+    """Is not defined for any two equal positions. Others are if units are counted and a unit is served late."""
+    is_share: bool = field(default=False, kw_only=True)
+    """Is 1 or 0 for every query, by its definition: the mean is a share of queries, and has an exact interval."""
     sparse: bool = field(default=False, kw_only=True)
     """Has a value on some queries only, and not the same ones for each run, by its definition. No value is missing."""
     total: Literal["mean", "sum"] = field(default="mean", kw_only=True)
@@ -144,6 +151,7 @@ class Row:
             "grades": self.uses_grades and not self.needs_judged,
             "judged non-relevant documents": self.needs_judged,
             "providers": self.needs_providers,
+            "units": self.needs_units,
             f"n ({self.corpus})": self.corpus != "ignored",
         }
         return tuple(fact for fact, holds in facts.items() if holds)
@@ -159,7 +167,30 @@ class Row:
         """Tell which queries should have a value, [Q]: those with a relevant document, of a provider if needed."""
         if self.needs_providers and positions.providers is not None:
             return positions.providers.reach(positions.judgments, self.level(level))
-        return positions.judgments.num_relevant(self.level(level)) > 0
+        return positions.num_relevant(self.level(level)) > 0
+
+    def allows(self, projection: Projection) -> bool:
+        """Tell whether it is defined for these positions: some of units may coincide.
+
+        If a document serves two units, they may, whatever the runs are. If units are counted, a document takes no place
+        where its unit appeared before, although it is the first that serves it: its position is that of another unit.
+        """
+        served = projection.source.served
+        if self.coincides or served is None or served.origin.units is None:
+            return True
+        if served.origin.units.can_coincide(projection.level):
+            return False
+        return not (self.needs_distinct and _has_equal_positions(projection))
+
+    def require_allowed(self, projection: Projection) -> None:
+        """Raise if it is not defined for these positions, or needs units and there are none."""
+        if self.needs_units and projection.source.served is None:
+            raise UsageError(
+                f"{self} needs a map of documents to units",
+                remedy="give --units FILE, or --units @subtopics for judgments of subtopics; units= in Python",
+            )
+        if not self.allows(projection):
+            raise coinciding([str(self)])
 
     def require_settings(self) -> Self:
         """Return the row, or raise if it cannot be computed without a cut-off."""
@@ -180,3 +211,24 @@ class Row:
                 f"the mean of {self} over all orders of tied documents has no closed form",
                 remedy="leave it out, or choose another tie rule: trec, input, worst or best",
             )
+
+
+def _has_equal_positions(projection: Projection) -> bool:
+    positions, rankings = projection.found.positions, projection.found.segments.owners
+    return bool(((np.diff(positions) == 0) & (np.diff(rankings) == 0)).any())
+
+
+def coinciding(names: list[str]) -> UsageError:
+    """Return the error of measures that are not defined where positions coincide.
+
+    >>> print(coinciding(["AP", "P@5"]))
+    AP, P@5 cannot be computed: two units of a query can be at one position, because one document serves both
+      leave them out (R, All, Depth, TSE, RR, LexiRecall and others count each unit), or map each document to one unit
+    """
+    which = "it" if len(names) == 1 else "them"
+    return UsageError(
+        f"{listed(names, 20)} cannot be computed: two units of a query can be at one position, because one document "
+        "serves both",
+        remedy=f"leave {which} out (R, All, Depth, TSE, RR, LexiRecall and others count each unit), or map each "
+        "document to one unit",
+    )

@@ -58,6 +58,7 @@ NUM_RET = Measure(
     total="sum",
     decimals=0,
     trec=("num_ret",),
+    coincides=True,
 )
 NUM_REL = Measure(
     "NumRel",
@@ -73,6 +74,7 @@ NUM_REL = Measure(
     total="sum",
     decimals=0,
     trec=("num_rel",),
+    coincides=True,
 )
 NUM_REL_RET = Measure(
     "NumRelRet",
@@ -89,6 +91,7 @@ NUM_REL_RET = Measure(
     total="sum",
     decimals=0,
     trec=("num_rel_ret",),
+    coincides=True,
 )
 SET_P = Measure(
     "SetP",
@@ -114,6 +117,7 @@ SET_R = Measure(
     use="Use it for results without an order, or to see what a run finds at all.",
     misses="It ignores the order of the list and its length: a list of the whole corpus has the value 1.",
     trec=("set_recall",),
+    coincides=True,
 )
 SET_F = Measure(
     "SetF",

@@ -62,6 +62,7 @@ class Collection:
     """What it is about, such as retrieval or recommendation; collections of one task share a panel."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "positions", self.positions.sought(self.policies.level))  # labels are those of units
         check_ties(self.positions.conventions.ties)
         if len(self.positions.systems) < 2:
             raise UsageError(f"{self.name}: there is only one run, so there is nothing to compare it with",

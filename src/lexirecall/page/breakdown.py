@@ -6,6 +6,8 @@ tables that show them (assets).
 
 from typing import Any
 
+import numpy as np
+
 from lexirecall.page.findings import Findings
 from lexirecall.page.limits import Cutter
 from lexirecall.page.rounding import rounded
@@ -44,8 +46,8 @@ def breakdown_columns(findings: Findings, cut: Cutter) -> dict[str, Any]:
 
 
 def _columns(part: Portion, made: Breakdown, cut: Cutter) -> dict[str, Any]:
-    ends = [part.ends(o) for o in range(len(made.overs))]
-    names = ("low", "high") if made.is_resampled else ()
+    ends = [part.shown_ends(o) for o in range(len(made.overs))]
+    names = ("low", "high") if np.isfinite(ends).any() else ()
     resampled = {name: [rounded(pair[i], _DIGITS) for pair in ends] for i, name in enumerate(names)}
     group = None if part.group is None else cut(part.group)
     return {"group": group, "queries": part.num_queries, "numbers": rounded(part.numbers, _DIGITS), **resampled}

@@ -7,8 +7,9 @@ import numpy as np
 
 from lexirecall.judgments import IntArray, Judgments, offsets_of
 from lexirecall.manifest import Conventions
-from lexirecall.positions import Positions, Tracks
+from lexirecall.positions import Positions
 from lexirecall.segments import Segments
+from lexirecall.tracks import Tracks
 
 
 def random_placements(rng: np.random.Generator, num_rankings: int, num_relevant: int, corpus_size: int) -> IntArray:

@@ -28,6 +28,7 @@ LEXI_RECALL = Preference(
     history="Introduced by Diaz, Ekstrand and Mitra in 2025.",
     use="Use it to compare runs where everything relevant must be found, or where the worst-off user counts.",
     misses="It says which run is better but not by how much, and ignores all documents above the one that decides.",
+    coincides=True,
 )
 
 
@@ -46,6 +47,7 @@ LEXI_PRECISION = Preference(
     history="Introduced by Diaz in 2023.",
     use="Use it to compare runs where the first relevant document matters most and RR ties too often.",
     misses="It ignores all documents below the one that decides, even those that a run misses.",
+    coincides=True,
     defaults="With size='sign' every query counts the same, as for LexiRecall. With 'rr' it counts by the difference "
     "in reciprocal rank.",
     parameters={"size": Parameter("sign", options=("sign", "rr"))},
@@ -60,6 +62,7 @@ RPP = Preference(
     use="Use it to compare runs at every recall level, from the first relevant document to the last.",
     misses="It ignores how far apart two positions are. It is not transitive: three runs can beat each other in a "
     "circle.",
+    coincides=True,
     defaults="weight='uniform' favours no recall level. With graded=False a document is relevant from the level on, as "
     "for LexiRecall.",
     sized=True,

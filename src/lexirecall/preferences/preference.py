@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from lexirecall.errors import UsageError
-from lexirecall.judgments import BoolArray, FloatArray, IntArray
+from lexirecall.judgments import SMALLEST_GRADE, BoolArray, FloatArray, IntArray
 from lexirecall.measures import Measure
 from lexirecall.measures.measure import ask, is_equal
-from lexirecall.measures.row import SMALLEST_GRADE, Row
+from lexirecall.measures.row import Row
 from lexirecall.positions import Projection
 from lexirecall.preferences.by_level import PairBlock, blocks_of_requests
 from lexirecall.preferences.pairs import Pairs, SignArray, win_rates
@@ -76,6 +76,7 @@ class Preference(Row):
 
     def _compared(self, projection: Projection, among: BoolArray | None) -> tuple[Blocks, BoolArray]:
         """Return all pairs in blocks, and where there is something to compare, [S, Q]."""
+        self.require_allowed(projection)
         everyone = np.ones(projection.source.shape, bool) if among is None else among
         if self.measure is not None:
             values = self.measure.direction * self.measure.scores(projection, among)
@@ -149,6 +150,8 @@ def preference_of(measure: Measure) -> Preference:
         defaults=measure.defaults,
         needs_judged=measure.needs_judged,
         needs_providers=measure.needs_providers,
+        needs_units=measure.needs_units,
+        coincides=measure.coincides,
         corpus=measure.corpus,
     )
 

@@ -2,8 +2,8 @@
 
 Belongs here: tests of pairs (`paired`), corrections for many of them (`corrections`), all pairs at once (`maxt`,
 `hsd`), whether a test can find anything (`attainable`), how much a measure can tell apart (`power`), one order of runs
-(`aggregate`), one number over many queries (`over`), and how much all that depends on which queries there are
-(`bootstrap`). Numbers in, numbers out. Not here: names of runs, and tables.
+(`aggregate`), one number over many queries (`over`), how large a share of queries may be (`shares`), and how much all
+that depends on which queries there are (`bootstrap`). Numbers in, numbers out. Not here: names of runs, and tables.
 """
 
 from lexirecall.statistics.aggregate import METHODS, Method, Order, majority, majority_cycles, order_systems
@@ -38,6 +38,7 @@ from lexirecall.statistics.power import (
     requests_for_preference,
     share_of_alpha,
 )
+from lexirecall.statistics.shares import share_interval
 
 __all__ = [
     "CORRECTIONS", "HSD", "METHODS", "TESTS", "Attainable", "Differences", "MaxT", "Method", "Order", "Over",
@@ -45,6 +46,6 @@ __all__ = [
     "bootstrap_order", "bootstrap_over", "correct", "default_test", "detectable_effects", "detectable_shares",
     "discriminative_power", "effect_sizes", "holm", "least_attainable", "majority", "majority_cycles", "max_t",
     "order_systems", "over_queries", "paired_t", "randomization", "randomized_tukey_hsd", "requests_for_effects",
-    "requests_for_preference", "resamples_needed", "share_of_alpha", "sign_test", "significant_ranks", "tukey_hsd",
-    "wilcoxon",
+    "requests_for_preference", "resamples_needed", "share_interval", "share_of_alpha", "sign_test", "significant_ranks",
+    "tukey_hsd", "wilcoxon",
 ]  # fmt: skip

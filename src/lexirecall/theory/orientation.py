@@ -17,8 +17,9 @@ from lexirecall.judgments import FloatArray, IntArray, Judgments
 from lexirecall.manifest import Conventions
 from lexirecall.measures import TSE, Measure
 from lexirecall.names import parse_measure
-from lexirecall.positions import Positions, Tracks
+from lexirecall.positions import Positions
 from lexirecall.segments import Segments
+from lexirecall.tracks import Tracks
 
 
 def precision_orientation(measure: Measure | str, num_relevant: int, corpus_size: int) -> float:

@@ -22,6 +22,7 @@ from lexirecall.preferences import Preference
 from lexirecall.sums import ExactSums
 from lexirecall.tables import Table, number, render
 from lexirecall.verbs.bootstrapped import ENDS, Bootstrapped
+from lexirecall.verbs.shares import SHARE_ENDS, has_shares, on_shares, share_ends
 
 if TYPE_CHECKING:
     from lexirecall.verbs.breakdown import Breakdown
@@ -100,8 +101,9 @@ class Averages:
     def rows(self) -> Iterator[dict[str, Any]]:
         """Give one row for each mean: run, query ("all"), measure, value (None if undefined).
 
-        If the queries were resampled, also boot_low and boot_high. Numbers other than the mean have `over`, and with
-        groups each row has `group` (None for all queries) and `queries`, the number of them.
+        If the queries were resampled, also boot_low and boot_high, and low and high if a mean is a share of queries.
+        Numbers other than the mean have `over`, and with groups each row has `group` (None for all queries) and
+        `queries`, the number of them.
         """
         if self.breakdown is not None:
             yield from self.breakdown.rows()
@@ -112,19 +114,36 @@ class Averages:
     def rows_of_run(self, s: int) -> Iterator[dict[str, Any]]:
         """Give the rows of one run."""
         rows = rows_of(self.runs[s], "all", self.measures, self.means[s])
-        if self.bootstrapped is None:
-            yield from rows
-            return
-        ends = zip(self.bootstrapped.lows[s].tolist(), self.bootstrapped.highs[s].tolist(), strict=True)
-        for row, pair in zip(rows, ends, strict=True):
-            yield row | dict(zip(ENDS, map(defined, pair), strict=True))
+        ends = self._ends(s)
+        for c, row in enumerate(rows):
+            yield row | {name: defined(float(ends[name][c])) for name in self.columns[len(COLUMNS) :]}
+
+    def _ends(self, s: int) -> dict[str, FloatArray]:
+        """Return the ends of the intervals of one run, by column, [M]; nan where there is no interval."""
+        made, pairs = self.bootstrapped, zip(SHARE_ENDS, self.share_intervals(s), strict=True)
+        return dict(pairs) | ({} if made is None else dict(zip(ENDS, (made.lows[s], made.highs[s]), strict=True)))
+
+    def share_intervals(self, s: int) -> tuple[FloatArray, FloatArray]:
+        """Return the exact intervals of one run, [M]: of measures that are 1 or 0 for every query; nan for others.
+
+        Over all orders of tied documents, such a measure has values between 0 and 1, and no interval.
+        """
+        is_averaged = self.manifest.conventions.get("ties") == "expected"
+        is_share = np.array([row.is_share and not is_averaged for row in self.measures], bool)
+        return share_ends(self.means[s], self.counts[s], is_share, alpha=self._alpha)
+
+    @property
+    def _alpha(self) -> float:
+        return 0.05 if self.bootstrapped is None else self.bootstrapped.alpha
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the rows."""
         if self.breakdown is not None:
             return self.breakdown.columns
-        return COLUMNS if self.bootstrapped is None else (*COLUMNS, *ENDS)
+        if self.bootstrapped is None:
+            return COLUMNS
+        return (*COLUMNS, *(SHARE_ENDS if has_shares(self.measures) else ()), *ENDS)
 
     def to_dict(self) -> dict[str, Any]:
         """Return {run: {measure: mean}}; None where undefined. Groups and other numbers are levels between these."""
@@ -155,21 +174,25 @@ class Averages:
     @property
     def on_intervals(self) -> str:
         """What the brackets of a table mean, if it has any."""
-        return "" if self.bootstrapped is None else self.bootstrapped.footnote
+        resampled = "" if self.bootstrapped is None else self.bootstrapped.footnote
+        lows = np.array([self.share_intervals(s)[0] for s in range(len(self.runs))])
+        return on_shares(self.measures, lows, resampled, alpha=self._alpha)
 
     def _shown(self, s: int) -> tuple[str, ...]:
         triples = zip(self.cells(s), self.counts[s], self.num_due[s], strict=True)
         return tuple(text if count in (0, due) else f"{text} ({count})" for text, count, due in triples)
 
     def cells(self, s: int) -> tuple[str, ...]:
-        """Return the means of one run as a table shows them, with their intervals if there are any."""
-        means = numbers(self.measures, self.means[s], self.digits)
-        if self.bootstrapped is None:
-            return means
-        lows, highs = (
-            numbers(self.measures, ends[s], self.digits) for ends in (self.bootstrapped.lows, self.bootstrapped.highs)
-        )
-        return tuple(map(with_interval, means, lows, highs))
+        """Return the means of one run as a table shows them, with their intervals if there are any.
+
+        A share of queries has its exact interval, also if the queries were resampled.
+        """
+        lows, highs = self.share_intervals(s)
+        if (made := self.bootstrapped) is not None:
+            is_share = ~np.isnan(lows)
+            lows, highs = np.where(is_share, lows, made.lows[s]), np.where(is_share, highs, made.highs[s])
+        shown = (numbers(self.measures, each, self.digits) for each in (self.means[s], lows, highs))
+        return tuple(map(with_interval, *shown))
 
     def _best(self) -> Iterator[tuple[int, int]]:
         """Give the cells with the best mean of each measure, equal ones too, where there is something to choose."""

@@ -21,6 +21,7 @@ from lexirecall.statistics.over import Over, over_queries, overs_of
 from lexirecall.tables import Table, number
 from lexirecall.verbs.averages import defined, headings, named, on_win_rates, with_interval
 from lexirecall.verbs.bootstrapped import ENDS, Bootstrapped
+from lexirecall.verbs.shares import SHARE_ENDS, has_shares, on_shares, share_ends
 
 EVERY = "all queries"
 """What a table calls them."""
@@ -42,12 +43,17 @@ class Portion:
     """How many should have one, [S, M]."""
     bootstrapped: tuple[Bootstrapped | None, ...]
     """The intervals of each way of aggregating, [O]; None where there are none."""
+    exact: tuple[FloatArray, FloatArray]
+    """Where the intervals of shares of queries begin and end, [O, S, M]; nan for what is not a share."""
 
     def in_order(self, order: IntArray) -> "Portion":
         """Return the numbers with the runs in another order."""
         made = tuple(None if each is None else each.in_order(order) for each in self.bootstrapped)
         numbers, counts = self.numbers[:, order], self.counts[:, order]
-        return replace(self, numbers=numbers, counts=counts, num_due=self.num_due[order], bootstrapped=made)
+        lows, highs = (ends[:, order] for ends in self.exact)
+        return replace(
+            self, numbers=numbers, counts=counts, num_due=self.num_due[order], bootstrapped=made, exact=(lows, highs)
+        )
 
     def finite(self, o: int) -> FloatArray:
         """Return the numbers of one way of aggregating, [S, M]; nan where undefined."""
@@ -61,6 +67,14 @@ class Portion:
         return np.where(np.isfinite(made.lows), made.lows, np.nan), np.where(
             np.isfinite(made.highs), made.highs, np.nan
         )
+
+    def shown_ends(self, o: int) -> tuple[FloatArray, FloatArray]:
+        """Return the ends that tables show, [S, M]: the exact ones of shares of queries, else those of the bootstrap."""
+        lows, highs = (
+            np.where(np.isnan(exact[o]), resampled, exact[o])
+            for exact, resampled in zip(self.exact, self.ends(o), strict=True)
+        )
+        return lows, highs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,6 +96,8 @@ class Breakdown:
     """Queries that count and have no group."""
     endless: tuple[tuple[str, int], ...] = ()
     """Measures with values that count as infinitely deep, and how many."""
+    alpha: float = 0.05
+    """1 less what an interval covers."""
 
     @property
     def whole(self) -> Portion:
@@ -96,7 +112,12 @@ class Breakdown:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the rows."""
-        return ("run", "query", *self.keys, "measure", "value", *(ENDS if self.is_resampled else ()))
+        return ("run", "query", *self.keys, "measure", "value", *self._end_columns)
+
+    @property
+    def _end_columns(self) -> tuple[str, ...]:
+        """The columns of intervals: exact ones of shares of queries, and those of resamples."""
+        return (*(SHARE_ENDS if has_shares(self.measures) else ()), *(ENDS if self.is_resampled else ()))
 
     def in_order(self, order: IntArray) -> "Breakdown":
         """Return the numbers with the runs in another order."""
@@ -106,14 +127,13 @@ class Breakdown:
     def rows(self) -> Iterator[dict[str, Any]]:
         """Give one row for each number: run, query ("all"), what it is over, measure, value (None if undefined)."""
         for part, o, s in self._cells():
-            lows, highs = part.ends(o)
-            ends = zip(lows[s].tolist(), highs[s].tolist(), strict=True)
-            values = named(self.measures, part.finite(o)[s])
-            for (measure, value), pair in zip(values.items(), ends, strict=True):
-                more = dict(zip(ENDS, map(defined, pair), strict=True)) if self.is_resampled else {}
+            by_column = zip((*SHARE_ENDS, *ENDS), (*(ends[o] for ends in part.exact), *part.ends(o)), strict=True)
+            ends = {name: values[s].tolist() for name, values in by_column if name in self._end_columns}
+            for c, (measure, value) in enumerate(named(self.measures, part.finite(o)[s]).items()):
                 yield {
                     "run": self.runs[s], "query": "all", **self._said_of(part, o), "measure": measure, "value": value,
-                } | more  # fmt: skip
+                    **{name: defined(values[c]) for name, values in ends.items()},
+                }  # fmt: skip
 
     def said_of_query(self, q: int) -> dict[str, Any]:
         """Return what the row of one query says in the columns of `keys`: its group, if it has one."""
@@ -161,7 +181,7 @@ class Breakdown:
             yield self.runs[s], *(_text(said[key]) for key in self.keys), *self._shown(part, o, s, digits)
 
     def _shown(self, part: Portion, o: int, s: int, digits: int | None) -> Iterator[str]:
-        lows, highs = part.ends(o)
+        lows, highs = part.shown_ends(o)
         columns = zip(
             self.measures, part.finite(o)[s], lows[s], highs[s], part.counts[o, s], part.num_due[s], strict=True
         )
@@ -184,9 +204,8 @@ class Breakdown:
         """What is written below a table."""
         made = next((each for each in self.whole.bootstrapped if each is not None), None)
         order = "" if len(self.parts) < 3 else f"groups: {self._on_order()}"
-        return "; ".join(
-            filter(None, (on_win_rates(self.measures, len(self.runs)), order, "" if made is None else made.footnote))
-        )
+        ends = on_shares(self.measures, self.whole.exact[0], "" if made is None else made.footnote, alpha=self.alpha)
+        return "; ".join(filter(None, (on_win_rates(self.measures, len(self.runs)), order, ends)))
 
     def _on_order(self) -> str:
         column = leading(self.measures)
@@ -238,7 +257,8 @@ def breakdown_of(
         counts = np.array([_counts(own, over) for over in overs])
         made = [_ends(own, over, measures, resampling, alpha, show_progress=show_progress) for over in overs]
         num_queries = int(taking_part[which].sum())
-        return Portion(group, num_queries, numbers, counts, is_due[:, which].sum(axis=1), tuple(made))
+        exact = _share_ends(own, numbers, counts, overs, measures, alpha)
+        return Portion(group, num_queries, numbers, counts, is_due[:, which].sum(axis=1), tuple(made), exact)
 
     members = (
         [] if groups is None else [(name, which, int(taking_part[which].sum())) for name, which in groups.members()]
@@ -255,7 +275,23 @@ def breakdown_of(
         tuple((name, size) for name, _, size in members if size < asked.min_queries),
         0 if groups is None else int((taking_part & (groups.of_request < 0)).sum()),
         tuple((str(row), n) for row, n in zip(measures, np.isinf(values).sum(axis=(0, 1)).tolist(), strict=True) if n),
+        alpha,
     )
+
+
+def _share_ends(
+    values: FloatArray,
+    numbers: FloatArray,
+    counts: IntArray,
+    overs: Sequence[Over],
+    measures: Sequence[Evaluable],
+    alpha: float,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the ends of means that are shares of queries, [O, S, M]; over orders of tied documents they are not."""
+    is_whole = (np.isnan(values) | (values == 0) | (values == 1)).all(axis=(0, 1))
+    is_share = is_whole & np.array([row.is_share for row in measures], bool)
+    is_mean = np.array([over.kind == "mean" for over in overs])
+    return share_ends(numbers, counts, is_mean[:, None, None] & is_share, alpha=alpha)
 
 
 def _numbers(values: FloatArray, over: Over, measures: Sequence[Evaluable]) -> FloatArray:

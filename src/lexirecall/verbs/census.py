@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from lexirecall.errors import DataError, listed, plain
-from lexirecall.judgments import IntArray
+from lexirecall.judgments import SMALLEST_GRADE, IntArray
 from lexirecall.manifest import Conventions, Manifest, Note, Policies
 from lexirecall.names import Evaluable
-from lexirecall.positions import Mismatch, Positions
+from lexirecall.positions import Positions
+from lexirecall.tracks import Mismatch
+from lexirecall.units import UnitCount
 
 NAMED = 5
 """How many requests a note names."""
@@ -55,13 +57,16 @@ class Census:
     """Of each run, the lines with fields after the tag."""
     mismatches: tuple[Mismatch, ...] = ()
     """Of the runs that retrieve no judged item."""
+    units: UnitCount | None = None
+    """What there is of units, if they are what must be found; positive and found are then of units."""
 
     @classmethod
     def of(cls, positions: Positions, levels: Iterable[float]) -> "Census":
         """Count what there is in positions, for the levels at which something is computed."""
-        judgments, ascending = positions.judgments, sorted(levels)
-        is_empty = {level: np.flatnonzero(judgments.num_relevant(level) == 0) for level in ascending}
-        unanswered = ~positions.answered & (judgments.num_relevant(ascending[0]) > 0)
+        sought, ascending, units = positions.sought(SMALLEST_GRADE), sorted(levels), positions.unit_count
+        is_empty = {level: np.flatnonzero(positions.num_relevant(level) == 0) for level in ascending}
+        unanswered = ~positions.answered & (positions.num_relevant(ascending[0]) > 0)
+        judgments = sought.judgments if units is not None and units.judged == "units" else positions.judgments
         return cls(
             name=judgments.name,
             systems=positions.systems,
@@ -69,7 +74,7 @@ class Census:
             corpus_size=_sizes(positions),
             num_requests=len(positions.requests),
             num_judged=len(judgments.grades),
-            num_positive=int(judgments.num_positive.sum()),
+            num_positive=int(sought.judgments.num_positive.sum()),
             num_repeated=judgments.num_repeated,
             highest_grade=float(judgments.grades.max(initial=-1)),
             has_grades=judgments.has_grades,
@@ -78,11 +83,12 @@ class Census:
             answered=positions.answered.sum(axis=1),
             unanswered=unanswered.sum(axis=1),
             retrieved=positions.num_retrieved.sum(axis=1),
-            found=positions.num_found.sum(axis=1),
+            found=sought.num_found.sum(axis=1),
             unjudged=positions.num_unjudged,
             duplicates=positions.num_duplicates,
             extra=positions.num_extra,
             mismatches=positions.mismatches,
+            units=units,
         )
 
     def __add__(self, other: "Census") -> "Census":
@@ -92,6 +98,7 @@ class Census:
             **{name: getattr(self, name) + getattr(other, name) for name in _ADDED},
             highest_grade=max(self.highest_grade, other.highest_grade),
             has_query_all=self.has_query_all or other.has_query_all,
+            units=None if self.units is None or other.units is None else self.units + other.units,
             empty={level: _both(counted, other.empty[level]) for level, counted in self.empty.items()},
         )
 
@@ -127,6 +134,7 @@ class Census:
                 "judged": self.num_judged,
                 "positive": self.num_positive,
                 "repeated": self.num_repeated,
+                **({} if self.units is None else self.units.record()),
                 **(providers or {}),
             },
             runs=tuple(self._run_record(s) for s in range(len(self.systems))),

@@ -15,6 +15,7 @@ from lexirecall.formats import Qrels, Runs, load_group_map
 from lexirecall.groups import Groups
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.manifest import READING, Aggregation, Note, Policies, Resampling
+from lexirecall.measures.row import coinciding
 from lexirecall.names import Evaluable, Names
 from lexirecall.positions import Positions, Projection
 from lexirecall.preferences import Preference
@@ -62,7 +63,8 @@ def evaluate(
     asked = asked_of(qrels, measures, options)
     positions = positions_of(qrels, runs, asked, options)
     num_systems, ties = positions.shape[0], positions.conventions.ties
-    rows, left_out = computable(num_systems, ties, asked, is_default=measures is None)
+    refused = [row for row in asked if not row.allows(positions.at_level(row.level(policies.level)))]
+    rows, left_out = computable(num_systems, ties, asked, is_default=measures is None, refused=refused)
     valued = Valued.of(positions, rows, policies)
     tally = Tally.of(positions, rows, policies, valued.values, valued.num_due)
     averages = tally.averages(rows, policies, left_out=left_out)
@@ -181,18 +183,23 @@ def values_of(positions: Positions, measures: Sequence[Evaluable], policies: Pol
 
 
 def computable(
-    num_systems: int, ties: str, rows: Sequence[Evaluable], *, is_default: bool
+    num_systems: int, ties: str, rows: Sequence[Evaluable], *, is_default: bool, refused: Sequence[Evaluable] = ()
 ) -> tuple[tuple[Evaluable, ...], list[Note]]:
-    """Leave out preferences where there is one run only, and of the default measures those without a closed form."""
-    has_one_run = num_systems == 1
-    drops_open_forms = ties == "expected" and is_default
+    """Leave out preferences where there is one run only, and of the default measures those that are not defined here.
+
+    These have no closed form over tied documents, or are `refused` because positions of units may coincide.
+    """
+    if refused and not is_default:
+        raise coinciding([str(row) for row in refused])
     kept: list[Evaluable] = []
     left_out: dict[str, list[str]] = {}
     for row in rows:
-        if has_one_run and isinstance(row, Preference):
+        if num_systems == 1 and isinstance(row, Preference):
             left_out.setdefault("compares runs, and there is one only", []).append(str(row))
-        elif drops_open_forms and not row.has_closed_form:
+        elif ties == "expected" and is_default and not row.has_closed_form:
             left_out.setdefault("has no closed form over the orders of tied documents", []).append(str(row))
+        elif row in refused:
+            left_out.setdefault("is not defined where a document serves two units", []).append(str(row))
         else:
             kept.append(row)
     notes = [Note("left out", f"{listed(names, 9)} {why}: left out", len(names)) for why, names in left_out.items()]

@@ -6,15 +6,15 @@ Belongs here: the sentences that go to stderr and into the manifest.
 from collections.abc import Iterator, Sequence
 
 from lexirecall.errors import counted, listed, plain, shown, warn
-from lexirecall.judgments import IntArray
+from lexirecall.judgments import SMALLEST_GRADE, IntArray
 from lexirecall.manifest import Note, Policies
 from lexirecall.measures.providers import ProviderExposure
-from lexirecall.measures.row import SMALLEST_GRADE
 from lexirecall.names import Evaluable
-from lexirecall.positions import Mismatch, Positions
+from lexirecall.positions import Positions
 from lexirecall.providers import EXAMPLES
 from lexirecall.tables import number
 from lexirecall.text import visible
+from lexirecall.tracks import Mismatch
 from lexirecall.verbs.census import Census
 from lexirecall.verbs.owners import Owners
 
@@ -56,6 +56,7 @@ def notes_on_requests(census: Census, policies: Policies) -> Iterator[Note]:
     yield from _without_judgments(census)
     yield from _without_relevant(census, policies)
     yield from _repeats(census)
+    yield from _without_unit(census)
     if total := sum(census.extra):
         yield extra_fields(total, f" ({census.per_run(census.extra)})", "; --strict refuses them")
     if not census.has_grades:
@@ -111,6 +112,13 @@ def _without_relevant(census: Census, policies: Policies) -> Iterator[Note]:
     )
     if parts:
         yield Note("no relevant document", f"{', '.join(parts)}: {policy}", max(distinct))
+
+
+def _without_unit(census: Census) -> Iterator[Note]:
+    if census.units is not None and (total := census.units.num_unmapped):
+        names = listed(map(shown, census.units.unmapped), EXAMPLES, total)
+        text = f"{counted(total, 'relevant document')} outside the map {census.units.name} ({names})"
+        yield Note("without unit", f"{text}: not counted (--unmapped itself makes each a unit of its own)", total)
 
 
 def extra_fields(number: int, where: str = "", remedy: str = "") -> Note:

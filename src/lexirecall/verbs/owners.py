@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from lexirecall.judgments import IntArray
+from lexirecall.judgments import SMALLEST_GRADE, IntArray
 from lexirecall.manifest import Policies
 from lexirecall.measures import Measure
 from lexirecall.measures.providers import WORST_PROVIDER_OVERALL, ExposureTally, tally_exposures
-from lexirecall.measures.row import SMALLEST_GRADE
 from lexirecall.names import Evaluable
 from lexirecall.positions import Positions
 from lexirecall.providers import EXAMPLES

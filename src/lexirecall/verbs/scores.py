@@ -17,7 +17,6 @@ from lexirecall.manifest import Manifest, Note
 from lexirecall.names import Evaluable
 from lexirecall.tables import Table, number, render
 from lexirecall.verbs.averages import COLUMNS, Averages, headings, named, numbers, rows_of
-from lexirecall.verbs.bootstrapped import ENDS
 from lexirecall.verbs.conversion import ColumnValues, columns_of, to_arrow, to_library, to_pandas, to_polars
 
 if TYPE_CHECKING:
@@ -102,14 +101,15 @@ class Scores:
     def rows(self, *, per_query: bool = False) -> Iterator[dict[str, Any]]:
         """Give one row for each value: run, query ("all" for the mean), measure, value (None if undefined).
 
-        If the queries were resampled, also boot_low and boot_high, which are None for a single query. With `over` or
-        groups, the rows of queries come first, and say in which group a query is.
+        If the queries were resampled, also boot_low and boot_high, and low and high if a mean is a share of queries;
+        they are None for a single query. With `over` or groups, the rows of queries come first, and say in which group
+        a query is.
         """
         if self.averages.breakdown is not None:
             yield from self._placed_rows() if per_query else ()
             yield from self.averages.rows()
             return
-        absent = {} if self.averages.bootstrapped is None else dict.fromkeys(ENDS)
+        absent = dict.fromkeys(self.averages.columns[len(COLUMNS) :])
         for s in range(len(self.runs)):
             yield from (row | absent for row in self._query_rows(s)) if per_query else ()
             yield from self.averages.rows_of_run(s)
@@ -154,6 +154,26 @@ class Scores:
         return {
             run: {query: named(self.measures, values) for query, values in zip(queries, ranked, strict=True)}
             for run, ranked in zip(self.runs, self.values, strict=True)
+        }
+
+    def intervals(self) -> dict[str, dict[str, tuple[float, float]]]:
+        """Return {run: {measure: (low, high)}}, the exact 95 % interval of each mean that is a share of queries.
+
+        These are the means of measures that are 1 or 0 for every query: All, Reached and Success. Of other measures,
+        `bootstrap` gives intervals.
+
+        >>> from lexirecall import evaluate
+        >>> evaluate({"q": {"a": 1}}, {"bm25": {"q": ["a"]}}, ["RR", "All@1"]).intervals()
+        {'bm25': {'All@1': (0.025, 1.0)}}
+        """
+        pairs = {run: zip(*self.averages.share_intervals(s), strict=True) for s, run in enumerate(self.runs)}
+        return {
+            run: {
+                str(row): (float(low), float(high))
+                for row, (low, high) in zip(self.measures, ends, strict=True)
+                if not np.isnan(low)
+            }
+            for run, ends in pairs.items()
         }
 
     def to_numpy(self) -> FloatArray:

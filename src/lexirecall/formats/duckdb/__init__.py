@@ -21,14 +21,15 @@ from lexirecall.formats.assembly import assemble
 from lexirecall.formats.casts import DUCKDB, duplicate_error, no_rows, row_error
 from lexirecall.formats.columns import check_one_system
 from lexirecall.formats.duckdb.session import Session, Settings, open_session
-from lexirecall.formats.duckdb.tables import DuckdbTable, hand_over, open_table
+from lexirecall.formats.duckdb.tables import BLOCK, DuckdbTable, hand_over, hand_over_units, open_table, text_of
 from lexirecall.formats.mismatch import EXAMPLES, finds_judged, mismatch_of
 from lexirecall.formats.naming import NamedRun, check_names, name_runs
 from lexirecall.formats.plan import IDS_AND_SCORE, JUDGMENTS, PROBLEMS, RUNS, Plan
 from lexirecall.judgments import IntArray, Judgments, offsets_of
 from lexirecall.manifest import Conventions, Sources
-from lexirecall.positions import SystemPositions, Tracks
 from lexirecall.segments import Segments
+from lexirecall.tracks import SystemPositions, Tracks
+from lexirecall.units.unitmap import UnitMap
 
 __all__ = ["sort_keys"]
 
@@ -40,7 +41,6 @@ _TYPES = {
     "int8": "TINYINT", "int16": "SMALLINT", "int32": "INTEGER", "int64": "BIGINT", "uint8": "UTINYINT",
     "uint16": "USMALLINT", "uint32": "UINTEGER", "uint64": "UBIGINT", "float32": "REAL", "float64": "DOUBLE",
 }  # fmt: skip
-_BLOCK = 1 << 18  # judgments that are Python objects at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +57,15 @@ class DuckdbReader:
         plan = Plan(conventions, DUCKDB, keeps_others=needs_judged)
         return cls(plan, Settings.of(sources.engine_options or {}), sources)
 
-    def read(self, judgments: Judgments, named: list[NamedRun]) -> list[SystemPositions]:
+    def read(self, judgments: Judgments, named: list[NamedRun], units: UnitMap | None) -> list[SystemPositions]:
         """Find where the judged items are in every run, in limited memory."""
         settings = self.settings.with_default_connection(run.run for run in named)
         with open_session(settings, show_progress=self.sources.show_progress) as opened:
-            tables = _tables(opened, named, judgments, self.plan, self.sources.columns)
+            plan = self.plan
+            if units is not None:
+                hand_over_units(opened, units, judgments.index)
+                plan = replace(plan, unit_keys=("item",) if units.is_common else ("request", "item"))
+            tables = _tables(opened, named, judgments, plan, self.sources.columns)
             return [system for table in tables for system in table.positions()]
 
 
@@ -94,6 +98,7 @@ def sort_keys(
     Reference: DiazEM25, for the order.
     """
     plan = Plan(taken(Conventions, options), DUCKDB)
+    plan.conventions.check_units(None)
     query, target = plan.sort_keys(level), DUCKDB.name(name)
     judgments = load_judgments(qrels, columns)
     with open_session(Settings(connection), show_progress=show_progress) as opened:
@@ -137,7 +142,7 @@ def _tables(
 def _hand_over(opened: Session, judgments: Judgments, *, wants_all: bool) -> None:
     """Give DuckDB the requests and the judged items, with numbers; ids that are not UTF-8 cannot be in a table."""
     opened.table(_REQUESTS, "request VARCHAR, number INTEGER")
-    names = np.array([_text(request) for request in judgments.request_ids], object)
+    names = np.array([text_of(request) for request in judgments.request_ids], object)
     hand_over(opened, _REQUESTS, {"request": names, "number": np.arange(len(names))})
     opened.table(_JUDGED, _JUDGED_COLUMNS)
     # each request has a row without an item: it is known even if none of its items is wanted
@@ -147,22 +152,15 @@ def _hand_over(opened: Session, judgments: Judgments, *, wants_all: bool) -> Non
 
 def _hand_over_items(opened: Session, table: str, judgments: Judgments, *, wants_all: bool) -> None:
     owners = Segments(judgments.offsets).owners
-    for start in range(0, len(owners), _BLOCK):
-        stop = min(start + _BLOCK, len(owners))
+    for start in range(0, len(owners), BLOCK):
+        stop = min(start + BLOCK, len(owners))
         wanted = np.ones(stop - start, bool) if wants_all else judgments.grades[start:stop] > 0
         if wanted.any():
-            texts = np.array([_text(item) for item in judgments.items.slice(start, stop)], object)
+            texts = np.array([text_of(item) for item in judgments.items.slice(start, stop)], object)
             places = np.arange(start, stop)[wanted]
             grades = judgments.grades[places]
             columns = {"request": owners[places], "item": texts[wanted], "grade": grades, "place": places}
             hand_over(opened, table, columns)
-
-
-def _text(identifier: bytes) -> str | None:
-    try:
-        return identifier.decode()
-    except UnicodeDecodeError:
-        return None
 
 
 def _staged(opened: Session, table: DuckdbTable, query: str) -> str:
@@ -251,14 +249,14 @@ class NumberedTable:
     def positions(self) -> list[SystemPositions]:
         """Return where the judged items are, for each system."""
         lengths, num_repeated = self._lengths()
-        has_blocks = self.plan.conventions.ties == "expected"
-        names = ("system", "place", "position", *(("block_start", "block_size") if has_blocks else ()))
+        names = ("system", "place", *self.plan.columns_of_positions)
         query = f"SELECT {', '.join(names)} FROM ({self.plan.positions()}) AS positions"
         found = self._answer(f"finding positions in {self.label}", query)
-        columns = [found[name].astype(np.int64, copy=False) for name in names]
-        requests = np.searchsorted(self.judgments.offsets, columns[1], side="right") - 1
-        order = np.lexsort((columns[2], requests, columns[0]))
-        systems, items, positions, *blocks = (column[order] for column in columns)
+        columns = {name: found[name].astype(np.int64, copy=False) for name in names}
+        requests = np.searchsorted(self.judgments.offsets, columns["place"], side="right") - 1
+        lines = columns.pop("line", columns["position"])  # of two items at one place, the one above comes first
+        order = np.lexsort((lines, requests, columns["system"]))
+        systems, items, positions, *blocks = (column[order] for column in columns.values())
         borders = np.searchsorted(systems, np.arange(len(self.systems) + 1))
         assembled = [
             assemble(

@@ -7,7 +7,10 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
+
+import numpy as np
 
 from lexirecall.errors import FormatError, UsageError
 from lexirecall.formats.casts import DUCKDB, literal
@@ -16,11 +19,14 @@ from lexirecall.formats.columns import Given, find_columns
 from lexirecall.formats.duckdb.session import Session
 from lexirecall.formats.enginefiles import DUCKDB as FILES
 from lexirecall.formats.naming import NamedRun
-from lexirecall.formats.plan import Plan
+from lexirecall.formats.plan import UNITS, Plan
 from lexirecall.formats.source import Source
 from lexirecall.formats.tablefiles import TableFiles
 from lexirecall.formats.values import check_kind, kind_of
+from lexirecall.units.unitmap import UnitMap
 
+BLOCK = 1 << 18
+"""How many rows are Python objects at a time."""
 _PACKINGS = {"": "none", "gz": "gzip", "zst": "zstd"}
 
 
@@ -204,6 +210,31 @@ def _packing(path: str) -> str:
     """Return DuckDB's name for the packing of a file."""
     with Source(path) as source:
         return _PACKINGS[source.packing]
+
+
+def text_of(identifier: bytes) -> str | None:
+    """Return an id as text, None if it is not UTF-8: such an id cannot be in a table."""
+    try:
+        return identifier.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def hand_over_units(session: Session, units: UnitMap, numbers: Mapping[bytes, int]) -> None:
+    """Give DuckDB a map of units as the view of the plan: item, unit, and the number of its request."""
+    session.table(UNITS, "request INTEGER, item VARCHAR, unit INTEGER")
+    codes: dict[bytes, int] = {}
+    rows = (
+        (None if key is None else numbers[key], text_of(item), codes.setdefault(unit, len(codes)))
+        for key, table in units.tables.items()
+        if key is None or key in numbers
+        for item, names in table.items()
+        for unit in names
+    )
+    while block := [*islice(rows, BLOCK)]:
+        requests, items, of = zip(*block, strict=True)
+        columns = {"item": np.array(items, object), "unit": np.array(of)}
+        hand_over(session, UNITS, columns if units.is_common else {"request": np.array(requests), **columns})
 
 
 def hand_over(session: Session, name: str, columns: Mapping[str, Any]) -> None:
