@@ -43,6 +43,7 @@ AT_REST = """
 """
 COMPARISON = compare(DEMO.qrels, DEMO.runs)
 GROUPS = {query: "few <b>" if i > 26 else ("odd", "even")[i % 2] for i, query in enumerate(DEMO.qrels)}
+UNITS = {document: f"U<i>{sum(map(ord, document)) % 400}" for own in DEMO.qrels.values() for document in own}
 ORDER = ("deep.run", "precise.run", "shallow.run", "random.run")
 
 
@@ -158,6 +159,7 @@ KINDS: dict[str, Callable[[], str]] = {
     "measures": measures_page,
     "formulas": formula_page,
     "groups": lambda: demo_report(by=GROUPS, over=("mean", "tail:0.1"), min_queries=4, bootstrap=99).html(),
+    "units": lambda: demo_report(units=UNITS, measures=["LexiRecall", "R@10", "RR"]).html(),
     "single": lambda: replace_runs({"only.run": DEMO.runs["deep.run"]}),
 }
 
@@ -385,6 +387,24 @@ def test_groups_are_those_of_eval_and_only_there_if_asked_for(show: Open) -> Non
     assert "1 group with fewer than 4 queries (3 queries together) is not shown" in opened.text("#by .note")
     assert "mean of the worst 10 %" in opened.texts("#leaderboard tbody th")
     assert show().count("#by, nav a[href='#by']") == 0
+
+
+def test_a_page_of_units_says_which_document_serves_each(show: Open) -> None:
+    opened = show("units", "#a=deep.run&b=precise.run")
+    assert "What must be found are units" in opened.text("#evaluated .units")
+    assert "Positions count documents." in opened.text("#evaluated .units")
+    query = opened.text("#request h3").removeprefix("Query ")
+    explained = explain(DEMO.qrels, DEMO.runs, units=UNITS, pair=("deep.run", "precise.run")).query(query)
+    table = opened.page.locator("#request table", has_text="Level by level")
+    served = [
+        [cell.strip() for cell in row.locator("td").all_text_contents()] for row in table.locator("tbody tr").all()
+    ]
+    for row in served:
+        serving = explained.a.servings[int(row[0]) - 1]
+        assert row[3].split(" or ")[0] == (serving.by or "–")
+        assert all(other in row[3] for other in serving.others[:3] if serving.by)
+    assert "documents that serve it" in opened.texts("#request thead th")
+    assert "Units: " not in " ".join(show().texts("#evaluated .conventions > div"))
 
 
 # Leaderboard

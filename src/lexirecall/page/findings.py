@@ -95,6 +95,11 @@ class Findings:
         return Source(self.positions.judgments.name).run_name
 
     @property
+    def noun(self) -> str:
+        """What must be found: a document, or a unit."""
+        return "document" if self.positions.units is None else "unit"
+
+    @property
     def notes(self) -> tuple[Note, ...]:
         """What readers of the numbers should know."""
         notes = self.scores.notes if self.comparison is None else self.comparison.notes

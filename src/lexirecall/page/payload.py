@@ -25,6 +25,7 @@ from lexirecall.page.pairs import pair_columns
 from lexirecall.page.rankings import found_documents, lengths_of_relevant, relevant_documents
 from lexirecall.page.recall import RECALLS, depths_to, mean_recall, median_depths
 from lexirecall.page.rounding import rounded
+from lexirecall.page.serving import serving_columns
 from lexirecall.preferences import Preference
 from lexirecall.statistics.over import over_queries
 from lexirecall.verbs.deciding import TAIL
@@ -77,6 +78,7 @@ def build_payload(
         **group_columns(findings),
         "relevant": relevant_documents(findings.projection, requests, cut),
         "found": [*found_documents(findings, best, requests), *rest],
+        **serving_columns(findings, best, requests, cut),
         "retrieved": [*findings.positions.num_retrieved[best][:, requests].tolist(), *rest],
         "absent": [*_absent(findings, best, requests), *rest],
         **_curves(findings),

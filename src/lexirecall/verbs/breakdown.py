@@ -69,7 +69,7 @@ class Portion:
         )
 
     def shown_ends(self, o: int) -> tuple[FloatArray, FloatArray]:
-        """Return the ends that tables show, [S, M]: the exact ones of shares of queries, else those of the bootstrap."""
+        """Return the ends that tables show, [S, M]: the exact ones of shares of queries, or those of the bootstrap."""
         lows, highs = (
             np.where(np.isnan(exact[o]), resampled, exact[o])
             for exact, resampled in zip(self.exact, self.ends(o), strict=True)

@@ -23,9 +23,10 @@ from lexirecall.tables import Table, render
 from lexirecall.text import to_text, visible
 from lexirecall.verbs.census import Census
 from lexirecall.verbs.deciding import Deciding
-from lexirecall.verbs.explanation import REASONS, QueryExplanation, Side
+from lexirecall.verbs.explanation import REASONS, QueryExplanation, Side, joined
 from lexirecall.verbs.given import positions_of
 from lexirecall.verbs.notes import notes_on_requests
+from lexirecall.verbs.serving import servings_of
 
 _COLUMNS = (
     "query", "preferred", "decided_by", "level", "num_relevant", "found_a", "found_b", "position_a", "position_b",
@@ -110,7 +111,8 @@ def _side(projection: Projection, s: int, q: int) -> Side:
     missing = set(range(first, last)).difference(found)
     items = [*found, *(item for item in sorted(missing) if judgments.grades[item] >= projection.level)]
     documents = tuple(to_text(judgments.items[item]) for item in items)
-    return Side(source.systems[s], projection.vector(s, q), documents, int(source.num_retrieved[s, q]))
+    servings = servings_of(projection, s, q, items)
+    return Side(source.systems[s], projection.vector(s, q), documents, int(source.num_retrieved[s, q]), servings)
 
 
 @dataclass(frozen=True)
@@ -134,6 +136,11 @@ class Explanation:
             hint = f"did you mean {near[0]!r}?" if near else f"there are {listed(map(repr, self._by_name), most=3)}"
             raise UsageError(f"no query {shown(name)} with relevant documents is compared", remedy=hint)
         return self._by_name[name]
+
+    @property
+    def noun(self) -> str:
+        """What must be found: a document, or a unit."""
+        return self.queries[0].noun if self.queries else "document"
 
     @property
     def counts(self) -> dict[str, tuple[int, int]]:
@@ -224,22 +231,22 @@ class Explanation:
                 for document, position in getattr(query, attribute).items()
             )
             if not found:
-                yield visible(f"{mine} finds no relevant document that {other} does not.")
+                yield visible(f"{mine} finds no relevant {self.noun} that {other} does not.")
                 continue
             rows = tuple((query, document, f"{position:,}") for position, query, document in found)
             kept = rows[:limit] if limit else rows
-            table = Table(("query", "document", "position"), kept, numbers_from=2).to_text()
+            table = Table(("query", self.noun, "position"), kept, numbers_from=2).to_text()
             more = len(rows) - len(kept)
-            hint = f"\n({counted(more, 'more document')}: --limit 0 shows all)" if more else ""
+            hint = f"\n({counted(more, f'more {self.noun}')}: --limit 0 shows all)" if more else ""
             yield (
-                visible(f"{mine} finds {counted(len(rows), 'relevant document')} that {other} does not:")
+                visible(f"{mine} finds {counted(len(rows), f'relevant {self.noun}')} that {other} does not:")
                 + f"\n\n{table}{hint}"
             )
 
     def _found_by_neither(self) -> str:
         total = sum(query.num_relevant for query in self.queries)
         missing = sum(len(query.found_by_neither) for query in self.queries)
-        return f"Neither finds {missing:,} of the {counted(total, 'relevant document')}."
+        return f"Neither finds {missing:,} of the {counted(total, f'relevant {self.noun}')}."
 
     def render(self, form: str = "table", *, limit: int = 20, bold: bool = False, raw: bool = False) -> str:
         """Return the page in one of the formats of the command line; all but the table hold every query."""
@@ -247,13 +254,8 @@ class Explanation:
             return self.deciding.render(form, limit=limit, bold=bold, raw=raw)
         if form == "table":
             return self.to_text(limit=limit, bold=bold)
-        rows = self.rows() if form == "jsonl" else map(_joined, self.rows())
+        rows = self.rows() if form == "jsonl" else map(joined, self.rows())
         return render(form, self.table(), rows, _COLUMNS, raw=raw)
 
     def __str__(self) -> str:
         return self.to_text()
-
-
-def _joined(row: dict[str, Any]) -> dict[str, Any]:
-    """Put lists into one field of a delimited file, separated by blanks."""
-    return {key: " ".join(value) if isinstance(value, list) else value for key, value in row.items()}

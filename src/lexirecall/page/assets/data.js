@@ -55,6 +55,8 @@ export function ranking(s, q) {
   return { positions, documents };
 }
 
+/** What must be found, in a word. */
+export const thing = () => (D.serving ? "unit" : "document");
 /** @param {number} q */
 export const numRelevant = (q) => D.relevant[q].length;
 /** @param {number} s */

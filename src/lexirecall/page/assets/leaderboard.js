@@ -3,7 +3,7 @@
 import { NONE, counted, cut, grouped, number, percent, visible } from "./text.js";
 import { exact } from "./save.js";
 import { chooser, h, name, note, num, put, rowHead, table, td, th, writtenAs } from "./elements.js";
-import { D, direction } from "./data.js";
+import { D, direction, thing } from "./data.js";
 import { change, sections, shown, state } from "./state.js";
 import { measureOptions, system } from "./links.js";
 import { groupsOf } from "./groups.js";
@@ -185,7 +185,7 @@ export function drawLeaderboard() {
     D.systems.length > 1 &&
       note(
         h("strong", null, "LexiRecall"),
-        " prefers the ranking that finds more of the relevant documents. If both find equally many, it prefers the one that finds the last of them sooner; if that ties, it looks at the one before, and so on. The win rate is the share of comparisons with the other runs, query by query, that a run wins; a tie counts half.",
+        ` prefers the ranking that finds more of the relevant ${thing()}s. If both find equally many, it prefers the one that finds the last of them sooner; if that ties, it looks at the one before, and so on. The win rate is the share of comparisons with the other runs, query by query, that a run wins; a tie counts half.`,
       ),
     rows.length
       ? table({
@@ -223,7 +223,7 @@ export function drawLeaderboard() {
 
 function glossary() {
   return table({
-    caption: "The measures: p are the positions of the m relevant documents",
+    caption: `The measures: p are the positions of the m relevant ${thing()}s`,
     head: h("tr", null, th("measure"), th("what it is"), th("formula"), th("better"), th("test")),
     rows: D.measures,
     row: (measure) =>

@@ -15,7 +15,7 @@
  * @property {string} title
  * @property {string} lexirecall the version
  * @property {string} date
- * @property {{ conventions: Record<string, any>, qrels: { name?: string, judged?: number }, runs: Record<string, any>[],
+ * @property {{ conventions: Record<string, any>, qrels: { name?: string, judged?: number, unit_map?: string, judged_ids?: string }, runs: Record<string, any>[],
  *   notes: { text: string }[], versions?: Record<string, string>, reader?: string }} manifest
  * @property {number} alpha
  * @property {string[]} systems
@@ -36,6 +36,7 @@
  * @property {{ a: number[], b: number[], by_measure: PairColumns[] }} pairs
  * @property {string[][]} relevant the documents of each request
  * @property {(number[][] | null)[]} found by system and request: steps between positions, each with its document
+ * @property {Serving} [serving] if units must be found: which documents serve them
  * @property {(number[] | null)[]} retrieved by system and request
  * @property {(number[] | null)[]} absent by system: the requests on which it is not compared with any other
  * @property {{ depths: number[], mean: (number | null)[][] }} recall
@@ -51,6 +52,12 @@
 /**
  * The numbers of all queries, or of one group, by way of aggregating, system and measure.
  * @typedef {{ group: string | null, queries: number, numbers: Column[][], low?: Column[][], high?: Column[][] }} Part
+ */
+
+/**
+ * The documents of each request; those of each unit: how many, 1 if it needs all, and the first few as indices; and by
+ * system and request the document of each unit found.
+ * @typedef {{ documents: string[][], units: number[][][], by: number[][][] }} Serving
  */
 
 /**
