@@ -166,6 +166,9 @@ CASES: dict[str, list[str]] = {
         *_reading("explain", TWO, "-f jsonl"),
         *(f"explain {TWO} --query q3 {form}" for form in FORMATS),
         f"explain {TWO} --query q33",
+        *(f"explain {TWO} -m AP {form}" for form in FORMATS),
+        *(f"explain {TWO} {option}" for option in ("-m LexiRecall", "-m AP,RR", "-m SL1 --limit 1", "-m RR --query q3",
+                                                   "-m nDCG --level 3", "-m R@3 --no-relevant zero -f tsv")),
         f"explain {TWO} --limit 2 -o out.txt",
         "explain odd.txt odd.run even.run -f tsv --raw",
         "explain qrels.txt a.run",
@@ -177,6 +180,9 @@ CASES: dict[str, list[str]] = {
         *(f"report {THREE} {option} -m AP -m LexiRecall -o out.html" for option in TESTING),
         *(f"report {THREE} {option} -m AP -m LexiRecall -o out.html" for option in BOOTSTRAP),
         "report qrels.txt a.run -m AP --bootstrap 99 -o out.html",
+        *(f"report {THREE} {option} -m AP -o out.html" for option in (
+            "--over median", "--over mean --over tail:0.5 --by types.tsv --min-queries 2 --bootstrap 99",
+            "--by types.tsv", "--by missing.tsv", "--over worst")),
         f"report {TWO} -o out.html --plots a.run",
     ],
     "study": [

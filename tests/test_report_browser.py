@@ -23,7 +23,7 @@ from report_fixture import DEMO, HOSTILE, INHERITED, demo_report, hostile_report
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-SECTIONS = ("evaluated", "leaderboard", "pairs", "pair", "request", "worst", "recall", "measures")
+SECTIONS = ("evaluated", "leaderboard", "by", "pairs", "pair", "request", "worst", "recall", "measures")
 AXE = Path(__file__).parents[1] / "node_modules" / "axe-core" / "axe.min.js"
 COMPLETE = "html[data-state=complete]"
 # Resolves when everything is drawn and nothing is put off: a filter waits until nobody types any more.
@@ -42,6 +42,8 @@ AT_REST = """
     });
 """
 COMPARISON = compare(DEMO.qrels, DEMO.runs)
+GROUPS = {query: "few <b>" if i > 26 else ("odd", "even")[i % 2] for i, query in enumerate(DEMO.qrels)}
+UNITS = {document: f"U<i>{sum(map(ord, document)) % 400}" for own in DEMO.qrels.values() for document in own}
 ORDER = ("deep.run", "precise.run", "shallow.run", "random.run")
 
 
@@ -156,6 +158,8 @@ KINDS: dict[str, Callable[[], str]] = {
     "sizes": lambda: demo_report(corpus_size={query: 10_000 + i for i, query in enumerate(DEMO.qrels)}).html(),
     "measures": measures_page,
     "formulas": formula_page,
+    "groups": lambda: demo_report(by=GROUPS, over=("mean", "tail:0.1"), min_queries=4, bootstrap=99).html(),
+    "units": lambda: demo_report(units=UNITS, measures=["LexiRecall", "R@10", "RR"]).html(),
     "single": lambda: replace_runs({"only.run": DEMO.runs["deep.run"]}),
 }
 
@@ -269,7 +273,9 @@ def test_a_page_renders_without_complaints_and_without_the_network(look: Open, k
 
 def test_the_sections_stand_in_their_order(look: Open) -> None:
     opened = look("demo")
-    assert opened.page.evaluate("[...document.querySelectorAll('main > section')].map(each => each.id)") == [*SECTIONS]
+    assert opened.page.evaluate("[...document.querySelectorAll('main > section')].map(each => each.id)") == [
+        section for section in SECTIONS if section != "by"
+    ]
     assert opened.texts("main > section > h2")[0] == "What was evaluated"
     assert opened.count("h1") == 1
 
@@ -343,6 +349,62 @@ def test_charts_have_marks(look: Open) -> None:
     assert opened.count("#recall .chart g[data-system]") == len(ORDER)
     assert opened.count("#measures .chart svg[role=img]") == 2
     assert opened.count("#request .strip path.dots") == len(ORDER)
+
+
+def test_the_tail_has_a_line_for_each_run_and_its_values_in_a_table(show: Open) -> None:
+    opened = show(fragment="#a=deep.run&b=precise.run&m=AP")
+    assert opened.count("#pair svg path.steps") == 2
+    told = opened.text("#pair h3:has-text('Where the tail differs') + .note")
+    scores = evaluate(DEMO.qrels, DEMO.runs, ["AP"])
+    values = {run: sorted(scores.values[s, :, 0].tolist()) for s, run in enumerate(scores.runs)}
+    means = [f"{number(sum(values[run][:3]) / 3)} (3 queries)" for run in ("deep.run", "precise.run")]
+    assert f"deep.run has a mean of {means[0]} and precise.run of {means[1]}" in told
+    opened.page.locator("#pair summary", has_text="The values that are drawn").click()
+    with opened.page.expect_download() as started:
+        opened.page.locator("#pair details button.save").first.click()
+    rows = [*csv.DictReader(started.value.path().read_text(encoding="utf-8").splitlines())]
+    for run in ("deep.run", "precise.run"):
+        assert [float(row[f"value of {run}"]) for row in rows] == pytest.approx(values[run], rel=1e-4)
+    opened.page.fill("#filter-requests", "nothing is called so")
+    opened.wait()
+    assert opened.count("#pair svg path.steps:visible") == 0
+
+
+def test_groups_are_those_of_eval_and_only_there_if_asked_for(show: Open) -> None:
+    opened = show("groups", "#a=deep.run&b=precise.run&m=AP")
+    options: dict[str, Any] = {"by": GROUPS, "over": ("mean", "tail:0.1"), "min_queries": 4, "bootstrap": 99}
+    expected = evaluate(DEMO.qrels, DEMO.runs, ["AP"], **options).to_dict()
+    for o, over in enumerate(("mean", "tail:0.1")):
+        opened.page.locator("#by select").nth(1).select_option(str(o))
+        rows = [[cell.strip() for cell in row.locator("th, td").all_text_contents()] for row in
+                opened.page.locator("#by tbody tr").all()]  # fmt: skip
+        worst_first = sorted(("odd", "even"), key=lambda group: sum(expected[r][group][over]["AP"] for r in ORDER))
+        assert [row[0] for row in rows] == ["all queries", *worst_first]
+        for row in rows:
+            group = None if row[0] == "all queries" else row[0]
+            assert [cell.split("[")[0] for cell in row[2:]] == [number(expected[r][group][over]["AP"]) for r in ORDER]
+            assert all(cell.endswith("]") for cell in row[2:])
+    assert "1 group with fewer than 4 queries (3 queries together) is not shown" in opened.text("#by .note")
+    assert "mean of the worst 10 %" in opened.texts("#leaderboard tbody th")
+    assert show().count("#by, nav a[href='#by']") == 0
+
+
+def test_a_page_of_units_says_which_document_serves_each(show: Open) -> None:
+    opened = show("units", "#a=deep.run&b=precise.run")
+    assert "What must be found are units" in opened.text("#evaluated .units")
+    assert "Positions count documents." in opened.text("#evaluated .units")
+    query = opened.text("#request h3").removeprefix("Query ")
+    explained = explain(DEMO.qrels, DEMO.runs, units=UNITS, pair=("deep.run", "precise.run")).query(query)
+    table = opened.page.locator("#request table", has_text="Level by level")
+    served = [
+        [cell.strip() for cell in row.locator("td").all_text_contents()] for row in table.locator("tbody tr").all()
+    ]
+    for row in served:
+        serving = explained.a.servings[int(row[0]) - 1]
+        assert row[3].split(" or ")[0] == (serving.by or "–")
+        assert all(other in row[3] for other in serving.others[:3] if serving.by)
+    assert "documents that serve it" in opened.texts("#request thead th")
+    assert "Units: " not in " ".join(show().texts("#evaluated .conventions > div"))
 
 
 # Leaderboard
@@ -601,7 +663,7 @@ def saved(opened: Opened, button: str) -> tuple[str, str]:
 def test_every_chart_and_table_saves_itself(look: Open) -> None:
     opened = look("drawn")
     assert opened.count(".chart:not(:has(.save))") == 0
-    assert opened.count(".save[aria-label^='save SVG']") == 6
+    assert opened.count(".save[aria-label^='save SVG']") == 7
     assert opened.page.evaluate(
         """[...document.querySelectorAll("table")].filter(each =>
             !each.closest(".table, .scroll")?.parentElement.querySelector(".save")).length"""
@@ -831,7 +893,7 @@ def test_measures_that_are_called_as_what_objects_inherit_are_measures(show: Ope
     for name, measure in zip(INHERITED, ("AP", "RR", "R@1000"), strict=False):
         opened.go(f"#m={name}")
         plain.go(f"#m={quote(measure)}")
-        for selector in ("#pair tr.chosen td", "#pair .chart text"):
+        for selector in ("#pair tr.chosen td", "#pair .chart:has(.bar) text"):
             assert opened.texts(selector) == plain.texts(selector)
         assert opened.texts("#pair tr.chosen th") == [name]
         told = [str(each.page.evaluate("document.querySelector('#pair .bar').ariaLabel")) for each in (opened, plain)]
@@ -888,7 +950,7 @@ def test_everything_has_a_name_for_those_who_do_not_see_it(look: Open) -> None:
     opened = look("drawn")
     assert opened.page.locator("table:not(:has(caption))").count() == 0
     charts = opened.page.locator(".chart svg")
-    assert charts.count() == 6
+    assert charts.count() == 7
     for chart in charts.all():
         assert chart.get_attribute("role") in ("img", "group")  # a group has bars, each with a name of its own
         assert len(chart.get_attribute("aria-label")) > 40

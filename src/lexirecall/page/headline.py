@@ -195,20 +195,21 @@ def _how_much(findings: Findings, leader: int) -> Sentence:
     own, relevant = found[findings.places[leader], is_counted], projection.num_relevant[is_counted]
     if not found.any():
         who = [{"system": leader}, _text(" does not find")] if shape[0] == 1 else [_text("No run finds")]
-        total = counted(int(projection.num_relevant.sum()), "relevant document")
+        total = counted(int(projection.num_relevant.sum()), f"relevant {findings.noun}")
         return [*who, _text(f" any of the {total}{_within(findings)}.")]
+    where = f"{_answered(findings, is_counted)}{_within(findings)}"
     if own.sum() == relevant.sum():
-        finds = f" finds {_every(int(relevant.sum()))}{_answered(findings, is_counted)}{_within(findings)}"
+        finds = f" finds {_every(int(relevant.sum()), findings.noun)}{where}"
     else:
-        share = f"{own.sum():,} of {counted(int(relevant.sum()), 'relevant document')} ({_percent(own, relevant)})"
-        finds = f" finds {share}{_answered(findings, is_counted)}{_within(findings)}, {_complete(own, relevant)}"
+        total = counted(int(relevant.sum()), f"relevant {findings.noun}")
+        finds = f" finds {own.sum():,} of {total} ({_percent(own, relevant)}){where}, {_complete(own, relevant)}"
     is_all = own.sum() == projection.num_relevant.sum()
     return [{"system": leader}, _text(finds + ("." if is_all else _found_by_none(findings)))]
 
 
-def _every(num_relevant: int) -> str:
-    few = {1: "the only relevant document", 2: "both relevant documents"}
-    return few.get(num_relevant, f"all {num_relevant:,} relevant documents")
+def _every(num_relevant: int, noun: str) -> str:
+    few = {1: f"the only relevant {noun}", 2: f"both relevant {noun}s"}
+    return few.get(num_relevant, f"all {num_relevant:,} relevant {noun}s")
 
 
 def _percent(own: IntArray, relevant: IntArray) -> str:
@@ -234,7 +235,8 @@ def _within(findings: Findings) -> str:
     depth = findings.positions.conventions.depth
     if depth is None:
         return ""
-    return " as its first document" if depth == 1 else f" within its first {depth:,} documents"
+    place = "unit" if findings.positions.conventions.count == "units" else "document"
+    return f" as its first {place}" if depth == 1 else f" within its first {depth:,} {place}s"
 
 
 def _found_by_none(findings: Findings) -> str:
@@ -244,8 +246,8 @@ def _found_by_none(findings: Findings) -> str:
         return "."
     num_missed = int(projection.num_relevant.sum()) - len(np.unique(projection.found.items))
     if not num_missed:
-        return "; every relevant document is found by at least one run."
-    return f"; {counted(num_missed, 'relevant document')} {_are(num_missed)} found by no run."
+        return f"; every relevant {findings.noun} is found by at least one run."
+    return f"; {counted(num_missed, f'relevant {findings.noun}')} {_are(num_missed)} found by no run."
 
 
 # What to be careful about

@@ -15,6 +15,7 @@ import numpy as np
 
 from lexirecall.errors import counted
 from lexirecall.judgments import IntArray
+from lexirecall.page.breakdown import breakdown_columns
 from lexirecall.page.charts import page_charts
 from lexirecall.page.findings import Findings, agreements
 from lexirecall.page.groups import group_columns
@@ -24,7 +25,10 @@ from lexirecall.page.pairs import pair_columns
 from lexirecall.page.rankings import found_documents, lengths_of_relevant, relevant_documents
 from lexirecall.page.recall import RECALLS, depths_to, mean_recall, median_depths
 from lexirecall.page.rounding import rounded
+from lexirecall.page.serving import serving_columns
 from lexirecall.preferences import Preference
+from lexirecall.statistics.over import over_queries
+from lexirecall.verbs.deciding import TAIL
 from lexirecall.version import VERSION
 
 FORM = 1
@@ -65,6 +69,8 @@ def build_payload(
         "alpha": findings.testing.alpha,
         "systems": systems,
         **_leaderboard(findings),
+        "tail": _tail(findings),
+        **breakdown_columns(findings, cut),
         "requests": cut.names(findings.positions.requests[q] for q in requests.tolist()),
         "measures": list(_measures(findings)),
         "values": [[*column, *rest] for column in _values(findings, best, requests)],
@@ -72,6 +78,7 @@ def build_payload(
         **group_columns(findings),
         "relevant": relevant_documents(findings.projection, requests, cut),
         "found": [*found_documents(findings, best, requests), *rest],
+        **serving_columns(findings, best, requests, cut),
         "retrieved": [*findings.positions.num_retrieved[best][:, requests].tolist(), *rest],
         "absent": [*_absent(findings, best, requests), *rest],
         **_curves(findings),
@@ -125,6 +132,17 @@ def _leaderboard(findings: Findings) -> dict[str, Any]:
         "best": [[(r, c) in table.best for c in columns] for r in range(len(places))],
         **_intervals(findings),
     }
+
+
+def _tail(findings: Findings) -> dict[str, Any]:
+    """Return the mean of each system's own worst requests under each measure, and how many these are."""
+    scores, places = findings.scores, findings.places
+    directions = np.array([row.direction for row in scores.measures])
+    is_deep = any(row.corpus == "if missing" for row in scores.measures)  # then some may count as infinitely deep
+    values = (findings.valued.placed if is_deep else scores.values)[places]
+    means = over_queries(values, TAIL, directions=directions)
+    sizes = TAIL.num_taken(np.count_nonzero(~np.isnan(values), axis=1))
+    return {"share": TAIL.share, "means": rounded(means, _ALL_DIGITS), "sizes": sizes.tolist()}
 
 
 def _intervals(findings: Findings) -> dict[str, Any]:
@@ -194,7 +212,7 @@ def _curves(findings: Findings) -> dict[str, Any]:
 
 
 def _manifest(findings: Findings, systems: list[str], cut: Cutter) -> dict[str, Any]:
-    manifest = findings.scores.manifest
+    manifest = findings.manifest
     testing = {} if findings.comparison is None else asdict(findings.testing)
     runs = [{**manifest.runs[s], "name": name} for s, name in zip(findings.places, systems, strict=True)]
     short = Cutter(NOTE_LENGTH)

@@ -68,6 +68,14 @@ class Portion:
             np.isfinite(made.highs), made.highs, np.nan
         )
 
+    def shown_ends(self, o: int) -> tuple[FloatArray, FloatArray]:
+        """Return the ends that tables show, [S, M]: the exact ones of shares of queries, or those of the bootstrap."""
+        lows, highs = (
+            np.where(np.isnan(exact[o]), resampled, exact[o])
+            for exact, resampled in zip(self.exact, self.ends(o), strict=True)
+        )
+        return lows, highs
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Breakdown:
@@ -173,10 +181,7 @@ class Breakdown:
             yield self.runs[s], *(_text(said[key]) for key in self.keys), *self._shown(part, o, s, digits)
 
     def _shown(self, part: Portion, o: int, s: int, digits: int | None) -> Iterator[str]:
-        lows, highs = (
-            np.where(np.isnan(exact[o]), resampled, exact[o])
-            for exact, resampled in zip(part.exact, part.ends(o), strict=True)
-        )
+        lows, highs = part.shown_ends(o)
         columns = zip(
             self.measures, part.finite(o)[s], lows[s], highs[s], part.counts[o, s], part.num_due[s], strict=True
         )
@@ -326,15 +331,14 @@ def worst_first(parts: Sequence[Portion], measures: Sequence[Evaluable]) -> list
     Groups that are equal stay in the order of the map; those without any value come last.
     """
     column = leading(measures)
-    if column is None:
-        return list(parts)
+    return list(parts) if column is None else sorted(parts, key=lambda part: worth(part, measures[column], 0, column))
 
-    def worth(part: Portion) -> float:
-        numbers = part.numbers[0, :, column]
-        there = measures[column].direction * numbers[~np.isnan(numbers)]
-        return float(there.mean()) if len(there) else np.inf
 
-    return sorted(parts, key=worth)
+def worth(part: Portion, measure: Evaluable, o: int, column: int) -> float:
+    """Return how good the runs are in a part, as the mean of one number over them: higher is better."""
+    numbers = part.numbers[o, :, column]
+    there = measure.direction * numbers[~np.isnan(numbers)]
+    return float(there.mean()) if len(there) else np.inf
 
 
 def _decimals(row: Evaluable, over: Over, digits: int | None) -> int:

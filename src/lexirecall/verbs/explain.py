@@ -16,14 +16,17 @@ from lexirecall.errors import UsageError, counted, listed, shown
 from lexirecall.fields import among, taken, takes
 from lexirecall.formats import Qrels, Runs
 from lexirecall.manifest import READING, Conventions, Note, Policies
+from lexirecall.names import Evaluable, parse_names
 from lexirecall.positions import Positions, Projection
 from lexirecall.preferences import LEXI_RECALL
 from lexirecall.tables import Table, render
 from lexirecall.text import to_text, visible
 from lexirecall.verbs.census import Census
-from lexirecall.verbs.explanation import REASONS, QueryExplanation, Side
+from lexirecall.verbs.deciding import Deciding
+from lexirecall.verbs.explanation import REASONS, QueryExplanation, Side, joined
 from lexirecall.verbs.given import positions_of
 from lexirecall.verbs.notes import notes_on_requests
+from lexirecall.verbs.serving import servings_of
 
 _COLUMNS = (
     "query", "preferred", "decided_by", "level", "num_relevant", "found_a", "found_b", "position_a", "position_b",
@@ -33,11 +36,17 @@ _COLUMNS = (
 
 @takes(Policies, *READING)
 def explain(
-    qrels: Qrels | Positions, runs: Runs | None = None, *, pair: tuple[str, str] | None = None, **options: Any
+    qrels: Qrels | Positions,
+    runs: Runs | None = None,
+    *,
+    pair: tuple[str, str] | None = None,
+    measure: str | Evaluable | None = None,
+    **options: Any,
 ) -> "Explanation":
     """Explain which of two runs LexiRecall prefers on each query, and why.
 
-    The arguments are those of `evaluate`. If there are more than two runs, `pair` names the two.
+    The arguments are those of `evaluate`. If there are more than two runs, `pair` names the two. `measure` adds the
+    queries that decide the difference of the two runs under a measure: its mean and its tail.
 
     >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
     >>> old, new = {"q1": ["a", "x", "b"], "q2": ["c"]}, {"q1": ["x", "a", "b"], "q2": ["z"]}
@@ -50,7 +59,8 @@ is at 1 in old (a) and at 2 in new (a).
     """
     policies = taken(Policies, options)
     check_single_order(among(Conventions, options))
-    positions = positions_of(qrels, runs, [LEXI_RECALL], options)
+    row = None if measure is None else _one_measure(measure)
+    positions = positions_of(qrels, runs, [LEXI_RECALL] if row is None else [LEXI_RECALL, row], options)
     check_single_order(asdict(positions.conventions))
     a, b = _two_of(positions.systems, pair)
     projection = positions.at_level(policies.level)
@@ -62,7 +72,15 @@ is at 1 in old (a) and at 2 in new (a).
     ]
     notes = tuple(notes_on_requests(Census.of(positions, [policies.level]), policies))
     ordered = tuple(sorted(explained, key=lambda query: query.weight))
-    return Explanation((positions.systems[a], positions.systems[b]), ordered, notes)
+    deciding = None if row is None else Deciding.of(positions, row, a, b, policies)
+    return Explanation((positions.systems[a], positions.systems[b]), ordered, notes, deciding)
+
+
+def _one_measure(measure: str | Evaluable) -> Evaluable:
+    rows = parse_names(measure)
+    if len(rows) != 1:
+        raise UsageError(f"there are {len(rows)} measures, but one difference is explained", remedy="name one measure")
+    return rows[0]
 
 
 def check_single_order(conventions: Mapping[str, Any]) -> None:
@@ -93,7 +111,8 @@ def _side(projection: Projection, s: int, q: int) -> Side:
     missing = set(range(first, last)).difference(found)
     items = [*found, *(item for item in sorted(missing) if judgments.grades[item] >= projection.level)]
     documents = tuple(to_text(judgments.items[item]) for item in items)
-    return Side(source.systems[s], projection.vector(s, q), documents, int(source.num_retrieved[s, q]))
+    servings = servings_of(projection, s, q, items)
+    return Side(source.systems[s], projection.vector(s, q), documents, int(source.num_retrieved[s, q]), servings)
 
 
 @dataclass(frozen=True)
@@ -103,6 +122,8 @@ class Explanation:
     runs: tuple[str, str]
     queries: tuple[QueryExplanation, ...]
     notes: tuple[Note, ...]
+    deciding: Deciding | None = None
+    """The queries that decide the difference under a measure, if one was given."""
 
     @cached_property
     def _by_name(self) -> dict[str, QueryExplanation]:
@@ -115,6 +136,11 @@ class Explanation:
             hint = f"did you mean {near[0]!r}?" if near else f"there are {listed(map(repr, self._by_name), most=3)}"
             raise UsageError(f"no query {shown(name)} with relevant documents is compared", remedy=hint)
         return self._by_name[name]
+
+    @property
+    def noun(self) -> str:
+        """What must be found: a document, or a unit."""
+        return self.queries[0].noun if self.queries else "document"
 
     @property
     def counts(self) -> dict[str, tuple[int, int]]:
@@ -165,7 +191,12 @@ class Explanation:
         return Table(header, tuple(rows[:limit] if limit else rows), numbers_from=3)
 
     def to_text(self, *, limit: int = 20, bold: bool = False) -> str:
-        """Lay out the page for a terminal: the balance, the queries, and the documents that only one run finds."""
+        """Lay out the page for a terminal: the balance, the queries, and the documents that only one run finds.
+
+        If a measure was given, it is the queries that decide its difference.
+        """
+        if self.deciding is not None:
+            return self.deciding.to_text(limit=limit, bold=bold)
         more = len(self.queries) - limit if limit else 0
         table = self.table(limit).to_text(bold=bold)
         hint = f"\n({counted(more, 'more query')}: --limit 0 shows all)" if more > 0 else ""
@@ -200,34 +231,31 @@ class Explanation:
                 for document, position in getattr(query, attribute).items()
             )
             if not found:
-                yield visible(f"{mine} finds no relevant document that {other} does not.")
+                yield visible(f"{mine} finds no relevant {self.noun} that {other} does not.")
                 continue
             rows = tuple((query, document, f"{position:,}") for position, query, document in found)
             kept = rows[:limit] if limit else rows
-            table = Table(("query", "document", "position"), kept, numbers_from=2).to_text()
+            table = Table(("query", self.noun, "position"), kept, numbers_from=2).to_text()
             more = len(rows) - len(kept)
-            hint = f"\n({counted(more, 'more document')}: --limit 0 shows all)" if more else ""
+            hint = f"\n({counted(more, f'more {self.noun}')}: --limit 0 shows all)" if more else ""
             yield (
-                visible(f"{mine} finds {counted(len(rows), 'relevant document')} that {other} does not:")
+                visible(f"{mine} finds {counted(len(rows), f'relevant {self.noun}')} that {other} does not:")
                 + f"\n\n{table}{hint}"
             )
 
     def _found_by_neither(self) -> str:
         total = sum(query.num_relevant for query in self.queries)
         missing = sum(len(query.found_by_neither) for query in self.queries)
-        return f"Neither finds {missing:,} of the {counted(total, 'relevant document')}."
+        return f"Neither finds {missing:,} of the {counted(total, f'relevant {self.noun}')}."
 
     def render(self, form: str = "table", *, limit: int = 20, bold: bool = False, raw: bool = False) -> str:
         """Return the page in one of the formats of the command line; all but the table hold every query."""
+        if self.deciding is not None:
+            return self.deciding.render(form, limit=limit, bold=bold, raw=raw)
         if form == "table":
             return self.to_text(limit=limit, bold=bold)
-        rows = self.rows() if form == "jsonl" else map(_joined, self.rows())
+        rows = self.rows() if form == "jsonl" else map(joined, self.rows())
         return render(form, self.table(), rows, _COLUMNS, raw=raw)
 
     def __str__(self) -> str:
         return self.to_text()
-
-
-def _joined(row: dict[str, Any]) -> dict[str, Any]:
-    """Put lists into one field of a delimited file, separated by blanks."""
-    return {key: " ".join(value) if isinstance(value, list) else value for key, value in row.items()}

@@ -15,6 +15,7 @@ from lexirecall.preferences import deciding_level
 from lexirecall.strip import Strip
 from lexirecall.tables import Table, render
 from lexirecall.text import visible
+from lexirecall.verbs.serving import ServedUnit
 
 _LEVEL_COLUMNS = ("query", "level", "position_a", "document_a", "position_b", "document_b", "decides")
 REASONS = {
@@ -36,6 +37,8 @@ class Side:
     documents: tuple[str, ...]
     """The documents at these positions; the missing ones follow in the order of the judgments."""
     num_retrieved: int
+    servings: tuple[ServedUnit, ...] = ()
+    """If these documents are units: how each is served."""
 
     @property
     def num_found(self) -> int:
@@ -52,6 +55,11 @@ class Side:
         """The relevant documents that were not retrieved."""
         return self.documents[self.num_found :]
 
+    def at(self, level: int) -> str:
+        """Return the document at a recall level, and what serves it if it is a unit."""
+        document = self.documents[level - 1]
+        return f"{document}, served by {self.servings[level - 1].by}" if self.servings else document
+
 
 @dataclass(frozen=True)
 class QueryExplanation:
@@ -65,6 +73,11 @@ class QueryExplanation:
     def num_relevant(self) -> int:
         """How many relevant documents the query has."""
         return len(self.a.positions)
+
+    @property
+    def noun(self) -> str:
+        """What must be found: a document, or a unit."""
+        return "unit" if self.a.servings else "document"
 
     @cached_property
     def level(self) -> int | None:
@@ -124,7 +137,7 @@ class QueryExplanation:
 
         What a run lacks is what the other one has, the deepest first: recall levels are compared from the last one up.
         """
-        a, b, m = self.a, self.b, counted(self.num_relevant, "relevant document")
+        a, b, m = self.a, self.b, counted(self.num_relevant, f"relevant {self.noun}")
         if self.level is None:
             where = f"have {a.num_found} of the {m}, at the same positions" if a.num_found else f"find none of the {m}"
             return f"A tie: both runs {where}."
@@ -134,7 +147,7 @@ class QueryExplanation:
             lacked = reversed(_only(better, worse))
             return f"{better.run} is preferred: {found}; {worse.run} lacks {listed(lacked, most=3)}."
         at, same = self.level - 1, a.num_found - self.level
-        places = [f"at {side.positions[at]:,.0f} in {side.run} ({side.documents[at]})" for side in (better, worse)]
+        places = [f"at {side.positions[at]:,.0f} in {side.run} ({side.at(self.level)})" for side in (better, worse)]
         which = "the last of them" if not same else f"the last {same} at the same positions; the one before"
         joint = ", " if same else " and "
         return (
@@ -157,6 +170,14 @@ class QueryExplanation:
             lines.append(" " * margin + pointer if pointer else "")
         return "\n".join(line.rstrip() for line in lines).rstrip("\n")
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the rows; with units, also what serves each and the documents that would have."""
+        if not self.a.servings:
+            return _LEVEL_COLUMNS
+        more = ("position", "document", "served_by", "alternatives")
+        return ("query", "level", *(f"{each}_{letter}" for letter in "ab" for each in more), "decides")
+
     def rows(self) -> Iterator[dict[str, Any]]:
         """Give one row for each recall level, the last first: both positions and documents; None where missing."""
         for level in range(self.num_relevant, 0, -1):
@@ -166,6 +187,7 @@ class QueryExplanation:
                 is_found = bool(np.isfinite(position))
                 row[f"position_{letter}"] = int(position) if is_found else None
                 row[f"document_{letter}"] = side.documents[level - 1] if is_found else None
+                row |= _served(side, level, letter, is_found=is_found)
             yield {**row, "decides": level == self.level}
 
     def table(self, limit: int = 0) -> Table:
@@ -175,10 +197,14 @@ class QueryExplanation:
             deciding = self.num_relevant - (self.level or self.num_relevant)
             start = max(0, min(deciding - limit // 2, len(rows) - limit))
             rows = rows[start : start + limit]
-        cells = tuple(tuple(_cell(row[column]) for column in _LEVEL_COLUMNS[1:]) for row in rows)
-        best = frozenset((r, c) for r, row in enumerate(rows) for c in range(6) if row["decides"])
-        header = ("level", self.a.run, "", self.b.run, "", "")
-        return Table(header, cells, best=best, numbers_from=0, texts=frozenset({2, 4, 5}))
+        columns = [column for column in self.columns[1:] if not column.startswith("alternatives")]
+        cells = tuple(tuple(_cell(row[column]) for column in columns) for row in rows)
+        best = frozenset((r, c) for r, row in enumerate(rows) for c in range(len(columns)) if row["decides"])
+        places = {"level": "level", "position_a": self.a.run, "position_b": self.b.run}
+        more = {"served_by_a": "served by", "served_by_b": "served by"}
+        header = tuple((places | more).get(column, "") for column in columns)
+        texts = frozenset(c for c, column in enumerate(columns) if column not in places)
+        return Table(header, cells, best=best, numbers_from=0, texts=texts)
 
     def to_text(self, *, width: int = 72, limit: int = 20, bold: bool = False) -> str:
         """Lay out the whole explanation for a terminal."""
@@ -200,7 +226,18 @@ class QueryExplanation:
                 places = (f"{document} ({position:,})" for document, position in documents.items())
                 yield visible(f"{mine.run} finds, and {other.run} does not: {listed(places, most)}")
         if self.found_by_neither:
-            yield visible(f"neither finds: {listed(self.found_by_neither, most)}")
+            served = dict(zip(self.a.documents, self.a.servings, strict=False))
+            missing = (f"{each} ({served[each].wanted})" if served else each for each in self.found_by_neither)
+            yield visible(f"neither finds: {listed(missing, most)}")
+        yield from map(visible, self._served_otherwise(limit))
+
+    def _served_otherwise(self, limit: int) -> Iterator[str]:
+        """Say what else would have served the units that are found, or is needed for them."""
+        for side in (self.a, self.b):
+            found = zip(side.documents, side.servings[: side.num_found], strict=False)
+            told = [f"{unit} by {serving}" for unit, serving in found if serving.others]
+            if told:
+                yield f"served in {side.run}: {listed(told, limit or len(told))}"
 
     def render(
         self, form: str = "table", *, width: int = 72, limit: int = 20, bold: bool = False, raw: bool = False
@@ -208,10 +245,25 @@ class QueryExplanation:
         """Return the explanation in one of the formats of the command line."""
         if form == "table":
             return self.to_text(width=width, limit=limit, bold=bold)
-        return render(form, self.table(), self.rows(), _LEVEL_COLUMNS, raw=raw)
+        rows = self.rows() if form == "jsonl" else map(joined, self.rows())
+        return render(form, self.table(), rows, self.columns, raw=raw)
 
     def __str__(self) -> str:
         return self.to_text()
+
+
+def joined(row: dict[str, Any]) -> dict[str, Any]:
+    """Put lists into one field of a delimited file, separated by blanks."""
+    return {key: " ".join(value) if isinstance(value, list) else value for key, value in row.items()}
+
+
+def _served(side: Side, level: int, letter: str, *, is_found: bool) -> dict[str, Any]:
+    """Return what the row of a recall level says of the documents that serve its unit; nothing without units."""
+    if not side.servings:
+        return {}
+    serving = side.servings[level - 1]
+    known = {"served_by": serving.by, "alternatives": [] if serving.needs_all else list(serving.others)}
+    return {f"{key}_{letter}": value if is_found else None for key, value in known.items()}
 
 
 def _only(mine: Side, other: Side) -> dict[str, int]:

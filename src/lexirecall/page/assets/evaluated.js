@@ -2,8 +2,9 @@
 
 import { NONE, counted, cut, grouped, visible } from "./text.js";
 import { h, name, note, num, put, rowHead, table, th } from "./elements.js";
-import { D } from "./data.js";
+import { D, thing } from "./data.js";
 import { sections } from "./state.js";
+import { unitSentence } from "./serving.js";
 import { headlineOf } from "./headline.js";
 
 const CONVENTIONS = {
@@ -78,6 +79,25 @@ const CONVENTIONS = {
         ? "queries without a relevant document count as 0"
         : "queries without a relevant document are left out of every mean",
   ],
+  unit_rule: [
+    "Units",
+    (rule) =>
+      rule === "all"
+        ? "are found with the last of their documents, all of which are needed"
+        : "are found with the first document that serves them",
+  ],
+  count: [
+    "Counting",
+    (what) =>
+      what === "units"
+        ? "positions, depth and cut-offs count units: a document that brings no new unit takes no place"
+        : "positions, depth and cut-offs count documents, as a reader sees them",
+  ],
+  judged: ["Judged", () => (D.manifest.qrels.judged_ids === "units" ? "the judgments name units" : "the judgments name documents")],
+  unmapped: [
+    "Outside the map",
+    (rule) => (rule === "itself" ? "a document is a unit of its own" : "a document serves no unit, and is not counted"),
+  ],
   test: [
     "Tests",
     (test) =>
@@ -110,6 +130,7 @@ function conventionsInUse() {
   const { test = "", ...others } = D.manifest.conventions;
   const idle = [!/random|max-t/.test(test) && ["seed"], /hsd|max-t/.test(test) && ["correction"]];
   if (D.manifest.conventions.num_resamples == null || !/random|max-t/.test(test)) idle.push(["num_resamples"]);
+  if (!D.serving) idle.push(["unit_rule", "count", "judged", "unmapped"]);
   if (!/auto|sign|hsd|max-t/.test(test)) idle.push(["test_ties"]);
   const names = Object.keys({ ...others, ...(test && { test }) });
   return names.filter((key) => !idle.flat().includes(key));
@@ -174,10 +195,10 @@ export function drawEvaluated() {
   const depth = D.retrieved.length ? Math.max(...D.retrieved.map((each) => (each ? Math.max(0, ...each) : 0))) : 0;
   const facts = [
     fact(grouped(D.systems.length), D.systems.length === 1 ? "run" : "runs"),
-    fact(grouped(D.requests.length), `${D.requests.length === 1 ? "query" : "queries"} with a relevant document`),
+    fact(grouped(D.requests.length), `${D.requests.length === 1 ? "query" : "queries"} with a relevant ${thing()}`),
     fact(
       grouped(relevant),
-      `relevant documents, ${(relevant / Math.max(D.requests.length, 1)).toFixed(1)} per query`,
+      `relevant ${thing()}s, ${(relevant / Math.max(D.requests.length, 1)).toFixed(1)} per query`,
     ),
     qrels.judged != null && fact(grouped(qrels.judged), "judged documents"),
     depth > 0 && fact(grouped(depth), `${depth === 1 ? "document" : "documents"} in the longest ranking`),
@@ -186,6 +207,7 @@ export function drawEvaluated() {
   put(
     sections.get("evaluated").body,
     headlineOf(),
+    D.serving && unitSentence(),
     h("div", { class: "facts" }, facts),
     remarks.length
       ? h(
@@ -198,7 +220,7 @@ export function drawEvaluated() {
             remarks.map((text) => h("li", null, visible(text))),
           ),
         )
-      : note("Nothing was left out: every judged query has a relevant document, and every run answers every query."),
+      : note(`Nothing was left out: every judged query has a relevant ${thing()}, and every run answers every query.`),
     h(
       "details",
       { class: "folded" },

@@ -3,10 +3,11 @@
 import { NONE, counted, cut, grouped, number, percent, visible } from "./text.js";
 import { exact } from "./save.js";
 import { chooser, h, name, note, num, put, rowHead, table, td, th, writtenAs } from "./elements.js";
-import { D, direction } from "./data.js";
+import { D, direction, thing } from "./data.js";
 import { change, sections, shown, state } from "./state.js";
 import { measureOptions, system } from "./links.js";
 import { groupsOf } from "./groups.js";
+import { overTable } from "./breakdown.js";
 
 const order = { column: -1, isDescending: false }; // -1 is the rank
 const MOST_LETTERED = 26; // with more, letters are longer than the values beside them
@@ -184,7 +185,7 @@ export function drawLeaderboard() {
     D.systems.length > 1 &&
       note(
         h("strong", null, "LexiRecall"),
-        " prefers the ranking that finds more of the relevant documents. If both find equally many, it prefers the one that finds the last of them sooner; if that ties, it looks at the one before, and so on. The win rate is the share of comparisons with the other runs, query by query, that a run wins; a tie counts half.",
+        ` prefers the ranking that finds more of the relevant ${thing()}s. If both find equally many, it prefers the one that finds the last of them sooner; if that ties, it looks at the one before, and so on. The win rate is the share of comparisons with the other runs, query by query, that a run wins; a tie counts half.`,
       ),
     rows.length
       ? table({
@@ -207,6 +208,9 @@ export function drawLeaderboard() {
     D.systems.length > 1 && note(footnote()),
     D.intervals && note(`${D.intervals.note}.`),
     D.certainty && rows.length && h("details", null, h("summary", null, "How certain is the order?"), certaintyTable(rows)),
+    rows.length && D.breakdown?.overs.some((over) => over !== "mean")
+      ? [h("h3", null, "Over queries, beside the mean"), overTable(rows)]
+      : "",
     isCrowded() &&
       h(
         "button",
@@ -219,7 +223,7 @@ export function drawLeaderboard() {
 
 function glossary() {
   return table({
-    caption: "The measures: p are the positions of the m relevant documents",
+    caption: `The measures: p are the positions of the m relevant ${thing()}s`,
     head: h("tr", null, th("measure"), th("what it is"), th("formula"), th("better"), th("test")),
     rows: D.measures,
     row: (measure) =>

@@ -2,7 +2,7 @@
 
 import { NONE, grouped, percent } from "./text.js";
 import { h, note, num, put, rowHead, table, th } from "./elements.js";
-import { D } from "./data.js";
+import { D, thing } from "./data.js";
 import { sections, shown } from "./state.js";
 import { system } from "./links.js";
 import { placeDrawing } from "./charts.js";
@@ -12,7 +12,7 @@ export function setUpRecall(body) {
   const [lines, space] = [h("div"), h("div")];
   body.append(
     note(
-      "The share of the relevant documents found down to each depth, as a mean over queries.",
+      `The share of the relevant ${thing()}s found down to each depth, as a mean over queries.`,
     ),
     h("div", { class: "columns wide-first" }, lines, space),
   );
@@ -34,7 +34,7 @@ export function drawRecall() {
 function recallTable(systems) {
   const { depths, mean } = D.recall;
   return table({
-    caption: "The mean share of the relevant documents found within each depth",
+    caption: `The mean share of the relevant ${thing()}s found within each depth`,
     head: h(
       "tr",
       null,

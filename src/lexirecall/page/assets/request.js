@@ -2,9 +2,10 @@
 
 import { NONE, counted, grouped } from "./text.js";
 import { chooser, h, listed, name, note, num, put, rowHead, table, td, th } from "./elements.js";
-import { D, at, decide, indices, lacked, numRelevant } from "./data.js";
+import { D, at, decide, indices, lacked, numRelevant, thing } from "./data.js";
 import { change, sections, shown, state } from "./state.js";
 import { A, B, notHeld, pairChoosers, place } from "./links.js";
+import { servedCell, serversOf } from "./serving.js";
 import { byLexiRecall, rankings, stripTable } from "./strips.js";
 
 /** @param {HTMLElement} body */
@@ -38,7 +39,7 @@ function requestOptions() {
  */
 function sentence(decided) {
   const { q, sign, reason, level, found, sides } = decided;
-  const m = counted(numRelevant(q), "relevant document");
+  const m = counted(numRelevant(q), `relevant ${thing()}`);
   if (sign === 0)
     return [
       found[0]
@@ -90,20 +91,23 @@ function levelTable(decided, q) {
   const cell = (side, level) => [
     num(place(at(decided.sides[side].positions, level))),
     td(level <= decided.found[side] ? name(D.relevant[q][decided.sides[side].documents[level - 1]], 40) : NONE),
+    D.serving && servedCell([state.a, state.b][side], q, level, decided.found[side]),
   ];
   return table({
     caption:
       start > 0
         ? `Level by level, from level ${rows[start]}, near the one that decides`
-        : "Level by level, the last relevant document first",
+        : `Level by level, the last relevant ${thing()} first`,
     head: h(
       "tr",
       null,
       th("level", { class: "num" }),
       th(["position in ", A()], { class: "num" }),
-      th("document"),
+      th(thing()),
+      D.serving && th("served by"),
       th(["position in ", B()], { class: "num" }),
-      th("document"),
+      th(thing()),
+      D.serving && th("served by"),
       th("decides"),
     ),
     rows: [...rows.slice(start), ...rows.slice(0, start)],
@@ -122,7 +126,7 @@ function levelTable(decided, q) {
 
 /** @param {number} q */
 function documentTable(q) {
-  const found = D.relevant[q].map((text) => ({ text, count: 0, best: Infinity, by: -1 }));
+  const found = D.relevant[q].map((text, unit) => ({ text, unit, count: 0, best: Infinity, by: -1 }));
   const all = rankings(q);
   for (const { s, own } of all) {
     own.documents.forEach((document, i) => {
@@ -133,14 +137,15 @@ function documentTable(q) {
   }
   const sorted = found.toSorted((x, y) => x.count - y.count || (y.best === x.best ? 0 : y.best - x.best));
   return table({
-    caption: `The relevant documents, those found by the fewest of ${counted(all.length, "run")} first`,
-    head: h("tr", null, th("document"), th("found by", { class: "num" }), th("best position", { class: "num" }), th("by")),
+    caption: `The relevant ${thing()}s, those found by the fewest of ${counted(all.length, "run")} first`,
+    head: h("tr", null, th(thing()), D.serving && th("documents that serve it"), th("found by", { class: "num" }), th("best position", { class: "num" }), th("by")),
     rows: sorted,
     row: (each) =>
       h(
         "tr",
         null,
         rowHead(name(each.text, 60)),
+        D.serving && td(serversOf(q, each.unit)),
         num(grouped(each.count)),
         num(each.count ? grouped(each.best) : NONE),
         td(each.by < 0 ? NONE : name(D.systems[each.by], 40)),
@@ -152,7 +157,7 @@ function documentTable(q) {
 /** @param {number} q */
 function requestLead(q) {
   const all = rankings(q).sort(byLexiRecall);
-  const m = counted(numRelevant(q), "relevant document");
+  const m = counted(numRelevant(q), `relevant ${thing()}`);
   if (!all.length) return [`It has ${m}.`];
   const [best] = all;
   const count = best.own.positions.length;
@@ -163,7 +168,7 @@ function requestLead(q) {
     all.length > 1 ? ["LexiRecall puts ", name(D.systems[best.s]), " first: it"] : [name(D.systems[best.s])],
     ` finds ${count ? grouped(count) : "none"}${last}. `,
     nobody
-      ? `${counted(nobody, "document")} ${nobody === 1 ? "is" : "are"} found by no run${all.length < D.systems.length ? " shown" : ""}.`
+      ? `${counted(nobody, thing())} ${nobody === 1 ? "is" : "are"} found by no run${all.length < D.systems.length ? " shown" : ""}.`
       : "Each is found by at least one run.",
   ].flat();
 }

@@ -2,7 +2,8 @@
 
 import { visible } from "./text.js";
 import { byId } from "./elements.js";
-import { D, setData, unpack } from "./data.js";
+import { unpack } from "./payload.js";
+import { D, setData } from "./data.js";
 import {
   change,
   currentAddress,
@@ -22,6 +23,7 @@ import {
 import { appendDrawings } from "./charts.js";
 import { drawEvaluated } from "./evaluated.js";
 import { drawLeaderboard, goToFirstRow, setUpLeaderboard } from "./leaderboard.js";
+import { drawBreakdown, setUpBreakdown } from "./breakdown.js";
 import { drawPairs, setUpPairs } from "./pairs.js";
 import { drawPair, setUpPair } from "./pair.js";
 import { drawRequest, setUpRequest } from "./request.js";
@@ -47,9 +49,11 @@ function setUpTheme() {
   apply();
 }
 
+/** @type {Record<string, { keys: string[], draw: () => void, setUp?: (body: HTMLElement) => any, isShown?: () => boolean }>} */
 const SECTIONS = {
   evaluated: { keys: [], draw: drawEvaluated },
   leaderboard: { keys: ["systems", "m"], draw: drawLeaderboard, setUp: setUpLeaderboard },
+  by: { keys: ["systems", "m"], draw: drawBreakdown, setUp: setUpBreakdown, isShown: () => D.breakdown?.by != null },
   pairs: { keys: ["systems", "m", "a", "b"], draw: drawPairs, setUp: setUpPairs },
   pair: { keys: ["requests", "m", "a", "b"], draw: drawPair, setUp: setUpPair },
   request: { keys: ["systems", "requests", "q", "a", "b"], draw: drawRequest, setUp: setUpRequest },
@@ -66,7 +70,12 @@ function setUpSections() {
     },
     { rootMargin: "200px" },
   );
-  for (const [id, section] of Object.entries(SECTIONS)) {
+  for (const [id, { isShown = () => true, ...section }] of Object.entries(SECTIONS)) {
+    if (!isShown()) {
+      byId(id).remove();
+      document.querySelector(`nav a[href="#${id}"]`)?.remove();
+      continue;
+    }
     const body = byId(id).querySelector(".body");
     sections.set(id, { ...section, body, parts: section.setUp?.(body) });
     appendDrawings(id, byId(id));

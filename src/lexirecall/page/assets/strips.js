@@ -2,7 +2,7 @@
 
 import { NONE, cut, grouped, visible } from "./text.js";
 import { h, listed, name, num, rowHead, svg, table, td, th, writtenAs } from "./elements.js";
-import { D, PREFERENCES, indices, isHeld, missing, numRelevant, ranking } from "./data.js";
+import { D, PREFERENCES, indices, isHeld, missing, numRelevant, ranking, thing } from "./data.js";
 import { shown, state } from "./state.js";
 import { system } from "./links.js";
 import { showTip } from "./charts.js";
@@ -55,7 +55,7 @@ function stripLabel(own, m) {
   const some = own.positions.slice(0, 40).map(grouped).join(", ");
   const rest = own.positions.length > 40 ? ` and ${own.positions.length - 40} more` : "";
   return own.positions.length
-    ? `relevant documents at ${some}${rest}; ${m - own.positions.length} missing`
+    ? `relevant ${thing()}s at ${some}${rest}; ${m - own.positions.length} missing`
     : "nothing relevant found";
 }
 
@@ -155,7 +155,7 @@ export function stripTable(q, decided) {
   const isAlone = D.systems.length < 2;
   const side = (s) => (isAlone ? "" : s === state.a ? "side-a" : s === state.b ? "side-b" : "");
   return table({
-    caption: `The positions of the relevant documents in each ranking: the line is the ranking, each dot a relevant document.${isAlone ? "" : " The chosen pair comes first, then the other runs as LexiRecall ranks them on this query."}`,
+    caption: `The positions of the relevant ${thing()}s in each ranking: the line is the ranking, each dot a relevant ${thing()}.${isAlone ? "" : " The chosen pair comes first, then the other runs as LexiRecall ranks them on this query."}`,
     head: h(
       "tr",
       null,
@@ -163,7 +163,7 @@ export function stripTable(q, decided) {
       writtenAs(th(["position, on a logarithmic scale", axis(deepest, x)], { class: "wide" }), "positions"),
       th("found", { class: "num" }),
       th("last at", { class: "num" }),
-      th("documents missed"),
+      th(`${thing()}s missed`),
     ),
     rows,
     row: (each) =>

@@ -2,7 +2,7 @@
 
 import { NONE, counted, cut, grouped, percent } from "./text.js";
 import { chooser, h, name, note, num, put, rowHead, table, td, th } from "./elements.js";
-import { D, indices, isHeld, numRelevant, takesPart } from "./data.js";
+import { D, indices, isHeld, numRelevant, takesPart, thing } from "./data.js";
 import { change, sections, shown, state } from "./state.js";
 import { requestLink, systemOptions } from "./links.js";
 import { MOST_BARS, sortedBars } from "./bars.js";
@@ -15,7 +15,7 @@ export function setUpWorst(body) {
   body.append(
     h("div", { class: "controls" }, choice.element),
     note(
-      "Where do the runs find least? The queries with the smallest share of their relevant documents found come first. If shares are equal, the query with the deepest last document comes first.",
+      `Where do the runs find least? The queries with the smallest share of their relevant ${thing()}s found come first. If shares are equal, the query with the deepest last ${thing()} comes first.`,
     ),
     beside,
   );
@@ -73,7 +73,7 @@ export function drawWorst() {
       q,
       value: recall,
       fill: "var(--series-0)",
-      tip: `query ${cut(D.requests[q], 40)}: ${percent(recall)} of ${counted(m, "relevant document")}`,
+      tip: `query ${cut(D.requests[q], 40)}: ${percent(recall)} of ${counted(m, `relevant ${thing()}`)}`,
     }));
   const half = rows.filter((row) => row.recall < 0.5).length;
   sortedBars(
