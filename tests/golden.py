@@ -127,6 +127,9 @@ CASES: dict[str, list[str]] = {
     ],
     "rank": [
         *(f"rank {THREE} --method {name}" for name in ("winrate", "borda", "copeland", "mc4", "kemeny")),
+        *(f"rank {THREE} --method leximin {option}" for option in (
+            "-m R@3", "-m AP -f jsonl", "-m LastRel", "-m LastRel -f jsonl --queries intersection", "-m LexiRecall", "",
+            "-m AP --bootstrap 99")),
         *(f"rank {THREE} {form}" for form in FORMATS),
         *_reading("rank", THREE, "-f jsonl"),
         *(f"rank {THREE} --bootstrap 99 {form}" for form in FORMATS),

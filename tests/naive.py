@@ -780,6 +780,21 @@ def mean_places_by_sets(margins: list[list[int]]) -> list[Fraction]:
     return [Fraction(total, orders) for total in sums]
 
 
+def leximin_ranks(values: list[list[float]], direction: int) -> list[int]:
+    """One more than there are systems whose worst request that is not equally bad is better; infinity is the worst."""
+
+    def worst_first(own: list[float]) -> list[float]:
+        return sorted(direction * value if math.isfinite(value) else -math.inf for value in own)
+
+    def is_better(x: list[float], y: list[float]) -> bool:
+        for a, b in zip(worst_first(x), worst_first(y), strict=True):
+            if a != b and not (math.isfinite(a) and math.isclose(a, b, rel_tol=1e-12)):
+                return a > b
+        return False
+
+    return [1 + sum(is_better(other, own) for other in values) for own in values]
+
+
 def circles(signs: Signs) -> dict[frozenset[int], int]:
     """The sets of systems that beat each other in circles, and the length of the shortest circle in each."""
 

@@ -20,7 +20,7 @@ from lexirecall.preferences import Pairs
 from lexirecall.preferences.by_level import blocks_of_requests
 from lexirecall.preferences.pairs import win_rates
 from lexirecall.progress import Progress
-from lexirecall.statistics.aggregate import by_borda, most_systems
+from lexirecall.statistics.aggregate import by_borda, from_pairs, most_systems
 from lexirecall.statistics.paired import check_chance, check_count
 
 _BLOCK = 2**20  # draws per block, which take tens of megabytes
@@ -174,10 +174,12 @@ def check_resampled(method: str) -> None:
     most_systems(method)  # raises if there is no such method
     if method not in RESAMPLED:
         *others, last = RESAMPLED
-        raise UsageError(
-            f"the bootstrap would have to solve {method} anew in each resample, which takes too long",
-            remedy=f"choose {', '.join(others)} or {last}, or leave the bootstrap out",
+        why = (
+            f"the bootstrap would have to solve {method} anew in each resample, which takes too long"
+            if method in from_pairs()
+            else f"the bootstrap is not valid for {method}: no resample has a query that is worse than the worst"
         )
+        raise UsageError(why, remedy=f"choose {', '.join(others)} or {last}, or leave the bootstrap out")
 
 
 # Intervals
