@@ -885,6 +885,33 @@ def all_permutations_within(num_requests: int, num_systems: int) -> Iterator[tup
 # Paired tests of one pair of systems, from differences in whole numbers, so that sums are exact
 
 
+# Over queries
+
+
+def over_queries(name: str, values: list[float], direction: int = 1, *, is_sum: bool = False) -> Fraction | float:
+    """One number of the values of many queries, by its definition; nan is left out, and the mean of nothing is nan.
+
+    An infinite value is left out of the mean of all, and where the number falls on one, it is infinite itself.
+    """
+    there = sorted(value for value in values if not math.isnan(value))
+    kind, _, share = name.partition(":")
+    if kind == "mean":
+        there = [value for value in there if not math.isinf(value)]
+    if not there:
+        return math.nan
+    taken = math.ceil(Fraction(share or "1") * len(there))
+    chosen = {
+        "mean": there,
+        "median": there[(len(there) - 1) // 2 : len(there) // 2 + 1],
+        "min": there[:1],
+        "quantile": there[taken - 1 : taken],
+        "tail": there[:taken] if direction > 0 else there[-taken:],
+    }[kind]
+    if endless := [value for value in chosen if math.isinf(value)]:
+        return endless[0]
+    return sum(map(Fraction, chosen), Fraction(0)) / (1 if kind == "mean" and is_sum else len(chosen))
+
+
 # Resamples
 
 
