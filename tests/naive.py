@@ -969,6 +969,25 @@ def step_down(pvalues: list[Fraction], statistics: list[float]) -> list[Fraction
     return [max(p for p, other in zip(pvalues, statistics, strict=True) if other >= one - 1e-9) for one in statistics]
 
 
+def share_between(numbers: list[int], groups: Sequence[int]) -> Fraction | None:
+    """The squares between groups as a share of all squares; None if all numbers are equal."""
+
+    def mean(chosen: list[int]) -> Fraction:
+        return Fraction(sum(chosen), len(chosen))
+
+    total = sum((number - mean(numbers)) ** 2 for number in numbers)
+    parts = [[number for number, own in zip(numbers, groups, strict=True) if own == group] for group in {*groups}]
+    return sum(len(part) * (mean(part) - mean(numbers)) ** 2 for part in parts) / total if total else None
+
+
+def interaction_pvalue(numbers: list[int], groups: list[int]) -> Fraction:
+    """The share of all different ways to hand out the groups that have squares between them at least as large."""
+    ways = {*permutations(groups)}
+    shares = [share_between(numbers, way) or Fraction(0) for way in ways]
+    observed = share_between(numbers, groups) or Fraction(0)
+    return Fraction(sum(share >= observed for share in shares), len(shares))
+
+
 def doubled_ranks(sizes: list[int]) -> list[int]:
     """Twice the rank of each size, equal ones sharing the mean of their ranks."""
     return [sum(2 * (other < size) + (other == size) for other in sizes) + 1 for size in sizes]

@@ -119,7 +119,7 @@ def bootstrap_columns(
     with Progress("resampling", num_resamples * len(parts), shown=show_progress) as progress:
         for part in parts:
             resampled_of = of_columns(cells[:, part], part)
-            resampled = _collected(resampled_of, resampled_counts(len(cells), num_resamples, seed), progress)
+            resampled = collected(resampled_of, resampled_counts(len(cells), num_resamples, seed), progress)
             lows[part], highs[part] = percentile_interval(resampled, alpha)
             left_out[part] = np.isnan(resampled).sum(axis=1)
     shape = num_systems, num_measures
@@ -150,7 +150,7 @@ def bootstrap_order(
     score, tolerance = RESAMPLED[method](compared)
     num_requests = len(compared.requests)
     with Progress("resampling", num_resamples, shown=show_progress) as progress:
-        scores = _collected(score, resampled_counts(num_requests, num_resamples, seed), progress)
+        scores = collected(score, resampled_counts(num_requests, num_resamples, seed), progress)
     ranks = _ranks(scores, tolerance)
     is_best = ranks == 1
     first = (is_best / is_best.sum(axis=0)).mean(axis=1)
@@ -263,8 +263,8 @@ def draw_below(bound: int, number: int, bits: np.random.PCG64) -> IntArray:
     return (words % np.uint64(max(bound, 1))).astype(np.int64)
 
 
-def _collected(resampled: Resampled, blocks: Iterator[FloatArray], progress: Progress) -> FloatArray:
-    """Return the numbers of all resamples, [C, B]."""
+def collected(resampled: Resampled, blocks: Iterator[FloatArray], progress: Progress) -> FloatArray:
+    """Return the numbers of all resamples, [C, B], each a row of what is resampled."""
     collected = []
     for block in blocks:
         collected.append(np.ascontiguousarray(resampled(block).T))
