@@ -123,6 +123,14 @@ CASES: dict[str, list[str]] = {
             "--bootstrap 99 --over min", "--sort AP --digits 2", "--queries intersection", "--no-relevant zero")),
         f"eval {TWO} -m LexiRecall --by types.tsv --min-queries 2",
     ],
+    "compare_over": [
+        *(f"compare {THREE} -m AP -m Depth@1 -m LexiRecall {option}" for option in OVER),
+        *(f"compare {TWO} -m AP --over mean --over tail:0.5 --by types.tsv --min-queries 1 {option}" for option in (
+            *FORMATS, "-f pref_eval", "--engine spark", "--baseline b.run --test wilcoxon", "--bootstrap 38",
+            "--test max-t --resamples 9", "--bootstrap 99 --seed 3", "--show pairs", "--show matrix", "--show power",
+            "--queries intersection", "--correction none --digits 2")),
+        *(f"compare {TWO} -m {name} --over tail:0.5 --by types.tsv --min-queries 2" for name in ("LexiRecall", "AP")),
+    ],
     "compare": [
         f"compare {THREE}",
         f"compare {THREE} --master local",

@@ -106,6 +106,7 @@ def test_an_infinite_number_makes_the_difference_infinite_or_undefined() -> None
     made = compared([deep, [3.0, 4.0, 5.0], deep], "tail:0.5", -1)
     assert made.differences.tolist() == pytest.approx([-math.inf, math.nan, math.inf], nan_ok=True)
     assert made.num_left_out[1] > 0
+    assert np.isnan([made.lows, made.highs]).all()
 
 
 def test_too_few_resamples_are_refused() -> None:

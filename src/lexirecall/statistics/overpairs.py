@@ -29,7 +29,8 @@ class OverPairs:
     differences: FloatArray
     """[P]; nan without a common query, and where both numbers are infinite."""
     lows: FloatArray
-    """Where the percentile interval begins, [P]; nan without one."""
+    """Where the percentile interval begins, [P]; nan without one, as where resamples have no difference because both
+    numbers are infinite."""
     highs: FloatArray
     num_queries: IntArray
     """On how many queries each pair is compared, [P]."""
@@ -76,6 +77,10 @@ def compare_over(
                 resampled = _resampled(own, over, direction, a[which], b[which], num_resamples, seed, progress)
                 made.lows[which], made.highs[which] = percentile_interval(resampled, alpha)
                 made.num_left_out[which] = np.isnan(resampled).sum(axis=1)
+    # Where both runs can be infinite, what resamples lack a difference is not by chance.
+    is_endless = np.asarray(np.isinf(values).any(axis=1))
+    is_open = ~np.isfinite(made.differences) | (is_endless[a] & is_endless[b] & (made.num_left_out > 0))
+    made.lows[is_open] = made.highs[is_open] = np.nan
     return made
 
 

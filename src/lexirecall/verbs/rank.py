@@ -27,9 +27,8 @@ from lexirecall.text import visible
 from lexirecall.verbs.averages import with_interval
 from lexirecall.verbs.bootstrapped import ENDS, check_bootstrap, few_queries, on_order, percent, resamples
 from lexirecall.verbs.conversion import ColumnValues, Convertible, columns_of
-from lexirecall.verbs.evaluate import evaluate
+from lexirecall.verbs.evaluate import Valued, evaluate
 from lexirecall.verbs.given import num_given, positions_of
-from lexirecall.verbs.scores import Scores
 
 _COLUMNS = ("run", "rank", "score")
 _RESAMPLED = (*ENDS, "first", "rank_low", "rank_high")
@@ -72,7 +71,7 @@ def rank(
     _check_number(len(positions.systems), method)
     scores = evaluate(positions, measures=[row.measure or row], **asdict(policies))
     if row.measure is not None and method == LEXIMIN:
-        order, said = _by_leximin(positions, scores, row.measure, policies)
+        order, said = _by_leximin(positions, row.measure, policies)
         return Ranking(positions.systems, str(row), order, (*scores.notes, *said), positions.frame_library)
     pairs = compared_pairs(positions, row, policies)
     order = order_systems(pairs, method)
@@ -95,14 +94,9 @@ def _check_measure(row: Preference, method: str) -> None:
         )
 
 
-def _by_leximin(
-    positions: Positions, scores: Scores, measure: Measure, policies: Policies
-) -> tuple[Order, Iterator[Note]]:
+def _by_leximin(positions: Positions, measure: Measure, policies: Policies) -> tuple[Order, Iterator[Note]]:
     """Order the runs by their sorted values on the queries that all runs have, and say what was left out."""
-    values = scores.values[:, :, 0]
-    if measure.corpus == "if missing":  # it is undefined where a document was not retrieved: infinitely deep
-        is_due = measure.due(positions, policies.level) & policies.among(positions.answered)
-        values = np.where(np.isnan(values) & is_due, np.inf, values)
+    values = Valued.of(positions, [measure], policies).placed[:, :, 0]
     is_common = ~np.isnan(values).any(axis=0)
     if not is_common.any():
         raise DataError(
