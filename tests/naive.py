@@ -980,12 +980,23 @@ def share_between(numbers: list[int], groups: Sequence[int]) -> Fraction | None:
     return sum(len(part) * (mean(part) - mean(numbers)) ** 2 for part in parts) / total if total else None
 
 
+def brown_forsythe(numbers: list[int], groups: Sequence[int]) -> Fraction:
+    """b/(b + w), where w is what the squares between groups are on average if only the spreads differ."""
+    parts = [[number for number, own in zip(numbers, groups, strict=True) if own == group] for group in {*groups}]
+    mean = Fraction(sum(numbers), len(numbers))
+    between = sum((len(part) * (Fraction(sum(part), len(part)) - mean) ** 2 for part in parts), Fraction(0))
+    within = Fraction(0)
+    for part in parts:
+        squares = sum(((x - Fraction(sum(part), len(part))) ** 2 for x in part), Fraction(0))
+        within += (1 - Fraction(len(part), len(numbers))) * squares / max(len(part) - 1, 1)
+    return Fraction(between) / (between + within) if between + within else Fraction(0)
+
+
 def interaction_pvalue(numbers: list[int], groups: list[int]) -> Fraction:
-    """The share of all different ways to hand out the groups that have squares between them at least as large."""
-    ways = {*permutations(groups)}
-    shares = [share_between(numbers, way) or Fraction(0) for way in ways]
-    observed = share_between(numbers, groups) or Fraction(0)
-    return Fraction(sum(share >= observed for share in shares), len(shares))
+    """The share of all different ways to hand out the groups that have a statistic at least as large."""
+    statistics = [brown_forsythe(numbers, way) for way in {*permutations(groups)}]
+    observed = brown_forsythe(numbers, groups)
+    return Fraction(sum(statistic >= observed for statistic in statistics), len(statistics))
 
 
 def doubled_ranks(sizes: list[int]) -> list[int]:

@@ -3,10 +3,13 @@
 Belongs here: the permutation test of all groups of one pair. Not here: what groups there are (lexirecall.groups), the
 differences within a group (`paired`), corrections for many pairs (`corrections`).
 
-The statistic is the sum of squares between groups, sum_g n_g (mean of d in g - mean of d)², as a share of the sum of
-all squares, sum (d - mean)². If the difference d between two runs does not depend on the group, each query might as
-well be in another one. So the groups are handed out to the queries at random, as large as they are. A share that is
-within 1e-12 of the observed one is as large: the same differences may be added up in another order.
+If the difference d between two runs does not depend on the group, each query might as well be in another one. So the
+groups are handed out to the queries at random, as large as they are, and b is the sum of squares between groups, sum_g
+n_g (mean of d in g - mean of d)², in each of these ways. The means of small groups with a large spread are far apart
+although nothing varies but the spread. So b is compared with what it is on average if only the spreads s_g differ, w =
+sum_g (1 - n_g/n) s_g² (Brown and Forsythe, The small sample behavior of some statistics which test the equality of
+several means, 1974); of two groups, b/w is the square of Welch's t. The statistic is b/(b + w), which has the same
+order and is bounded. One that is within 1e-12 of the observed one is as large: sums may be added up in another order.
 """
 
 from collections import Counter
@@ -24,7 +27,7 @@ from lexirecall.statistics.flips import slices
 from lexirecall.statistics.overpairs import of_same_queries
 from lexirecall.statistics.paired import check_count
 
-_BLOCK = 2**20  # shares, or places of queries, at a time
+_BLOCK = 2**20  # statistics, or places of queries, at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,10 +35,10 @@ class Interaction:
     """P pairs of runs; the reader, not the test, draws the line."""
 
     pvalues: FloatArray
-    """How likely so large a share is if the difference does not vary by group, [P]; nan below two groups."""
+    """How likely so large a statistic is if the difference does not vary by group, [P]; nan below two groups."""
     shares: FloatArray
-    """The share of the squares that is between groups, [P]: 0 if all groups have the same mean, 1 if nothing else
-    varies; nan if all differences are equal."""
+    """The share of the squares that is between groups, b / sum (d - mean)², [P]: 0 if all groups have the same mean, 1
+    if nothing else varies; nan if all differences are equal."""
     num_queries: IntArray
     """How many queries with a group each pair has, [P]."""
     num_groups: IntArray
@@ -56,9 +59,9 @@ def interactions(
 ) -> Interaction:
     """Test, for each pair, whether its difference varies by group; `group_of` is that of each query, -1 without one.
 
-    p = (b + 1)/(B + 1) if b of B random ways to hand out the groups have a share as large; the observed one counts, so
-    p is never 0 (Phipson & Smyth 2010). If there are at most `num_resamples` ways in all, each is tried once. The same
-    numbers are drawn for all pairs that are compared on the same queries.
+    p = (b + 1)/(B + 1) if b of B random ways to hand out the groups have a statistic as large; the observed one counts,
+    so p is never 0 (Phipson & Smyth 2010). If there are at most `num_resamples` ways in all, each is tried once. The
+    same numbers are drawn for all pairs that are compared on the same queries.
 
     >>> values = np.array([[0.3, 0.2, 0.4, 0.3, -0.1, -0.2, 0.0, -0.1]])
     >>> differences = Differences(np.array([0]), np.array([1]), values, np.ones((1, 8), bool))
@@ -111,7 +114,7 @@ def ways(sizes: Sequence[int]) -> int:
 def _tested(values: FloatArray, labels: IntArray, num_resamples: int, seed: int) -> tuple[FloatArray, FloatArray, int]:
     """Return the shares and p of normed values, [P, n], and how many ways were tried."""
     sizes = np.bincount(labels)
-    (observed,) = _shares(values, labels[None, :], sizes)
+    (shares,), (observed,) = _statistics(values, labels[None, :], sizes)
     num_ways = ways(sizes.tolist())
     if num_ways <= num_resamples:
         added, tried, blocks = 0, num_ways, _all_ways(sizes.tolist())
@@ -120,8 +123,9 @@ def _tested(values: FloatArray, labels: IntArray, num_resamples: int, seed: int)
     counts = np.zeros(len(values), np.int64)
     for block in blocks:
         for rows in slices(len(values), max(len(block), len(labels)), _BLOCK):
-            counts[rows] += (_shares(values[rows], block, sizes) >= observed[rows] - TOLERANCE).sum(axis=0)
-    return observed, (counts + added) / (tried + added), tried
+            _, statistics = _statistics(values[rows], block, sizes)
+            counts[rows] += (statistics >= observed[rows] - TOLERANCE).sum(axis=0)
+    return shares, (counts + added) / (tried + added), tried
 
 
 def _normed(values: FloatArray) -> FloatArray:
@@ -136,12 +140,17 @@ def _or_one(divisors: FloatArray) -> FloatArray:
     return np.where(divisors == 0, 1.0, divisors)[:, None]
 
 
-def _shares(values: FloatArray, labels: IntArray, sizes: IntArray) -> FloatArray:
-    """Return sum_g (sum of normed values in g)² / n_g for each way to hand out the groups, [B, n]: [B, P]."""
-    shares = np.zeros((len(labels), len(values)))
+def _statistics(values: FloatArray, labels: IntArray, sizes: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return b and b/(b + w) of normed values for each way to hand out the groups, [B, n]: [B, P]."""
+    between, within = (np.zeros((len(labels), len(values))) for _ in range(2))
+    squares = values.T**2
     for group, size in enumerate(sizes.tolist()):
-        shares += ((labels == group).astype(float) @ values.T) ** 2 / size
-    return shares
+        is_in = (labels == group).astype(float)
+        own = (is_in @ values.T) ** 2 / size
+        between += own
+        spread = np.maximum(is_in @ squares - own, 0.0) / max(size - 1, 1)
+        within += (1 - size / len(values.T)) * spread
+    return between, between / np.where(between + within > 0, between + within, 1.0)
 
 
 def _random_ways(labels: IntArray, num_resamples: int, seed: int) -> Iterator[IntArray]:

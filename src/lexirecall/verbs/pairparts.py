@@ -184,8 +184,8 @@ class PairParts:
                     rows.append((self.runs[a], self.runs[b], str(own.compared.measure), *counts, *numbers))
         header = ("a", "b", "measure", "groups", "queries", "between groups", "p", "p_corrected")
         footnote = (
-            "does the difference vary by group? between groups: their share of the squares of the differences; p: of "
-            f"so large a share if groups are handed out at random ({self.testing.correction}, seed {self.testing.seed})"
+            "does the difference vary by group? between groups: their share of the squares of the differences; p: "
+            f"by handing out the groups at random ({self.testing.correction}, seed {self.testing.seed})"
         )
         return Table(header, tuple(rows), numbers_from=3, footnote=footnote)
 
