@@ -35,7 +35,7 @@ class TailPair:
 
 POWERS = {"measure": 3.0, "high": 1 / 3}
 """A measure is a standard normal variable's chance to the power k: many low values for k = 3, few for 1/3."""
-TAILS = [TailPair(*each) for each in product(POWERS, ("tail:0.1", "median"), (50, 200), (0.0, 0.5))]
+TAILS = [TailPair(*each) for each in product(POWERS, ("tail:0.1", "median"), (50, 200), (0.0, 0.5, 2.0))]
 
 
 @dataclass(frozen=True)

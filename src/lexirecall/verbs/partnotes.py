@@ -12,6 +12,7 @@ from lexirecall.judgments import BoolArray
 from lexirecall.manifest import Note
 from lexirecall.preferences import Preference
 from lexirecall.verbs.bootstrapped import FEW
+from lexirecall.verbs.breakdown_notes import few_at_the_end
 from lexirecall.verbs.pairparts import MeasureParts, PairPart, PairParts
 
 
@@ -62,6 +63,7 @@ def _resamples(made: PairParts) -> Iterator[Note]:
             where = listed((f"{name} {size:,}" for name, size in few.items()), 9)
             text = f"the bootstrap resamples few queries ({where}): below {FEW} its intervals are too narrow"
             yield Note("few queries resampled", text, len(few))
+        yield from few_at_the_end((over for over in made.overs if over.is_resampled), sizes)
     if number := sum(int(_is_open(part).sum()) for part in resampled):
         text = (
             f"{counted(number, 'interval')} without an end because resamples fall on documents that were not retrieved"
