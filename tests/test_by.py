@@ -2,14 +2,18 @@
 
 import json
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lexirecall import evaluate, project
 from lexirecall.errors import FormatError, LexirecallError, UsageError
 from lexirecall.formats import load_groups
 from lexirecall.results import Scores
+from strategies import Collection, collections, quick
 
 pl = pytest.importorskip("polars")
 
@@ -30,8 +34,8 @@ def forms(folder: Path) -> dict[str, Any]:
 
 
 def test_groups_mean_the_same_in_every_form(tmp_path: Path) -> None:
-    for form, given in forms(tmp_path).items():
-        groups = load_groups(given, REQUESTS)
+    for form, content in forms(tmp_path).items():
+        groups = load_groups(content, REQUESTS)
         assert (groups.names, groups.of_request.tolist(), groups.num_strange) == (("hard", "easy"), [0, 0, 1], 1), form
 
 
@@ -41,6 +45,16 @@ def test_groups_may_be_a_column_of_the_judgments() -> None:
     assert (groups.names, groups.of_request.tolist()) == (("old", "young"), [0, 1, 0])
     renamed = qrels.rename({"user": "who"})
     assert load_groups("age", ("1", "2"), {"qrels.query": "who"}, qrels=renamed).names == ("old", "young")
+
+
+def test_a_column_that_is_not_there_is_named_with_those_that_are() -> None:
+    qrels = pl.DataFrame({"user": [1], "item": ["a"], "age": ["old"]})
+    with pytest.raises(UsageError) as raised:
+        load_groups("sex", ("1",), qrels=qrels)
+    assert str(raised.value) == (
+        "by is 'sex', but the judgments have no such column, and there is no such file\n"
+        "  the columns are user, item, age"
+    )
 
 
 def test_a_query_in_two_groups_of_the_judgments_is_refused() -> None:
@@ -88,7 +102,7 @@ def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
 
 # Evaluation
 
-QRELS = {f"q{i}": {"a": 1, "b": 1} for i in range(12)} | {"q12": {"a": 0}}
+QRELS = {f"q{i}": {"a": 1, "b": 1} for i in range(12)} | {"q12": {"a": 0}, "q13": {"a": 0}}
 TYPES = {**{f"q{i}": ("easy", "hard", "odd")[i % 3] for i in range(10)}, "q12": "empty", "q99": "easy"}
 RUNS: dict[str, Any] = {
     "good": {q: [*[f"x{i}" for i in range(int(q[1:]) % 3)], "a", "b"] for q in QRELS},
@@ -107,6 +121,28 @@ def test_a_group_is_evaluated_as_if_its_queries_were_alone() -> None:
         alone = evaluate(own, RUNS, ["AP", "LastRel", "LexiRecall"], over=["mean", "tail:0.5"], bootstrap=99)
         found = [row for row in scores.rows() if row["group"] == group]
         assert [{k: v for k, v in row.items() if k not in ("group", "queries")} for row in found] == list(alone.rows())
+
+
+@given(collections(max_systems=2), st.randoms(use_true_random=False))
+@quick(30)
+def test_a_group_of_any_collection_is_evaluated_as_if_it_were_alone(collection: Collection, draw: Random) -> None:
+    groups = {q: draw.choice(["x", "y"]) for q in collection.qrels}
+    measures = ["AP", "LastRel", "Depth@0.5", *(["LexiRecall"] if len(collection.runs) > 1 else [])]
+    options: dict[str, Any] = {"over": ["mean", "tail:0.3", "quantile:0.6"], **collection.given_size}
+
+    def rows(group: str | None) -> list[dict[str, Any]] | None:
+        own = {q: judged for q, judged in collection.qrels.items() if group in (None, groups[q])}
+        try:
+            return list(evaluate(own, collection.runs, measures, **options).rows())
+        except LexirecallError:
+            return None  # nothing to evaluate
+
+    if rows(None) is None:
+        return
+    scores = evaluate(collection.qrels, collection.runs, measures, by=groups, min_queries=1, **options)
+    for group in (None, *scores.groups):
+        found = [row for row in scores.rows() if row.pop("group") == group and row.pop("queries") > 0]
+        assert rows(group) in (found, None)
 
 
 def test_all_queries_come_first_and_then_the_worst_group() -> None:

@@ -45,7 +45,7 @@ def test_a_new_format_is_one_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     )
 
 
-@pytest.mark.parametrize("role", ["qrels", "run", "providers", "corpus_size"])
+@pytest.mark.parametrize("role", ["qrels", "run", "providers", "groups", "corpus_size"])
 def test_what_is_nothing_else_is_text_in_every_role(tmp_path: Path, role: str) -> None:
     (tmp_path / "file").write_bytes(b"anything\0at all")
     with Source(tmp_path / "file") as source:

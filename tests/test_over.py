@@ -13,7 +13,7 @@ import naive
 from lexirecall import evaluate
 from lexirecall.errors import UsageError
 from lexirecall.results import Scores
-from lexirecall.statistics.over import Over, bootstrap_over, over_queries
+from lexirecall.statistics.over import Over, bootstrap_over, over_queries, resampled_over
 from strategies import quick
 from test_bootstrap import draws
 
@@ -133,6 +133,14 @@ def test_many_queries_are_resampled_like_few(name: str, direction: int) -> None:
     low, high = naive.percentile_ends(numbers, Fraction(1, 10)) or (0.0, 0.0)  # type: ignore[arg-type]
     assert same(float(made.lows.item()), low)
     assert same(float(made.highs.item()), high)
+
+
+@pytest.mark.parametrize("name", ["tail:0.01", "quantile:0.01", "median"])
+def test_a_resample_may_hold_the_best_query_only(name: str) -> None:
+    values, counts = np.arange(100.0)[:, None], np.zeros((1, 100))
+    counts[0, -1] = 100.0
+    resampled = resampled_over(values, Over.parse(name), np.array([1]), np.array([False]))
+    assert resampled(counts).tolist() == [[99.0]]
 
 
 def test_the_size_of_a_block_does_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -320,3 +328,11 @@ def test_a_note_says_which_tails_rest_on_few_queries() -> None:
         "quantile:0.97 rests on few queries (all queries 2): below 5 its bootstrap intervals are too narrow",
     ]
     assert not [note for note in evaluate(qrels, runs, ["RR"], over=asked).notes if note.kind.startswith("few")]
+
+
+def test_a_table_says_how_many_queries_a_number_covers() -> None:
+    table = evaluate(QRELS, RUNS, ["Depth@1", "NumRet"], over=["mean", "median", "quantile:0.5", "tail:0.25"]).table()
+    assert [row[2] for row in table.rows] == ["7.5", "3.0 (9)", "7.5", "3.0", "7.0", "3.0", "11.0", "-"]
+    assert [row[3] for row in table.rows] == ["75", "28", "7.5", "3.0", "7", "3", "4.0", "2.3"]
+    # a mean of nine queries is never the best, but the median is one of ten
+    assert {(r, c) for r, c in table.best if c == 2} == {(0, 2), (3, 2), (5, 2), (6, 2)}

@@ -145,7 +145,10 @@ def load_group_map(by: GroupMap, columns: Given = None, *, qrels: Any = None) ->
     ({b'q1': b'easy', b'7': b'hard'}, 'groups')
     """
     given = Input(by, "groups", columns)
-    if isinstance(by, str) and is_frame(qrels) and by in names_in(qrels):
+    if isinstance(by, str) and is_frame(qrels) and (by in (names := names_in(qrels)) or not os.path.exists(by)):  # noqa: PTH110
+        if by not in names:
+            problem = f"by is {by!r}, but the judgments have no such column, and there is no such file"
+            raise UsageError(problem, remedy=f"the columns are {listed(names, most=12)}")
         own = {role.replace("qrels.", "groups."): name for role, name in (columns or {}).items()}
         given = Input(qrels, "groups", {**own, "groups.group": by}, "qrels")
     with _read(given) as (group_of, name):
