@@ -1,8 +1,9 @@
 """Simulates whether intervals hold what they say, and how often tests find differences that are not there.
 
-Usage: python benchmarks/validity.py coverage|errors|page [--repetitions N] [--workers N]
+Usage: python benchmarks/validity.py coverage|errors|tails|groups|page [--repetitions N] [--workers N]
 
-Belongs here: drawing data of which the truth is known, and counting. Not here: the page (validity_page).
+Belongs here: drawing data of which the truth is known, and counting. Not here: tails and groups of queries
+(validity_over), the page (validity_page).
 
 What was counted is in the folder validity, and `page` makes docs/validity.md of it. Both parts continue where they
 stopped: they work in batches, each with its own seed, and go round all settings before they come back to the first.
@@ -22,6 +23,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr
 from scipy.stats import multinomial
+from validity_over import GROUPED, TAILS, Grouped, TailPair, cover_tail, vary
 from validity_page import write
 
 from lexirecall.judgments import BoolArray, FloatArray, IntArray, Judgments
@@ -41,7 +43,7 @@ from lexirecall.tracks import SystemPositions, Tracks
 RESULTS = Path(__file__).parent / "validity"
 PAGE = Path(__file__).parent.parent / "docs" / "validity.md"
 ALPHA = 0.05
-BATCH = {"coverage": 1000, "errors": 50}
+BATCH = {"coverage": 1000, "errors": 50, "tails": 100, "groups": 50}
 """Data sets that are drawn at once, by part."""
 
 Counts = dict[str, dict[str, float]]
@@ -271,6 +273,8 @@ def holm(pvalues: FloatArray, num_pairs: int) -> FloatArray:
 
 # Counting
 
+Setting = Pair | Family | TailPair | Grouped
+
 
 def as_pairs(values: FloatArray, *, is_signs: bool = False) -> Differences:
     """Return each row as one pair of runs that are compared on all queries."""
@@ -279,23 +283,27 @@ def as_pairs(values: FloatArray, *, is_signs: bool = False) -> Differences:
     return Differences(first, first + 1, values, counted, is_signs=is_signs)
 
 
-def key(setting: Pair | Family) -> str:
+def key(setting: Setting) -> str:
     return " | ".join(str(each) for each in asdict(setting).values())
 
 
-def generator(setting: Pair | Family, seed: int) -> np.random.Generator:
+def generator(setting: Setting, seed: int) -> np.random.Generator:
     """Return the random numbers of one batch, which do not depend on the other settings."""
     return np.random.default_rng([seed, *key(setting).encode()])
 
 
-SETTINGS: dict[str, Sequence[Pair | Family]] = {"coverage": PAIRS, "errors": FAMILIES}
+SETTINGS: dict[str, Sequence[Setting]] = {"coverage": PAIRS, "errors": FAMILIES, "tails": TAILS, "groups": GROUPED}
 """Of each part."""
-Job = tuple[str, Pair | Family, int]
+Job = tuple[str, Setting, int]
 """The part, the setting and the seed of one batch."""
 
 
 def work(job: Job) -> dict[str, float]:
     part, setting, seed = job
+    if isinstance(setting, TailPair):
+        return cover_tail(setting, generator(setting, seed), BATCH[part])
+    if isinstance(setting, Grouped):
+        return vary(setting, generator(setting, seed), BATCH[part])
     return cover(setting, seed, BATCH[part]) if isinstance(setting, Pair) else err(setting, seed, BATCH[part])
 
 

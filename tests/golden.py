@@ -131,6 +131,14 @@ CASES: dict[str, list[str]] = {
             "--bootstrap 99 --over min", "--sort AP --digits 2", "--queries intersection", "--no-relevant zero")),
         f"eval {TWO} -m LexiRecall --by types.tsv --min-queries 2",
     ],
+    "compare_over": [
+        *(f"compare {THREE} -m AP -m Depth@1 -m LexiRecall {option}" for option in OVER),
+        *(f"compare {TWO} -m AP --over mean --over tail:0.5 --by types.tsv --min-queries 1 {option}" for option in (
+            *FORMATS, "-f pref_eval", "--engine spark", "--baseline b.run --test wilcoxon", "--bootstrap 38",
+            "--test max-t --resamples 9", "--bootstrap 99 --seed 3", "--show pairs", "--show matrix", "--show power",
+            "--queries intersection", "--correction none --digits 2")),
+        *(f"compare {TWO} -m {name} --over tail:0.5 --by types.tsv --min-queries 2" for name in ("LexiRecall", "AP")),
+    ],
     "compare": [
         f"compare {THREE}",
         f"compare {THREE} --master local",
@@ -150,6 +158,9 @@ CASES: dict[str, list[str]] = {
     ],
     "rank": [
         *(f"rank {THREE} --method {name}" for name in ("winrate", "borda", "copeland", "mc4", "kemeny")),
+        *(f"rank {THREE} --method leximin {option}" for option in (
+            "-m R@3", "-m AP -f jsonl", "-m LastRel", "-m LastRel -f jsonl --queries intersection", "-m LexiRecall", "",
+            "-m AP --bootstrap 99")),
         *(f"rank {THREE} {form}" for form in FORMATS),
         *_reading("rank", THREE, "-f jsonl"),
         *(f"rank {THREE} --bootstrap 99 {form}" for form in FORMATS),

@@ -901,6 +901,21 @@ def mean_places_by_sets(margins: list[list[int]]) -> list[Fraction]:
     return [Fraction(total, orders) for total in sums]
 
 
+def leximin_ranks(values: list[list[float]], direction: int) -> list[int]:
+    """One more than there are systems whose worst request that is not equally bad is better; infinity is the worst."""
+
+    def worst_first(own: list[float]) -> list[float]:
+        return sorted(direction * value if math.isfinite(value) else -math.inf for value in own)
+
+    def is_better(x: list[float], y: list[float]) -> bool:
+        for a, b in zip(worst_first(x), worst_first(y), strict=True):
+            if a != b and not (math.isfinite(a) and math.isclose(a, b, rel_tol=1e-12)):
+                return a > b
+        return False
+
+    return [1 + sum(is_better(other, own) for other in values) for own in values]
+
+
 def circles(signs: Signs) -> dict[frozenset[int], int]:
     """The sets of systems that beat each other in circles, and the length of the shortest circle in each."""
 
@@ -1073,6 +1088,36 @@ def max_t_counts(rows: list[list[int]], patterns: list[tuple[int, ...]]) -> list
 def step_down(pvalues: list[Fraction], statistics: list[float]) -> list[Fraction]:
     """The largest p of the pairs whose statistic is as large."""
     return [max(p for p, other in zip(pvalues, statistics, strict=True) if other >= one - 1e-9) for one in statistics]
+
+
+def share_between(numbers: list[int], groups: Sequence[int]) -> Fraction | None:
+    """The squares between groups as a share of all squares; None if all numbers are equal."""
+
+    def mean(chosen: list[int]) -> Fraction:
+        return Fraction(sum(chosen), len(chosen))
+
+    total = sum((number - mean(numbers)) ** 2 for number in numbers)
+    parts = [[number for number, own in zip(numbers, groups, strict=True) if own == group] for group in {*groups}]
+    return sum(len(part) * (mean(part) - mean(numbers)) ** 2 for part in parts) / total if total else None
+
+
+def brown_forsythe(numbers: list[int], groups: Sequence[int]) -> Fraction:
+    """b/(b + w), where w is what the squares between groups are on average if only the spreads differ."""
+    parts = [[number for number, own in zip(numbers, groups, strict=True) if own == group] for group in {*groups}]
+    mean = Fraction(sum(numbers), len(numbers))
+    between = sum((len(part) * (Fraction(sum(part), len(part)) - mean) ** 2 for part in parts), Fraction(0))
+    within = Fraction(0)
+    for part in parts:
+        squares = sum(((x - Fraction(sum(part), len(part))) ** 2 for x in part), Fraction(0))
+        within += (1 - Fraction(len(part), len(numbers))) * squares / max(len(part) - 1, 1)
+    return Fraction(between) / (between + within) if between + within else Fraction(0)
+
+
+def interaction_pvalue(numbers: list[int], groups: list[int]) -> Fraction:
+    """The share of all different ways to hand out the groups that have a statistic at least as large."""
+    statistics = [brown_forsythe(numbers, way) for way in {*permutations(groups)}]
+    observed = brown_forsythe(numbers, groups)
+    return Fraction(sum(statistic >= observed for statistic in statistics), len(statistics))
 
 
 def doubled_ranks(sizes: list[int]) -> list[int]:

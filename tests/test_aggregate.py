@@ -18,9 +18,9 @@ from lexirecall.positions import Projection
 from lexirecall.preferences.pairs import SignArray
 from lexirecall.results import Pairs
 from lexirecall.statistics.aggregate import (
-    METHODS,
     Order,
     dominance_classes,
+    from_pairs,
     majority,
     majority_cycles,
     order_systems,
@@ -30,7 +30,7 @@ from lexirecall.statistics.aggregate import (
 from lexirecall.statistics.kemeny import _best_orders, _Excess, mean_places
 from strategies import quick
 
-EVERY = pytest.mark.parametrize("method", METHODS)
+EVERY = pytest.mark.parametrize("method", from_pairs())
 Profile = tuple[int, list[naive.Vote]]
 Grades = list[list[int]]
 
@@ -273,7 +273,7 @@ def test_every_circle_has_one_shortest_cycle_that_is_real(profile: Profile) -> N
 
 def test_recall_paired_preference_has_a_cycle_and_it_is_named() -> None:
     projection = Projection.of_vectors([[1, 5, 6], [2, 3, 7], [3, 4, 5]])
-    for method in METHODS:
+    for method in from_pairs():
         order = order_systems(parse_preference("RPP").pairs(projection), method)
         assert order.cycles == ((0, 1, 2),)
         assert order.ranks.tolist() == [1, 1, 1]

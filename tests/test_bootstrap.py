@@ -17,7 +17,7 @@ from lexirecall.errors import UsageError
 from lexirecall.judgments import FloatArray
 from lexirecall.results import Pairs
 from lexirecall.statistics import bootstrap
-from lexirecall.statistics.aggregate import METHODS, order_systems
+from lexirecall.statistics.aggregate import from_pairs, order_systems
 from lexirecall.statistics.bootstrap import (
     RESAMPLED,
     bootstrap_means,
@@ -267,7 +267,7 @@ def test_tests_leave_a_range_of_ranks() -> None:
 # What is asked wrongly
 
 
-@pytest.mark.parametrize("method", sorted(METHODS.keys() - RESAMPLED.keys()))
+@pytest.mark.parametrize("method", sorted({*from_pairs()} - RESAMPLED.keys()))
 def test_what_cannot_be_resampled_is_refused_before_anything_is_read(method: str) -> None:
     with pytest.raises(UsageError, match=f"would have to solve {method} anew in each resample"):
         rank("gone.qrels", ["gone1", "gone2"], method=method, bootstrap=100)

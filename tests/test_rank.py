@@ -18,7 +18,7 @@ from command import Command
 from lexirecall import Preference, evaluate, parse_preference, project, rank
 from lexirecall.errors import DataError, UsageError
 from lexirecall.results import Ranking
-from lexirecall.statistics.aggregate import METHODS, order_systems
+from lexirecall.statistics.aggregate import from_pairs, order_systems
 from strategies import LEVELS, Collection, collections, quick
 
 QRELS = {f"q{i}": {"a": 1, "b": 2, "n": 0} for i in range(1, 6)}
@@ -57,7 +57,7 @@ def ranks(ranking: Ranking) -> dict[str, int]:
 # The verb
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", from_pairs())
 def test_a_run_that_wins_twice_and_ties_three_times_is_first(method: str) -> None:
     ranking = rank(QRELS, RUNS, method=method)
     assert ranks(ranking) == {"aaa": 1, "zzz": 2, "poor": 3}
@@ -89,7 +89,7 @@ def test_the_win_rate_is_the_one_that_eval_prints(
         assert ranking[run]["score"] == pytest.approx(0.5 if value is None else value, rel=1e-12)
 
 
-@given(collection=collections(max_systems=4, with_size=True), method=st.sampled_from([*METHODS]))
+@given(collection=collections(max_systems=4, with_size=True), method=st.sampled_from(from_pairs()))
 @quick(60)
 def test_any_measure_ranks_runs_by_its_values(collection: Collection, method: str) -> None:
     positions = project(collection.qrels, collection.runs, corpus_size=collection.corpus_size)
@@ -165,12 +165,12 @@ def test_names_may_hold_any_sign() -> None:
 
 def test_equal_runs_share_a_rank_and_stand_in_the_order_given() -> None:
     runs = {"late": RUNS["poor"], "z": RUNS["zzz"], "a": RUNS["zzz"], "b": RUNS["aaa"]}
-    for method in METHODS:
+    for method in from_pairs():
         rows = list(rank(QRELS, runs, method=method).rows())
         assert [(row["run"], row["rank"]) for row in rows] == [("b", 1), ("z", 2), ("a", 2), ("late", 4)]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", from_pairs())
 def test_a_cycle_is_told_with_its_names_and_counts(method: str) -> None:
     ranking = rank(CYCLE_QRELS, CYCLE, "RPP", method=method)
     (note,) = ranking.notes
@@ -287,7 +287,7 @@ def test_a_name_cannot_draw_on_the_terminal() -> None:
 # The command
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", from_pairs())
 def test_rows_for_programs_are_run_rank_and_score(command: Command, method: str) -> None:
     outcome = command("rank", *FILES, "--method", method, "-f", "jsonl")
     assert (outcome.code, outcome.err) == (0, "")

@@ -10,10 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import validity
+import validity_over
 from validity import Family, Pair
+from validity_over import Grouped, TailPair
 from validity_page import TESTS, Rate, conclusions, covered, erred, verdict, write
 
 from lexirecall.judgments import FloatArray
+from lexirecall.statistics.over import Over, over_queries
 from lexirecall.statistics.proportions import preference_interval
 
 
@@ -87,13 +90,17 @@ def test_only_differences_between_equally_good_runs_are_errors(monkeypatch: pyte
 
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(validity, "BATCH", {"coverage": 5, "errors": 2})
+    monkeypatch.setattr(validity, "BATCH", {"coverage": 5, "errors": 2, "tails": 3, "groups": 4})
+    monkeypatch.setattr(validity_over, "RESAMPLES", 39)
     pairs = [Pair(sizes, n, 0.2, 0.5) for sizes in ("signs", *validity.SIZES) for n in (8, 50)]
     families = [Family(*kind, 4, 8, 19) for kind in product((*validity.POWERS, "preference"), validity.EFFECTS)]
-    monkeypatch.setattr(validity, "SETTINGS", {"coverage": pairs, "errors": families})
+    tails = [TailPair(response, "tail:0.1", 20, 0.5) for response in validity_over.POWERS]
+    groups = [Grouped((3, 4), 3.0, shape) for shape in ("normal", "skewed")]
+    settings = {"coverage": pairs, "errors": families, "tails": tails, "groups": groups}
+    monkeypatch.setattr(validity, "SETTINGS", settings)
 
 
-@pytest.mark.parametrize("part", ["coverage", "errors"])
+@pytest.mark.parametrize("part", ["coverage", "errors", "tails", "groups"])
 def test_a_simulation_continues_where_it_stopped(tiny: None, tmp_path: Path, part: str) -> None:
     for folder, steps in (("at once", (4,)), ("in steps", (2, 4, 4))):
         for repetitions in steps:
@@ -106,7 +113,7 @@ def test_a_simulation_continues_where_it_stopped(tiny: None, tmp_path: Path, par
 
 def test_the_page_has_five_conclusions_and_only_what_was_simulated(tiny: None, tmp_path: Path) -> None:
     results = {}
-    for part in ("coverage", "errors"):
+    for part in ("coverage", "errors", "tails", "groups"):
         validity.simulate(part, validity.BATCH[part], 1, tmp_path)
         results[part] = validity.kept(tmp_path / f"{part}.json")
     assert len(list(conclusions(list(covered(results["coverage"])), list(erred(results["errors"]))))) == 5
@@ -114,6 +121,24 @@ def test_the_page_has_five_conclusions_and_only_what_was_simulated(tiny: None, t
     assert all(name in (tmp_path / "all.md").read_text() for name in TESTS.values())
     write(tmp_path / "part.md", {**results, "errors": {}})
     assert "Family-wise" not in (tmp_path / "part.md").read_text()
+    assert "vary by group" in (tmp_path / "part.md").read_text()
+
+
+@pytest.mark.parametrize("over", ["tail:0.1", "median"])
+@pytest.mark.parametrize("effect", [0.0, 2.0])
+def test_the_true_number_is_that_of_many_queries(over: str, effect: float) -> None:
+    pair = TailPair("measure", over, 20_000, effect)
+    (values,) = validity_over.draw_values(pair, 1, np.random.default_rng(3))
+    number = over_queries(values[0].reshape(1, -1, 1), Over.parse(over)).item()
+    assert number == pytest.approx(validity_over.true_number("measure", over, effect), rel=0.1)
+
+
+def test_differences_of_groups_have_the_mean_0_and_the_spread_that_is_said() -> None:
+    for shape in ("normal", "skewed"):
+        drawn = validity_over.draw_grouped(Grouped((30, 30), 3.0, shape), 1000, np.random.default_rng(4))
+        first, second = drawn[:, :30], drawn[:, 30:]
+        assert (first.mean(), second.mean()) == pytest.approx((0, 0), abs=0.1)
+        assert first.std() / second.std() == pytest.approx(3, abs=0.1)
 
 
 def test_a_row_says_where_its_aim_is_missed() -> None:

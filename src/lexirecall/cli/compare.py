@@ -16,6 +16,7 @@ from lexirecall.cli.options import (
     measures_option,
     output_options,
     reading_options,
+    record_options,
     show_apostrophes,
     show_notes,
     shown_warnings,
@@ -23,6 +24,7 @@ from lexirecall.cli.options import (
 )
 from lexirecall.errors import UsageError
 from lexirecall.fields import names_of
+from lexirecall.manifest import Aggregation
 from lexirecall.tables import FOR_PEOPLE, FORMATS
 from lexirecall.verbs.comparison import VIEWS, Comparison
 from lexirecall.verbs.testing import Testing
@@ -30,13 +32,14 @@ from lexirecall.verbs.testing import Testing
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_TESTING = ("baseline", *names_of(Testing))
+_TESTING = ("baseline", *names_of(Testing, Aggregation))
 
 
 @click.command("compare", cls=Documented)
 @partial(reading_options, without=("engine",))
 @measures_option
 @testing_options
+@record_options(Aggregation)
 @engine_options
 @click.option(
     "--show", "view", type=click.Choice(VIEWS), default=VIEWS[0], show_default=True,
@@ -72,6 +75,10 @@ def command(
     size. -f pref_eval writes every pair on every query, and the means, in the format of the paper's reference
     implementation.
 
+    With --over, runs are compared in other numbers than the mean: each run's own median, or the mean of its own worst
+    queries, with an interval from resamples of the queries. With --by, they are compared in each group of queries as
+    well, and a test says whether the mean difference varies by group.
+
     \b
     Examples:
       lexirecall compare qrels.txt bm25.run dense.run fused.run
@@ -79,13 +86,17 @@ def command(
       lexirecall compare qrels.txt runs/*.run --test max-t --seed 7 -f jsonl -o pairs.jsonl
       lexirecall compare qrels.txt runs/*.run --show power --detect 0.02
       lexirecall compare qrels.txt bm25.run dense.run -m AP --bootstrap 10000 --seed 1
+      lexirecall compare qrels.txt bm25.run dense.run -m AP --over mean --over tail:0.1 --by types.tsv
       lexirecall compare qrels.parquet runs/ --engine spark --master spark://host:7077 --test sign
     """
-    check_files([qrels, *runs, options["corpus_size"], options["providers"]], ("-o", output))
+    check_files([qrels, *runs, options["corpus_size"], options["providers"], options["by"]], ("-o", output))
     resampled = options["bootstrap"] is not None
     check_engine(engine, master, "sums and counts", ("-f pref_eval", form == "pref_eval"), ("--bootstrap", resampled))
     _check_detect(detect, view)
-    if resampled:
+    is_asked = Aggregation(over=options["over"], by=options["by"]).is_asked
+    if is_asked:
+        _check_parts(engine, view)
+    elif resampled:
         _check_shown(view, form)
     from lexirecall.output import write
 
@@ -122,7 +133,9 @@ def _compared(engine: str | None, master: str | None) -> "Callable[..., Comparis
     if engine == "spark":
         from lexirecall.engines.spark_files import compare_files
 
-        return partial(compare_files, master=master)
+        return lambda *given, **options: compare_files(
+            *given, master=master, **{name: options[name] for name in options if name not in names_of(Aggregation)}
+        )
     from lexirecall.verbs.compare import compare
 
     return partial(compare, engine=engine, show_progress=None)
@@ -137,6 +150,20 @@ def _check_nothing_is_tested(context: click.Context) -> None:
                 f"{parameter.opts[0]} does not work with -f pref_eval, which writes every pair and no test",
                 remedy="leave it out, or choose -f jsonl",
             )
+
+
+def _check_parts(engine: str | None, view: str) -> None:
+    """Raise if differences in other numbers than the mean, or in groups, are asked of what does not have them."""
+    if engine == "spark":
+        raise UsageError(
+            "--over and --by do not work with compare --engine spark, which returns only sums and counts",
+            remedy="read the tables with --engine duckdb; in Python, project the runs and compare the positions",
+        )
+    if view in ("matrix", "power"):
+        raise UsageError(
+            f"--show {view} is about mean differences of all queries, and --over and --by are not",
+            remedy="leave --show out, or leave --over and --by out",
+        )
 
 
 def _check_shown(view: str, form: str) -> None:

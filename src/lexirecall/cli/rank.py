@@ -27,8 +27,9 @@ from lexirecall.statistics.aggregate import METHODS
 )  # fmt: skip
 @click.option(
     "--method", type=click.Choice(tuple(METHODS)), default="winrate", show_default=True,
-    help="Rank by mean win rate, Borda points, pairs won (copeland), a Markov chain (mc4), or the order with the "
-    "fewest contradictions (kemeny; at most 30 runs).",
+    help="Rank by mean win rate, Borda points, pairs won (copeland), a Markov chain (mc4), the order with the "
+    "fewest contradictions (kemeny; at most 30 runs), or the values of a measure on each run's own worst query, "
+    "then the next worst, and so on (leximin; needs -m).",
 )  # fmt: skip
 @record_options(Resampling)
 @output_options()
@@ -41,7 +42,7 @@ def command(
     raw: bool,
     **options: Any,
 ) -> None:
-    """Put runs into one order, from the preference between each pair of runs on every query.
+    """Put runs into one order, from the preference between each pair of runs on every query, or worst query first.
 
     Runs that the method cannot tell apart share a rank. If the majority preferences have a cycle, a note says so. With
     --bootstrap, the runs are ordered again in each resample of the queries (winrate, borda and copeland). It adds the
@@ -53,6 +54,7 @@ def command(
       lexirecall rank qrels.txt runs/*.run --method mc4 -f jsonl
       lexirecall rank qrels.txt runs/*.run --bootstrap 10000 --seed 1
       lexirecall rank qrels.txt bm25.run dense.run fused.run -m RPP --method kemeny
+      lexirecall rank qrels.txt runs/*.run -m R@1000 --method leximin
     """
     check_files([qrels, *runs, options["corpus_size"], options["providers"]], ("-o", output))
     from lexirecall.output import write

@@ -54,17 +54,18 @@ class Method:
     name: str
     title: str
     """What its scores are."""
-    rank: Callable[[Pairs], Ranked]
+    rank: Callable[[Pairs], Ranked] | None
+    """None where the order does not follow from pairs: leximin takes the values of a measure."""
     decimals: int = 4
     most_systems: int | None = None
 
 
 def order_systems(pairs: Pairs, method: str = "winrate") -> Order:
-    """Put runs in one order, by one of METHODS; every method also names the cycles of the majority.
+    """Put runs in one order, by one of METHODS that takes pairs; each also names the cycles of the majority.
 
     >>> grades = np.array([[3, 3, 3, 0, 0], [2, 2, 2, 3, 3], [1, 1, 1, 2, 2], [0, 0, 0, 1, 1]])
     >>> pairs = Pairs("", (*"abcd",), (*"12345",), np.sign(grades[:, None] - grades), np.ones((4, 5), bool))
-    >>> for method in METHODS:  # three times a > b > c > d, twice b > c > d > a
+    >>> for method in from_pairs():  # three times a > b > c > d, twice b > c > d > a
     ...     print(method, order_systems(pairs, method).ranks)
     winrate [2 1 3 4]
     borda [2 1 3 4]
@@ -73,7 +74,14 @@ def order_systems(pairs: Pairs, method: str = "winrate") -> Order:
     kemeny [1 2 3 4]
     """
     check_method(method, len(pairs.systems))
-    return Order.of(method, METHODS[method].rank(pairs), pairs.wins)
+    if (rank := METHODS[method].rank) is None:
+        raise UsageError(f"{method} orders runs by values, not by pairs", remedy="use order_by_leximin")
+    return Order.of(method, rank(pairs), pairs.wins)
+
+
+def from_pairs() -> tuple[str, ...]:
+    """Return the methods that order runs by the preferences between each pair of them."""
+    return tuple(name for name, row in METHODS.items() if row.rank is not None)
 
 
 def most_systems(method: str) -> int | None:
@@ -96,7 +104,7 @@ def check_method(method: str, num_systems: int) -> None:
     """
     most = most_systems(method)
     if most is not None and num_systems > most:
-        *others, last = (row.name for row in METHODS.values() if row.most_systems is None)
+        *others, last = (name for name in from_pairs() if METHODS[name].most_systems is None)
         raise UsageError(
             f"{method} is exact and takes at most {most} runs, but there are {num_systems}; more would take too long",
             remedy=f"choose {', '.join(others)} or {last}",
@@ -283,6 +291,7 @@ METHODS: dict[str, Method] = {
         Method("copeland", "pairs won", by_copeland, decimals=1),
         Method("mc4", "MC4", by_mc4),
         Method("kemeny", "minus mean place", by_kemeny, decimals=2, most_systems=30),
+        Method("leximin", "worst query", None),
     )
 }
 """Every way to order runs, by its name."""

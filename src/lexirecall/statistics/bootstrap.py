@@ -20,7 +20,7 @@ from lexirecall.preferences import Pairs
 from lexirecall.preferences.by_level import blocks_of_requests
 from lexirecall.preferences.pairs import win_rates
 from lexirecall.progress import Progress
-from lexirecall.statistics.aggregate import by_borda, most_systems
+from lexirecall.statistics.aggregate import by_borda, from_pairs, most_systems
 from lexirecall.statistics.paired import check_chance, check_count
 
 _BLOCK = 2**20  # draws per block, which take tens of megabytes
@@ -119,7 +119,7 @@ def bootstrap_columns(
     with Progress("resampling", num_resamples * len(parts), shown=show_progress) as progress:
         for part in parts:
             resampled_of = of_columns(cells[:, part], part)
-            resampled = _collected(resampled_of, resampled_counts(len(cells), num_resamples, seed), progress)
+            resampled = collected(resampled_of, resampled_counts(len(cells), num_resamples, seed), progress)
             lows[part], highs[part] = percentile_interval(resampled, alpha)
             left_out[part] = np.isnan(resampled).sum(axis=1)
     shape = num_systems, num_measures
@@ -150,7 +150,7 @@ def bootstrap_order(
     score, tolerance = RESAMPLED[method](compared)
     num_requests = len(compared.requests)
     with Progress("resampling", num_resamples, shown=show_progress) as progress:
-        scores = _collected(score, resampled_counts(num_requests, num_resamples, seed), progress)
+        scores = collected(score, resampled_counts(num_requests, num_resamples, seed), progress)
     ranks = _ranks(scores, tolerance)
     is_best = ranks == 1
     first = (is_best / is_best.sum(axis=0)).mean(axis=1)
@@ -199,10 +199,12 @@ def check_resampled(method: str) -> None:
     most_systems(method)  # raises if there is no such method
     if method not in RESAMPLED:
         *others, last = RESAMPLED
-        raise UsageError(
-            f"the bootstrap would have to solve {method} anew in each resample, which takes too long",
-            remedy=f"choose {', '.join(others)} or {last}, or leave the bootstrap out",
+        why = (
+            f"the bootstrap would have to solve {method} anew in each resample, which takes too long"
+            if method in from_pairs()
+            else f"the bootstrap is not valid for {method}: no resample has a query that is worse than the worst"
         )
+        raise UsageError(why, remedy=f"choose {', '.join(others)} or {last}, or leave the bootstrap out")
 
 
 # Intervals
@@ -261,8 +263,8 @@ def draw_below(bound: int, number: int, bits: np.random.PCG64) -> IntArray:
     return (words % np.uint64(max(bound, 1))).astype(np.int64)
 
 
-def _collected(resampled: Resampled, blocks: Iterator[FloatArray], progress: Progress) -> FloatArray:
-    """Return the numbers of all resamples, [C, B]."""
+def collected(resampled: Resampled, blocks: Iterator[FloatArray], progress: Progress) -> FloatArray:
+    """Return the numbers of all resamples, [C, B], each a row of what is resampled."""
     collected = []
     for block in blocks:
         collected.append(np.ascontiguousarray(resampled(block).T))

@@ -3,7 +3,7 @@
 Belongs here: the sentences, and what a manifest records. Not here: the numbers (breakdown).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from lexirecall.errors import counted, listed
 from lexirecall.manifest import Aggregation, Manifest, Note
+from lexirecall.statistics.over import Over
 from lexirecall.verbs.bootstrapped import FEW, Bootstrapped
 from lexirecall.verbs.breakdown import Breakdown
 
@@ -87,11 +88,11 @@ def _intervals(made: Breakdown) -> list[Bootstrapped]:
     return [each for part in made.parts for each in part.bootstrapped if each is not None]
 
 
-def _few_at_the_end(made: Breakdown) -> Iterator[Note]:
-    """Warn of quantiles and tails that rest on few queries, however many there are in all."""
-    for over in made.overs:
+def few_at_the_end(overs: Iterable[Over], sizes: Mapping[str, int]) -> Iterator[Note]:
+    """Warn of quantiles and tails that rest on few of so many queries, in all and in each group."""
+    for over in overs:
         limit = FEWEST.get(over.kind, 0)
-        resting = {part.group or "all queries": over.num_resting(part.num_queries) for part in made.parts}
+        resting = {name: over.num_resting(size) for name, size in sizes.items()}
         if few := [f"{name} {number:,}" for name, number in resting.items() if 0 < number < limit]:
             text = (
                 f"{over} rests on few queries ({listed(few, 9)}): below {limit} its bootstrap intervals are too narrow"
@@ -108,7 +109,7 @@ def _resamples(made: Breakdown) -> Iterator[Note]:
         where = listed((f"{group or 'all queries'} {number:,}" for group, number in few), 9)
         text = f"the bootstrap resamples few queries ({where}): below {FEW} its intervals are too narrow"
         yield Note("few queries resampled", text, len(few))
-    yield from _few_at_the_end(made)
+    yield from few_at_the_end(made.overs, {part.group or "all queries": part.num_queries for part in made.parts})
     others: dict[str, Note] = {}
     for note in (note for each in _intervals(made) for note in each.notes):
         if note.kind != "few queries resampled" and note.count > others.get(note.kind, Note("", "")).count:

@@ -14,8 +14,9 @@ from lexirecall.errors import UsageError, listed
 from lexirecall.fields import taken, takes
 from lexirecall.formats import Qrels, Runs
 from lexirecall.formats.source import Source
+from lexirecall.groups import Groups
 from lexirecall.judgments import FloatArray
-from lexirecall.manifest import READING, Policies
+from lexirecall.manifest import READING, Aggregation, Policies, Resampling
 from lexirecall.measures import Measure
 from lexirecall.measures.measure import ask
 from lexirecall.names import Evaluable, Names, parse_preference
@@ -28,21 +29,23 @@ from lexirecall.statistics.corrections import correct
 from lexirecall.statistics.differences import Differences, Summarized, of_pairs
 from lexirecall.statistics.hsd import HSD, LAYOUTS
 from lexirecall.statistics.maxt import MAX_T, MaxT, max_t
-from lexirecall.statistics.paired import TESTS, PairedTests, effect_sizes
+from lexirecall.statistics.paired import PairedTests, effect_sizes
 from lexirecall.sums import ExactSums
 from lexirecall.verbs.averages import Averages
 from lexirecall.verbs.bootstrapped import check_bootstrap
 from lexirecall.verbs.cautions import cautions
 from lexirecall.verbs.compared import FamilyTest, MeasureComparison
 from lexirecall.verbs.comparison import Comparison
-from lexirecall.verbs.evaluate import evaluate, with_intervals
+from lexirecall.verbs.evaluate import Valued, evaluate, read_aggregation, with_breakdown, with_intervals
 from lexirecall.verbs.given import asked_of, num_given, positions_of
+from lexirecall.verbs.pairparts import PairData, check_over, parts_of
+from lexirecall.verbs.partnotes import notes_on_parts
 from lexirecall.verbs.rank import compared_pairs
 from lexirecall.verbs.scores import Scores
-from lexirecall.verbs.testing import Testing
+from lexirecall.verbs.testing import Testing, run_test
 
 
-@takes(Testing, Policies, *READING)
+@takes(Testing, Aggregation, Policies, *READING)
 def compare(
     qrels: Qrels | Positions,
     runs: Runs | None = None,
@@ -56,7 +59,10 @@ def compare(
     `test` is auto (the sign test for LexiRecall and LexiPrecision, the paired t test for what has a size), t,
     wilcoxon, sign, randomization, hsd, randomized-hsd or max-t; `correction` is holm, bonferroni, bh or none, over all
     pairs of one measure, or over the pairs with the baseline. The last three tests regard all pairs at once and are not
-    corrected; the p of each pair by itself is then that of auto. The other arguments are those of `evaluate`.
+    corrected; the p of each pair by itself is then that of auto. `over` compares other numbers than the mean, such as
+    "tail:0.1", by a paired bootstrap, 10,000 resamples unless `bootstrap` says otherwise. `by` compares the runs in
+    each group of queries too, and tests whether the mean difference varies by group. The other arguments are those of
+    `evaluate`.
 
     >>> qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(6)}
     >>> good, bad = {q: ["a", "b", "x"] for q in qrels}, {q: ["x", "a", "b"] for q in qrels}
@@ -64,9 +70,11 @@ def compare(
     >>> next(comparison.rows())["p"]  # six wins of six: 2 / 2^6
     0.03125
     """
-    testing, policies = taken(Testing, options), taken(Policies, options)
+    testing, policies, aggregation = taken(Testing, options), taken(Policies, options), taken(Aggregation, options)
     check_bootstrap(testing, testing.alpha)
+    group_map = read_aggregation(aggregation, qrels, options)
     rows = asked_of(qrels, measures, options)
+    check_over(aggregation, testing, rows)
     check_number(num_given(qrels, runs, options))
     positions = positions_of(qrels, runs, rows, options)
     check_number(len(positions.systems))
@@ -74,7 +82,11 @@ def compare(
     show_progress = options.get("show_progress", False)
     scores = evaluate(positions, measures=None if measures is None else rows, **asdict(policies))
     scores = with_intervals(scores, testing, alpha=testing.alpha, show_progress=show_progress)
-    return compare_scores(positions, scores, testing, policies, reference=reference, show_progress=show_progress)
+    comparison = compare_scores(positions, scores, testing, policies, reference=reference, show_progress=show_progress)
+    if not aggregation.is_asked:
+        return comparison
+    groups = None if group_map is None else Groups.from_map(group_map[0], positions.requests, name=group_map[1])
+    return with_parts(comparison, positions, testing, policies, aggregation, groups, show_progress=show_progress)
 
 
 def compare_scores(
@@ -100,6 +112,36 @@ def compare_scores(
         pairs[0], num_resamples=testing.bootstrap, seed=testing.seed, alpha=testing.alpha, show_progress=show_progress
     )
     return replace(comparison, resampled=resampled)
+
+
+def with_parts(
+    comparison: Comparison,
+    positions: Positions,
+    testing: Testing,
+    policies: Policies,
+    asked: Aggregation,
+    groups: Groups | None,
+    *,
+    show_progress: bool | None = False,
+) -> Comparison:
+    """Return a comparison with the differences in other numbers than the mean, and in groups, that are asked for."""
+    valued = Valued.of(positions, comparison.averages.measures, policies)
+    averages = with_breakdown(comparison.averages, valued, asked, groups, Resampling())
+    assert averages.breakdown is not None  # noqa: S101 - it was just made
+    data, placed = [], valued.placed
+    for c, compared in enumerate(comparison.measures):
+        every = Differences.of(compared_pairs(positions, parse_preference(compared.measure), policies))
+        differences, _ = _asked(every, None, comparison.baseline)
+        assert isinstance(differences, Differences)  # noqa: S101 - as given
+        data.append(PairData(compared, placed[:, :, c], differences))
+    parts = parts_of(data, comparison.runs, averages.breakdown, asked, testing, show_progress=show_progress)
+    shows_means = any(over.kind == "mean" for over in parts.overs)
+    notes = (
+        *averages.notes,
+        *(comparison.notes[len(comparison.averages.notes) :] if shows_means else ()),
+        *notes_on_parts(parts),
+    )
+    return replace(comparison, averages=replace(averages, breakdown=None), parts=parts, notes=notes)
 
 
 def conclude(
@@ -145,13 +187,6 @@ def index_of(baseline: str | None, systems: Sequence[str]) -> int | None:
     if not names:
         raise UsageError(f"no run is called {baseline!r}", remedy=f"the baseline is one of {listed(systems, 9)}")
     return systems.index(names[0])
-
-
-def run_test(testing: Testing, differences: Summarized, *, show_progress: bool | None = False) -> PairedTests:
-    """Test each pair by itself, by the test that is asked for or the one that suits the differences."""
-    available = {**testing.settings, "show_progress": show_progress}
-    result: PairedTests = ask(TESTS[testing.of_pair(differences)], differences, available)
-    return result
 
 
 def _layouts(scores: Scores, pairs: Sequence[Pairs], testing: Testing, *, show_progress: bool | None) -> list[HSD]:

@@ -20,6 +20,7 @@ from lexirecall.verbs.averages import Averages
 from lexirecall.verbs.bootstrapped import on_order
 from lexirecall.verbs.compared import MeasureComparison
 from lexirecall.verbs.conversion import ColumnValues, Convertible, columns_of
+from lexirecall.verbs.pairparts import PairParts
 from lexirecall.verbs.scores import Scores
 
 VIEWS = ("runs", "pairs", "matrix", "power")
@@ -59,6 +60,8 @@ class Comparison(Convertible):
     """The values of each query; None where they are on a cluster."""
     resampled: ResampledOrder | None = None
     """What becomes of the order in resamples of the queries, if they were resampled."""
+    parts: PairParts | None = None
+    """The differences in other numbers than the mean and in groups of queries, if these are asked for."""
     places: tuple[int, ...] | None = None
     """The runs in the order of tables, if another one is asked for than the best first."""
 
@@ -72,7 +75,13 @@ class Comparison(Convertible):
         return self.averages.runs
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Give one row for each pair and measure; positive mean and wins say that a is better. None if undefined."""
+        """Give one row for each pair and measure; positive mean and wins say that a is better. None if undefined.
+
+        If other numbers than the mean or groups are asked for, there is a row for each of these, with `difference`.
+        """
+        if self.parts is not None:
+            yield from self.parts.rows()
+            return
         for compared in self.measures:
             columns, ends = compared.columns(), {"test": compared.method, "correction": compared.correction}
             pairs = zip(compared.a.tolist(), compared.b.tolist(), *columns.values(), strict=True)
@@ -80,11 +89,21 @@ class Comparison(Convertible):
                 names = {"a": self.runs[a], "b": self.runs[b], "measure": str(compared.measure)}
                 yield {**names, **dict(zip(columns, values, strict=True)), **ends}
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the rows."""
+        return _COLUMNS if self.parts is None else self.parts.columns(_COLUMNS)
+
     def _conversion(self) -> tuple[ColumnValues, str]:
-        return columns_of(self.rows(), _COLUMNS), self.scores.frame_library if self.scores else ""
+        return columns_of(self.rows(), self.columns), self.scores.frame_library if self.scores else ""
 
     def table(self) -> Table:
-        """Lay out the runs, best first, with the runs that each is significantly better than in raised letters."""
+        """Lay out the runs, best first, with the runs that each is significantly better than in raised letters.
+
+        If other numbers than the mean or groups are asked for, lay out their differences instead.
+        """
+        if self.parts is not None:
+            return self.parts.tables(self._decimals)[0]
         places, labels, plain = self._places, _labels(len(self.runs)), self.averages.table()
         rows = tuple((f"{label} {self.runs[s]}", *plain.rows[s][1:]) for label, s in zip(labels, places, strict=True))
         best = frozenset((places.index(s), c) for s, c in plain.best)
@@ -235,16 +254,21 @@ class Comparison(Convertible):
         if view == "power":
             planned = list(self.power_rows(detect))
             return render(form, self.power_table(detect), planned, tuple(planned[0]), bold=bold, raw=raw)
-        tables: Sequence[Table] = [self.table()] if view == "runs" else [self.pairs_table()]
-        if view == "matrix" and form in FOR_PEOPLE:
-            tables = [self.matrix_table(compared) for compared in self.measures]
-        return "\n\n".join(render(form, table, self.rows(), _COLUMNS, bold=bold, raw=raw) for table in tables)
+        tables = self._tables(view) if form in FOR_PEOPLE else [self.pairs_table()]
+        return "\n\n".join(render(form, table, self.rows(), self.columns, bold=bold, raw=raw) for table in tables)
+
+    def _tables(self, view: str) -> Sequence[Table]:
+        if view == "matrix":
+            return [self.matrix_table(compared) for compared in self.measures]
+        if self.parts is not None:
+            return self.parts.tables(self._decimals)
+        return [self.table()] if view == "runs" else [self.pairs_table()]
 
     def __str__(self) -> str:
-        return self.table().to_text()
+        return "\n\n".join(table.to_text() for table in self._tables(VIEWS[0]))
 
     def _repr_html_(self) -> str:
-        return self.table().to_html()
+        return "\n".join(table.to_html() for table in self._tables(VIEWS[0]))
 
 
 def _ranges_of(lows: IntArray, highs: IntArray) -> list[str]:

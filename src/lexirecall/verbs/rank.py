@@ -1,4 +1,4 @@
-"""Rank: one order of runs, from the preferences between each pair of them.
+"""Rank: one order of runs, from the preferences between each pair of them, or from their values.
 
 Belongs here: the verb and its result. Not here: the methods (statistics.aggregate), layout (tables).
 """
@@ -10,21 +10,24 @@ from typing import Any
 
 import numpy as np
 
-from lexirecall.errors import UsageError, counted, listed
+from lexirecall.errors import DataError, UsageError, counted, listed
 from lexirecall.fields import taken, takes
 from lexirecall.formats import Qrels, Runs
+from lexirecall.judgments import FloatArray
 from lexirecall.manifest import READING, Note, Policies, Resampling
+from lexirecall.measures import Measure
 from lexirecall.names import Evaluable, parse_preference
 from lexirecall.positions import Positions
 from lexirecall.preferences import Pairs, Preference
 from lexirecall.statistics.aggregate import METHODS, Order, check_method, most_systems, order_systems
 from lexirecall.statistics.bootstrap import ResampledOrder, bootstrap_order, check_resampled
-from lexirecall.tables import Table, number, render
+from lexirecall.statistics.leximin import LEXIMIN, deciding_query, order_by_leximin, worst_first
+from lexirecall.tables import Table, defined, number, render
 from lexirecall.text import visible
 from lexirecall.verbs.averages import with_interval
 from lexirecall.verbs.bootstrapped import ENDS, check_bootstrap, few_queries, on_order, percent, resamples
 from lexirecall.verbs.conversion import ColumnValues, Convertible, columns_of
-from lexirecall.verbs.evaluate import evaluate
+from lexirecall.verbs.evaluate import Valued, evaluate
 from lexirecall.verbs.given import num_given, positions_of
 
 _COLUMNS = ("run", "rank", "score")
@@ -43,10 +46,10 @@ def rank(
 ) -> "Ranking":
     """Put runs in one order, from a preference between each pair of them on each query.
 
-    `preference` is LexiRecall, LexiPrecision, RPP or any measure. `method` is winrate, borda, copeland, mc4 or, for up
-    to 30 runs, kemeny. Runs that the method cannot tell apart share a rank. `bootstrap` is how often to resample the
-    queries, from `seed`, and to order the runs again by winrate, borda or copeland. The other arguments are those of
-    `evaluate`.
+    `preference` is LexiRecall, LexiPrecision, RPP or any measure. `method` is winrate, borda, copeland, mc4, for up to
+    30 runs kemeny, or leximin, which needs a measure and compares the runs' sorted values, the worst first. Runs that
+    the method cannot tell apart share a rank. `bootstrap` is how often to resample the queries, from `seed`, and to
+    order the runs again by winrate, borda or copeland. The other arguments are those of `evaluate`.
 
     >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
     >>> runs = {"old": {"q1": ["b"], "q2": ["c"]}, "new": {"q1": ["a", "b"], "q2": ["c"]}, "same": {"q1": ["a", "b"]}}
@@ -63,9 +66,13 @@ def rank(
     if resampling.bootstrap is not None:
         check_resampled(method)
     _check_number(num_given(qrels, runs, options, most_systems(method)), method)
+    _check_measure(row, method)
     positions = positions_of(qrels, runs, [row], options)
     _check_number(len(positions.systems), method)
     scores = evaluate(positions, measures=[row.measure or row], **asdict(policies))
+    if row.measure is not None and method == LEXIMIN:
+        order, said = _by_leximin(positions, row.measure, policies)
+        return Ranking(positions.systems, str(row), order, (*scores.notes, *said), positions.frame_library)
     pairs = compared_pairs(positions, row, policies)
     order = order_systems(pairs, method)
     resampled = _resampled(pairs, method, resampling, show_progress=options.get("show_progress", False))
@@ -76,6 +83,46 @@ def rank(
         *few_queries(resampled.num_queries if resampled else 0),
     )
     return Ranking(positions.systems, str(row), order, notes, positions.frame_library, resampled)
+
+
+def _check_measure(row: Preference, method: str) -> None:
+    """Raise if the method compares values and a preference has none."""
+    if method == LEXIMIN and row.measure is None:
+        raise UsageError(
+            f"leximin compares the values of a measure on all queries, and {row} compares two rankings of one query",
+            remedy="name a measure, such as -m R@1000, or preference='R@1000' in Python",
+        )
+
+
+def _by_leximin(positions: Positions, measure: Measure, policies: Policies) -> tuple[Order, Iterator[Note]]:
+    """Order the runs by their sorted values on the queries that all runs have, and say what was left out."""
+    values = Valued.of(positions, [measure], policies).placed[:, :, 0]
+    is_common = ~np.isnan(values).any(axis=0)
+    if not is_common.any():
+        raise DataError(
+            f"no query has a value of {measure} for every run, and leximin compares the runs on the same queries",
+            remedy="leave out runs, or choose --method winrate",
+        )
+    num_partial = int((~np.isnan(values)).any(axis=0).sum() - is_common.sum())
+    common = values[:, is_common]
+    return order_by_leximin(common, measure.direction), _on_leximin(common, measure, num_partial)
+
+
+def _on_leximin(values: FloatArray, measure: Measure, num_partial: int) -> Iterator[Note]:
+    """Say which values leximin compares, and how far into them it looks."""
+    if num_partial:
+        text = f"{counted(num_partial, 'query')} on which some run has no value: left out of leximin"
+        yield Note("not common", text, num_partial)
+    if total := int(np.isinf(values).sum()):
+        text = f"values that are undefined because a document was not retrieved ({total:,}): the worst under leximin"
+        yield Note("infinitely deep", text, total)
+    places = worst_first(values, measure.direction)
+    if num_equal := int((places[:, 0] == places[:, 0].max()).sum() - 1):
+        text = (
+            f"{counted(num_equal + 1, 'run')} have the same worst value, and the next worst queries decide; "
+            f"the order is complete after the {deciding_query(places):,} worst of {counted(values.shape[1], 'query')}"
+        )
+        yield Note("equal worst", text, num_equal + 1)
 
 
 def _resampled(
@@ -177,12 +224,12 @@ class Ranking(Convertible):
         return self.order.method
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Give run, rank and score of each run, best first; equal ones in the order given.
+        """Give run, rank and score of each run, best first; equal ones in the order given. None if it is undefined.
 
         If the queries were resampled, also the interval of the score (boot_low, boot_high), the share of the resamples
         in which the run is first, and the resampling range of its rank (rank_low, rank_high).
         """
-        scores, ranks = self.order.scores.tolist(), self.order.ranks.tolist()
+        scores, ranks = [defined(score) for score in self.order.scores.tolist()], self.order.ranks.tolist()
         for s in self.order.best_first:
             yield {"run": self.runs[s], "rank": ranks[s], "score": scores[s], **self._resampled_fields(s)}
 
@@ -215,7 +262,8 @@ class Ranking(Convertible):
         return Table((*header, "first", "resampling range"), cells, best=best, footnote=footnote)
 
     def _cells(self, row: dict[str, Any]) -> tuple[str, ...]:
-        return row["run"], str(row["rank"]), number(row["score"], METHODS[self.method].decimals)
+        score = np.nan if row["score"] is None else row["score"]
+        return row["run"], str(row["rank"]), number(score, METHODS[self.method].decimals)
 
     def _resampled_cells(self, row: dict[str, Any]) -> tuple[str, ...]:
         run, place, score = self._cells(row)

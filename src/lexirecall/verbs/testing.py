@@ -1,6 +1,7 @@
 """Testing: how pairs of runs are tested.
 
-Belongs here: the record of these options. Not here: the tests (statistics), what is done with them (compare).
+Belongs here: the record of these options, and the test that they name. Not here: the tests themselves (statistics),
+what is done with them (compare).
 """
 
 from dataclasses import asdict, dataclass, field
@@ -9,11 +10,12 @@ from typing import Any
 from lexirecall.errors import UsageError
 from lexirecall.fields import check_choices, option
 from lexirecall.manifest import MOST_RESAMPLES, Resampling
+from lexirecall.measures.measure import ask
 from lexirecall.statistics.corrections import CORRECTIONS
 from lexirecall.statistics.differences import Summarized
 from lexirecall.statistics.hsd import LAYOUTS
 from lexirecall.statistics.maxt import MAX_T
-from lexirecall.statistics.paired import SIGN_TEST_TIES, TESTS, default_test
+from lexirecall.statistics.paired import SIGN_TEST_TIES, TESTS, PairedTests, default_test
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +80,10 @@ class Testing(Resampling):
         """What a test may ask for by name; it decides itself on the number of resamples if none is given."""
         settings = {**asdict(self), "ties": self.test_ties}
         return {name: value for name, value in settings.items() if value is not None}
+
+
+def run_test(testing: Testing, differences: Summarized, *, show_progress: bool | None = False) -> PairedTests:
+    """Test each pair by itself, by the test that is asked for or the one that suits the differences."""
+    available = {**testing.settings, "show_progress": show_progress}
+    result: PairedTests = ask(TESTS[testing.of_pair(differences)], differences, available)
+    return result
