@@ -249,8 +249,8 @@ def _means(values: FloatArray, is_sum: BoolArray) -> Resampled:
     """Return what gives the mean, or the sum, of each column of values, [Q, C], in each resample; nan without any."""
     is_defined = ~np.isnan(values)
     terms = np.where(is_defined, values, 0.0)
-    coarse = _on_grid(terms)
-    fine = _on_grid(terms - coarse)
+    coarse = on_grid(terms)
+    fine = on_grid(terms - coarse)
     weights = None if is_defined.all() else is_defined.astype(float)
 
     def means(counts: FloatArray) -> FloatArray:
@@ -261,13 +261,13 @@ def _means(values: FloatArray, is_sum: BoolArray) -> Resampled:
     return means
 
 
-def _on_grid(values: FloatArray) -> FloatArray:
+def on_grid(values: FloatArray, bounds: FloatArray | None = None) -> FloatArray:
     """Round values, [Q, C], so slightly that all sums of Q of them are exact, whoever adds them in whatever order.
 
-    Q times the largest value of a column fills 52 bits. What rounding takes away is rounded, and added up, in the same
-    way. So neither the size of a block nor the machine shows in a mean.
+    Q times the largest value of a column, or another bound of the sums, fills 52 bits. What rounding takes away is
+    rounded, and added up, in the same way. So neither the size of a block nor the machine shows in a mean.
     """
-    _, exponents = np.frexp(len(values) * np.abs(values).max(axis=0, initial=0.0))
+    _, exponents = np.frexp(len(values) * np.abs(values).max(axis=0, initial=0.0) if bounds is None else bounds)
     return np.asarray(np.ldexp(np.rint(np.ldexp(values, _EXACT - exponents)), exponents - _EXACT))
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from lexirecall.errors import UsageError, listed
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.manifest import Manifest, Note
+from lexirecall.measures.providers import ProviderExposure
 from lexirecall.names import Evaluable, parse_names
 from lexirecall.preferences import Preference
 from lexirecall.sums import ExactSums
@@ -49,6 +50,8 @@ class Averages:
     """Decimals in tables; those of each measure if None."""
     bootstrapped: Bootstrapped | None = None
     """The intervals of the means, if the queries were resampled."""
+    exposures: ProviderExposure | None = None
+    """What providers get, if there is a map of them and tied documents have an order."""
 
     def order_of(self, sort: str) -> IntArray:
         """Return the runs in the order `given`, by `name`, or by one of the measures, the best first.
@@ -79,6 +82,7 @@ class Averages:
             counts=self.counts[order],
             num_due=self.num_due[order],
             bootstrapped=None if self.bootstrapped is None else self.bootstrapped.in_order(order),
+            exposures=None if self.exposures is None else self.exposures.in_order(order),
         )
 
     @property
