@@ -603,6 +603,19 @@ def provider_means(shares: list[dict[str, float]]) -> dict[str, float]:
     return {owner: fmean(share[owner] for share in shares if owner in share) for owner in set().union(*shares)}
 
 
+def provider_merits(judged: Mapping[str, float], owners: Mapping[str, list[str]], level: float) -> dict[str, int]:
+    """How many relevant items each provider has."""
+    relevant = [item for item, grade in judged.items() if grade >= level]
+    return dict(Counter(owner for item in relevant for owner in set(owners.get(item, []))))
+
+
+def provider_ratio(shares: list[dict[str, Any]], merits: list[dict[str, int]], owner: str) -> Any:
+    """A provider's exposure over what it is due: of each request's exposure, what its merit is of all merit there."""
+    both = [(share, merit) for share, merit in zip(shares, merits, strict=True) if owner in merit]
+    due = sum(sum(share.values()) * Fraction(merit[owner], sum(merit.values())) for share, merit in both)
+    return sum(share[owner] for share, _ in both) / due if due else None
+
+
 def worst_provider(shares: list[dict[str, float]]) -> list[list[float]]:
     """The lowest exposure for each request."""
     return [[min(share.values(), default=math.nan) for share in shares]]
@@ -868,6 +881,33 @@ def all_permutations_within(num_requests: int, num_systems: int) -> Iterator[tup
 
 
 # Paired tests of one pair of systems, from differences in whole numbers, so that sums are exact
+
+
+# Over queries
+
+
+def over_queries(name: str, values: list[float], direction: int = 1, *, is_sum: bool = False) -> Fraction | float:
+    """One number of the values of many queries, by its definition; nan is left out, and the mean of nothing is nan.
+
+    An infinite value is left out of the mean of all, and where the number falls on one, it is infinite itself.
+    """
+    there = sorted(value for value in values if not math.isnan(value))
+    kind, _, share = name.partition(":")
+    if kind == "mean":
+        there = [value for value in there if not math.isinf(value)]
+    if not there:
+        return math.nan
+    taken = math.ceil(Fraction(share or "1") * len(there))
+    chosen = {
+        "mean": there,
+        "median": there[(len(there) - 1) // 2 : len(there) // 2 + 1],
+        "min": there[:1],
+        "quantile": there[taken - 1 : taken],
+        "tail": there[:taken] if direction > 0 else there[-taken:],
+    }[kind]
+    if endless := [value for value in chosen if math.isinf(value)]:
+        return endless[0]
+    return sum(map(Fraction, chosen), Fraction(0)) / (1 if kind == "mean" and is_sum else len(chosen))
 
 
 # Resamples

@@ -24,7 +24,8 @@ class Option:
 
     help: str
     kind: str
-    """choice, flag, number, whole (number), size (a whole number or a file), file, text or pairs (name=value)."""
+    """choice, flag, number, whole (number), size (a whole number or a file), file, text, several (texts) or pairs
+    (name=value)."""
     choices: tuple[str, ...] = ()
     elsewhere: Mapping[str, str] = field(default_factory=dict)
     """Values that only some commands accept, with the remedy that the other commands name."""

@@ -206,7 +206,7 @@ class Sources:
         default=None,
         metadata=option(
             "Names of columns in Parquet and CSV, if they are unusual. The roles are query, document, score, rank, "
-            "grade, run and provider.",
+            "grade, run, provider and group.",
             "pairs",
             metavar="ROLE=NAME,...",
             example="query=user,document=movie",
@@ -273,6 +273,58 @@ class Resampling:
             raise UsageError(f"bootstrap is {self.bootstrap}, but must be a whole number from 1 to {MOST_BOOTSTRAPS}")
         if not (self.seed >= 0 and self.seed % 1 == 0):
             raise UsageError(f"seed is {self.seed}, but must be a whole number of at least 0")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aggregation:
+    """How the values of many queries become one number.
+
+    >>> Aggregation(over="median").over
+    ('median',)
+    >>> Aggregation(min_queries=0)
+    Traceback (most recent call last):
+    lexirecall.errors.UsageError: min_queries is 0, but must be a whole number of at least 1
+    """
+
+    over: tuple[str, ...] = field(
+        default=(),
+        metadata=option(
+            "What to print instead of the mean over queries: median, min (the lowest value), quantile:Q (such as "
+            "quantile:0.9), tail:Q (the mean of the worst share Q of the queries), or mean. Can be repeated.",
+            "several",
+            metavar="mean|median|min|quantile:Q|tail:Q",
+        ),
+    )
+    """In Python also one text; none of them means the mean."""
+    by: Any = field(
+        default=None,
+        metadata=option(
+            "Also print the numbers of each group of queries, the worst group first: a file with lines `query group`.",
+            "file",
+            metavar="FILE",
+        ),
+    )
+    """A file, {query: group}, a table, or the name of a column in frames of judgments."""
+    min_queries: int = field(
+        default=5,
+        metadata=option(
+            "Fewest queries of a group, or of a provider, that is shown. Smaller ones are counted, not shown.",
+            "whole",
+            least=1,
+            metavar="N",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        over = (self.over,) if isinstance(self.over, str) else tuple(self.over or ())
+        object.__setattr__(self, "over", over)
+        if not (self.min_queries >= 1 and self.min_queries % 1 == 0):
+            raise UsageError(f"min_queries is {self.min_queries}, but must be a whole number of at least 1")
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether anything but the mean over all queries is asked for."""
+        return bool(self.over) or self.by is not None
 
 
 READING = (Conventions, Sources)

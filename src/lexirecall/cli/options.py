@@ -96,6 +96,7 @@ def _keywords(field: "Field[Any]", found: Option) -> dict[str, Any]:
         "size": {"callback": _number_or_file},
         "file": {},
         "text": {},
+        "several": {"multiple": True},
         "pairs": {"multiple": True, "callback": partial(_pairs, found)},
     }
     return kinds[found.kind]

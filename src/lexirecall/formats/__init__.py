@@ -18,11 +18,12 @@ from lexirecall.errors import DataError, UsageError, listed
 from lexirecall.fields import taken, takes
 from lexirecall.formats.columns import Given, check_given
 from lexirecall.formats.forms import read_form
-from lexirecall.formats.frames import Frame, is_frame, library_of
+from lexirecall.formats.frames import Frame, is_frame, library_of, names_in
 from lexirecall.formats.kinds import Input, kind_of, read_input
 from lexirecall.formats.memory import checked_size
 from lexirecall.formats.naming import NamedRun, Run, Runs, check_names, count_runs, name_runs, single
 from lexirecall.formats.source import Source
+from lexirecall.groups import Groups
 from lexirecall.judgments import IntArray, Judgments
 from lexirecall.manifest import READING, Conventions, Sources
 from lexirecall.positions import Positions, SystemPositions
@@ -34,6 +35,7 @@ __all__ = [
     "CorpusSize",
     "Frame",
     "Given",
+    "GroupMap",
     "ProviderMap",
     "Qrels",
     "Run",
@@ -42,6 +44,7 @@ __all__ = [
     "check_reader",
     "corpus_sizes",
     "count_runs",
+    "load_groups",
     "load_judgments",
     "load_pairs",
     "nothing_in_common",
@@ -50,6 +53,7 @@ __all__ = [
 
 Qrels = str | os.PathLike[str] | Mapping[Any, Mapping[Any, Any]] | Judgments | Frame
 CorpusSize = int | str | os.PathLike[str] | Mapping[Any, int] | None
+GroupMap = str | os.PathLike[str] | Mapping[Any, Any] | Frame
 ProviderMap = str | os.PathLike[str] | Mapping[Any, Any] | Frame | None
 
 
@@ -121,6 +125,20 @@ def load_pairs(providers: ProviderMap, columns: Given = None) -> tuple[list[tupl
     """
     with _read(Input(providers, "providers", columns)) as (pairs, name):
         return list(pairs), name
+
+
+def load_groups(by: GroupMap, requests: Sequence[str], columns: Given = None, *, qrels: Qrels | None = None) -> Groups:
+    """Take the groups of judged queries in any of their forms, or from the column of this name in frames of judgments.
+
+    >>> load_groups({"q1": "easy", "q2": "hard"}, ["q1", "q2"]).names
+    ('easy', 'hard')
+    """
+    given = Input(by, "groups", columns)
+    if isinstance(by, str) and is_frame(qrels) and by in names_in(qrels):
+        own = {role.replace("qrels.", "groups."): name for role, name in (columns or {}).items()}
+        given = Input(qrels, "groups", {**own, "groups.group": by}, "qrels")
+    with _read(given) as (group_of, name):
+        return Groups.from_map(group_of, requests, name=name)
 
 
 def _origin_of(qrels: Qrels, named: list[NamedRun]) -> str:

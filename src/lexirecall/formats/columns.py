@@ -51,6 +51,7 @@ USUAL = {
     "grade": ("relevance", "rel", "label", "rating", "grade", "score"),  # the last is what BEIR calls grades
     "system": ("run", "system", "run_id", "system_id"),
     "provider": ("provider", "provider_id"),
+    "group": ("group", "group_id"),
 }
 """The usual names of a column of each role; the first one present counts."""
 
@@ -60,8 +61,15 @@ ROLES_OF = {
     "run": ("request", "item", "score", "rank", "system"),
     "qrels": ("request", "item", "grade"),
     "providers": ("item", "provider"),
+    "groups": ("request", "group"),
 }
-_NEEDED = {"run": ("request", "item"), "qrels": ("request", "item"), "providers": ("item", "provider")}
+_NEEDED = {
+    "run": ("request", "item"),
+    "qrels": ("request", "item"),
+    "providers": ("item", "provider"),
+    "groups": ("request", "group"),
+}
+_ALSO = {"groups": {"request": ("query",)}}  # elsewhere that column holds the words of a query
 
 Given = Mapping[str, str] | None
 
@@ -77,17 +85,20 @@ class Columns:
     grade: str | None = None
     system: str | None = None
     provider: str | None = None
+    group: str | None = None
     is_score_graded: bool = False
     """Whether grades were found under the name of scores; then only whole numbers are taken for grades."""
 
     def roles(self, kind: str) -> dict[str, str | None]:
-        """Return the column of each role that a `run`, `qrels` or `providers` need; a run has scores, or else ranks.
+        """Return the column of each role that a kind of input needs; a run has scores, or else ranks.
 
         >>> Columns(request="qid", item="docno", rank="rank").roles("run")
         {'system': None, 'request': 'qid', 'item': 'docno', 'rank': 'rank'}
         """
         if kind == "providers":
             return {"item": self.item, "provider": self.provider}
+        if kind == "groups":
+            return {"request": self.request, "group": self.group}
         ids: dict[str, str | None] = {"request": self.request, "item": self.item}
         if kind == "qrels":
             return {**ids, "grade": self.grade}
@@ -100,7 +111,7 @@ class Columns:
 
 
 def find_columns(names: Sequence[str], kind: str, given: Given = None, *, source: str) -> Columns:
-    """Find the columns of a `run`, of `qrels` or of `providers` among the names that a table has.
+    """Find the columns of a `run`, `qrels`, `providers` or `groups` among the names that a table has.
 
     >>> find_columns(["qid", "docid", "docno", "score", "rank"], "run", source="bm25").item
     'docno'
@@ -113,7 +124,7 @@ def find_columns(names: Sequence[str], kind: str, given: Given = None, *, source
         wanted = _given(given, kind, role)
         if wanted is not None and wanted not in names:
             raise FormatError(source, None, f"the table has no column {wanted!r}", remedy=_there_are(names, wanted))
-        found[role] = wanted or _usual(names, role, source)
+        found[role] = wanted or _usual(names, role, source, _ALSO.get(kind, {}).get(role, ()))
     if missing := [role for role in _NEEDED[kind] if found[role] is None]:
         raise _not_found(names, missing, source)
     if kind == "run" and found["score"] is None and found["rank"] is None:
@@ -140,13 +151,14 @@ def check_one_system(column: str, number: int, source: str) -> None:
 
 
 def has_usual_columns(names: Sequence[str]) -> bool:
-    """Tell whether these look like the header of a table: columns of requests or providers, and of items.
+    """Tell whether these look like the header of a table: requests or providers, and items; or requests and groups.
 
     >>> has_usual_columns(["query-id", "corpus-id", "score"]), has_usual_columns(["301", "Q0", "FR94-1", "1"])
     (True, False)
     """
     has_owner = any(_usual(names, role) is not None for role in ("request", "provider"))
-    return has_owner and _usual(names, "item") is not None
+    has_groups = _usual(names, "group") is not None and _usual(names, "request", also=("query",)) is not None
+    return has_groups or (has_owner and _usual(names, "item") is not None)
 
 
 NO_GRADES = "the column 'score' holds fractions, which look like the scores of a run, not like grades"
@@ -163,12 +175,12 @@ def check_given(given: Given) -> None:
         )
 
 
-def _usual(names: Sequence[str], role: str, source: str = "") -> str | None:
+def _usual(names: Sequence[str], role: str, source: str = "", also: Sequence[str] = ()) -> str | None:
     """Return the column that has a usual name of a role; with a source, raise if several could be meant."""
     by_spelling: dict[str, list[str]] = {}
     for name in names:
         by_spelling.setdefault(_spelling(name), []).append(name)
-    present = [name for name in USUAL[role] if name in by_spelling]
+    present = [name for name in (*USUAL[role], *also) if name in by_spelling]
     if not present:
         return None
     things = [name for name in present if name.replace("_", "")[:-2] in _THINGS]

@@ -78,6 +78,19 @@ def library_of(frame: Frame) -> str:
     return str(nw.from_native(native).implementation.name).lower()
 
 
+def names_in(frame: Frame) -> tuple[str, ...]:
+    """Return the names of the columns of a frame.
+
+    >>> import polars
+    >>> names_in(polars.LazyFrame({"qid": [1], "type": ["easy"]}))
+    ('qid', 'type')
+    """
+    import narwhals as nw
+
+    native: Any = frame
+    return tuple(map(str, nw.from_native(native).collect_schema().names()))
+
+
 @dataclass(frozen=True, slots=True)
 class RoleTable:
     """A frame in memory with the columns that are needed of it, and what messages call it."""
@@ -268,7 +281,7 @@ def _plain(series: Any) -> Any:
 
 
 def open_frame(frame: Frame, kind: str, given: Given = None, *, name: str) -> RoleTable:
-    """Take from a frame the columns that a `run`, `qrels` or `providers` need; a lazy one is collected."""
+    """Take from a frame the columns that a `run`, `qrels`, `providers` or `groups` need; a lazy one is collected."""
     import narwhals as nw
 
     try:

@@ -1,7 +1,7 @@
 """Kinds: what an input is, and what reads it in each role that it can serve.
 
-Belongs here: the one table of what judgments, runs, providers and corpus sizes may be given as. Not here: what lines,
-keys and rows mean (trec, memory, rows, labels), what runs are called (naming).
+Belongs here: the one table of what judgments, runs, providers, groups and corpus sizes may be given as. Not here: what
+lines, keys and rows mean (trec, memory, rows, labels, grouping), what runs are called (naming).
 
 A new format is one row: how to recognize it, how to open it and, for each role, what reads it. The first row that
 knows an input counts. Files are known by their content; a file that is none of the others is text.
@@ -20,6 +20,7 @@ from lexirecall.formats.columns import Given
 from lexirecall.formats.folders import PARQUET, files_of
 from lexirecall.formats.forms import MappingRun, TableRun, TextRun
 from lexirecall.formats.frames import is_frame, open_frame
+from lexirecall.formats.grouping import groups_from_mapping, groups_from_table, read_groups
 from lexirecall.formats.labels import judgments_from_table, pairs_from_table
 from lexirecall.formats.memory import (
     is_json,
@@ -42,7 +43,7 @@ class Input:
 
     value: Any
     role: str
-    """Whether it holds `qrels`, a `run`, `providers` or `corpus_size`."""
+    """Whether it holds `qrels`, a `run`, `providers`, `groups` or `corpus_size`."""
     columns: Given = None
     system: str = ""
     """The name of a run that does not name itself."""
@@ -56,7 +57,7 @@ class Input:
 
 
 Readers = Mapping[str, Callable[[Any, Input], Any]]
-"""By role, what turns an opened input into judgments, a form of runs, pairs or sizes."""
+"""By role, what turns an opened input into judgments, a form of runs, pairs, groups or sizes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,16 +98,19 @@ _MAPPING: Readers = {
     "qrels": lambda content, given: judgments_from_mapping(content, given.name),
     "run": lambda content, given: MappingRun(content, given.system, given.name),
     "providers": lambda content, given: pairs_from_mapping(content, given.name),
+    "groups": lambda content, given: groups_from_mapping(content, given.name),
 }
 _TABLE: Readers = {
     "qrels": lambda table, _: judgments_from_table(table),
     "run": lambda table, given: TableRun(table, given.system, given.is_given),
     "providers": lambda table, _: pairs_from_table(table),
+    "groups": lambda table, _: groups_from_table(table),
 }
 _TEXT: Readers = {
     "qrels": lambda source, _: read_qrels_native(source) if reader_in_use() == "native" else read_qrels(source),
     "run": lambda source, given: TextRun(source, given.system),
     "providers": lambda source, _: read_providers(source),
+    "groups": lambda source, _: read_groups(source),
     "corpus_size": lambda source, _: read_sizes(source),
 }
 

@@ -28,7 +28,8 @@ QRELS_SHAPE = "judgments are {query: {document: grade}}"
 PROVIDERS_SHAPE = "a map of providers is {document: name} or {document: [name, ...]}"
 ID_SHAPE = 'ids are text or whole numbers, such as "FR94-1" or 17'
 RUN_SHAPE = "a run is {query: {document: score}} or, without scores, {query: [document, ...]}"
-_SHAPES = {"qrels": QRELS_SHAPE, "run": RUN_SHAPE, "providers": PROVIDERS_SHAPE}
+GROUPS_SHAPE = "groups are {query: group}"
+_SHAPES = {"qrels": QRELS_SHAPE, "run": RUN_SHAPE, "providers": PROVIDERS_SHAPE, "groups": GROUPS_SHAPE}
 
 
 def is_json(source: Source) -> bool:

@@ -29,10 +29,11 @@ WORDS = {
     "rank": "rank",
     "grade": "grade",
     "provider": "provider",
+    "group": "group",
 }
 """What messages call the value of each role."""
 
-IDS = ("request", "item", "system", "provider")
+IDS = ("request", "item", "system", "provider", "group")
 ID_REMEDY = "ids are text or whole numbers; convert the column, or leave such rows out"
 MISSING_REMEDY = "leave such rows out, or fill them in"
 PROVIDER_REMEDY = "leave out documents without a provider"

@@ -82,19 +82,44 @@ def bootstrap_means(
     >>> resampled.lows.round(4).tolist(), resampled.highs.round(4).tolist()
     ([[0.2333]], [[0.8]])
     """
+    num_systems, _, num_measures = values.shape
+    sums = np.tile(np.zeros(num_measures, bool) if is_sum is None else is_sum, num_systems)
+    return bootstrap_columns(
+        values,
+        lambda cells, part: resampled_means(cells, sums[part]),
+        num_resamples=num_resamples,
+        seed=seed,
+        alpha=alpha,
+        show_progress=show_progress,
+    )
+
+
+def bootstrap_columns(
+    values: FloatArray,
+    of_columns: Callable[[FloatArray, slice], Resampled],
+    *,
+    num_resamples: int,
+    seed: int,
+    alpha: float,
+    show_progress: bool | None,
+) -> ResampledMeans:
+    """Return the percentile interval of what becomes of each column of values, [S, Q, M], in resamples of the queries.
+
+    `of_columns` is given some of the S · M columns, [Q, C], and which those are.
+    """
     check_resamples(num_resamples, alpha)
     check_count("seed", seed, 0)
     num_systems, _, num_measures = values.shape
     counting = values[:, ~np.isnan(values).all(axis=(0, 2))].transpose(1, 0, 2)
     cells = counting.reshape(len(counting), num_systems * num_measures)
-    sums = np.tile(np.zeros(num_measures, bool) if is_sum is None else is_sum, num_systems)
-    lows, highs, left_out = np.full(len(sums), np.nan), np.full(len(sums), np.nan), np.zeros(len(sums), np.int64)
+    number = cells.shape[1]
+    lows, highs, left_out = np.full(number, np.nan), np.full(number, np.nan), np.zeros(number, np.int64)
     width = max(1, _KEPT // num_resamples)
-    parts = [slice(start, start + width) for start in range(0, len(sums), width)] if len(cells) else []
+    parts = [slice(start, start + width) for start in range(0, number, width)] if len(cells) else []
     with Progress("resampling", num_resamples * len(parts), shown=show_progress) as progress:
         for part in parts:
-            means = _means(cells[:, part], sums[part])
-            resampled = _collected(means, resampled_counts(len(cells), num_resamples, seed), progress)
+            resampled_of = of_columns(cells[:, part], part)
+            resampled = _collected(resampled_of, resampled_counts(len(cells), num_resamples, seed), progress)
             lows[part], highs[part] = percentile_interval(resampled, alpha)
             left_out[part] = np.isnan(resampled).sum(axis=1)
     shape = num_systems, num_measures
@@ -245,7 +270,7 @@ def _collected(resampled: Resampled, blocks: Iterator[FloatArray], progress: Pro
     return np.concatenate(collected, axis=1)
 
 
-def _means(values: FloatArray, is_sum: BoolArray) -> Resampled:
+def resampled_means(values: FloatArray, is_sum: BoolArray) -> Resampled:
     """Return what gives the mean, or the sum, of each column of values, [Q, C], in each resample; nan without any."""
     is_defined = ~np.isnan(values)
     terms = np.where(is_defined, values, 0.0)
@@ -287,7 +312,7 @@ def _resampled_winrate(pairs: Pairs) -> tuple[Resampled, float]:
     """Resample the win rates, which are 1/2 without a request."""
     every = blocks_of_requests(len(pairs.systems), np.ones(len(pairs.requests), np.int64))
     rates = win_rates(((requests, pairs.values[:, :, requests]) for requests in every), pairs.taking_part).T
-    means = _means(rates, np.zeros(len(pairs.systems), bool))
+    means = resampled_means(rates, np.zeros(len(pairs.systems), bool))
     return lambda counts: np.nan_to_num(means(counts), nan=0.5), TOLERANCE
 
 

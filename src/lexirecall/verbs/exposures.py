@@ -13,7 +13,7 @@ import numpy as np
 
 from lexirecall.errors import UsageError, counted, listed
 from lexirecall.judgments import BoolArray
-from lexirecall.manifest import Manifest, Note, Policies, Resampling
+from lexirecall.manifest import Aggregation, Manifest, Note, Policies, Resampling
 from lexirecall.measures import Measure
 from lexirecall.measures.providers import ProviderExposure, shares_of_providers
 from lexirecall.positions import Positions
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 COLUMNS = ("run", "provider", "exposure", "merit", "ratio", "queries")
 RATIO_ENDS = ("ratio_low", "ratio_high")
 """The columns of the interval of a ratio."""
-MIN_QUERIES = 5
+MIN_QUERIES = Aggregation().min_queries
 """Providers with fewer queries are not shown: one lucky or unlucky ranking would make them first or last."""
 
 
@@ -55,8 +55,7 @@ class Exposures(Convertible):
         """Return the exposures that were added up together with means; raise if there are none."""
         if averages.exposures is None:
             raise _no_exposures(averages.manifest.conventions)
-        if not (min_queries >= 1 and min_queries % 1 == 0):
-            raise UsageError(f"min_queries is {min_queries}, but must be a whole number of at least 1")
+        Aggregation(min_queries=min_queries)  # raises if it is not a number of queries
         audit, rows = averages.exposures, overall_rows(averages.measures)
         kept = [note for note in averages.notes if note.kind != "worst-off provider"]  # the table shows it
         own = [*_on_measures(rows), *_not_shown(audit, min_queries), *_without_ratio(audit, min_queries)]
@@ -184,9 +183,7 @@ class Exposures(Convertible):
 
 
 def _extended(manifest: Manifest, conventions: dict[str, Any], notes: list[Note]) -> Manifest:
-    return replace(
-        manifest, conventions={**manifest.conventions, **conventions}, notes=(*manifest.notes, *notes)
-    )
+    return replace(manifest, conventions={**manifest.conventions, **conventions}, notes=(*manifest.notes, *notes))
 
 
 def _no_exposures(conventions: Any) -> UsageError:

@@ -1,0 +1,161 @@
+"""What the values of many queries become as one number: by its definition, in any order, and in resamples."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import naive
+from lexirecall.errors import UsageError
+from lexirecall.statistics.over import Over, bootstrap_over, over_queries
+from strategies import quick
+from test_bootstrap import draws
+
+NAMES = ("mean", "median", "min", "quantile:0.5", "quantile:0.07", "quantile:1", "tail:0.1", "tail:0.35", "tail:1")
+VALUES = (0.0, 0.1, 0.2, 0.3, 1 / 3, 0.7, 1.0, 17.0, math.inf, math.nan)
+names = st.sampled_from(NAMES)
+lists = st.lists(st.sampled_from(VALUES), min_size=1, max_size=12)
+
+
+def directed(values: list[float], direction: int) -> list[float]:
+    """Return values that are infinite where that is worst."""
+    return [-value if math.isinf(value) and direction > 0 else value for value in values]
+
+
+def same(found: float, expected: Fraction | float) -> bool:
+    """Tell whether a number is the float nearest to the exact one."""
+    if isinstance(expected, float):
+        return found == expected or (math.isnan(found) and math.isnan(expected))
+    return math.isclose(found, float(expected), rel_tol=3e-16)
+
+
+def of(name: str, values: list[float], direction: int = 1, *, is_sum: bool = False) -> float:
+    table = np.array(values, float).reshape(1, len(values), 1)
+    made = over_queries(table, Over.parse(name), directions=np.array([direction]), is_sum=np.array([is_sum]))
+    return float(made.item())
+
+
+# Numbers
+
+
+@given(lists, names, st.sampled_from([1, -1]), st.booleans())
+@example([math.nan], "tail:0.1", 1, False)
+@example([math.inf, 1.0], "median", -1, False)
+@quick(200)
+def test_a_number_is_that_of_its_definition(values: list[float], name: str, direction: int, is_sum: bool) -> None:
+    values = directed(values, direction)
+    assert same(of(name, values, direction, is_sum=is_sum), naive.over_queries(name, values, direction, is_sum=is_sum))
+
+
+@given(lists, names, st.randoms())
+@quick(50)
+def test_a_number_does_not_depend_on_the_order_of_queries(values: list[float], name: str, draw: object) -> None:
+    shuffled = sorted(values, key=lambda _: draw.random())  # type: ignore[attr-defined]
+    assert same(of(name, values, -1), of(name, shuffled, -1))
+
+
+@given(lists, names)
+@quick(50)
+def test_runs_and_measures_do_not_touch_each_other(values: list[float], name: str) -> None:
+    other = [1.0 - i for i in range(len(values))]
+    table = np.array([[values, other], [other, values]], float).transpose(0, 2, 1)
+    made = over_queries(table, Over.parse(name), directions=np.array([-1, 1]))
+    expected = [[of(name, values, -1), of(name, other)], [of(name, other, -1), of(name, values)]]
+    np.testing.assert_array_equal(made, expected)
+
+
+def test_the_share_is_taken_in_exact_decimals() -> None:
+    values = [float(i) for i in range(1, 101)]
+    assert of("quantile:0.07", values) == 7.0  # ceil(0.07 * 100) is 8 in floats
+    assert of("tail:0.07", values) == 4.0
+    assert of("tail:0.07", values, -1) == 97.0
+
+
+def test_the_worst_of_a_measure_where_lower_is_better_are_the_highest() -> None:
+    assert of("tail:0.5", [1.0, 2.0, 10.0, 20.0], -1) == 15.0
+    assert of("min", [1.0, 2.0, 10.0, 20.0], -1) == 1.0  # the least, literally
+
+
+def test_a_query_that_was_never_whole_counts_as_deepest() -> None:
+    depths = [3.0, math.inf, 5.0, 4.0]
+    assert of("quantile:0.75", depths, -1) == 5.0
+    assert of("quantile:0.8", depths, -1) == math.inf
+    assert of("mean", depths, -1) == 4.0
+    assert of("tail:0.25", depths, -1) == math.inf
+
+
+# Resamples
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(VALUES), min_size=5, max_size=5), min_size=1, max_size=3),
+    st.sampled_from([name for name in NAMES if name != "min"]),
+    st.sampled_from([1, -1]),
+    st.integers(0, 99),
+)
+@quick(60)
+def test_an_interval_is_that_of_the_numbers_in_the_resamples(
+    columns: list[list[float]], name: str, direction: int, seed: int
+) -> None:
+    columns = [directed(column, direction) for column in columns]
+    table = np.array(columns, float).T[None]
+    directions = np.full(len(columns), direction)
+    made = bootstrap_over(table, Over.parse(name), directions=directions, num_resamples=39, seed=seed, alpha=0.1)
+    without = [math.nan if name == "mean" and math.isinf(value) else value for column in columns for value in column]
+    rows = np.array(without).reshape(len(columns), 5)
+    counting = np.flatnonzero(~np.isnan(rows).all(axis=0))
+    for c, column in enumerate(rows[:, counting].tolist()):
+        drawn = draws(len(counting), 39, seed) if len(counting) else []
+        numbers = [naive.over_queries(name, [column[q] for q in each], direction) for each in drawn]
+        ends = naive.percentile_ends([None if math.isnan(n) else n for n in numbers], Fraction(1, 10))
+        low, high = ends or (math.nan, math.nan)
+        assert same(float(made.lows[0, c]), low)
+        assert same(float(made.highs[0, c]), high)
+
+
+def test_the_size_of_a_block_does_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.random.Generator(np.random.PCG64(3)).random((2, 30, 2))
+    made = [bootstrap_over(values, Over.parse("tail:0.3"), num_resamples=99)]
+    monkeypatch.setattr("lexirecall.statistics.bootstrap._BLOCK", 7)
+    made.append(bootstrap_over(values, Over.parse("tail:0.3"), num_resamples=99))
+    np.testing.assert_array_equal(made[0].lows, made[1].lows)
+    np.testing.assert_array_equal(made[0].highs, made[1].highs)
+
+
+def test_a_minimum_is_not_resampled() -> None:
+    with pytest.raises(UsageError, match="resampling is not valid for a minimum"):
+        bootstrap_over(np.zeros((1, 3, 1)), Over.parse("min"), num_resamples=99)
+
+
+# Names
+
+
+@pytest.mark.parametrize("name", [*NAMES, "quantile:.5", "tail:1e-1"])
+def test_a_name_is_printed_as_typed(name: str) -> None:
+    assert str(Over.parse(name)) == name
+
+
+@pytest.mark.parametrize(
+    ("names", "problem"),
+    [
+        (["quantile:2"], "cannot read 'quantile:2' (the share must be above 0 and at most 1)"),
+        (["tail:0"], "cannot read 'tail:0' (the share must be above 0 and at most 1)"),
+        (["tail:nan"], "cannot read 'tail:nan' (the share must be above 0 and at most 1)"),
+        (["tail:-0.1"], "cannot read 'tail:-0.1' (the share must be above 0 and at most 1)"),
+        (["tail:x"], "cannot read 'tail:x' (the share is not a number)"),
+        (["tail:"], "cannot read 'tail:' (the share is not a number)"),
+        (["tail"], "cannot read 'tail' (write tail:0.1, for example)"),
+        (["mean", "worst", "", "median:0.5"], "cannot read 'worst', '', 'median:0.5'"),
+        (["quantile:Q"], "cannot read 'quantile:Q' (the share is not a number)"),
+        (["median", "median"], "'median' is given twice"),
+        (["tail:0.1", "tail:.10"], "'tail:0.1' and 'tail:.10' are the same"),
+    ],
+)
+def test_nonsense_is_refused_all_at_once(names: list[str], problem: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        Over.parse_all(names)
+    assert raised.value.problem == f"over: {problem}"
+    assert raised.value.remedy
