@@ -87,6 +87,13 @@ CASES: dict[str, list[str]] = {
             "--bootstrap 99 --providers owners.tsv -f jsonl", "--bootstrap 99 -f trec", "--bootstrap 38",
             "--bootstrap 0", "--bootstrap 99 --seed -1", "--bootstrap 99 --engine spark")),
         f"eval {TWO} --providers owners.tsv -m WorstProvider -m TSE",
+        *(f"eval {TWO} --providers owners.tsv --show providers {form}" for form in FORMATS),
+        *(f"eval {TWO} {option}" for option in (
+            "--show runs -m AP", "--show providers", "--providers owners.tsv --show providers -q",
+            "--providers owners.tsv --show providers --bootstrap 99 --seed 3 -f jsonl --manifest made.json",
+            "--providers owners.tsv --show providers --bootstrap 99 --digits 2 --sort name",
+            "--providers owners.tsv --show providers --queries intersection -m WorstProviderOverall(e=dcg) -f tsv",
+            "--providers owners.tsv --show providers --ties expected")),
         f"eval {TWO} -m nope -m APP -m P",
         f"eval {TWO} -m nDCG(rel=2) -m AP(rel=3) -m Bpref -m Judged@3 -m LastRel -f tsv -o out.tsv --manifest m.json",
         f"eval {TWO} --no-relevant zero --corpus-size 50 --manifest made.json -o out.txt",
@@ -186,7 +193,8 @@ CASES: dict[str, list[str]] = {
                                                   "demo", "measures", "trec_eval")), "nope", "eval --nope"],
     "spark": [f"eval stars.csv films.csv --engine spark -f jsonl {_TABLES} {more}" for more in (
         "", "--level 4 --manifest made.json", "--no-relevant zero --queries intersection --depth 3 -m AP -m LexiRecall",
-        "-q", "-m nope", "--engine-options threads=1", "--providers owners.tsv -m WorstProvider")] + [
+        "-q", "-m nope", "--engine-options threads=1", "--providers owners.tsv -m WorstProvider",
+        "--providers owners.tsv --show providers", "--providers owners.tsv --show providers --bootstrap 99")] + [
         f"compare stars.csv films.csv --engine spark {_TABLES} {more}" for more in (
         "", "-f jsonl --test sign --baseline b --level 4", "--show pairs --test t --correction bh", "--test hsd",
         "-f pref_eval")] + ["compare qrels.txt a.run b.run --engine spark"],

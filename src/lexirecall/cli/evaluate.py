@@ -1,5 +1,6 @@
 """`lexirecall eval`: a thin shell on `lexirecall.evaluate`."""
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,7 @@ from lexirecall.cli.options import (
 )
 from lexirecall.errors import UsageError
 from lexirecall.fields import names_of, taken
-from lexirecall.manifest import Aggregation, Resampling
+from lexirecall.manifest import Aggregation, Note, Resampling
 
 if TYPE_CHECKING:
     from lexirecall.verbs.exposures import Exposures
@@ -112,9 +113,15 @@ def command(
             scores = laid_out(scores, sort, digits)
             result = scores.render(form, per_query=per_query, bold=is_bold(output), raw=raw)
             record = scores.manifest
-    show_notes(record.notes)
+    show_notes([*record.notes, *_hint(view, options)])
     show_apostrophes([result], form, raw=raw)
     write_all([(output, result), *([(manifest, record.to_json())] if manifest is not None else [])])
+
+
+def _hint(view: str, options: dict[str, Any]) -> Iterator[Note]:
+    """Say how to see more than the worst-off provider."""
+    if view == VIEWS[0] and options["providers"] is not None:
+        yield Note("all providers", "--show providers shows exposure, merit and ratio of every provider")
 
 
 def _check_view(options: dict[str, Any], *unlike: tuple[str, bool]) -> None:

@@ -3,7 +3,7 @@
 Belongs here: tests of pairs (`paired`), corrections for many of them (`corrections`), all pairs at once (`maxt`,
 `hsd`), whether a test can find anything (`attainable`), how much a measure can tell apart (`power`), one order of runs
 (`aggregate`), one number over many queries (`over`), and how much all that depends on which queries there are
-(`bootstrap`). Numbers in, numbers out. Not here: names of runs, and tables.
+(`bootstrap`, `exposures`). Numbers in, numbers out. Not here: names of runs, and tables.
 """
 
 from lexirecall.statistics.aggregate import METHODS, Method, Order, majority, majority_cycles, order_systems
@@ -17,6 +17,7 @@ from lexirecall.statistics.bootstrap import (
 )
 from lexirecall.statistics.corrections import CORRECTIONS, benjamini_hochberg, bonferroni, correct, holm
 from lexirecall.statistics.differences import Differences, Summary
+from lexirecall.statistics.exposures import ResampledExposures, bootstrap_exposures
 from lexirecall.statistics.hsd import HSD, randomized_tukey_hsd, tukey_hsd
 from lexirecall.statistics.maxt import MaxT, max_t
 from lexirecall.statistics.over import Over, bootstrap_over, over_queries
@@ -41,10 +42,10 @@ from lexirecall.statistics.power import (
 
 __all__ = [
     "CORRECTIONS", "HSD", "METHODS", "TESTS", "Attainable", "Differences", "MaxT", "Method", "Order", "Over",
-    "PairedTests", "ResampledMeans", "ResampledOrder", "Summary", "benjamini_hochberg", "bonferroni", "bootstrap_means",
-    "bootstrap_order", "bootstrap_over", "correct", "default_test", "detectable_effects", "detectable_shares",
-    "discriminative_power", "effect_sizes", "holm", "least_attainable", "majority", "majority_cycles", "max_t",
-    "order_systems", "over_queries", "paired_t", "randomization", "randomized_tukey_hsd", "requests_for_effects",
-    "requests_for_preference", "resamples_needed", "share_of_alpha", "sign_test", "significant_ranks", "tukey_hsd",
-    "wilcoxon",
+    "PairedTests", "ResampledExposures", "ResampledMeans", "ResampledOrder", "Summary", "benjamini_hochberg",
+    "bonferroni", "bootstrap_exposures", "bootstrap_means", "bootstrap_order", "bootstrap_over", "correct",
+    "default_test", "detectable_effects", "detectable_shares", "discriminative_power", "effect_sizes", "holm",
+    "least_attainable", "majority", "majority_cycles", "max_t", "order_systems", "over_queries", "paired_t",
+    "randomization", "randomized_tukey_hsd", "requests_for_effects", "requests_for_preference", "resamples_needed",
+    "share_of_alpha", "sign_test", "significant_ranks", "tukey_hsd", "wilcoxon",
 ]  # fmt: skip

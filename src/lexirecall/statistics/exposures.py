@@ -42,7 +42,7 @@ class ResampledExposures:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Pairs:
+class _ByProvider:
     """The pairs of a request and a provider, ordered by provider."""
 
     requests: IntArray
@@ -102,11 +102,11 @@ def bootstrap_exposures(
     return ResampledExposures(lows, highs, ratio_lows, ratio_highs, num_resamples, seed, alpha)
 
 
-def _pairs(shares: Shares, counts: BoolArray) -> _Pairs:
+def _pairs(shares: Shares, counts: BoolArray) -> _ByProvider:
     drawn, requests = np.unique(shares.requests[counts.any(axis=0)]), shares.requests
     _, column = np.unique(shares.providers, return_inverse=True)
     order = np.argsort(column, kind="stable")
-    return _Pairs(
+    return _ByProvider(
         np.searchsorted(drawn, requests[order]),
         offsets_of(np.bincount(column)),
         np.where(counts, shares.exposures, 0.0)[:, order],
@@ -116,7 +116,7 @@ def _pairs(shares: Shares, counts: BoolArray) -> _Pairs:
     )
 
 
-def _numbers(pairs: _Pairs, systems: IntArray, providers: IntArray) -> Resampled:
+def _numbers(pairs: _ByProvider, systems: IntArray, providers: IntArray) -> Resampled:
     """Return what gives the mean exposures and the ratios of some providers in some resamples, [2, cells, B]."""
     from scipy.sparse import csr_array  # not on top: few evaluations resample providers
 

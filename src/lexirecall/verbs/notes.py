@@ -166,7 +166,7 @@ def notes_on_providers(owners: Owners, audits: Sequence[ProviderExposure]) -> It
         runs = listed((_worst_of_run(audit, s) for s in range(len(audit.runs))), most=4)
         parts.append(f"by {row} {runs}" if len(owners.rows) > 1 else runs)
     if parts:
-        text = f"worst-off provider over all queries: {'; '.join(parts)} (eval --show providers shows every provider)"
+        text = f"worst-off provider over all queries: {'; '.join(parts)}"
         yield Note("worst-off provider", text, len(audits[0].runs))
 
 
