@@ -52,13 +52,13 @@ class _ByProvider:
     exposures: FloatArray
     """[S, C], as is what is due; 0 where the request does not count."""
     due: FloatArray
-    counts: FloatArray
+    counts: BoolArray
     num_requests: int
 
     @property
     def has_requests(self) -> BoolArray:
         """Whether a request of the provider counts for the system, [S, P]."""
-        return np.asarray(np.maximum.reduceat(self.counts, self.offsets[:-1], axis=1) > 0)
+        return np.asarray(np.logical_or.reduceat(self.counts, self.offsets[:-1], axis=1))
 
 
 def bootstrap_exposures(
@@ -111,7 +111,7 @@ def _pairs(shares: Shares, counts: BoolArray) -> _ByProvider:
         offsets_of(np.bincount(column)),
         np.where(counts, shares.exposures, 0.0)[:, order],
         np.where(counts, shares.due, 0.0)[:, order],
-        counts[:, order].astype(float),
+        counts[:, order],
         len(drawn),
     )
 
@@ -123,7 +123,7 @@ def _numbers(pairs: _ByProvider, systems: IntArray, providers: IntArray) -> Resa
     at = members(pairs.offsets, providers)
     sizes = np.diff(pairs.offsets)[providers]
     cell = np.repeat(systems, sizes), at
-    used = pairs.counts[cell] > 0  # a request that counts for no system is not drawn, and has no number
+    used = pairs.counts[cell]  # a request that counts for no system is not drawn, and has no number
     requests = pairs.requests[at[used]]
     offsets = offsets_of(np.add.reduceat(used.astype(np.int64), offsets_of(sizes)[:-1]))
     shape = len(systems), pairs.num_requests
@@ -139,9 +139,12 @@ def _numbers(pairs: _ByProvider, systems: IntArray, providers: IntArray) -> Resa
 
     def resampled(counts: FloatArray) -> FloatArray:
         drawn = np.ascontiguousarray(counts.T)
-        sums, shares = (sum(table @ drawn for table in tables) for tables in (exposures, due))
+        made = np.empty((2, len(systems), len(counts)))
+        sums = exposures[0] @ drawn + exposures[1] @ drawn
         with np.errstate(invalid="ignore"):  # 0/0 is nan: without a request, or where nobody has exposure
-            return np.array([sums / (numbers @ drawn), sums / shares])
+            np.divide(sums, numbers @ drawn, out=made[0])
+            np.divide(sums, due[0] @ drawn + due[1] @ drawn, out=made[1])
+        return made
 
     return resampled
 
