@@ -47,7 +47,15 @@ TESTING = (
 )  # fmt: skip
 BOOTSTRAP = ("--bootstrap 99", "--bootstrap 99 --seed 3 --alpha 0.2", "--bootstrap 99 --alpha 0.01")
 FORMATS = tuple(f"-f {form}" for form in tables.FORMATS)
+OVER = (
+    "--over mean", "--over median --over min", "--over quantile:0.5 --over tail:0.25", "--by types.tsv",
+    "--over tail:0.5 --by types.tsv --min-queries 2", "--over quantile:2", "--over tail:0 --over worst",
+    "--over tail:x",
+    "--over min --over min", "--by missing.tsv", "--by sizes.txt --min-queries 1", "--by empty.tsv", "--by a.run",
+    "--by strange.tsv", "--by twice.tsv", "--by types.tsv --min-queries 0",
+)  # fmt: skip
 AP = "-m AP -m LexiRecall -f jsonl"
+_GROUPED = f"eval {TWO} -m AP -m Depth@1 --over mean --over tail:0.5 --by types.tsv --min-queries 2"
 _TABLES = "--columns document=film,grade=stars"
 
 
@@ -93,7 +101,8 @@ CASES: dict[str, list[str]] = {
             "--providers owners.tsv --show providers --bootstrap 99 --seed 3 -f jsonl --manifest made.json",
             "--providers owners.tsv --show providers --bootstrap 99 --digits 2 --sort name",
             "--providers owners.tsv --show providers --queries intersection -m WorstProviderOverall(e=dcg) -f tsv",
-            "--providers owners.tsv --show providers --ties expected")),
+            "--providers owners.tsv --show providers --ties expected",
+            "--providers owners.tsv --show providers --min-queries 1", "--providers owners.tsv --show providers --over min")),
         f"eval {TWO} -m nope -m APP -m P",
         f"eval {TWO} -m nDCG(rel=2) -m AP(rel=3) -m Bpref -m Judged@3 -m LastRel -f tsv -o out.tsv --manifest m.json",
         f"eval {TWO} --no-relevant zero --corpus-size 50 --manifest made.json -o out.txt",
@@ -114,6 +123,13 @@ CASES: dict[str, list[str]] = {
                            "--level 9", "--manifest made.json", "-m nope", "--corpus-size 60 -m LastRel",
                            "--ties expected -m AP", "--imputation optimistic")
         ),
+    ],
+    "over": [
+        *(f"eval {TWO} -m AP -m Depth@1 -m NumRet -m LexiRecall {option}" for option in OVER),
+        *(f"{_GROUPED} {option}" for option in (
+            *FORMATS, "-f trec", "-q", "-q -f jsonl", "--manifest made.json --bootstrap 99 -f jsonl", "--engine spark",
+            "--bootstrap 99 --over min", "--sort AP --digits 2", "--queries intersection", "--no-relevant zero")),
+        f"eval {TWO} -m LexiRecall --by types.tsv --min-queries 2",
     ],
     "compare": [
         f"compare {THREE}",
@@ -227,6 +243,12 @@ def write_collection() -> None:
     Path("extra.run").write_text("".join(line.rstrip() + " more\n" for line in _lines(runs["b"])))
     Path("sizes.txt").write_text("".join(f"{query} {50 + len(grades)}\n" for query, grades in judged.items()))
     Path("owners.tsv").write_text("".join(f"d{i} {('Insel', 'Knopf', 'Reclam')[i % 3]}\n" for i in range(9)))
+    Path("types.tsv").write_text(
+        "".join(f"q{i}\t{('easy', 'hard', 'odd')[i % 3]}\n" for i in (1, 2, 4, 5, 6, 7, 8, 77))
+    )
+    Path("empty.tsv").write_text("")
+    Path("strange.tsv").write_text("301 easy\n302 hard\n")
+    Path("twice.tsv").write_text("q1 easy\nq2 hard\nq1 hard\n")
     Path("odd.txt").write_text("=q 0 +a 1\n=q 0 b 1\n@r 0 c 1\n")
     Path("odd.run").write_text("=q Q0 +a 1 2 t\n=q Q0 x 1 1 t\n@r Q0 c 1 1 t\n")
     Path("even.run").write_text("=q Q0 b 1 2 t\n=q Q0 +a 1 1 t\n@r Q0 x 1 1 t\n")

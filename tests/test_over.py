@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import naive
+from lexirecall import evaluate
 from lexirecall.errors import UsageError
+from lexirecall.results import Scores
 from lexirecall.statistics.over import Over, bootstrap_over, over_queries
 from strategies import quick
 from test_bootstrap import draws
@@ -159,3 +162,132 @@ def test_nonsense_is_refused_all_at_once(names: list[str], problem: str) -> None
         Over.parse_all(names)
     assert raised.value.problem == f"over: {problem}"
     assert raised.value.remedy
+
+
+# Evaluation
+
+MEASURES = ("AP", "R@3", "Depth@1", "LastRel", "SL1", "NumRet", "LexiRecall")
+DEEP = ("Depth@1", "LastRel", "SL1")
+"""Those that are undefined where a document was not retrieved."""
+QRELS = {f"q{i}": {"a": 1, "b": 1} for i in range(1, 11)} | {"q0": {"a": 0}}
+RUNS: dict[str, Any] = {
+    "deep": {q: [f"x{i}" for i in range(int(q[1:]))] + ["a", "b"] for q in QRELS},
+    "flat": {q: ["a", "x", "b"] if q != "q7" else ["a"] for q in QRELS},
+}
+
+
+def value(scores: Scores, run: str, over: str, measure: str) -> float | None:
+    found: dict[str, Any] = scores.to_dict()
+    number: float | None = found[run][over][measure]
+    return number
+
+
+def test_the_mean_is_the_same_whether_it_is_named_or_not() -> None:
+    plain, named = evaluate(QRELS, RUNS, MEASURES), evaluate(QRELS, RUNS, MEASURES, over="mean")
+    assert {run: made["mean"] for run, made in named.to_dict().items()} == plain.to_dict()
+    rows = [{key: cell for key, cell in row.items() if key != "over"} for row in named.rows()]
+    assert rows == list(plain.rows())
+    assert [row["over"] for row in named.rows()] == ["mean"] * len(rows)
+
+
+def test_over_replaces_the_mean_unless_it_is_named_too() -> None:
+    assert evaluate(QRELS, RUNS, ["AP"], over=["min"]).over == ("min",)
+    assert evaluate(QRELS, RUNS, ["AP"], over=["min", "mean"]).over == ("min", "mean")
+    assert evaluate(QRELS, RUNS, ["AP"]).over == ("mean",)
+
+
+@pytest.mark.parametrize("over", ["median", "min", "quantile:0.3", "tail:0.25"])
+@pytest.mark.parametrize("measure", MEASURES)
+def test_a_number_is_made_of_the_values_of_the_queries(over: str, measure: str) -> None:
+    scores = evaluate(QRELS, RUNS, [measure], over=over)
+    for s, run in enumerate(scores.runs):
+        own = [
+            math.inf if math.isnan(v) and measure in DEEP and q != "q0" else v
+            for q, v in zip(scores.queries, scores.values[s, :, 0].tolist(), strict=True)
+        ]
+        expected = naive.over_queries(over, own, scores.measures[0].direction)
+        found = value(scores, run, over, measure)
+        assert same(math.inf if found is None else found, expected)
+
+
+def test_the_depth_at_which_most_queries_are_whole() -> None:
+    shares = ["quantile:0.5", "quantile:0.9", "quantile:0.95"]
+    scores = evaluate(QRELS, RUNS, ["Depth@1"], over=shares)
+    assert [value(scores, "deep", each, "Depth@1") for each in shares] == [7.0, 11.0, 12.0]
+    # nine of ten are whole at 3, and one never is
+    assert [value(scores, "flat", each, "Depth@1") for each in shares] == [3.0, 3.0, None]
+    kinds = {note.kind: note.text for note in scores.notes}
+    assert kinds["infinitely deep"] == (
+        "values that are undefined because a document was not retrieved (Depth@1 1) count as infinitely deep in "
+        "quantile:0.5, quantile:0.9, quantile:0.95"
+    )
+    assert kinds["undefined over queries"].endswith("not retrieved: quantile:0.95 Depth@1 (1)")
+    assert " -" in str(scores)
+    known = evaluate(QRELS, RUNS, ["Depth@1"], over=shares, corpus_size=100)
+    assert value(known, "flat", "quantile:0.95", "Depth@1") == 100.0
+
+
+def test_a_query_that_does_not_count_is_not_infinitely_deep() -> None:
+    runs = {"a": {"q1": ["a", "b"], "q2": ["a", "b"]}, "b": RUNS["flat"]}
+    scores = evaluate(QRELS, runs, ["LastRel"], over="quantile:1", queries="intersection")
+    assert value(scores, "a", "quantile:1", "LastRel") == 2.0  # q3 … are not answered, q0 has nothing relevant
+    scores = evaluate(QRELS, runs, ["LastRel"], over="quantile:1")
+    assert value(scores, "a", "quantile:1", "LastRel") is None
+
+
+def test_win_rates_are_aggregated_like_values() -> None:
+    scores = evaluate(QRELS, RUNS, ["LexiRecall"], over=["mean", "tail:0.2"])
+    own = [v for v in scores.values[0, :, 0].tolist() if not math.isnan(v)]
+    assert value(scores, "deep", "tail:0.2", "LexiRecall") == sum(sorted(own)[:2]) / 2
+
+
+def test_runs_are_sorted_by_what_is_asked_for_first() -> None:
+    qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
+    runs = {"even": {"q1": ["x", "a"], "q2": ["x", "a"]}, "odd": {"q1": ["a"], "q2": ["x", "y", "z", "a"]}}
+    assert evaluate(qrels, runs, ["RR"]).sorted_by("RR").runs == ("odd", "even")
+    ordered = evaluate(qrels, runs, ["RR"], over="min").sorted_by("RR")
+    assert ordered.runs == ("even", "odd")
+    assert [row["run"] for row in ordered.rows()] == ["even", "odd"]
+    assert [row["value"] for row in ordered.rows()] == [0.5, 0.25]
+
+
+def test_intervals_are_those_of_the_numbers() -> None:
+    scores = evaluate(QRELS, RUNS, ["AP"], over=["mean", "tail:0.3", "min"], bootstrap=99, seed=2)
+    plain = evaluate(QRELS, RUNS, ["AP"], bootstrap=99, seed=2)
+    rows = list(scores.rows())
+    ends = [(row["boot_low"], row["boot_high"]) for row in rows]
+    assert ends[:2] == [(row["boot_low"], row["boot_high"]) for row in plain.rows()]
+    made = bootstrap_over(scores.values, Over.parse("tail:0.3"), num_resamples=99, seed=2)
+    assert ends[2:4] == list(zip(made.lows[:, 0].tolist(), made.highs[:, 0].tolist(), strict=True))
+    assert ends[4:] == [(None, None)] * 2
+    assert "resampling is not valid for a minimum" in "".join(note.text for note in scores.notes)
+    assert scores.manifest.conventions["bootstrap"] == 99
+
+
+def test_counts_are_summed_only_by_the_mean() -> None:
+    scores = evaluate(QRELS, RUNS, ["NumRelRet"], over=["mean", "median", "tail:0.1"])
+    assert [value(scores, "flat", over, "NumRelRet") for over in scores.over] == [19.0, 2.0, 1.0]
+
+
+def test_nonsense_is_refused_before_anything_is_read() -> None:
+    with pytest.raises(UsageError, match="cannot read 'worst'"):
+        evaluate("missing.txt", "missing.run", over="worst")
+
+
+def test_trec_lines_have_no_place_for_it() -> None:
+    with pytest.raises(UsageError, match="--over cannot be printed as trec"):
+        evaluate(QRELS, RUNS, ["AP"], over="min").render("trec")
+
+
+def test_frames_say_what_a_number_is_over() -> None:
+    frame = evaluate(QRELS, RUNS, ["AP"], over=["mean", "min"]).to_polars()
+    assert frame.columns == ["run", "over", "measure", "value"]
+    assert frame["over"].to_list() == ["mean", "mean", "min", "min"]
+    per_query = evaluate(QRELS, RUNS, ["AP"], over=["min"]).to_polars(per_query=True)
+    assert per_query.columns == ["run", "query", "measure", "value"]
+
+
+def test_the_manifest_says_what_was_asked_for() -> None:
+    asked = evaluate(QRELS, RUNS, ["AP"], over=["tail:0.10"]).manifest.conventions
+    assert asked["over"] == ["tail:0.10"]
+    assert "over" not in evaluate(QRELS, RUNS, ["AP"]).manifest.conventions

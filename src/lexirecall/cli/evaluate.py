@@ -37,7 +37,7 @@ VIEWS = ("runs", "providers")
 @click.command("eval", cls=Documented)
 @partial(reading_options, without=("engine",))
 @measures_option
-@record_options(Resampling)
+@record_options(Aggregation, Resampling)
 @click.option("-q", "--per-query", is_flag=True, help="Also print the value for each query.")
 @click.option(
     "--show", "view", type=click.Choice(VIEWS), default=VIEWS[0], show_default=True,
@@ -76,16 +76,23 @@ def command(
       lexirecall eval qrels.txt bm25.run -m AP,nDCG@10 -q -f jsonl
       lexirecall eval qrels.txt runs/*.run --sort AP --digits 3 -f latex
       lexirecall eval qrels.txt bm25.run dense.run -m AP --bootstrap 10000 --seed 1
+      lexirecall eval qrels.txt bm25.run dense.run -m R@100 --over mean --over tail:0.1 --by types.tsv
       lexirecall eval qrels.txt runs/*.run -m LastRel -m Depth@0.95 --corpus-size 528155
       lexirecall eval qrels.txt bm25.run --providers publishers.tsv
       lexirecall eval qrels.txt bm25.run --providers publishers.tsv --show providers --bootstrap 10000
       lexirecall eval ratings.parquet knn.parquet --level 4 --columns document=movie,grade=stars
       lexirecall eval qrels.parquet recommendations/ --engine duckdb
     """
-    inputs = [qrels, *runs, options["corpus_size"], options["providers"]]
+    inputs = [qrels, *runs, options["corpus_size"], options["providers"], options["by"]]
     check_files(inputs, ("-o", output), *([("--manifest", manifest)] if manifest is not None else []))
     resampled = options["bootstrap"] is not None
-    check_engine(engine, master, "means", ("-q", per_query), ("-f trec", form == "trec"), ("--bootstrap", resampled))
+    is_over, is_by = bool(options["over"]), options["by"] is not None
+    unlike = (("-q", per_query), ("-f trec", form == "trec"), ("--bootstrap", resampled), ("--over", is_over))
+    check_engine(engine, master, "means", *unlike, ("--by", is_by))
+    if form == "trec" and (is_over or is_by):
+        from lexirecall.verbs.scores import check_trec
+
+        check_trec(is_over, is_by)
     if resampled and form == "trec":
         raise UsageError(
             "--bootstrap does not work with -f trec, which has no place for intervals",
@@ -102,7 +109,7 @@ def command(
         elif engine == "spark":
             from lexirecall.engines.spark_files import evaluate_files
 
-            taken = {name: value for name, value in options.items() if name not in names_of(Resampling)}
+            taken = {name: value for name, value in options.items() if name not in names_of(Resampling, Aggregation)}
             averages = evaluate_files(qrels, list(runs), measures or None, master=master, **taken)
             averages = laid_out(averages, sort, digits)
             result, record = averages.render(form, bold=is_bold(output), raw=raw), averages.manifest

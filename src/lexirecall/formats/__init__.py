@@ -44,6 +44,7 @@ __all__ = [
     "check_reader",
     "corpus_sizes",
     "count_runs",
+    "load_group_map",
     "load_groups",
     "load_judgments",
     "load_pairs",
@@ -127,18 +128,28 @@ def load_pairs(providers: ProviderMap, columns: Given = None) -> tuple[list[tupl
         return list(pairs), name
 
 
-def load_groups(by: GroupMap, requests: Sequence[str], columns: Given = None, *, qrels: Qrels | None = None) -> Groups:
+def load_groups(by: GroupMap, requests: Sequence[str], columns: Given = None, *, qrels: Any = None) -> Groups:
     """Take the groups of judged queries in any of their forms, or from the column of this name in frames of judgments.
 
     >>> load_groups({"q1": "easy", "q2": "hard"}, ["q1", "q2"]).names
     ('easy', 'hard')
+    """
+    group_of, name = load_group_map(by, columns, qrels=qrels)
+    return Groups.from_map(group_of, requests, name=name)
+
+
+def load_group_map(by: GroupMap, columns: Given = None, *, qrels: Any = None) -> tuple[dict[bytes, bytes], str]:
+    """Take the group of each query in any of its forms, and what messages call them.
+
+    >>> load_group_map({"q1": "easy", 7: "hard"})
+    ({b'q1': b'easy', b'7': b'hard'}, 'groups')
     """
     given = Input(by, "groups", columns)
     if isinstance(by, str) and is_frame(qrels) and by in names_in(qrels):
         own = {role.replace("qrels.", "groups."): name for role, name in (columns or {}).items()}
         given = Input(qrels, "groups", {**own, "groups.group": by}, "qrels")
     with _read(given) as (group_of, name):
-        return Groups.from_map(group_of, requests, name=name)
+        return group_of, name
 
 
 def _origin_of(qrels: Qrels, named: list[NamedRun]) -> str:

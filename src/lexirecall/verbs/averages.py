@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from lexirecall.preferences import Preference
 from lexirecall.sums import ExactSums
 from lexirecall.tables import Table, number, render
 from lexirecall.verbs.bootstrapped import ENDS, Bootstrapped
+
+if TYPE_CHECKING:
+    from lexirecall.verbs.breakdown import Breakdown
 
 COLUMNS = ("run", "query", "measure", "value")
 
@@ -52,6 +55,13 @@ class Averages:
     """The intervals of the means, if the queries were resampled."""
     exposures: ProviderExposure | None = None
     """What providers get, if there is a map of them and tied documents have an order."""
+    breakdown: "Breakdown | None" = None
+    """What is shown instead of the means, if other numbers over queries, or groups of them, are asked for."""
+
+    @property
+    def leading(self) -> FloatArray:
+        """The means, or what is asked for first instead of them, [S, M]."""
+        return self.means if self.breakdown is None else self.breakdown.whole.finite(0)
 
     def order_of(self, sort: str) -> IntArray:
         """Return the runs in the order `given`, by `name`, or by one of the measures, the best first.
@@ -66,7 +76,7 @@ class Averages:
         if len(rows) != 1 or rows[0] not in self.measures:
             computed = listed(map(str, self.measures), 20)
             raise UsageError(f"cannot sort by {sort!r}", remedy=f"sort by given, name or a measure: {computed}")
-        return order_by_mean(rows[0], self.means[:, self.measures.index(rows[0])])
+        return order_by_mean(rows[0], self.leading[:, self.measures.index(rows[0])])
 
     def with_digits(self, digits: int) -> "Averages":
         """Return the means with so many decimals in tables."""
@@ -83,6 +93,7 @@ class Averages:
             num_due=self.num_due[order],
             bootstrapped=None if self.bootstrapped is None else self.bootstrapped.in_order(order),
             exposures=None if self.exposures is None else self.exposures.in_order(order),
+            breakdown=None if self.breakdown is None else self.breakdown.in_order(order),
         )
 
     @property
@@ -93,8 +104,12 @@ class Averages:
     def rows(self) -> Iterator[dict[str, Any]]:
         """Give one row for each mean: run, query ("all"), measure, value (None if undefined).
 
-        If the queries were resampled, also boot_low and boot_high.
+        If the queries were resampled, also boot_low and boot_high. Numbers other than the mean have `over`, and with
+        groups each row has `group` (None for all queries) and `queries`, the number of them.
         """
+        if self.breakdown is not None:
+            yield from self.breakdown.rows()
+            return
         for s in range(len(self.runs)):
             yield from self.rows_of_run(s)
 
@@ -111,10 +126,14 @@ class Averages:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the rows."""
+        if self.breakdown is not None:
+            return self.breakdown.columns
         return COLUMNS if self.bootstrapped is None else (*COLUMNS, *ENDS)
 
-    def to_dict(self) -> dict[str, dict[str, float | None]]:
-        """Return {run: {measure: mean}}; None where undefined."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return {run: {measure: mean}}; None where undefined. Groups and other numbers are levels between these."""
+        if self.breakdown is not None:
+            return self.breakdown.to_dict()
         return {run: named(self.measures, means) for run, means in zip(self.runs, self.means, strict=True)}
 
     def table(self) -> Table:
@@ -123,6 +142,8 @@ class Averages:
         A mean over fewer queries than it should have is followed by their number in brackets, and is never the best. If
         the queries were resampled, a mean is followed by its interval.
         """
+        if self.breakdown is not None:
+            return self.breakdown.table(self.digits)
         header = ("run", *headings(self.measures))
         rows = tuple((run, *self._shown(s)) for s, run in enumerate(self.runs))
         best = frozenset((s, c + 1) for s, c in self._best())
@@ -131,6 +152,8 @@ class Averages:
     @property
     def footnote(self) -> str:
         """What is written below a table of the means."""
+        if self.breakdown is not None:
+            return self.breakdown.footnote
         return "; ".join(filter(None, (on_win_rates(self.measures, len(self.runs)), self.on_intervals)))
 
     @property

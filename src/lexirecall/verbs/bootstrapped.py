@@ -1,4 +1,4 @@
-"""Bootstrapped: the intervals of means and win rates when the queries are resampled.
+"""Bootstrapped: the intervals of means, win rates and other numbers when the queries are resampled.
 
 Belongs here: the intervals of an evaluation, and what is said about them. Not here: resampling (statistics.bootstrap),
 the means that they belong to (averages).
@@ -6,7 +6,7 @@ the means that they belong to (averages).
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from lexirecall.manifest import Note, Resampling
 from lexirecall.measures import Measure
 from lexirecall.measures.providers import WORST_PROVIDER_OVERALL
 from lexirecall.names import Evaluable
+
+if TYPE_CHECKING:
+    from lexirecall.statistics.over import Over
 
 ENDS = ("boot_low", "boot_high")
 """The columns of an interval."""
@@ -42,22 +45,25 @@ class Bootstrapped:
         measures: Sequence[Evaluable],
         resampling: Resampling,
         *,
+        over: "Over | None" = None,
         alpha: float = 0.05,
         show_progress: bool | None = False,
     ) -> "Bootstrapped":
-        """Resample the queries of values, [S, Q, M].
+        """Resample the queries of values, [S, Q, M]; of their means if nothing is given that they are `over`.
 
         >>> from lexirecall.measures import AP
         >>> made = Bootstrapped.of(np.array([[[0.1], [0.5], [0.9]]]), [AP], Resampling(bootstrap=99))
         >>> made.footnote
         '[low, high]: 95 % bootstrap interval (99 resamples of the queries, seed 0)'
         """
-        from lexirecall.statistics.bootstrap import bootstrap_means  # not on top: most evaluations do without it
+        from lexirecall.statistics.over import Over, bootstrap_over  # not on top: most evaluations do without it
 
         num_resamples = resampling.bootstrap or 0
         is_left_out = np.array([_is_minimum(row) for row in measures])
-        resampled = bootstrap_means(
+        resampled = bootstrap_over(
             np.where(is_left_out, np.nan, values),
+            over or Over.parse("mean"),
+            directions=np.array([row.direction for row in measures]),
             is_sum=np.array([row.total == "sum" for row in measures]),
             num_resamples=num_resamples,
             seed=resampling.seed,

@@ -3,27 +3,29 @@
 Belongs here: the verb. Not here: its result (scores), formulas (measures), layout (tables).
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from lexirecall.errors import UsageError, listed
 from lexirecall.fields import taken, takes
-from lexirecall.formats import Qrels, Runs
+from lexirecall.formats import Qrels, Runs, load_group_map
+from lexirecall.groups import Groups
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
-from lexirecall.manifest import READING, Note, Policies, Resampling
+from lexirecall.manifest import READING, Aggregation, Note, Policies, Resampling
 from lexirecall.names import Evaluable, Names
 from lexirecall.positions import Positions, Projection
 from lexirecall.preferences import Preference
+from lexirecall.verbs.averages import Averages
 from lexirecall.verbs.bootstrapped import Bootstrapped, check_bootstrap, conventions_of
 from lexirecall.verbs.given import asked_of, positions_of
 from lexirecall.verbs.scores import Scores
 from lexirecall.verbs.tally import Tally
 
 
-@takes(Resampling, Policies, *READING)
+@takes(Resampling, Aggregation, Policies, *READING)
 def evaluate(
     qrels: Qrels | Positions, runs: Runs | None = None, measures: Names | None = None, **options: Any
 ) -> Scores:
@@ -35,7 +37,10 @@ def evaluate(
     command line. `providers` says who provides the documents: a file of lines `document provider`,
     {document: provider} or {document: [provider, …]}. Without `measures`, the default measures of the command line are
     computed. The value of a preference such as LexiRecall is the win rate against the other runs. `bootstrap` is how
-    often to resample the queries, from `seed`, for the 95 % interval of each mean and win rate.
+    often to resample the queries, from `seed`, for the 95 % interval of each mean and win rate. `over` names what is
+    computed instead of the mean over queries: "median", "min", "quantile:0.9", "tail:0.1", or several of these. `by`
+    says which group each query is in: a file of lines `query group`, {query: group}, a table, or the name of a column
+    in a data frame of judgments. The numbers of each group of at least `min_queries` are then given too.
 
     >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
     >>> runs = {"early": {"q1": ["a", "x", "y", "b"], "q2": ["c"]}, "late": {"q1": ["x", "a", "b"], "q2": ["z", "c"]}}
@@ -51,18 +56,25 @@ def evaluate(
     {'run': {'AP': 0.8333333333333333, 'AP(rel=2)': 1.0}}
     """
     policies, resampling = taken(Policies, options), taken(Resampling, options)
+    aggregation = taken(Aggregation, options)
     check_bootstrap(resampling)
+    group_map = read_aggregation(aggregation, qrels, options)
     asked = asked_of(qrels, measures, options)
     positions = positions_of(qrels, runs, asked, options)
     num_systems, ties = positions.shape[0], positions.conventions.ties
     rows, left_out = computable(num_systems, ties, asked, is_default=measures is None)
-    values, num_due = values_of(positions, rows, policies)
-    tally = Tally.of(positions, rows, policies, values, num_due)
+    valued = Valued.of(positions, rows, policies)
+    tally = Tally.of(positions, rows, policies, valued.values, valued.num_due)
     averages = tally.averages(rows, policies, left_out=left_out)
     request_type = positions.judgments.request_type
     origin = None if positions.providers is None else (positions, policies)
-    scores = Scores(averages, positions.requests, values, positions.frame_library, request_type, origin)
-    return with_intervals(scores, resampling, show_progress=options.get("show_progress", False))
+    scores = Scores(averages, positions.requests, valued.values, positions.frame_library, request_type, origin)
+    show_progress = options.get("show_progress", False)
+    if not aggregation.is_asked:
+        return with_intervals(scores, resampling, show_progress=show_progress)
+    groups = None if group_map is None else Groups.from_map(group_map[0], positions.requests, name=group_map[1])
+    averages = with_breakdown(averages, valued, aggregation, groups, resampling, show_progress=show_progress)
+    return replace(scores, averages=averages)
 
 
 def with_intervals(
@@ -80,26 +92,93 @@ def with_intervals(
     return replace(scores, averages=replace(scores.averages, bootstrapped=made, manifest=manifest))
 
 
-def values_of(positions: Positions, measures: Sequence[Evaluable], policies: Policies) -> tuple[FloatArray, IntArray]:
-    """Return the values, [S, Q, M], nan where undefined; and how many requests should have one, [S, M].
+def read_aggregation(
+    asked: Aggregation, qrels: Qrels | Positions, options: Mapping[str, Any]
+) -> tuple[dict[bytes, bytes], str] | None:
+    """Check what values are to be aggregated over, and read the groups if there are any, before anything else."""
+    if asked.over:
+        from lexirecall.statistics.over import Over  # not on top: most evaluations do without it
 
-    Requests may be computed in any portions: those of one do not touch those of another, and the numbers add up.
-    """
-    level, among = policies.level, policies.among(positions.answered)
-    projections = {each: positions.at_level(each) for each in {row.level(level) for row in measures}}
-    values = np.full((*positions.shape, len(measures)), np.nan)
-    num_due = np.zeros((positions.shape[0], len(measures)), np.int64)
-    for c, row in enumerate(measures):
-        projection = projections[row.level(level)]
-        column = _column(row, projection, among)
-        counts_empty = policies.counts_empty(row)
-        has_none = projection.num_relevant == 0
-        if not counts_empty:
-            column[:, has_none] = np.nan
-        due = row.due(positions, level) | (has_none & counts_empty)
-        num_due[:, c] = (~np.isnan(column)).sum(axis=1) if row.sparse else due.sum()
-        values[:, :, c] = column
-    return values, num_due
+        Over.parse_all(asked.over)
+    return None if asked.by is None else load_group_map(asked.by, options.get("columns"), qrels=qrels)
+
+
+def with_breakdown(
+    averages: Averages,
+    valued: "Valued",
+    asked: Aggregation,
+    groups: Groups | None,
+    resampling: Resampling,
+    *,
+    alpha: float = 0.05,
+    show_progress: bool | None = False,
+) -> Averages:
+    """Return averages with the numbers that are asked for instead of the means; the manifest records them."""
+    from lexirecall.verbs.breakdown import breakdown_of  # not on top: most evaluations do without it
+    from lexirecall.verbs.breakdown_notes import recorded
+
+    made = breakdown_of(
+        averages.runs, averages.measures, valued.placed, valued.is_due, asked, groups,
+        resampling=resampling, alpha=alpha, show_progress=show_progress,
+    )  # fmt: skip
+    manifest = recorded(averages.manifest, made, asked)
+    manifest = replace(manifest, conventions={**manifest.conventions, **conventions_of(resampling)})
+    return replace(averages, breakdown=made, manifest=manifest)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Valued:
+    """The values of some requests, which may be computed in any portions: those of one do not touch another."""
+
+    measures: tuple[Evaluable, ...]
+    values: FloatArray
+    """[S, Q, M]; nan where undefined."""
+    is_due: BoolArray
+    """Which values there should be, [S, Q, M]."""
+    among: BoolArray
+    """Which rankings count, [S, Q]."""
+
+    @classmethod
+    def of(cls, positions: Positions, measures: Sequence[Evaluable], policies: Policies) -> "Valued":
+        """Compute them."""
+        level, among = policies.level, policies.among(positions.answered)
+        projections = {each: positions.at_level(each) for each in {row.level(level) for row in measures}}
+        values = np.full((*positions.shape, len(measures)), np.nan)
+        is_due = np.zeros(values.shape, bool)
+        for c, row in enumerate(measures):
+            projection = projections[row.level(level)]
+            column = _column(row, projection, among)
+            counts_empty = policies.counts_empty(row)
+            has_none = projection.num_relevant == 0
+            if not counts_empty:
+                column[:, has_none] = np.nan
+            due = row.due(positions, level) | (has_none & counts_empty)
+            is_due[:, :, c] = ~np.isnan(column) if row.sparse else due
+            values[:, :, c] = column
+        return cls(tuple(measures), values, is_due, among)
+
+    @property
+    def num_due(self) -> IntArray:
+        """How many requests should have a value, [S, M]."""
+        return np.asarray(self.is_due.sum(axis=1))
+
+    @property
+    def placed(self) -> FloatArray:
+        """The values, infinite where they are undefined because an item was not retrieved, [S, Q, M].
+
+        Such a value is worse than every other. Values that nobody expects stay nan.
+        """
+        placed, is_missing = self.values.copy(), np.isnan(self.values) & self.is_due & self.among[:, :, None]
+        for c, row in enumerate(self.measures):
+            if row.corpus == "if missing":
+                placed[is_missing[:, :, c], c] = -row.direction * np.inf
+        return placed
+
+
+def values_of(positions: Positions, measures: Sequence[Evaluable], policies: Policies) -> tuple[FloatArray, IntArray]:
+    """Return the values, [S, Q, M], nan where undefined; and how many requests should have one, [S, M]."""
+    valued = Valued.of(positions, measures, policies)
+    return valued.values, valued.num_due
 
 
 def computable(

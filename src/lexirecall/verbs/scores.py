@@ -5,12 +5,14 @@ Belongs here: means, tables and conversions of values. Not here: how they are co
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lexirecall.errors import UsageError
 from lexirecall.fields import taken, takes
 from lexirecall.formats.idtypes import as_given, column_as_given
+from lexirecall.groups import Groups
 from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.manifest import Manifest, Note, Policies, Resampling
 from lexirecall.names import Evaluable
@@ -21,7 +23,8 @@ from lexirecall.verbs.bootstrapped import ENDS
 from lexirecall.verbs.conversion import ColumnValues, columns_of, to_arrow, to_library, to_pandas, to_polars
 from lexirecall.verbs.exposures import MIN_QUERIES, Exposures
 
-_MEANS = ("run", "measure", "value")
+if TYPE_CHECKING:
+    from lexirecall.verbs.breakdown import Breakdown
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,23 @@ class Scores:
         return self.averages.manifest
 
     @property
+    def over(self) -> tuple[str, ...]:
+        """What the numbers of all queries are: "mean", or what is asked for instead."""
+        breakdown = self.averages.breakdown
+        return ("mean",) if breakdown is None else tuple(map(str, breakdown.overs))
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The groups of queries that are shown, the worst first; none if there are none."""
+        breakdown = self.averages.breakdown
+        return () if breakdown is None else tuple(part.group for part in breakdown.parts if part.group is not None)
+
+    @property
+    def groups_of_queries(self) -> Groups | None:
+        """Which group each query is in, if groups are asked for."""
+        return None if self.averages.breakdown is None else self.averages.breakdown.groups
+
+    @property
     def notes(self) -> tuple[Note, ...]:
         """What a reader of the numbers should know."""
         return self.averages.notes
@@ -87,12 +107,29 @@ class Scores:
     def rows(self, *, per_query: bool = False) -> Iterator[dict[str, Any]]:
         """Give one row for each value: run, query ("all" for the mean), measure, value (None if undefined).
 
-        If the queries were resampled, also boot_low and boot_high, which are None for a single query.
+        If the queries were resampled, also boot_low and boot_high, which are None for a single query. With `over` or
+        groups, the rows of queries come first, and say in which group a query is.
         """
+        if self.averages.breakdown is not None:
+            yield from self._placed_rows() if per_query else ()
+            yield from self.averages.rows()
+            return
         absent = {} if self.averages.bootstrapped is None else dict.fromkeys(ENDS)
         for s in range(len(self.runs)):
             yield from (row | absent for row in self._query_rows(s)) if per_query else ()
             yield from self.averages.rows_of_run(s)
+
+    def _placed_rows(self) -> Iterator[dict[str, Any]]:
+        """Give the rows of queries in the columns that a breakdown has."""
+        breakdown = self.averages.breakdown
+        assert breakdown is not None  # noqa: S101 - callers have seen to it
+        for row, q in self._numbered_rows():
+            yield {**dict.fromkeys(breakdown.columns), **breakdown.said_of_query(q), **row}
+
+    def _numbered_rows(self) -> Iterator[tuple[dict[str, Any], int]]:
+        for s in range(len(self.runs)):
+            numbers = (q for q in range(len(self.queries)) for _ in self.measures)
+            yield from zip(self._query_rows(s), numbers, strict=True)
 
     def _query_rows(self, s: int) -> Iterator[dict[str, Any]]:
         for query, values in zip(self.queries, self.values[s], strict=True):
@@ -109,6 +146,12 @@ class Scores:
         {'bm25': {'RR': 0.5, 'P@1': 0.0}}
         >>> scores.to_dict(per_query=True)
         {'bm25': {'q': {'RR': 0.5, 'P@1': 0.0}}}
+
+        If `over` or groups are asked for, they are levels of their own: {run: {group: {over: {measure: number}}}}. The
+        group of all queries is None.
+
+        >>> evaluate({"q": {"a": 1}}, {"bm25": {"q": ["b", "a"]}}, ["RR"], over=["mean", "min"]).to_dict()
+        {'bm25': {'mean': {'RR': 0.5}, 'min': {'RR': 0.5}}}
         """
         if not per_query:
             return dict(self.averages.to_dict())
@@ -124,16 +167,19 @@ class Scores:
 
     def _columns(self, *, per_query: bool) -> ColumnValues:
         if not per_query:
-            ends = () if self.averages.bootstrapped is None else ENDS
-            return columns_of(self.averages.rows(), (*_MEANS, *ends))
-        columns = columns_of((row for s in range(len(self.runs)) for row in self._query_rows(s)), COLUMNS)
+            return columns_of(self.averages.rows(), [name for name in self.averages.columns if name != "query"])
+        if self.groups_of_queries is None:
+            columns = columns_of((row for s in range(len(self.runs)) for row in self._query_rows(s)), COLUMNS)
+        else:
+            columns = columns_of(self._placed_rows(), ("run", "query", "group", "measure", "value"))
         return {**columns, "query": column_as_given(columns["query"], self.query_type)}
 
     def to_pandas(self, *, per_query: bool = False) -> Any:
         """Return a pandas data frame of means: run, measure, value; or of each query: run, query, measure, value.
 
         With `per_query` there is a row for each query and none for the mean. Means of resampled queries also have the
-        columns boot_low and boot_high. The ids of queries have the type that
+        columns boot_low and boot_high, numbers other than the mean the column over, and groups the columns group and
+        queries, the number of them. The ids of queries have the type that
         they have in the judgments, so that a table of queries or users can be merged; undefined is NaN.
 
         >>> from lexirecall import evaluate
@@ -169,6 +215,8 @@ class Scores:
         """Lay the means out, one row a run; or one row for each query of each run."""
         if not per_query:
             return self.averages.table()
+        if (breakdown := self.averages.breakdown) is not None:
+            return self._table_with(breakdown)
         rows: list[tuple[str, ...]] = []
         for s, run in enumerate(self.runs):
             cells = (numbers(self.measures, values, self.averages.digits) for values in self.values[s])
@@ -176,6 +224,20 @@ class Scores:
             rows.append((run, "all", *self.averages.cells(s)))
         header = ("run", "query", *headings(self.measures))
         return Table(header, tuple(rows), numbers_from=2, footnote=self.averages.footnote)
+
+    def _table_with(self, breakdown: "Breakdown") -> Table:
+        """Lay the values of each query out, and below them the numbers over all queries and over groups."""
+        rows: list[tuple[str, ...]] = []
+        for s, run in enumerate(self.runs):
+            cells = (numbers(self.measures, values, self.averages.digits) for values in self.values[s])
+            for q, own in enumerate(cells):
+                said = breakdown.said_of_query(q)
+                rows.append((run, self.queries[q], *(said[key] or "-" for key in breakdown.keys), *own))
+        rows += [(run, "all", *cells) for run, *cells in breakdown.table_rows(self.averages.digits)]
+        below = breakdown.table()
+        texts = frozenset(c + 1 for c in below.texts)
+        header = ("run", "query", *below.header[1:])
+        return Table(header, tuple(rows), numbers_from=2, texts=texts, footnote=below.footnote)
 
     def render(self, form: str = "table", *, per_query: bool = False, bold: bool = False, raw: bool = False) -> str:
         """Return the result in one of the formats of the command line."""
@@ -206,6 +268,8 @@ class Scores:
 
     def to_trec(self, *, per_query: bool = False) -> str:
         """Return lines as trec_eval prints them: name, query, value; with its names where it has them."""
+        breakdown = self.averages.breakdown
+        check_trec(breakdown is not None and breakdown.says_over, self.groups_of_queries is not None)
         lines = []
         for s, run in enumerate(self.runs):
             if per_query:
@@ -229,6 +293,16 @@ class Scores:
 
     def _repr_html_(self) -> str:
         return self.averages._repr_html_()
+
+
+def check_trec(has_over: bool, has_groups: bool) -> None:
+    """Raise if what is asked for has no place in the lines that trec_eval prints."""
+    names = [name for name, is_asked in (("--over", has_over), ("--by", has_groups)) if is_asked]
+    if names:
+        raise UsageError(
+            f"{' and '.join(names)} cannot be printed as trec: its lines have a place for one number over all queries",
+            remedy="choose another format, such as -f tsv",
+        )
 
 
 def trec_name(measure: Evaluable) -> str:

@@ -1,0 +1,318 @@
+"""Breakdown: the numbers of each run over all queries, and over each group of them.
+
+Belongs here: how values per query become these numbers, which groups are shown and in which order, and their layout.
+Not here: the numbers themselves (statistics.over), the values (evaluate), what is said about them (breakdown_notes).
+
+Whoever has the values can have a breakdown, also where they were computed elsewhere.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from lexirecall.groups import Groups
+from lexirecall.judgments import BoolArray, FloatArray, IntArray
+from lexirecall.manifest import Aggregation, Resampling
+from lexirecall.names import Evaluable
+from lexirecall.preferences import Preference
+from lexirecall.statistics.over import Over, over_queries, overs_of
+from lexirecall.tables import Table, number
+from lexirecall.verbs.averages import defined, headings, named, on_win_rates, with_interval
+from lexirecall.verbs.bootstrapped import ENDS, Bootstrapped
+
+EVERY = "all queries"
+"""What a table calls them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """The numbers of all queries, or of those in one group: O ways of aggregating × S runs × M measures."""
+
+    group: str | None
+    """None for all queries."""
+    num_queries: int
+    """How many of them count, for any run and measure."""
+    numbers: FloatArray
+    """[O, S, M]; nan where there is no value, infinite where it falls on a document that was not retrieved."""
+    counts: IntArray
+    """How many queries have a place in each number, [O, S, M]."""
+    num_due: IntArray
+    """How many should have one, [S, M]."""
+    bootstrapped: tuple[Bootstrapped | None, ...]
+    """The intervals of each way of aggregating, [O]; None where there are none."""
+
+    def in_order(self, order: IntArray) -> "Part":
+        """Return the numbers with the runs in another order."""
+        made = tuple(None if each is None else each.in_order(order) for each in self.bootstrapped)
+        numbers, counts = self.numbers[:, order], self.counts[:, order]
+        return replace(self, numbers=numbers, counts=counts, num_due=self.num_due[order], bootstrapped=made)
+
+    def finite(self, o: int) -> FloatArray:
+        """Return the numbers of one way of aggregating, [S, M]; nan where undefined."""
+        return np.where(np.isfinite(self.numbers[o]), self.numbers[o], np.nan)
+
+    def ends(self, o: int) -> tuple[FloatArray, FloatArray]:
+        """Return where the intervals of one way of aggregating begin and end, [S, M]; nan without an end."""
+        if (made := self.bootstrapped[o]) is None:
+            nowhere = np.full(self.num_due.shape, np.nan)
+            return nowhere, nowhere
+        return np.where(np.isfinite(made.lows), made.lows, np.nan), np.where(
+            np.isfinite(made.highs), made.highs, np.nan
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Breakdown:
+    """The numbers of S runs × M measures, over all queries and then over each group, the worst group first."""
+
+    runs: tuple[str, ...]
+    measures: tuple[Evaluable, ...]
+    overs: tuple[Over, ...]
+    parts: tuple[Part, ...]
+    """All queries first."""
+    says_over: bool = True
+    """Whether rows say what they are over: not if only groups are asked for."""
+    groups: Groups | None = None
+    is_resampled: bool = False
+    withheld: tuple[tuple[str, int], ...] = ()
+    """Groups that are too small to be shown, with the number of their queries."""
+    num_without: int = 0
+    """Queries that count and have no group."""
+    endless: tuple[tuple[str, int], ...] = ()
+    """Measures with values that count as infinitely deep, and how many."""
+
+    @property
+    def whole(self) -> Part:
+        """The numbers of all queries."""
+        return self.parts[0]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns that say what a number is over."""
+        return (*(("group", "queries") if self.groups is not None else ()), *(("over",) if self.says_over else ()))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the rows."""
+        return ("run", "query", *self.keys, "measure", "value", *(ENDS if self.is_resampled else ()))
+
+    def in_order(self, order: IntArray) -> "Breakdown":
+        """Return the numbers with the runs in another order."""
+        runs = tuple(self.runs[s] for s in order.tolist())
+        return replace(self, runs=runs, parts=tuple(part.in_order(order) for part in self.parts))
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Give one row for each number: run, query ("all"), what it is over, measure, value (None if undefined)."""
+        for part, o, s in self._cells():
+            lows, highs = part.ends(o)
+            ends = zip(lows[s].tolist(), highs[s].tolist(), strict=True)
+            values = named(self.measures, part.finite(o)[s])
+            for (measure, value), pair in zip(values.items(), ends, strict=True):
+                more = dict(zip(ENDS, map(defined, pair), strict=True)) if self.is_resampled else {}
+                yield {
+                    "run": self.runs[s], "query": "all", **self._said_of(part, o), "measure": measure, "value": value,
+                } | more  # fmt: skip
+
+    def said_of_query(self, q: int) -> dict[str, Any]:
+        """Return what the row of one query says in the columns of `keys`: its group, if it has one."""
+        group = None if self.groups is None else self.groups.name_of(q)
+        return {**dict.fromkeys(self.keys), **({"group": group} if self.groups is not None else {})}
+
+    def _said_of(self, part: Part, o: int) -> dict[str, Any]:
+        said = {"group": part.group, "queries": part.num_queries, "over": str(self.overs[o])}
+        return {key: said[key] for key in self.keys}
+
+    def _cells(self) -> Iterator[tuple[Part, int, int]]:
+        """Give where the rows are, in their order: by part, then by way of aggregating, then by run."""
+        for part in self.parts:
+            for o in range(len(self.overs)):
+                for s in range(len(self.runs)):
+                    yield part, o, s
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return {run: {group: {over: {measure: number}}}}, without the levels that were not asked for."""
+
+        def of_part(part: Part, s: int) -> dict[str, Any]:
+            made = {str(over): named(self.measures, part.finite(o)[s]) for o, over in enumerate(self.overs)}
+            return made if self.says_over else next(iter(made.values()))
+
+        if self.groups is None:
+            return {run: of_part(self.whole, s) for s, run in enumerate(self.runs)}
+        return {run: {part.group: of_part(part, s) for part in self.parts} for s, run in enumerate(self.runs)}
+
+    def table(self, digits: int | None = None) -> Table:
+        """Lay the numbers out, one row for each run in each part."""
+        header = ("run", *self.keys, *headings(self.measures))
+        places = [c for c, key in enumerate(header) if key in ("group", "over") and c <= len(self.keys)]
+        return Table(
+            header,
+            tuple(self.table_rows(digits)),
+            best=frozenset((r, c + 1 + len(self.keys)) for r, c in self._best()),
+            texts=frozenset(places),
+            footnote=self.footnote,
+        )
+
+    def table_rows(self, digits: int | None) -> Iterator[tuple[str, ...]]:
+        """Give the rows of a table: the run, what the numbers are over, and the numbers."""
+        for part, o, s in self._cells():
+            said = self._said_of(part, o) | ({"group": EVERY} if part.group is None else {})
+            yield self.runs[s], *(_text(said[key]) for key in self.keys), *self._shown(part, o, s, digits)
+
+    def _shown(self, part: Part, o: int, s: int, digits: int | None) -> Iterator[str]:
+        lows, highs = part.ends(o)
+        columns = zip(
+            self.measures, part.finite(o)[s], lows[s], highs[s], part.counts[o, s], part.num_due[s], strict=True
+        )
+        for row, value, low, high, count, due in columns:
+            decimals = _decimals(row, self.overs[o], digits)
+            text = with_interval(*(number(float(each), decimals) for each in (value, low, high)))
+            yield text if count in (0, due) else f"{text} ({count})"
+
+    def _best(self) -> Iterator[tuple[int, int]]:
+        """Give the cells that are the best of their part, equal ones too, where there is something to choose."""
+        for k, (part, o) in enumerate((part, o) for part in self.parts for o in range(len(self.overs))):
+            is_complete = (part.counts[o] == part.num_due) & np.isfinite(part.numbers[o])
+            for c, measure in enumerate(self.measures):
+                worth = np.where(is_complete[:, c], measure.direction * part.numbers[o, :, c], -np.inf)
+                if worth.min() < worth.max():
+                    yield from ((k * len(self.runs) + int(s), c) for s in np.flatnonzero(worth >= worth.max() - 1e-12))
+
+    @property
+    def footnote(self) -> str:
+        """What is written below a table."""
+        made = next((each for each in self.whole.bootstrapped if each is not None), None)
+        order = "" if len(self.parts) < 3 else f"groups: {self._on_order()}"
+        return "; ".join(
+            filter(None, (on_win_rates(self.measures, len(self.runs)), order, "" if made is None else made.footnote))
+        )
+
+    def _on_order(self) -> str:
+        column = leading(self.measures)
+        if column is None:
+            return "in the order of the map, because win rates do not tell which is worse"
+        runs = "" if len(self.runs) == 1 else f", averaged over the {len(self.runs)} runs"
+        return f"the worst first, by {self.overs[0]} {self.measures[column]}{runs}"
+
+
+def breakdown_of(
+    runs: Sequence[str],
+    measures: Sequence[Evaluable],
+    values: FloatArray,
+    is_due: BoolArray,
+    asked: Aggregation,
+    groups: Groups | None = None,
+    *,
+    resampling: Resampling | None = None,
+    alpha: float = 0.05,
+    show_progress: bool | None = False,
+) -> Breakdown:
+    """Aggregate values, [S, Q, M], over all queries and over each group.
+
+    A value is nan where there is none, and infinite where a document was not retrieved at any known depth. `is_due`
+    says which values there should be, [S, Q, M].
+
+    >>> from lexirecall.measures import AP
+    >>> values = np.array([0.1, 0.3, 0.8, 1.0]).reshape(1, 4, 1)
+    >>> groups = Groups.from_map({b"1": b"easy", b"2": b"hard", b"3": b"easy", b"4": b"easy"}, "1234")
+    >>> asked = Aggregation(over=("mean", "min"), min_queries=1)
+    >>> made = breakdown_of(["run"], [AP], values, np.ones((1, 4, 1), bool), asked, groups)
+    >>> print(made.table().to_text())
+    run  group        queries  over      AP
+    run  all queries        4  mean  0.5500
+    run  all queries        4  min   0.1000
+    run  hard               1  mean  0.3000
+    run  hard               1  min   0.3000
+    run  easy               3  mean  0.6333
+    run  easy               3  min   0.1000
+    <BLANKLINE>
+    groups: the worst first, by mean AP
+    """
+    overs = overs_of(asked.over)
+    taking_part: BoolArray = np.asarray(is_due.any(axis=(0, 2)))
+
+    def part_of(group: str | None, which: IntArray) -> Part:
+        own = values[:, which]
+        numbers = np.array([_numbers(own, over, measures) for over in overs])
+        counts = np.array([_counts(own, over) for over in overs])
+        made = [_ends(own, over, measures, resampling, alpha, show_progress=show_progress) for over in overs]
+        num_queries = int(taking_part[which].sum())
+        return Part(group, num_queries, numbers, counts, is_due[:, which].sum(axis=1), tuple(made))
+
+    members = (
+        [] if groups is None else [(name, which, int(taking_part[which].sum())) for name, which in groups.members()]
+    )
+    shown = [part_of(name, which) for name, which, size in members if size >= asked.min_queries]
+    return Breakdown(
+        tuple(runs),
+        tuple(measures),
+        overs,
+        (part_of(None, np.arange(values.shape[1])), *worst_first(shown, measures)),
+        bool(asked.over),
+        groups,
+        resampling is not None and resampling.bootstrap is not None,
+        tuple((name, size) for name, _, size in members if size < asked.min_queries),
+        0 if groups is None else int((taking_part & (groups.of_request < 0)).sum()),
+        tuple((str(row), n) for row, n in zip(measures, np.isinf(values).sum(axis=(0, 1)).tolist(), strict=True) if n),
+    )
+
+
+def _numbers(values: FloatArray, over: Over, measures: Sequence[Evaluable]) -> FloatArray:
+    directions = np.array([row.direction for row in measures])
+    return over_queries(values, over, directions=directions, is_sum=np.array([row.total == "sum" for row in measures]))
+
+
+def _counts(values: FloatArray, over: Over) -> IntArray:
+    return np.asarray((np.isfinite(values) if over.kind == "mean" else ~np.isnan(values)).sum(axis=1))
+
+
+def _ends(
+    values: FloatArray,
+    over: Over,
+    measures: Sequence[Evaluable],
+    resampling: Resampling | None,
+    alpha: float,
+    *,
+    show_progress: bool | None,
+) -> Bootstrapped | None:
+    if resampling is None or resampling.bootstrap is None or not over.is_resampled:
+        return None
+    return Bootstrapped.of(values, measures, resampling, over=over, alpha=alpha, show_progress=show_progress)
+
+
+def leading(measures: Sequence[Evaluable]) -> int | None:
+    """Return which measure decides on the order of groups: the first that is not a win rate; None if all are.
+
+    The win rates of all runs add up to the same in every group.
+    """
+    return next((c for c, row in enumerate(measures) if not isinstance(row, Preference)), None)
+
+
+def worst_first(parts: Sequence[Part], measures: Sequence[Evaluable]) -> list[Part]:
+    """Return the groups in order: by the mean over the runs of the first number of the leading measure.
+
+    Groups that are equal stay in the order of the map; those without any value come last.
+    """
+    column = leading(measures)
+    if column is None:
+        return list(parts)
+
+    def worth(part: Part) -> float:
+        numbers = part.numbers[0, :, column]
+        there = measures[column].direction * numbers[~np.isnan(numbers)]
+        return float(there.mean()) if len(there) else np.inf
+
+    return sorted(parts, key=worth)
+
+
+def _decimals(row: Evaluable, over: Over, digits: int | None) -> int:
+    """Return how many decimals a table shows; a count has none, but its median and its tail may be fractions."""
+    is_count = row.decimals == 0
+    if is_count and over.kind in ("median", "tail"):
+        return 1 if digits is None else digits
+    return row.decimals if digits is None or is_count else digits
+
+
+def _text(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
