@@ -1239,3 +1239,19 @@ def kendall_tau(x: Sequence[float], y: Sequence[float]) -> float:
         untied_x += sign_x != 0
         untied_y += sign_y != 0
     return balance / math.sqrt(untied_x * untied_y) if untied_x and untied_y else math.nan
+
+
+def fewest_deciding(differences: Sequence[float]) -> int:
+    """Return how many differences, at least, must go until the sum of the rest is 0 or has the other sign."""
+    total = sum(map(Fraction, differences))
+    sign = (total > 0) - (total < 0)
+    for size in range(len(differences) + 1):
+        for kept in combinations(differences, len(differences) - size):
+            if sign * sum(map(Fraction, kept)) <= 0:
+                return size
+    raise AssertionError("a sum of nothing is 0")
+
+
+def worst_share(values: Sequence[float], share: str) -> list[float]:
+    """Return the lowest values, as many as the share of all, rounded up."""
+    return sorted(values)[: math.ceil(Fraction(share) * len(values))]

@@ -26,6 +26,7 @@ from lexirecall.page.charts import (
     recall_curves,
     request_differences,
     request_strips,
+    sorted_values,
 )
 from lexirecall.page.charts.chart import Chart
 from lexirecall.page.charts.measures import depth_rows
@@ -225,6 +226,26 @@ def test_two_runs_without_a_common_request_have_no_bars() -> None:
     drawing = request_differences(positions, "x", "y", policies=policies)
     assert sides(read_back(drawing)) == []
     assert drawing.label == "AP: x less y, on 0 queries. Above 0 on 0, below on 0"
+
+
+@pytest.mark.parametrize("measure", ["AP", "LastRel"])
+def test_sorted_values_climb_from_the_worst_to_the_best(measure: str) -> None:
+    scores = evaluate(SIMULATED.qrels, SIMULATED.runs, [measure], corpus_size=10_000)
+    root = read_back(sorted_values(scores, "deep.run", "precise.run", measure))
+    up, along = axis(root, "end"), axis(root, "middle")
+    drawn = [each.attrib["points"].split() for each in root.iter(f"{SVG}polyline")]
+    lines = [[[float(number) for number in place.split(",")] for place in own] for own in drawn if len(own) == 24]
+    for line, name in zip(lines, ("deep.run", "precise.run"), strict=True):
+        worst_first = sorted(scores.values[scores.runs.index(name), :, 0].tolist(), reverse=measure == "LastRel")
+        for i, value in enumerate(worst_first):
+            (left, top), (right, same) = line[2 * i : 2 * i + 2]
+            assert [left, right] == pytest.approx([along(i / 12), along((i + 1) / 12)], abs=CLOSE)
+            assert [top, same] == pytest.approx([up(value)] * 2, abs=CLOSE)
+    assert "worst 10 %" in texts(root)
+
+
+def test_preferences_alone_have_no_tail_to_draw() -> None:
+    assert "tail" not in report(POSITIONS, measures="LexiRecall", output=None).charts()
 
 
 def test_strips_show_every_position_and_point_at_what_decides() -> None:
@@ -472,7 +493,7 @@ def test_charts_become_files_of_every_format(simulated: Report, tmp_path: Path) 
     pytest.importorskip("vl_convert")
     simulated.write_plots(tmp_path)
     written = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    assert len(written) == 8 * 3
+    assert len(written) == 9 * 3
     starts = {"svg": b"<svg", "pdf": b"%PDF", "png": b"\x89PNG"}
     assert all(content.startswith(starts[name.split(".")[1]]) for name, content in written.items())
 

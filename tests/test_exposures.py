@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 import naive
 from command import Command
-from lexirecall import evaluate, project
+from lexirecall import evaluate, project, report
 from lexirecall.errors import UsageError
 from lexirecall.judgments import BoolArray, FloatArray
 from lexirecall.measures import provider_exposure
 from lexirecall.measures.providers import Shares, shares_of_providers
+from lexirecall.page import Limits
 from lexirecall.results import Exposures
 from lexirecall.statistics import bootstrap, bootstrap_exposures, exposures
 from strategies import quick
@@ -299,3 +300,30 @@ def test_what_has_no_meaning_is_refused(command: Command, arguments: tuple[str, 
     outcome = command(*arguments)
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err.startswith(said)
+
+
+# The page
+
+
+def test_the_page_shows_the_lowest_ratios_and_counts_the_rest() -> None:
+    owners = {f"d{i}": [f"P{i}", "all"] for i in range(5)} | {"r": "Rae"}
+    judged = QRELS | {"rare": {"r": 1}}
+    limited = report(judged, RUNS, ["AP"], providers=owners, output=None, bootstrap=99, limits=Limits(providers=1))
+    made = limited.payload["providers"]
+    everything = evaluate(judged, RUNS, ["AP"], providers=owners).providers(bootstrap=99).to_dict()
+    assert made["total"] == 7
+    for run, own in zip(limited.payload["systems"], made["runs"], strict=True):
+        lowest = list(everything[run])[:5]
+        assert [made["names"][c] for c in own["provider"]] == lowest
+        assert (own["few"], own["more"]) == (1, 1)
+        for column in ("ratio", "exposure", "merit", "queries", "low", "high", "ratio_low", "ratio_high"):
+            name = {"low": "boot_low", "high": "boot_high"}.get(column, column)
+            assert own[column] == [everything[run][provider][name] for provider in lowest]
+    assert made["note"] == "[low, high]: 95 % bootstrap interval (99 resamples of the queries, seed 0)"
+
+
+def test_a_page_without_a_map_says_nothing_of_providers() -> None:
+    assert "providers" not in report(QRELS, RUNS, ["AP"], output=None).payload
+    made = report(QRELS, RUNS, ["AP"], providers=OWNERS, output=None).payload["providers"]
+    assert made["note"] == ""
+    assert "low" not in made["runs"][0]

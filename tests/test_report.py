@@ -498,6 +498,20 @@ def test_the_matrix_and_the_intervals_draw_the_rows_of_compare() -> None:
         assert (row["difference"], row["low"], row["high"]) == (theirs["mean"], theirs["low"], theirs["high"])
 
 
+def test_the_tail_of_each_run_is_the_mean_of_its_own_worst_queries() -> None:
+    made = report(SIMULATED.qrels, SIMULATED.runs, ["AP", "LastRel"], output=None, corpus_size=10_000)
+    tail = made.payload["tail"]
+    assert tail["share"] == 0.1
+    for s, run in enumerate(made.payload["systems"]):
+        of_run = made.findings.scores.values[made.findings.positions.systems.index(run)].T.tolist()
+        for k, values in enumerate(of_run[:2]):
+            worst = [
+                sign * value for sign in (1 - 2 * k,) for value in naive.worst_share([sign * v for v in values], "0.1")
+            ]
+            assert tail["sizes"][s][k] == len(worst)
+            assert tail["means"][s][k] == pytest.approx(sum(worst) / len(worst))
+
+
 def test_differences_on_requests_are_those_of_the_values(simulated: Report) -> None:
     positions = simulated.findings.positions
     values = evaluate(SIMULATED.qrels, SIMULATED.runs, ["AP"]).to_dict(per_query=True)
@@ -559,7 +573,7 @@ def test_a_baseline_and_an_intersection_can_be_drawn() -> None:
     made = report({"q": {"a": 1}, "r": {"a": 1}}, runs, ["RR"], output=None, baseline="y", queries="intersection")
     assert made.payload["systems"][:2] == ["x", "y"]  # which have no request in common
     assert sorted(made.charts()) == [
-        "depth", "differences", "intervals", "leaderboard", "measures", "pairs", "query", "recall",
+        "depth", "differences", "intervals", "leaderboard", "measures", "pairs", "query", "recall", "tail",
     ]  # fmt: skip
 
 
@@ -616,7 +630,7 @@ def test_charts_are_written_in_every_format(quick_command: Command, tmp_path: Pa
     outcome = quick_command("report", "qrels.txt", *RUNS, "--plots", "new/figures")
     assert outcome.code == 0
     assert "the charts are in new/figures" in outcome.err
-    names = ("depth", "differences", "intervals", "leaderboard", "measures", "pairs", "query", "recall")
+    names = ("depth", "differences", "intervals", "leaderboard", "measures", "pairs", "query", "recall", "tail")
     written = {path.name: path.read_bytes() for path in (tmp_path / "new/figures").iterdir()}
     assert written.keys() == {f"{name}.{form}" for name in names for form in FORMATS}
     starts = {"svg": b"<svg", "pdf": b"%PDF", "png": b"\x89PNG"}

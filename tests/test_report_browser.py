@@ -14,6 +14,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from lexirecall import compare, evaluate, explain, report
+from lexirecall.page import Report
 from lexirecall.page.html import fill
 from lexirecall.plots import _INHERITED
 from lexirecall.tables import number
@@ -156,8 +157,16 @@ KINDS: dict[str, Callable[[], str]] = {
     "sizes": lambda: demo_report(corpus_size={query: 10_000 + i for i, query in enumerate(DEMO.qrels)}).html(),
     "measures": measures_page,
     "formulas": formula_page,
+    "owned": lambda: owned_report().html(),
     "single": lambda: replace_runs({"only.run": DEMO.runs["deep.run"]}),
 }
+
+
+def owned_report() -> Report:
+    """Return a page with a map of providers, whose names are hostile."""
+    documents = sorted({document for judged in DEMO.qrels.values() for document in judged})
+    owners = {document: HOSTILE[1 + number % 7] for number, document in enumerate(documents)}
+    return demo_report(providers=owners, bootstrap=99)
 
 
 def replace_runs(runs: dict[str, Any]) -> str:
@@ -343,6 +352,25 @@ def test_charts_have_marks(look: Open) -> None:
     assert opened.count("#recall .chart g[data-system]") == len(ORDER)
     assert opened.count("#measures .chart svg[role=img]") == 2
     assert opened.count("#request .strip path.dots") == len(ORDER)
+
+
+def test_the_tail_has_a_line_for_each_run_and_its_values_in_a_table(show: Open) -> None:
+    opened = show(fragment="#a=deep.run&b=precise.run&m=AP")
+    assert opened.count("#pair svg path.steps") == 2
+    told = opened.text("#pair h3:has-text('Where the tail differs') + .note")
+    scores = evaluate(DEMO.qrels, DEMO.runs, ["AP"])
+    values = {run: sorted(scores.values[s, :, 0].tolist()) for s, run in enumerate(scores.runs)}
+    means = [f"{number(sum(values[run][:3]) / 3)} (3 queries)" for run in ("deep.run", "precise.run")]
+    assert f"deep.run has a mean of {means[0]} and precise.run of {means[1]}" in told
+    opened.page.locator("#pair summary", has_text="The values that are drawn").click()
+    with opened.page.expect_download() as started:
+        opened.page.locator("#pair details button.save").first.click()
+    rows = [*csv.DictReader(started.value.path().read_text(encoding="utf-8").splitlines())]
+    for run in ("deep.run", "precise.run"):
+        assert [float(row[f"value of {run}"]) for row in rows] == pytest.approx(values[run], rel=1e-4)
+    opened.page.fill("#filter-requests", "nothing is called so")
+    opened.wait()
+    assert opened.count("#pair svg path.steps:visible") == 0
 
 
 # Leaderboard
@@ -601,7 +629,7 @@ def saved(opened: Opened, button: str) -> tuple[str, str]:
 def test_every_chart_and_table_saves_itself(look: Open) -> None:
     opened = look("drawn")
     assert opened.count(".chart:not(:has(.save))") == 0
-    assert opened.count(".save[aria-label^='save SVG']") == 6
+    assert opened.count(".save[aria-label^='save SVG']") == 7
     assert opened.page.evaluate(
         """[...document.querySelectorAll("table")].filter(each =>
             !each.closest(".table, .scroll")?.parentElement.querySelector(".save")).length"""
@@ -1074,3 +1102,37 @@ def test_axe_finds_no_fault(show: Open, kind: str, scheme: str) -> None:
     found = opened.page.evaluate("axe.run({ resultTypes: ['violations'] })")
     faults = {each["id"]: [node["html"][:200] for node in each["nodes"][:3]] for each in found["violations"]}
     assert faults == {}
+
+
+# Providers
+
+
+def test_providers_are_sorted_searched_and_chosen_by_run(show: Open) -> None:
+    opened, made = show("owned"), owned_report().payload["providers"]
+    names = [visible(name) for name in made["names"]]
+    for s, run in enumerate(ORDER[:2]):
+        opened.page.select_option("#providers select", str(s))
+        own = made["runs"][s]
+        assert opened.texts("#providers tbody th .id") == [names[c] for c in own["provider"]]
+        assert opened.text("#providers caption") == f"Providers of relevant documents in {run}"
+        ends = [own[end][0] for end in ("ratio_low", "ratio_high", "low", "high")]
+        low, high, *others = map(number, ends)
+        assert opened.texts("#providers tbody tr:first-child .interval") == [
+            f"[{low}, {high}]",
+            f"[{', '.join(others)}]",
+        ]
+    heading = opened.page.locator("#providers thead th", has_text="merit")
+    heading.locator("button").click()
+    merits = [int(text.replace(",", "")) for text in opened.texts("#providers tbody td:nth-child(4)")]
+    assert merits == sorted(made["runs"][1]["merit"])
+    opened.page.keyboard.press("Enter")  # the button has kept the focus
+    assert heading.get_attribute("aria-sort") == "descending"
+    opened.page.fill("#providers input", "IMG")
+    assert opened.texts("#providers tbody th .id") == [visible(HOSTILE[1])]
+    opened.page.fill("#providers input", "nobody")
+    assert opened.text("#providers .note:not(.controls + .note)").startswith("No provider matches.")
+
+
+def test_a_page_without_a_map_has_no_section_of_providers(look: Open) -> None:
+    assert look().count(".needs-providers") == 0
+    assert look("owned").count("nav a[href='#providers']") == 1

@@ -16,6 +16,7 @@ from lexirecall.cli.options import (
     show_apostrophes,
     show_notes,
 )
+from lexirecall.errors import UsageError
 
 
 @click.command("explain", cls=Documented)
@@ -24,6 +25,10 @@ from lexirecall.cli.options import (
 @click.argument("run_b", metavar="RUN_B")
 @partial(convention_options, without=("providers",))
 @click.option("--query", metavar="Q", help="Explain only this query, level by level.")
+@click.option(
+    "-m", "--measure", metavar="MEASURE",
+    help="Show the queries that decide the difference under this measure: its mean and its tail.",
+)  # fmt: skip
 @click.option(
     "--limit", type=WholeNumber(0), default=20, show_default=True, metavar="N",
     help="Show at most N rows of each list in a table; 0 shows all.",
@@ -34,6 +39,7 @@ def command(
     run_a: str,
     run_b: str,
     query: str | None,
+    measure: str | None,
     limit: int,
     form: str,
     output: str | None,
@@ -45,9 +51,13 @@ def command(
     LexiRecall prefers the ranking that finds more of the relevant documents. If both find equally many, it prefers the
     one that finds the last of them sooner, then the one before it, and so on.
 
+    With -m, the page shows the fewest queries without which the mean difference would be 0 or reversed, and the queries
+    in the worst tenth of either run.
+
     \b
     Examples:
       lexirecall explain qrels.txt new.run old.run
+      lexirecall explain qrels.txt new.run old.run -m AP
       lexirecall explain qrels.txt new.run old.run --query 303
       lexirecall explain qrels.txt new.run old.run -f jsonl -o why.jsonl
     """
@@ -55,7 +65,9 @@ def command(
     from lexirecall.verbs.explain import explain
 
     check_files([qrels, run_a, run_b, options["corpus_size"]], ("-o", output))
-    explanation = explain(qrels, [run_a, run_b], show_progress=None, **options)
+    if query is not None and measure is not None:
+        raise UsageError("--query and -m are given together", remedy="give --query for one query, -m for all of them")
+    explanation = explain(qrels, [run_a, run_b], measure=measure, show_progress=None, **options)
     show_notes(explanation.notes)
     bold = is_bold(output)
     if query is None:

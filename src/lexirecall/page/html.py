@@ -17,8 +17,9 @@ from lexirecall.tables import Table
 from lexirecall.text import visible
 
 MODULES = (
-    "text", "save", "elements", "data", "state", "links", "charts", "bars", "headline", "groups", "evaluated",
-    "leaderboard", "pairs", "pair", "deciding", "request", "strips", "worst", "recall", "measures", "start",
+    "text", "save", "elements", "payload", "data", "state", "links", "charts", "bars", "headline", "groups",
+    "evaluated", "leaderboard", "pairs", "pair", "deciding", "tail", "request", "strips", "worst", "providers",
+    "recall", "measures", "start",
 )  # fmt: skip
 """The modules of the page's script, in the order in which they are joined; the last one starts it."""
 _IMPORT = re.compile(r'^import \{[\w\s,]*\} from "\./\w+\.js";\n', re.MULTILINE)

@@ -1,7 +1,7 @@
 """Payload: everything that a page shows, as plain lists and numbers that fit into JSON.
 
 Belongs here: what it contains, under which key. Not here: how positions, pairs and curves are laid out (`rankings`,
-`pairs`, `recall`), what is left out (`limits`), and the file (`html`).
+`pairs`, `owners`, `recall`), what is left out (`limits`), and the file (`html`).
 
 Systems are listed best first, requests in the order of the judgments; everything else refers to them by index.
 """
@@ -20,11 +20,14 @@ from lexirecall.page.findings import Findings, agreements
 from lexirecall.page.groups import group_columns
 from lexirecall.page.headline import headline
 from lexirecall.page.limits import Cutter, Limits, Selection, select
+from lexirecall.page.owners import provider_columns
 from lexirecall.page.pairs import pair_columns
 from lexirecall.page.rankings import found_documents, lengths_of_relevant, relevant_documents
 from lexirecall.page.recall import RECALLS, depths_to, mean_recall, median_depths
 from lexirecall.page.rounding import rounded
 from lexirecall.preferences import Preference
+from lexirecall.statistics.over import over_queries
+from lexirecall.verbs.deciding import TAIL
 from lexirecall.version import VERSION
 
 FORM = 1
@@ -65,6 +68,7 @@ def build_payload(
         "alpha": findings.testing.alpha,
         "systems": systems,
         **_leaderboard(findings),
+        "tail": _tail(findings),
         "requests": cut.names(findings.positions.requests[q] for q in requests.tolist()),
         "measures": list(_measures(findings)),
         "values": [[*column, *rest] for column in _values(findings, best, requests)],
@@ -74,6 +78,7 @@ def build_payload(
         "found": [*found_documents(findings, best, requests), *rest],
         "retrieved": [*findings.positions.num_retrieved[best][:, requests].tolist(), *rest],
         "absent": [*_absent(findings, best, requests), *rest],
+        **provider_columns(findings, limits, cut),
         **_curves(findings),
         "study": list(_study(findings)),
     }
@@ -125,6 +130,16 @@ def _leaderboard(findings: Findings) -> dict[str, Any]:
         "best": [[(r, c) in table.best for c in columns] for r in range(len(places))],
         **_intervals(findings),
     }
+
+
+def _tail(findings: Findings) -> dict[str, Any]:
+    """Return the mean of each system's own worst requests under each measure, and how many these are."""
+    scores, places = findings.scores, findings.places
+    directions = np.array([row.direction for row in scores.measures])
+    values = scores.values[places]
+    means = over_queries(values, TAIL, directions=directions)
+    sizes = TAIL.num_taken(np.count_nonzero(~np.isnan(values), axis=1))
+    return {"share": TAIL.share, "means": rounded(means, _ALL_DIGITS), "sizes": sizes.tolist()}
 
 
 def _intervals(findings: Findings) -> dict[str, Any]:

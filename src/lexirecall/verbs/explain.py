@@ -16,11 +16,13 @@ from lexirecall.errors import UsageError, counted, listed, shown
 from lexirecall.fields import among, taken, takes
 from lexirecall.formats import Qrels, Runs
 from lexirecall.manifest import READING, Conventions, Note, Policies
+from lexirecall.names import Evaluable, parse_names
 from lexirecall.positions import Positions, Projection
 from lexirecall.preferences import LEXI_RECALL
 from lexirecall.tables import Table, render
 from lexirecall.text import to_text, visible
 from lexirecall.verbs.census import Census
+from lexirecall.verbs.deciding import Deciding
 from lexirecall.verbs.explanation import REASONS, QueryExplanation, Side
 from lexirecall.verbs.given import positions_of
 from lexirecall.verbs.notes import notes_on_requests
@@ -33,11 +35,17 @@ _COLUMNS = (
 
 @takes(Policies, *READING)
 def explain(
-    qrels: Qrels | Positions, runs: Runs | None = None, *, pair: tuple[str, str] | None = None, **options: Any
+    qrels: Qrels | Positions,
+    runs: Runs | None = None,
+    *,
+    pair: tuple[str, str] | None = None,
+    measure: str | Evaluable | None = None,
+    **options: Any,
 ) -> "Explanation":
     """Explain which of two runs LexiRecall prefers on each query, and why.
 
-    The arguments are those of `evaluate`. If there are more than two runs, `pair` names the two.
+    The arguments are those of `evaluate`. If there are more than two runs, `pair` names the two. `measure` adds the
+    queries that decide the difference of the two runs under a measure: its mean and its tail.
 
     >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
     >>> old, new = {"q1": ["a", "x", "b"], "q2": ["c"]}, {"q1": ["x", "a", "b"], "q2": ["z"]}
@@ -50,7 +58,8 @@ is at 1 in old (a) and at 2 in new (a).
     """
     policies = taken(Policies, options)
     check_single_order(among(Conventions, options))
-    positions = positions_of(qrels, runs, [LEXI_RECALL], options)
+    row = None if measure is None else _one_measure(measure)
+    positions = positions_of(qrels, runs, [LEXI_RECALL] if row is None else [LEXI_RECALL, row], options)
     check_single_order(asdict(positions.conventions))
     a, b = _two_of(positions.systems, pair)
     projection = positions.at_level(policies.level)
@@ -62,7 +71,15 @@ is at 1 in old (a) and at 2 in new (a).
     ]
     notes = tuple(notes_on_requests(Census.of(positions, [policies.level]), policies))
     ordered = tuple(sorted(explained, key=lambda query: query.weight))
-    return Explanation((positions.systems[a], positions.systems[b]), ordered, notes)
+    deciding = None if row is None else Deciding.of(positions, row, a, b, policies)
+    return Explanation((positions.systems[a], positions.systems[b]), ordered, notes, deciding)
+
+
+def _one_measure(measure: str | Evaluable) -> Evaluable:
+    rows = parse_names(measure)
+    if len(rows) != 1:
+        raise UsageError(f"there are {len(rows)} measures, but one difference is explained", remedy="name one measure")
+    return rows[0]
 
 
 def check_single_order(conventions: Mapping[str, Any]) -> None:
@@ -103,6 +120,8 @@ class Explanation:
     runs: tuple[str, str]
     queries: tuple[QueryExplanation, ...]
     notes: tuple[Note, ...]
+    deciding: Deciding | None = None
+    """The queries that decide the difference under a measure, if one was given."""
 
     @cached_property
     def _by_name(self) -> dict[str, QueryExplanation]:
@@ -165,7 +184,12 @@ class Explanation:
         return Table(header, tuple(rows[:limit] if limit else rows), numbers_from=3)
 
     def to_text(self, *, limit: int = 20, bold: bool = False) -> str:
-        """Lay out the page for a terminal: the balance, the queries, and the documents that only one run finds."""
+        """Lay out the page for a terminal: the balance, the queries, and the documents that only one run finds.
+
+        If a measure was given, it is the queries that decide its difference.
+        """
+        if self.deciding is not None:
+            return self.deciding.to_text(limit=limit, bold=bold)
         more = len(self.queries) - limit if limit else 0
         table = self.table(limit).to_text(bold=bold)
         hint = f"\n({counted(more, 'more query')}: --limit 0 shows all)" if more > 0 else ""
@@ -219,6 +243,8 @@ class Explanation:
 
     def render(self, form: str = "table", *, limit: int = 20, bold: bool = False, raw: bool = False) -> str:
         """Return the page in one of the formats of the command line; all but the table hold every query."""
+        if self.deciding is not None:
+            return self.deciding.render(form, limit=limit, bold=bold, raw=raw)
         if form == "table":
             return self.to_text(limit=limit, bold=bold)
         rows = self.rows() if form == "jsonl" else map(_joined, self.rows())

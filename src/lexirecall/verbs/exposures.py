@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lexirecall.errors import UsageError, counted, listed
-from lexirecall.judgments import BoolArray
+from lexirecall.judgments import BoolArray, IntArray
 from lexirecall.manifest import Aggregation, Manifest, Note, Policies, Resampling
 from lexirecall.measures import Measure
 from lexirecall.measures.providers import ProviderExposure, shares_of_providers
@@ -49,6 +49,8 @@ class Exposures(Convertible):
     frame_library: str = ""
     resampled: "ResampledExposures | None" = None
     """The intervals, if the queries were resampled."""
+    most: int | None = None
+    """How many providers of a run are shown, if not all."""
 
     @classmethod
     def of(cls, averages: Averages, *, min_queries: int = MIN_QUERIES, frame_library: str = "") -> "Exposures":
@@ -110,7 +112,14 @@ class Exposures(Convertible):
 
     @property
     def _is_shown(self) -> BoolArray:
-        return np.asarray(self.audit.num_queries >= self.min_queries)
+        is_shown = np.zeros(self.audit.ratios.shape, bool)
+        for s in range(len(self.runs)):
+            is_shown[s, self.shown(s)] = True
+        return is_shown
+
+    def shown(self, s: int) -> IntArray:
+        """Return the numbers of the providers that are shown of a run, the lowest ratio first."""
+        return self.audit.lowest_first(s, self.min_queries)[: self.most]
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Give a row for each run and provider, the lowest ratio first: run, provider, exposure, merit, ratio, queries.
@@ -119,7 +128,7 @@ class Exposures(Convertible):
         also boot_low and boot_high of the exposure, and ratio_low and ratio_high.
         """
         for s in range(len(self.runs)):
-            for c in self.audit.lowest_first(s, self.min_queries).tolist():
+            for c in self.shown(s).tolist():
                 yield {**self.audit.row(s, c), **self._ends(s, c)}
 
     def _ends(self, s: int, c: int) -> dict[str, float | None]:

@@ -6,17 +6,18 @@ import { chooser, h, name, note, num, put, rowHead, table, th, writtenAs } from 
 import { D, compared, indices, isHeadToHead, isSignificant } from "./data.js";
 import { change, sections, shown, state } from "./state.js";
 import { A, B, alone, measureOptions, notHeld, pairChoosers } from "./links.js";
+import { drawTail } from "./tail.js";
 import { decidingTable, drawPairBars, pairRows, reasonTable } from "./deciding.js";
 
 /** @param {HTMLElement} body */
 export function setUpPair(body) {
   const pair = pairChoosers("pair");
   const measure = chooser("Measure", (m) => change({ m }));
-  const [summary, bars, details] = [h("div"), h("div"), h("div")];
+  const [summary, bars, tail, details] = [h("div"), h("div"), h("div"), h("div")];
   const above = h("h3");
   const controls = h("div", { class: "controls needs-pair" }, pair.elements, measure.element);
-  body.append(controls, summary, above, bars, details);
-  return { pair, measure, summary, bars, details, above };
+  body.append(controls, summary, above, bars, tail, details);
+  return { pair, measure, summary, bars, tail, details, above };
 }
 
 function balance({ wins, ties, losses }) {
@@ -134,9 +135,9 @@ function measuresOfPair() {
 }
 
 export function drawPair() {
-  const { pair, measure, summary, bars, details, above } = sections.get("pair").parts;
+  const { pair, measure, summary, bars, tail, details, above } = sections.get("pair").parts;
   if (D.systems.length < 2) {
-    bars.hidden = above.hidden = true;
+    bars.hidden = above.hidden = tail.hidden = true;
     return put(summary, alone());
   }
   pair.update();
@@ -144,6 +145,7 @@ export function drawPair() {
   put(summary, ...pairSummary(state.m));
   const rows = pairRows(state.m);
   drawPairBars(state.m, rows);
+  drawTail(tail, state.m);
   const decided = rows.filter((row) => row.decided);
   put(
     details,

@@ -2,7 +2,8 @@
 
 import { visible } from "./text.js";
 import { byId } from "./elements.js";
-import { D, setData, unpack } from "./data.js";
+import { unpack } from "./payload.js";
+import { D, setData } from "./data.js";
 import {
   change,
   currentAddress,
@@ -26,6 +27,7 @@ import { drawPairs, setUpPairs } from "./pairs.js";
 import { drawPair, setUpPair } from "./pair.js";
 import { drawRequest, setUpRequest } from "./request.js";
 import { drawWorst, setUpWorst } from "./worst.js";
+import { drawProviders, setUpProviders } from "./providers.js";
 import { drawRecall, setUpRecall } from "./recall.js";
 import { drawMeasures, setUpMeasures } from "./measures.js";
 
@@ -54,6 +56,7 @@ const SECTIONS = {
   pair: { keys: ["requests", "m", "a", "b"], draw: drawPair, setUp: setUpPair },
   request: { keys: ["systems", "requests", "q", "a", "b"], draw: drawRequest, setUp: setUpRequest },
   worst: { keys: ["systems", "requests", "worst"], draw: drawWorst, setUp: setUpWorst },
+  providers: { keys: [], draw: drawProviders, setUp: setUpProviders },
   recall: { keys: ["systems"], draw: drawRecall, setUp: setUpRecall },
   measures: { keys: [], draw: drawMeasures, setUp: setUpMeasures },
 };
@@ -66,7 +69,7 @@ function setUpSections() {
     },
     { rootMargin: "200px" },
   );
-  for (const [id, section] of Object.entries(SECTIONS)) {
+  for (const [id, section] of Object.entries(SECTIONS).filter(([id]) => byId(id))) {
     const body = byId(id).querySelector(".body");
     sections.set(id, { ...section, body, parts: section.setUp?.(body) });
     appendDrawings(id, byId(id));
@@ -147,6 +150,7 @@ async function start() {
   setUpTheme();
   setData(await unpack(byId("payload").textContent));
   document.documentElement.classList.toggle("alone", D.systems.length < 2);
+  if (!D.providers) for (const each of document.querySelectorAll(".needs-providers")) each.remove();
   byId("payload").remove(); // it takes memory, and is not read again
   setUpState();
   filter();

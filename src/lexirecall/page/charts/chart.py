@@ -27,6 +27,6 @@ class Chart:
     title: str = ""
 
 
-def of_comparison(draw: Callable[[Findings, Comparison], Drawing]) -> Callable[[Findings], Drawing | None]:
+def of_comparison(draw: Callable[[Findings, Comparison], Drawing | None]) -> Callable[[Findings], Drawing | None]:
     """Let a chart of pairs be left out if there is a single run, and nothing is compared."""
     return lambda findings: None if findings.comparison is None else draw(findings, findings.comparison)

@@ -1,0 +1,72 @@
+/** Payload: what Python computed, as it comes with the page. */
+
+/** @typedef {{ name: string, title: string, formula: string, better: "higher" | "lower", decimals?: number | null,
+ *   is_preference: boolean, test: string, correction: string }} Measure */
+
+/** @typedef {(number | null)[]} Column one number for each pair, or each system */
+/** @typedef {"mean" | "low" | "high" | "p" | "wins" | "ties" | "losses"} PairColumn */
+/** @typedef {"response" | "response_low" | "response_high"} ResponseColumn what HSD compares */
+/** @typedef {Record<PairColumn, Column> & { [K in ResponseColumn | "p_raw"]?: Column }} PairColumns */
+
+/**
+ * The providers of one system with the lowest ratios; `few` are not shown because they have too few requests, `more`
+ * because the page would be too long.
+ * @typedef {{ provider: number[], exposure: Column, merit: number[], ratio: Column, queries: number[], low?: Column,
+ *   high?: Column, ratio_low?: Column, ratio_high?: Column, few: number, more: number }} Provided
+ */
+
+/**
+ * What Python computed: systems are listed best first, and everything else refers to systems, requests and measures by
+ * index. Null stands for what the page does not hold.
+ * @typedef {object} Payload
+ * @property {string} title
+ * @property {string} lexirecall the version
+ * @property {string} date
+ * @property {{ conventions: Record<string, any>, qrels: { name?: string, judged?: number }, runs: Record<string, any>[],
+ *   notes: { text: string }[], versions?: Record<string, string>, reader?: string }} manifest
+ * @property {number} alpha
+ * @property {string[]} systems
+ * @property {string[]} labels letters of the systems
+ * @property {number[]} ranks
+ * @property {number | null} baseline
+ * @property {string[]} requests
+ * @property {Measure[]} measures
+ * @property {(number | null)[][]} means by system and measure
+ * @property {{ low: Column[], high: Column[], note: string }} [intervals] of the means, if queries were resampled
+ * @property {{ first: number[], ranks: [number, number][], tested?: [number, number][] }} [certainty] of the places
+ * @property {{ share: number, means: Column[], sizes: number[][] }} [tail] the mean of each system's own worst requests, and how many these are
+ * @property {string[][]} marks by system and measure
+ * @property {number[][] | null} [better_than] by system and measure: how many are significantly worse
+ * @property {boolean[][]} best by system and measure
+ * @property {((number | null)[] | null)[][]} values by measure, system and request
+ * @property {{ a: number[], b: number[], by_measure: PairColumns[] }} pairs
+ * @property {string[][]} relevant the documents of each request
+ * @property {(number[][] | null)[]} found by system and request: steps between positions, each with its document
+ * @property {(number[] | null)[]} retrieved by system and request
+ * @property {(number[] | null)[]} absent by system: the requests on which it is not compared with any other
+ * @property {{ names: string[], total: number, min_queries: number, measure: string, note: string, runs: Provided[] }}
+ *   [providers] if there is a map of them
+ * @property {{ depths: number[], mean: (number | null)[][] }} recall
+ * @property {{ recall: number, median: Column, reached: Column }[]} depth_needed
+ * @property {{ measure: string, tied: number | null, agreement: number | null }[]} study
+ * @property {string[]} left_out
+ * @property {{ text?: string, system?: number, request?: number, measure?: number }[][]} headline sentences of parts
+ * @property {([number, number][] | null)[]} groups by measure: first and last places of runs that do not differ
+ * @property {number[][]} group_order by measure: the systems from best to worst
+ * @property {Record<string, Drawn>} [charts] drawings that do not depend on the reader
+ */
+
+/** @typedef {{ svg: string, section: string, title: string }} Drawn a drawing; the section that shows it at its end, if any */
+
+/**
+ * The payload, unpacked from its text.
+ * @param {string} text
+ * @returns {Promise<Payload>}
+ */
+export async function unpack(text) {
+  const characters = atob(text.trim());
+  const packed = new Uint8Array(characters.length);
+  for (let i = 0; i < packed.length; i++) packed[i] = characters.charCodeAt(i);
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return new Response(stream).json();
+}
