@@ -213,8 +213,7 @@ CASES: dict[str, list[str]] = {
                                                   "demo", "measures", "trec_eval")), "nope", "eval --nope"],
     "spark": [f"eval stars.csv films.csv --engine spark -f jsonl {_TABLES} {more}" for more in (
         "", "--level 4 --manifest made.json", "--no-relevant zero --queries intersection --depth 3 -m AP -m LexiRecall",
-        "-q", "-m nope", "--engine-options threads=1", "--providers owners.tsv -m WorstProvider",
-        "--providers owners.tsv --show providers", "--providers owners.tsv --show providers --bootstrap 99")] + [
+        "-q", "-m nope", "--engine-options threads=1", "--providers owners.tsv -m WorstProvider")] + [
         f"compare stars.csv films.csv --engine spark {_TABLES} {more}" for more in (
         "", "-f jsonl --test sign --baseline b --level 4", "--show pairs --test t --correction bh", "--test hsd",
         "-f pref_eval")] + ["compare qrels.txt a.run b.run --engine spark"],
