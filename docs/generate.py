@@ -16,7 +16,7 @@ import lexirecall
 from lexirecall.cli import COMMANDS, group
 from lexirecall.cli.help import headings
 from lexirecall.fields import offered
-from lexirecall.manifest import READING, Policies, Resampling
+from lexirecall.manifest import READING, Aggregation, Policies, Resampling
 from lexirecall.measures import GROUPS, MEASURES
 from lexirecall.measures.references import REFERENCES
 from lexirecall.measures.row import Row
@@ -138,12 +138,13 @@ def options_page() -> str:
         "# Options",
         "An option has one meaning and one default, in Python and on the command line. Every verb that takes\n"
         "judgments and runs takes the options of the first three lists (`lexirecall explain` does not take\n"
-        "`--providers`). `eval`, `rank`, `compare` and `report` also take those of the fourth; `compare` and `report`\n"
-        "take those of the last too. [Conventions](conventions.md), [Resampling](bootstrap.md) and\n"
-        "[Comparing runs](compare.md) explain what they do. This page is generated.",
+        "`--providers`). `eval` also takes those of the fourth, `eval`, `rank`, `compare` and `report` those of the\n"
+        "fifth, and `compare` and `report` those of the last. [Conventions](conventions.md),\n"
+        "[Over queries](over-queries.md), [Resampling](bootstrap.md) and [Comparing runs](compare.md) explain what\n"
+        "they do. This page is generated.",
     ]
-    written = {option.name: option for option in _options(_command("report"))}  # which takes them all
-    for record in (Policies, *READING, Resampling, Testing):
+    written = {option.name: option for name in ("eval", "report") for option in _options(_command(name))}
+    for record in (Policies, *READING, Aggregation, Resampling, Testing):
         own = [field for field, _ in offered(record) if field.name not in inherited_by(record)]
         parts.append(f"## {(record.__doc__ or '').partition('.')[0]}")
         parts.append("\n".join(_keyword_line(written[field.name], repr(field.default)) for field in own))

@@ -119,6 +119,22 @@ def test_an_interval_is_that_of_the_numbers_in_the_resamples(
         assert same(float(made.highs[0, c]), high)
 
 
+@pytest.mark.parametrize("name", ["tail:0.05", "quantile:0.02", "quantile:0.9", "median"])
+@pytest.mark.parametrize("direction", [1, -1])
+def test_many_queries_are_resampled_like_few(name: str, direction: int) -> None:
+    values = np.random.Generator(np.random.PCG64(5)).random(200).round(2)
+    values[::9] = math.nan
+    values[7] = -direction * math.inf
+    own = values[~np.isnan(values)]
+    made = bootstrap_over(
+        values[None, :, None], Over.parse(name), directions=np.array([direction]), num_resamples=59, alpha=0.1
+    )
+    numbers = [naive.over_queries(name, own[each].tolist(), direction) for each in draws(len(own), 59, 0)]
+    low, high = naive.percentile_ends(numbers, Fraction(1, 10)) or (0.0, 0.0)  # type: ignore[arg-type]
+    assert same(float(made.lows.item()), low)
+    assert same(float(made.highs.item()), high)
+
+
 def test_the_size_of_a_block_does_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.Generator(np.random.PCG64(3)).random((2, 30, 2))
     made = [bootstrap_over(values, Over.parse("tail:0.3"), num_resamples=99)]
@@ -291,3 +307,16 @@ def test_the_manifest_says_what_was_asked_for() -> None:
     asked = evaluate(QRELS, RUNS, ["AP"], over=["tail:0.10"]).manifest.conventions
     assert asked["over"] == ["tail:0.10"]
     assert "over" not in evaluate(QRELS, RUNS, ["AP"]).manifest.conventions
+
+
+def test_a_note_says_which_tails_rest_on_few_queries() -> None:
+    qrels = {f"q{i}": {"a": 1} for i in range(60)}
+    runs = {"run": {q: ["a"] if i % 7 else ["x", "a"] for i, q in enumerate(qrels)}}
+    asked = ["tail:0.1", "tail:0.5", "quantile:0.05", "quantile:0.97", "quantile:0.5"]
+    scores = evaluate(qrels, runs, ["RR"], over=asked, bootstrap=99)
+    assert [note.text for note in scores.notes if note.kind.startswith("few")] == [
+        "tail:0.1 rests on few queries (all queries 6): below 20 its bootstrap intervals are too narrow",
+        "quantile:0.05 rests on few queries (all queries 3): below 5 its bootstrap intervals are too narrow",
+        "quantile:0.97 rests on few queries (all queries 2): below 5 its bootstrap intervals are too narrow",
+    ]
+    assert not [note for note in evaluate(qrels, runs, ["RR"], over=asked).notes if note.kind.startswith("few")]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import click
 
 from lexirecall.fields import names_of
-from lexirecall.manifest import READING, Policies, Resampling
+from lexirecall.manifest import READING, Aggregation, Policies, Resampling
 
 _OUTPUT = ("per_query", "view", "sort", "digits", "form", "output", "raw", "manifest", "title", "plots")
 _ENGINE = ("engine", "engine_options", "master")
@@ -51,6 +51,7 @@ def headings(options: list[str]) -> Iterator[tuple[str, list[str]]]:
         return
     kinds = {
         "Tests": _names_of_tests(options),
+        "Numbers over queries": list(names_of(Aggregation)),
         "Resampling": list(names_of(Resampling)),
         "Output": list(_OUTPUT),
         "Reading rules": rules,

@@ -9,10 +9,12 @@ decimals. A value of nan is left out. An infinite value, such as the depth of a 
 out of a mean too, but it has its place in the order of the values, and counts there.
 """
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from lexirecall.errors import UsageError
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
@@ -87,6 +89,15 @@ class Over:
         [7, 1, 0]
         """
         return needed_for_recall(self.share, numbers)
+
+    def num_resting(self, number: int) -> int:
+        """Return on how many of n queries the number rests: those in the tail, or on the smaller side of a quantile.
+
+        >>> Over.parse("tail:0.1").num_resting(50), Over.parse("quantile:0.9").num_resting(50)
+        (5, 6)
+        """
+        taken = int(self.num_taken(np.array([number]))[0])
+        return min(taken, number - taken + 1) if self.kind == "quantile" else taken
 
     def __str__(self) -> str:
         return self.text
@@ -215,11 +226,19 @@ def resampled_over(values: FloatArray, over: Over, directions: IntArray, is_sum:
     if over.kind == "mean":
         return resampled_means(values, is_sum)
     make = {"median": _resampled_median, "quantile": _resampled_quantile, "tail": _resampled_tail}[over.kind]
-    columns = [make(column, over, float(d)) for column, d in zip(values.T, directions, strict=True)]
-    return lambda counts: np.stack([column(counts) for column in columns], axis=1)
+    signs = directions if over.kind == "tail" else np.ones_like(directions)  # only a tail begins with the worst
+    columns = [make(_Sorted.of(sign * column), over) for column, sign in zip(values.T, signs.tolist(), strict=True)]
+
+    def resampled(counts: FloatArray) -> FloatArray:
+        turned = np.ascontiguousarray(counts.T, np.int32)
+        return np.asarray(signs * np.stack([column(turned) for column in columns], axis=1), float)
+
+    return resampled
 
 
-_OfCounts = Callable[[FloatArray], FloatArray]
+_Draws = npt.NDArray[np.int32]
+_OfDraws = Callable[[_Draws], FloatArray]
+"""From how often each query is drawn, [Q, B], to the number of each resample, [B]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -228,64 +247,77 @@ class _Sorted:
 
     values: FloatArray
     queries: IntArray
+    without: IntArray
+    """The queries without a value."""
 
     @classmethod
     def of(cls, values: FloatArray) -> "_Sorted":
-        order = np.argsort(values, kind="stable")[: np.count_nonzero(~np.isnan(values))]
-        return cls(values[order], order)
+        order, number = np.argsort(values, kind="stable"), np.count_nonzero(~np.isnan(values))  # nan is last
+        return cls(values[order[:number]], order[:number], order[number:])
 
-    def cumulative(self, counts: FloatArray) -> FloatArray:
-        """Return how many values of each resample are among the first, [B, n]; whole numbers."""
-        return np.cumsum(counts[:, self.queries], axis=1)
+    @property
+    def num_queries(self) -> int:
+        return len(self.queries) + len(self.without)
 
-    def at(self, cumulative: FloatArray, k: IntArray) -> FloatArray:
+    def numbers(self, draws: _Draws) -> IntArray:
+        """Return how many values each resample has, [B]."""
+        return np.asarray(self.num_queries - draws[self.without].sum(axis=0, dtype=np.int64))
+
+    def cumulative(self, draws: _Draws, k: IntArray) -> _Draws:
+        """Return how many values of each resample are among the first 1, 2, …, [n, B], until all have k of them."""
+        most = int(k.max(initial=0))
+        n = most + 5 * math.isqrt(most) + 10  # of a resample, about n are among the first n
+        while True:
+            made = np.cumsum(draws[self.queries[:n]], axis=0, dtype=np.int32)
+            if n >= len(self.queries) or (made[-1] >= k).all():
+                return made
+            n *= 2
+
+    def at(self, cumulative: _Draws, k: IntArray) -> FloatArray:
         """Return the k-th value of each resample, [B]; nan where there is none."""
-        places = np.count_nonzero(cumulative < k[:, None], axis=1)
+        places = np.count_nonzero(cumulative < k, axis=0)
         return np.append(self.values, np.nan)[np.where(k > 0, places, len(self.values))]
 
 
-def _numbers(cumulative: FloatArray) -> IntArray:
-    return cumulative[:, -1].astype(np.int64) if cumulative.shape[1] else np.zeros(len(cumulative), np.int64)
-
-
-def _resampled_median(values: FloatArray, _over: Over, _direction: float) -> _OfCounts:
-    own = _Sorted.of(values)
-
-    def medians(counts: FloatArray) -> FloatArray:
-        cumulative = own.cumulative(counts)
-        numbers = _numbers(cumulative)
-        lower, upper = own.at(cumulative, (numbers + 1) // 2), own.at(cumulative, numbers // 2 + 1)
-        return np.asarray((lower + upper) / 2)
+def _resampled_median(own: _Sorted, _over: Over) -> _OfDraws:
+    def medians(draws: _Draws) -> FloatArray:
+        numbers = own.numbers(draws)
+        lower, upper = (numbers + 1) // 2, np.minimum(numbers // 2 + 1, numbers)
+        cumulative = own.cumulative(draws, upper)
+        return np.asarray((own.at(cumulative, lower) + own.at(cumulative, upper)) / 2)
 
     return medians
 
 
-def _resampled_quantile(values: FloatArray, over: Over, _direction: float) -> _OfCounts:
-    own = _Sorted.of(values)
-    needed = over.num_taken(np.arange(len(values) + 1))
+def _resampled_quantile(own: _Sorted, over: Over) -> _OfDraws:
+    needed = over.num_taken(np.arange(own.num_queries + 1))
 
-    def quantiles(counts: FloatArray) -> FloatArray:
-        cumulative = own.cumulative(counts)
-        return own.at(cumulative, needed[_numbers(cumulative)])
+    def quantiles(draws: _Draws) -> FloatArray:
+        k = needed[own.numbers(draws)]
+        return own.at(own.cumulative(draws, k), k)
 
     return quantiles
 
 
-def _resampled_tail(values: FloatArray, over: Over, direction: float) -> _OfCounts:
-    own = _Sorted.of(direction * values)
-    needed = over.num_taken(np.arange(len(values) + 1))
+def _for_draws(terms: FloatArray, number: int) -> FloatArray:
+    """Round terms, [n, 1], so that all sums of as many as are drawn are exact: that may be more than there are."""
+    return on_grid(terms, number * np.abs(terms).max(axis=0, initial=0.0))
+
+
+def _resampled_tail(own: _Sorted, over: Over) -> _OfDraws:
+    needed = over.num_taken(np.arange(own.num_queries + 1))
     is_endless = np.isinf(own.values)
     terms = np.where(is_endless, 0.0, own.values)[:, None]
-    coarse = on_grid(terms)
-    parts = np.concatenate([coarse, on_grid(terms - coarse), is_endless[:, None]], axis=1)
+    coarse = _for_draws(terms, own.num_queries)
+    parts = np.concatenate([coarse, _for_draws(terms - coarse, own.num_queries), is_endless[:, None]], axis=1)
 
-    def tails(counts: FloatArray) -> FloatArray:
-        cumulative = own.cumulative(counts)
-        k = needed[_numbers(cumulative)]
-        taken = np.diff(np.minimum(cumulative, k[:, None]), axis=1, prepend=0.0)
-        high, low, num_endless = (taken @ parts).T  # whole numbers times values on a grid: exact
+    def tails(draws: _Draws) -> FloatArray:
+        k = needed[own.numbers(draws)]
+        cumulative = np.minimum(own.cumulative(draws, k), k)
+        taken = np.diff(cumulative, axis=0, prepend=0).astype(float)
+        high, low, num_endless = parts[: len(taken)].T @ taken  # whole numbers times values on a grid: exact
         means = np.where(k > 0, (high + low) / np.maximum(k, 1), np.nan)
-        return direction * np.where(num_endless > 0, -np.inf, means)
+        return np.where(num_endless > 0, -np.inf, means)
 
     return tails
 

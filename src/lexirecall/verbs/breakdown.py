@@ -27,7 +27,7 @@ EVERY = "all queries"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class Portion:
     """The numbers of all queries, or of those in one group: O ways of aggregating × S runs × M measures."""
 
     group: str | None
@@ -43,7 +43,7 @@ class Part:
     bootstrapped: tuple[Bootstrapped | None, ...]
     """The intervals of each way of aggregating, [O]; None where there are none."""
 
-    def in_order(self, order: IntArray) -> "Part":
+    def in_order(self, order: IntArray) -> "Portion":
         """Return the numbers with the runs in another order."""
         made = tuple(None if each is None else each.in_order(order) for each in self.bootstrapped)
         numbers, counts = self.numbers[:, order], self.counts[:, order]
@@ -70,7 +70,7 @@ class Breakdown:
     runs: tuple[str, ...]
     measures: tuple[Evaluable, ...]
     overs: tuple[Over, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[Portion, ...]
     """All queries first."""
     says_over: bool = True
     """Whether rows say what they are over: not if only groups are asked for."""
@@ -84,7 +84,7 @@ class Breakdown:
     """Measures with values that count as infinitely deep, and how many."""
 
     @property
-    def whole(self) -> Part:
+    def whole(self) -> Portion:
         """The numbers of all queries."""
         return self.parts[0]
 
@@ -120,11 +120,11 @@ class Breakdown:
         group = None if self.groups is None else self.groups.name_of(q)
         return {**dict.fromkeys(self.keys), **({"group": group} if self.groups is not None else {})}
 
-    def _said_of(self, part: Part, o: int) -> dict[str, Any]:
+    def _said_of(self, part: Portion, o: int) -> dict[str, Any]:
         said = {"group": part.group, "queries": part.num_queries, "over": str(self.overs[o])}
         return {key: said[key] for key in self.keys}
 
-    def _cells(self) -> Iterator[tuple[Part, int, int]]:
+    def _cells(self) -> Iterator[tuple[Portion, int, int]]:
         """Give where the rows are, in their order: by part, then by way of aggregating, then by run."""
         for part in self.parts:
             for o in range(len(self.overs)):
@@ -134,7 +134,7 @@ class Breakdown:
     def to_dict(self) -> dict[str, Any]:
         """Return {run: {group: {over: {measure: number}}}}, without the levels that were not asked for."""
 
-        def of_part(part: Part, s: int) -> dict[str, Any]:
+        def of_part(part: Portion, s: int) -> dict[str, Any]:
             made = {str(over): named(self.measures, part.finite(o)[s]) for o, over in enumerate(self.overs)}
             return made if self.says_over else next(iter(made.values()))
 
@@ -160,7 +160,7 @@ class Breakdown:
             said = self._said_of(part, o) | ({"group": EVERY} if part.group is None else {})
             yield self.runs[s], *(_text(said[key]) for key in self.keys), *self._shown(part, o, s, digits)
 
-    def _shown(self, part: Part, o: int, s: int, digits: int | None) -> Iterator[str]:
+    def _shown(self, part: Portion, o: int, s: int, digits: int | None) -> Iterator[str]:
         lows, highs = part.ends(o)
         columns = zip(
             self.measures, part.finite(o)[s], lows[s], highs[s], part.counts[o, s], part.num_due[s], strict=True
@@ -232,13 +232,13 @@ def breakdown_of(
     overs = overs_of(asked.over)
     taking_part: BoolArray = np.asarray(is_due.any(axis=(0, 2)))
 
-    def part_of(group: str | None, which: IntArray) -> Part:
+    def part_of(group: str | None, which: IntArray) -> Portion:
         own = values[:, which]
         numbers = np.array([_numbers(own, over, measures) for over in overs])
         counts = np.array([_counts(own, over) for over in overs])
         made = [_ends(own, over, measures, resampling, alpha, show_progress=show_progress) for over in overs]
         num_queries = int(taking_part[which].sum())
-        return Part(group, num_queries, numbers, counts, is_due[:, which].sum(axis=1), tuple(made))
+        return Portion(group, num_queries, numbers, counts, is_due[:, which].sum(axis=1), tuple(made))
 
     members = (
         [] if groups is None else [(name, which, int(taking_part[which].sum())) for name, which in groups.members()]
@@ -289,7 +289,7 @@ def leading(measures: Sequence[Evaluable]) -> int | None:
     return next((c for c, row in enumerate(measures) if not isinstance(row, Preference)), None)
 
 
-def worst_first(parts: Sequence[Part], measures: Sequence[Evaluable]) -> list[Part]:
+def worst_first(parts: Sequence[Portion], measures: Sequence[Evaluable]) -> list[Portion]:
     """Return the groups in order: by the mean over the runs of the first number of the leading measure.
 
     Groups that are equal stay in the order of the map; those without any value come last.
@@ -298,7 +298,7 @@ def worst_first(parts: Sequence[Part], measures: Sequence[Evaluable]) -> list[Pa
     if column is None:
         return list(parts)
 
-    def worth(part: Part) -> float:
+    def worth(part: Portion) -> float:
         numbers = part.numbers[0, :, column]
         there = measures[column].direction * numbers[~np.isnan(numbers)]
         return float(there.mean()) if len(there) else np.inf

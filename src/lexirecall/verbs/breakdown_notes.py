@@ -14,6 +14,9 @@ from lexirecall.manifest import Aggregation, Manifest, Note
 from lexirecall.verbs.bootstrapped import FEW, Bootstrapped
 from lexirecall.verbs.breakdown import Breakdown
 
+FEWEST = {"tail": FEW, "quantile": 5}
+"""A number that rests on fewer queries has an interval that is clearly too narrow (docs/over-queries.md)."""
+
 
 def recorded(manifest: Manifest, made: Breakdown, asked: Aggregation) -> Manifest:
     """Return a manifest with the record of a breakdown, and with its notes."""
@@ -84,6 +87,18 @@ def _intervals(made: Breakdown) -> list[Bootstrapped]:
     return [each for part in made.parts for each in part.bootstrapped if each is not None]
 
 
+def _few_at_the_end(made: Breakdown) -> Iterator[Note]:
+    """Warn of quantiles and tails that rest on few queries, however many there are in all."""
+    for over in made.overs:
+        limit = FEWEST.get(over.kind, 0)
+        resting = {part.group or "all queries": over.num_resting(part.num_queries) for part in made.parts}
+        if few := [f"{name} {number:,}" for name, number in resting.items() if 0 < number < limit]:
+            text = (
+                f"{over} rests on few queries ({listed(few, 9)}): below {limit} its bootstrap intervals are too narrow"
+            )
+            yield Note(f"few queries at {over}", text, len(few))
+
+
 def _resamples(made: Breakdown) -> Iterator[Note]:
     """Say what is unusual about intervals, each kind once."""
     if not made.is_resampled:
@@ -93,6 +108,7 @@ def _resamples(made: Breakdown) -> Iterator[Note]:
         where = listed((f"{group or 'all queries'} {number:,}" for group, number in few), 9)
         text = f"the bootstrap resamples few queries ({where}): below {FEW} its intervals are too narrow"
         yield Note("few queries resampled", text, len(few))
+    yield from _few_at_the_end(made)
     others: dict[str, Note] = {}
     for note in (note for each in _intervals(made) for note in each.notes):
         if note.kind != "few queries resampled" and note.count > others.get(note.kind, Note("", "")).count:
