@@ -145,7 +145,7 @@ function providerNotes({ few, more }) {
   const { total, min_queries, measure, note: brackets } = D.providers;
   return [
     few && `${grouped(few)} of ${counted(total, "provider")} with fewer than ${min_queries} queries: counted, not shown.`,
-    more && `${counted(more, "provider")} with higher ratios: left out of this page (eval --show providers shows them).`,
+    more && `${counted(more, "provider")} with higher ratios: left out of this page (the command line shows them with --show providers).`,
     `Exposure is that of ${visible(measure)}.`,
     brackets && `${brackets}. It is that of one provider, not of the lowest of many.`,
   ].filter(Boolean);
