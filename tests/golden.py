@@ -181,6 +181,9 @@ CASES: dict[str, list[str]] = {
         *(f"report {THREE} {option} -m AP -m LexiRecall -o out.html" for option in TESTING),
         *(f"report {THREE} {option} -m AP -m LexiRecall -o out.html" for option in BOOTSTRAP),
         "report qrels.txt a.run -m AP --bootstrap 99 -o out.html",
+        *(f"report {THREE} {option} -m AP -o out.html" for option in (
+            "--over median", "--over mean --over tail:0.5 --by types.tsv --min-queries 2 --bootstrap 99",
+            "--by types.tsv", "--by missing.tsv", "--over worst")),
         f"report {TWO} -o out.html --plots a.run",
     ],
     "study": [

@@ -100,6 +100,16 @@ def test_a_preference_has_no_tail_and_lower_is_better_where_it_is() -> None:
     assert [depths.queries[depths.tails[s][0]] for s in (0, 1)] == ["q3", "q0"]
 
 
+def test_queries_without_a_value_are_counted() -> None:
+    runs = {"new": NEW, "lost": OLD | {"q5": ["x"]}}
+    deciding = explain(QRELS, runs, measure="LastRel").deciding
+    assert deciding is not None
+    assert "over 9 queries. 1 query without a value: left out. " in deciding.sentence()
+    sized = explain(QRELS, runs, measure="LastRel", corpus_size=99).deciding
+    assert sized is not None
+    assert sized.num_undefined == 0
+
+
 def test_equal_runs_are_decided_by_no_query() -> None:
     deciding = explain(QRELS, {"new": NEW, "same": NEW}, measure="AP").deciding
     assert deciding is not None

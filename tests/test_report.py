@@ -512,6 +512,26 @@ def test_the_tail_of_each_run_is_the_mean_of_its_own_worst_queries() -> None:
             assert tail["means"][s][k] == pytest.approx(sum(worst) / len(worst))
 
 
+def test_groups_of_queries_are_those_of_eval() -> None:
+    by = {query: ("x", "y", "z")[i % 3] if i else "alone" for i, query in enumerate(SIMULATED.qrels)}
+    options: dict[str, Any] = {"by": by, "over": ("median", "tail:0.5"), "min_queries": 2}
+    made = report(SIMULATED.qrels, SIMULATED.runs, ["AP", "LastRel"], output=None, **options)
+    page, expected = made.payload["breakdown"], evaluate(SIMULATED.qrels, SIMULATED.runs, ["AP", "LastRel"], **options)
+    numbers = expected.to_dict()
+    for part in page["parts"]:
+        for o, over in enumerate(page["overs"]):
+            for s, run in enumerate(made.payload["systems"]):
+                assert part["numbers"][o][s][:2] == [numbers[run][part["group"]][over][m] for m in ("AP", "LastRel")]
+    for o, over in enumerate(page["overs"]):
+        in_order = [page["parts"][place]["group"] for place in page["orders"][o][0]]
+        sums = [sum(of_run[group][over]["AP"] for of_run in numbers.values()) for group in in_order]
+        assert sums == sorted(sums)
+    assert (page["withheld"], page["without"]) == ({"groups": 1, "queries": 1}, 0)
+    assert {note.kind for note in expected.notes} <= {note.kind for note in made.notes}
+    assert made.payload["manifest"]["conventions"]["over"] == ["median", "tail:0.5"]
+    assert "breakdown" not in report(SIMULATED.qrels, SIMULATED.runs, output=None).payload
+
+
 def test_differences_on_requests_are_those_of_the_values(simulated: Report) -> None:
     positions = simulated.findings.positions
     values = evaluate(SIMULATED.qrels, SIMULATED.runs, ["AP"]).to_dict(per_query=True)

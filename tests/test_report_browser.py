@@ -24,7 +24,7 @@ from report_fixture import DEMO, HOSTILE, INHERITED, demo_report, hostile_report
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-SECTIONS = ("evaluated", "leaderboard", "pairs", "pair", "request", "worst", "recall", "measures")
+SECTIONS = ("evaluated", "leaderboard", "by", "pairs", "pair", "request", "worst", "recall", "measures")
 AXE = Path(__file__).parents[1] / "node_modules" / "axe-core" / "axe.min.js"
 COMPLETE = "html[data-state=complete]"
 # Resolves when everything is drawn and nothing is put off: a filter waits until nobody types any more.
@@ -43,6 +43,7 @@ AT_REST = """
     });
 """
 COMPARISON = compare(DEMO.qrels, DEMO.runs)
+GROUPS = {query: "few <b>" if i > 26 else ("odd", "even")[i % 2] for i, query in enumerate(DEMO.qrels)}
 ORDER = ("deep.run", "precise.run", "shallow.run", "random.run")
 
 
@@ -158,6 +159,7 @@ KINDS: dict[str, Callable[[], str]] = {
     "measures": measures_page,
     "formulas": formula_page,
     "owned": lambda: owned_report().html(),
+    "groups": lambda: demo_report(by=GROUPS, over=("mean", "tail:0.1"), min_queries=4, bootstrap=99).html(),
     "single": lambda: replace_runs({"only.run": DEMO.runs["deep.run"]}),
 }
 
@@ -278,7 +280,9 @@ def test_a_page_renders_without_complaints_and_without_the_network(look: Open, k
 
 def test_the_sections_stand_in_their_order(look: Open) -> None:
     opened = look("demo")
-    assert opened.page.evaluate("[...document.querySelectorAll('main > section')].map(each => each.id)") == [*SECTIONS]
+    assert opened.page.evaluate("[...document.querySelectorAll('main > section')].map(each => each.id)") == [
+        section for section in SECTIONS if section != "by"
+    ]
     assert opened.texts("main > section > h2")[0] == "What was evaluated"
     assert opened.count("h1") == 1
 
@@ -371,6 +375,25 @@ def test_the_tail_has_a_line_for_each_run_and_its_values_in_a_table(show: Open) 
     opened.page.fill("#filter-requests", "nothing is called so")
     opened.wait()
     assert opened.count("#pair svg path.steps:visible") == 0
+
+
+def test_groups_are_those_of_eval_and_only_there_if_asked_for(show: Open) -> None:
+    opened = show("groups", "#a=deep.run&b=precise.run&m=AP")
+    options: dict[str, Any] = {"by": GROUPS, "over": ("mean", "tail:0.1"), "min_queries": 4, "bootstrap": 99}
+    expected = evaluate(DEMO.qrels, DEMO.runs, ["AP"], **options).to_dict()
+    for o, over in enumerate(("mean", "tail:0.1")):
+        opened.page.locator("#by select").nth(1).select_option(str(o))
+        rows = [[cell.strip() for cell in row.locator("th, td").all_text_contents()] for row in
+                opened.page.locator("#by tbody tr").all()]  # fmt: skip
+        worst_first = sorted(("odd", "even"), key=lambda group: sum(expected[r][group][over]["AP"] for r in ORDER))
+        assert [row[0] for row in rows] == ["all queries", *worst_first]
+        for row in rows:
+            group = None if row[0] == "all queries" else row[0]
+            assert [cell.split("[")[0] for cell in row[2:]] == [number(expected[r][group][over]["AP"]) for r in ORDER]
+            assert all(cell.endswith("]") for cell in row[2:])
+    assert "1 group with fewer than 4 queries (3 queries together) is not shown" in opened.text("#by .note")
+    assert "mean of the worst 10 %" in opened.texts("#leaderboard tbody th")
+    assert show().count("#by, nav a[href='#by']") == 0
 
 
 # Leaderboard
@@ -859,7 +882,7 @@ def test_measures_that_are_called_as_what_objects_inherit_are_measures(show: Ope
     for name, measure in zip(INHERITED, ("AP", "RR", "R@1000"), strict=False):
         opened.go(f"#m={name}")
         plain.go(f"#m={quote(measure)}")
-        for selector in ("#pair tr.chosen td", "#pair .chart text"):
+        for selector in ("#pair tr.chosen td", "#pair .chart:has(.bar) text"):
             assert opened.texts(selector) == plain.texts(selector)
         assert opened.texts("#pair tr.chosen th") == [name]
         told = [str(each.page.evaluate("document.querySelector('#pair .bar').ariaLabel")) for each in (opened, plain)]
@@ -916,7 +939,7 @@ def test_everything_has_a_name_for_those_who_do_not_see_it(look: Open) -> None:
     opened = look("drawn")
     assert opened.page.locator("table:not(:has(caption))").count() == 0
     charts = opened.page.locator(".chart svg")
-    assert charts.count() == 6
+    assert charts.count() == 7
     for chart in charts.all():
         assert chart.get_attribute("role") in ("img", "group")  # a group has bars, each with a name of its own
         assert len(chart.get_attribute("aria-label")) > 40
@@ -1134,5 +1157,5 @@ def test_providers_are_sorted_searched_and_chosen_by_run(show: Open) -> None:
 
 
 def test_a_page_without_a_map_has_no_section_of_providers(look: Open) -> None:
-    assert look().count(".needs-providers") == 0
+    assert look().count("#providers, nav a[href='#providers']") == 0
     assert look("owned").count("nav a[href='#providers']") == 1

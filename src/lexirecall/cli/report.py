@@ -9,16 +9,19 @@ from lexirecall.cli.options import (
     check_files,
     measures_option,
     reading_options,
+    record_options,
     show_notes,
     shown_warnings,
     testing_options,
 )
+from lexirecall.manifest import Aggregation
 
 
 @click.command("report", cls=Documented)
 @reading_options
 @measures_option
 @testing_options
+@record_options(Aggregation)
 @click.option("--title", metavar="TEXT", help="Title of the page.")
 @click.option(
     "--plots", metavar="DIR",
@@ -40,15 +43,16 @@ def command(
 
     The page shows the leaderboard with marks of significance; every pair of runs, and the queries that decide it; for
     each query, where every run ranks the relevant documents; the worst-off queries; recall by depth; and how the
-    measures behave on these data. A single run is enough.
+    measures behave on these data. With --by, it shows the numbers of each group of queries. A single run is enough.
 
     \b
     Examples:
       lexirecall report qrels.txt bm25.run dense.run fused.run
       lexirecall report qrels.txt runs/*.run --baseline bm25.run -m LexiRecall -m nDCG@10 -o r04.html
       lexirecall report qrels.txt runs/*.run --title 'Robust 2004' --plots figures
+      lexirecall report qrels.txt runs/*.run -m R@100 --over mean --over tail:0.1 --by types.tsv --bootstrap 10000
     """
-    check_files([qrels, *runs, options["corpus_size"], options["providers"]], ("-o", output))
+    check_files([qrels, *runs, options["corpus_size"], options["providers"], options["by"]], ("-o", output))
     from lexirecall.output import write
     from lexirecall.page import report
 

@@ -16,7 +16,8 @@ from lexirecall.errors import LexirecallError, UsageError, counted, warn
 from lexirecall.fields import among, taken, takes
 from lexirecall.formats import Qrels, Runs
 from lexirecall.formats.source import exists, is_folder
-from lexirecall.manifest import READING, Conventions, Note, Policies
+from lexirecall.groups import Groups
+from lexirecall.manifest import READING, Aggregation, Conventions, Note, Policies
 from lexirecall.names import Names
 from lexirecall.output import FilePath, check_outputs, write_files
 from lexirecall.page.findings import Findings
@@ -28,6 +29,7 @@ from lexirecall.positions import Positions
 from lexirecall.svg import Drawing
 from lexirecall.tables import Table
 from lexirecall.verbs.bootstrapped import check_bootstrap
+from lexirecall.verbs.evaluate import read_aggregation
 from lexirecall.verbs.explain import check_single_order
 from lexirecall.verbs.given import asked_of, positions_of
 from lexirecall.verbs.testing import Testing
@@ -35,7 +37,7 @@ from lexirecall.verbs.testing import Testing
 __all__ = ["Limits", "Report", "report"]
 
 
-@takes(Testing, Policies, *READING)
+@takes(Testing, Aggregation, Policies, *READING)
 def report(
     qrels: Qrels | Positions,
     runs: Runs | None = None,
@@ -52,9 +54,9 @@ def report(
     """Write a page about runs: a leaderboard, every pair, every query and what decides it; and charts, to a folder.
 
     `output` is the file; None writes no file. `plots` is a folder for the charts as SVG and, if `lexirecall[plots]` is
-    installed, as PDF and PNG. The page shows `title` and `date` (default: today). The other arguments are those of
-    `compare`. A single run is enough; the page then has nothing about pairs. With several runs, LexiRecall is always
-    among the measures.
+    installed, as PDF and PNG. The page shows `title` and `date` (default: today). `over`, `by` and `min_queries` are
+    those of `evaluate`, the other arguments those of `compare`. A single run is enough; the page then has nothing about
+    pairs. With several runs, LexiRecall is always among the measures.
 
     >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
     >>> runs = {"old": {"q1": ["a"], "q2": ["x", "c"]}, "new": {"q1": ["x", "b", "a"], "q2": ["c"]}}
@@ -67,11 +69,15 @@ def report(
     _check_places(output, plots)
     _check_kept(output, plots, [] if isinstance(qrels, Positions) else [qrels, runs], options)
     check_single_order(among(Conventions, options))
+    aggregation = taken(Aggregation, options)
+    group_map = read_aggregation(aggregation, qrels, options)
     rows = asked_of(qrels, measures, options)
     positions = positions_of(qrels, runs, rows, options)
+    groups = None if group_map is None else Groups.from_map(group_map[0], positions.requests, name=group_map[1])
     findings = Findings.of(
-        positions, rows, testing, policies, baseline=baseline, show_progress=options.get("show_progress", False)
-    )
+        positions, rows, testing, policies, baseline=baseline, aggregation=aggregation, groups=groups,
+        show_progress=options.get("show_progress", False),
+    )  # fmt: skip
     heading = title or f"{counted(len(positions.systems), 'run')} on {findings.name}"
     made = Report(findings, build_payload(findings, title=heading, date=date, limits=limits))
     if output is not None:
@@ -87,7 +93,7 @@ def _check_kept(
     """Raise if what is written would overwrite what is read."""
     charts = None if plots is None else Path(plots, "leaderboard.svg")
     kept = [(option, path) for option, path in (("-o", output), ("--plots", charts)) if path is not None]
-    check_outputs(kept, [*inputs, options.get("corpus_size"), options.get("providers")])
+    check_outputs(kept, [*inputs, options.get("corpus_size"), options.get("providers"), options.get("by")])
 
 
 def _check_places(output: FilePath | None, plots: FilePath | None) -> None:

@@ -5,14 +5,17 @@ becomes of them (payload, charts, html).
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from lexirecall.errors import UsageError
 from lexirecall.formats.source import Source
+from lexirecall.groups import Groups
 from lexirecall.judgments import BoolArray
-from lexirecall.manifest import Note, Policies
+from lexirecall.manifest import Aggregation, Manifest, Note, Policies
 from lexirecall.meta.agreement import agreement
 from lexirecall.meta.decisions import decide_all
 from lexirecall.meta.ties import share_of_ties
@@ -20,10 +23,12 @@ from lexirecall.names import Evaluable, Names
 from lexirecall.positions import Positions, Projection
 from lexirecall.preferences import LEXI_RECALL
 from lexirecall.tables import Table
+from lexirecall.verbs.breakdown import Breakdown, breakdown_of
+from lexirecall.verbs.breakdown_notes import notes_on_breakdown, recorded
 from lexirecall.verbs.census import Census
 from lexirecall.verbs.compare import compare_scores, index_of
 from lexirecall.verbs.comparison import Comparison
-from lexirecall.verbs.evaluate import evaluate, with_intervals
+from lexirecall.verbs.evaluate import Valued, evaluate, with_intervals
 from lexirecall.verbs.explain import check_single_order
 from lexirecall.verbs.exposures import Exposures
 from lexirecall.verbs.given import asked_measures
@@ -41,6 +46,9 @@ class Findings:
     """None for a single run."""
     testing: Testing
     policies: Policies
+    aggregation: Aggregation = field(default_factory=Aggregation)
+    groups: Groups | None = None
+    show_progress: bool | None = False
 
     @classmethod
     def of(
@@ -51,6 +59,8 @@ class Findings:
         policies: Policies,
         *,
         baseline: str | None = None,
+        aggregation: Aggregation | None = None,
+        groups: Groups | None = None,
         show_progress: bool | None = False,
     ) -> "Findings":
         """Score and compare.
@@ -64,20 +74,21 @@ class Findings:
         check_single_order(asdict(positions.conventions))
         Census.of(positions, [policies.level]).check_relevant([LEXI_RECALL], policies.level)
         rows = asked_measures(measures, has_providers=positions.providers is not None)
+        more = aggregation or Aggregation(), groups, show_progress
         if len(positions.systems) == 1:
             if baseline is not None:
                 problem = f"the baseline is {baseline!r}, but there is only one run, so there is nothing to compare"
                 raise UsageError(problem, remedy="give two or more runs, or leave the baseline out")
             scores = evaluate(positions, measures=rows, **asdict(policies))
             scores = with_intervals(scores, testing, alpha=testing.alpha, show_progress=show_progress)
-            return cls(positions, scores, None, testing, policies)
+            return cls(positions, scores, None, testing, policies, *more)
         reference = index_of(baseline, positions.systems)
         scores = evaluate(positions, measures=with_lexirecall(rows), **asdict(policies))
         scores = with_intervals(scores, testing, alpha=testing.alpha, show_progress=show_progress)
         comparison = compare_scores(
             positions, scores, testing, policies, reference=reference, show_progress=show_progress
         )
-        return cls(positions, scores, comparison, testing, policies)
+        return cls(positions, scores, comparison, testing, policies, *more)
 
     @property
     def name(self) -> str:
@@ -87,7 +98,30 @@ class Findings:
     @property
     def notes(self) -> tuple[Note, ...]:
         """What readers of the numbers should know."""
-        return self.scores.notes if self.comparison is None else self.comparison.notes
+        notes = self.scores.notes if self.comparison is None else self.comparison.notes
+        return notes if self.breakdown is None else (*notes, *notes_on_breakdown(self.breakdown, self.aggregation))
+
+    @property
+    def manifest(self) -> Manifest:
+        """How the numbers were made."""
+        manifest = self.scores.manifest
+        return manifest if self.breakdown is None else recorded(manifest, self.breakdown, self.aggregation)
+
+    @cached_property
+    def valued(self) -> Valued:
+        """The values again, with those that count as infinitely deep."""
+        return Valued.of(self.positions, self.scores.measures, self.policies)
+
+    @cached_property
+    def breakdown(self) -> Breakdown | None:
+        """The numbers over queries that are asked for, of all of them and of each group; None for only the means."""
+        if not self.aggregation.is_asked:
+            return None
+        scores, valued, testing = self.scores, self.valued, self.testing
+        return breakdown_of(
+            scores.runs, scores.measures, valued.placed, valued.is_due, self.aggregation, self.groups,
+            resampling=testing, alpha=testing.alpha, show_progress=self.show_progress,
+        ).in_order(np.array(self.places))  # fmt: skip
 
     @cached_property
     def places(self) -> list[int]:
@@ -119,8 +153,9 @@ class Findings:
         """Return the providers of each system with the lowest ratios, so many at most; None without a map of them."""
         if (averages := self.scores.averages).exposures is None:
             return None
-        lowest = replace(Exposures.of(averages), most=most)
-        return lowest.with_intervals(self.positions, self.policies, self.testing, alpha=self.testing.alpha)
+        lowest = replace(Exposures.of(averages, min_queries=self.aggregation.min_queries), most=most)
+        alpha, shown = self.testing.alpha, self.show_progress
+        return lowest.with_intervals(self.positions, self.policies, self.testing, alpha=alpha, show_progress=shown)
 
     @property
     def counted(self) -> BoolArray:

@@ -15,6 +15,7 @@ import numpy as np
 
 from lexirecall.errors import counted
 from lexirecall.judgments import IntArray
+from lexirecall.page.breakdown import breakdown_columns
 from lexirecall.page.charts import page_charts
 from lexirecall.page.findings import Findings, agreements
 from lexirecall.page.groups import group_columns
@@ -69,6 +70,7 @@ def build_payload(
         "systems": systems,
         **_leaderboard(findings),
         "tail": _tail(findings),
+        **breakdown_columns(findings, cut),
         "requests": cut.names(findings.positions.requests[q] for q in requests.tolist()),
         "measures": list(_measures(findings)),
         "values": [[*column, *rest] for column in _values(findings, best, requests)],
@@ -136,7 +138,8 @@ def _tail(findings: Findings) -> dict[str, Any]:
     """Return the mean of each system's own worst requests under each measure, and how many these are."""
     scores, places = findings.scores, findings.places
     directions = np.array([row.direction for row in scores.measures])
-    values = scores.values[places]
+    is_deep = any(row.corpus == "if missing" for row in scores.measures)  # then some may count as infinitely deep
+    values = (findings.valued.placed if is_deep else scores.values)[places]
     means = over_queries(values, TAIL, directions=directions)
     sizes = TAIL.num_taken(np.count_nonzero(~np.isnan(values), axis=1))
     return {"share": TAIL.share, "means": rounded(means, _ALL_DIGITS), "sizes": sizes.tolist()}
@@ -209,7 +212,7 @@ def _curves(findings: Findings) -> dict[str, Any]:
 
 
 def _manifest(findings: Findings, systems: list[str], cut: Cutter) -> dict[str, Any]:
-    manifest = findings.scores.manifest
+    manifest = findings.manifest
     testing = {} if findings.comparison is None else asdict(findings.testing)
     runs = [{**manifest.runs[s], "name": name} for s, name in zip(findings.places, systems, strict=True)]
     short = Cutter(NOTE_LENGTH)

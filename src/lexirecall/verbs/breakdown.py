@@ -295,15 +295,14 @@ def worst_first(parts: Sequence[Portion], measures: Sequence[Evaluable]) -> list
     Groups that are equal stay in the order of the map; those without any value come last.
     """
     column = leading(measures)
-    if column is None:
-        return list(parts)
+    return list(parts) if column is None else sorted(parts, key=lambda part: worth(part, measures[column], 0, column))
 
-    def worth(part: Portion) -> float:
-        numbers = part.numbers[0, :, column]
-        there = measures[column].direction * numbers[~np.isnan(numbers)]
-        return float(there.mean()) if len(there) else np.inf
 
-    return sorted(parts, key=worth)
+def worth(part: Portion, measure: Evaluable, o: int, column: int) -> float:
+    """Return how good the runs are in a part, as the mean of one number over them: higher is better."""
+    numbers = part.numbers[o, :, column]
+    there = measure.direction * numbers[~np.isnan(numbers)]
+    return float(there.mean()) if len(there) else np.inf
 
 
 def _decimals(row: Evaluable, over: Over, digits: int | None) -> int:

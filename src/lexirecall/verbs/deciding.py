@@ -22,7 +22,7 @@ from lexirecall.statistics.deciding import deciding_requests, worst_requests
 from lexirecall.statistics.over import Over
 from lexirecall.tables import Table, defined, number, render
 from lexirecall.text import visible
-from lexirecall.verbs.evaluate import values_of
+from lexirecall.verbs.evaluate import Valued
 from lexirecall.verbs.rank import compared_pairs
 
 TAIL = Over.parse("tail:0.1")
@@ -54,18 +54,23 @@ would be 0 or reversed.
     """By how much the first run is better on each; 1, 0 or -1 for a preference without sizes."""
     values: FloatArray
     """The values of both runs, [2, Q]; nan for a preference, which has no value for a single ranking."""
+    num_undefined: int = 0
+    """Queries that are left out, because a run that should have a value has none."""
 
     @classmethod
     def of(cls, positions: Positions, row: Evaluable, a: int, b: int, policies: Policies) -> "Deciding":
         """Compare two systems on every request that counts."""
         pairs = compared_pairs(positions, parse_preference(row), policies)
         both = np.flatnonzero(pairs.taking_part[a] & pairs.taking_part[b])
-        values = np.full((2, len(both)), np.nan)
+        values, num_undefined = np.full((2, len(both)), np.nan), 0
         if not isinstance(row, Preference):
-            values = values_of(positions, [row], policies)[0][[a, b]][:, both, 0]
+            valued = Valued.of(positions, [row], policies)
+            values = valued.values[[a, b]][:, both, 0]
+            is_due = valued.is_due[:, :, 0] & valued.among
+            num_undefined = int((is_due[a] & is_due[b]).sum()) - len(both)
         names = tuple(positions.requests[q] for q in both.tolist())
         runs = positions.systems[a], positions.systems[b]
-        return cls(row, runs, names, pairs.values[a, b, both].astype(float), values)
+        return cls(row, runs, names, pairs.values[a, b, both].astype(float), values, num_undefined)
 
     @cached_property
     def decisive(self) -> list[int]:
@@ -114,7 +119,8 @@ would be 0 or reversed.
         else:
             a, b = (f"{self._mean(own)} for {run}" for own, run in zip(self.values, self.runs, strict=True))
             means = f"{self.measure}: {a} and {b}, as means over {number_of}."
-        return f"{means} {self._who_decides()}"
+        without = f" {counted(self.num_undefined, 'query')} without a value: left out." if self.num_undefined else ""
+        return f"{means}{without} {self._who_decides()}"
 
     def _who_decides(self) -> str:
         if not self.decisive:

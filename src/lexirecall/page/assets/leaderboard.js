@@ -7,6 +7,7 @@ import { D, direction } from "./data.js";
 import { change, sections, shown, state } from "./state.js";
 import { measureOptions, system } from "./links.js";
 import { groupsOf } from "./groups.js";
+import { overTable } from "./breakdown.js";
 
 const order = { column: -1, isDescending: false }; // -1 is the rank
 const MOST_LETTERED = 26; // with more, letters are longer than the values beside them
@@ -207,6 +208,9 @@ export function drawLeaderboard() {
     D.systems.length > 1 && note(footnote()),
     D.intervals && note(`${D.intervals.note}.`),
     D.certainty && rows.length && h("details", null, h("summary", null, "How certain is the order?"), certaintyTable(rows)),
+    rows.length && D.breakdown?.overs.some((over) => over !== "mean")
+      ? [h("h3", null, "Over queries, beside the mean"), overTable(rows)]
+      : "",
     isCrowded() &&
       h(
         "button",

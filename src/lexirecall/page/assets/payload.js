@@ -35,6 +35,7 @@
  * @property {{ low: Column[], high: Column[], note: string }} [intervals] of the means, if queries were resampled
  * @property {{ first: number[], ranks: [number, number][], tested?: [number, number][] }} [certainty] of the places
  * @property {{ share: number, means: Column[], sizes: number[][] }} [tail] the mean of each system's own worst requests, and how many these are
+ * @property {Breakdown} [breakdown] numbers over queries that were asked for, beside the means
  * @property {string[][]} marks by system and measure
  * @property {number[][] | null} [better_than] by system and measure: how many are significantly worse
  * @property {boolean[][]} best by system and measure
@@ -54,6 +55,17 @@
  * @property {([number, number][] | null)[]} groups by measure: first and last places of runs that do not differ
  * @property {number[][]} group_order by measure: the systems from best to worst
  * @property {Record<string, Drawn>} [charts] drawings that do not depend on the reader
+ */
+
+/**
+ * The numbers of all queries, or of one group, by way of aggregating, system and measure.
+ * @typedef {{ group: string | null, queries: number, numbers: Column[][], low?: Column[][], high?: Column[][] }} Part
+ */
+
+/**
+ * All queries come first among the parts; orders, by way of aggregating and measure, have the groups the worst first.
+ * @typedef {{ by: string | null, overs: string[], min_queries: number, parts: Part[], orders: number[][][],
+ *   withheld: { groups: number, queries: number }, without: number }} Breakdown
  */
 
 /** @typedef {{ svg: string, section: string, title: string }} Drawn a drawing; the section that shows it at its end, if any */

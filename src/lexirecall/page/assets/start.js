@@ -23,6 +23,7 @@ import {
 import { appendDrawings } from "./charts.js";
 import { drawEvaluated } from "./evaluated.js";
 import { drawLeaderboard, goToFirstRow, setUpLeaderboard } from "./leaderboard.js";
+import { drawBreakdown, setUpBreakdown } from "./breakdown.js";
 import { drawPairs, setUpPairs } from "./pairs.js";
 import { drawPair, setUpPair } from "./pair.js";
 import { drawRequest, setUpRequest } from "./request.js";
@@ -49,14 +50,16 @@ function setUpTheme() {
   apply();
 }
 
+/** @type {Record<string, { keys: string[], draw: () => void, setUp?: (body: HTMLElement) => any, isShown?: () => boolean }>} */
 const SECTIONS = {
   evaluated: { keys: [], draw: drawEvaluated },
   leaderboard: { keys: ["systems", "m"], draw: drawLeaderboard, setUp: setUpLeaderboard },
+  by: { keys: ["systems", "m"], draw: drawBreakdown, setUp: setUpBreakdown, isShown: () => D.breakdown?.by != null },
   pairs: { keys: ["systems", "m", "a", "b"], draw: drawPairs, setUp: setUpPairs },
   pair: { keys: ["requests", "m", "a", "b"], draw: drawPair, setUp: setUpPair },
   request: { keys: ["systems", "requests", "q", "a", "b"], draw: drawRequest, setUp: setUpRequest },
   worst: { keys: ["systems", "requests", "worst"], draw: drawWorst, setUp: setUpWorst },
-  providers: { keys: [], draw: drawProviders, setUp: setUpProviders },
+  providers: { keys: [], draw: drawProviders, setUp: setUpProviders, isShown: () => Boolean(D.providers) },
   recall: { keys: ["systems"], draw: drawRecall, setUp: setUpRecall },
   measures: { keys: [], draw: drawMeasures, setUp: setUpMeasures },
 };
@@ -69,7 +72,12 @@ function setUpSections() {
     },
     { rootMargin: "200px" },
   );
-  for (const [id, section] of Object.entries(SECTIONS).filter(([id]) => byId(id))) {
+  for (const [id, { isShown = () => true, ...section }] of Object.entries(SECTIONS)) {
+    if (!isShown()) {
+      byId(id).remove();
+      document.querySelector(`nav a[href="#${id}"]`)?.remove();
+      continue;
+    }
     const body = byId(id).querySelector(".body");
     sections.set(id, { ...section, body, parts: section.setUp?.(body) });
     appendDrawings(id, byId(id));
@@ -150,7 +158,6 @@ async function start() {
   setUpTheme();
   setData(await unpack(byId("payload").textContent));
   document.documentElement.classList.toggle("alone", D.systems.length < 2);
-  if (!D.providers) for (const each of document.querySelectorAll(".needs-providers")) each.remove();
   byId("payload").remove(); // it takes memory, and is not read again
   setUpState();
   filter();

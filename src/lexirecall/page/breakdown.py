@@ -1,0 +1,63 @@
+"""Breakdown: the numbers over queries that are asked for, as a page carries them.
+
+Belongs here: their layout, and the order of the groups under each measure. Not here: the numbers (verbs.breakdown), the
+tables that show them (assets).
+"""
+
+from typing import Any
+
+from lexirecall.page.findings import Findings
+from lexirecall.page.limits import Cutter
+from lexirecall.page.rounding import rounded
+from lexirecall.preferences import Preference
+from lexirecall.verbs.breakdown import Breakdown, Portion, worth
+
+_DIGITS = 17
+
+
+def breakdown_columns(findings: Findings, cut: Cutter) -> dict[str, Any]:
+    """Return the numbers of all queries and of each group; nothing if only the means are asked for.
+
+    >>> from lexirecall import report
+    >>> qrels, run = {"q": {"a": 1}, "r": {"a": 1}}, {"q": ["x", "a"], "r": ["a"]}
+    >>> by = {"q": "odd", "r": "even"}
+    >>> page = report(qrels, run, "RR", output=None, over="min", by=by, min_queries=1)
+    >>> [(part["group"], part["numbers"]) for part in page.payload["breakdown"]["parts"]]
+    [(None, [[[0.5]]]), ('odd', [[[0.5]]]), ('even', [[[1]]])]
+    """
+    made = findings.breakdown
+    if made is None:
+        return {}
+    by = None if made.groups is None else cut(made.groups.name)
+    withheld = {"groups": len(made.withheld), "queries": sum(size for _, size in made.withheld)}
+    return {
+        "breakdown": {
+            "by": by,
+            "overs": [str(over) for over in made.overs],
+            "min_queries": findings.aggregation.min_queries,
+            "parts": [_columns(part, made, cut) for part in made.parts],
+            "orders": [[order_of(made, o, k) for k in range(len(made.measures))] for o in range(len(made.overs))],
+            "withheld": withheld,
+            "without": made.num_without,
+        }
+    }
+
+
+def _columns(part: Portion, made: Breakdown, cut: Cutter) -> dict[str, Any]:
+    ends = [part.ends(o) for o in range(len(made.overs))]
+    names = ("low", "high") if made.is_resampled else ()
+    resampled = {name: [rounded(pair[i], _DIGITS) for pair in ends] for i, name in enumerate(names)}
+    group = None if part.group is None else cut(part.group)
+    return {"group": group, "queries": part.num_queries, "numbers": rounded(part.numbers, _DIGITS), **resampled}
+
+
+def order_of(made: Breakdown, o: int, k: int) -> list[int]:
+    """Return the groups, as places among the parts, the worst first: by the mean over the runs of one number.
+
+    Equal ones are in the order of the parts, and those without a value are last. Win rates add up to the same in every
+    group, so they leave the order as it is.
+    """
+    row, places = made.measures[k], range(1, len(made.parts))
+    if isinstance(row, Preference):
+        return [*places]
+    return sorted(places, key=lambda place: worth(made.parts[place], row, o, k))
