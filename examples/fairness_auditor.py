@@ -7,7 +7,6 @@ Run it cell by cell in an editor that knows `# %%`, or as a whole: `python examp
 import numpy as np
 
 import lexirecall
-from lexirecall.measures import provider_exposure
 
 rng = np.random.default_rng(11)
 shops = rng.choice(["Big Shop", "Corner Store", "Co-op"], 300, p=[0.7, 0.1, 0.2]).tolist()
@@ -35,13 +34,8 @@ scores = lexirecall.evaluate(
 )
 print(scores, "\n")
 
-# %% The mean exposure of each provider
-positions = lexirecall.project(suits, runs, providers=providers)
-audit = provider_exposure(positions)
-for s, run in enumerate(audit.runs):
-    shares = ", ".join(f"{name} {value:.3f}" for name, value in zip(audit.providers, audit.exposures[s], strict=True))
-    print(f"{run}: {shares}")
-print()
+# %% Every provider: a ratio below 1 is less exposure than its relevant products are due; intervals over shoppers
+print(scores.providers(bootstrap=1_000), "\n")
 
 # %% Is the difference more than chance? Shopper by shopper, the exposure of the worst-off provider
 print(lexirecall.compare(suits, runs, ["WorstProvider", "LexiRecall"], providers=providers), "\n")

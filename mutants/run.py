@@ -38,7 +38,7 @@ TESTS = {
     "src/lexirecall/measures/exact.py": "theorems colex measures_against_naive",
     "src/lexirecall/measures/parameter.py": "names table_of_measures evaluate",
     "src/lexirecall/measures/row.py": "names table_of_measures evaluate adapter_ir_measures",
-    "src/lexirecall/measures/providers.py": "providers",
+    "src/lexirecall/measures/providers.py": "providers exposures",
     "src/lexirecall/measures": "measures_against_naive table_of_measures evaluate exactness theorems "
     "against_pytrec_eval",
     "src/lexirecall/preferences": "preferences compare batches names evaluate theorems",
@@ -49,6 +49,7 @@ TESTS = {
     "src/lexirecall/statistics/binomial.py": "meta paired",
     "src/lexirecall/statistics/corrections.py": "corrections compare",
     "src/lexirecall/statistics/differences.py": "differences paired compare",
+    "src/lexirecall/statistics/exposures.py": "exposures",
     "src/lexirecall/statistics/hsd.py": "hsd compare",
     "src/lexirecall/statistics/kemeny.py": "aggregate",
     "src/lexirecall/statistics/flips.py": "paired maxt",

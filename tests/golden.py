@@ -98,6 +98,15 @@ CASES: dict[str, list[str]] = {
             "--bootstrap 99 --providers owners.tsv -f jsonl", "--bootstrap 99 -f trec", "--bootstrap 38",
             "--bootstrap 0", "--bootstrap 99 --seed -1", "--bootstrap 99 --engine spark")),
         f"eval {TWO} --providers owners.tsv -m WorstProvider -m TSE",
+        *(f"eval {TWO} --providers owners.tsv --show providers {form}" for form in FORMATS),
+        *(f"eval {TWO} {option}" for option in (
+            "--show runs -m AP", "--show providers", "--providers owners.tsv --show providers -q",
+            "--providers owners.tsv --show providers --bootstrap 99 --seed 3 -f jsonl --manifest made.json",
+            "--providers owners.tsv --show providers --bootstrap 99 --digits 2 --sort name",
+            "--providers owners.tsv --show providers --queries intersection -m WorstProviderOverall(e=dcg) -f tsv",
+            "--providers owners.tsv --show providers --ties expected",
+            "--providers owners.tsv --show providers --min-queries 1",
+            "--providers owners.tsv --show providers --over min")),
         f"eval {TWO} -m nope -m APP -m P",
         *(f"eval {THREE} -m All@5 -m Reached(r=0.5)@5 -m recall_any_1 -m R@5 {option}" for option in (
             "", "-f jsonl", "--bootstrap 99", "--bootstrap 99 -f jsonl", "--ties expected")),

@@ -683,6 +683,19 @@ def provider_means(shares: list[dict[str, float]]) -> dict[str, float]:
     return {owner: fmean(share[owner] for share in shares if owner in share) for owner in set().union(*shares)}
 
 
+def provider_merits(judged: Mapping[str, float], owners: Mapping[str, list[str]], level: float) -> dict[str, int]:
+    """How many relevant items each provider has."""
+    relevant = [item for item, grade in judged.items() if grade >= level]
+    return dict(Counter(owner for item in relevant for owner in set(owners.get(item, []))))
+
+
+def provider_ratio(shares: list[dict[str, Any]], merits: list[dict[str, int]], owner: str) -> Any:
+    """A provider's exposure over what it is due: of each request's exposure, what its merit is of all merit there."""
+    both = [(share, merit) for share, merit in zip(shares, merits, strict=True) if owner in merit]
+    due = sum(sum(share.values()) * Fraction(merit[owner], sum(merit.values())) for share, merit in both)
+    return sum(share[owner] for share, _ in both) / due if due else None
+
+
 def worst_provider(shares: list[dict[str, float]]) -> list[list[float]]:
     """The lowest exposure for each request."""
     return [[min(share.values(), default=math.nan) for share in shares]]

@@ -8,6 +8,8 @@ import math
 import re
 import sys
 from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,7 @@ from lexirecall import Positions, evaluate, project
 from lexirecall.errors import DataError, FormatError, UsageError
 from lexirecall.exposure import EXPOSURES
 from lexirecall.measures import MEASURES, TSE, WORST_PROVIDER, provider_exposure
-from lexirecall.measures.providers import shares_of_providers
+from lexirecall.measures.providers import ProviderExposure, shares_of_providers
 from lexirecall.providers import Providers
 from lexirecall.theory import provider_utilities
 from strategies import DOCUMENTS, LEVELS, Collection, Ordering, collections, orderings, quick
@@ -255,6 +257,9 @@ def test_measures_of_providers_equal_their_twins(
         shares = shares_of(collection, owners, system, level, ordering, e)
         means = naive.provider_means(shares)
         assert audit.to_dict()[system] == pytest.approx(means, rel=1e-9, abs=1e-15)
+        check_ratios(
+            audit, s, shares, [naive.provider_merits(each, owners, level) for each in collection.qrels.values()]
+        )
         assert set(audit.worst(s)) == {o for o, mean in means.items() if close(mean, min(means.values()))}
         for row in ROWS:
             values = row(e=e, p=0.5).scores(projection)[s]
@@ -263,6 +268,22 @@ def test_measures_of_providers_equal_their_twins(
                 all(map(close, values[projection.num_relevant > 0], right))
                 for right in relevant_only(naive.PROVIDER_MEASURES[row.name](shares), projection.num_relevant)
             ), row
+
+
+def check_ratios(audit: ProviderExposure, s: int, shares: list[dict[str, float]], merits: list[dict[str, int]]) -> None:
+    """Compare ratios, merits and their order with those of the twin."""
+    rows = [row for row in audit.rows() if row["run"] == audit.runs[s]]
+    assert [row["provider"] for row in rows if row["ratio"] is None] == sorted(
+        (row["provider"] for row in rows if row["ratio"] is None), key=lambda name: name.encode()
+    )
+    assert [row["ratio"] is None for row in rows] == sorted(row["ratio"] is None for row in rows)
+    defined = [row["ratio"] for row in rows if row["ratio"] is not None]
+    assert all(one <= other + 1e-11 for one, other in pairwise(defined))
+    for row in rows:
+        ratio = naive.provider_ratio(shares, merits, row["provider"])
+        assert row["ratio"] == (None if ratio is None else pytest.approx(ratio, rel=1e-9, abs=1e-15))
+        own = [merit[row["provider"]] for merit in merits if row["provider"] in merit]
+        assert (row["merit"], row["queries"]) == (sum(own), len(own))
 
 
 def relevant_only(lists: list[list[float]], m: Any) -> list[list[float]]:
@@ -375,12 +396,17 @@ def test_missing_items_have_the_mean_exposure_of_the_last_places(n: int | None) 
 
 
 def test_the_audit_has_one_row_for_each_run_and_provider() -> None:
-    """Ada has a (missing, then first) and b (first); Ben has b; Cy has c (1/3) and then d and c (1/2 + 1/3)."""
+    """Ada has a (missing, then first) and b (first); Ben has b; Cy has c (1/3) and then d and c (1/2 + 1/3).
+
+    In q1 the exposure of 7/3 is due to Ada by two parts of four, and to Ben and Cy by one; q2 is all Cy's, q3 Ada's.
+    """
+    close_to = partial(pytest.approx, rel=1e-14)
     audit = provider_exposure(project(QRELS, {"only": RUN}, providers=MAP))
     assert list(audit.rows()) == [
-        {"run": "only", "provider": "Cy Twombly", "queries": 2, "documents": 3, "exposure": pytest.approx(7 / 12)},
-        {"run": "only", "provider": "Ada", "queries": 2, "documents": 3, "exposure": 1.0},
-        {"run": "only", "provider": "Ben", "queries": 1, "documents": 1, "exposure": 1.0},
+        {"run": "only", "provider": "Cy Twombly", "exposure": close_to(7 / 12), "merit": 3,
+         "ratio": close_to(7 / 6 / (5 / 6 + 7 / 3 / 4)), "queries": 2},
+        {"run": "only", "provider": "Ada", "exposure": 1.0, "merit": 3, "ratio": close_to(12 / 13), "queries": 2},
+        {"run": "only", "provider": "Ben", "exposure": 1.0, "merit": 1, "ratio": close_to(12 / 7), "queries": 1},
     ]  # fmt: skip
     assert audit.worst("only") == audit.worst(0) == ("Cy Twombly",)
     with pytest.raises(UsageError, match="run is 'other', but must be one of only"):

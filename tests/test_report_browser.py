@@ -14,6 +14,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from lexirecall import compare, evaluate, explain, report
+from lexirecall.page import Report
 from lexirecall.page.html import fill
 from lexirecall.plots import _INHERITED
 from lexirecall.tables import number
@@ -158,10 +159,18 @@ KINDS: dict[str, Callable[[], str]] = {
     "sizes": lambda: demo_report(corpus_size={query: 10_000 + i for i, query in enumerate(DEMO.qrels)}).html(),
     "measures": measures_page,
     "formulas": formula_page,
+    "owned": lambda: owned_report().html(),
     "groups": lambda: demo_report(by=GROUPS, over=("mean", "tail:0.1"), min_queries=4, bootstrap=99).html(),
     "units": lambda: demo_report(units=UNITS, measures=["LexiRecall", "R@10", "RR"]).html(),
     "single": lambda: replace_runs({"only.run": DEMO.runs["deep.run"]}),
 }
+
+
+def owned_report() -> Report:
+    """Return a page with a map of providers, whose names are hostile."""
+    documents = sorted({document for judged in DEMO.qrels.values() for document in judged})
+    owners = {document: HOSTILE[1 + number % 7] for number, document in enumerate(documents)}
+    return demo_report(providers=owners, bootstrap=99)
 
 
 def replace_runs(runs: dict[str, Any]) -> str:
@@ -1136,3 +1145,37 @@ def test_axe_finds_no_fault(show: Open, kind: str, scheme: str) -> None:
     found = opened.page.evaluate("axe.run({ resultTypes: ['violations'] })")
     faults = {each["id"]: [node["html"][:200] for node in each["nodes"][:3]] for each in found["violations"]}
     assert faults == {}
+
+
+# Providers
+
+
+def test_providers_are_sorted_searched_and_chosen_by_run(show: Open) -> None:
+    opened, made = show("owned"), owned_report().payload["providers"]
+    names = [visible(name) for name in made["names"]]
+    for s, run in enumerate(ORDER[:2]):
+        opened.page.select_option("#providers select", str(s))
+        own = made["runs"][s]
+        assert opened.texts("#providers tbody th .id") == [names[c] for c in own["provider"]]
+        assert opened.text("#providers caption") == f"Providers of relevant documents in {run}"
+        ends = [own[end][0] for end in ("ratio_low", "ratio_high", "low", "high")]
+        low, high, *others = map(number, ends)
+        assert opened.texts("#providers tbody tr:first-child .interval") == [
+            f"[{low}, {high}]",
+            f"[{', '.join(others)}]",
+        ]
+    heading = opened.page.locator("#providers thead th", has_text="merit")
+    heading.locator("button").click()
+    merits = [int(text.replace(",", "")) for text in opened.texts("#providers tbody td:nth-child(4)")]
+    assert merits == sorted(made["runs"][1]["merit"])
+    opened.page.keyboard.press("Enter")  # the button has kept the focus
+    assert heading.get_attribute("aria-sort") == "descending"
+    opened.page.fill("#providers input", "IMG")
+    assert opened.texts("#providers tbody th .id") == [visible(HOSTILE[1])]
+    opened.page.fill("#providers input", "nobody")
+    assert opened.text("#providers .note:not(.controls + .note)").startswith("No provider matches.")
+
+
+def test_a_page_without_a_map_has_no_section_of_providers(look: Open) -> None:
+    assert look().count("#providers, nav a[href='#providers']") == 0
+    assert look("owned").count("nav a[href='#providers']") == 1

@@ -214,6 +214,9 @@ def test_exposures_of_providers_are_those_of_memory(spark: Any, keywords: dict[s
         assert scores.averages.to_dict() == expected.to_dict()
         told = {note.kind: note.text for note in scores.averages.notes}
         assert told["worst-off provider"] == next(n.text for n in expected.notes if n.kind == "worst-off provider")
+        everyone, theirs = scores.providers(min_queries=1), expected.providers(min_queries=1)
+        assert list(everyone.rows()) == list(theirs.rows())
+        assert [note.kind for note in everyone.notes] == [note.kind for note in theirs.notes]
     compared = engine.compare(*frames, EXPOSURES, providers=owners, **keywords)
     assert list(compared.rows()) == list(
         lexirecall.compare(qrels, runs, EXPOSURES, providers=OWNERS, **keywords).rows()

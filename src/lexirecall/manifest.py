@@ -376,7 +376,7 @@ class Aggregation:
     min_queries: int = field(
         default=5,
         metadata=option(
-            "Fewest queries of a group that is shown. Smaller groups are counted, not shown.",
+            "Fewest queries of a group, or of a provider, that is shown. Smaller ones are counted, not shown.",
             "whole",
             least=1,
             metavar="N",

@@ -17,11 +17,12 @@ from lexirecall.verbs.compared import FamilyTest, MeasureComparison
 from lexirecall.verbs.comparison import Comparison
 from lexirecall.verbs.explain import Explanation
 from lexirecall.verbs.explanation import QueryExplanation, Side
+from lexirecall.verbs.exposures import Exposures
 from lexirecall.verbs.rank import Ranking
 from lexirecall.verbs.scores import Scores
 
 __all__ = [
-    "Averages", "Bootstrapped", "Comparison", "Explanation", "FamilyTest", "Manifest", "MeasureComparison", "Note",
-    "Order", "Pairs",
+    "Averages", "Bootstrapped", "Comparison", "Explanation", "Exposures", "FamilyTest", "Manifest", "MeasureComparison",
+    "Note", "Order", "Pairs",
     "Projection", "ProviderExposure", "QueryExplanation", "Ranking", "Report", "Scores", "Side", "Study",
 ]  # fmt: skip

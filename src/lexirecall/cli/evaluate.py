@@ -1,7 +1,9 @@
 """`lexirecall eval`: a thin shell on `lexirecall.evaluate`."""
 
+from collections.abc import Iterator
+from dataclasses import asdict
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,8 +24,14 @@ from lexirecall.cli.options import (
     shown_warnings,
 )
 from lexirecall.errors import UsageError
-from lexirecall.fields import names_of
-from lexirecall.manifest import Aggregation, Resampling
+from lexirecall.fields import names_of, taken
+from lexirecall.manifest import Aggregation, Note, Resampling
+
+if TYPE_CHECKING:
+    from lexirecall.verbs.exposures import Exposures
+
+VIEWS = ("runs", "providers")
+"""What can be shown."""
 
 
 @click.command("eval", cls=Documented)
@@ -31,6 +39,11 @@ from lexirecall.manifest import Aggregation, Resampling
 @measures_option
 @record_options(Aggregation, Resampling)
 @click.option("-q", "--per-query", is_flag=True, help="Also print the value for each query.")
+@click.option(
+    "--show", "view", type=click.Choice(VIEWS), default=VIEWS[0], show_default=True,
+    help="What to show: the measures of each run (runs); or exposure, merit and ratio of every provider in each run, "
+    "the lowest ratio first (providers). A ratio below 1 is less than the provider's share.",
+)  # fmt: skip
 @click.option("--manifest", metavar="FILE", help="Write the conventions used, and what was left out, to FILE as JSON.")
 @engine_options
 @layout_options("given")
@@ -40,6 +53,7 @@ def command(
     runs: tuple[str, ...],
     measures: tuple[str, ...],
     per_query: bool,
+    view: str,
     manifest: str | None,
     engine: str | None,
     master: str | None,
@@ -65,6 +79,7 @@ def command(
       lexirecall eval qrels.txt bm25.run dense.run -m R@100 --over mean --over tail:0.1 --by types.tsv
       lexirecall eval qrels.txt runs/*.run -m LastRel -m Depth@0.95 --corpus-size 528155
       lexirecall eval qrels.txt bm25.run --providers publishers.tsv
+      lexirecall eval qrels.txt bm25.run --providers publishers.tsv --show providers --bootstrap 10000
       lexirecall eval ratings.parquet knn.parquet --level 4 --columns document=movie,grade=stars
       lexirecall eval qrels.parquet recommendations/ --engine duckdb
     """
@@ -82,10 +97,15 @@ def command(
             "--bootstrap does not work with -f trec, which has no place for intervals",
             remedy="leave it out, or choose another format, such as -f tsv",
         )
+    if view == "providers":
+        _check_view(options, ("-q", per_query), ("-f trec", form == "trec"))
     from lexirecall.output import write_all
 
     with shown_warnings():
-        if engine == "spark":
+        if view == "providers":
+            exposures = _exposures((qrels, list(runs), measures or None), engine, master, (sort, digits), options)
+            result, record = exposures.render(form, bold=is_bold(output), raw=raw), exposures.manifest
+        elif engine == "spark":
             from lexirecall.engines.spark_files import evaluate_files
 
             taken = {name: value for name, value in options.items() if name not in names_of(Resampling)}
@@ -99,6 +119,48 @@ def command(
             scores = laid_out(scores, sort, digits)
             result = scores.render(form, per_query=per_query, bold=is_bold(output), raw=raw)
             record = scores.manifest
-    show_notes(record.notes)
+    show_notes([*record.notes, *_hint(view, options)])
     show_apostrophes([result], form, raw=raw)
     write_all([(output, result), *([(manifest, record.to_json())] if manifest is not None else [])])
+
+
+def _hint(view: str, options: dict[str, Any]) -> Iterator[Note]:
+    """Say how to see more than the worst-off provider."""
+    if view == VIEWS[0] and options["providers"] is not None:
+        yield Note("all providers", "--show providers shows exposure, merit and ratio of every provider")
+
+
+def _check_view(options: dict[str, Any], *unlike: tuple[str, bool]) -> None:
+    """Raise before anything is read if an option has no meaning for the table of providers."""
+    if options["providers"] is None:
+        raise UsageError("--show providers needs a map of documents to providers", remedy="add --providers FILE")
+    for name, is_given in (*unlike, ("--over", bool(options.get("over"))), ("--by", options.get("by") is not None)):
+        if is_given:
+            raise UsageError(
+                f"{name} does not work with --show providers, which has one row for each run and provider",
+                remedy="leave it out, or leave --show out",
+            )
+
+
+def _exposures(
+    given: tuple[Any, ...],
+    engine: str | None,
+    master: str | None,
+    layout: tuple[str | None, int | None],
+    options: dict[str, Any],
+) -> "Exposures":
+    """Return the table of providers; only its own numbers are resampled."""
+    resampling, min_queries = taken(Resampling, options), taken(Aggregation, options).min_queries
+    if engine == "spark":
+        from lexirecall.engines.spark_files import evaluate_files
+        from lexirecall.verbs.exposures import Exposures
+
+        averages = laid_out(evaluate_files(*given, master=master, **options), *layout)
+        return Exposures.of(averages, min_queries=min_queries)
+    from lexirecall.verbs.bootstrapped import check_bootstrap
+    from lexirecall.verbs.evaluate import evaluate
+
+    check_bootstrap(resampling)
+    scores = laid_out(evaluate(*given, engine=engine, show_progress=None, **options), *layout)
+    made: Exposures = scores.providers(min_queries=min_queries, show_progress=None, **asdict(resampling))
+    return made

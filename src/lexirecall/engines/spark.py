@@ -42,6 +42,7 @@ from lexirecall.verbs.census import Census
 from lexirecall.verbs.compare import check_number, conclude, index_of
 from lexirecall.verbs.comparison import Comparison
 from lexirecall.verbs.evaluate import computable, with_breakdown
+from lexirecall.verbs.exposures import MIN_QUERIES, Exposures
 from lexirecall.verbs.given import asked_measures
 from lexirecall.verbs.owners import level_of_providers, overall_rows
 from lexirecall.verbs.tally import Tally
@@ -73,6 +74,10 @@ class SparkScores:
     def close(self) -> None:
         """Let go of the gathered rows; `per_query` would gather them again."""
         self.gathered.unpersist()
+
+    def providers(self, *, min_queries: int = MIN_QUERIES) -> Exposures:
+        """Return exposure, merit and ratio of every provider with so many queries or more, the lowest ratio first."""
+        return Exposures.of(self.averages, min_queries=min_queries)
 
     def __enter__(self) -> Self:
         return self

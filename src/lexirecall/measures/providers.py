@@ -6,10 +6,15 @@ the map of items to providers (lexirecall.providers), possible providers (theory
 η(π, R, R') = sum_i e(p_i) [item_i in R'], where R' are the relevant items of one provider. An item of several providers
 counts in full for each. The missing items are at the last places of the corpus, n-(m-r)+1 … n. Nobody knows which item
 has which place, so each has the mean exposure of these places. Where n is unknown, it has none.
+
+The merit of a provider is the number of its relevant items. What it is due on a request is the exposure of all
+providers there, shared in proportion to merit. Its ratio is the sum of η over the sum of what it is due: 1 is its
+share, less than 1 is less. Because each request is shared by itself, a provider is not marked down for requests that
+have many relevant items, or that the run serves badly for everyone.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +33,7 @@ from lexirecall.sums import ExactSums
 from lexirecall.text import to_bytes
 
 _EXPOSURE = Parameter("ap", options=tuple(EXPOSURES))
+_DIGITS = 12  # decimals in which ratios are compared: equal ones may differ in their last digits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +46,26 @@ class Shares:
     """How many of the request's relevant items are the provider's."""
     exposures: FloatArray
     """η in each system, [S, C]."""
+
+    def of_systems(self, order: IntArray) -> "Shares":
+        """Return the shares with the systems in another order."""
+        return replace(self, exposures=self.exposures[order])
+
+    @property
+    def due(self) -> FloatArray:
+        """What η would be if the relevant items of a request, whosever they are, had equal exposure, [S, C].
+
+        >>> shares = Shares(np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([3, 1, 2]), np.array([[0.5, 1.5, 0.7]]))
+        >>> shares.due.tolist()
+        [[1.5, 0.5, 0.7]]
+        """
+        if not len(self.requests):
+            return self.exposures
+        is_first = np.diff(self.requests, prepend=-1) > 0
+        starts, of_pair = np.flatnonzero(is_first), np.cumsum(is_first) - 1
+        totals = np.add.reduceat(self.exposures, starts, axis=1)
+        merits = np.add.reduceat(self.num_items, starts)
+        return np.asarray(totals[:, of_pair] * (self.num_items / merits[of_pair]))
 
 
 def shares_of_providers(projection: Projection, e: str, p: float) -> Shares:
@@ -102,16 +128,19 @@ def _owners(positions: Positions) -> Providers:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProviderExposure:
-    """Mean exposure of each provider with a relevant document, in S runs, over the queries for which it has one."""
+    """Exposure of each of P providers with a relevant document, in S runs, over the queries for which it has one."""
 
     runs: tuple[str, ...]
     providers: tuple[str, ...]
+    """In the order of their bytes."""
     exposures: FloatArray
     """Mean of η over the provider's queries, [S, P]; nan where the run answers none of them and only those count."""
+    ratios: FloatArray
+    """Exposure over what the provider is due, [S, P]; nan where its queries give no provider any exposure."""
     num_queries: IntArray
     """Over how many queries, [S, P]."""
     num_documents: IntArray
-    """How many relevant documents the provider has over all queries, [P]; a document counts once for each query."""
+    """How many relevant documents the provider has over these queries, [S, P]; one counts once for each query."""
 
     def is_worst(self, run: str | int = 0) -> BoolArray:
         """Tell which providers have the smallest mean exposure in a run, [P]; several may be equal."""
@@ -130,17 +159,44 @@ class ProviderExposure:
             return self.runs.index(run)
         return run
 
+    def lowest_first(self, run: str | int = 0, min_queries: int = 0) -> IntArray:
+        """Return the providers with so many queries or more, the lowest ratio first; undefined ratios are last.
+
+        Ratios that are equal but for rounding are in the order of the names.
+        """
+        s = self._index(run)
+        chosen = np.flatnonzero(self.num_queries[s] >= min_queries)
+        return chosen[np.argsort(self.ratios[s, chosen].round(_DIGITS), kind="stable")]
+
+    def in_order(self, order: IntArray) -> "ProviderExposure":
+        """Return the exposures with the runs in another order."""
+        return ProviderExposure(
+            tuple(self.runs[s] for s in order.tolist()),
+            self.providers,
+            self.exposures[order],
+            self.ratios[order],
+            self.num_queries[order],
+            self.num_documents[order],
+        )
+
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Give a row for each run and provider, the worst-off first: run, provider, queries, documents, exposure."""
-        for s, run in enumerate(self.runs):
-            for c in np.argsort(self.exposures[s], kind="stable").tolist():
-                yield {
-                    "run": run,
-                    "provider": self.providers[c],
-                    "queries": int(self.num_queries[s, c]),
-                    "documents": int(self.num_documents[c]),
-                    "exposure": float(self.exposures[s, c]) if self.num_queries[s, c] else None,
-                }
+        """Give a row for each run and provider, the lowest ratio first: run, provider, exposure, merit, ratio, queries.
+
+        The merit of a provider is the number of its relevant documents. What is undefined is None.
+        """
+        for s in range(len(self.runs)):
+            yield from (self.row(s, c) for c in self.lowest_first(s).tolist())
+
+    def row(self, s: int, c: int) -> dict[str, Any]:
+        """Return the row of one run and one provider, by their numbers."""
+        return {
+            "run": self.runs[s],
+            "provider": self.providers[c],
+            "exposure": _defined(self.exposures[s, c]),
+            "merit": int(self.num_documents[s, c]),
+            "ratio": _defined(self.ratios[s, c]),
+            "queries": int(self.num_queries[s, c]),
+        }
 
     def to_dict(self) -> dict[str, dict[str, float | None]]:
         """Return {run: {provider: mean exposure}}; None where undefined."""
@@ -150,21 +206,29 @@ class ProviderExposure:
         return result
 
 
+def _defined(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
 def provider_exposure(
     positions: Positions, exposure: str = "ap", *, p: float = 0.8, level: float = 1, queries: str = "all"
 ) -> ProviderExposure:
-    """Return the mean exposure of every provider, for a full audit.
+    """Return exposure, merit and their ratio for every provider, for a full audit.
 
     η of a provider on a query is sum_i e(p_i) over its relevant documents; `exposure` is ap, dcg, rbp (with patience p)
     or linear (which needs n). The mean is over the queries for which the provider has a relevant document. With
-    queries="intersection" it is over those of them that the run answers.
+    queries="intersection" it is over those of them that the run answers. The merit of a provider is the number of its
+    relevant documents. The ratio is what it gets, over what it would get if the relevant documents of each query had
+    equal exposure: below 1 is less than its share.
 
     >>> from lexirecall import project
     >>> judged = {"q1": {"a": 1, "b": 1, "c": 1}, "q2": {"b": 1}}
     >>> ranked = {"q1": ["b", "x", "y", "a"], "q2": ["x", "b"]}
     >>> audit = provider_exposure(project(judged, ranked, providers={"a": "Ada", "b": ["Ada", "Ben"], "c": "Cy"}))
     >>> audit.to_dict(), audit.worst()
-    ({'run': {'Cy': 0.0, 'Ben': 0.75, 'Ada': 0.875}}, ('Cy',))
+    ({'run': {'Cy': 0.0, 'Ada': 0.875, 'Ben': 0.75}}, ('Cy',))
+    >>> {row["provider"]: round(row["ratio"], 4) for row in audit.rows()}
+    {'Cy': 0.0, 'Ada': 1.0769, 'Ben': 1.4118}
 
     Reference: DiazEM25, provider utility.
     """
@@ -187,24 +251,27 @@ class ExposureTally:
     """Those with a relevant item, in the order of their bytes."""
     sums: ExactSums
     """Of η over the provider's requests, [P, S]."""
+    due: ExactSums
+    """Of what it is due there, [P, S]."""
     num_requests: IntArray
     """Over how many requests, [P, S]."""
     num_items: IntArray
+    """With how many relevant items, [P, S]."""
 
     @classmethod
     def of(cls, positions: Positions, shares: Shares, among: BoolArray | None) -> "ExposureTally":
         """Add up η over the requests of each provider; `among` says which requests of a system count."""
         which, column = np.unique(shares.providers, return_inverse=True)
         counts = np.ones_like(shares.exposures, bool) if among is None else among[:, shares.requests]
-        num_requests = np.zeros((len(which), len(positions.systems)), np.int64)
+        num_requests, num_items = np.zeros((2, len(which), len(positions.systems)), np.int64)
         np.add.at(num_requests, column, counts.T)
+        np.add.at(num_items, column, counts.T * shares.num_items[:, None])
         names = _owners(positions).names
-        return cls(
-            tuple(names[number] for number in which.tolist()),
-            ExactSums.grouped(np.where(counts, shares.exposures, 0.0).T, column, len(which)),
-            num_requests,
-            np.bincount(column, shares.num_items, minlength=len(which)).astype(np.int64),
+        sums, due = (
+            ExactSums.grouped(np.where(counts, each, 0.0).T, column, len(which))
+            for each in (shares.exposures, shares.due)
         )
+        return cls(tuple(names[number] for number in which.tolist()), sums, due, num_requests, num_items)
 
     def __add__(self, other: "ExposureTally") -> "ExposureTally":
         names = tuple(sorted({*self.providers, *other.providers}, key=to_bytes))
@@ -213,20 +280,25 @@ class ExposureTally:
             each._placed(np.array([index[name] for name in each.providers], np.int64), names) for each in (self, other)
         )
         return ExposureTally(
-            names, one.sums + two.sums, one.num_requests + two.num_requests, one.num_items + two.num_items
+            names,
+            one.sums + two.sums,
+            one.due + two.due,
+            one.num_requests + two.num_requests,
+            one.num_items + two.num_items,
         )
 
     def _placed(self, at: IntArray, names: tuple[str, ...]) -> "ExposureTally":
-        num_requests = np.zeros((len(names), self.num_requests.shape[1]), np.int64)
-        num_items = np.zeros(len(names), np.int64)
+        num_requests, num_items = np.zeros((2, len(names), self.num_requests.shape[1]), np.int64)
         num_requests[at], num_items[at] = self.num_requests, self.num_items
-        return ExposureTally(names, self.sums.placed(at, len(names)), num_requests, num_items)
+        sums, due = (each.placed(at, len(names)) for each in (self.sums, self.due))
+        return ExposureTally(names, sums, due, num_requests, num_items)
 
     def audit(self, systems: tuple[str, ...]) -> ProviderExposure:
-        """Return the means."""
-        num_requests = self.num_requests.T
-        means = np.where(num_requests > 0, self.sums.rounded().T / np.maximum(num_requests, 1), np.nan)
-        return ProviderExposure(systems, self.providers, means, num_requests, self.num_items)
+        """Return the means, and the ratios of exposure to what is due."""
+        num_requests, sums, due = self.num_requests.T, self.sums.rounded().T, self.due.rounded().T
+        means = np.where(num_requests > 0, sums / np.maximum(num_requests, 1), np.nan)
+        ratios = np.divide(sums, due, out=np.full(sums.shape, np.nan), where=due > 0)
+        return ProviderExposure(systems, self.providers, means, ratios, num_requests, self.num_items.T)
 
 
 def tally_exposures(positions: Positions, row: Measure, policies: Policies) -> ExposureTally:

@@ -5,7 +5,7 @@ becomes of them (payload, charts, html).
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -30,6 +30,7 @@ from lexirecall.verbs.compare import compare_scores, index_of
 from lexirecall.verbs.comparison import Comparison
 from lexirecall.verbs.evaluate import Valued, evaluate, with_intervals
 from lexirecall.verbs.explain import check_single_order
+from lexirecall.verbs.exposures import Exposures
 from lexirecall.verbs.given import asked_measures
 from lexirecall.verbs.scores import Scores
 from lexirecall.verbs.testing import Testing
@@ -153,6 +154,14 @@ class Findings:
     def projection(self) -> Projection:
         """The positions of what is relevant at the level of the page."""
         return self.positions.at_level(self.policies.level)
+
+    def exposures(self, most: int) -> Exposures | None:
+        """Return the providers of each system with the lowest ratios, so many at most; None without a map of them."""
+        if (averages := self.scores.averages).exposures is None:
+            return None
+        lowest = replace(Exposures.of(averages, min_queries=self.aggregation.min_queries), most=most)
+        alpha, shown = self.testing.alpha, self.show_progress
+        return lowest.with_intervals(self.positions, self.policies, self.testing, alpha=alpha, show_progress=shown)
 
     @property
     def counted(self) -> BoolArray:

@@ -30,6 +30,8 @@ class Limits:
     """Of the ids of relevant documents."""
     length: int = 200
     """Of a name."""
+    providers: int = 1_000
+    """Rows of providers, over all runs; each run has five at least."""
     fewest_systems: int = 5
     """Queries are thinned until this many runs can be shown for each."""
 

@@ -1,7 +1,7 @@
 """Payload: everything that a page shows, as plain lists and numbers that fit into JSON.
 
 Belongs here: what it contains, under which key. Not here: how positions, pairs and curves are laid out (`rankings`,
-`pairs`, `recall`), what is left out (`limits`), and the file (`html`).
+`pairs`, `owners`, `recall`), what is left out (`limits`), and the file (`html`).
 
 Systems are listed best first, requests in the order of the judgments; everything else refers to them by index.
 """
@@ -21,6 +21,7 @@ from lexirecall.page.findings import Findings, agreements
 from lexirecall.page.groups import group_columns
 from lexirecall.page.headline import headline
 from lexirecall.page.limits import Cutter, Limits, Selection, select
+from lexirecall.page.owners import provider_columns
 from lexirecall.page.pairs import pair_columns
 from lexirecall.page.rankings import found_documents, lengths_of_relevant, relevant_documents
 from lexirecall.page.recall import RECALLS, depths_to, mean_recall, median_depths
@@ -81,6 +82,7 @@ def build_payload(
         **serving_columns(findings, best, requests, cut),
         "retrieved": [*findings.positions.num_retrieved[best][:, requests].tolist(), *rest],
         "absent": [*_absent(findings, best, requests), *rest],
+        **provider_columns(findings, limits, cut),
         **_curves(findings),
         "study": list(_study(findings)),
     }

@@ -4,7 +4,7 @@ Belongs here: tests of pairs (`paired`), corrections for many of them (`correcti
 `hsd`), whether a difference varies by group (`interaction`), whether a test can find anything (`attainable`), how much
 a measure can tell apart (`power`), one order of runs (`aggregate`, `leximin`), one number over many queries (`over`,
 `overpairs`), how large a share of queries may be (`shares`), and how much all that depends on which queries there are
-(`bootstrap`). Numbers in, numbers out. Not here: names of runs, and tables.
+(`bootstrap`, `exposures`). Numbers in, numbers out. Not here: names of runs, and tables.
 """
 
 from lexirecall.statistics.aggregate import METHODS, Method, Order, majority, majority_cycles, order_systems
@@ -18,6 +18,7 @@ from lexirecall.statistics.bootstrap import (
 )
 from lexirecall.statistics.corrections import CORRECTIONS, benjamini_hochberg, bonferroni, correct, holm
 from lexirecall.statistics.differences import Differences, Summary
+from lexirecall.statistics.exposures import ResampledExposures, bootstrap_exposures
 from lexirecall.statistics.hsd import HSD, randomized_tukey_hsd, tukey_hsd
 from lexirecall.statistics.interaction import Interaction, interactions
 from lexirecall.statistics.leximin import order_by_leximin
@@ -46,10 +47,11 @@ from lexirecall.statistics.shares import share_interval
 
 __all__ = [
     "CORRECTIONS", "HSD", "METHODS", "TESTS", "Attainable", "Differences", "Interaction", "MaxT", "Method", "Order",
-    "Over", "OverPairs", "PairedTests", "ResampledMeans", "ResampledOrder", "Summary", "benjamini_hochberg",
-    "bonferroni", "bootstrap_means", "bootstrap_order", "bootstrap_over", "compare_over", "correct", "default_test",
-    "detectable_effects", "detectable_shares", "discriminative_power", "effect_sizes", "holm", "interactions",
-    "least_attainable", "majority", "majority_cycles", "max_t", "order_by_leximin", "order_systems", "over_queries",
-    "paired_t", "randomization", "randomized_tukey_hsd", "requests_for_effects", "requests_for_preference",
-    "resamples_needed", "share_interval", "share_of_alpha", "sign_test", "significant_ranks", "tukey_hsd", "wilcoxon",
+    "Over", "OverPairs", "PairedTests", "ResampledExposures", "ResampledMeans", "ResampledOrder", "Summary",
+    "benjamini_hochberg", "bonferroni", "bootstrap_exposures", "bootstrap_means", "bootstrap_order", "bootstrap_over",
+    "compare_over", "correct", "default_test", "detectable_effects", "detectable_shares", "discriminative_power",
+    "effect_sizes", "holm", "interactions", "least_attainable", "majority", "majority_cycles", "max_t",
+    "order_by_leximin", "order_systems", "over_queries", "paired_t", "randomization", "randomized_tukey_hsd",
+    "requests_for_effects", "requests_for_preference", "resamples_needed", "share_interval", "share_of_alpha",
+    "sign_test", "significant_ranks", "tukey_hsd", "wilcoxon",
 ]  # fmt: skip

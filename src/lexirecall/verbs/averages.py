@@ -17,6 +17,7 @@ import numpy as np
 from lexirecall.errors import UsageError, listed
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.manifest import Manifest, Note
+from lexirecall.measures.providers import ProviderExposure
 from lexirecall.names import Evaluable, parse_names
 from lexirecall.preferences import Preference
 from lexirecall.sums import ExactSums
@@ -53,6 +54,8 @@ class Averages:
     """Decimals in tables; those of each measure if None."""
     bootstrapped: Bootstrapped | None = None
     """The intervals of the means, if the queries were resampled."""
+    exposures: ProviderExposure | None = None
+    """What providers get, if there is a map of them and tied documents have an order."""
     breakdown: "Breakdown | None" = None
     """What is shown instead of the means, if other numbers over queries, or groups of them, are asked for."""
 
@@ -90,6 +93,7 @@ class Averages:
             counts=self.counts[order],
             num_due=self.num_due[order],
             bootstrapped=None if self.bootstrapped is None else self.bootstrapped.in_order(order),
+            exposures=None if self.exposures is None else self.exposures.in_order(order),
             breakdown=None if self.breakdown is None else self.breakdown.in_order(order),
         )
 

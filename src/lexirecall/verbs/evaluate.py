@@ -69,7 +69,8 @@ def evaluate(
     tally = Tally.of(positions, rows, policies, valued.values, valued.num_due)
     averages = tally.averages(rows, policies, left_out=left_out)
     request_type = positions.judgments.request_type
-    scores = Scores(averages, positions.requests, valued.values, positions.frame_library, request_type)
+    origin = None if positions.providers is None else (positions, policies)
+    scores = Scores(averages, positions.requests, valued.values, positions.frame_library, request_type, origin)
     show_progress = options.get("show_progress", False)
     if not aggregation.is_asked:
         return with_intervals(scores, resampling, show_progress=show_progress)

@@ -159,7 +159,7 @@ def _undefined(measures: Sequence[Evaluable], undefined: IntArray) -> Iterator[N
         yield Note("undefined", f"undefined values, left out of the means: {listed(parts, most=9)}{reason}", total)
 
 
-def notes_on_providers(owners: Owners, systems: tuple[str, ...]) -> Iterator[Note]:
+def notes_on_providers(owners: Owners, audits: Sequence[ProviderExposure]) -> Iterator[Note]:
     """Say how many relevant documents are credited to nobody, and which provider is worst off in each run."""
     num_relevant, total, num_empty = owners.at_level.tolist()
     if total:
@@ -170,13 +170,12 @@ def notes_on_providers(owners: Owners, systems: tuple[str, ...]) -> Iterator[Not
         text = f"{counted(total, 'relevant document')} of {num_relevant:,} without a provider ({names})"
         yield Note("without provider", f"{text}: credited to nobody{left_out}", total)
     parts = []
-    for row, tally in zip(owners.rows, owners.exposures, strict=True):
-        audit = tally.audit(systems)
-        runs = listed((_worst_of_run(audit, s) for s in range(len(systems))), most=4)
+    for row, audit in zip(owners.rows, audits, strict=True):
+        runs = listed((_worst_of_run(audit, s) for s in range(len(audit.runs))), most=4)
         parts.append(f"by {row} {runs}" if len(owners.rows) > 1 else runs)
     if parts:
         text = f"worst-off provider over all queries: {'; '.join(parts)}"
-        yield Note("worst-off provider", text, len(systems))
+        yield Note("worst-off provider", text, len(audits[0].runs))
 
 
 def _worst_of_run(audit: ProviderExposure, s: int) -> str:

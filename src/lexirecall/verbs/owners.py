@@ -13,7 +13,7 @@ import numpy as np
 from lexirecall.judgments import SMALLEST_GRADE, IntArray
 from lexirecall.manifest import Policies
 from lexirecall.measures import Measure
-from lexirecall.measures.providers import WORST_PROVIDER_OVERALL, ExposureTally, tally_exposures
+from lexirecall.measures.providers import WORST_PROVIDER_OVERALL, ExposureTally, ProviderExposure, tally_exposures
 from lexirecall.names import Evaluable
 from lexirecall.positions import Positions
 from lexirecall.providers import EXAMPLES
@@ -68,6 +68,10 @@ class Owners:
             self.rows,
             tuple(x + y for x, y in zip(self.exposures, other.exposures, strict=True)),
         )
+
+    def audits(self, systems: tuple[str, ...]) -> list[ProviderExposure]:
+        """Return what the exposures come to, for each of the measures."""
+        return [tally.audit(systems) for tally in self.exposures]
 
     def record(self) -> dict[str, Any]:
         """Return what a manifest says of the map."""

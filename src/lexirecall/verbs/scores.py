@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lexirecall.errors import UsageError
+from lexirecall.fields import taken, takes
 from lexirecall.formats.idtypes import as_given, column_as_given
 from lexirecall.groups import Groups
 from lexirecall.judgments import FloatArray, IntArray
-from lexirecall.manifest import Manifest, Note
+from lexirecall.manifest import Manifest, Note, Policies, Resampling
 from lexirecall.names import Evaluable
+from lexirecall.positions import Positions
 from lexirecall.tables import Table, number, render
 from lexirecall.verbs.averages import COLUMNS, Averages, headings, named, numbers, rows_of
 from lexirecall.verbs.conversion import ColumnValues, columns_of, to_arrow, to_library, to_pandas, to_polars
+from lexirecall.verbs.exposures import MIN_QUERIES, Exposures
 
 if TYPE_CHECKING:
     from lexirecall.verbs.breakdown import Breakdown
@@ -35,6 +38,8 @@ class Scores:
     """What the runs were frames of, if they were frames."""
     query_type: str = "text"
     """What the ids of the queries were in the judgments, and are in frames of the result."""
+    origin: tuple[Positions, Policies] | None = None
+    """What the values were computed from, if there is a map of providers: their exposures can be resampled."""
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -260,6 +265,26 @@ class Scores:
             return self.to_trec(per_query=per_query)
         table, rows = self.table(per_query=per_query), self.rows(per_query=per_query)
         return render(form, table, rows, self.averages.columns, bold=bold, raw=raw)
+
+    @takes(Resampling)
+    def providers(
+        self, *, min_queries: int = MIN_QUERIES, show_progress: bool | None = False, **options: Any
+    ) -> Exposures:
+        """Return exposure, merit and ratio of every provider with so many queries or more, the lowest ratio first.
+
+        `bootstrap` is how often to resample the queries, from `seed`, for the 95 % interval of each exposure and ratio.
+
+        >>> from lexirecall import evaluate
+        >>> judged = {"q1": {"a": 1, "b": 1}, "q2": {"a": 1, "b": 1}}
+        >>> scores = evaluate(judged, {"q1": ["a", "x", "b"], "q2": ["b"]}, providers={"a": "Ada", "b": "Ben"})
+        >>> rows = scores.providers(min_queries=2).rows()
+        >>> [(row["provider"], round(row["exposure"], 4), round(row["ratio"], 4)) for row in rows]
+        [('Ada', 0.5, 0.8571), ('Ben', 0.6667, 1.1429)]
+        """
+        made = Exposures.of(self.averages, min_queries=min_queries, frame_library=self.frame_library)
+        if self.origin is None:
+            return made
+        return made.with_intervals(*self.origin, taken(Resampling, options), show_progress=show_progress)
 
     def to_trec(self, *, per_query: bool = False) -> str:
         """Return lines as trec_eval prints them: name, query, value; with its names where it has them."""

@@ -81,12 +81,13 @@ class Tally:
         """
         self.census.check_relevant(measures, policies.level)
         notes, owners, record = [*left_out, *notes_on(self.census, measures, self.undefined, policies)], self.owners, {}
+        systems, audits = self.census.systems, [] if owners is None else owners.audits(self.census.systems)
         if owners is not None:
-            notes += notes_on_providers(owners, self.census.systems)
+            notes += notes_on_providers(owners, audits)
             record = owners.record()
         manifest = self.census.manifest(measures, policies, notes, record, **engine)
-        means = means_of(self.sums, self.counts, measures)
-        return Averages(self.census.systems, tuple(measures), means, self.counts, self.num_due, manifest)
+        means, exposures = means_of(self.sums, self.counts, measures), next(iter(audits), None)
+        return Averages(systems, tuple(measures), means, self.counts, self.num_due, manifest, exposures=exposures)
 
 
 def _undefined(

@@ -9,6 +9,13 @@
 /** @typedef {Record<PairColumn, Column> & { [K in ResponseColumn | "p_raw"]?: Column }} PairColumns */
 
 /**
+ * The providers of one system with the lowest ratios; `few` are not shown because they have too few requests, `more`
+ * because the page would be too long.
+ * @typedef {{ provider: number[], exposure: Column, merit: number[], ratio: Column, queries: number[], low?: Column,
+ *   high?: Column, ratio_low?: Column, ratio_high?: Column, few: number, more: number }} Provided
+ */
+
+/**
  * What Python computed: systems are listed best first, and everything else refers to systems, requests and measures by
  * index. Null stands for what the page does not hold.
  * @typedef {object} Payload
@@ -39,6 +46,8 @@
  * @property {Serving} [serving] if units must be found: which documents serve them
  * @property {(number[] | null)[]} retrieved by system and request
  * @property {(number[] | null)[]} absent by system: the requests on which it is not compared with any other
+ * @property {{ names: string[], total: number, min_queries: number, measure: string, note: string, runs: Provided[] }}
+ *   [providers] if there is a map of them
  * @property {{ depths: number[], mean: (number | null)[][] }} recall
  * @property {{ recall: number, median: Column, reached: Column }[]} depth_needed
  * @property {{ measure: string, tied: number | null, agreement: number | null }[]} study
