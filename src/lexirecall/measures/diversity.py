@@ -32,9 +32,7 @@ def _units_of(projection: Projection) -> tuple[Positions, Units]:
     assert served is not None  # noqa: S101 - Measure.scores has seen to it
     assert served.origin.units is not None  # noqa: S101 - they are what is served
     if conventions.count == "units":
-        problem = (
-            "alpha_nDCG and ERR_IA count documents that serve a unit again, which take no place here"
-        )
+        problem = "alpha_nDCG and ERR_IA count documents that serve a unit again, which take no place here"
         raise UsageError(problem, remedy="leave --count units out, or these measures")
     if served.origin.units.needs_all.any():
         problem = "alpha_nDCG and ERR_IA count each document that serves a unit, but a unit needs several together here"
