@@ -130,6 +130,65 @@ class Case:
         return [*self.found, *(math.inf if n is None else n - m + i for i in range(len(self.found) + 1, m + 1))]
 
 
+# What counts as found
+
+
+def serving(
+    judged: Mapping[str, float],
+    units_of: Mapping[str, Sequence[str]],
+    *,
+    judged_as: str = "items",
+    unmapped: str = "none",
+) -> dict[str, dict[str, float]]:
+    """Return, for each unit, the items that may serve it and the grade with which each does."""
+    served: dict[str, dict[str, float]] = {}
+    if judged_as == "items":
+        for item, grade in judged.items():
+            for unit in units_of.get(item, [item] if unmapped == "itself" else []):
+                served.setdefault(unit, {})[item] = grade
+        return served
+    for unit, grade in judged.items():
+        items = [item for item, units in units_of.items() if unit in units]
+        if not items and unmapped == "itself":
+            items = [unit]
+        if items:
+            served[unit] = dict.fromkeys(items, grade)
+    return served
+
+
+def places_of(order: Sequence[str], units_of: Mapping[str, Sequence[str]], count: str = "items") -> list[int]:
+    """Return the place of each item of a list: its number, or how many of those down to it brought something new."""
+    if count == "items":
+        return list(range(1, len(order) + 1))
+    seen: set[str] = set()
+    places, place = [], 0
+    for item in order:
+        units = set(units_of.get(item, ()))
+        if not units or units - seen:
+            place += 1
+        seen |= units
+        places.append(place)
+    return places
+
+
+def unit_positions(
+    order: Sequence[str],
+    served: Mapping[str, Mapping[str, float]],
+    places: Sequence[int],
+    needs_all: Callable[[str], bool],
+    level: float = 1,
+    depth: int | None = None,
+) -> list[float]:
+    """Return p_1 … p_m of the units that are relevant at a level; missing ones are at infinity."""
+    at = {item: place for item, place in zip(order, places, strict=True) if depth is None or place <= depth}
+    positions = []
+    for unit, items in served.items():
+        if max(items.values()) >= level:
+            found = [at.get(item, math.inf) for item, grade in items.items() if grade >= level]
+            positions.append(max(found) if needs_all(unit) else min(found))
+    return sorted(positions)
+
+
 def ratio(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
 

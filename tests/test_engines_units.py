@@ -11,7 +11,7 @@ import lexirecall
 import naive
 from lexirecall.formats.casts import DUCKDB
 from lexirecall.formats.duckdb import tables
-from lexirecall.formats.plan import JUDGMENTS, RUNS, UNITS, Plan
+from lexirecall.formats.plan import JUDGMENTS, PLACED, RUNS, UNITS, Plan
 from lexirecall.manifest import Conventions
 from lexirecall.positions import Positions
 
@@ -30,6 +30,7 @@ def answers(plan: Plan, runs: Any, judged: Any, units: Any) -> tuple[dict[Any, i
             (UNITS, ("request", "item", "unit"), units),
         ):
             connection.register(name, pa.table(dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True))))
+        connection.execute(f"CREATE TABLE {PLACED} AS {plan.placed()}")
         found = connection.sql(plan.positions()).select("system, request, place, position").fetchall()
         lengths = connection.sql(plan.lengths()).select("system, request, num_retrieved").fetchall()
     return {tuple(key): position for *key, position in found}, {tuple(key): number for *key, number in lengths}

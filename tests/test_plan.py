@@ -5,7 +5,7 @@ import pytest
 from lexirecall.errors import UsageError
 from lexirecall.formats.casts import DUCKDB, SPARK, Column, Dialect, literal
 from lexirecall.formats.columns import Columns
-from lexirecall.formats.plan import JUDGMENTS, PROBLEMS, RUNS, UNITS, Plan
+from lexirecall.formats.plan import JUDGMENTS, PLACED, PROBLEMS, RUNS, UNITS, Plan
 from lexirecall.manifest import Conventions
 from table import WITHOUT_INPUT_ORDER
 
@@ -80,11 +80,13 @@ def test_queries_read_nothing_but_the_two_views(dialect: Dialect, ties: str) -> 
 
 
 @every_dialect
-def test_places_in_units_are_counted_over_three_views(dialect: Dialect) -> None:
+def test_places_in_units_are_counted_once_for_lengths_and_positions(dialect: Dialect) -> None:
     plan = Plan(Conventions(), dialect, unit_keys=("request", "item"))
+    assert f"LEFT JOIN {UNITS} AS u ON u.request = r.request AND u.item = r.item" in plan.placed()
+    assert plan.placed() == Plan(Conventions(), DUCKDB, unit_keys=plan.unit_keys).placed()
     for query in (plan.lengths(), plan.positions()):
-        assert f"LEFT JOIN {UNITS} AS u ON u.request = r.request AND u.item = r.item" in query
-        assert query == query.replace("`", '"')
+        assert f" FROM {PLACED} " in query
+        assert RUNS not in query
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,10 @@ from test_engines_units import collection
 from test_spark import as_frames, check_same
 from test_spark import collection as of_documents
 
-MEASURES = ["LexiRecall", "R@3", "RR", "LastRel", "TSE", "SL1", "R(rel=2)@3", "NumRet"]
+MEASURES = ["LexiRecall", "R@3", "RR", "LastRel", "TSE", "SL1", "R(rel=2)@3", "NumRet", "All@3", "StRecall@3"]
+DIVERSITY = ["alpha_nDCG@3", "ERR_IA@3"]
 CASES: dict[str, dict[str, Any]] = {
-    "judged documents": {"judged": "items"},
+    "judged documents": {"judged": "items", "measures": [*MEASURES, *DIVERSITY]},
     "judged units": {"judged": "units", "unit_rule": "all", "corpus_size": 40},
     "places in units": {"judged": "items", "count": "units", "ties": "worst", "depth": 3},
     "units of their own": {"judged": "units", "count": "units", "unmapped": "itself", "no_relevant": "zero"},
@@ -27,7 +28,8 @@ CASES: dict[str, dict[str, Any]] = {
 def test_units_are_those_of_memory(spark: Any, case: str) -> None:
     by_request = case in ("judged units", "places in units")
     qrels, runs, units = collection(7, by_request=by_request, judged=CASES[case]["judged"])
-    check_same(qrels, runs, as_frames(spark, qrels, runs), measures=MEASURES, units=units, **CASES[case])
+    keywords = {"measures": MEASURES, "units": units, **CASES[case]}
+    check_same(qrels, runs, as_frames(spark, qrels, runs), **keywords)
 
 
 def as_map(spark: Any, rows: list[tuple[Any, ...]], columns: str = "docno string, unit string") -> Any:
@@ -49,6 +51,8 @@ def test_a_map_may_be_a_frame_and_says_who_is_judged_and_needed(spark: Any) -> N
     with engine.evaluate(*frames, MEASURES, units=units, corpus_size=9) as scores:
         assert scores.averages.to_dict() == expected.to_dict()
         assert {**scores.averages.manifest.qrels, "unit_map": ""} == {**expected.manifest.qrels, "unit_map": ""}
+    with pytest.raises(UsageError, match="here a unit needs several together"):
+        engine.evaluate(*frames, DIVERSITY, units=units)
     compared = engine.compare(*frames, ["LexiRecall", "R@2"], units=units)
     assert list(compared.rows()) == list(lexirecall.compare(qrels, runs, ["LexiRecall", "R@2"], units=local).rows())
 
@@ -108,7 +112,7 @@ def test_numbers_over_queries_and_groups_are_those_of_memory(spark: Any, tmp_pat
     qrels, runs = of_documents(seed=3)
     frames = as_frames(spark, qrels, runs)
     groups = {q: "easy" if n % 3 else "hard" for n, q in enumerate(qrels) if n != 5} | {"q1": "rare", "zz": "rare"}
-    names = ["LexiRecall", "AP", "LastRel", "NumRet"]
+    names = ["LexiRecall", "AP", "LastRel", "NumRet", "All@3"]
     asked: dict[str, Any] = {"over": ("mean", "tail:0.1", "median", "quantile:0.9", "min"), "queries": "intersection"}
     expected = lexirecall.evaluate(qrels, runs, names, by=groups, **asked)
     given = spark.createDataFrame([*groups.items()], "qid string, group string")
@@ -124,6 +128,17 @@ def test_numbers_over_queries_and_groups_are_those_of_memory(spark: Any, tmp_pat
         expected = lexirecall.evaluate(qrels, runs, names, by=every, min_queries=1)
         rows = [sorted(map(str, each.rows())) for each in (scores.averages, expected)]
         assert rows[0] == rows[1]
+
+
+def test_measures_that_need_different_positions_are_refused_before_the_workers_start(spark: Any) -> None:
+    """One document serves two units of one query only."""
+    qrels, runs = {"q": {"U": 1, "V": 1}, "r": {"U": 1}}, {"x": {"q": {"a": 1.0}, "r": {"b": 1.0}}}
+    units = {"q": {"a": ["U", "V"]}, "r": {"b": "U"}}
+    with pytest.raises(UsageError) as expected:
+        lexirecall.evaluate(qrels, runs, ["AP"], units=units)
+    with pytest.raises(UsageError) as found:
+        engine.evaluate(*as_frames(spark, qrels, runs), ["AP"], units=units)
+    assert str(found.value) == str(expected.value)
 
 
 def test_too_many_values_do_not_come_to_the_driver(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,7 @@ from lexirecall.providers import Providers, members
 from lexirecall.segments import Segments
 from lexirecall.text import to_bytes
 from lexirecall.tracks import SystemPositions, Tracks
-from lexirecall.units import UnitCount, Units, WholeMap
+from lexirecall.units import Pairing, Units, WholeMap
 
 BUDGET = 2**20
 """How many numbers a portion may hold, unless a single request has more."""
@@ -42,6 +42,8 @@ class UnitsOfBatches:
     judged: str
     """Whether items or units are judged."""
     whole: WholeMap
+    needs_all: bool = False
+    """Whether any unit needs all its items."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,48 +155,33 @@ def _judgments(batch: Batch) -> Judgments:
     columns = dict(_fields(judged.flatten()))
     owners = np.repeat(offsets[:-1], np.diff(offsets))
     grades: FloatArray = np.zeros(offsets[-1])
-    grades[owners + _integers(columns["place"]) - 1] = columns["grade"].to_numpy(zero_copy_only=False)
-    nothing = replace(
-        Judgments.from_grades({}),
+    grades[owners + _integers(columns["place"]) - 1] = _floats(columns["grade"])
+    return Judgments(
         requests=tuple(requests),
         request_ids=PackedIds.pack([to_bytes(request) for request in requests]),
-    )
-    return _laid_out(nothing, offsets, grades)
-
-
-def _units(judged: Any, items: Judgments, of: UnitsOfBatches) -> Units:
-    """Return the units of the judged items of a batch; those of a request are in the order of their names."""
-    lists = _by_place(judged, items, "units")
-    columns, sizes = dict(_fields(lists.flatten())), _sizes(lists)
-    grades = np.asarray(columns["grade"].to_numpy(zero_copy_only=False), np.float64)
-    serving = np.repeat(np.arange(len(sizes)), sizes)
-    names = np.array([to_bytes(name) for name in columns["unit"].to_pylist()], object)
-    known, codes = np.unique(names, return_inverse=True)
-    requests = Segments(items.offsets).owners[serving]
-    keys, numbers = np.unique(requests * len(known) + codes, return_inverse=True)
-    best = np.full(len(keys), -np.inf)
-    np.maximum.at(best, numbers, grades)
-    owners = keys // max(len(known), 1)
-    order = np.lexsort((best <= 0, owners))
-    units = np.argsort(order)[numbers]
-    needs_all = np.zeros(len(keys), bool)
-    needs_all[units] = columns["needs_all"].to_numpy(zero_copy_only=False)
-    by_item = np.lexsort((units, serving))
-    judgments = _laid_out(items, offsets_of(np.bincount(owners, minlength=len(items.requests))), best[order])
-    offsets = offsets_of(sizes)
-    count = UnitCount.of(of.name, of.judged, judgments, items, offsets, units)
-    return Units(judgments, offsets, units[by_item], grades[by_item], needs_all, count, of.whole)
-
-
-def _laid_out(judgments: Judgments, offsets: IntArray, grades: FloatArray) -> Judgments:
-    """Return judgments with other grades; nobody asks for the names of what is judged any more."""
-    return replace(
-        judgments,
         offsets=offsets,
-        items=PackedIds(b"", np.zeros(len(grades) + 1, np.int64)),
+        items=PackedIds(b"", np.zeros(len(grades) + 1, np.int64)),  # nobody asks for their names any more
         grades=grades,
         num_positive=np.diff(np.searchsorted(np.flatnonzero(grades > 0), offsets)),
     )
+
+
+def _units(judged: Any, items: Judgments, of: UnitsOfBatches) -> Units:
+    """Return the units of the judged items of a batch."""
+    lists = _by_place(judged, items, "units")
+    columns, sizes = dict(_fields(lists.flatten())), _sizes(lists)
+    texts = [to_bytes(name) for name in columns["unit"].to_pylist()]
+    names = sorted({*texts})
+    numbers = {name: number for number, name in enumerate(names)}
+    units = np.array([numbers[text] for text in texts], np.int64)
+    serving, grades = np.repeat(np.arange(len(sizes)), sizes), _floats(columns["grade"])
+    order = np.lexsort((units, serving))  # the order of lists means nothing
+    owners = Segments(items.offsets).owners[serving]
+    marked = np.flatnonzero(columns["needs_all"].to_numpy(zero_copy_only=False)).tolist()
+    needed = {(items.request_ids[int(owners[pair])], texts[pair]) for pair in marked}
+    pairs = Pairing(serving[order], units[order], grades[order], names)
+    made = Units.of_pairs(items, pairs, lambda *pair: pair in needed, name=of.name, judged=of.judged)
+    return replace(made, whole=of.whole)
 
 
 def _by_place(judged: Any, judgments: Judgments, name: str) -> Any:
@@ -210,6 +197,10 @@ def _fields(structs: Any) -> Iterator[tuple[str, Any]]:
 
 def _blocks(found: dict[str, IntArray]) -> tuple[IntArray, IntArray] | tuple[()]:
     return (found["block_start"], found["block_size"]) if "block_start" in found else ()
+
+
+def _floats(values: Any) -> FloatArray:
+    return np.asarray(values.to_numpy(zero_copy_only=False), np.float64)
 
 
 def _integers(values: Any) -> IntArray:

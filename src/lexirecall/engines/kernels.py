@@ -99,7 +99,8 @@ class Kernel:
 
         found = [{"position": 1, "place": 1, "block_start": 0, "block_size": 1}]
         rankings = [{"system": name, "num_retrieved": 1, "found": found} for name in self.layout.systems]
-        units = [{"unit": "", "grade": grade, "needs_all": False}]
+        needs_all = self.layout.units is not None and self.layout.units.needs_all
+        units = [{"unit": "", "grade": grade, "needs_all": needs_all}]
         judged = [{"place": 1, "grade": grade, "owners": [""], "units": units}]
         row = {"request": "", "judged": judged, "rankings": rankings}
         layout = replace(self.layout, corpus_size=None if self.layout.corpus_size is None else 1)

@@ -304,14 +304,9 @@ def _handed_over(spark: "SparkSession", judgments: Judgments) -> "DataFrame":
 def _handed_over_subtopics(spark: "SparkSession", given: Subtopics) -> "DataFrame":
     import pyarrow as pa
 
-    rows = [
-        (to_text(request), to_text(unit), to_text(item), grade)
-        for request, by_unit in given.graded.items()
-        for unit, by_item in by_unit.items()
-        for item, grade in by_item.items()
-    ]
-    names = ("request", "unit", "item", "grade")
-    return spark.createDataFrame(pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))))
+    ids = {"request": given.requests, "unit": given.units, "item": given.items}
+    columns = {name: pa.array([to_text(text) for text in texts], pa.string()) for name, texts in ids.items()}
+    return spark.createDataFrame(pa.table({**columns, "grade": pa.array(given.grades, pa.float64())}))
 
 
 def _said_of(columns: Given, kind: str) -> dict[str, str]:

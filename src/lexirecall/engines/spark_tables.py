@@ -19,7 +19,7 @@ from lexirecall.errors import DataError, FormatError, UsageError, shown
 from lexirecall.formats import nothing_in_common
 from lexirecall.formats.casts import SPARK, Column, duplicate_error, no_rows, row_error
 from lexirecall.formats.columns import NO_GRADES, NO_GRADES_REMEDY, Given, find_columns
-from lexirecall.formats.plan import JUDGMENTS, PROBLEMS, RUNS, UNITS, Plan
+from lexirecall.formats.plan import JUDGMENTS, PLACED, PROBLEMS, RUNS, UNITS, Plan
 from lexirecall.formats.values import NUMBER_REMEDY
 from lexirecall.judgments import IntArray
 from lexirecall.providers import EXAMPLES
@@ -72,12 +72,14 @@ class Tables:
     owners: "DataFrame | None" = None
     """The providers of each item that has any: item, owners."""
     units: UnitTable | None = None
+    placed: "DataFrame | None" = None
+    """The rows with their places in units, if places are counted so."""
     serving: Serving | None = None
     """Which units the judged items serve, if units must be found."""
 
     def query(self, text: str) -> "DataFrame":
         """Run a query of the plan."""
-        return _query(self.workspace, text, self.runs, self.judgments, self.units)
+        return _query(self.workspace, text, self.runs, self.judgments, self.placed)
 
     def sizes(self, of_requests: Callable[[Sequence[str]], IntArray]) -> dict[str, int]:
         """Return the corpus size of each judged request; their names come to the driver for this."""
@@ -122,11 +124,21 @@ class Tables:
 
 
 def _query(
-    workspace: Workspace, text: str, runs: "DataFrame", judgments: "DataFrame", units: UnitTable | None = None
+    workspace: Workspace, text: str, runs: "DataFrame", judgments: "DataFrame", placed: "DataFrame | None" = None
 ) -> "DataFrame":
     """Run a query of the plan over these; the names of its views occur nowhere else in its text."""
-    named = text.replace(RUNS, "{runs}").replace(JUDGMENTS, "{judgments}").replace(UNITS, "{units}")
-    return workspace.sql(named, runs=runs, judgments=judgments, **({} if units is None else {"units": units.frame}))
+    named = text.replace(RUNS, "{runs}").replace(JUDGMENTS, "{judgments}").replace(PLACED, "{placed}")
+    return workspace.sql(named, runs=runs, judgments=judgments, **({} if placed is None else {"placed": placed}))
+
+
+def _placed_in_units(
+    workspace: Workspace, plan: Plan, runs: "DataFrame", judgments: "DataFrame", units: UnitTable | None
+) -> "DataFrame | None":
+    """Return the rows with their places in units, held, if places are counted so."""
+    if units is None or not plan.unit_keys:
+        return None
+    text = plan.placed().replace(RUNS, "{runs}").replace(JUDGMENTS, "{judgments}").replace(UNITS, "{units}")
+    return workspace.hold(workspace.sql(text, runs=runs, judgments=judgments, units=units.frame))
 
 
 def prepare(
@@ -150,7 +162,8 @@ def prepare(
     census = workspace.hold(_census(workspace, rows))
     _check_runs(workspace, plan, rows, judgments, census)
     systems = _systems(census, names)
-    lengths, num_unjudged = _lengths(workspace, plan, rows, judgments, census, unit_map)
+    placed = _placed_in_units(workspace, plan, rows, judgments, unit_map)
+    lengths, num_unjudged = _lengths(workspace, plan, rows, judgments, census, placed)
     num_duplicates = _num_duplicates(workspace, plan, lengths)
     return Tables(
         workspace=workspace,
@@ -165,6 +178,7 @@ def prepare(
         has_grades=has_grades,
         request_type=_request_type(qrels, columns),
         units=unit_map,
+        placed=placed,
         serving=served,
     )
 
@@ -309,7 +323,7 @@ def _lengths(
     rows: "DataFrame",
     judgments: "DataFrame",
     census: "DataFrame",
-    units: UnitTable | None,
+    placed: "DataFrame | None",
 ) -> "tuple[DataFrame, dict[str, int]]":
     """Return how long each ranking of a judged request is, and how many requests of each system have no judgments."""
     # not NOT IN: Spark compares that with every row if there are too many judgments to broadcast
@@ -318,8 +332,8 @@ def _lengths(
         f"LEFT ANTI JOIN {JUDGMENTS} AS j ON r.request = j.request GROUP BY r.system"
     )
     unjudged = {row.system: row.num_unjudged for row in _query(workspace, strangers, census, judgments).collect()}
-    if plan.conventions.duplicates != "error" or plan.unit_keys:
-        return _query(workspace, plan.lengths(), rows, judgments, units), unjudged
+    if plan.conventions.duplicates != "error" or placed is not None:
+        return _query(workspace, plan.lengths(), rows, judgments, placed), unjudged
     text = (
         "SELECT system, request, num_rows AS num_retrieved, CAST(0 AS BIGINT) AS num_repeated "
         f"FROM {RUNS} WHERE request IN (SELECT request FROM {JUDGMENTS})"

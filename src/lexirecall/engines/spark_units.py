@@ -89,10 +89,10 @@ def _handed_over(workspace: Workspace, units: UnitMap) -> "DataFrame":
     import pyarrow as pa
 
     rows = [
-        (None if key is None else to_text(key), to_text(item), to_text(unit), units.needs_all.get((key, unit)))
-        for key, table in units.tables.items()
-        for item, names in table.items()
-        for unit in names
+        (None if key is None else to_text(key), to_text(item), to_text(name), units.needs_all.get((key, name)))
+        for key, slots in units.slots.items()
+        for item in slots
+        for name in units.units_of(key or b"", item)
     ]
     requests, items, names, rules = zip(*rows, strict=True)
     columns = {"item": pa.array(items, pa.string()), "unit": pa.array(names, pa.string())}
@@ -135,7 +135,7 @@ def _check_rows(workspace: Workspace, rows: "DataFrame", roles: Iterable[str]) -
     )
     total = workspace.sql(f"SELECT count(*) AS num_rows, {counts} FROM {{rows}}", rows=rows).collect()[0]
     if not total["num_rows"]:
-        UnitMap.of_rows([])  # says that it is empty
+        UnitMap.of_columns([], [])  # says that it is empty
     for role in wrong:
         if number := total[f"no_{role}"]:
             *example, value = total[f"{role}_example"]
@@ -147,23 +147,20 @@ def _check_rules(workspace: Workspace, rows: "DataFrame", owner: str) -> None:
     """Raise if a unit has both rules."""
     text = f"SELECT {owner}, min(item) AS item FROM {{rows}} GROUP BY {owner} HAVING count(DISTINCT rule) > 1"
     if (row := workspace.sql(text, rows=rows).first()) is not None:
-        UnitMap.of_rows((None, to_bytes(row.item), to_bytes(row.unit), rule) for rule in _RULES)
+        UnitMap.of_columns([to_bytes(row.item)] * 2, [to_bytes(row.unit)] * 2, rules=_RULES)
 
 
 def _check_names(workspace: Workspace, units: UnitTable) -> None:
     """Raise if names go round in a circle; only names that are both of an item and of a unit can."""
     also = "AND x.request = m.request" if units.is_by_request else ""
-    request = "m.request" if units.is_by_request else "CAST(NULL AS STRING) AS request"
     text = (
-        f"SELECT {request}, m.item, m.unit FROM {{units}} AS m "
+        "SELECT m.* FROM {units} AS m "
         f"LEFT SEMI JOIN {{units}} AS x ON x.unit = m.item {also} "
         f"LEFT SEMI JOIN {{units}} AS y ON y.item = m.unit {also.replace('x.', 'y.')} WHERE m.item <> m.unit"
     )
     if rows := workspace.sql(text, units=units.frame).collect():
-        UnitMap.of_rows(
-            (None if row.request is None else to_bytes(row.request), to_bytes(row.item), to_bytes(row.unit), "")
-            for row in rows
-        )
+        items, names = ([to_bytes(row[role]) for row in rows] for role in ("item", "unit"))
+        UnitMap.of_columns(items, names, [to_bytes(row.request) for row in rows] if units.is_by_request else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +177,7 @@ class Serving:
         """Return what holds for the units of all batches."""
         text = (
             "SELECT max(size(units)) AS most_units, sum(size(units)) AS num_pairs, "
+            "bool_or(exists(units, each -> each.needs_all)) AS needs_all, "
             "max(get(sort_array(transform(units, each -> each.grade), false), 1)) AS highest_shared, "
             "(SELECT count(DISTINCT request, unit.unit) FROM (SELECT request, explode(units) AS unit FROM {items})) "
             "AS num_units FROM {items}"
@@ -187,7 +185,7 @@ class Serving:
         counts = workspace.sql(text, items=self.items).collect()[0]
         is_one_to_one = (counts.most_units or 0) <= 1 and counts.num_units == (counts.num_pairs or 0)
         shared = float("-inf") if counts.highest_shared is None else float(counts.highest_shared)
-        return UnitsOfBatches(name, self.judged, WholeMap(is_one_to_one, shared))
+        return UnitsOfBatches(name, self.judged, WholeMap(is_one_to_one, shared), bool(counts.needs_all))
 
     def unmapped(self) -> tuple[str, ...]:
         """Return the first items of a positive grade that stand for no unit."""
@@ -197,9 +195,7 @@ class Serving:
 def _serving(workspace: Workspace, judged: "DataFrame", units: UnitTable, conventions: Conventions) -> Serving:
     """Return the judgments of items that follow from judgments (request, item, grade) of items or of units."""
     itself = conventions.unmapped == "itself"
-    which = conventions.judged or _counts(workspace, judged, units).judged(
-        units.name, "qrels", stands_for_itself=itself
-    )
+    which = conventions.judged or _counts(workspace, judged, units).judged(units.name, "qrels", itself=itself)
     is_all = str(conventions.unit_rule == "all").lower()
     if which == "items":
         item, unit, joined = "j.item", "coalesce(u.unit, j.item)" if itself else "u.unit", "item"

@@ -12,7 +12,7 @@ import numpy as np
 
 from lexirecall.errors import WayOn
 from lexirecall.formats.assembly import assemble, tracks_of
-from lexirecall.formats.counting import UnitCodes, place_by_units
+from lexirecall.formats.counting import place_by_units
 from lexirecall.formats.ranking import RankedLines, place, repeated, rounded
 from lexirecall.judgments import FloatArray, IntArray, Judgments
 from lexirecall.manifest import Conventions
@@ -87,15 +87,15 @@ class _Taken:
     def placed(self, rankings: Iterable[RankedList]) -> Iterator[IntArray]:
         """Give the places of the judged items, of some rankings at a time."""
         grades, ties = self.judgments.grades, self.conventions.ties
-        for lines, units in self._batches(rankings):
-            if units is None:
+        for lines, slots in self._batches(rankings):
+            if self.units is None or slots is None:
                 yield place(lines, grades, ties)
             else:
-                rows, requests, num_places = place_by_units(lines, units, grades, ties)
+                rows, requests, num_places = place_by_units(lines, slots, self.units, grades, ties)
                 self.num_retrieved[requests] = num_places
                 yield rows
 
-    def _batches(self, rankings: Iterable[RankedList]) -> Iterator[tuple[RankedLines, UnitCodes | None]]:
+    def _batches(self, rankings: Iterable[RankedList]) -> Iterator[tuple[RankedLines, IntArray | None]]:
         requests: list[int] = []
         batch: list[RankedList] = []
         size = 0
@@ -104,16 +104,16 @@ class _Taken:
             batch.append(ranking)
             size += len(ranking.items)
             if size >= _BATCH:
-                yield self._lines(requests, batch), self._units(batch)
+                yield self._lines(requests, batch), self._slots(batch)
                 requests, batch, size = [], [], 0
         if batch:
-            yield self._lines(requests, batch), self._units(batch)
+            yield self._lines(requests, batch), self._slots(batch)
 
-    def _units(self, batch: Sequence[RankedList]) -> UnitCodes | None:
+    def _slots(self, batch: Sequence[RankedList]) -> IntArray | None:
         if (units := self.units) is None:
             return None
-        tables = ((units.of(ranking.request), ranking.items) for ranking in batch)
-        return UnitCodes.of(table.get(item, ()) for table, items in tables for item in items)
+        slots = (units.slots_of(ranking.request, ranking.items) for ranking in batch)
+        return np.array([*chain.from_iterable(slots)], np.int64)
 
     def _judged(self, rankings: Iterable[RankedList]) -> Iterator[tuple[int, RankedList]]:
         """Give the rankings of judged requests, in which each item is listed once."""

@@ -9,7 +9,8 @@ never reach that window. A judged request without any item to look for has a row
 requests are numbers in both views, the same queries answer in numbers, and sort faster.
 
 If places are counted in units, a third view, UNITS (item, unit, and request if the map has one for each request), says
-what items are of; a row takes a place if it is the first of a unit, or of none.
+what items are of; a row takes a place if it is the first of a unit, or of none. The rows with their places are kept in
+a fourth, PLACED, because both lengths and positions come from them.
 """
 
 from collections.abc import Mapping
@@ -20,7 +21,7 @@ from lexirecall.formats.casts import Column, Dialect, literal
 from lexirecall.formats.columns import Columns
 from lexirecall.manifest import Conventions
 
-RUNS, JUDGMENTS, UNITS = "lexirecall_runs", "lexirecall_judgments", "lexirecall_units"
+RUNS, JUDGMENTS, UNITS, PLACED = (f"lexirecall_{name}" for name in ("runs", "judgments", "units", "placed"))
 _ORDERS = {
     "trec": "score DESC, item DESC",
     "expected": "score DESC, item DESC",  # any order will do, because the blocks of equal scores come with it
@@ -141,8 +142,8 @@ class Plan:
         repeated = "CAST(sum(times) - count(*) AS BIGINT) AS num_repeated"
         if self.unit_keys:
             return (
-                f"SELECT system, request, CAST(sum(opens) AS BIGINT) AS num_retrieved, {repeated} "
-                f"FROM ({self._opened()}) AS opened GROUP BY system, request"
+                f"SELECT system, request, max(position) AS num_retrieved, {repeated} "
+                f"FROM {PLACED} GROUP BY system, request"
             )
         return (
             f"SELECT system, request, count(*) AS num_retrieved, {repeated} "
@@ -174,11 +175,7 @@ class Plan:
         several items may be at one; `line` is their order.
         """
         if self.unit_keys:
-            return (
-                "SELECT * FROM (SELECT system, request, place, grade, line, "
-                "CAST(sum(opens) OVER (PARTITION BY system, request ORDER BY line) AS BIGINT) AS position "
-                f"FROM ({self._opened()}) AS opened) AS placed WHERE {self._wanted}"
-            )
+            return f"SELECT system, request, place, grade, position, line FROM {PLACED} WHERE {self._wanted}"
         # windows with the same order and partition share a sort; the count takes rows of equal scores together
         ties = (
             f", rank() OVER ({_BY_SCORE}) - 1 AS block_start"
@@ -191,6 +188,14 @@ class Plan:
             "SELECT * FROM (SELECT system, request, place, grade, "
             f"row_number() OVER (PARTITION BY system, request ORDER BY {order}) AS position{ties} "
             f"FROM ({self._labelled()}) AS labelled) AS placed WHERE {self._wanted}"
+        )
+
+    def placed(self) -> str:
+        """Select the rows of judged requests with their places in units: what PLACED holds."""
+        return (
+            "SELECT system, request, place, grade, times, line, "
+            "CAST(sum(opens) OVER (PARTITION BY system, request ORDER BY line) AS BIGINT) AS position "
+            f"FROM ({self._opened()}) AS opened"
         )
 
     def _opened(self) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from lexirecall.errors import FormatError, WayOn, shown
 from lexirecall.formats.assembly import assemble, tracks_of
 from lexirecall.formats.columns import check_one_system
-from lexirecall.formats.counting import UnitCodes, place_by_units
+from lexirecall.formats.counting import place_by_units
 from lexirecall.formats.frames import RoleTable
 from lexirecall.formats.ids import Ids, by_appearance
 from lexirecall.formats.ranking import RankedLines, place, repeated, rounded
@@ -129,19 +129,19 @@ class Rows:
         if units is None:
             lengths = np.bincount(self.groups, minlength=num_rankings)
             return tracks_of(place(lines, grades, conventions.ties), num_rankings), lengths
-        found, rankings, num_places = place_by_units(lines, self._units(units), grades, conventions.ties)
+        found, rankings, num_places = place_by_units(lines, self._slots(units), units, grades, conventions.ties)
         lengths = np.zeros(num_rankings, np.int64)
         lengths[rankings] = num_places
         return tracks_of(found, num_rankings), lengths
 
-    def _units(self, units: UnitMap) -> UnitCodes:
-        """Return the units of each row; each pair of request and item is looked up once."""
+    def _slots(self, units: UnitMap) -> IntArray:
+        """Return the slot of each row in the map; each pair of request and item is looked up once."""
         texts = [text.encode() for text in self.items.texts()]
         requests = self.groups % len(self.judgments.requests) * (not units.is_common)
         pairs, which = np.unique(requests * len(texts) + self.items.codes, return_inverse=True)
         tables = [units.of(request) for request in self.judgments.request_ids]
-        looked_up = (tables[pair // len(texts)].get(texts[pair % len(texts)], ()) for pair in pairs.tolist())
-        return UnitCodes.of(looked_up).take(which)
+        slots = (tables[pair // len(texts)].get(texts[pair % len(texts)], -1) for pair in pairs.tolist())
+        return np.fromiter(slots, np.int64, len(pairs))[which]
 
     def _judged(self, *, wants_all: bool) -> IntArray:
         """Return for each row where its item is in the judgments, -1 if it is not there."""

@@ -9,21 +9,19 @@ unit has the highest grade of its items, and those below the level do not serve 
 the map has for a unit serves it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
 
-from lexirecall.judgments import BoolArray, FloatArray, IntArray, Judgments, offsets_of
+from lexirecall.judgments import BoolArray, FloatArray, IntArray, Judgments, PackedIds, offsets_of
 from lexirecall.providers import members
 from lexirecall.segments import Segments
 from lexirecall.text import to_text
 from lexirecall.tracks import Tracks
 
 EXAMPLES = 3
-ByUnit = Mapping[bytes, Mapping[bytes, Mapping[bytes, float]]]
-"""{request: {unit: {item: grade}}}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,22 +50,6 @@ class UnitCount:
             "without_unit": self.num_unmapped,
         }
 
-    @classmethod
-    def of(
-        cls, name: str, judged: str, judgments: Judgments, items: Judgments, offsets: IntArray, units: IntArray
-    ) -> "UnitCount":
-        """Count the judged units, and the items that serve them or stand for none."""
-        unmapped = np.flatnonzero((items.grades > 0) & (np.diff(offsets) == 0))
-        examples = dict.fromkeys(items.items[i] for i in islice(unmapped.tolist(), 100))
-        return cls(
-            name,
-            judged,
-            int(judgments.num_positive.sum()),
-            int((judgments.grades[units] > 0).sum()),
-            len(unmapped),
-            tuple(map(to_text, islice(examples, EXAMPLES))),
-        )
-
     def __add__(self, other: "UnitCount") -> "UnitCount":
         return replace(
             self,
@@ -76,6 +58,19 @@ class UnitCount:
             num_unmapped=self.num_unmapped + other.num_unmapped,
             unmapped=tuple(sorted({*self.unmapped, *other.unmapped}))[:EXAMPLES],
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """Pairs of a judged item and a unit that it may serve."""
+
+    items: IntArray
+    """Index into the judgments of items."""
+    units: IntArray
+    """Number of the unit, by which `names` has it."""
+    grades: FloatArray
+    """The highest level at which the item serves the unit."""
+    names: Sequence[bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,48 +100,34 @@ class Units:
     """If these are the units of a portion of the requests."""
 
     @classmethod
-    def of(
+    def of_pairs(
         cls,
-        units: ByUnit,
         items: Judgments,
-        needs_all: Iterable[tuple[bytes, bytes]] = (),
+        pairs: "Pairing",
+        needs_all: Callable[[bytes, bytes], bool] | bool = False,
         *,
         name: str = "units",
         judged: str = "items",
     ) -> "Units":
-        """Build the arrays from {request: {unit: {item: grade}}}; `items` has these items, and may have others.
+        """Build the arrays from pairs of judged item and unit.
 
         >>> items = Judgments.from_grades({b"q": {b"a": 1, b"b": 2, b"c": 0}})
-        >>> units = Units.of({b"q": {b"U": {b"a": 1, b"b": 2}, b"V": {b"b": 2}}}, items)
+        >>> pairs = Pairing(np.array([0, 1, 1]), np.array([0, 0, 1]), np.array([1.0, 2, 2]), [b"U", b"V"])
+        >>> units = Units.of_pairs(items, pairs)
         >>> units.judgments.grades.tolist(), units.offsets.tolist(), units.units.tolist()
         ([2.0, 2.0], [0, 1, 3, 3], [0, 0, 1])
         """
-        grades = {
-            request: {unit: max(by_item.values()) for unit, by_item in units.get(request, {}).items()}
-            for request in items.request_ids
-        }
-        judgments = replace(
-            Judgments.from_grades(grades, name=items.name, request_type=items.request_type),
-            num_repeated=items.num_repeated,
-            has_grades=items.has_grades,
-        )
-        which: list[int] = []
-        serving: list[int] = []
-        levels: list[float] = []
-        for q, request in enumerate(items.request_ids):
-            of_item, of_unit = items.lookup(q), judgments.lookup(q)
-            for unit, by_item in units.get(request, {}).items():
-                serving += map(of_item.__getitem__, by_item)
-                levels += by_item.values()
-                which += [of_unit[unit]] * len(by_item)
-        order = np.lexsort((which, serving))
-        numbers, per_item = np.array(which, np.int64)[order], np.bincount(serving, minlength=len(items.grades))
-        marked = np.zeros(len(judgments.grades), bool)
-        index = judgments.index
-        marked[[judgments.lookup(index[request])[unit] for request, unit in needs_all]] = True
-        offsets = offsets_of(per_item)
-        count = UnitCount.of(name, judged, judgments, items, offsets, numbers)
-        return cls(judgments, offsets, numbers, np.array(levels, np.float64)[order], marked, count)
+        requests = np.searchsorted(items.offsets, pairs.items, side="right") - 1
+        judgments, which = laid_out(requests, pairs.units, pairs.grades, pairs.names, items)
+        order = np.lexsort((which, pairs.items))
+        offsets = offsets_of(np.bincount(pairs.items, minlength=len(items.grades)))
+        marked = np.full(len(judgments.grades), needs_all is True)
+        if callable(needs_all):
+            owners = Segments(judgments.offsets).owners.tolist()
+            named = zip((judgments.request_ids[q] for q in owners), judgments.items, strict=True)
+            marked = np.fromiter((needs_all(*pair) for pair in named), bool, len(marked))
+        count = _count(name, judged, judgments, items, offsets, which)
+        return cls(judgments, offsets, which[order], pairs.grades[order], marked, count)
 
     @property
     def is_one_to_one(self) -> bool:
@@ -191,3 +172,46 @@ class Units:
         needed = np.bincount(self.units[self.serves(np.arange(len(self.units)), level)], minlength=len(self.needs_all))
         is_whole = ~self.needs_all[of] | (found == needed[of])
         return np.asarray(np.where(self.needs_all[of], last, first)[is_whole], np.int64)
+
+
+def laid_out(
+    requests: IntArray, numbers: IntArray, grades: FloatArray, names: Sequence[bytes], like: Judgments
+) -> tuple[Judgments, IntArray]:
+    """Return judgments of numbered things, each with its highest grade, and where each row is in them.
+
+    >>> like = Judgments.from_grades({b"q": {}})
+    >>> made, where = laid_out(np.zeros(3, int), np.array([1, 0, 1]), np.array([0.0, 1, 0]), [b"x", b"y"], like)
+    >>> list(made.items), made.grades.tolist(), where.tolist()
+    ([b'x', b'y'], [1.0, 0.0], [1, 0, 1])
+    """
+    keys, first, inverse = np.unique(requests * max(len(names), 1) + numbers, return_index=True, return_inverse=True)
+    best = np.full(len(keys), -np.inf)
+    np.maximum.at(best, inverse, grades)
+    owners = requests[first]
+    order = np.lexsort((first, ~(best > 0), owners))
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    judgments = replace(
+        like,
+        offsets=offsets_of(np.bincount(owners, minlength=len(like.requests))),
+        items=PackedIds.pack([names[number] for number in numbers[first][order].tolist()]),
+        grades=best[order],
+        num_positive=np.bincount(owners, best > 0, len(like.requests)).astype(np.int64),
+        _lookups={},
+    )
+    return judgments, place[inverse]
+
+
+def _count(
+    name: str, judged: str, judgments: Judgments, items: Judgments, offsets: IntArray, units: IntArray
+) -> UnitCount:
+    unmapped = np.flatnonzero((items.grades > 0) & (np.diff(offsets) == 0))
+    examples = dict.fromkeys(items.items[i] for i in islice(unmapped.tolist(), 100))
+    return UnitCount(
+        name,
+        judged,
+        int(judgments.num_positive.sum()),
+        int((judgments.grades[units] > 0).sum()),
+        len(unmapped),
+        tuple(map(to_text, islice(examples, EXAMPLES))),
+    )

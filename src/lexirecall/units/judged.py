@@ -6,116 +6,178 @@ It is decided over the relevant ids. If all of them are items of the map, items 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import islice
+from dataclasses import dataclass
+from itertools import compress, islice
+
+import numpy as np
 
 from lexirecall.errors import DataError, UsageError, counted, listed, shown
-from lexirecall.judgments import Judgments
+from lexirecall.judgments import BoolArray, FloatArray, IntArray, Judgments
 from lexirecall.manifest import Conventions
-from lexirecall.units import EXAMPLES, ByUnit, Units
+from lexirecall.providers import members
+from lexirecall.segments import Segments
+from lexirecall.units import EXAMPLES, Pairing, Units, laid_out
 from lexirecall.units.unitmap import UnitMap
 
 SUBTOPICS = "@subtopics"
 """Given in place of a map: the units are in the judgments, as the subtopics of TREC's diversity tasks are."""
 _SAY_WHICH = "say which they are: --judged items or --judged units, or judged= in Python"
-_Serving = dict[bytes, dict[bytes, dict[bytes, float]]]
 
 
 def units_of_judgments(judgments: Judgments, units: UnitMap, conventions: Conventions) -> tuple[Judgments, Units]:
     """Return the judgments of items, which readers look for, and the units that these serve.
 
-    >>> units = UnitMap.of_rows([(None, b"c1", b"d", ""), (None, b"c2", b"d", "")])
+    >>> units = UnitMap.of_columns([b"c1", b"c2"], [b"d", b"d"])
     >>> items, found = units_of_judgments(Judgments.from_grades({b"q": {b"d": 1}}), units, Conventions())
     >>> list(items.items), list(found.judgments.items)
     ([b'c1', b'c2'], [b'd'])
     """
-    stands_for_itself = conventions.unmapped == "itself"
-    judged = conventions.judged or IdCounts.of(judgments, units).judged(
-        units.name, judgments.name, stands_for_itself=stands_for_itself
-    )
+    itself = conventions.unmapped == "itself"
+    ids = _Ids.of(judgments, units)
+    judged = conventions.judged or ids.counts(judgments, units).judged(units.name, judgments.name, itself=itself)
     if judged == "items":
-        items, served = judgments, _of_judged_items(judgments, units, stands_for_itself=stands_for_itself)
+        items, pairs = judgments, _pairs_of_items(ids, judgments, units, itself=itself)
     else:
-        items, served = _of_judged_units(judgments, units, stands_for_itself=stands_for_itself)
+        items, pairs = _pairs_of_units(ids, judgments, units, itself=itself)
     by_default = conventions.unit_rule == "all"
-    needs_all = (
-        (request, unit)
-        for request, by_unit in served.items()
-        for unit in by_unit
-        if units.needs_all.get((units.key(request), unit), by_default)
-    )
-    return items, Units.of(served, items, needs_all, name=units.name, judged=judged)
+
+    def needs_all(request: bytes, unit: bytes) -> bool:
+        return units.needs_all.get((None if units.is_common else request, unit), by_default)
+
+    rule = needs_all if units.needs_all else by_default
+    return items, Units.of_pairs(items, pairs, rule, name=units.name, judged=judged)
 
 
-def _of_judged_items(judgments: Judgments, units: UnitMap, *, stands_for_itself: bool) -> _Serving:
-    served: _Serving = {}
+@dataclass(frozen=True, slots=True)
+class _Ids:
+    """The judged ids, and what each of them is in the map of units."""
+
+    texts: list[bytes]
+    requests: IntArray
+    slots: IntArray
+    """As an item, -1 if it is none."""
+    numbers: IntArray
+    """As a unit with items for this request, -1 if it is none."""
+
+    @classmethod
+    def of(cls, judgments: Judgments, units: UnitMap) -> "_Ids":
+        texts, borders = list(judgments.items), judgments.offsets.tolist()
+        requests, slots, numbers = list(judgments.request_ids), np.full(len(texts), -1), np.full(len(texts), -1)
+        for q, request in enumerate(requests):
+            own = texts[borders[q] : borders[q + 1]]
+            slots[borders[q] : borders[q + 1]] = units.slots_of(request, own)
+            if (of := units.by_unit.get(None if units.is_common else request)) is not None:
+                known = np.fromiter((units.numbers.get(each, -1) for each in own), np.int64, len(own))
+                has_items = np.diff(of[0])[known] > 0
+                numbers[borders[q] : borders[q + 1]] = np.where((known >= 0) & has_items, known, -1)
+        return cls(texts, Segments(judgments.offsets).owners, slots, numbers)
+
+    def counts(self, judgments: Judgments, units: UnitMap) -> "IdCounts":
+        """Count the relevant ids."""
+        relevant, is_item, is_unit = judgments.grades > 0, self.slots >= 0, self.numbers >= 0
+        neither, both = relevant & ~is_item & ~is_unit, relevant & is_item & is_unit
+        masks = (relevant, relevant & is_item, relevant & is_unit, neither)
+        total, num_items, num_units, num_neither = (int(mask.sum()) for mask in masks)
+        one = _differing(self, both, judgments, units) if both.any() else None
+        return IdCounts(total, num_items, num_units, num_neither, one, self.first(neither), units.items[:EXAMPLES])
+
+    def first(self, mask: BoolArray, most: int = EXAMPLES) -> list[bytes]:
+        """Return the first ids under a mask."""
+        return list(islice(compress(self.texts, mask.tolist()), most))
+
+
+def _pairs_of_items(ids: _Ids, judgments: Judgments, units: UnitMap, *, itself: bool) -> Pairing:
+    mapped = np.flatnonzero(ids.slots >= 0)
+    sizes = np.diff(units.offsets)[ids.slots[mapped]]
+    items, numbers = np.repeat(mapped, sizes), units.units[members(units.offsets, ids.slots[mapped])]
+    names = units.names
+    if itself and len(mapped) < len(ids.slots):
+        alone = np.flatnonzero(ids.slots < 0)
+        names, own = _with_names(units, [ids.texts[i] for i in alone.tolist()])
+        items, numbers = np.concatenate([items, alone]), np.concatenate([numbers, own])
+        order = np.argsort(items, kind="stable")
+        items, numbers = items[order], numbers[order]
+    return Pairing(items, numbers, judgments.grades[items], names)
+
+
+def _with_names(units: UnitMap, more: Sequence[bytes]) -> tuple[list[bytes], IntArray]:
+    """Return the names of units with more, and the number of each of these."""
+    numbers = dict(units.numbers)
+    own = [numbers.setdefault(name, len(numbers)) for name in more]
+    return list(numbers), np.array(own, np.int64)
+
+
+def _pairs_of_units(ids: _Ids, judgments: Judgments, units: UnitMap, *, itself: bool) -> tuple[Judgments, Pairing]:
+    """Return judgments of the items of the judged units, each with the highest grade of its units, and the pairs."""
+    without = (ids.numbers < 0) & (judgments.grades > 0)
+    if without.any() and not itself:
+        owners = (judgments.requests[q] for q in ids.requests[without].tolist())
+        total = int(without.sum())
+        raise without_items(units.name, list(zip(owners, ids.first(without, total), strict=True)), total)
+    rows: list[IntArray] = []
+    slots: list[IntArray] = []
     for q, request in enumerate(judgments.request_ids):
-        table, by_unit = units.of(request), served.setdefault(request, {})
-        for item, index in judgments.lookup(q).items():
-            for unit in table.get(item, (item,) if stands_for_itself else ()):
-                by_unit.setdefault(unit, {})[item] = float(judgments.grades[index])
-    return served
-
-
-def _of_judged_units(judgments: Judgments, units: UnitMap, *, stands_for_itself: bool) -> tuple[Judgments, _Serving]:
-    """Return the items of the judged units, each with the highest grade of its units, and whom they serve."""
-    served: _Serving = {}
-    without: list[tuple[bytes, bytes]] = []
-    for q, request in enumerate(judgments.request_ids):
-        items_of, by_unit = units.items_of(request), served.setdefault(request, {})
-        for unit, index in judgments.lookup(q).items():
-            grade = float(judgments.grades[index])
-            if items := items_of.get(unit, (unit,) if stands_for_itself else ()):
-                by_unit[unit] = dict.fromkeys(items, grade)
-            elif grade > 0:
-                without.append((request, unit))
-    if without:
-        raise without_items(units.name, without, len(without))
-    return replace(_items_of(served, judgments), request_type=judgments.request_type), served
-
-
-def _items_of(served: ByUnit, judgments: Judgments) -> Judgments:
-    grades: dict[bytes, dict[bytes, float]] = {}
-    for request, by_unit in served.items():
-        best = grades.setdefault(request, {})
-        for by_item in by_unit.values():
-            for item, grade in by_item.items():
-                best[item] = max(grade, best.get(item, grade))
-    made = Judgments.from_grades(grades, name=judgments.name, num_repeated=judgments.num_repeated)
-    return replace(made, has_grades=judgments.has_grades)
+        own = np.arange(*judgments.offsets[q : q + 2])
+        own = own[ids.numbers[own] >= 0]
+        if len(own):
+            offsets, of_unit = units.by_unit[None if units.is_common else request]
+            rows.append(np.repeat(own, np.diff(offsets)[ids.numbers[own]]))
+            slots.append(of_unit[members(offsets, ids.numbers[own])])
+    row, slot = (np.concatenate(parts) if parts else np.zeros(0, np.int64) for parts in (rows, slots))
+    items, names = [units.items[s] for s in slot.tolist()], units.names
+    numbers = ids.numbers[row]
+    if itself:
+        alone = np.flatnonzero(ids.numbers < 0)
+        texts = [ids.texts[i] for i in alone.tolist()]
+        names, own = _with_names(units, texts)
+        row, numbers, items = np.concatenate([row, alone]), np.concatenate([numbers, own]), [*items, *texts]
+    coded: dict[bytes, int] = {}
+    which = np.array([coded.setdefault(item, len(coded)) for item in items], np.int64)
+    grades = judgments.grades[row]
+    made, at = laid_out(ids.requests[row], which, grades, list(coded), judgments)
+    return made, Pairing(at, numbers, grades, names)
 
 
 @dataclass(frozen=True, slots=True)
 class Subtopics:
-    """Judgments of pairs of unit and item."""
+    """Judgments of pairs of unit and item, by column."""
 
-    graded: ByUnit
+    requests: list[bytes]
+    units: list[bytes]
+    items: list[bytes]
+    grades: list[float]
     request_type: str = "text"
 
 
 def units_of_subtopics(given: Subtopics, name: str, conventions: Conventions) -> tuple[Judgments, Units, UnitMap]:
     """Return the judgments of items, their units and the map of both, from judgments of pairs of unit and item.
 
-    >>> given = Subtopics({b"q": {b"1": {b"a": 1, b"b": 0}, b"2": {b"b": 1}}})
+    >>> given = Subtopics([b"q"] * 3, [b"1", b"1", b"2"], [b"a", b"b", b"b"], [1.0, 0.0, 1.0])
     >>> items, units, unit_map = units_of_subtopics(given, "qrels", Conventions())
-    >>> items.lookup(0), units.judgments.grades.tolist(), units.grades.tolist(), unit_map.of(b"q")
-    ({b'a': 0, b'b': 1}, [1.0, 1.0], [1.0, 0.0, 1.0], {b'a': (b'1',), b'b': (b'2',)})
+    >>> items.lookup(0), units.judgments.grades.tolist(), units.grades.tolist(), unit_map.units_of(b"q", b"b")
+    ({b'a': 0, b'b': 1}, [1.0, 1.0], [1.0, 0.0, 1.0], [b'2'])
     """
-    empty = Judgments.from_grades({}, name=name)
-    items = replace(_items_of(given.graded, empty), request_type=given.request_type)
-    pairs = [
-        (request, unit, item, grade)
-        for request, by_unit in given.graded.items()
-        for unit, by_item in by_unit.items()
-        for item, grade in by_item.items()
-    ]
-    unit_map = UnitMap.of_rows(((request, item, unit, "") for request, unit, item, grade in pairs if grade > 0), name)
-    needs_all = {(request, unit) for request, unit, *_ in pairs} if conventions.unit_rule == "all" else ()
-    return items, Units.of(given.graded, items, needs_all, name=SUBTOPICS), unit_map
+    empty: dict[bytes, dict[bytes, float]] = {request: {} for request in given.requests}
+    like = Judgments.from_grades(empty, name=name, request_type=given.request_type)
+    request, item, unit = map(_numbered, (given.requests, given.items, given.units))
+    grades: FloatArray = np.array(given.grades, np.float64)
+    items, at = laid_out(request, item, grades, list(dict.fromkeys(given.items)), like)
+    pairs = Pairing(at, unit, grades, list(dict.fromkeys(given.units)))
+    found = Units.of_pairs(items, pairs, conventions.unit_rule == "all", name=SUBTOPICS)
+    positive = (grades > 0).tolist()
+    requests, units, served = (
+        list(compress(column, positive)) for column in (given.requests, given.units, given.items)
+    )
+    return items, found, UnitMap.of_columns(served, units, requests, name=name)
 
 
-def without_items(name: str, without: Sequence[tuple[str, str] | tuple[bytes, bytes]], total: int) -> DataError:
-    """Return the error about relevant units, of which some are given as request and unit, that no item serves."""
+def _numbered(texts: Sequence[bytes]) -> IntArray:
+    numbers: dict[bytes, int] = {}
+    return np.fromiter((numbers.setdefault(text, len(numbers)) for text in texts), np.int64, len(texts))
+
+
+def without_items(name: str, without: Sequence[tuple[str, str | bytes]], total: int) -> DataError:
+    """Return the error about relevant units, the first of them given as request and unit, that no item serves."""
     which = listed((f"{shown(unit)} of query {shown(request)}" for request, unit in without), EXAMPLES, total)
     return DataError(
         f"{name}: {counted(total, 'relevant unit')} without a document, so it could never be found: {which}",
@@ -132,59 +194,58 @@ class IdCounts:
     units: int
     neither: int
     ambiguous: str | bytes | None
-    """One that is both, and not just a unit that is its only item."""
+    """One that means one thing as an item and another as a unit."""
     strangers: Sequence[str | bytes]
     """The first that are neither."""
     of_map: Sequence[str | bytes]
     """The first items of the map."""
 
-    @classmethod
-    def of(cls, judgments: Judgments, units: UnitMap) -> "IdCounts":
-        """Count the relevant ids."""
-        ambiguous, strangers, total, num_items, num_units = [], [], 0, 0, 0
-        for q, request in enumerate(judgments.request_ids):
-            table, items_of = units.of(request), units.items_of(request)
-            for each, index in judgments.lookup(q).items():
-                if not judgments.grades[index] > 0:
-                    continue
-                is_item, is_unit = each in table, each in items_of
-                total, num_items, num_units = total + 1, num_items + is_item, num_units + is_unit
-                if is_item and is_unit and not (table[each] == (each,) and list(items_of[each]) == [each]):
-                    ambiguous.append(each)
-                if not is_item and not is_unit:
-                    strangers.append(each)
-        of_map = [*islice(next(iter(units.tables.values())), EXAMPLES)]
-        one = ambiguous[0] if ambiguous else None
-        return cls(total, num_items, num_units, len(strangers), one, strangers[:EXAMPLES], of_map)
-
-    def judged(self, map_name: str, qrels_name: str, *, stands_for_itself: bool) -> str:
+    def judged(self, map_name: str, qrels_name: str, *, itself: bool) -> str:
         """Return whether the relevant ids are items or units; raise if that cannot be told.
 
-        >>> IdCounts(3, 0, 3, 0, None, (), ()).judged("units", "qrels", stands_for_itself=False)
+        With `itself`, those that are neither are units of their own.
+
+        >>> IdCounts(3, 0, 3, 0, None, (), ()).judged("units", "qrels", itself=False)
         'units'
         """
-        known = self.total - self.neither if stands_for_itself else self.total
+        known = self.total - self.neither if itself else self.total
         fits = [name for name, number in (("items", self.items), ("units", self.units)) if number == known]
         if len(fits) == 1 or (fits and self.ambiguous is None):
             return fits[0]
-        if fits and self.ambiguous is not None:
-            raise UsageError(
-                f"{map_name}: the judged ids are both documents and units of the map, as {shown(self.ambiguous)} is",
-                remedy=_SAY_WHICH,
-            )
+        if self.ambiguous is not None and fits:
+            problem = f"the judged ids are both documents and units of the map, as {shown(self.ambiguous)} is"
+            raise UsageError(f"{map_name}: {problem}", remedy=_SAY_WHICH)
         raise self._neither(map_name, qrels_name)
 
     def _neither(self, map_name: str, qrels_name: str) -> DataError | UsageError:
-        theirs, ours = (listed(map(shown, ids), EXAMPLES) for ids in (self.of_map, self.strangers))
         if self.neither == self.total:
+            theirs, ours = (listed(map(shown, ids), EXAMPLES) for ids in (self.of_map, self.strangers))
             return DataError(
                 f"{map_name}: none of the relevant ids is in the map: it has documents such as {theirs}, "
                 f"{qrels_name} has {ours}",
                 remedy="are the ids written the same way, and is it the right file?",
             )
-        rest = f", {self.neither:,} are neither, such as {shown(self.strangers[0])}" if self.strangers else ""
-        return UsageError(
-            f"{map_name}: of {counted(self.total, 'relevant id')}, {self.items:,} are documents of the map and "
-            f"{self.units:,} are units of it{rest}",
-            remedy=_SAY_WHICH,
-        )
+        parts = [_part(self.items, "a document of the map", "documents of the map")]
+        parts += [_part(self.units, "a unit of it", "units of it"), _part(self.neither, "neither", "neither")]
+        example = f", such as {shown(self.strangers[0])}" if self.strangers else ""
+        said = f"the {counted(self.total, 'relevant id')} in {qrels_name}"
+        return UsageError(f"{map_name}: of {said}, {', '.join(parts)}{example}", remedy=_SAY_WHICH)
+
+
+def _differing(ids: _Ids, both: BoolArray, judgments: Judgments, units: UnitMap) -> bytes | None:
+    """Return an id that means one thing as an item and another as a unit; None if each is the only item of itself."""
+    at = np.flatnonzero(both)
+    slots, numbers = ids.slots[at], ids.numbers[at]
+    stands_for_itself = (np.diff(units.offsets)[slots] == 1) & (units.units[units.offsets[slots]] == numbers)
+    if not stands_for_itself.all():
+        return ids.texts[int(at[np.argmin(stands_for_itself)])]
+    sizes = {key: np.diff(offsets) for key, (offsets, _) in units.by_unit.items()}
+    for i in at.tolist():
+        key = None if units.is_common else judgments.request_ids[ids.requests[i]]
+        if sizes[key][ids.numbers[i]] != 1:
+            return ids.texts[i]
+    return None
+
+
+def _part(number: int, one: str, several: str) -> str:
+    return f"1 is {one}" if number == 1 else f"{number:,} are {several}"

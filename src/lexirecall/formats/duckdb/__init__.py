@@ -24,7 +24,7 @@ from lexirecall.formats.duckdb.session import Session, Settings, open_session
 from lexirecall.formats.duckdb.tables import BLOCK, DuckdbTable, hand_over, hand_over_units, open_table, text_of
 from lexirecall.formats.mismatch import EXAMPLES, finds_judged, mismatch_of
 from lexirecall.formats.naming import NamedRun, check_names, name_runs
-from lexirecall.formats.plan import IDS_AND_SCORE, JUDGMENTS, PROBLEMS, RUNS, Plan
+from lexirecall.formats.plan import IDS_AND_SCORE, JUDGMENTS, PLACED, PROBLEMS, RUNS, Plan
 from lexirecall.judgments import IntArray, Judgments, offsets_of
 from lexirecall.manifest import Conventions, Sources
 from lexirecall.segments import Segments
@@ -37,6 +37,9 @@ _REQUESTS, _SYSTEMS, _JUDGED, _EVERY, _ROWS = (
     f"lexirecall_{name}" for name in ("requests", "systems", "judged", "every_judged", "rows")
 )
 _JUDGED_COLUMNS = "request INTEGER, item VARCHAR, grade DOUBLE, place BIGINT"
+_PLACED_COLUMNS = (
+    "system INTEGER, request INTEGER, place BIGINT, grade DOUBLE, times BIGINT, line BIGINT, position BIGINT"
+)
 _TYPES = {
     "int8": "TINYINT", "int16": "SMALLINT", "int32": "INTEGER", "int64": "BIGINT", "uint8": "UTINYINT",
     "uint16": "USMALLINT", "uint32": "UINTEGER", "uint64": "UBIGINT", "float32": "REAL", "float64": "DOUBLE",
@@ -135,8 +138,12 @@ def _tables(
         _number(opened, query, systems)
         numbered = NumberedTable(opened, table.label, judgments, plan, systems, _by_name(unjudged, systems))
         numbered.check_duplicates()
+        if plan.unit_keys:
+            opened.table(PLACED, _PLACED_COLUMNS)
+            placed = f"INSERT INTO {PLACED} {plan.placed()}"
+            opened.answer(f"counting units in {table.label}", placed, source=table.label)
         yield numbered
-        opened.drop(RUNS, _ROWS)
+        opened.drop(RUNS, _ROWS, PLACED)
 
 
 def _hand_over(opened: Session, judgments: Judgments, *, wants_all: bool) -> None:

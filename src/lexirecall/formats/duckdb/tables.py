@@ -223,13 +223,12 @@ def text_of(identifier: bytes) -> str | None:
 def hand_over_units(session: Session, units: UnitMap, numbers: Mapping[bytes, int]) -> None:
     """Give DuckDB a map of units as the view of the plan: item, unit, and the number of its request."""
     session.table(UNITS, "request INTEGER, item VARCHAR, unit INTEGER")
-    codes: dict[bytes, int] = {}
     rows = (
-        (None if key is None else numbers[key], text_of(item), codes.setdefault(unit, len(codes)))
-        for key, table in units.tables.items()
+        (None if key is None else numbers[key], text_of(item), unit)
+        for key, slots in units.slots.items()
         if key is None or key in numbers
-        for item, names in table.items()
-        for unit in names
+        for item, slot in slots.items()
+        for unit in units.units[units.offsets[slot] : units.offsets[slot + 1]].tolist()
     )
     while block := [*islice(rows, BLOCK)]:
         requests, items, of = zip(*block, strict=True)
