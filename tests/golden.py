@@ -136,7 +136,7 @@ CASES: dict[str, list[str]] = {
     "over": [
         *(f"eval {TWO} -m AP -m Depth@1 -m NumRet -m LexiRecall {option}" for option in OVER),
         *(f"{_GROUPED} {option}" for option in (
-            *FORMATS, "-f trec", "-q", "-q -f jsonl", "--manifest made.json --bootstrap 99 -f jsonl", "--engine spark",
+            *FORMATS, "-f trec", "-q", "-q -f jsonl", "--manifest made.json --bootstrap 99 -f jsonl",
             "--bootstrap 99 --over min", "--sort AP --digits 2", "--queries intersection", "--no-relevant zero")),
         f"eval {TWO} -m LexiRecall --by types.tsv --min-queries 2",
     ],
@@ -235,7 +235,10 @@ CASES: dict[str, list[str]] = {
                                                   "demo", "measures", "trec_eval")), "nope", "eval --nope"],
     "spark": [f"eval stars.csv films.csv --engine spark -f jsonl {_TABLES} {more}" for more in (
         "", "--level 4 --manifest made.json", "--no-relevant zero --queries intersection --depth 3 -m AP -m LexiRecall",
-        "-q", "-m nope", "--engine-options threads=1", "--providers owners.tsv -m WorstProvider")] + [
+        "-q", "-m nope", "--engine-options threads=1", "--providers owners.tsv -m WorstProvider",
+        "-m AP -m All@3 --over mean --over tail:0.25 --by types.tsv --min-queries 2", "--over worst",
+        "--by missing.tsv", "-m R@3 -m All@3 --units owners.tsv --judged items --count units", "--units missing.tsv",
+        "--count units")] + [
         f"compare stars.csv films.csv --engine spark {_TABLES} {more}" for more in (
         "", "-f jsonl --test sign --baseline b --level 4", "--show pairs --test t --correction bh", "--test hsd",
         "-f pref_eval")] + ["compare qrels.txt a.run b.run --engine spark"],

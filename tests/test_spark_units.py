@@ -66,7 +66,7 @@ BAD: dict[str, tuple[Any, str, str]] = {
     "circle": ([("a", "b"), ("b", "a")], "", "the names go round in a circle"),
     "strangers": ([("x", "U")], "", "none of the relevant ids is in the map: it has documents such as 'x'"),
     "both": ([("a", "U"), ("b", "a")], "", "the judged ids are both documents and units of the map, as 'a' is"),
-    "some": ([("a", "U"), ("c", "b")], "", "of 2 relevant ids, 1 are documents of the map and 1 are units of it"),
+    "some": ([("a", "U"), ("c", "b")], "", "of the 2 relevant ids in qrels, 1 is a document of the map, 1 is a unit"),
 }  # fmt: skip
 
 

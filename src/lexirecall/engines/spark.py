@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 from lexirecall.engines.batches import Layout
 from lexirecall.engines.kernels import ROWS, STATE, Addends, Asked, Kernel, RowKernel, total_of
 from lexirecall.engines.spark_faults import every_row, explained, quietly
-from lexirecall.engines.spark_groups import GroupMap, check_number_of_values, read_aggregation
+from lexirecall.engines.spark_groups import NamedGroups, check_number_of_values, read_aggregation
 from lexirecall.engines.spark_mismatch import mismatches
 from lexirecall.engines.spark_owners import items_without, owners_of_items, strange_owners
 from lexirecall.engines.spark_session import check_libraries, match_python, pyspark, session
@@ -223,7 +223,7 @@ class _Job:
             raise shortage.error()
         return tuple(counted)
 
-    def broken_down(self, asked: Aggregation, group_map: GroupMap | None) -> Averages:
+    def broken_down(self, asked: Aggregation, group_map: NamedGroups | None) -> Averages:
         """Return the numbers that are asked for instead of the means, for which every value comes to the driver."""
         num_requests = self.tables.judgments.select("request").distinct().count()
         check_number_of_values(len(self.tables.systems), num_requests, len(self.asked.measures))

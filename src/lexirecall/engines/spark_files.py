@@ -35,9 +35,10 @@ from lexirecall.formats.source import Source, exists
 from lexirecall.formats.tablefiles import TableFiles
 from lexirecall.formats.values import BLANKS
 from lexirecall.judgments import Judgments
-from lexirecall.manifest import Conventions, Sources
+from lexirecall.manifest import Aggregation, Conventions, Sources
 from lexirecall.names import Names
 from lexirecall.segments import Segments
+from lexirecall.statistics.over import overs_of
 from lexirecall.text import to_text
 from lexirecall.units.judged import Subtopics
 from lexirecall.verbs.averages import Averages
@@ -61,6 +62,7 @@ def evaluate_files(qrels: str, runs: Sequence[str], measures: Names | None = Non
 
     >>> evaluate_files("qrels.parquet", ["runs/"], master="spark://host:7077")  # doctest: +SKIP
     """
+    overs_of(Aggregation(**among(Aggregation, keywords)).over)  # before Spark starts
     with _opened(qrels, runs, **keywords) as (frames, options), evaluate(*frames, measures, **options) as scores:
         return scores.averages
 
@@ -113,10 +115,11 @@ def _opened(
         with explained():
             table = _one_table(workspace, zip(paths, found, strict=True), columns, plan)
         judged, named = _judgments(spark, qrels, columns, conventions if is_subtopics(units) else None)
-        options["by"] = None if by is None else Path(by)  # never the name of a column
         for name, path in (("providers", providers), ("units", units), ("by", by)):
-            if path is not None and ("://" in path or name != "by"):
+            if path is not None:
                 options[name] = _read(spark, path, None)[0] if "://" in path else path
+        if by is not None and "://" not in by:
+            options["by"] = Path(by)  # never the name of a column
         said = {**(named or {}), **{k: v for kind in _BESIDE for k, v in _said_of(columns, kind).items()}}
         yield (judged, table), {**options, "columns": said}
     finally:

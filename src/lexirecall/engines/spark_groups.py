@@ -20,11 +20,11 @@ MOST_VALUES = 10**8
 """Values that come to the driver: 800 MB, and by default Spark refuses results of more than a gigabyte."""
 
 
-GroupMap = tuple[dict[bytes, bytes], str]
+NamedGroups = tuple[dict[bytes, bytes], str]
 """The group of each request, and what messages call the map."""
 
 
-def read_aggregation(asked: Aggregation, qrels: "DataFrame", columns: Given) -> GroupMap | None:
+def read_aggregation(asked: Aggregation, qrels: "DataFrame", columns: Given) -> NamedGroups | None:
     """Check what values are to be aggregated over, and bring the group of each request to the driver, if asked for."""
     own: Any = None
     with explained():

@@ -57,8 +57,8 @@ class UnitTable:
 
     def joined(self, left: str, right: str, column: str) -> str:
         """Return the condition under which an id of judgments is that of a column of the map."""
-        same = f"{left}.item = {right}.{column}"
-        return f"{same} AND {left}.request = {right}.request" if self.is_by_request else same
+        columns = {"item": column, **({"request": "request"} if self.is_by_request else {})}
+        return " AND ".join(f"{left}.{mine} = {right}.{theirs}" for mine, theirs in columns.items())
 
 
 def served_units(
