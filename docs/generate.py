@@ -16,7 +16,8 @@ import lexirecall
 from lexirecall.cli import COMMANDS, group
 from lexirecall.cli.help import headings
 from lexirecall.fields import offered
-from lexirecall.manifest import READING, Aggregation, Policies, Resampling
+from lexirecall.aggregation import Aggregation, Resampling
+from lexirecall.manifest import READING, Policies
 from lexirecall.measures import GROUPS, MEASURES
 from lexirecall.measures.references import REFERENCES
 from lexirecall.measures.row import Row

@@ -129,14 +129,17 @@ def test_units_by_duckdb_are_those_of_memory(
     assert_same(found, expected)
     for level in (0.5, 1, 2):
         assert_same(found.sought(level), expected.sought(level))
-        assert found.sought(level).served.items.tolist() == expected.sought(level).served.items.tolist()
+        served, wanted = found.sought(level).served, expected.sought(level).served
+        assert served is not None
+        assert wanted is not None
+        assert served.items.tolist() == wanted.items.tolist()
 
 
 def test_repeated_rows_take_no_place_and_are_counted(connection: Any) -> None:
     qrels, runs, units = collection(0, by_request=False, judged="units")
     repeated = relation(connection, runs, repeated=5)
-    options = {"units": units, "count": "units", "judged": "units"}
-    given = {"engine": "duckdb", "engine_options": {"connection": connection}, "duplicates": "best"}
+    options: dict[str, Any] = {"units": units, "count": "units", "judged": "units"}
+    given: dict[str, Any] = {"engine": "duckdb", "engine_options": {"connection": connection}, "duplicates": "best"}
     found = lexirecall.project(qrels, repeated, **given, **options)
     expected = lexirecall.project(qrels, runs, **options)
     assert found.num_retrieved.tolist() == expected.num_retrieved.tolist()

@@ -300,7 +300,8 @@ def test_the_manifest_names_every_convention_and_what_was_left_out() -> None:
     manifest = json.loads(scores.manifest.to_json())
     assert manifest["conventions"] == {
         "ties": "worst", "score_dtype": "float32", "depth": 2, "judged_only": True, "duplicates": "best",
-        "imputation": "pessimistic", "strict": False, "level": 1, "queries": "all", "no_relevant": "zero",
+        "imputation": "pessimistic", "strict": False, "unit_rule": "any", "count": "items", "judged": None,
+        "unmapped": "none", "level": 1, "queries": "all", "no_relevant": "zero",
         "corpus_size": 100,
     }  # fmt: skip
     (run,) = manifest["runs"]

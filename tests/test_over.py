@@ -113,7 +113,8 @@ def test_an_interval_is_that_of_the_numbers_in_the_resamples(
     for c, column in enumerate(rows[:, counting].tolist()):
         drawn = draws(len(counting), 39, seed) if len(counting) else []
         numbers = [naive.over_queries(name, [column[q] for q in each], direction) for each in drawn]
-        ends = naive.percentile_ends([None if math.isnan(n) else n for n in numbers], Fraction(1, 10))
+        drawn_numbers: list[Any] = [None if math.isnan(n) else n for n in numbers]
+        ends = naive.percentile_ends(drawn_numbers, Fraction(1, 10))
         low, high = ends or (math.nan, math.nan)
         assert same(float(made.lows[0, c]), low)
         assert same(float(made.highs[0, c]), high)

@@ -84,7 +84,7 @@ def test_rows_keep_their_fields_unless_the_queries_are_resampled() -> None:
     )
     assert json.loads(scores.render("jsonl").splitlines()[1]) == share
     assert scores.to_pandas()["high"].isna().tolist() == [True, False]
-    assert "low" not in next(evaluate(*given[:2], ["R@2"], bootstrap=99).rows())
+    assert "low" not in next(evaluate(given[0], given[1], ["R@2"], bootstrap=99).rows())
 
 
 def test_with_resamples_a_share_keeps_its_exact_interval_in_tables() -> None:

@@ -93,7 +93,8 @@ def test_subtopics_are_in_the_judgments(spark: Any, tmp_path: Path) -> None:
     runs = {"x": {"q": {"b": 2.0, "a": 1.0}, "r": {"d": 1.0}}, "y": {"q": {"z": 4.0, "c": 3.0, "a": 2.0}}}
     rows = [(q, u, i, g) for q, units in graded.items() for u, items in units.items() for i, g in items.items()]
     names = ["LexiRecall", "R@2", "LastRel"]
-    for options in ({}, {"count": "units"}, {"unit_rule": "all"}):
+    each: list[dict[str, Any]] = [{}, {"count": "units"}, {"unit_rule": "all"}]
+    for options in each:
         expected = lexirecall.evaluate(graded, runs, names, units="@subtopics", **options)
         judged = spark.createDataFrame(rows, "qid string, subtopic string, docno string, rel int")
         frame = as_frames(spark, {"q": {"a": 1}}, runs)[1]

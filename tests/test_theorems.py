@@ -155,7 +155,8 @@ def test_all_is_the_success_of_the_worst_off_user(p: list[int], missing: int, k:
     assume(p or missing)
     everything = [*p, *[math.inf] * missing]
     users = [u for size in range(1, len(everything) + 1) for u in combinations(everything, size)]
-    worst = min((SUCCESS @ k).of([place for place in u if place < math.inf], len(u)) for u in users)
+    found = ([int(place) for place in u if place < math.inf] for u in users)
+    worst = min((SUCCESS @ k).of(places, len(u)) for places, u in zip(found, users, strict=True))
     assert worst == (ALL @ k).of(p, len(everything))
 
 

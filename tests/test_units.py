@@ -153,7 +153,7 @@ def evaluable(positions: Positions) -> list[str]:
 @quick(60)
 def test_the_identity_map_changes_nothing_to_the_bit(collection: Collection, imputation: str, count: str) -> None:
     known = {d for by in (collection.qrels, *collection.runs.values()) for ds in by.values() for d in ds}
-    options = {"imputation": imputation, "corpus_size": collection.corpus_size, "needs_judged": True}
+    options: dict[str, Any] = {"imputation": imputation, "corpus_size": collection.corpus_size, "needs_judged": True}
     if not known:
         return
     plain = project(collection.qrels, collection.runs, **options)

@@ -25,6 +25,8 @@ CROOKED = re.compile(
 PHRASES = {
     **dict.fromkeys(("operating system", "file system", "recommender systems", "known-item"), "a term of its own"),
     "(systems)": "a value of --view",
+    "(items)": "a value of --count and --judged",
+    " items or  units": "the values of --judged, of which the option is left out here",
     "request, item, score, rank, grade and system": "the roles that --columns takes",
 }
 """Where an inside word is right, and why."""

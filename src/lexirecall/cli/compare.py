@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lexirecall.aggregation import Aggregation
 from lexirecall.cli.help import Documented
 from lexirecall.cli.options import (
     check_engine,
@@ -24,7 +25,6 @@ from lexirecall.cli.options import (
 )
 from lexirecall.errors import UsageError
 from lexirecall.fields import names_of
-from lexirecall.manifest import Aggregation
 from lexirecall.tables import FOR_PEOPLE, FORMATS
 from lexirecall.verbs.comparison import VIEWS, Comparison
 from lexirecall.verbs.testing import Testing

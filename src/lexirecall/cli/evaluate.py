@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lexirecall.aggregation import Aggregation, Resampling
 from lexirecall.cli.help import Documented
 from lexirecall.cli.options import (
     check_engine,
@@ -25,7 +26,7 @@ from lexirecall.cli.options import (
 )
 from lexirecall.errors import UsageError
 from lexirecall.fields import names_of, taken
-from lexirecall.manifest import Aggregation, Note, Resampling
+from lexirecall.manifest import Note
 
 if TYPE_CHECKING:
     from lexirecall.verbs.exposures import Exposures

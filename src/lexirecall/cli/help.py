@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import click
 
+from lexirecall.aggregation import Aggregation, Resampling
 from lexirecall.fields import names_of
-from lexirecall.manifest import READING, Aggregation, Policies, Resampling
+from lexirecall.manifest import READING, Policies
 
 _OUTPUT = ("per_query", "view", "sort", "digits", "form", "output", "raw", "manifest", "title", "plots")
 _ENGINE = ("engine", "engine_options", "master")

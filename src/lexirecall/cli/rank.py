@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from lexirecall.aggregation import Resampling
 from lexirecall.cli.help import Documented
 from lexirecall.cli.options import (
     check_files,
@@ -15,7 +16,6 @@ from lexirecall.cli.options import (
     show_notes,
     shown_warnings,
 )
-from lexirecall.manifest import Resampling
 from lexirecall.statistics.aggregate import METHODS
 
 

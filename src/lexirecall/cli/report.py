@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from lexirecall.aggregation import Aggregation
 from lexirecall.cli.help import Documented
 from lexirecall.cli.options import (
     check_files,
@@ -14,7 +15,6 @@ from lexirecall.cli.options import (
     shown_warnings,
     testing_options,
 )
-from lexirecall.manifest import Aggregation
 
 
 @click.command("report", cls=Documented)
@@ -50,7 +50,7 @@ def command(
       lexirecall report qrels.txt bm25.run dense.run fused.run
       lexirecall report qrels.txt runs/*.run --baseline bm25.run -m LexiRecall -m nDCG@10 -o r04.html
       lexirecall report qrels.txt runs/*.run --title 'Robust 2004' --plots figures
-      lexirecall report qrels.txt runs/*.run -m R@100 --over mean --over tail:0.1 --by types.tsv --bootstrap 10000
+      lexirecall report qrels.txt runs/*.run -m R@100 --over mean --over tail:0.1 --by types.tsv
     """
     check_files([qrels, *runs, options["corpus_size"], options["providers"], options["by"]], ("-o", output))
     from lexirecall.output import write

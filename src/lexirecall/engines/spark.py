@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
+from lexirecall.aggregation import Aggregation, Resampling
 from lexirecall.engines.batches import Layout
 from lexirecall.engines.kernels import ROWS, STATE, Addends, Asked, Kernel, RowKernel, total_of
 from lexirecall.engines.spark_faults import every_row, explained, quietly
@@ -32,7 +33,7 @@ from lexirecall.formats.columns import Given
 from lexirecall.formats.plan import Plan
 from lexirecall.groups import Groups
 from lexirecall.judgments import BoolArray
-from lexirecall.manifest import Aggregation, Conventions, Note, Policies, Resampling, check_level, versions_in_use
+from lexirecall.manifest import Conventions, Note, Policies, check_level, versions_in_use
 from lexirecall.measures.providers import key_of, worst_off
 from lexirecall.names import Names
 from lexirecall.positions import Positions

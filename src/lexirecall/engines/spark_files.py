@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from lexirecall.aggregation import Aggregation
 from lexirecall.engines.spark import check_added_up, compare, evaluate
 from lexirecall.engines.spark_faults import explained, quietly
 from lexirecall.engines.spark_frames import rows_of_frame
@@ -35,7 +36,7 @@ from lexirecall.formats.source import Source, exists
 from lexirecall.formats.tablefiles import TableFiles
 from lexirecall.formats.values import BLANKS
 from lexirecall.judgments import Judgments
-from lexirecall.manifest import Aggregation, Conventions, Sources
+from lexirecall.manifest import Conventions, Sources
 from lexirecall.names import Names
 from lexirecall.segments import Segments
 from lexirecall.statistics.over import overs_of

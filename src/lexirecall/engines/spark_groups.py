@@ -6,11 +6,11 @@ Belongs here: taking the groups in any of their forms, and the limit. Not here: 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from lexirecall.aggregation import Aggregation
 from lexirecall.engines.spark_faults import explained
 from lexirecall.engines.spark_workspace import is_frame
 from lexirecall.errors import UsageError
 from lexirecall.formats.columns import Given, find_columns
-from lexirecall.manifest import Aggregation
 from lexirecall.verbs import evaluate
 
 if TYPE_CHECKING:

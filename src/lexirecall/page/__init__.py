@@ -12,12 +12,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from lexirecall.aggregation import Aggregation
 from lexirecall.errors import LexirecallError, UsageError, counted, warn
 from lexirecall.fields import among, taken, takes
 from lexirecall.formats import Qrels, Runs
 from lexirecall.formats.source import exists, is_folder
 from lexirecall.groups import Groups
-from lexirecall.manifest import READING, Aggregation, Conventions, Note, Policies
+from lexirecall.manifest import READING, Conventions, Note, Policies
 from lexirecall.names import Names
 from lexirecall.output import FilePath, check_outputs, write_files
 from lexirecall.page.findings import Findings

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from lexirecall.aggregation import Aggregation
 from lexirecall.errors import UsageError
 from lexirecall.formats.source import Source
 from lexirecall.groups import Groups
 from lexirecall.judgments import BoolArray
-from lexirecall.manifest import Aggregation, Manifest, Note, Policies
+from lexirecall.manifest import Manifest, Note, Policies
 from lexirecall.meta.agreement import agreement
 from lexirecall.meta.decisions import decide_all
 from lexirecall.meta.ties import share_of_ties

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lexirecall.aggregation import Resampling
 from lexirecall.errors import counted, listed
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
-from lexirecall.manifest import Note, Resampling
+from lexirecall.manifest import Note
 from lexirecall.measures import Measure
 from lexirecall.measures.providers import WORST_PROVIDER_OVERALL
 from lexirecall.names import Evaluable

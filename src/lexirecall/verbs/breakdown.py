@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from lexirecall.aggregation import Aggregation, Resampling
 from lexirecall.groups import Groups
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
-from lexirecall.manifest import Aggregation, Resampling
 from lexirecall.names import Evaluable
 from lexirecall.preferences import Preference
 from lexirecall.statistics.over import Over, over_queries, overs_of

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from lexirecall.aggregation import Aggregation
 from lexirecall.errors import counted, listed
-from lexirecall.manifest import Aggregation, Manifest, Note
+from lexirecall.manifest import Manifest, Note
 from lexirecall.statistics.over import Over
 from lexirecall.verbs.bootstrapped import FEW, Bootstrapped
 from lexirecall.verbs.breakdown import Breakdown

@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from lexirecall.aggregation import Aggregation, Resampling
 from lexirecall.errors import UsageError, listed
 from lexirecall.fields import taken, takes
 from lexirecall.formats import Qrels, Runs
 from lexirecall.formats.source import Source
 from lexirecall.groups import Groups
 from lexirecall.judgments import FloatArray
-from lexirecall.manifest import READING, Aggregation, Policies, Resampling
+from lexirecall.manifest import READING, Policies
 from lexirecall.measures import Measure
 from lexirecall.measures.measure import ask
 from lexirecall.names import Evaluable, Names, parse_preference

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from lexirecall.aggregation import Aggregation, Resampling
 from lexirecall.errors import UsageError, listed
 from lexirecall.fields import taken, takes
 from lexirecall.formats import Qrels, Runs, load_group_map
 from lexirecall.groups import Groups
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
-from lexirecall.manifest import READING, Aggregation, Note, Policies, Resampling
+from lexirecall.manifest import READING, Note, Policies
 from lexirecall.measures.row import coinciding
 from lexirecall.names import Evaluable, Names
 from lexirecall.positions import Positions, Projection

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lexirecall.aggregation import Aggregation, Resampling
 from lexirecall.errors import UsageError, counted, listed
 from lexirecall.judgments import BoolArray, IntArray
-from lexirecall.manifest import Aggregation, Manifest, Note, Policies, Resampling
+from lexirecall.manifest import Manifest, Note, Policies
 from lexirecall.measures import Measure
 from lexirecall.measures.providers import ProviderExposure, shares_of_providers
 from lexirecall.positions import Positions

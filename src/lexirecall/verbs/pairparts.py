@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from lexirecall.aggregation import Aggregation
 from lexirecall.errors import UsageError, listed
 from lexirecall.groups import Groups
 from lexirecall.judgments import FloatArray, IntArray
-from lexirecall.manifest import Aggregation
 from lexirecall.names import Evaluable
 from lexirecall.preferences import Preference
 from lexirecall.statistics.attainable import resamples_needed

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from lexirecall.aggregation import Resampling
 from lexirecall.errors import DataError, UsageError, counted, listed
 from lexirecall.fields import taken, takes
 from lexirecall.formats import Qrels, Runs
 from lexirecall.judgments import FloatArray
-from lexirecall.manifest import READING, Note, Policies, Resampling
+from lexirecall.manifest import READING, Note, Policies
 from lexirecall.measures import Measure
 from lexirecall.names import Evaluable, parse_preference
 from lexirecall.positions import Positions

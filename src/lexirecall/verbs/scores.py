@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lexirecall.aggregation import Resampling
 from lexirecall.errors import UsageError
 from lexirecall.fields import taken, takes
 from lexirecall.formats.idtypes import as_given, column_as_given
 from lexirecall.groups import Groups
 from lexirecall.judgments import FloatArray, IntArray
-from lexirecall.manifest import Manifest, Note, Policies, Resampling
+from lexirecall.manifest import Manifest, Note, Policies
 from lexirecall.names import Evaluable
 from lexirecall.positions import Positions
 from lexirecall.tables import Table, number, render

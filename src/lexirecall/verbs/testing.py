@@ -7,9 +7,10 @@ what is done with them (compare).
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from lexirecall.aggregation import Resampling
 from lexirecall.errors import UsageError
 from lexirecall.fields import check_choices, option
-from lexirecall.manifest import MOST_RESAMPLES, Resampling
+from lexirecall.manifest import MOST_RESAMPLES
 from lexirecall.measures.measure import ask
 from lexirecall.statistics.corrections import CORRECTIONS
 from lexirecall.statistics.differences import Summarized

@@ -1,0 +1,94 @@
+"""Aggregation: how values over queries become numbers, and how uncertain these are.
+
+Belongs here: the options of it, with their defaults, help and checks. Not here: how rankings become positions and how
+queries count (manifest), the numbers themselves (statistics).
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from lexirecall.errors import UsageError
+from lexirecall.fields import option
+
+MOST_BOOTSTRAPS = 10**5  # all are kept, and more would not move an interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resampling:
+    """How uncertain means, win rates and ranks are.
+
+    >>> Resampling(bootstrap=0)
+    Traceback (most recent call last):
+    lexirecall.errors.UsageError: bootstrap is 0, but must be a whole number from 1 to 100000
+    """
+
+    bootstrap: int | None = field(
+        default=None,
+        metadata=option(
+            "Resample the queries N times, and print percentile intervals of means and win rates; 10,000 are usual.",
+            "whole",
+            least=1,
+            most=MOST_BOOTSTRAPS,
+            metavar="N",
+        ),
+    )
+    """None: no resamples, and no intervals."""
+    seed: int = field(default=0, metadata=option("Seed of the random resamples.", "whole"))
+
+    def __post_init__(self) -> None:
+        if self.bootstrap is not None and not (1 <= self.bootstrap <= MOST_BOOTSTRAPS and self.bootstrap % 1 == 0):
+            raise UsageError(f"bootstrap is {self.bootstrap}, but must be a whole number from 1 to {MOST_BOOTSTRAPS}")
+        if not (self.seed >= 0 and self.seed % 1 == 0):
+            raise UsageError(f"seed is {self.seed}, but must be a whole number of at least 0")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aggregation:
+    """How the values of many queries become one number.
+
+    >>> Aggregation(over="median").over
+    ('median',)
+    >>> Aggregation(min_queries=0)
+    Traceback (most recent call last):
+    lexirecall.errors.UsageError: min_queries is 0, but must be a whole number of at least 1
+    """
+
+    over: tuple[str, ...] = field(
+        default=(),
+        metadata=option(
+            "What to print instead of the mean over queries: median, min (the lowest value), quantile:Q (such as "
+            "quantile:0.9), tail:Q (the mean of the worst share Q of the queries), or mean. Can be repeated.",
+            "several",
+            metavar="mean|median|min|quantile:Q|tail:Q",
+        ),
+    )
+    """In Python also one text; none of them means the mean."""
+    by: Any = field(
+        default=None,
+        metadata=option(
+            "Also print the numbers of each group of queries, the worst group first: a file with lines `query group`.",
+            "file",
+            metavar="FILE",
+        ),
+    )
+    """A file, {query: group}, a table, or the name of a column in frames of judgments."""
+    min_queries: int = field(
+        default=5,
+        metadata=option(
+            "Fewest queries of a group, or of a provider, that is shown. Smaller ones are counted, not shown.",
+            "whole",
+            least=1,
+            metavar="N",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        over = (self.over,) if isinstance(self.over, str) else tuple(self.over or ())
+        object.__setattr__(self, "over", over)
+        if not (self.min_queries >= 1 and self.min_queries % 1 == 0):
+            raise UsageError(f"min_queries is {self.min_queries}, but must be a whole number of at least 1")
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether anything but the mean over all queries is asked for."""
+        return bool(self.over) or self.by is not None
