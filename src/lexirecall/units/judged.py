@@ -150,8 +150,12 @@ class Subtopics:
     request_type: str = "text"
 
 
-def units_of_subtopics(given: Subtopics, name: str, conventions: Conventions) -> tuple[Judgments, Units, UnitMap]:
-    """Return the judgments of items, their units and the map of both, from judgments of pairs of unit and item.
+def units_of_subtopics(
+    given: Subtopics, name: str, conventions: Conventions
+) -> tuple[Judgments, Units, UnitMap | None]:
+    """Return judgments of items, their units and the map of both, from judgments of pairs of unit and item.
+
+    There is a map if a unit is relevant.
 
     >>> given = Subtopics([b"q"] * 3, [b"1", b"1", b"2"], [b"a", b"b", b"b"], [1.0, 0.0, 1.0])
     >>> items, units, unit_map = units_of_subtopics(given, "qrels", Conventions())
@@ -169,7 +173,7 @@ def units_of_subtopics(given: Subtopics, name: str, conventions: Conventions) ->
     requests, units, served = (
         list(compress(column, positive)) for column in (given.requests, given.units, given.items)
     )
-    return items, found, UnitMap.of_columns(served, units, requests, name=name)
+    return items, found, UnitMap.of_columns(served, units, requests, name=name) if any(positive) else None
 
 
 def without_items(name: str, without: Sequence[tuple[str, str | bytes]], total: int) -> DataError:
