@@ -246,7 +246,7 @@ CASES: dict[str, list[str]] = {
 """The calls of each file in tests/golden/."""
 
 _UNSEEN = ("--plots",)
-_LONGEST = {"help": 10_000, "compare": 3_500, "study": 400, "report": 400}
+_LONGEST = {"help": 20_000, "compare": 3_500, "study": 400, "report": 400}
 """Characters of an output, 2,500 where it is not said; longer ones are kept as a digest, but for the first call."""
 _FIRST = 30_000
 _DRAWINGS = (".svg", ".pdf", ".png")  # are looked at by other tests
