@@ -269,7 +269,7 @@ def test_a_reader_that_leaves_is_no_bug(command: Command, monkeypatch: pytest.Mo
 def test_an_error_while_runs_are_read_side_by_side_is_a_message(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lexirecall.formats._read_run", raising(ZeroDivisionError("in a thread")))
+    monkeypatch.setattr("lexirecall.formats.read_form", raising(ZeroDivisionError("in a thread")))
     outcome = command("eval", *PAIR)
     assert (outcome.code, outcome.out) == (1, "")
     assert outcome.err.startswith("lexirecall eval: ZeroDivisionError: in a thread\n")

@@ -422,7 +422,7 @@ def test_every_verb_takes_units(tmp_path: Path) -> None:
     assert compare(QRELS, runs, ["R@1"], units=CHUNKS).runs == ("one", "two")
     assert "d2" in str(explain(QRELS, runs, units=CHUNKS).query("q"))
     assert study(QRELS, runs, units=CHUNKS, measures=["R@1"], num_samples=2)
-    report(QRELS, runs, ["R@1"], units=CHUNKS).write(tmp_path / "page.html")
+    report(QRELS, runs, ["R@1"], units=CHUNKS, output=tmp_path / "page.html")
     positions = project(QRELS, runs, units=CHUNKS)
     assert evaluate(positions, measures=["R@1"]).to_dict() == evaluate(QRELS, runs, ["R@1"], units=CHUNKS).to_dict()
 
@@ -457,3 +457,18 @@ def test_the_command_reads_a_map_and_records_it(command: Command, tmp_path: Path
     assert record["conventions"]["count"] == "items"
     assert command(*evaluated, "--units", "qrels.txt").code == 1
     assert command(*evaluated, "--count", "units").code == 2
+
+
+def test_columns_that_are_named_for_runs_need_not_be_in_the_map(tmp_path: Path) -> None:
+    qrels, run = frames(Collection({"q": {"d1": 1}}, {"system1": {"q": {"c1": 1.0}}}), tmp_path)
+    renamed = [frame.rename({"query_id": "question"}) for frame in (qrels, run)]
+    chunks = pl.DataFrame({"doc_id": ["c1"], "unit": ["d1"]})
+    for columns in ({"query": "question"}, {"qrels.query": "question", "run.query": "question"}):
+        assert vectors(project(*renamed, units=chunks, columns=columns), 1) == [[1]]
+    with pytest.raises(FormatError, match="no column 'question'"):
+        project(*renamed, units=chunks, columns={"query": "question", "units.query": "question"})
+
+
+def test_a_map_is_not_written_over(command: Command) -> None:
+    done = command("eval", "qrels.txt", "a.run", "--units", "chunks.tsv", "-o", "chunks.tsv")
+    assert done.code == 2

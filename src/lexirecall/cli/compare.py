@@ -15,6 +15,7 @@ from lexirecall.cli.options import (
     laid_out,
     layout_options,
     measures_option,
+    named_files,
     output_options,
     reading_options,
     record_options,
@@ -89,7 +90,7 @@ def command(
       lexirecall compare qrels.txt bm25.run dense.run -m AP --over mean --over tail:0.1 --by types.tsv
       lexirecall compare qrels.parquet runs/ --engine spark --master spark://host:7077 --test sign
     """
-    check_files([qrels, *runs, options["corpus_size"], options["providers"], options["by"]], ("-o", output))
+    check_files([qrels, *runs, *named_files(options)], ("-o", output))
     resampled = options["bootstrap"] is not None
     check_engine(engine, master, "sums and counts", ("-f pref_eval", form == "pref_eval"), ("--bootstrap", resampled))
     _check_detect(detect, view)

@@ -17,6 +17,7 @@ from lexirecall.cli.options import (
     laid_out,
     layout_options,
     measures_option,
+    named_files,
     output_options,
     reading_options,
     record_options,
@@ -84,7 +85,7 @@ def command(
       lexirecall eval ratings.parquet knn.parquet --level 4 --columns document=movie,grade=stars
       lexirecall eval qrels.parquet recommendations/ --engine duckdb
     """
-    inputs = [qrels, *runs, options["corpus_size"], options["providers"], options["by"]]
+    inputs = [qrels, *runs, *named_files(options)]
     check_files(inputs, ("-o", output), *([("--manifest", manifest)] if manifest is not None else []))
     resampled = options["bootstrap"] is not None
     is_over, is_by = bool(options["over"]), options["by"] is not None

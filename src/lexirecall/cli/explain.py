@@ -12,6 +12,7 @@ from lexirecall.cli.options import (
     check_files,
     convention_options,
     is_bold,
+    named_files,
     output_options,
     show_apostrophes,
     show_notes,
@@ -64,7 +65,7 @@ def command(
     from lexirecall.output import write
     from lexirecall.verbs.explain import explain
 
-    check_files([qrels, run_a, run_b, options["corpus_size"]], ("-o", output))
+    check_files([qrels, run_a, run_b, *named_files(options)], ("-o", output))
     if query is not None and measure is not None:
         raise UsageError("--query and -m are given together", remedy="give --query for one query, -m for all of them")
     explanation = explain(qrels, [run_a, run_b], measure=measure, show_progress=None, **options)

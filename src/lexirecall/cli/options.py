@@ -6,13 +6,14 @@ Belongs here: click decorators, made from the fields of records, and the types o
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from lexirecall.aggregation import Aggregation
 from lexirecall.errors import LexirecallError, UsageError
 from lexirecall.fields import Option, choices_of, offered
 from lexirecall.manifest import MOST_ITEMS, READING, Note, Policies, Sources
@@ -231,6 +232,12 @@ def check_files(inputs: Iterable[object], *outputs: tuple[str, str | None]) -> N
     if files.count("-") > 1:
         raise UsageError("only one file can be read from stdin", remedy="give the others by name")
     check_outputs(outputs, files)
+
+
+def named_files(options: Mapping[str, Any]) -> list[object]:
+    """Return the files that the options of reading and aggregation name."""
+    files = (field.name for field, found in offered(Sources, Aggregation) if found.kind in ("file", "size"))
+    return [options[name] for name in files if name in options]
 
 
 def is_bold(output: str | None) -> bool:

@@ -9,6 +9,7 @@ from lexirecall.cli.help import Documented
 from lexirecall.cli.options import (
     check_files,
     is_bold,
+    named_files,
     output_options,
     reading_options,
     record_options,
@@ -56,7 +57,7 @@ def command(
       lexirecall rank qrels.txt bm25.run dense.run fused.run -m RPP --method kemeny
       lexirecall rank qrels.txt runs/*.run -m R@1000 --method leximin
     """
-    check_files([qrels, *runs, options["corpus_size"], options["providers"]], ("-o", output))
+    check_files([qrels, *runs, *named_files(options)], ("-o", output))
     from lexirecall.output import write
     from lexirecall.verbs.rank import rank
 

@@ -9,6 +9,7 @@ from lexirecall.cli.help import Documented
 from lexirecall.cli.options import (
     check_files,
     measures_option,
+    named_files,
     reading_options,
     record_options,
     show_notes,
@@ -52,7 +53,7 @@ def command(
       lexirecall report qrels.txt runs/*.run --title 'Robust 2004' --plots figures
       lexirecall report qrels.txt runs/*.run -m R@100 --over mean --over tail:0.1 --by types.tsv
     """
-    check_files([qrels, *runs, options["corpus_size"], options["providers"], options["by"]], ("-o", output))
+    check_files([qrels, *runs, *named_files(options)], ("-o", output))
     from lexirecall.output import write
     from lexirecall.page import report
 

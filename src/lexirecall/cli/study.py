@@ -12,6 +12,7 @@ from lexirecall.cli.options import (
     check_files,
     convention_options,
     measures_option,
+    named_files,
     raw_option,
     show_apostrophes,
     show_notes,
@@ -73,7 +74,7 @@ def command(
     from lexirecall.text import visible
 
     written = [("-o", str(Path(folder, name))) for name in FILES]
-    check_files([*files, collections, options["corpus_size"], options["providers"]], ("", None), *written)
+    check_files([*files, collections, *named_files(options)], ("", None), *written)
     chosen = read_collections(collections, options) if collections else [from_files(files, options, name=name)]
     check_files([file for each in chosen for file in each.files], ("", None), *written)
     with shown_warnings():

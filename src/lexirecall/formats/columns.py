@@ -131,6 +131,8 @@ def find_columns(names: Sequence[str], kind: str, given: Given = None, *, source
     found: dict[str, str | None] = {}
     for role in ROLES_OF[kind]:
         wanted = _given(given, kind, role)
+        if kind == "units" and role == "request" and wanted not in names and "units.query" not in (given or {}):
+            wanted = None  # that name is for judgments and runs; a map may be for all queries
         if wanted is not None and wanted not in names:
             raise FormatError(source, None, f"the table has no column {wanted!r}", remedy=_there_are(names, wanted))
         found[role] = wanted or _usual(names, role, source, _ALSO.get(kind, {}).get(role, ()))
