@@ -9,7 +9,6 @@ so not on the engine that adds them up.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,8 +20,9 @@ from lexirecall.measures.providers import ProviderExposure
 from lexirecall.names import Evaluable, parse_names
 from lexirecall.preferences import Preference
 from lexirecall.sums import ExactSums
-from lexirecall.tables import Table, number, render
+from lexirecall.tables import Table, number
 from lexirecall.verbs.bootstrapped import ENDS, Bootstrapped
+from lexirecall.verbs.printing import Printable
 from lexirecall.verbs.shares import SHARE_ENDS, has_shares, on_shares, share_ends
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def means_of(sums: ExactSums, counts: IntArray, measures: Sequence[Evaluable]) -
 
 
 @dataclass(frozen=True, slots=True)
-class Averages:
+class Averages(Printable):
     """Means of S runs × M measures."""
 
     runs: tuple[str, ...]
@@ -205,17 +205,6 @@ class Averages:
             column = np.where(complete[:, c], measure.direction * self.means[:, c], -np.inf)
             if column.min() < column.max():
                 yield from ((int(s), c) for s in np.flatnonzero(column >= column.max() - 1e-12))
-
-    def render(self, form: str = "table", *, bold: bool = False, raw: bool = False) -> str:
-        """Return the means in one of the formats of the command line."""
-        return render(form, self.table(), self.rows(), self.columns, bold=bold, raw=raw)
-
-    def __str__(self) -> str:
-        return "\n".join([self.table().to_text(), *(f"note: {note.text}" for note in self.notes)])
-
-    def _repr_html_(self) -> str:
-        notes = "".join(f"<p><small>{escape(note.text)}</small></p>" for note in self.notes)
-        return self.table().to_html() + notes
 
 
 def headings(measures: Sequence[Evaluable]) -> list[str]:

@@ -6,7 +6,6 @@ Belongs here: the table, its intervals, and what is said about both. Not here: w
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,12 +17,12 @@ from lexirecall.manifest import Manifest, Note, Policies
 from lexirecall.measures import Measure
 from lexirecall.measures.providers import ProviderExposure, shares_of_providers
 from lexirecall.positions import Positions
-from lexirecall.tables import Table, defined, number, render
-from lexirecall.text import visible
+from lexirecall.tables import Table, defined, number
 from lexirecall.verbs.averages import Averages, with_interval
 from lexirecall.verbs.bootstrapped import ENDS, FEW, check_bootstrap, conventions_of, percent, resamples
 from lexirecall.verbs.conversion import ColumnValues, Convertible, columns_of
 from lexirecall.verbs.owners import overall_rows
+from lexirecall.verbs.printing import Printable
 
 if TYPE_CHECKING:
     from lexirecall.statistics.exposures import ResampledExposures
@@ -36,7 +35,7 @@ MIN_QUERIES = Aggregation().min_queries
 
 
 @dataclass(frozen=True, eq=False)
-class Exposures(Convertible):
+class Exposures(Printable, Convertible):
     """Exposure, merit and ratio of every provider in every run, the lowest ratio first."""
 
     audit: ProviderExposure
@@ -179,17 +178,6 @@ class Exposures(Convertible):
             return said
         covered = f"{percent(made.alpha)} bootstrap interval {resamples(made.num_resamples, made.seed)}"
         return f"{said}; [low, high]: {covered}"
-
-    def render(self, form: str = "table", *, bold: bool = False, raw: bool = False) -> str:
-        """Return the exposures in one of the formats of the command line."""
-        return render(form, self.table(), self.rows(), self.columns, bold=bold, raw=raw)
-
-    def __str__(self) -> str:
-        return "\n".join([self.table().to_text(), *(f"note: {visible(note.text)}" for note in self.notes)])
-
-    def _repr_html_(self) -> str:
-        notes = "".join(f"<p><small>{escape(visible(note.text))}</small></p>" for note in self.notes)
-        return self.table().to_html() + notes
 
 
 def _extended(manifest: Manifest, conventions: dict[str, Any], notes: list[Note]) -> Manifest:

@@ -5,7 +5,6 @@ Belongs here: the verb and its result. Not here: the methods (statistics.aggrega
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -23,13 +22,13 @@ from lexirecall.preferences import Pairs, Preference
 from lexirecall.statistics.aggregate import METHODS, Order, check_method, most_systems, order_systems
 from lexirecall.statistics.bootstrap import ResampledOrder, bootstrap_order, check_resampled
 from lexirecall.statistics.leximin import LEXIMIN, deciding_query, order_by_leximin, worst_first
-from lexirecall.tables import Table, defined, number, render
-from lexirecall.text import visible
+from lexirecall.tables import Table, defined, number
 from lexirecall.verbs.averages import with_interval
 from lexirecall.verbs.bootstrapped import ENDS, check_bootstrap, few_queries, on_order, percent, resamples
 from lexirecall.verbs.conversion import ColumnValues, Convertible, columns_of
 from lexirecall.verbs.evaluate import Valued, evaluate
 from lexirecall.verbs.given import num_given, positions_of
+from lexirecall.verbs.printing import Printable
 
 _COLUMNS = ("run", "rank", "score")
 _RESAMPLED = (*ENDS, "first", "rank_low", "rank_high")
@@ -202,7 +201,7 @@ def _shortened(names: list[str], most: int = 6) -> list[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class Ranking(Convertible):
+class Ranking(Printable, Convertible):
     """An order of runs, which prints and converts itself.
 
     >>> ranking = rank({"q": {"a": 1}}, {"x": {"q": ["b", "a"]}, "y": {"q": ["a"]}})
@@ -271,17 +270,6 @@ class Ranking(Convertible):
         low, high = (number(row[end], METHODS[self.method].decimals) for end in ENDS)
         places = f"{row['rank_low']} to {row['rank_high']}"
         return run, place, with_interval(score, low, high), number(row["first"], 3), places
-
-    def render(self, form: str = "table", *, bold: bool = False, raw: bool = False) -> str:
-        """Return the order in one of the formats of the command line."""
-        return render(form, self.table(), self.rows(), self.columns, bold=bold, raw=raw)
-
-    def __str__(self) -> str:
-        return "\n".join([self.table().to_text(), *(f"note: {visible(note.text)}" for note in self.notes)])
-
-    def _repr_html_(self) -> str:
-        notes = "".join(f"<p><small>{escape(visible(note.text))}</small></p>" for note in self.notes)
-        return self.table().to_html() + notes
 
 
 def _on_resamples(made: ResampledOrder) -> str:

@@ -1,0 +1,43 @@
+"""Printing: a result of rows as a table with notes below it.
+
+Belongs here: what results that are one table have in common. Not here: layout (tables), frames (conversion).
+"""
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import Any, Protocol
+
+from lexirecall.manifest import Note
+from lexirecall.tables import Table, render
+from lexirecall.text import visible
+
+
+class _Tabled(Protocol):
+    """A result that has one table."""
+
+    @property
+    def columns(self) -> Sequence[str]: ...
+
+    @property
+    def notes(self) -> Sequence[Note]: ...
+
+    def rows(self) -> Iterator[dict[str, Any]]: ...
+
+    def table(self) -> Table: ...
+
+
+class Printable:
+    """A result that prints itself: its table, and its notes."""
+
+    __slots__ = ()
+
+    def render(self: _Tabled, form: str = "table", *, bold: bool = False, raw: bool = False) -> str:
+        """Return it in one of the formats of the command line."""
+        return render(form, self.table(), self.rows(), self.columns, bold=bold, raw=raw)
+
+    def __str__(self: _Tabled) -> str:
+        return "\n".join([self.table().to_text(), *(f"note: {visible(note.text)}" for note in self.notes)])
+
+    def _repr_html_(self: _Tabled) -> str:
+        notes = "".join(f"<p><small>{escape(visible(note.text))}</small></p>" for note in self.notes)
+        return self.table().to_html() + notes
