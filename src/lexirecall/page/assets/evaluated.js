@@ -193,6 +193,7 @@ export function drawEvaluated() {
   const { qrels, notes } = D.manifest;
   const relevant = D.relevant.reduce((sum, documents) => sum + documents.length, 0);
   const depth = D.retrieved.length ? Math.max(...D.retrieved.map((each) => (each ? Math.max(0, ...each) : 0))) : 0;
+  const placed = D.manifest.conventions.count === "units" ? "place" : "document";
   const facts = [
     fact(grouped(D.systems.length), D.systems.length === 1 ? "run" : "runs"),
     fact(grouped(D.requests.length), `${D.requests.length === 1 ? "query" : "queries"} with a relevant ${thing()}`),
@@ -200,8 +201,8 @@ export function drawEvaluated() {
       grouped(relevant),
       `relevant ${thing()}s, ${(relevant / Math.max(D.requests.length, 1)).toFixed(1)} per query`,
     ),
-    qrels.judged != null && fact(grouped(qrels.judged), "judged documents"),
-    depth > 0 && fact(grouped(depth), `${depth === 1 ? "document" : "documents"} in the longest ranking`),
+    qrels.judged != null && fact(grouped(qrels.judged), qrels.judged_ids === "units" ? "judged units" : "judged documents"),
+    depth > 0 && fact(grouped(depth), `${placed}${depth === 1 ? "" : "s"} in the longest ranking`),
   ];
   const remarks = [...notes.map((each) => each.text), ...D.left_out];
   put(
