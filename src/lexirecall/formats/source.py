@@ -139,7 +139,7 @@ class Source:
 
     def _begin(self, stack: contextlib.ExitStack) -> IO[bytes]:
         self._num_read = 0
-        packed = io.BufferedReader(_Counted(stack.enter_context(self._raw()), self._count), _BLOCK)
+        packed = io.BufferedReader(_CountedStream(stack.enter_context(self._raw()), self._count), _BLOCK)
         self._packing = packing_of(packed.peek(10))
         unpacked = stack.enter_context(_unpacked(packed, self._packing))
         return stack.enter_context(_checked(unpacked, self.name))
@@ -216,7 +216,7 @@ def _remedy(error: Exception) -> str:
     return "" if getattr(error, "errno", None) else "copy it again"
 
 
-class _Counted(io.RawIOBase):
+class _CountedStream(io.RawIOBase):
     """Tells how many bytes have been read."""
 
     def __init__(self, raw: BinaryIO, advance: Callable[[int], None]) -> None:
