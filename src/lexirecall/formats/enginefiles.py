@@ -15,9 +15,10 @@ from lexirecall.errors import FormatError, listed
 from lexirecall.formats.columns import Given
 from lexirecall.formats.folders import PARQUET
 from lexirecall.formats.kinds import table_files
-from lexirecall.formats.source import Source, exists, is_file, is_folder
+from lexirecall.formats.source import Source
 from lexirecall.formats.tablefiles import TableFiles, check_alike, check_whole, parquet_types
 from lexirecall.formats.values import check_kind, kind_of
+from lexirecall.paths import exists, is_file, is_folder
 
 _STREAMING = "leave out the engine: it reads only tables, and text needs little memory without it"
 

@@ -30,7 +30,7 @@ from lexirecall.formats.memory import (
     sizes_from_mapping,
 )
 from lexirecall.formats.native import read_qrels_native
-from lexirecall.formats.source import Source, is_folder
+from lexirecall.formats.source import Source
 from lexirecall.formats.tablefiles import TableFiles, common_header, open_tables
 from lexirecall.formats.trec import read_providers, read_qrels, read_sizes
 from lexirecall.formats.unitrows import (
@@ -42,6 +42,7 @@ from lexirecall.formats.unitrows import (
     units_from_table,
 )
 from lexirecall.judgments import Judgments
+from lexirecall.paths import is_folder
 from lexirecall.reader import reader_in_use
 
 

@@ -29,8 +29,9 @@ from lexirecall.formats.cells import (
 from lexirecall.formats.columns import Columns, Given, find_columns, has_usual_columns
 from lexirecall.formats.folders import PARQUET, check_end
 from lexirecall.formats.frames import Frame, RoleTable, open_frame, used_columns
-from lexirecall.formats.source import Source, is_file
+from lexirecall.formats.source import Source
 from lexirecall.formats.values import BLANKS
+from lexirecall.paths import is_file
 
 _ALIKE = "write the files of a folder with the same columns and types"
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # what writers of partitions put in place of a missing value
