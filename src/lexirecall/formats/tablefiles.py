@@ -149,7 +149,7 @@ def parquet_types(path: str) -> dict[str, str]:
 
 def _open_parquet(source: Source, kind: str, given: Given) -> RoleTable:
     pl = _polars(source.name)
-    content = _content(source)
+    content = content_of(source)
     with _said_of(source.name):
         check_whole(content, source.name)
         if isinstance(content, str):
@@ -199,7 +199,7 @@ def _cells(source: Source, header: Header, used: list[str]) -> tuple[Any, Any]:
     places = sorted({*(header.names.index(name) for name in used), len(header.names) - 1})
     try:
         with _said_of(source.name):
-            content = _content(source)
+            content = content_of(source)
             if isinstance(content, str) and any(sign in content for sign in "*?["):  # polars 1.0 takes it for a pattern
                 content = io.BytesIO(Path(content).read_bytes())
             cells = pl.read_csv(
@@ -220,7 +220,7 @@ def _cells(source: Source, header: Header, used: list[str]) -> tuple[Any, Any]:
     return chosen.filter(is_kept), is_kept.arg_true()
 
 
-def _content(source: Source) -> Any:
+def content_of(source: Source) -> Any:
     """Return the path of a plain file, which need not be held in memory, or what is unpacked or piped in."""
     if not source.is_packed and source.path != "-" and is_file(source.path):
         return source.path
