@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lexirecall.errors import LexirecallError
-    from lexirecall.formats import load_judgments, project
+    from lexirecall.formats import load_judgments, load_positions, project
     from lexirecall.judgments import Judgments
     from lexirecall.measures import Measure
     from lexirecall.meta import study
@@ -35,6 +35,7 @@ _HOME = {
     "evaluate": "verbs.evaluate",
     "explain": "verbs.explain",
     "load_judgments": "formats",
+    "load_positions": "formats",
     "parse_measure": "names",
     "parse_preference": "names",
     "project": "formats",
@@ -47,7 +48,7 @@ _HOME = {
 
 __all__ = [
     "Judgments", "LexirecallError", "Measure", "Positions", "Preference", "compare", "evaluate", "explain",
-    "load_judgments", "parse_measure", "parse_preference", "project", "rank", "register", "report",
+    "load_judgments", "load_positions", "parse_measure", "parse_preference", "project", "rank", "register", "report",
     "simulate_collection", "study",
 ]  # fmt: skip
 
