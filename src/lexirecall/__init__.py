@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lexirecall.errors import LexirecallError
     from lexirecall.formats import load_judgments, project
+    from lexirecall.formats.embeddings import project_embeddings
     from lexirecall.judgments import Judgments
     from lexirecall.measures import Measure
     from lexirecall.meta import study
@@ -38,6 +39,7 @@ _HOME = {
     "parse_measure": "names",
     "parse_preference": "names",
     "project": "formats",
+    "project_embeddings": "formats.embeddings",
     "rank": "verbs.rank",
     "register": "names",
     "report": "page",
@@ -47,8 +49,8 @@ _HOME = {
 
 __all__ = [
     "Judgments", "LexirecallError", "Measure", "Positions", "Preference", "compare", "evaluate", "explain",
-    "load_judgments", "parse_measure", "parse_preference", "project", "rank", "register", "report",
-    "simulate_collection", "study",
+    "load_judgments", "parse_measure", "parse_preference", "project", "project_embeddings", "rank", "register",
+    "report", "simulate_collection", "study",
 ]  # fmt: skip
 
 
