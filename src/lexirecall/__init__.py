@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from lexirecall.errors import LexirecallError
     from lexirecall.formats import load_judgments, project
     from lexirecall.formats.embeddings import project_embeddings
+    from lexirecall.formats.scores import project_scores
     from lexirecall.judgments import Judgments
     from lexirecall.measures import Measure
     from lexirecall.meta import study
@@ -40,6 +41,7 @@ _HOME = {
     "parse_preference": "names",
     "project": "formats",
     "project_embeddings": "formats.embeddings",
+    "project_scores": "formats.scores",
     "rank": "verbs.rank",
     "register": "names",
     "report": "page",
@@ -49,8 +51,8 @@ _HOME = {
 
 __all__ = [
     "Judgments", "LexirecallError", "Measure", "Positions", "Preference", "compare", "evaluate", "explain",
-    "load_judgments", "parse_measure", "parse_preference", "project", "project_embeddings", "rank", "register",
-    "report", "simulate_collection", "study",
+    "load_judgments", "parse_measure", "parse_preference", "project", "project_embeddings", "project_scores", "rank",
+    "register", "report", "simulate_collection", "study",
 ]  # fmt: skip
 
 

@@ -88,7 +88,7 @@ def _before(counted: Counted, ties: str) -> IntArray:
     if not (counted.tied > 1).any():
         return np.zeros(len(counted.items), np.int64)
     if counted.before is None:
-        raise ValueError("some items are tied, but it was not counted which of these come before them")
+        raise ValueError("some documents are tied, but those that come before them were not counted")
     return _by_grade(counted, counted.before, ties) if ties in ("worst", "best") else counted.before
 
 
