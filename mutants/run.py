@@ -34,7 +34,8 @@ FOLDERS = ("src", "native", "tests", "docs", "examples")
 TESTS = {
     "src/lexirecall/exact/yager.py": "colex theorems measures_against_naive",
     "src/lexirecall/exact": "colex",
-    "src/lexirecall/positions.py": "positions measures_against_naive evaluate meta",
+    "src/lexirecall/positions/file.py": "positions_files",
+    "src/lexirecall/positions/__init__.py": "positions measures_against_naive evaluate meta",
     "src/lexirecall/measures/exact.py": "theorems colex measures_against_naive",
     "src/lexirecall/measures/parameter.py": "names table_of_measures evaluate",
     "src/lexirecall/measures/row.py": "names table_of_measures evaluate adapter_ir_measures",

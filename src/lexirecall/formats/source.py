@@ -34,21 +34,6 @@ _REFUSED = {
 }
 
 
-def is_file(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a path is that of a file; a path that is too long is not, and opening it says why."""
-    return os.path.isfile(path)  # noqa: PTH113 - Path.is_file raises what it does not know
-
-
-def is_folder(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a path is that of a folder."""
-    return os.path.isdir(path)  # noqa: PTH112
-
-
-def exists(path: str | os.PathLike[str]) -> bool:
-    """Tell whether there is anything at a path."""
-    return os.path.exists(path)  # noqa: PTH110
-
-
 class Source:
     """A file, or standard input for `-`; it can be opened more than once.
 
