@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lexirecall.errors import LexirecallError
     from lexirecall.formats import load_judgments, load_positions, project
+    from lexirecall.formats.embeddings import project_embeddings
     from lexirecall.formats.scores import project_scores
     from lexirecall.judgments import Judgments
     from lexirecall.measures import Measure
@@ -40,6 +41,7 @@ _HOME = {
     "parse_measure": "names",
     "parse_preference": "names",
     "project": "formats",
+    "project_embeddings": "formats.embeddings",
     "project_scores": "formats.scores",
     "rank": "verbs.rank",
     "register": "names",
@@ -50,8 +52,8 @@ _HOME = {
 
 __all__ = [
     "Judgments", "LexirecallError", "Measure", "Positions", "Preference", "compare", "evaluate", "explain",
-    "load_judgments", "load_positions", "parse_measure", "parse_preference", "project", "project_scores", "rank",
-    "register", "report", "simulate_collection", "study",
+    "load_judgments", "load_positions", "parse_measure", "parse_preference", "project", "project_embeddings",
+    "project_scores", "rank", "register", "report", "simulate_collection", "study",
 ]  # fmt: skip
 
 
