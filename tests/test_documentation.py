@@ -24,6 +24,7 @@ NEEDS = {
     "ir_datasets": "ir_datasets",
     "ir_measures": "ir_measures",
     "past-the-cut-off": "pyarrow",
+    "positions-files": "pyarrow",
     "ranx": "ranx",
     "tables": "polars",
 }
