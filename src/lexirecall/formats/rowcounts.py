@@ -70,19 +70,19 @@ class ArrayRows:
     def counts(self) -> tuple[IntArray, IntArray, IntArray]:
         """Return for each judged item how many scores are higher, and how many the same; for each row the NaN."""
         above, tied = np.zeros((2, len(self.judged.items)), np.int64)
-        counts_in = self._counted_in()
+        only_in = self._only_in()
         for some, rows, own in self._chunks(np.arange(len(above))):
-            above[some] = self._sum((rows > own) & counts_in(some))
-            tied[some] = self._sum((rows == own) & counts_in(some))
-        return above, tied, self._sum(self.scores != self.scores)
+            above[some] = self._number(only_in(rows > own, some))
+            tied[some] = self._number(only_in(rows == own, some))
+        return above, tied, self._number(self.scores != self.scores)
 
     def before(self, tied: IntArray, order: IntArray) -> IntArray:
         """Return for each judged item how many of the same score are of a higher order."""
         before = np.zeros(len(tied), np.int64)
-        counts_in, every = self._counted_in(), self._like(order)
+        only_in, every = self._only_in(), self._like(order)
         for some, rows, own in self._chunks(np.flatnonzero(tied > 1)):
             is_first = every[None, :] > self._like(order[self.judged.items[some]])[:, None]
-            before[some] = self._sum((rows == own) & is_first & counts_in(some))
+            before[some] = self._number(only_in((rows == own) & is_first, some))
         return before
 
     def _chunks(self, wanted: IntArray) -> Iterator[tuple[IntArray, Any, Any]]:
@@ -94,17 +94,17 @@ class ArrayRows:
             own = self.scores[owners, self._like(self.judged.items[some])]
             yield some, self.scores[owners, :], own[:, None]
 
-    def _counted_in(self) -> Callable[[IntArray], Any]:
-        """Return a function that tells, for some judged items, which items of their rows are not excluded."""
+    def _only_in(self) -> Callable[[Any, IntArray], Any]:
+        """Return a function that takes what is excluded out of flags for the rows of some judged items."""
         if not len(self.excluded.items):
-            return lambda _: True
+            return lambda flags, _: flags
         is_in: BoolArray = ~self.excluded.mask(self.scores.shape[1])
         owners = self.judged.owners
-        return lambda some: self._like(is_in[owners[some]])
+        return lambda flags, some: flags & self._like(is_in[owners[some]])
 
-    def _sum(self, flags: Any) -> IntArray:
-        counts: IntArray = on_host(self.namespace.sum(flags, axis=1)).astype(np.int64)
-        return counts
+    def _number(self, flags: Any) -> IntArray:
+        numbers: IntArray = on_host(self.namespace.count_nonzero(flags, axis=1)).astype(np.int64)
+        return numbers
 
     def _like(self, values: Any) -> Any:
         return like(values, self.scores, self.namespace)
@@ -141,12 +141,12 @@ def _kernel(namespace: Any) -> type[NativeRows] | type[ArrayRows]:
 
 
 def _floats(scores: Any, namespace: Any) -> Callable[[Any], Any]:
-    """Return a function that makes floats of a block of scores, without a copy where they are."""
+    """Return a function that makes floats of a block of scores; what is compared alike stays as it is."""
     if namespace is not np:
-        if namespace.isdtype(scores.dtype, "real floating"):
-            return lambda block: block
-        if namespace.isdtype(scores.dtype, ("integral", "bool")):
+        if namespace.isdtype(scores.dtype, (namespace.int64, namespace.uint64)):
             return lambda block: namespace.astype(block, namespace.float64)
+        if namespace.isdtype(scores.dtype, ("real floating", "integral", "bool")):
+            return lambda block: block
     elif scores.dtype.kind in "fiub":
         is_narrow = scores.dtype.itemsize <= (4 if scores.dtype.kind == "f" else 2)  # a float has 24 bits for integers
         return lambda block: np.ascontiguousarray(block, np.float32 if is_narrow else np.float64)
