@@ -1,7 +1,8 @@
 """Row counts: how many scores of a row are above, or equal to, those of some of its items.
 
-Belongs here: counting over matrices of scores in blocks of rows, by the compiled kernel, or by any library of arrays.
-Not here: what is counted for (scores), what becomes of counts (counted).
+Belongs here: counting over matrices of scores in blocks of rows: by the compiled kernel, by a sort where it is missing
+or many items of a row are asked for, or by the library of an array that lies on a device. Not here: what is counted for
+(scores), what becomes of counts (counted).
 
 What is excluded from a row is not counted, whatever its score. Scores of numpy are compared as they would be in a run:
 as floats. -inf and inf are scores like others, -0.0 equals 0.0, and NaN cannot be compared.
@@ -22,6 +23,8 @@ from lexirecall.reader import reader_in_use
 
 ROOM = 1 << 25
 """Bytes that a temporary copy of scores may take; there are at most two, and their comparisons."""
+MANY = 256
+"""Judged items of a row, on average, from which a sort of the row takes less time than comparing each with all."""
 _WIDEST = 16  # bytes that are needed at a time for each score that is compared
 
 
@@ -56,6 +59,48 @@ class NativeRows:
         scores, judged, excluded = self.scores, self.judged, self.excluded
         is_double = scores.dtype == np.float64
         return scores, scores.shape[1], is_double, judged.offsets, judged.items, excluded.offsets, excluded.items
+
+
+@dataclass(frozen=True, slots=True)
+class SortedRows:
+    """The same in numpy, by a sort of each row, however many of its items are asked for."""
+
+    scores: Any
+    namespace: Any
+    judged: Marks
+    excluded: Marks
+
+    def counts(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Return for each judged item how many scores are higher, and how many the same; for each row the NaN."""
+        above, tied = np.zeros((2, len(self.judged.items)), np.int64)
+        for row, part, kept in self._rows():
+            own, ascending = row[self.judged.items[part]], np.sort(row[kept])
+            last = np.searchsorted(ascending, own, side="right")
+            above[part] = len(ascending) - last
+            tied[part] = last - np.searchsorted(ascending, own)
+        return above, tied, np.count_nonzero(self.scores != self.scores, axis=1)
+
+    def before(self, tied: IntArray, order: IntArray) -> IntArray:
+        """Return for each judged item how many of the same score are of a higher order."""
+        before = np.zeros(len(tied), np.int64)
+        places = np.empty(self.scores.shape[1], np.int64)
+        for row, part, kept in self._rows():
+            if (tied[part] > 1).any():
+                items = self.judged.items[part]
+                ascending = kept[np.lexsort((order[kept], row[kept]))]
+                places[ascending] = np.arange(len(ascending))
+                before[part] = np.searchsorted(row[ascending], row[items], side="right") - 1 - places[items]
+        return before
+
+    def _rows(self) -> Iterator[tuple[Any, slice, IntArray]]:
+        """Give each row with judged items, where these lie, and the items that are not excluded."""
+        every, is_in = np.arange(self.scores.shape[1]), np.ones(self.scores.shape[1], bool)
+        for q in np.flatnonzero(np.diff(self.judged.offsets)).tolist():
+            excluded = self.excluded.part(q, q + 1).items
+            is_in[excluded] = False
+            kept = np.flatnonzero(is_in) if len(excluded) else every
+            is_in[excluded] = True
+            yield self.scores[q], slice(*self.judged.offsets[q : q + 2].tolist()), kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +168,12 @@ def count_rows(
     >>> above.tolist(), tied.tolist(), before.tolist()
     ([1, 0], [2, 1], [1, 0])
     """
-    as_floats, kernel, order = _floats(scores, namespace), _kernel(namespace), cache(order)
+    as_floats, order = _floats(scores, namespace), cache(order)
     parts, num_rows = [], max(1, ROOM // (8 * max(1, axes.num_items)))
     for start in range(0, len(axes.requests), num_rows):
         stop = min(start + num_rows, len(axes.requests))
-        rows = kernel(as_floats(scores[start:stop]), namespace, judged.part(start, stop), excluded.part(start, stop))
+        wanted = judged.part(start, stop)
+        rows = _kernel(namespace, wanted)(as_floats(scores[start:stop]), namespace, wanted, excluded.part(start, stop))
         above, tied, num_nan = rows.counts()
         if num_nan.any():
             _check_numbers(rows, num_nan, start, axes)
@@ -136,8 +182,12 @@ def count_rows(
     return above, tied, before if (tied > 1).any() else None
 
 
-def _kernel(namespace: Any) -> type[NativeRows] | type[ArrayRows]:
-    return NativeRows if namespace is np and reader_in_use() == "native" else ArrayRows
+def _kernel(namespace: Any, wanted: Marks) -> type[NativeRows | SortedRows | ArrayRows]:
+    """Return how to count in some rows."""
+    if namespace is not np:
+        return ArrayRows
+    is_many = len(wanted.items) > MANY * (len(wanted.offsets) - 1)
+    return SortedRows if is_many or reader_in_use() == "python" else NativeRows
 
 
 def _floats(scores: Any, namespace: Any) -> Callable[[Any], Any]:
@@ -153,7 +203,7 @@ def _floats(scores: Any, namespace: Any) -> Callable[[Any], Any]:
     raise UsageError(f"the scores are of type {scores.dtype}, but must be numbers", remedy="convert them to float32")
 
 
-def _check_numbers(rows: NativeRows | ArrayRows, num_nan: IntArray, start: int, axes: Axes) -> None:
+def _check_numbers(rows: NativeRows | SortedRows | ArrayRows, num_nan: IntArray, start: int, axes: Axes) -> None:
     """Raise if a score is NaN, unless it is excluded."""
     for row in np.flatnonzero(num_nan).tolist():
         is_nan = np.isnan(on_host(rows.scores[row, :]))

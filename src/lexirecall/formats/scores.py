@@ -121,7 +121,8 @@ def _judged(relevant: Any, axes: Axes) -> Marks:
     """Return the judged items, those of a positive grade first, as judgments have them."""
     marks = marks_of(relevant, axes, "relevant")
     check_different(marks, axes, "relevant")
-    return marks.ordered(np.lexsort((marks.grades <= 0, marks.owners)))
+    is_other = marks.grades <= 0
+    return marks.ordered(np.lexsort((is_other, marks.owners))) if is_other.any() else marks
 
 
 def _excluded(exclude: Any, axes: Axes) -> Marks:
