@@ -85,11 +85,13 @@ class SortedRows:
         before = np.zeros(len(tied), np.int64)
         places = np.empty(self.scores.shape[1], np.int64)
         for row, part, kept in self._rows():
-            if (tied[part] > 1).any():
-                items = self.judged.items[part]
-                ascending = kept[np.lexsort((order[kept], row[kept]))]
+            at = np.flatnonzero(tied[part] > 1) + part.start
+            if len(at):
+                items = self.judged.items[at]
+                blocks = kept[np.isin(row[kept], row[items])]
+                ascending = blocks[np.lexsort((order[blocks], row[blocks]))]
                 places[ascending] = np.arange(len(ascending))
-                before[part] = np.searchsorted(row[ascending], row[items], side="right") - 1 - places[items]
+                before[at] = np.searchsorted(row[ascending], row[items], side="right") - 1 - places[items]
         return before
 
     def _rows(self) -> Iterator[tuple[Any, slice, IntArray]]:
