@@ -35,12 +35,13 @@ INTEGERS = (0, 1, 1, -1, 2**24, 2**24 + 1, 2**53, 2**53 + 1, 2**63 - 1)
 
 CHOSEN = rowcounts._kernel
 KERNELS = {"sorted": rowcounts.SortedRows, "array": rowcounts.ArrayRows}
-KERNELS |= {"native": rowcounts.NativeRows} if is_built() else {}
+KERNELS |= {"native": rowcounts.NativeRows, "narrow": rowcounts.NativeRows} if is_built() else {}
 
 
 @pytest.fixture(params=KERNELS, autouse=True)
 def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Count with the kernel in C, by sorting, and as on a device."""
+    """Count with the kernel in C, with wide vectors and narrow ones, by sorting, and as on a device."""
+    monkeypatch.setattr(rowcounts, "VECTOR", 16 if request.param == "narrow" else rowcounts.VECTOR)
     monkeypatch.setattr(rowcounts, "_kernel", lambda *_: KERNELS[request.param])
 
 
@@ -377,7 +378,7 @@ def test_the_kernel_refuses_marks_outside_of_the_matrix() -> None:
     def count(items: list[int], offsets: tuple[int, ...] = (0, 1), size: int = 1, num_items: int = 3) -> None:
         nothing, above = np.zeros(2, np.int64), np.zeros(size, np.int64)
         marks = np.array(offsets), np.array(items), nothing, nothing[:0]
-        _native.count_scores(SCORES[:1].copy(), num_items, True, *marks, above, above.copy(), np.zeros(1, np.int64))
+        _native.count_scores(SCORES[:1].copy(), num_items, True, 32, *marks, above, above.copy(), np.zeros(1, np.int64))
 
     count([2])
     for wrong in ({"items": [3]}, {"items": [-1]}, {"items": [0, 1]}, {"items": [0], "num_items": 4}):

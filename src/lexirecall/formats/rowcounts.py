@@ -25,6 +25,8 @@ ROOM = 1 << 25
 """Bytes that a temporary copy of scores may take; there are at most two, and their comparisons."""
 MANY = 256
 """Judged items of a row, on average, from which a sort of the row takes less time than comparing each with all."""
+VECTOR = 32
+"""Bytes of the vectors that the kernel in C may compare at a time, if the processor has such."""
 _WIDEST = 16  # bytes that are needed at a time for each score that is compared
 
 
@@ -58,7 +60,8 @@ class NativeRows:
     def _matrix(self) -> tuple[Any, ...]:
         scores, judged, excluded = self.scores, self.judged, self.excluded
         is_double = scores.dtype == np.float64
-        return scores, scores.shape[1], is_double, judged.offsets, judged.items, excluded.offsets, excluded.items
+        marks = judged.offsets, judged.items, excluded.offsets, excluded.items
+        return scores, scores.shape[1], is_double, VECTOR, *marks
 
 
 @dataclass(frozen=True, slots=True)
