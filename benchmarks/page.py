@@ -31,7 +31,7 @@ def rows(name: str, outcome: Outcome) -> Iterator[Row]:
         yield READING_HEADER
         yield from _reading_rows(outcome)
         return
-    if name in ("pairs", "comparisons", "resamples"):
+    if name in ("pairs", "comparisons", "resamples", "scores"):
         yield ("CPU s", *next(iter(outcome.figures.values())))
         yield from ((title, *(f"{each:.3f}" for each in found.values())) for title, found in outcome.figures.items())
         return
@@ -151,6 +151,9 @@ EXPLANATIONS = {
     "comparisons": "CPU seconds within one process, from positions to corrected p-values, intervals and effect "
     "sizes for 5,995 pairs; the first column includes the import of scipy.",
     "resamples": "CPU seconds within one process that `bootstrap=10_000` adds to `evaluate` and to `rank`.",
+    "scores": "CPU seconds within one process: `np.argsort(-scores, axis=1)` alone, then `project_scores` from scores "
+    "and lists of indices to positions, then with scores rounded to one decimal, with float64, and in numpy where no "
+    "kernel was compiled.",
     "reading": "CPU seconds within one process, without start-up: the files read plainly, in blocks of 1 MB and at "
     "once, then from text to positions by the compiled reader, then the judgments. For deep, plain reading is "
     "unpacking.",

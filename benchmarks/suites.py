@@ -20,6 +20,7 @@ PAIRS = {
     "110 runs × 249 queries, 70 relevant": (110, 249, 70),
     "21 runs × 6,000 queries, 20 relevant": (21, 6000, 20),
 }
+SCORED = {"6,000 queries × 3,700 documents, 20 relevant": (6000, 3700, 20)}
 RESAMPLED = {"126 runs × 50 queries, 70 relevant": (126, 50, 70)}
 """Systems, requests and relevant items."""
 
@@ -116,6 +117,11 @@ def resamples(setting: Setting) -> Outcome:
     return _inside("10,000 resamples of the queries, seven measures", "resamples", RESAMPLED, min(3, setting.repeats))
 
 
+def scores(setting: Setting) -> Outcome:
+    """Measure positions from a matrix of scores, beside a sort of its rows, within one process each time."""
+    return _inside("Positions from a matrix of scores, float32", "scores", SCORED, setting.repeats)
+
+
 def _inside(title: str, script: str, shapes: Mapping[str, tuple[int, ...]], repeats: int) -> Outcome:
     """Run a script that prints seconds, and keep their medians."""
     outcome = Outcome(title)
@@ -198,6 +204,7 @@ SUITES: dict[str, Callable[[Setting], Outcome]] = {
     "pairs": pairs,
     "comparisons": comparisons,
     "resamples": resamples,
+    "scores": scores,
     "tiny": start_up,
     "reading": reading,
     "threads": threads,
@@ -206,7 +213,7 @@ SUITES: dict[str, Callable[[Setting], Outcome]] = {
     "tables": tables(4),
 }
 BASELINES = {"tiny": "import numpy", "threads": "one run", "memory": "", "reading": "", "pairs": "", "comparisons": ""}
-BASELINES |= {"table": "text", "tables": "text", "resamples": ""}
+BASELINES |= {"table": "text", "tables": "text", "resamples": "", "scores": ""}
 """The row that the others are compared with, if it is not ours."""
 
 

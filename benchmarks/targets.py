@@ -13,6 +13,7 @@ Verdict = tuple[str, str, bool | None]
 LESS_CPU = {"pytrec_eval": 8, "ir_measures": 15, "ranx, warm cache": 30}
 START_UP = {"lexirecall --version": 2, "lexirecall eval, 3 queries × 20 documents": 3}
 MOST_PLAIN_READINGS = 8
+LESS_THAN_SORTING = 5
 MOST_MEGABYTES = 150
 MOST_FOR_TABLES = 30, 1000
 """CPU seconds and megabytes for 20 million rows in DuckDB."""
@@ -40,6 +41,11 @@ def verdicts(outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
         seconds = found["means and win rates"] + found["ranks by winrate"]
         aim = "10,000 resamples of 126 runs × 50 queries, for means, win rates and ranks: under 5 CPU s"
         yield aim, f"{seconds:.1f} s", seconds < 5
+    if "scores" in outcomes:
+        found = next(iter(outcomes["scores"].figures.values()))
+        ratio = found["argsort of the rows"] / found["project_scores"]
+        aim = f"project_scores: {LESS_THAN_SORTING} times less CPU than argsort of the rows alone"
+        yield aim, f"{ratio:.1f} times", ratio >= LESS_THAN_SORTING
     if "reading" in outcomes:
         found = outcomes["reading"].figures["robust"]
         ratio = found["native"] / found["in blocks"]

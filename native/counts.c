@@ -4,19 +4,24 @@
 
 #include <string.h>
 
-/* Vectors of 16 bytes, which every processor of today has; elsewhere a vector has one lane. A condition is -1 in each
- * lane where it holds. */
+/* Vectors of 16 bytes, which every processor of today has, or of 32, which most have; where the compiler does not know
+ * vectors, one has one lane. A condition is -1 in each lane where it holds. */
 #if defined(__GNUC__)
-#define VECTOR(TYPE, NAME) typedef TYPE NAME __attribute__((vector_size(16)))
-#define LANES(TYPE) (16 / sizeof(TYPE))
+#define VECTOR(TYPE, NAME, BYTES) typedef TYPE NAME __attribute__((vector_size(BYTES)))
+#define LANES(TYPE, BYTES) (BYTES / sizeof(TYPE))
 #define LANE(VECTOR, I) (VECTOR)[I]
 #define WHERE(CONDITION) (CONDITION)
 #else
-#define VECTOR(TYPE, NAME) typedef TYPE NAME
-#define LANES(TYPE) 1
+#define VECTOR(TYPE, NAME, BYTES) typedef TYPE NAME
+#define LANES(TYPE, BYTES) 1
 #define LANE(VECTOR, I) (VECTOR)
 #define WHERE(CONDITION) (-(CONDITION))
 #endif
+
+#if defined(__GNUC__) && defined(__x86_64__)
+#define WITH_WIDE_VECTORS __attribute__((target("avx2")))
+#endif
+#define WITH_ANY_VECTORS
 
 /* A piece of a row stays in the nearest cache while all wanted items are compared with it. */
 enum { PIECE = 2048, TOGETHER = 4 };
@@ -47,33 +52,33 @@ int marks_fit(const Matrix *matrix, size_t num_wanted, size_t num_excluded)
 
 /* The same functions for floats and doubles. Counters are as wide as scores, so that vectors of both have the same
  * number of lanes; a piece is too short for them to overflow. */
-#define DEFINE_COUNTS(SCORE, COUNTER, NAME)                                                                            \
-    VECTOR(SCORE, scores_##NAME);                                                                                      \
-    VECTOR(COUNTER, counts_##NAME);                                                                                    \
+#define DEFINE_COUNTS(SCORE, COUNTER, NAME, BYTES, TARGET)                                                             \
+    VECTOR(SCORE, scores_##NAME, BYTES);                                                                               \
+    VECTOR(COUNTER, counts_##NAME, BYTES);                                                                             \
                                                                                                                        \
-    static scores_##NAME all_##NAME(SCORE score)                                                                       \
+    TARGET static scores_##NAME all_##NAME(SCORE score)                                                                \
     {                                                                                                                  \
         scores_##NAME all = {0};                                                                                       \
-        for (size_t i = 0; i < LANES(SCORE); i++)                                                                      \
+        for (size_t i = 0; i < LANES(SCORE, BYTES); i++)                                                               \
             LANE(all, i) = score;                                                                                      \
         return all;                                                                                                    \
     }                                                                                                                  \
                                                                                                                        \
-    static int64_t sum_##NAME(counts_##NAME counts)                                                                    \
+    TARGET static int64_t sum_##NAME(counts_##NAME counts)                                                             \
     {                                                                                                                  \
         int64_t sum = 0;                                                                                               \
-        for (size_t i = 0; i < LANES(SCORE); i++)                                                                      \
+        for (size_t i = 0; i < LANES(SCORE, BYTES); i++)                                                               \
             sum += LANE(counts, i);                                                                                    \
         return sum;                                                                                                    \
     }                                                                                                                  \
                                                                                                                        \
-    static int64_t nan_##NAME(const SCORE *row, size_t length)                                                         \
+    TARGET static int64_t nan_##NAME(const SCORE *row, size_t length)                                                  \
     {                                                                                                                  \
         int64_t total = 0;                                                                                             \
         for (size_t start = 0; start < length; start += PIECE) {                                                       \
             size_t stop = smaller(start + PIECE, length), i = start;                                                   \
             counts_##NAME counts = {0};                                                                                \
-            for (; i + LANES(SCORE) <= stop; i += LANES(SCORE)) {                                                      \
+            for (; i + LANES(SCORE, BYTES) <= stop; i += LANES(SCORE, BYTES)) {                                        \
                 scores_##NAME scores;                                                                                  \
                 memcpy(&scores, row + i, sizeof scores);                                                               \
                 counts -= (counts_##NAME)WHERE(scores != scores);                                                      \
@@ -85,14 +90,15 @@ int marks_fit(const Matrix *matrix, size_t num_wanted, size_t num_excluded)
         return total;                                                                                                  \
     }                                                                                                                  \
                                                                                                                        \
-    static void four_##NAME(const SCORE *piece, size_t length, const SCORE *with, int64_t *above, int64_t *tied)       \
+    TARGET static void four_##NAME(const SCORE *piece, size_t length, const SCORE *with, int64_t *above,               \
+                                   int64_t *tied)                                                                      \
     {                                                                                                                  \
         const scores_##NAME a = all_##NAME(with[0]), b = all_##NAME(with[1]);                                          \
         const scores_##NAME c = all_##NAME(with[2]), d = all_##NAME(with[3]);                                          \
         counts_##NAME above_a = {0}, above_b = {0}, above_c = {0}, above_d = {0};                                      \
         counts_##NAME as_a = {0}, as_b = {0}, as_c = {0}, as_d = {0};                                                  \
         size_t i = 0;                                                                                                  \
-        for (; i + LANES(SCORE) <= length; i += LANES(SCORE)) {                                                        \
+        for (; i + LANES(SCORE, BYTES) <= length; i += LANES(SCORE, BYTES)) {                                          \
             scores_##NAME scores;                                                                                      \
             memcpy(&scores, piece + i, sizeof scores);                                                                 \
             above_a -= (counts_##NAME)WHERE(scores > a);                                                               \
@@ -115,8 +121,8 @@ int marks_fit(const Matrix *matrix, size_t num_wanted, size_t num_excluded)
         }                                                                                                              \
     }                                                                                                                  \
                                                                                                                        \
-    static void piece_##NAME(const SCORE *row, size_t start, size_t stop, const int64_t *items, size_t count,          \
-                             int64_t *above, int64_t *tied)                                                            \
+    TARGET static void piece_##NAME(const SCORE *row, size_t start, size_t stop, const int64_t *items, size_t count,   \
+                                    int64_t *above, int64_t *tied)                                                     \
     {                                                                                                                  \
         for (size_t i = 0; i < count; i += TOGETHER) {                                                                 \
             SCORE with[TOGETHER];                                                                                      \
@@ -131,8 +137,8 @@ int marks_fit(const Matrix *matrix, size_t num_wanted, size_t num_excluded)
         }                                                                                                              \
     }                                                                                                                  \
                                                                                                                        \
-    static void row_##NAME(const SCORE *row, size_t length, const int64_t *items, size_t count, const int64_t *out,    \
-                           size_t num_out, int64_t *above, int64_t *tied)                                              \
+    TARGET static void row_##NAME(const SCORE *row, size_t length, const int64_t *items, size_t count,                 \
+                                  const int64_t *out, size_t num_out, int64_t *above, int64_t *tied)                   \
     {                                                                                                                  \
         for (size_t i = 0; i < count; i++)                                                                             \
             above[i] = tied[i] = 0;                                                                                    \
@@ -145,8 +151,8 @@ int marks_fit(const Matrix *matrix, size_t num_wanted, size_t num_excluded)
             }                                                                                                          \
     }                                                                                                                  \
                                                                                                                        \
-    static int64_t before_##NAME(const SCORE *row, size_t length, size_t item, const int64_t *out, size_t num_out,     \
-                                 const int32_t *order)                                                                 \
+    TARGET static int64_t before_##NAME(const SCORE *row, size_t length, size_t item, const int64_t *out,              \
+                                        size_t num_out, const int32_t *order)                                          \
     {                                                                                                                  \
         const SCORE score = row[item];                                                                                 \
         const int32_t own = order[item];                                                                               \
@@ -161,46 +167,65 @@ int marks_fit(const Matrix *matrix, size_t num_wanted, size_t num_excluded)
         for (size_t j = 0; j < num_out; j++)                                                                           \
             total -= (row[out[j]] == score) & (order[out[j]] > own);                                                   \
         return total;                                                                                                  \
+    }                                                                                                                  \
+                                                                                                                       \
+    TARGET static void all_rows_##NAME(const Matrix *matrix, int64_t *above, int64_t *tied, int64_t *num_nan)          \
+    {                                                                                                                  \
+        for (size_t r = 0; r < matrix->num_rows; r++) {                                                                \
+            const SCORE *row = (const SCORE *)matrix->scores + r * matrix->num_items;                                  \
+            const int64_t first = matrix->wanted.offsets[r], out = matrix->excluded.offsets[r];                        \
+            row_##NAME(row, matrix->num_items, matrix->wanted.items + first,                                           \
+                       (size_t)(matrix->wanted.offsets[r + 1] - first), matrix->excluded.items + out,                  \
+                       (size_t)(matrix->excluded.offsets[r + 1] - out), above + first, tied + first);                  \
+            num_nan[r] = nan_##NAME(row, matrix->num_items);                                                           \
+        }                                                                                                              \
+    }                                                                                                                  \
+                                                                                                                       \
+    TARGET static void all_before_##NAME(const Matrix *matrix, const int64_t *tied, const int32_t *order,              \
+                                         int64_t *before)                                                              \
+    {                                                                                                                  \
+        for (size_t r = 0; r < matrix->num_rows; r++) {                                                                \
+            const SCORE *row = (const SCORE *)matrix->scores + r * matrix->num_items;                                  \
+            const int64_t out = matrix->excluded.offsets[r];                                                           \
+            const size_t num_out = (size_t)(matrix->excluded.offsets[r + 1] - out);                                    \
+            for (int64_t i = matrix->wanted.offsets[r]; i < matrix->wanted.offsets[r + 1]; i++)                        \
+                before[i] = tied[i] < 2 ? 0                                                                            \
+                                        : before_##NAME(row, matrix->num_items, (size_t)matrix->wanted.items[i],       \
+                                                        matrix->excluded.items + out, num_out, order);                 \
+        }                                                                                                              \
     }
 
-DEFINE_COUNTS(float, int32_t, float)
-DEFINE_COUNTS(double, int64_t, double)
+DEFINE_COUNTS(float, int32_t, float, 16, WITH_ANY_VECTORS)
+DEFINE_COUNTS(double, int64_t, double, 16, WITH_ANY_VECTORS)
+
+#if defined(WITH_WIDE_VECTORS)
+DEFINE_COUNTS(float, int32_t, wide_float, 32, WITH_WIDE_VECTORS)
+DEFINE_COUNTS(double, int64_t, wide_double, 32, WITH_WIDE_VECTORS)
+
+static int is_wide(const Matrix *matrix)
+{
+    return matrix->most_bytes >= 32 && __builtin_cpu_supports("avx2");
+}
+#endif
 
 void count_scores(const Matrix *matrix, int64_t *above, int64_t *tied, int64_t *num_nan)
 {
-    for (size_t row = 0; row < matrix->num_rows; row++) {
-        const int64_t first = matrix->wanted.offsets[row], out = matrix->excluded.offsets[row];
-        const size_t count = (size_t)(matrix->wanted.offsets[row + 1] - first);
-        const size_t num_out = (size_t)(matrix->excluded.offsets[row + 1] - out);
-        const int64_t *items = matrix->wanted.items + first, *excluded = matrix->excluded.items + out;
-        if (matrix->is_double) {
-            const double *scores = (const double *)matrix->scores + row * matrix->num_items;
-            row_double(scores, matrix->num_items, items, count, excluded, num_out, above + first, tied + first);
-            num_nan[row] = nan_double(scores, matrix->num_items);
-        } else {
-            const float *scores = (const float *)matrix->scores + row * matrix->num_items;
-            row_float(scores, matrix->num_items, items, count, excluded, num_out, above + first, tied + first);
-            num_nan[row] = nan_float(scores, matrix->num_items);
-        }
+#if defined(WITH_WIDE_VECTORS)
+    if (is_wide(matrix)) {
+        (matrix->is_double ? all_rows_wide_double : all_rows_wide_float)(matrix, above, tied, num_nan);
+        return;
     }
+#endif
+    (matrix->is_double ? all_rows_double : all_rows_float)(matrix, above, tied, num_nan);
 }
 
 void count_before(const Matrix *matrix, const int64_t *tied, const int32_t *order, int64_t *before)
 {
-    for (size_t row = 0; row < matrix->num_rows; row++) {
-        const int64_t out = matrix->excluded.offsets[row];
-        const int64_t *excluded = matrix->excluded.items + out;
-        const size_t num_out = (size_t)(matrix->excluded.offsets[row + 1] - out), at = row * matrix->num_items;
-        for (int64_t i = matrix->wanted.offsets[row]; i < matrix->wanted.offsets[row + 1]; i++) {
-            const size_t item = (size_t)matrix->wanted.items[i];
-            if (tied[i] < 2)
-                before[i] = 0;
-            else if (matrix->is_double)
-                before[i] = before_double((const double *)matrix->scores + at, matrix->num_items, item, excluded,
-                                          num_out, order);
-            else
-                before[i] = before_float((const float *)matrix->scores + at, matrix->num_items, item, excluded, num_out,
-                                         order);
-        }
+#if defined(WITH_WIDE_VECTORS)
+    if (is_wide(matrix)) {
+        (matrix->is_double ? all_before_wide_double : all_before_wide_float)(matrix, tied, order, before);
+        return;
     }
+#endif
+    (matrix->is_double ? all_before_double : all_before_float)(matrix, tied, order, before);
 }

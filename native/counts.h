@@ -17,6 +17,7 @@ typedef struct {
 typedef struct {
     const void *scores; /* row after row */
     int is_double;      /* else they are floats */
+    int most_bytes;     /* of a vector: with less than 32, as if the processor did not have these */
     size_t num_rows, num_items;
     Marked wanted;   /* whose places are asked for */
     Marked excluded; /* as if they were not in the row */

@@ -295,11 +295,12 @@ static size_t num_whole(const Given *given, int view)
 }
 
 /* The first five views are scores, offsets and items of what is wanted, and of what is excluded. */
-static int given_matrix(Given *given, Py_ssize_t num_items, int is_double)
+static int given_matrix(Given *given, Py_ssize_t num_items, int is_double, int most_bytes)
 {
     Matrix *matrix = &given->matrix;
     matrix->scores = given->views[0].buf;
     matrix->is_double = is_double;
+    matrix->most_bytes = most_bytes;
     matrix->num_items = (size_t)num_items;
     matrix->wanted = (Marked){given->views[1].buf, given->views[2].buf};
     matrix->excluded = (Marked){given->views[3].buf, given->views[4].buf};
@@ -322,7 +323,7 @@ static int given_sizes(const Given *given, const size_t *sizes)
     return 1;
 }
 
-PyDoc_STRVAR(count_scores_doc, "count_scores(scores, num_items, is_double, offsets, items, excluded_offsets,\n"
+PyDoc_STRVAR(count_scores_doc, "count_scores(scores, num_items, is_double, most_bytes, offsets, items, excluded_offsets,\n"
                                "    excluded_items, above, tied, num_nan)\n\n"
                                "Count, for each item, the scores of its row that are higher, and those that are equal.");
 
@@ -331,12 +332,12 @@ static PyObject *native_count_scores(PyObject *module, PyObject *arguments)
     (void)module;
     PyObject *s[NUM_MATRIX_VIEWS];
     Py_ssize_t num_items;
-    int is_double;
-    if (!PyArg_ParseTuple(arguments, "OnpOOOOOOO", &s[0], &num_items, &is_double, &s[1], &s[2], &s[3], &s[4], &s[5],
-                          &s[6], &s[7]))
+    int is_double, most_bytes;
+    if (!PyArg_ParseTuple(arguments, "OnpiOOOOOOO", &s[0], &num_items, &is_double, &most_bytes, &s[1], &s[2], &s[3],
+                          &s[4], &s[5], &s[6], &s[7]))
         return NULL;
     Given given = {0};
-    int done = given_views(&given, s, 8, 3) && given_matrix(&given, num_items, is_double);
+    int done = given_views(&given, s, 8, 3) && given_matrix(&given, num_items, is_double, most_bytes);
     if (done) {
         const size_t places = (size_t)given.views[2].len;
         done = given_sizes(&given, (size_t[]){places, places, given.matrix.num_rows * sizeof(int64_t)});
@@ -350,7 +351,7 @@ static PyObject *native_count_scores(PyObject *module, PyObject *arguments)
     return done ? Py_NewRef(Py_None) : NULL;
 }
 
-PyDoc_STRVAR(count_before_doc, "count_before(scores, num_items, is_double, offsets, items, excluded_offsets,\n"
+PyDoc_STRVAR(count_before_doc, "count_before(scores, num_items, is_double, most_bytes, offsets, items, excluded_offsets,\n"
                                "    excluded_items, tied, order, before)\n\n"
                                "Count, for each item that is tied, the equal scores of its row of a higher order.");
 
@@ -359,12 +360,12 @@ static PyObject *native_count_before(PyObject *module, PyObject *arguments)
     (void)module;
     PyObject *s[NUM_MATRIX_VIEWS];
     Py_ssize_t num_items;
-    int is_double;
-    if (!PyArg_ParseTuple(arguments, "OnpOOOOOOO", &s[0], &num_items, &is_double, &s[1], &s[2], &s[3], &s[4], &s[5],
-                          &s[6], &s[7]))
+    int is_double, most_bytes;
+    if (!PyArg_ParseTuple(arguments, "OnpiOOOOOOO", &s[0], &num_items, &is_double, &most_bytes, &s[1], &s[2], &s[3],
+                          &s[4], &s[5], &s[6], &s[7]))
         return NULL;
     Given given = {0};
-    int done = given_views(&given, s, 8, 1) && given_matrix(&given, num_items, is_double);
+    int done = given_views(&given, s, 8, 1) && given_matrix(&given, num_items, is_double, most_bytes);
     if (done) {
         const size_t places = (size_t)given.views[2].len;
         done = given_sizes(&given, (size_t[]){places, given.matrix.num_items * sizeof(int32_t), places});

@@ -21,8 +21,9 @@ from lexirecall.errors import DataError, FormatError, UsageError
 from lexirecall.fields import choices_of
 from lexirecall.formats import arrays, rowcounts
 from lexirecall.formats.counted import id_ranks
+from lexirecall.formats.marks import Marks
 from lexirecall.manifest import Conventions
-from lexirecall.reader import READERS, VARIABLE, is_built
+from lexirecall.reader import VARIABLE, is_built
 from strategies import DOCUMENTS, GRADES, quick
 
 TIES = choices_of(Conventions, "ties")
@@ -32,11 +33,16 @@ VALUES = (0.0, -0.0, 1.0, 1.0, -1.0, 6e-8, 1e-45, 5e-324, 0.1, 0.3, np.inf, -np.
 INTEGERS = (0, 1, 1, -1, 2**24, 2**24 + 1, 2**53, 2**53 + 1, 2**63 - 1)
 
 
-@pytest.fixture(params=[reader for reader in READERS if reader == "python" or is_built()], autouse=True)
-def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Count with the kernel in C, and without it."""
-    monkeypatch.setenv(VARIABLE, request.param)
-    return str(request.param)
+CHOSEN = rowcounts._kernel
+KERNELS = {"sorted": rowcounts.SortedRows, "array": rowcounts.ArrayRows}
+KERNELS |= {"native": rowcounts.NativeRows, "narrow": rowcounts.NativeRows} if is_built() else {}
+
+
+@pytest.fixture(params=KERNELS, autouse=True)
+def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Count with the kernel in C, with wide vectors and narrow ones, by sorting, and as on a device."""
+    monkeypatch.setattr(rowcounts, "VECTOR", 16 if request.param == "narrow" else rowcounts.VECTOR)
+    monkeypatch.setattr(rowcounts, "_kernel", lambda *_: KERNELS[request.param])
 
 
 @dataclass(frozen=True)
@@ -357,13 +363,22 @@ def test_an_array_on_a_device_asks_for_the_extra(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.skipif(not is_built(), reason="the compiled reader was not built")
+def test_many_judged_documents_are_counted_by_a_sort(monkeypatch: pytest.MonkeyPatch) -> None:
+    few, many = (Marks(np.array([0, size]), np.arange(size), np.ones(size)) for size in (256, 257))
+    assert CHOSEN(np, few) is rowcounts.NativeRows
+    assert CHOSEN(np, many) is rowcounts.SortedRows
+    monkeypatch.setenv(VARIABLE, "python")
+    assert CHOSEN(np, few) is rowcounts.SortedRows
+
+
+@pytest.mark.skipif(not is_built(), reason="the compiled reader was not built")
 def test_the_kernel_refuses_marks_outside_of_the_matrix() -> None:
     from lexirecall import _native
 
     def count(items: list[int], offsets: tuple[int, ...] = (0, 1), size: int = 1, num_items: int = 3) -> None:
         nothing, above = np.zeros(2, np.int64), np.zeros(size, np.int64)
         marks = np.array(offsets), np.array(items), nothing, nothing[:0]
-        _native.count_scores(SCORES[:1].copy(), num_items, True, *marks, above, above.copy(), np.zeros(1, np.int64))
+        _native.count_scores(SCORES[:1].copy(), num_items, True, 32, *marks, above, above.copy(), np.zeros(1, np.int64))
 
     count([2])
     for wrong in ({"items": [3]}, {"items": [-1]}, {"items": [0, 1]}, {"items": [0], "num_items": 4}):

@@ -78,7 +78,8 @@ def positions_of(counted: Counted | Mapping[str, Counted], conventions: Conventi
 def system_of(counted: Counted, conventions: Conventions, name: str) -> SystemPositions:
     """Return one system's positions under the conventions."""
     positions = 1 + counted.above + _before(counted, conventions.ties)
-    order = np.lexsort((positions, counted.segments.owners))
+    least = counted.segments.owners * (counted.num_items.max(initial=0) + 1)
+    order = np.argsort(least + positions)  # one key is sorted faster than two
     tracks = Tracks(counted.segments, positions[order], counted.items[order], counted.above[order], counted.tied[order])
     return assemble(name, counted.judgments, conventions, tracks, counted.num_items, needs_judged=True, num_unjudged=0)
 

@@ -1,7 +1,8 @@
 """Row counts: how many scores of a row are above, or equal to, those of some of its items.
 
-Belongs here: counting over matrices of scores in blocks of rows, by the compiled kernel, or by any library of arrays.
-Not here: what is counted for (scores), what becomes of counts (counted).
+Belongs here: counting over matrices of scores in blocks of rows: by the compiled kernel, by a sort where it is missing
+or many items of a row are asked for, or by the library of an array that lies on a device. Not here: what is counted for
+(scores), what becomes of counts (counted).
 
 What is excluded from a row is not counted, whatever its score. Scores of numpy are compared as they would be in a run:
 as floats. -inf and inf are scores like others, -0.0 equals 0.0, and NaN cannot be compared.
@@ -22,6 +23,10 @@ from lexirecall.reader import reader_in_use
 
 ROOM = 1 << 25
 """Bytes that a temporary copy of scores may take; there are at most two, and their comparisons."""
+MANY = 256
+"""Judged items of a row, on average, from which a sort of the row takes less time than comparing each with all."""
+VECTOR = 32
+"""Bytes of the vectors that the kernel in C may compare at a time, if the processor has such."""
 _WIDEST = 16  # bytes that are needed at a time for each score that is compared
 
 
@@ -55,7 +60,52 @@ class NativeRows:
     def _matrix(self) -> tuple[Any, ...]:
         scores, judged, excluded = self.scores, self.judged, self.excluded
         is_double = scores.dtype == np.float64
-        return scores, scores.shape[1], is_double, judged.offsets, judged.items, excluded.offsets, excluded.items
+        marks = judged.offsets, judged.items, excluded.offsets, excluded.items
+        return scores, scores.shape[1], is_double, VECTOR, *marks
+
+
+@dataclass(frozen=True, slots=True)
+class SortedRows:
+    """The same in numpy, by a sort of each row, however many of its items are asked for."""
+
+    scores: Any
+    namespace: Any
+    judged: Marks
+    excluded: Marks
+
+    def counts(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Return for each judged item how many scores are higher, and how many the same; for each row the NaN."""
+        above, tied = np.zeros((2, len(self.judged.items)), np.int64)
+        for row, part, kept in self._rows():
+            own, ascending = row[self.judged.items[part]], np.sort(row[kept])
+            last = np.searchsorted(ascending, own, side="right")
+            above[part] = len(ascending) - last
+            tied[part] = last - np.searchsorted(ascending, own)
+        return above, tied, np.count_nonzero(self.scores != self.scores, axis=1)
+
+    def before(self, tied: IntArray, order: IntArray) -> IntArray:
+        """Return for each judged item how many of the same score are of a higher order."""
+        before = np.zeros(len(tied), np.int64)
+        places = np.empty(self.scores.shape[1], np.int64)
+        for row, part, kept in self._rows():
+            at = np.flatnonzero(tied[part] > 1) + part.start
+            if len(at):
+                items = self.judged.items[at]
+                blocks = kept[np.isin(row[kept], row[items])]
+                ascending = blocks[np.lexsort((order[blocks], row[blocks]))]
+                places[ascending] = np.arange(len(ascending))
+                before[at] = np.searchsorted(row[ascending], row[items], side="right") - 1 - places[items]
+        return before
+
+    def _rows(self) -> Iterator[tuple[Any, slice, IntArray]]:
+        """Give each row with judged items, where these lie, and the items that are not excluded."""
+        every, is_in = np.arange(self.scores.shape[1]), np.ones(self.scores.shape[1], bool)
+        for q in np.flatnonzero(np.diff(self.judged.offsets)).tolist():
+            excluded = self.excluded.part(q, q + 1).items
+            is_in[excluded] = False
+            kept = np.flatnonzero(is_in) if len(excluded) else every
+            is_in[excluded] = True
+            yield self.scores[q], slice(*self.judged.offsets[q : q + 2].tolist()), kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +120,19 @@ class ArrayRows:
     def counts(self) -> tuple[IntArray, IntArray, IntArray]:
         """Return for each judged item how many scores are higher, and how many the same; for each row the NaN."""
         above, tied = np.zeros((2, len(self.judged.items)), np.int64)
-        counts_in = self._counted_in()
+        only_in = self._only_in()
         for some, rows, own in self._chunks(np.arange(len(above))):
-            above[some] = self._sum((rows > own) & counts_in(some))
-            tied[some] = self._sum((rows == own) & counts_in(some))
-        return above, tied, self._sum(self.scores != self.scores)
+            above[some] = self._number(only_in(rows > own, some))
+            tied[some] = self._number(only_in(rows == own, some))
+        return above, tied, self._number(self.scores != self.scores)
 
     def before(self, tied: IntArray, order: IntArray) -> IntArray:
         """Return for each judged item how many of the same score are of a higher order."""
         before = np.zeros(len(tied), np.int64)
-        counts_in, every = self._counted_in(), self._like(order)
+        only_in, every = self._only_in(), self._like(order)
         for some, rows, own in self._chunks(np.flatnonzero(tied > 1)):
             is_first = every[None, :] > self._like(order[self.judged.items[some]])[:, None]
-            before[some] = self._sum((rows == own) & is_first & counts_in(some))
+            before[some] = self._number(only_in((rows == own) & is_first, some))
         return before
 
     def _chunks(self, wanted: IntArray) -> Iterator[tuple[IntArray, Any, Any]]:
@@ -94,17 +144,17 @@ class ArrayRows:
             own = self.scores[owners, self._like(self.judged.items[some])]
             yield some, self.scores[owners, :], own[:, None]
 
-    def _counted_in(self) -> Callable[[IntArray], Any]:
-        """Return a function that tells, for some judged items, which items of their rows are not excluded."""
+    def _only_in(self) -> Callable[[Any, IntArray], Any]:
+        """Return a function that takes what is excluded out of flags for the rows of some judged items."""
         if not len(self.excluded.items):
-            return lambda _: True
+            return lambda flags, _: flags
         is_in: BoolArray = ~self.excluded.mask(self.scores.shape[1])
         owners = self.judged.owners
-        return lambda some: self._like(is_in[owners[some]])
+        return lambda flags, some: flags & self._like(is_in[owners[some]])
 
-    def _sum(self, flags: Any) -> IntArray:
-        counts: IntArray = on_host(self.namespace.sum(flags, axis=1)).astype(np.int64)
-        return counts
+    def _number(self, flags: Any) -> IntArray:
+        numbers: IntArray = on_host(self.namespace.count_nonzero(flags, axis=1)).astype(np.int64)
+        return numbers
 
     def _like(self, values: Any) -> Any:
         return like(values, self.scores, self.namespace)
@@ -123,11 +173,12 @@ def count_rows(
     >>> above.tolist(), tied.tolist(), before.tolist()
     ([1, 0], [2, 1], [1, 0])
     """
-    as_floats, kernel, order = _floats(scores, namespace), _kernel(namespace), cache(order)
+    as_floats, order = _floats(scores, namespace), cache(order)
     parts, num_rows = [], max(1, ROOM // (8 * max(1, axes.num_items)))
     for start in range(0, len(axes.requests), num_rows):
         stop = min(start + num_rows, len(axes.requests))
-        rows = kernel(as_floats(scores[start:stop]), namespace, judged.part(start, stop), excluded.part(start, stop))
+        wanted = judged.part(start, stop)
+        rows = _kernel(namespace, wanted)(as_floats(scores[start:stop]), namespace, wanted, excluded.part(start, stop))
         above, tied, num_nan = rows.counts()
         if num_nan.any():
             _check_numbers(rows, num_nan, start, axes)
@@ -136,24 +187,28 @@ def count_rows(
     return above, tied, before if (tied > 1).any() else None
 
 
-def _kernel(namespace: Any) -> type[NativeRows] | type[ArrayRows]:
-    return NativeRows if namespace is np and reader_in_use() == "native" else ArrayRows
+def _kernel(namespace: Any, wanted: Marks) -> type[NativeRows | SortedRows | ArrayRows]:
+    """Return how to count in some rows."""
+    if namespace is not np:
+        return ArrayRows
+    is_many = len(wanted.items) > MANY * (len(wanted.offsets) - 1)
+    return SortedRows if is_many or reader_in_use() == "python" else NativeRows
 
 
 def _floats(scores: Any, namespace: Any) -> Callable[[Any], Any]:
-    """Return a function that makes floats of a block of scores, without a copy where they are."""
+    """Return a function that makes floats of a block of scores; what is compared alike stays as it is."""
     if namespace is not np:
-        if namespace.isdtype(scores.dtype, "real floating"):
-            return lambda block: block
-        if namespace.isdtype(scores.dtype, ("integral", "bool")):
+        if namespace.isdtype(scores.dtype, (namespace.int64, namespace.uint64)):
             return lambda block: namespace.astype(block, namespace.float64)
+        if namespace.isdtype(scores.dtype, ("real floating", "integral", "bool")):
+            return lambda block: block
     elif scores.dtype.kind in "fiub":
         is_narrow = scores.dtype.itemsize <= (4 if scores.dtype.kind == "f" else 2)  # a float has 24 bits for integers
         return lambda block: np.ascontiguousarray(block, np.float32 if is_narrow else np.float64)
     raise UsageError(f"the scores are of type {scores.dtype}, but must be numbers", remedy="convert them to float32")
 
 
-def _check_numbers(rows: NativeRows | ArrayRows, num_nan: IntArray, start: int, axes: Axes) -> None:
+def _check_numbers(rows: NativeRows | SortedRows | ArrayRows, num_nan: IntArray, start: int, axes: Axes) -> None:
     """Raise if a score is NaN, unless it is excluded."""
     for row in np.flatnonzero(num_nan).tolist():
         is_nan = np.isnan(on_host(rows.scores[row, :]))

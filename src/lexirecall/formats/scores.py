@@ -16,8 +16,9 @@ from lexirecall.formats.idtypes import TEXT, type_of_keys
 from lexirecall.formats.marks import Axes, Marks, check_different, marks_of
 from lexirecall.formats.memory import ID_SHAPE
 from lexirecall.formats.rowcounts import count_rows
-from lexirecall.judgments import Judgments, PackedIds
+from lexirecall.judgments import IntArray, Judgments, PackedIds, offsets_of
 from lexirecall.positions import Positions
+from lexirecall.providers import members
 from lexirecall.segments import Segments
 from lexirecall.text import id_of, to_bytes, to_text
 
@@ -121,7 +122,8 @@ def _judged(relevant: Any, axes: Axes) -> Marks:
     """Return the judged items, those of a positive grade first, as judgments have them."""
     marks = marks_of(relevant, axes, "relevant")
     check_different(marks, axes, "relevant")
-    return marks.ordered(np.lexsort((marks.grades <= 0, marks.owners)))
+    is_other = marks.grades <= 0
+    return marks.ordered(np.lexsort((is_other, marks.owners))) if is_other.any() else marks
 
 
 def _excluded(exclude: Any, axes: Axes) -> Marks:
@@ -142,15 +144,24 @@ def _check_apart(judged: Marks, excluded: Marks, axes: Axes) -> None:
 
 
 def _judgments(judged: Marks, axes: Axes, request_type: str) -> Judgments:
-    ids = {item: axes.item(item) for item in np.unique(judged.items).tolist()}
     num_positive = np.bincount(judged.owners[judged.grades > 0], minlength=axes.shape[0])
     return Judgments(
         requests=tuple(axes.requests),
         request_ids=PackedIds.pack([to_bytes(request) for request in axes.requests]),
         offsets=judged.offsets,
-        items=PackedIds.pack([ids[item] for item in judged.items.tolist()]),
+        items=_packed(judged.items, axes),
         grades=judged.grades,
         num_positive=num_positive,
         name="relevant",
         request_type=request_type,
     )
+
+
+def _packed(items: IntArray, axes: Axes) -> PackedIds:
+    """Return the id of each item; each different one becomes text once."""
+    is_there = np.zeros(axes.num_items, bool)
+    is_there[items] = True
+    distinct = PackedIds.pack([axes.item(item) for item in np.flatnonzero(is_there).tolist()])
+    numbers = (np.cumsum(is_there) - 1)[items]
+    text = np.frombuffer(distinct.buffer, np.uint8)[members(distinct.offsets, numbers)]
+    return PackedIds(text.tobytes(), offsets_of(np.diff(distinct.offsets)[numbers]))
