@@ -72,8 +72,12 @@ def positions_of(sizes: Sizes, rng: np.random.Generator) -> Positions:
     query_ids, document_ids = [f"q{q}" for q in range(sizes.queries)], [f"d{d}" for d in range(sizes.documents)]
     m = sizes.relevant
     qrels = {query: dict.fromkeys(document_ids[q * m : (q + 1) * m], 1) for q, query in enumerate(query_ids)}
-    ids = {"query_ids": query_ids, "corpus_ids": document_ids}
-    runs = [project_embeddings(*model.embed(sizes, rng), qrels, **ids, name=model.name) for model in MODELS]
+    runs = [
+        project_embeddings(
+            *model.embed(sizes, rng), qrels, query_ids=query_ids, corpus_ids=document_ids, name=model.name
+        )
+        for model in MODELS
+    ]
     return side_by_side(*runs)
 
 
