@@ -22,8 +22,9 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 ROWS, COLUMNS, DEPTH = 128, 256, 64  # of a tile: queries, documents, and dimensions at a time
 WARPS, STAGES = 8, 4
+FEW = 8  # thresholds of a query that are compared without a loop, while the next tile is on its way
 GROUP = 4  # thresholds that are compared before the next look at whether the tile reaches any more of them
-MOST = 192  # thresholds of a query for which comparing with each is faster than searching in them
+MOST = 256  # thresholds of a query for which comparing with each is faster than searching in them
 PAIRS = 2**16  # pairs whose vectors are gathered at a time
 WRITTEN = 2**26  # scores that are written at a time
 _MODES = {"dot": 0, "cosine": 1, "l2": 2}
@@ -111,30 +112,35 @@ def _add_counts(scores, thresholds, counts, requests, ASSEMBLY: tl.constexpr):
 
 
 @triton.jit
+def _add_group(scores, thresholds, counts, requests, stride, GROUP: tl.constexpr, ASSEMBLY: tl.constexpr):
+    """Add the counts of some thresholds per query."""
+    for member in tl.static_range(GROUP):
+        _add_counts(scores, thresholds + member * stride, counts + member * stride, requests, ASSEMBLY)
+
+
+@triton.jit
 def _count(
     queries, corpus, adjustments, num_items, thresholds, needed, counts, num_rows, num_tiles, stride,
     WIDTH: tl.constexpr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, MODE: tl.constexpr,
-    GROUP: tl.constexpr, ASSEMBLY: tl.constexpr,
+    GROUP: tl.constexpr, LOOPED: tl.constexpr, ASSEMBLY: tl.constexpr,
 ):  # fmt: skip
     """Count for each query the scores above and equal to each of its thresholds, which ascend.
 
     Neighbouring programs take the same documents, so that these are read from memory once.
     """
-    for tile in tl.range(tl.program_id(0), num_tiles, tl.num_programs(0), flatten=GROUP == 1):
+    for tile in tl.range(tl.program_id(0), num_tiles, tl.num_programs(0), flatten=not LOOPED):
         row, column = tile % num_rows * M, tile // num_rows * N
         scores = _tile(queries, corpus, adjustments, num_items, row, column, WIDTH, M, N, K, MODE)
         requests = row + tl.arange(0, M)
-        if GROUP == 1:
-            _add_counts(scores, thresholds, counts, requests, ASSEMBLY)
-        else:
+        if LOOPED:
             highest = tl.max(scores, axis=1)
             for group in range(tl.load(needed + tile % num_rows)):
                 first = group * GROUP * stride
                 # otherwise no score of the tile reaches the lowest threshold of this group
                 if tl.max(highest - tl.load(thresholds + first + requests), axis=0) >= 0:
-                    for member in tl.static_range(GROUP):
-                        at = first + member * stride
-                        _add_counts(scores, thresholds + at, counts + at, requests, ASSEMBLY)
+                    _add_group(scores, thresholds + first, counts + first, requests, stride, GROUP, ASSEMBLY)
+        else:
+            _add_group(scores, thresholds, counts, requests, stride, GROUP, ASSEMBLY)
 
 
 @triton.jit
@@ -205,7 +211,8 @@ def count(queries: Tensor, block: Block, thresholds: Tensor) -> tuple[Tensor, Te
 def _count_each(queries: Tensor, block: Block, ordered: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
     """Compare every score with every threshold; queries with more thresholds come first."""
     num_queries, num_thresholds = ordered.shape
-    group = GROUP if num_thresholds > 1 else 1
+    is_looped = num_thresholds > FEW
+    group = GROUP if is_looped else max(num_thresholds, 1)
     num_rows, depth = triton.cdiv(num_queries, ROWS), triton.cdiv(num_thresholds, group) * group
     thresholds = ordered.new_full((depth, num_rows * ROWS), torch.inf)
     thresholds[:num_thresholds, :num_queries] = ordered.T
@@ -215,7 +222,7 @@ def _count_each(queries: Tensor, block: Block, ordered: Tensor, lengths: Tensor)
     if num_tiles and num_thresholds:
         _count[(_programs(num_tiles, ordered.device),)](
             _read_by(queries, ROWS), *block.arguments(), thresholds, needed, counts, num_rows, num_tiles,
-            thresholds.shape[1], **block.constants(), GROUP=group, ASSEMBLY=_has_assembly(),
+            thresholds.shape[1], **block.constants(), GROUP=group, LOOPED=is_looped, ASSEMBLY=_has_assembly(),
         )  # fmt: skip
     counts = counts[:num_thresholds, :num_queries].T
     num_empty = -len(block) % COLUMNS  # columns of the last tile without a document; they score 0
