@@ -79,7 +79,7 @@ mutants:            ## which of some 350 small faults in the code the tests noti
 	build/mutants/tools/bin/python mutants/generate.py --seed $(SEED) build/mutants/mutants.jsonl
 	$(PYTHON) mutants/run.py build/mutants/mutants.jsonl $(FILES)
 
-sanitize:           ## tests of reading, with the module built to detect memory errors; needs gcc
+sanitize:           ## tests of reading and counting, with the module built to detect memory errors; needs gcc
 	rm -rf build/sanitize && mkdir -p build/sanitize && cp -r src/lexirecall build/sanitize
 	rm -f build/sanitize/lexirecall/_native*
 	gcc $(SANITIZED) -shared -fPIC -DPy_LIMITED_API=0x030B0000 \
@@ -87,4 +87,5 @@ sanitize:           ## tests of reading, with the module built to detect memory 
 		native/*.c -o build/sanitize/lexirecall/_native.abi3.so
 	PYTHONPATH=build/sanitize LEXIRECALL_READER=native LD_PRELOAD=$$(gcc -print-file-name=libasan.so) \
 		ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
-		$(PYTHON) -m pytest --no-cov -p no:cacheprovider tests/test_reading.py tests/test_two_readers.py
+		$(PYTHON) -m pytest --no-cov -p no:cacheprovider tests/test_reading.py tests/test_two_readers.py \
+		tests/test_scores.py

@@ -24,7 +24,7 @@ from pathlib import Path
 
 PACKAGE = Path("src/lexirecall")
 PYTHON = [
-    PACKAGE / "positions.py",
+    *sorted((PACKAGE / "positions").glob("*.py")),
     *sorted(
         path
         for name in ("exact", "measures", "preferences", "statistics", "formats")

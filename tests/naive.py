@@ -22,6 +22,19 @@ Lines = list[tuple[str, float]]
 """Items and scores, as a run lists them."""
 
 
+# From vectors to scores
+
+
+def similarity_of(query: Sequence[float], item: Sequence[float], similarity: str) -> float:
+    dot = math.fsum(x * y for x, y in zip(query, item, strict=True))
+    if similarity == "l2":
+        return -math.fsum((x - y) ** 2 for x, y in zip(query, item, strict=True))
+    if similarity == "cosine":
+        lengths = math.hypot(*query) * math.hypot(*item)
+        return dot / lengths if lengths else 0.0
+    return dot
+
+
 # From a run to a ranked list of grades
 
 

@@ -23,10 +23,10 @@ from lexirecall.engines.spark_frames import rows_of_frame
 from lexirecall.engines.spark_workspace import Workspace
 from lexirecall.errors import FormatError, LexirecallError
 from lexirecall.formats.casts import SPARK
-from lexirecall.formats.naming import matching as expanded
 from lexirecall.formats.plan import Plan
 from lexirecall.formats.source import Source
 from lexirecall.manifest import Conventions
+from lexirecall.paths import matching as expanded
 from test_every_input import INPUTS
 from test_frames import MAKERS, database, seen
 from test_frames import Make as MakeFrame

@@ -15,10 +15,10 @@ from pages import GENERATED
 SOURCE = Path(lexirecall.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
 ORDER = (
-    "_native", "version", "errors", "fields", "text", "reader", "progress", "manifest", "aggregation", "judgments",
-    "providers", "groups", "segments", "tracks", "units", "sums", "shortage", "positions", "exposure", "exact",
-    "formats", "measures", "preferences", "names", "theory", "statistics", "simulate", "tables", "strip",
-    "svg", "plots", "output", "verbs", "meta", "page", "results", "paper", "engines", "adapters", "cli",
+    "_native", "version", "errors", "paths", "output", "fields", "text", "reader", "progress", "manifest",
+    "aggregation", "judgments", "providers", "groups", "segments", "tracks", "units", "sums", "shortage", "positions",
+    "exposure", "exact", "formats", "measures", "preferences", "names", "theory", "statistics", "simulate", "tables",
+    "strip", "svg", "plots", "verbs", "meta", "page", "results", "paper", "engines", "adapters", "cli",
 )  # fmt: skip
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lexirecall.errors import LexirecallError
-    from lexirecall.formats import load_judgments, project
+    from lexirecall.formats import load_judgments, load_positions, project
+    from lexirecall.formats.embeddings import project_embeddings
+    from lexirecall.formats.scores import project_scores
     from lexirecall.judgments import Judgments
     from lexirecall.measures import Measure
     from lexirecall.meta import study
@@ -35,9 +37,12 @@ _HOME = {
     "evaluate": "verbs.evaluate",
     "explain": "verbs.explain",
     "load_judgments": "formats",
+    "load_positions": "formats",
     "parse_measure": "names",
     "parse_preference": "names",
     "project": "formats",
+    "project_embeddings": "formats.embeddings",
+    "project_scores": "formats.scores",
     "rank": "verbs.rank",
     "register": "names",
     "report": "page",
@@ -47,8 +52,8 @@ _HOME = {
 
 __all__ = [
     "Judgments", "LexirecallError", "Measure", "Positions", "Preference", "compare", "evaluate", "explain",
-    "load_judgments", "parse_measure", "parse_preference", "project", "rank", "register", "report",
-    "simulate_collection", "study",
+    "load_judgments", "load_positions", "parse_measure", "parse_preference", "project", "project_embeddings",
+    "project_scores", "rank", "register", "report", "simulate_collection", "study",
 ]  # fmt: skip
 
 

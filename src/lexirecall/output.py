@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypeGuard
 
 from lexirecall.errors import LexirecallError, UsageError
-from lexirecall.formats.naming import matching
+from lexirecall.paths import matching
 
 FilePath = str | os.PathLike[str]
 Identity = tuple[int, int, str]

@@ -96,3 +96,5 @@ class SystemPositions:
     """Lines with fields after the tag, which are ignored."""
     mismatch: Mismatch | None = None
     """If no judged item was retrieved, at any depth: examples of ids."""
+    corpus_size: IntArray | None = None
+    """n of each request, [Q], if what the system was read from knows it."""

@@ -14,10 +14,11 @@ from lexirecall.adapters.trec_names import TrecColumn, aggregate, columns, needs
 from lexirecall.errors import LexirecallError, UsageError, counted, listed
 from lexirecall.formats import Qrels, Run, project
 from lexirecall.formats.kinds import TEXT, Input, kind_of
-from lexirecall.formats.source import Source, is_file
+from lexirecall.formats.source import Source
 from lexirecall.formats.trec import lines as lines_of
 from lexirecall.judgments import FloatArray
 from lexirecall.manifest import Note
+from lexirecall.paths import is_file
 from lexirecall.positions import Positions
 from lexirecall.text import to_bytes, to_text
 from lexirecall.tracks import Tracks

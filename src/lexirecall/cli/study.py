@@ -100,7 +100,7 @@ def _check_usage(files: tuple[str, ...], collections: str | None, name: str | No
         raise UsageError(f"both --collections and files are given: {files[0]!r}", remedy=_TWO_WAYS)
     if not collections and len(files) < 2:
         raise UsageError("there are no runs" if files else "there is nothing to study", remedy=_TWO_WAYS)
-    from lexirecall.formats.source import exists, is_folder
+    from lexirecall.paths import exists, is_folder
 
     if exists(folder) and not is_folder(folder):
         raise UsageError(f"{folder!r} exists and is not a folder", remedy="name a folder with -o DIR")

@@ -30,14 +30,15 @@ from lexirecall.formats.columns import CALLED, ROLES_OF, Given, check_given, fin
 from lexirecall.formats.enginefiles import SPARK as FILES
 from lexirecall.formats.folders import empty_file, is_part
 from lexirecall.formats.kinds import table_files
-from lexirecall.formats.naming import check_names, matching
+from lexirecall.formats.naming import check_names
 from lexirecall.formats.plan import Plan
-from lexirecall.formats.source import Source, exists
+from lexirecall.formats.source import Source
 from lexirecall.formats.tablefiles import TableFiles
 from lexirecall.formats.values import BLANKS
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions, Sources
 from lexirecall.names import Names
+from lexirecall.paths import exists, matching
 from lexirecall.segments import Segments
 from lexirecall.statistics.over import overs_of
 from lexirecall.text import to_text

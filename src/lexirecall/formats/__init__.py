@@ -14,14 +14,16 @@ from typing import Any, cast
 
 import numpy as np
 
-from lexirecall.errors import DataError, UsageError, listed
+from lexirecall.errors import DataError, FormatError, UsageError, listed
 from lexirecall.fields import taken, takes
 from lexirecall.formats.columns import Given, check_given
+from lexirecall.formats.folders import PARQUET
 from lexirecall.formats.forms import read_form
 from lexirecall.formats.frames import Frame, is_frame, library_of, names_in
 from lexirecall.formats.kinds import Input, kind_of, read_input
 from lexirecall.formats.memory import checked_size
 from lexirecall.formats.naming import NamedRun, Run, Runs, check_names, count_runs, name_runs, single
+from lexirecall.formats.positionsrun import agreed_sizes, read_positions
 from lexirecall.formats.source import Source
 from lexirecall.groups import Groups
 from lexirecall.judgments import IntArray, Judgments
@@ -53,6 +55,7 @@ __all__ = [
     "load_groups",
     "load_judgments",
     "load_pairs",
+    "load_positions",
     "load_subtopics",
     "load_unit_map",
     "load_units",
@@ -102,6 +105,7 @@ def project(qrels: Qrels, runs: Runs, *, needs_judged: bool = False, **options: 
     named = name_runs(runs, columns, sources.stdin_name)
     systems = read(judgments, named, unit_map if conventions.count == "units" else None)
     check_common(judgments, systems)
+    sizes = agreed_sizes(sizes, systems, judgments.requests)
     positions = Positions.stack(judgments, systems, conventions, sizes, owners, units)
     return replace(positions, frame_library=_origin_of(qrels, named))
 
@@ -115,6 +119,23 @@ def load_judgments(qrels: Qrels, columns: Given = None) -> Judgments:
     """
     with _read(Input(qrels, "qrels", columns)) as (judgments, _):
         return cast("Judgments", judgments)
+
+
+def load_positions(path: str | os.PathLike[str]) -> Positions:
+    """Read the positions file that `Positions.save` or `lexirecall project` wrote.
+
+    Every verb takes the positions in the place of judgments and runs. The file itself stands wherever a run may stand.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     project({"q": {"a": 1}}, {"q": ["x", "a"]}).save(f"{folder}/model.parquet")
+    ...     load_positions(f"{folder}/model.parquet")
+    <Positions: 1 run × 1 query, 1 document of a positive grade found>
+    """
+    with _source(path, "positions", None) as source:
+        if not source.head.startswith(PARQUET):
+            raise FormatError(source.name, None, "is not a positions file", remedy="lexirecall project writes one")
+        return read_positions(source)
 
 
 def load_units(

@@ -15,9 +15,11 @@ from lexirecall.errors import FormatError, listed
 from lexirecall.formats.columns import Given
 from lexirecall.formats.folders import PARQUET
 from lexirecall.formats.kinds import table_files
-from lexirecall.formats.source import Source, exists, is_file, is_folder
+from lexirecall.formats.positionsrun import is_positions_file
+from lexirecall.formats.source import Source
 from lexirecall.formats.tablefiles import TableFiles, check_alike, check_whole, parquet_types
 from lexirecall.formats.values import check_kind, kind_of
+from lexirecall.paths import exists, is_file, is_folder
 
 _STREAMING = "leave out the engine: it reads only tables, and text needs little memory without it"
 
@@ -40,6 +42,10 @@ class FileEngine:
         if name == "-" or (exists(name) and not (is_file(name) or is_folder(name))):
             problem = f"is not a file, and {self.name} reads a table more than once"
             raise FormatError(name, None, problem, remedy="write it to a file, or leave out the engine")
+        with Source(name) as source:
+            if not is_folder(name) and is_positions_file(source):
+                problem = f"is a positions file, which {self.name} does not read"
+                raise FormatError(name, None, problem, remedy="leave out the engine: nothing is left to be read")
         files = table_files(name, kind, given)
         if files is None:
             problem = "is neither Parquet nor CSV with a first line that names columns of queries and documents"

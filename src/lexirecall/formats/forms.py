@@ -16,6 +16,7 @@ from lexirecall.formats.lists import LEAVE_ONE, DuplicateItem, project_rankings
 from lexirecall.formats.memory import rankings_from_mapping
 from lexirecall.formats.mismatch import finds_judged, mismatch_of
 from lexirecall.formats.native import project_native
+from lexirecall.formats.positionsrun import PositionsRun
 from lexirecall.formats.rows import project_table
 from lexirecall.formats.source import Source
 from lexirecall.formats.trec import project_text, run_lines
@@ -43,7 +44,7 @@ def read_form(
 ) -> list[SystemPositions]:
     """Read a run; a system for which nothing was found is looked at again, for any judged item at any depth."""
     systems = form.systems(judgments, conventions, units, needs_judged=needs_judged)
-    if all(map(finds_judged, systems)):
+    if isinstance(form, PositionsRun) or all(map(finds_judged, systems)):  # a file knows what was found out about a run
         return systems
     uncut = replace(conventions, depth=None, judged_only=False, imputation="pessimistic")
     whole = form.systems(judgments, uncut, units, needs_judged=True)

@@ -10,7 +10,7 @@ knows an input counts. Files are known by their content; a file that is none of 
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lexirecall.errors import FormatError
@@ -30,7 +30,8 @@ from lexirecall.formats.memory import (
     sizes_from_mapping,
 )
 from lexirecall.formats.native import read_qrels_native
-from lexirecall.formats.source import Source, is_folder
+from lexirecall.formats.positionsrun import PositionsRun, is_positions_file, read_positions
+from lexirecall.formats.source import Source
 from lexirecall.formats.tablefiles import TableFiles, common_header, open_tables
 from lexirecall.formats.trec import read_providers, read_qrels, read_sizes
 from lexirecall.formats.unitrows import (
@@ -42,6 +43,7 @@ from lexirecall.formats.unitrows import (
     units_from_table,
 )
 from lexirecall.judgments import Judgments
+from lexirecall.paths import is_folder
 from lexirecall.reader import reader_in_use
 
 
@@ -141,6 +143,14 @@ CATALOGUED = Kind(
     lambda given: judgments_from_catalogue(given.value),
     {"qrels": lambda it, _: it},
 )
+POSITIONS_FILE = Kind(
+    _in_file(lambda source, _: not is_folder(source.path) and is_positions_file(source)),
+    lambda given: read_positions(given.value),
+    {
+        "qrels": lambda positions, given: replace(positions.judgments, name=given.name),
+        "run": lambda positions, given: PositionsRun(positions, given.system, given.is_given, given.name),
+    },
+)
 FOLDER = _table(lambda source, _: is_folder(source.path), _folder_files)
 PARQUET_FILE = _table(
     lambda source, _: source.head.startswith(PARQUET),
@@ -153,7 +163,7 @@ CSV = _table(
 JSON = Kind(_in_file(lambda source, _: is_json(source)), lambda given: load_json(given.value, given.role), _MAPPING)
 TEXT = Kind(_in_file(lambda *_: True), lambda given: given.value, _TEXT)
 
-KINDS = (JUDGED, MAPPING, FRAME, CATALOGUED, FOLDER, PARQUET_FILE, CSV, JSON, TEXT)
+KINDS = (JUDGED, MAPPING, FRAME, CATALOGUED, POSITIONS_FILE, FOLDER, PARQUET_FILE, CSV, JSON, TEXT)
 
 
 def _kinds(given: Input) -> Iterator[Kind]:
@@ -199,6 +209,6 @@ def may_hold_table(run: object, columns: Given = None) -> bool:
         if path == "-" or not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116
             return True
         with Source(path) as source:
-            return kind_of(Input(source, "run", columns)) in (PARQUET_FILE, CSV)
+            return kind_of(Input(source, "run", columns)) in (POSITIONS_FILE, PARQUET_FILE, CSV)
     except (OSError, FormatError):
         return False  # whoever reads it will say what is wrong

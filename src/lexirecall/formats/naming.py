@@ -5,18 +5,18 @@ Belongs here: one run or several, patterns of files, and names. Not here: what a
 A table, in memory or in a file, may hold several systems and name them itself; that is known once it is read.
 """
 
-import glob
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
-from lexirecall.errors import FormatError, UsageError, shown
+from lexirecall.errors import UsageError, shown
 from lexirecall.formats.columns import Given
 from lexirecall.formats.frames import Frame
 from lexirecall.formats.kinds import Input, kind_of, may_hold_table
-from lexirecall.formats.source import Source, exists, is_file
+from lexirecall.formats.source import Source
+from lexirecall.paths import matching
 
 Run = str | os.PathLike[str] | Mapping[Any, Any] | Frame
 Runs = Run | Sequence[Run] | Mapping[str, Run]
@@ -95,17 +95,6 @@ def count_runs(runs: Runs, most: int | None = None, columns: Given = None) -> in
     named = name_runs(runs, columns)
     is_enough = 2 <= len(named) <= (most or len(named))
     return len(named) if is_enough or not any(may_hold_table(run.run, columns) for run in named) else None
-
-
-def matching(pattern: str | os.PathLike[str]) -> list[str]:
-    """Return the files, or else the folders, that a pattern such as `runs/*.run` stands for; a path is itself."""
-    path = os.fspath(pattern)
-    if not glob.has_magic(path) or exists(path):
-        return [path]
-    found = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - Path.glob takes no pattern that begins with /
-    if not found:
-        raise FormatError(path, None, "no file matches this pattern", remedy="check the path")
-    return [each for each in found if is_file(each)] or found
 
 
 def single(path: str | os.PathLike[str], what: str) -> str:

@@ -34,21 +34,6 @@ _REFUSED = {
 }
 
 
-def is_file(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a path is that of a file; a path that is too long is not, and opening it says why."""
-    return os.path.isfile(path)  # noqa: PTH113 - Path.is_file raises what it does not know
-
-
-def is_folder(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a path is that of a folder."""
-    return os.path.isdir(path)  # noqa: PTH112
-
-
-def exists(path: str | os.PathLike[str]) -> bool:
-    """Tell whether there is anything at a path."""
-    return os.path.exists(path)  # noqa: PTH110
-
-
 class Source:
     """A file, or standard input for `-`; it can be opened more than once.
 
@@ -139,7 +124,7 @@ class Source:
 
     def _begin(self, stack: contextlib.ExitStack) -> IO[bytes]:
         self._num_read = 0
-        packed = io.BufferedReader(_Counted(stack.enter_context(self._raw()), self._count), _BLOCK)
+        packed = io.BufferedReader(_CountedStream(stack.enter_context(self._raw()), self._count), _BLOCK)
         self._packing = packing_of(packed.peek(10))
         unpacked = stack.enter_context(_unpacked(packed, self._packing))
         return stack.enter_context(_checked(unpacked, self.name))
@@ -216,7 +201,7 @@ def _remedy(error: Exception) -> str:
     return "" if getattr(error, "errno", None) else "copy it again"
 
 
-class _Counted(io.RawIOBase):
+class _CountedStream(io.RawIOBase):
     """Tells how many bytes have been read."""
 
     def __init__(self, raw: BinaryIO, advance: Callable[[int], None]) -> None:

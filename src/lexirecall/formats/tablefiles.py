@@ -29,8 +29,9 @@ from lexirecall.formats.cells import (
 from lexirecall.formats.columns import Columns, Given, find_columns, has_usual_columns
 from lexirecall.formats.folders import PARQUET, check_end
 from lexirecall.formats.frames import Frame, RoleTable, open_frame, used_columns
-from lexirecall.formats.source import Source, is_file
+from lexirecall.formats.source import Source
 from lexirecall.formats.values import BLANKS
+from lexirecall.paths import is_file
 
 _ALIKE = "write the files of a folder with the same columns and types"
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # what writers of partitions put in place of a missing value
@@ -148,7 +149,7 @@ def parquet_types(path: str) -> dict[str, str]:
 
 def _open_parquet(source: Source, kind: str, given: Given) -> RoleTable:
     pl = _polars(source.name)
-    content = _content(source)
+    content = content_of(source)
     with _said_of(source.name):
         check_whole(content, source.name)
         if isinstance(content, str):
@@ -198,7 +199,7 @@ def _cells(source: Source, header: Header, used: list[str]) -> tuple[Any, Any]:
     places = sorted({*(header.names.index(name) for name in used), len(header.names) - 1})
     try:
         with _said_of(source.name):
-            content = _content(source)
+            content = content_of(source)
             if isinstance(content, str) and any(sign in content for sign in "*?["):  # polars 1.0 takes it for a pattern
                 content = io.BytesIO(Path(content).read_bytes())
             cells = pl.read_csv(
@@ -219,7 +220,7 @@ def _cells(source: Source, header: Header, used: list[str]) -> tuple[Any, Any]:
     return chosen.filter(is_kept), is_kept.arg_true()
 
 
-def _content(source: Source) -> Any:
+def content_of(source: Source) -> Any:
     """Return the path of a plain file, which need not be held in memory, or what is unpacked or piped in."""
     if not source.is_packed and source.path != "-" and is_file(source.path):
         return source.path

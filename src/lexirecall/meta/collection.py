@@ -25,8 +25,9 @@ from lexirecall.errors import FormatError, UsageError
 from lexirecall.fields import among, hint_at, offered, taken
 from lexirecall.formats import Qrels, Runs, check_reader, project
 from lexirecall.formats.kinds import may_hold_table
-from lexirecall.formats.source import Source, exists, is_file, is_folder
+from lexirecall.formats.source import Source
 from lexirecall.manifest import READING, Conventions, Policies, Sources
+from lexirecall.paths import exists, is_file, is_folder
 from lexirecall.positions import Positions
 
 _TYPES: dict[str, tuple[type, ...]] = {

@@ -16,7 +16,6 @@ from lexirecall.aggregation import Aggregation
 from lexirecall.errors import LexirecallError, UsageError, counted, warn
 from lexirecall.fields import among, taken, takes
 from lexirecall.formats import Qrels, Runs
-from lexirecall.formats.source import exists, is_folder
 from lexirecall.groups import Groups
 from lexirecall.manifest import READING, Conventions, Note, Policies
 from lexirecall.names import Names
@@ -25,6 +24,7 @@ from lexirecall.page.findings import Findings
 from lexirecall.page.html import fill
 from lexirecall.page.limits import Limits
 from lexirecall.page.payload import build_payload
+from lexirecall.paths import exists, is_folder
 from lexirecall.plots import drawing_files, has_converter
 from lexirecall.positions import Positions
 from lexirecall.svg import Drawing

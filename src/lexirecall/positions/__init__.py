@@ -1,7 +1,7 @@
 """Positions: where the relevant items of every request are in every system's ranking.
 
-Belongs here: the one data type that lies between files and measures, its imputation and its cuts.
-Not here: reading (formats), formulas (measures).
+Belongs here: the one data type that lies between files and measures, its imputation and its cuts, and the file that
+keeps it. Not here: reading runs (formats), formulas (measures).
 
 A ranking is the sorted positions of its relevant items, counted from 1. A relevant item that was not retrieved is at
 the very bottom: with m relevant items in a corpus of n, the i-th one, if missing, is at n - m + i; if n is unknown
@@ -11,6 +11,7 @@ it is at infinity. Nothing downstream ever sees a list of documents again.
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -19,6 +20,7 @@ import numpy.typing as npt
 from lexirecall.errors import UsageError, counted
 from lexirecall.judgments import SMALLEST_GRADE, BoolArray, FloatArray, IntArray, Judgments
 from lexirecall.manifest import Conventions, Policies, check_level
+from lexirecall.output import FilePath, write_files
 from lexirecall.providers import Providers
 from lexirecall.segments import Segments, sums_of
 from lexirecall.shortage import Shortage
@@ -189,6 +191,20 @@ class Positions:
             int(needed.max()),
             tuple(self.requests[q] for q in dict.fromkeys(wrong[:, 1].tolist())),
         )
+
+    def save(self, path: FilePath) -> None:
+        """Write a positions file, which `load_positions` reads and which stands wherever a run may stand.
+
+        >>> import lexirecall, tempfile
+        >>> positions = lexirecall.project({"q": {"a": 1, "b": 1}}, {"q": ["b", "x", "a"]})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     positions.save(f"{folder}/model.parquet")
+        ...     lexirecall.load_positions(f"{folder}/model.parquet").found.positions.tolist()
+        [1, 3]
+        """
+        from lexirecall.positions.file import to_parquet
+
+        write_files({Path(path): to_parquet(self)})
 
     def at_level(self, level: float) -> "Projection":
         """Return the relevance projection: what remains when grades of at least `level` count as relevant."""

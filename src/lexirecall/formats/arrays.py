@@ -1,0 +1,62 @@
+"""Arrays: numpy's, and those of other libraries where they are.
+
+Belongs here: telling which library an array is of, and the way to the host. Not here: what arrays hold.
+
+What lies in the memory of the host becomes an array of numpy without a copy. What lies on a device stays there, and is
+reached through array-api-compat, whatever library it is of.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from lexirecall.errors import UsageError
+
+_CPU = 1  # as DLPack numbers kinds of devices
+
+
+def array_of(given: Any, name: str) -> tuple[Any, Any]:
+    """Return an array and the namespace of its library: of numpy if its memory can be used as it is.
+
+    >>> array_of([[1.0, 2.0]], "scores")[1] is np
+    True
+    """
+    array = given.detach() if hasattr(given, "detach") else given  # torch: what is counted has no gradient
+    if not hasattr(array, "__dlpack_device__"):
+        return np.asarray(array), np
+    if isinstance(array, np.ndarray):
+        return array, np
+    if array.__dlpack_device__()[0] == _CPU:
+        try:
+            return np.from_dlpack(array), np
+        except (BufferError, RuntimeError, TypeError):  # a type that numpy does not have, such as bfloat16
+            pass
+    return array, _namespace(array, name)
+
+
+def _namespace(array: Any, name: str) -> Any:
+    try:
+        import array_api_compat
+    except ImportError:
+        raise UsageError(
+            f"{name}: an array of {type(array).__module__.partition('.')[0]} on its device needs array-api-compat",
+            remedy="pip install 'lexirecall[arrays]', or give an array of numpy",
+        ) from None
+    return array_api_compat.array_namespace(array)
+
+
+def on_host(array: Any) -> Any:
+    """Return an array in numpy, copied from its device if it is on one."""
+    if hasattr(array, "detach"):  # torch
+        host = array.detach().cpu()
+        return (host.float() if str(host.dtype) == "torch.bfloat16" else host).numpy()  # which numpy does not have
+    return array.get() if hasattr(array, "__cuda_array_interface__") else np.asarray(array)
+
+
+def like(values: Any, array: Any, namespace: Any) -> Any:
+    """Return an array of numpy as one of the same library as another array, on its device."""
+    if namespace is np:
+        return values
+    import array_api_compat
+
+    return namespace.asarray(values, device=array_api_compat.device(array))

@@ -1,0 +1,295 @@
+"""Backends: who multiplies vectors, and compares scores with thresholds.
+
+Belongs here: products of queries with a block of a corpus, in numpy and in torch, and counting in them. Not here: which
+blocks and thresholds (counting).
+
+The score of a pair comes from the product of its block. All products of a job have the same shape: short blocks are
+filled up with zeros. A sum of products is computed in an order that depends on shape and place, not on other vectors,
+so that a vector at the same place of another block has the same score, to the bit.
+
+Similarities: `dot` is q·c. `cosine` is the dot product of the vectors divided by their lengths; a zero vector has 0.
+`l2` is q·c - |c|²/2. That has the order of -|q - c|², because |q|² is the same for all items, and one rounding less.
+Scores are float32, or float64 if the vectors of queries are. Half precision is converted first, which loses nothing,
+whereas scores of half precision would tie by the thousand; int8 is multiplied by its scale.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from lexirecall.errors import UsageError
+from lexirecall.formats.embeddings.shards import is_tensor
+from lexirecall.judgments import FloatArray, IntArray, offsets_of
+
+TILE = 1024  # queries that are multiplied at a time
+FEW = 12  # thresholds of a query that are compared one by one; more are found in sorted scores
+
+
+class NotANumber(Exception):  # noqa: N818 - it becomes an error once ids are known
+    """A score is NaN; arguments are the row of the query and the column in the block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Scores in a block that are known already, and hold instead of its own."""
+
+    rows: IntArray
+    columns: IntArray
+    scores: FloatArray
+
+
+class Backend(Protocol):
+    """Scores of all queries, row by row, against one block at a time; rows that are asked for ascend."""
+
+    def load(self, vectors: Any, scales: Any) -> Any:
+        """Take the vectors of a block to where products are computed."""
+
+    def own(self, block: Any, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Return the scores of pairs of a row and a column."""
+
+    def count(self, block: Any, size: int, known: Known, rows: IntArray, thresholds: FloatArray) -> tuple[Any, Any]:
+        """Count, for each threshold of a row, how many of the first `size` columns are above it, and how many equal."""
+
+    def equal(self, block: Any, size: int, known: Known, rows: IntArray, thresholds: FloatArray) -> Iterator[IntArray]:
+        """Give, for each threshold of a row, the columns that are equal to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A block as the products take it."""
+
+    vectors: Any
+    penalties: Any
+    """|c|²/2 of each, for l2; otherwise None."""
+
+
+class NumpyBackend:
+    """Products by BLAS.
+
+    >>> backend = NumpyBackend(np.array([[1.0, 2.0]], np.float32), None, "dot", block=2)
+    >>> backend.own(backend.load(np.array([[3.0, 4.0]], np.float32), None), np.array([0]), np.array([0])).tolist()
+    [11.0]
+    """
+
+    def __init__(self, queries: Any, scales: Any, similarity: str, block: int) -> None:
+        self.similarity = similarity
+        self.block = block
+        self.tile = min(TILE, len(queries))
+        self.dtype = self.wide(queries)
+        self.queries = self.prepared(queries, scales, -(-len(queries) // self.tile) * self.tile)
+
+    # what numpy and torch write differently
+
+    def wide(self, vectors: Any) -> Any:
+        """Return the type of products."""
+        _check_kind(vectors.dtype)
+        return np.float64 if vectors.dtype == np.float64 else np.float32
+
+    def lift(self, array: npt.NDArray[Any]) -> Any:
+        """Take an array of numpy to where products are computed."""
+        return array
+
+    def lower(self, array: Any) -> Any:
+        """Take an array back to numpy."""
+        return array
+
+    def zeros(self, rows: int, width: int) -> Any:
+        """Return vectors of zeros."""
+        return np.zeros((rows, width), self.dtype)
+
+    def converted(self, vectors: Any) -> Any:
+        """Return vectors in the type of products."""
+        _check_kind(vectors.dtype)
+        plain = vectors.detach().cpu().double().numpy() if is_tensor(vectors) else np.asarray(vectors)
+        return plain.astype(self.dtype, copy=False)
+
+    def compared(self, scores: Any, rows: IntArray, thresholds: FloatArray) -> tuple[IntArray, IntArray]:
+        """Count scores above each threshold, and equal to it."""
+        limits = thresholds.astype(self.dtype)
+        ordinals = _ordinals(rows)
+        above, tied = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+        if len(rows) and ordinals.max() >= FEW:
+            for row, at in _slices_by(rows):
+                ascending = np.sort(scores[row])
+                above[at] = len(ascending) - (right := np.searchsorted(ascending, limits[at], side="right"))
+                tied[at] = right - np.searchsorted(ascending, limits[at], side="left")
+            return above, tied
+        for ordinal in range(ordinals.max(initial=-1) + 1):
+            those = np.flatnonzero(ordinals == ordinal)
+            some = scores if len(those) == len(scores) else scores[rows[those]]
+            above[those] = np.count_nonzero(some > limits[those, None], axis=1)
+            tied[those] = np.count_nonzero(some == limits[those, None], axis=1)
+        return above, tied
+
+    # what both do
+
+    def prepared(self, vectors: Any, scales: Any, size: int) -> Any:
+        """Return vectors as they are multiplied, filled up with zeros to a number of rows."""
+        wide = self.converted(vectors)
+        if scales is not None:
+            wide = wide * self.converted(self.lift(np.atleast_1d(np.asarray(scales, np.float64))))[:, None]
+        if self.similarity == "cosine":
+            lengths = (wide * wide).sum(1) ** 0.5
+            wide = wide / (lengths + (lengths == 0))[:, None]
+        if len(wide) == size:
+            return wide
+        filled = self.zeros(size, wide.shape[1])
+        filled[: len(wide)] = wide
+        return filled
+
+    def load(self, vectors: Any, scales: Any) -> Loaded:
+        """Take the vectors of a block to where products are computed."""
+        wide = self.prepared(vectors, scales, self.block)
+        return Loaded(wide, (wide * wide).sum(1) / 2 if self.similarity == "l2" else None)
+
+    def products(self, block: Loaded, first: int) -> Any:
+        """Return the scores of the tile of queries that begins with a row, against the whole block."""
+        with np.errstate(all="ignore"):  # what is not a number is reported with the ids of query and document
+            scores = self.queries[first : first + self.tile] @ block.vectors.T
+            return scores if block.penalties is None else scores - block.penalties
+
+    def own(self, block: Loaded, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Return the scores of pairs of a row and a column."""
+        scores = np.empty(len(rows))
+        for first, at in self._tiles(rows):
+            found = self.products(block, first)[self.lift(rows[at] - first), self.lift(columns[at])]
+            scores[at] = self.lower(found)
+        return scores
+
+    def count(
+        self, block: Loaded, size: int, known: Known, rows: IntArray, thresholds: FloatArray
+    ) -> tuple[IntArray, IntArray]:
+        """Count, for each threshold of a row, how many of the first `size` columns are above it, and how many equal."""
+        above, tied = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+        for first, at in self._tiles(rows):
+            scores = self._scores(block, size, known, first)
+            above[at], tied[at] = self.compared(scores, rows[at] - first, thresholds[at])
+        return above, tied
+
+    def equal(
+        self, block: Loaded, size: int, known: Known, rows: IntArray, thresholds: FloatArray
+    ) -> Iterator[IntArray]:
+        """Give, for each threshold of a row, the columns that are equal to it."""
+        for first, at in self._tiles(rows):
+            scores = self._scores(block, size, known, first)
+            for row, threshold in zip((rows[at] - first).tolist(), thresholds[at].tolist(), strict=True):
+                yield np.flatnonzero(self.lower(scores[row] == threshold))
+
+    def _tiles(self, rows: IntArray) -> Iterator[tuple[int, slice]]:
+        """Give the first row of each tile in which there are rows, and where these are; rows ascend."""
+        for number, at in _slices_by(rows // self.tile):
+            yield number * self.tile, at
+
+    def _scores(self, block: Loaded, size: int, known: Known, first: int) -> Any:
+        scores = self.products(block, first)[: len(self.queries) - first, :size]
+        here = (known.rows >= first) & (known.rows < first + self.tile)
+        if here.any():
+            at = self.lift(known.rows[here] - first), self.lift(known.columns[here])
+            scores[at] = self.converted(self.lift(known.scores[here]))
+        if bool(np.isnan(self.lower(scores.max()))):
+            row, column = np.argwhere(np.isnan(self.lower(scores)))[0].tolist()
+            raise NotANumber(first + row, column)
+        return scores
+
+
+class TorchBackend(NumpyBackend):
+    """Products by torch, on any of its devices."""
+
+    def __init__(self, queries: Any, scales: Any, similarity: str, block: int, device: Any) -> None:
+        self.device = device
+        super().__init__(queries, scales, similarity, block)
+
+    def wide(self, vectors: Any) -> Any:
+        """Return the type of products."""
+        import torch
+
+        _check_kind(vectors.dtype)
+        return torch.float64 if str(vectors.dtype).endswith("float64") else torch.float32
+
+    def lift(self, array: npt.NDArray[Any]) -> Any:
+        """Take an array of numpy to where products are computed."""
+        import torch
+
+        return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
+
+    def lower(self, array: Any) -> Any:
+        """Take an array back to numpy."""
+        return array.cpu().numpy()
+
+    def zeros(self, rows: int, width: int) -> Any:
+        """Return vectors of zeros."""
+        import torch
+
+        return torch.zeros((rows, width), dtype=self.dtype, device=self.device)
+
+    def converted(self, vectors: Any) -> Any:
+        """Return vectors in the type of products."""
+        import torch
+
+        _check_kind(vectors.dtype)
+        tensor = vectors.detach() if is_tensor(vectors) else torch.from_numpy(np.array(vectors))
+        return tensor.to(self.device).to(self.dtype)
+
+    def compared(self, scores: Any, rows: IntArray, thresholds: FloatArray) -> tuple[IntArray, IntArray]:
+        """Count scores above each threshold, and equal to it."""
+        import torch
+
+        ordinals = _ordinals(rows)
+        places = self.lift(rows), self.lift(ordinals)
+        limits = torch.full((len(scores), int(ordinals.max(initial=0)) + 1), torch.inf, dtype=self.dtype)
+        limits = limits.to(self.device)
+        limits[places] = self.lift(thresholds).to(self.dtype)
+        if limits.shape[1] > FEW:
+            ascending = scores.sort(dim=1).values
+            right = torch.searchsorted(ascending, limits, right=True)
+            above, tied = scores.shape[1] - right, right - torch.searchsorted(ascending, limits)
+        else:
+            above = torch.stack([(scores > each[:, None]).sum(1) for each in limits.T], dim=1)
+            tied = torch.stack([(scores == each[:, None]).sum(1) for each in limits.T], dim=1)
+        return self.lower(above[places]), self.lower(tied[places])
+
+
+def backend_of(queries: Any, scales: Any, similarity: str, block: int, device: Any) -> Backend:
+    """Return who computes products: numpy, or torch if vectors are its tensors, or if a device asks for it."""
+    if not is_tensor(queries) and device in (None, "cpu"):
+        return NumpyBackend(queries, scales, similarity, block)
+    return TorchBackend(queries, scales, similarity, block, torch_device(queries.device if device is None else device))
+
+
+def torch_device(device: Any) -> Any:
+    """Return a device of torch; raise if it is not there."""
+    try:
+        import torch
+    except ModuleNotFoundError:
+        problem = f"device is {str(device)!r}, but torch is not installed"
+        raise UsageError(problem, remedy="pip install 'lexirecall[torch]'") from None
+    try:
+        return torch.empty(0, device=device).device
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        reason = (str(error).splitlines() or ["unknown"])[0]
+        raise UsageError(
+            f"device is {str(device)!r}, but torch cannot use it: {reason}", remedy="leave it out, or give 'cpu'"
+        ) from None
+
+
+def _check_kind(dtype: Any) -> None:
+    name = str(dtype).removeprefix("torch.")
+    if name not in ("float16", "bfloat16", "float32", "float64", "int8"):
+        problem = f"vectors are {name}, but must be float32, float16, bfloat16, float64 or int8"
+        raise UsageError(problem, remedy="convert them")
+
+
+def _ordinals(rows: IntArray) -> IntArray:
+    """Return which one of its row each entry is, from 0; rows ascend."""
+    return np.arange(len(rows)) - np.searchsorted(rows, rows)
+
+
+def _slices_by(numbers: IntArray) -> Iterator[tuple[int, slice]]:
+    """Give each number of an ascending array, and where it is."""
+    different, counts = np.unique(numbers, return_counts=True)
+    borders = offsets_of(counts)
+    for number, start, stop in zip(different.tolist(), borders[:-1].tolist(), borders[1:].tolist(), strict=True):
+        yield number, slice(start, stop)

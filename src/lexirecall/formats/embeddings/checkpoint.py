@@ -1,0 +1,110 @@
+"""Checkpoints: what was counted so far, in a file, so that a job that was stopped can go on.
+
+Belongs here: writing and reading that file, and telling whether it is of the same job. Not here: counting.
+
+The file holds what the first pass found, the counts over the shards that are done, and a digest of each of these: of
+its ids, its shape, and its first and last vector.
+"""
+
+import io
+import secrets
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from lexirecall.errors import DataError, LexirecallError
+from lexirecall.formats.embeddings.copies import digests_of
+from lexirecall.formats.embeddings.counting import CountState, Located
+from lexirecall.formats.embeddings.shards import Shard
+
+_FRESH = "name another file, or delete this one to start again"
+
+
+@dataclass(slots=True)
+class Checkpoint:
+    """The file of one job; without a path nothing is kept.
+
+    >>> Checkpoint(None, b"job").load() is None
+    True
+    """
+
+    path: Path | None
+    job: bytes
+    """A digest of everything but the corpus."""
+    done: list[bytes] = field(default_factory=list)
+    """Digests of the shards that are counted."""
+
+    def load(self) -> tuple[Located, CountState, int] | None:
+        """Return what the first pass found, the counts so far, and the size of the corpus; None at the start."""
+        if self.path is None or not self.path.exists():
+            return None
+        try:
+            with np.load(io.BytesIO(self.path.read_bytes()), allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
+            if bytes(arrays["job"]) != self.job:
+                raise DataError(f"{self.path}: this checkpoint is of another job", remedy=_FRESH)
+            self.done = [bytes(digest) for digest in arrays["done"]]
+            located = Located(*(arrays[name] for name in ("indices", "thresholds", "samples", "digests")))
+            counts = CountState(int(arrays["num_items"]), *(arrays[name] for name in ("above", "tied", "before")))
+            return located, counts, int(arrays["size"])
+        except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+            raise DataError(f"{self.path}: this is not a checkpoint", remedy=_FRESH) from None
+
+    def is_done(self, number: int, shard: Shard) -> bool:
+        """Tell whether a shard was counted; raise if another one was in its place."""
+        if number >= len(self.done):
+            return False
+        if self.done[number] != digest_of(shard):
+            problem = f"{self.path}: block {number} of the corpus is not the one that was counted"
+            raise DataError(problem, remedy=_FRESH)
+        return True
+
+    def save(self, located: Located, counts: CountState, size: int, shard: Shard | None = None) -> None:
+        """Keep the counts, after this shard; the file is written beside and renamed."""
+        if self.path is None:
+            return
+        if shard is not None:
+            self.done.append(digest_of(shard))
+        content = io.BytesIO()
+        np.savez(
+            content, job=_plain(self.job), done=_plain(b"".join(self.done)).reshape(-1, 16), size=size,
+            indices=located.indices, thresholds=located.thresholds, samples=located.samples, digests=located.digests,
+            num_items=counts.num_items, above=counts.above, tied=counts.tied, before=counts.before,
+        )  # fmt: skip
+        beside = self.path.with_name(f".lexirecall-{secrets.token_hex(8)}")
+        try:
+            beside.write_bytes(content.getvalue())
+            beside.replace(self.path)
+        except OSError as error:
+            beside.unlink(missing_ok=True)
+            reason = (error.strerror or str(error)).lower()
+            problem = f"{self.path}: cannot be written: {reason}"
+            raise LexirecallError(problem, remedy="name a file in a folder that you can write to") from None
+
+
+def digest_of(shard: Shard) -> bytes:
+    """Return 16 bytes that tell shards apart."""
+    ends = digests_of(shard, [0, len(shard.ids) - 1])
+    sizes = np.fromiter(map(len, shard.ids), np.int64, len(shard.ids)).tobytes()
+    return digest(sizes, b"".join(shard.ids), tuple(shard.vectors.shape), shard.vectors.dtype, ends.tobytes())
+
+
+def digest(*parts: Any) -> bytes:
+    """Return 16 bytes of what parts say.
+
+    >>> digest("a", 1) == digest("a", 1), digest("a", 1) == digest("a", 2)
+    (True, False)
+    """
+    known = blake2b(digest_size=16)
+    for part in parts:
+        text = part if isinstance(part, bytes) else str(part).encode(errors="surrogateescape")
+        known.update(len(text).to_bytes(8, "little") + text)
+    return known.digest()
+
+
+def _plain(data: bytes) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    return np.frombuffer(data, np.uint8)

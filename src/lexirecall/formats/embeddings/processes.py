@@ -1,0 +1,97 @@
+"""Processes: one corpus over several processes, each with a part of it.
+
+Belongs here: adding up what the processes know, by torch.distributed. Not here: what is added (counting).
+
+Each process has its own shards, and all have the same queries and judgments. Everything is added up twice: after the
+first pass where the judged items are and their scores, after the second the counts. A process that fails says so in
+the sum, so that no other waits for it.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from lexirecall.errors import DataError, LexirecallError, UsageError, listed, shown
+from lexirecall.formats.embeddings.counting import CountState, Located, Sought
+from lexirecall.judgments import IntArray, offsets_of
+from lexirecall.text import to_text
+
+
+@dataclass(frozen=True, slots=True)
+class Processes:
+    """The processes that have parts of a corpus: this one alone, or those of torch.distributed."""
+
+    rank: int = 0
+    number: int = 1
+    device: Any = None
+
+    @classmethod
+    def joined(cls, device: Any) -> "Processes":
+        """Return the processes of torch.distributed, which must be there."""
+        try:
+            import torch.distributed as dist
+        except ModuleNotFoundError:
+            problem = "distributed is True, but torch is not installed"
+            raise UsageError(problem, remedy="pip install 'lexirecall[torch]'") from None
+        if not (dist.is_available() and dist.is_initialized()):
+            problem = "distributed is True, but the processes have not been joined"
+            raise UsageError(problem, remedy="call torch.distributed.init_process_group first")
+        where = (device or "cuda") if dist.get_backend() == "nccl" else "cpu"
+        return cls(dist.get_rank(), dist.get_world_size(), where)
+
+    def add(self, values: IntArray, error: LexirecallError | None) -> IntArray:
+        """Add up numbers over all processes; raise in each if one of them failed."""
+        if self.number == 1:
+            if error is not None:
+                raise error
+            return values
+        import torch
+        import torch.distributed as dist
+
+        tensor = torch.from_numpy(np.append(values, int(error is not None))).to(self.device)
+        dist.all_reduce(tensor)
+        total: IntArray = tensor.cpu().numpy()
+        if error is not None:
+            raise error
+        if total[-1]:
+            raise DataError("another process failed", remedy="its own message says why")
+        return total[:-1]
+
+
+def share_located(
+    processes: Processes, sought: Sought, located: Located, size: int, error: LexirecallError | None
+) -> tuple[Located, int]:
+    """Return where judged items are in the whole corpus, and how many items come before those of this process.
+
+    A pair is known to one process at most, so sums of the bits of its numbers are these bits.
+    """
+    pairs = len(sought.rows)
+    is_here = located.indices >= 0
+    own = np.zeros((pairs, 7), np.int64)
+    own[:, 0], own[:, 1], own[:, 2] = is_here, np.where(is_here, located.indices, 0), is_here * processes.rank
+    numbers = (located.thresholds, located.samples, located.digests)
+    bits = np.column_stack([each.view(np.int64) for each in numbers])
+    own[:, 3:] = np.where(is_here[:, None], bits, 0)
+    sizes = np.zeros(processes.number, np.int64)
+    sizes[processes.rank] = size
+    total = processes.add(np.concatenate([own.ravel(), sizes]), error)
+    whole, starts = total[: own.size].reshape(own.shape), offsets_of(total[own.size :])
+    if (twice := np.flatnonzero(whole[:, 0] > 1)).size:
+        ids = sorted({sought.judgments.items[item] for item in sought.items[twice].tolist()})
+        problem = f"the corpus has ids that occur in two processes: {listed(shown(to_text(each)) for each in ids)}"
+        raise DataError(problem, remedy="give each document to one process")
+    found = Located(
+        np.where(whole[:, 0] > 0, whole[:, 1] + starts[whole[:, 2]], -1),
+        np.ascontiguousarray(whole[:, 3]).view(np.float64),
+        np.ascontiguousarray(whole[:, 4]).view(np.uint64),
+        np.ascontiguousarray(whole[:, 5:7]).view(np.uint8),
+    )
+    return found.levelled(sought.rows), int(starts[processes.rank])
+
+
+def share_counts(processes: Processes, state: CountState, error: LexirecallError | None) -> CountState:
+    """Return the counts over the whole corpus."""
+    total = processes.add(np.concatenate([[state.num_items], state.above, state.tied, state.before]), error)
+    above, tied, before = total[1:].reshape(3, -1)
+    return replace(state, num_items=int(total[0]), above=above, tied=tied, before=before)

@@ -1,0 +1,165 @@
+"""Marks: some documents of each query, as people who have score matrices name them.
+
+Belongs here: masks, grades, sparse matrices and lists of indices, and what is wrong with them. Not here: what is done
+with the documents (scores).
+"""
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lexirecall.errors import DataError, UsageError, shown
+from lexirecall.formats.arrays import array_of, on_host
+from lexirecall.judgments import BoolArray, FloatArray, IntArray, offsets_of
+
+SHAPES = (
+    "give a mask or grades as an array of the shape of the scores, a scipy.sparse matrix, or a list with the indices "
+    "of each query's documents"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Axes:
+    """What the rows and columns of a matrix of scores are called."""
+
+    requests: Sequence[str]
+    item_ids: Sequence[bytes] | None
+    """None: by their indices."""
+    num_items: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many requests and items."""
+        return len(self.requests), self.num_items
+
+    def item(self, index: int) -> bytes:
+        """Return the id of an item."""
+        return str(index).encode() if self.item_ids is None else self.item_ids[index]
+
+    def place(self, request: int, item: int) -> str:
+        """Say which request and item, for a message."""
+        return f"query {self.requests[request]!r}, document {shown(self.item(item))}"
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """Items of each request; those of request q lie at offsets[q]:offsets[q + 1]."""
+
+    offsets: IntArray
+    items: IntArray
+    grades: FloatArray
+    """1 where only the items are given."""
+
+    @property
+    def owners(self) -> IntArray:
+        """The request of each item."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+    def part(self, start: int, stop: int) -> "Marks":
+        """Return the items of some requests."""
+        first, last = self.offsets[start], self.offsets[stop]
+        return Marks(self.offsets[start : stop + 1] - first, self.items[first:last], self.grades[first:last])
+
+    def ordered(self, order: IntArray) -> "Marks":
+        """Return the items of each request in another order, or fewer of them."""
+        sizes = np.bincount(self.owners[order], minlength=len(self.offsets) - 1)
+        return Marks(offsets_of(sizes), self.items[order], self.grades[order])
+
+    def mask(self, num_items: int) -> BoolArray:
+        """Return them as a mask, [Q, n]."""
+        mask = np.zeros((len(self.offsets) - 1, num_items), bool)
+        mask[self.owners, self.items] = True
+        return mask
+
+    def keys(self, num_items: int) -> IntArray:
+        """Return a number for each pair of request and item."""
+        return self.owners * num_items + self.items
+
+
+def marks_of(given: Any, axes: Axes, role: str) -> Marks:
+    """Take the documents of each query in any of their forms; `role` is what messages call them.
+
+    A mask marks what is true. Of grades, and of any other matrix, 0 marks nothing; in a sparse one, a 0 that is stored
+    is a grade.
+
+    >>> axes = Axes(["q", "r"], None, 3)
+    >>> marks = marks_of(np.array([[0, 2, 1], [0, 0, 3]]), axes, "relevant")
+    >>> marks.offsets.tolist(), marks.items.tolist(), marks.grades.tolist()
+    ([0, 2, 3], [1, 2, 2], [2.0, 1.0, 3.0])
+    >>> marks_of([[1, 2], []], axes, "relevant").items.tolist()
+    [1, 2]
+    """
+    if hasattr(given, "tocsr"):
+        marks = _of_sparse(given, axes, role)
+    elif len(getattr(given, "shape", ())) == 2:
+        marks = _of_matrix(given, axes, role)
+    else:
+        marks = _of_lists(given, axes, role)
+    if len(wrong := np.flatnonzero(~np.isfinite(marks.grades))):
+        place = axes.place(int(marks.owners[wrong[0]]), int(marks.items[wrong[0]]))
+        raise DataError(f"{role}: {place}: the grade is not finite", remedy="give a plain number")
+    return marks
+
+
+def _check_shape(shape: tuple[int, ...], axes: Axes, role: str) -> None:
+    if tuple(shape) != axes.shape:
+        problem = f"{role} has the shape {list(shape)}, but the scores have {list(axes.shape)}"
+        raise UsageError(problem, remedy=SHAPES)
+
+
+def _of_sparse(given: Any, axes: Axes, role: str) -> Marks:
+    _check_shape(given.shape, axes, role)
+    rows = given.tocsr()
+    if not rows.has_canonical_format:
+        rows = rows.copy()  # what is given stays as it is
+        rows.sum_duplicates()
+    offsets, items = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
+    return Marks(offsets, items, rows.data.astype(np.float64))
+
+
+def _of_matrix(given: Any, axes: Axes, role: str) -> Marks:
+    matrix, namespace = array_of(given, role)
+    _check_shape(matrix.shape, axes, role)
+    rows, items = namespace.nonzero(matrix != 0)
+    grades = on_host(matrix[rows, items]).astype(np.float64)
+    sizes = np.bincount(on_host(rows), minlength=axes.shape[0])
+    return Marks(offsets_of(sizes), on_host(items).astype(np.int64), grades)
+
+
+def _of_lists(given: Any, axes: Axes, role: str) -> Marks:
+    if isinstance(given, (str, bytes, dict, Set)) or not hasattr(given, "__len__"):
+        raise UsageError(f"{role} is of type {type(given).__name__}", remedy=SHAPES)
+    lists = [_indices(each, axes.requests[q], role) for q, each in zip(range(axes.shape[0]), given, strict=False)]
+    if len(given) != axes.shape[0]:
+        problem = f"{role} has {len(given):,} entries, but the scores have {axes.shape[0]:,} queries"
+        raise UsageError(problem, remedy=SHAPES)
+    items = np.concatenate([np.zeros(0, np.int64), *lists])
+    marks = Marks(offsets_of(np.fromiter(map(len, lists), np.int64, len(lists))), items, np.ones(len(items)))
+    if len(wrong := np.flatnonzero((items < 0) | (items >= axes.num_items))):
+        request = axes.requests[int(marks.owners[wrong[0]])]
+        problem = f"{role}: query {request!r} names the document at index {items[wrong[0]]}, which is not in the corpus"
+        raise DataError(problem, remedy=f"indices are columns of the scores, from 0 to {axes.num_items - 1}")
+    return marks
+
+
+def _indices(given: Any, request: str, role: str) -> npt.NDArray[np.int64]:
+    """Return the indices of one query: a list, an array or a set of them, or a single one."""
+    is_array = isinstance(given, np.ndarray)  # asked first, because there may be many
+    values = np.atleast_1d(given if is_array else on_host(sorted(given) if isinstance(given, Set) else given))
+    if not values.size:
+        return np.zeros(0, np.int64)
+    if values.ndim > 1 or values.dtype.kind not in "iu":
+        what = "a mask" if values.dtype.kind == "b" else shown(repr(given))
+        raise UsageError(f"{role}: query {request!r} has {what} in place of a list of indices", remedy=SHAPES)
+    return values.astype(np.int64)
+
+
+def check_different(marks: Marks, axes: Axes, role: str) -> None:
+    """Raise if a document is named twice for a query."""
+    keys = np.sort(marks.keys(axes.num_items))
+    if len(twice := np.flatnonzero(keys[1:] == keys[:-1])):
+        place = axes.place(*divmod(int(keys[twice[0]]), axes.num_items))
+        raise DataError(f"{role}: {place} is named twice", remedy="name it once")

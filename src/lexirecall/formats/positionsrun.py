@@ -1,0 +1,204 @@
+"""Positions files in the place of runs: the positions are there already, and must be those that are asked for.
+
+Belongs here: recognizing such a file, the check that its judgments and conventions are the given ones, and its runs as
+readers hand them over. Not here: the layout of the file (positions.file).
+
+The judgments must hold the same queries, documents and grades; their order may differ. Conventions that only say what
+serves a unit do not change where documents are, so they may differ too. The corpus size of a file holds for all runs.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+
+from lexirecall.errors import DataError, FormatError, UsageError, listed, plain, shown
+from lexirecall.formats.columns import check_one_system
+from lexirecall.formats.folders import PARQUET
+from lexirecall.formats.source import Source
+from lexirecall.formats.tablefiles import content_of
+from lexirecall.judgments import IntArray, Judgments, PackedIds, offsets_of
+from lexirecall.manifest import OF_UNITS, Conventions
+from lexirecall.positions import Positions
+from lexirecall.positions.file import from_parquet, holds_positions
+from lexirecall.providers import members
+from lexirecall.segments import Segments
+from lexirecall.tracks import SystemPositions, Tracks
+from lexirecall.units.unitmap import UnitMap
+
+_AGAIN = "evaluate it with the judgments that it was made with, or project the runs again"
+
+
+def is_positions_file(source: Source) -> bool:
+    """Tell whether a source is a positions file; only the end of a plain file is read."""
+    if not source.head.startswith(PARQUET):
+        return False
+    content = content_of(source)
+    if not isinstance(content, str):
+        return holds_positions(content)
+    with Path(content).open("rb") as file:
+        return holds_positions(file)
+
+
+def read_positions(source: Source) -> Positions:
+    """Read a positions file."""
+    positions = from_parquet(content_of(source), source.name)
+    if source.advance is not None and not source.is_packed:
+        source.advance(source.size)
+    return positions
+
+
+@dataclass(frozen=True, slots=True)
+class PositionsRun:
+    """The runs of a positions file."""
+
+    positions: Positions
+    name: str
+    is_given: bool
+    """Whether that name takes precedence over the one in the file."""
+    label: str
+    """What messages call it."""
+
+    def systems(
+        self, judgments: Judgments, conventions: Conventions, units: UnitMap | None, *, needs_judged: bool
+    ) -> list[SystemPositions]:
+        """Return the positions as they are, if they are those that are asked for."""
+        self._check(conventions, units, needs_judged=needs_judged)
+        requests, items = correspondence(self.positions.judgments, judgments, self.label)
+        names = self.positions.systems
+        if self.is_given:
+            check_one_system("run", len(names), self.label)
+            names = (self.name,)
+        return [self._system(s, name, requests, items, keeps_others=needs_judged) for s, name in enumerate(names)]
+
+    def items(self, _system: str, _request: bytes) -> Iterable[bytes]:
+        """Give nothing: the documents without a judgment are not known."""
+        return ()
+
+    def _check(self, conventions: Conventions, units: UnitMap | None, *, needs_judged: bool) -> None:
+        own, given = asdict(self.positions.conventions), asdict(conventions)
+        differing = [name for name in own if own[name] != given[name] and (name not in OF_UNITS or name == "count")]
+        if units is not None or differing:
+            name = differing[0] if differing else "count"
+            problem = f"{self.label}: the file was made with {name}={own[name]!r}, but {name} is {given[name]!r} now"
+            also = f" ({listed(differing[1:])} too)" if len(differing) > 1 else ""
+            raise UsageError(problem + also, remedy="ask for the same, or project the runs again")
+        if needs_judged and self.positions.others is None:
+            problem = "the file holds only relevant documents, but a measure needs the judged non-relevant ones too"
+            raise FormatError(self.label, None, problem, remedy="lexirecall project, or needs_judged=True, keeps them")
+
+    def _system(self, s: int, name: str, requests: IntArray, items: IntArray, *, keeps_others: bool) -> SystemPositions:
+        own = self.positions
+        rankings = s * len(requests) + requests
+        mismatch = next((each for each in own.mismatches if each.system == own.systems[s]), None)
+        return SystemPositions(
+            name=name,
+            answered=own.answered[s][requests],
+            num_retrieved=own.num_retrieved[s][requests],
+            found=_chosen(own.found, rankings, items),
+            others=_chosen(own.others, rankings, items) if keeps_others and own.others is not None else None,
+            num_unjudged=_at(own.num_unjudged, s),
+            num_duplicates=_at(own.num_duplicates, s),
+            num_extra=_at(own.num_extra, s),
+            mismatch=None if mismatch is None else replace(mismatch, system=name),
+            corpus_size=None if own.corpus_size is None else own.corpus_size[requests],
+        )
+
+
+def _at(counts: Sequence[int], s: int) -> int:
+    return counts[s] if counts else 0
+
+
+def _chosen(tracks: Tracks, rankings: IntArray, items: IntArray) -> Tracks:
+    """Return some rankings, in the order given, with other numbers for their items."""
+    at = members(tracks.segments.offsets, rankings)
+    return Tracks(
+        Segments(offsets_of(tracks.segments.sizes[rankings])),
+        tracks.positions[at],
+        items[tracks.items[at]],
+        None if tracks.block_starts is None else tracks.block_starts[at],
+        None if tracks.block_sizes is None else tracks.block_sizes[at],
+    )
+
+
+def correspondence(own: Judgments, given: Judgments, label: str) -> tuple[IntArray, IntArray]:
+    """Return which own request each given one is, and which given item each own one is; raise if they differ.
+
+    >>> own = Judgments.from_grades({b"q": {b"a": 1}, b"r": {b"b": 2, b"c": 1}})
+    >>> given = Judgments.from_grades({b"r": {b"c": 1, b"b": 2}, b"q": {b"a": 1}})
+    >>> requests, items = correspondence(own, given, "model.parquet")
+    >>> requests.tolist(), items.tolist()
+    ([1, 0], [2, 1, 0])
+    """
+    if _is_same(own, given):
+        return np.arange(len(own.requests)), np.arange(len(own.grades))
+    place, there = own.index, given.index
+    of_file, of_given = "in the file", f"in {given.name}"
+    _refuse_missing(place, there, "query", label, (of_file, of_given))
+    items = np.empty(len(own.grades), np.int64)
+    for request, q in place.items():
+        ours, theirs = own.lookup(q), given.lookup(there[request])
+        what = f"query {shown(request)}: document"
+        _refuse_missing(ours, theirs, what, label, (of_file, of_given))
+        for item, i in ours.items():
+            items[i] = theirs[item]
+            one, other = own.grades[i], given.grades[theirs[item]]
+            if one != other:
+                grades = f"has grade {plain(one)} {of_file}, but {plain(other)} {of_given}"
+                raise _differing(label, f"{what} {shown(item)} {grades}")
+    return np.array([place[request] for request in given.request_ids], np.int64), items
+
+
+def _refuse_missing(
+    ours: dict[bytes, int], theirs: dict[bytes, int], what: str, label: str, where: tuple[str, str]
+) -> None:
+    for one, other, here in ((ours, theirs, where[0]), (theirs, ours, where[1])):
+        if only := [each for each in one if each not in other]:
+            raise _differing(label, f"{what} {shown(only[0])} is judged only {here}", len(only) - 1)
+
+
+def _differing(label: str, what: str, more: int = 0) -> DataError:
+    rest = f" (and {more:,} more)" if more else ""
+    return DataError(f"{label}: the file was made with other judgments: {what}{rest}", remedy=_AGAIN)
+
+
+def _is_same(one: Judgments, other: Judgments) -> bool:
+    def same_ids(ours: PackedIds, theirs: PackedIds) -> bool:
+        return ours.buffer == theirs.buffer and np.array_equal(ours.offsets, theirs.offsets)
+
+    arrays = ((one.offsets, other.offsets), (one.grades, other.grades))
+    is_same_in_numbers = all(np.array_equal(ours, theirs) for ours, theirs in arrays)
+    return is_same_in_numbers and same_ids(one.request_ids, other.request_ids) and same_ids(one.items, other.items)
+
+
+def agreed_sizes(
+    given: IntArray | None, systems: Sequence[SystemPositions], requests: Sequence[str]
+) -> IntArray | None:
+    """Return n of each request: as given, or as positions files have it; raise if these differ.
+
+    >>> nothing = Tracks(Segments(np.array([0, 0])), np.array([], np.int64), np.array([], np.int64))
+    >>> run = SystemPositions("a", np.array([True]), np.array([3]), nothing, None, corpus_size=np.array([90]))
+    >>> agreed_sizes(None, [run], ["q"]).tolist()
+    [90]
+    >>> agreed_sizes(np.array([100]), [run], ["q"])
+    Traceback (most recent call last):
+    lexirecall.errors.DataError: the corpus size of query 'q' is 100, but 90 in the positions file of a
+      leave out the corpus size, or project the runs again with the same one
+    """
+    sizes, giver = given, ""
+    for system in systems:
+        own = system.corpus_size
+        if own is None:
+            continue
+        if sizes is None:
+            sizes, giver = own, f" in the positions file of {system.name}"
+        elif (differing := np.flatnonzero(sizes != own)).size:
+            q = int(differing[0])
+            problem = f"the corpus size of query {shown(requests[q])} is {sizes[q]}{giver}, but {own[q]}"
+            raise DataError(
+                f"{problem} in the positions file of {system.name}",
+                remedy="leave out the corpus size, or project the runs again with the same one",
+            )
+    return cast("IntArray | None", sizes)

@@ -1,0 +1,165 @@
+"""Row counts: how many scores of a row are above, or equal to, those of some of its items.
+
+Belongs here: counting over matrices of scores in blocks of rows, by the compiled kernel, or by any library of arrays.
+Not here: what is counted for (scores), what becomes of counts (counted).
+
+What is excluded from a row is not counted, whatever its score. Scores of numpy are compared as they would be in a run:
+as floats. -inf and inf are scores like others, -0.0 equals 0.0, and NaN cannot be compared.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from lexirecall.errors import DataError, UsageError
+from lexirecall.formats.arrays import like, on_host
+from lexirecall.formats.marks import Axes, Marks
+from lexirecall.judgments import BoolArray, IntArray
+from lexirecall.reader import reader_in_use
+
+ROOM = 1 << 25
+"""Bytes that a temporary copy of scores may take; there are at most two, and their comparisons."""
+_WIDEST = 16  # bytes that are needed at a time for each score that is compared
+
+
+@dataclass(frozen=True, slots=True)
+class NativeRows:
+    """Some rows of scores, as floats of 4 or 8 bytes one after the other, and the kernel in C."""
+
+    scores: Any
+    namespace: Any
+    judged: Marks
+    excluded: Marks
+
+    def counts(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Return for each judged item how many scores are higher, and how many the same; for each row the NaN."""
+        from lexirecall import _native
+
+        above, tied = np.empty((2, len(self.judged.items)), np.int64)
+        num_nan = np.empty(len(self.scores), np.int64)
+        _native.count_scores(*self._matrix, above, tied, num_nan)
+        return above, tied, num_nan
+
+    def before(self, tied: IntArray, order: IntArray) -> IntArray:
+        """Return for each judged item how many of the same score are of a higher order."""
+        from lexirecall import _native
+
+        before = np.empty(len(tied), np.int64)
+        _native.count_before(*self._matrix, tied, order.astype(np.int32), before)
+        return before
+
+    @property
+    def _matrix(self) -> tuple[Any, ...]:
+        scores, judged, excluded = self.scores, self.judged, self.excluded
+        is_double = scores.dtype == np.float64
+        return scores, scores.shape[1], is_double, judged.offsets, judged.items, excluded.offsets, excluded.items
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayRows:
+    """The same for arrays of any library, on the device where they are: only counts leave it."""
+
+    scores: Any
+    namespace: Any
+    judged: Marks
+    excluded: Marks
+
+    def counts(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Return for each judged item how many scores are higher, and how many the same; for each row the NaN."""
+        above, tied = np.zeros((2, len(self.judged.items)), np.int64)
+        counts_in = self._counted_in()
+        for some, rows, own in self._chunks(np.arange(len(above))):
+            above[some] = self._sum((rows > own) & counts_in(some))
+            tied[some] = self._sum((rows == own) & counts_in(some))
+        return above, tied, self._sum(self.scores != self.scores)
+
+    def before(self, tied: IntArray, order: IntArray) -> IntArray:
+        """Return for each judged item how many of the same score are of a higher order."""
+        before = np.zeros(len(tied), np.int64)
+        counts_in, every = self._counted_in(), self._like(order)
+        for some, rows, own in self._chunks(np.flatnonzero(tied > 1)):
+            is_first = every[None, :] > self._like(order[self.judged.items[some]])[:, None]
+            before[some] = self._sum((rows == own) & is_first & counts_in(some))
+        return before
+
+    def _chunks(self, wanted: IntArray) -> Iterator[tuple[IntArray, Any, Any]]:
+        """Give some of the judged items at a time, with the scores of their rows, and their own."""
+        step = max(1, ROOM // (_WIDEST * self.scores.shape[1]))
+        for start in range(0, len(wanted), step):
+            some = wanted[start : start + step]
+            owners = self._like(self.judged.owners[some])
+            own = self.scores[owners, self._like(self.judged.items[some])]
+            yield some, self.scores[owners, :], own[:, None]
+
+    def _counted_in(self) -> Callable[[IntArray], Any]:
+        """Return a function that tells, for some judged items, which items of their rows are not excluded."""
+        if not len(self.excluded.items):
+            return lambda _: True
+        is_in: BoolArray = ~self.excluded.mask(self.scores.shape[1])
+        owners = self.judged.owners
+        return lambda some: self._like(is_in[owners[some]])
+
+    def _sum(self, flags: Any) -> IntArray:
+        counts: IntArray = on_host(self.namespace.sum(flags, axis=1)).astype(np.int64)
+        return counts
+
+    def _like(self, values: Any) -> Any:
+        return like(values, self.scores, self.namespace)
+
+
+def count_rows(
+    scores: Any, namespace: Any, judged: Marks, excluded: Marks, order: Callable[[], IntArray], axes: Axes
+) -> tuple[IntArray, IntArray, IntArray | None]:
+    """Return for each judged item how many scores are above it, how many are equal, and how many of these come before.
+
+    `order` is asked for only if there are ties. None comes before where there are none.
+
+    >>> judged, nothing = (Marks(np.array([0, k]), np.arange(k), np.ones(k)) for k in (2, 0))
+    >>> scores, axes = np.array([[0.5, 0.7, 0.5]]), Axes(["q"], None, 3)
+    >>> above, tied, before = count_rows(scores, np, judged, nothing, lambda: np.arange(3), axes)
+    >>> above.tolist(), tied.tolist(), before.tolist()
+    ([1, 0], [2, 1], [1, 0])
+    """
+    as_floats, kernel, order = _floats(scores, namespace), _kernel(namespace), cache(order)
+    parts, num_rows = [], max(1, ROOM // (8 * max(1, axes.num_items)))
+    for start in range(0, len(axes.requests), num_rows):
+        stop = min(start + num_rows, len(axes.requests))
+        rows = kernel(as_floats(scores[start:stop]), namespace, judged.part(start, stop), excluded.part(start, stop))
+        above, tied, num_nan = rows.counts()
+        if num_nan.any():
+            _check_numbers(rows, num_nan, start, axes)
+        parts.append((above, tied, rows.before(tied, order()) if (tied > 1).any() else np.zeros_like(above)))
+    above, tied, before = map(np.concatenate, zip(*parts, strict=True))
+    return above, tied, before if (tied > 1).any() else None
+
+
+def _kernel(namespace: Any) -> type[NativeRows] | type[ArrayRows]:
+    return NativeRows if namespace is np and reader_in_use() == "native" else ArrayRows
+
+
+def _floats(scores: Any, namespace: Any) -> Callable[[Any], Any]:
+    """Return a function that makes floats of a block of scores, without a copy where they are."""
+    if namespace is not np:
+        if namespace.isdtype(scores.dtype, "real floating"):
+            return lambda block: block
+        if namespace.isdtype(scores.dtype, ("integral", "bool")):
+            return lambda block: namespace.astype(block, namespace.float64)
+    elif scores.dtype.kind in "fiub":
+        is_narrow = scores.dtype.itemsize <= (4 if scores.dtype.kind == "f" else 2)  # a float has 24 bits for integers
+        return lambda block: np.ascontiguousarray(block, np.float32 if is_narrow else np.float64)
+    raise UsageError(f"the scores are of type {scores.dtype}, but must be numbers", remedy="convert them to float32")
+
+
+def _check_numbers(rows: NativeRows | ArrayRows, num_nan: IntArray, start: int, axes: Axes) -> None:
+    """Raise if a score is NaN, unless it is excluded."""
+    for row in np.flatnonzero(num_nan).tolist():
+        is_nan = np.isnan(on_host(rows.scores[row, :]))
+        is_nan[rows.excluded.part(row, row + 1).items] = False
+        if is_nan.any():
+            raise DataError(
+                f"{axes.place(start + row, int(is_nan.argmax()))}: the score is NaN",
+                remedy="NaN cannot be ordered: give a number, such as -inf, or exclude the document",
+            )

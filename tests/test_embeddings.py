@@ -1,0 +1,339 @@
+"""Positions from vectors, against sorting every score; and what happens to bad, missing and interrupted input."""
+
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive
+from lexirecall import Positions, evaluate, project_embeddings
+from lexirecall.errors import DataError, UsageError
+from lexirecall.formats.embeddings.backends import Known, NumpyBackend
+from lexirecall.formats.embeddings.counting import Counter
+
+Vectors = npt.NDArray[Any]
+NOTHING = Known(np.array([], np.int64), np.array([], np.int64), np.array([]))
+
+
+def places(positions: Positions, request: int = 0) -> dict[str, int]:
+    """Return the position of each judged document of a query."""
+    found: dict[str, int] = {}
+    for tracks in (positions.found, positions.others):
+        assert tracks is not None
+        at = slice(*tracks.segments.offsets[request : request + 2])
+        ids = [positions.judgments.items[item].decode() for item in tracks.items[at]]
+        found |= dict(zip(ids, tracks.positions[at].tolist(), strict=True))
+    return found
+
+
+def sorted_places(scores: Mapping[str, float], judged: Mapping[str, float], ties: str = "trec") -> dict[str, int]:
+    order = naive.ranked(list(scores.items()), judged, ties)
+    return {item: order.index(item) + 1 for item in judged if item in scores}
+
+
+@st.composite
+def collections(draw: st.DrawFn, vectors: st.SearchStrategy[tuple[int, ...]]) -> tuple[Vectors, Vectors, Any]:
+    queries = draw(st.lists(vectors, min_size=1, max_size=3))
+    corpus = draw(st.lists(vectors, min_size=1, max_size=25))
+    ids = st.integers(0, len(corpus) - 1).map(str)
+    judged = {str(q): draw(st.dictionaries(ids, st.integers(-1, 2), min_size=1)) for q in range(len(queries))}
+    return np.array(queries, np.float32), np.array(corpus, np.float32), judged
+
+
+WHOLE = st.tuples(*[st.integers(-2, 2)] * 3)
+ALONG_AXES = st.tuples(st.integers(0, 2), st.sampled_from([-4, -1, 0, 2, 8])).map(
+    lambda each: tuple(each[1] * (axis == each[0]) for axis in range(3))
+)  # the lengths of such vectors have no rounding
+
+
+@pytest.mark.parametrize("ties", ["trec", "input", "worst", "best"])
+@pytest.mark.parametrize(("similarity", "vectors"), [("dot", WHOLE), ("l2", WHOLE), ("cosine", ALONG_AXES)])
+@settings(max_examples=40)
+@given(data=st.data(), block=st.integers(1, 9))
+def test_positions_are_those_of_sorting_every_score(
+    data: st.DataObject, block: int, similarity: str, vectors: Any, ties: str
+) -> None:
+    queries, corpus, qrels = data.draw(collections(vectors))
+    positions = project_embeddings(queries, corpus, qrels, similarity=similarity, block=block, ties=ties)
+    for q, (query, judged) in enumerate(zip(queries.tolist(), qrels.values(), strict=True)):
+        scores = {str(n): naive.similarity_of(query, item, similarity) for n, item in enumerate(corpus.tolist())}
+        assert places(positions, q) == sorted_places(scores, judged, ties)
+    assert positions.corpus_size is not None
+    assert positions.corpus_size.tolist() == [len(corpus)] * len(queries)
+
+
+@given(data=st.data(), block=st.integers(1, 9))
+def test_tied_documents_are_blocks_if_every_order_counts(data: st.DataObject, block: int) -> None:
+    queries, corpus, qrels = data.draw(collections(WHOLE))
+    positions = project_embeddings(queries, corpus, qrels, block=block, ties="expected")
+    scores = queries @ corpus.T
+    starts, sizes = positions.found.block_starts, positions.found.block_sizes
+    assert starts is not None
+    assert sizes is not None
+    owners = positions.found.segments.owners.tolist()
+    for q, item, start, size in zip(owners, positions.found.items, starts, sizes, strict=True):
+        own = scores[q, int(positions.judgments.items[item])]
+        assert (start, size) == ((scores[q] > own).sum(), (scores[q] == own).sum())
+
+
+def product_by_blocks(queries: Vectors, corpus: Vectors, block: int) -> Vectors:
+    """Multiply blocks of one shape."""
+    filled = np.zeros((-(-len(corpus) // block) * block, corpus.shape[1]), np.float32)
+    filled[: len(corpus)] = corpus
+    parts = [queries @ filled[start : start + block].T for start in range(0, len(filled), block)]
+    return np.concatenate(parts, axis=1)[:, : len(corpus)]
+
+
+def near_ties(seed: int, num_items: int = 500) -> tuple[Vectors, Vectors]:
+    """Draw a corpus in which many scores differ in the last bits only."""
+    rng = np.random.default_rng(seed)
+    queries = rng.standard_normal((8, 96), np.float32)
+    corpus = np.repeat(rng.standard_normal((1, 96), np.float32), num_items, axis=0)
+    corpus *= 1 + rng.integers(-2, 3, corpus.shape).astype(np.float32) * np.float32(2**-23)
+    return queries, corpus
+
+
+def test_scores_of_relevant_documents_come_from_the_same_product_and_those_of_another_would_move_them() -> None:
+    queries, corpus = near_ties(seed=1)
+    qrels = {str(q): {str(n): 1 for n in range(q, 500, 40)} for q in range(8)}
+    positions = project_embeddings(queries, corpus, qrels, block=64)
+    scores = product_by_blocks(queries, corpus, 64)
+    moved = 0
+    for q, judged in enumerate(qrels.values()):
+        row = {str(n): float(score) for n, score in enumerate(scores[q])}
+        assert places(positions, q) == sorted_places(row, judged)
+        for item in judged:
+            second = np.float32(queries[q].astype(float) @ corpus[int(item)].astype(float))
+            moved += int((scores[q] > second).sum() != (scores[q] > scores[q, int(item)]).sum())
+    assert moved > 10
+
+
+def test_a_vector_at_the_same_place_of_another_block_has_the_same_score() -> None:
+    rng = np.random.default_rng(2)
+    queries, corpus = rng.standard_normal((50, 200), np.float32), rng.standard_normal((300, 200), np.float32)
+    backend = NumpyBackend(queries, None, "dot", block=128)
+    scores = product_by_blocks(queries, corpus, 128)
+    for item in range(0, 300, 7):
+        alone = np.zeros((128, 200), np.float32)
+        alone[item % 128] = corpus[item]
+        rows, columns = np.arange(50), np.full(50, item % 128)
+        assert backend.own(backend.load(alone, None), rows, columns).tolist() == scores[:, item].tolist()
+
+
+@pytest.mark.parametrize("similarity", ["dot", "cosine", "l2"])
+def test_copies_of_a_vector_tie_wherever_they_are(similarity: str) -> None:
+    rng = np.random.default_rng(3)
+    queries, corpus = rng.standard_normal((40, 64), np.float32), rng.standard_normal((400, 64), np.float32)
+    corpus[[3, 77, 130, 131, 301, 399]] = corpus[200]
+    qrels = {str(q): {"200": 1, "77": 2} for q in range(40)}
+    best = project_embeddings(queries, corpus, qrels, similarity=similarity, block=64, ties="best")
+    by_id = project_embeddings(queries, corpus, qrels, similarity=similarity, block=64)
+    for q in range(40):
+        first, found = places(best, q)["77"], places(by_id, q)
+        # as text, descending: 77, 399, 301, 3, 200, 131, 130
+        assert (found["77"] - first, found["200"] - first) == (0, 4)
+
+
+def test_many_relevant_documents_are_counted_as_few_are() -> None:
+    rng = np.random.default_rng(4)
+    queries, corpus = rng.standard_normal((3, 16), np.float32), rng.standard_normal((200, 16), np.float32)
+    many = {str(q): {str(n): 1 for n in range(0, 200, 3)} for q in range(3)}
+    together = project_embeddings(queries, corpus, many, block=50)
+    for item in many["0"]:
+        alone = project_embeddings(queries, corpus, {str(q): {item: 1} for q in range(3)}, block=50)
+        assert [places(alone, q)[item] for q in range(3)] == [places(together, q)[item] for q in range(3)]
+
+
+SMALL = np.array([[1, 0], [3, 1], [2, 2], [0, 4], [3, 1]], np.float32)
+IDS = ["a", "b", "c", "d", "e"]
+QUERY = np.array([[1, 0.5]], np.float32)
+QRELS = {"q": {"a": 1, "b": 1, "d": 0}}
+EXPECTED = {"a": 5, "b": 2, "d": 4}  # scores 1, 3.5, 3, 2, 3.5
+
+
+def small(corpus: Any = SMALL, corpus_ids: Any = IDS, **more: Any) -> dict[str, int]:
+    return places(project_embeddings(QUERY, corpus, QRELS, query_ids=["q"], corpus_ids=corpus_ids, **more))
+
+
+def test_a_corpus_may_come_in_blocks(tmp_path: Path) -> None:
+    pairs = [(IDS[:2], SMALL[:2]), ([], SMALL[:0]), (np.array(IDS[2:]), SMALL[2:])]
+    np.save(tmp_path / "corpus.npy", SMALL)
+    mapped = np.load(tmp_path / "corpus.npy", mmap_mode="r")
+    assert small() == small(block=2) == small(mapped) == EXPECTED
+    assert small(pairs, None) == small(lambda: iter(pairs), None, block=1) == EXPECTED
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float64"])
+def test_vectors_may_have_another_precision(dtype: str) -> None:
+    assert small(SMALL.astype(dtype)) == EXPECTED
+
+
+@pytest.mark.parametrize("scale", [0.5, [0.5, 0.5, 0.25, 8, 0.5]])
+def test_int8_is_multiplied_by_its_scale(scale: Any) -> None:
+    wide = SMALL * np.reshape(np.broadcast_to(scale, 5), (5, 1)).astype(np.float32)
+    found = small(SMALL.astype(np.int8), corpus_scale=scale, block=2)
+    assert found == small(wide)
+    queries = np.array([[2, 1]], np.int8)
+    same = project_embeddings(queries, wide, QRELS, query_ids=["q"], corpus_ids=IDS, query_scale=[0.5])
+    assert places(same) == found
+
+
+def test_float64_scores_stay_float64() -> None:
+    corpus = np.array([[1.0], [1.0 + 2**-40]])
+    qrels = {"0": {"0": 1}}
+    assert places(project_embeddings(np.array([[1.0]]), corpus, qrels)) == {"0": 2}
+    assert places(project_embeddings(np.array([[1.0]], np.float32), corpus, qrels)) == {"0": 2}  # the larger id first
+    assert places(project_embeddings(np.array([[1.0]], np.float32), corpus, {"0": {"1": 1}}, ties="input")) == {"1": 2}
+
+
+def test_queries_without_vector_or_judgment_are_counted_as_in_a_run() -> None:
+    qrels = {7: {"b": 1}, 8: {"a": 1, "x": 1}}
+    positions = project_embeddings(np.tile(QUERY, (2, 1)), SMALL, qrels, query_ids=[9, 7], corpus_ids=IDS)
+    assert positions.answered.tolist() == [[True, False]]
+    assert positions.num_unjudged == (1,)
+    assert positions.corpus_size is not None
+    assert positions.corpus_size.tolist() == [5, 5]
+    assert evaluate(positions, measures=["RR"]).manifest.notes
+    assert positions.judgments.request_type == "int64"
+
+
+def test_a_relevant_document_that_is_not_in_the_corpus_is_refused_or_last() -> None:
+    arguments: dict[str, Any] = {"query_ids": ["q"], "corpus_ids": IDS}
+    qrels = {"q": {"b": 1, "x": 1, "y": 0, "z": 2}}
+    with pytest.raises(DataError, match="2 relevant documents not in the corpus: 'x', 'z'"):
+        project_embeddings(QUERY, SMALL, qrels, **arguments)
+    with pytest.warns(UserWarning, match="2 relevant documents not in the corpus: 'x', 'z'; placed at its end"):
+        positions = project_embeddings(QUERY, SMALL, qrels, missing="last", **arguments)
+    assert positions.at_level(1).vector(0, 0, imputed=True).tolist() == [2, 6, 7]
+
+
+def test_conventions_are_those_of_runs() -> None:
+    assert small(depth=3) == {"b": 2}
+    assert small(judged_only=True) == {"b": 1, "d": 2, "a": 3}
+    with pytest.raises(UsageError, match="units"):
+        small(units={"a": "u"})
+
+
+BAD: dict[str, tuple[Mapping[str, Any], str]] = {
+    "similarity": ({"similarity": "euclid"}, "similarity is 'euclid', but must be one of dot, cosine, l2"),
+    "missing": ({"missing": "first"}, "missing is 'first', but must be one of error, last"),
+    "block": ({"block": 0}, "block is 0, but must be 1 or more"),
+    "iterator": ({"corpus": iter([]), "corpus_ids": None}, "the corpus is an iterator"),
+    "empty": ({"corpus": [], "corpus_ids": None}, "the corpus is empty"),
+    "triples": ({"corpus": [(1, 2, 3)], "corpus_ids": None}, "block 0 of the corpus is not a pair"),
+    "both ids": ({"corpus": [(IDS, SMALL)]}, "corpus_ids are given, but blocks have their own"),
+    "number": ({"corpus": 7, "corpus_ids": None}, "the corpus is of type int"),
+    "short ids": ({"corpus_ids": IDS[:4]}, "the corpus: 5 vectors, but corpus_ids has 4"),
+    "ids of a block": ({"corpus": [(IDS[:4], SMALL)], "corpus_ids": None}, "5 vectors, but ids has 4"),
+    "not ids": ({"corpus_ids": [None, *IDS[1:]]}, "not an id: None"),
+    "width": ({"corpus": SMALL[:, :1]}, "vectors have 1 dimensions, but those of queries have 2"),
+    "one dimension": ({"corpus": SMALL[0]}, r"expected an array of two dimensions, found the shape \(2,\)"),
+    "twice": ({"corpus_ids": ["a", "b", "c", "d", "a"]}, "the corpus has ids that occur twice: 'a'"),
+    "int8": ({"corpus": SMALL.astype(np.int8)}, "vectors are int8, but there is no scale"),
+    "scale": ({"corpus_scale": 1.0}, "a scale is given, but vectors are float32"),
+    "scales": ({"corpus": SMALL.astype(np.int8), "corpus_scale": [1.0] * 6}, "corpus_scale has 6 numbers"),
+    "integers": ({"corpus": SMALL.astype(int)}, "vectors are int64, but must be float32"),
+    "distributed": ({"distributed": True}, "distributed is True, but"),
+    "device": ({"device": "cuda:99"}, "device is 'cuda:99', but torch"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_refused(case: str) -> None:
+    more, message = BAD[case]
+    with pytest.raises((UsageError, DataError), match=message):
+        small(**more)
+
+
+def test_bad_queries_are_refused() -> None:
+    for query_ids, message in (
+        (["q", "q"], "queries has ids that occur twice: 'q'"),
+        (["x", "y"], "no query in common"),
+    ):
+        with pytest.raises(DataError, match=message):
+            project_embeddings(np.tile(QUERY, (2, 1)), SMALL, QRELS, query_ids=query_ids, corpus_ids=IDS)
+    with pytest.raises(UsageError, match="queries: 1 vector, but ids has 2"):
+        project_embeddings(QUERY, SMALL, QRELS, query_ids=["q", "r"])
+    with pytest.raises(UsageError, match="queries: 1 vector, but scales of the shape"):
+        project_embeddings(QUERY.astype(np.int8), SMALL, QRELS, query_ids=["q"], query_scale=[])
+    with pytest.raises(TypeError, match="did you mean 'depth'"):
+        project_embeddings(QUERY, SMALL, QRELS, dept=3)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("block", [2, 100])
+def test_what_is_not_a_number_is_reported_with_query_and_document(value: float, block: int) -> None:
+    corpus = SMALL.copy()
+    corpus[2] = value, -value
+    with pytest.raises(DataError, match="the score of query 'q' and document 'c' is not a number"):
+        small(corpus, block=block)
+
+
+def test_a_device_needs_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(UsageError, match=r"torch is not installed\n  pip install 'lexirecall\[torch\]'"):
+        small(device="cuda")
+
+
+# Jobs that are stopped and go on
+
+
+class StoppedError(Exception):
+    """The user pulls the plug."""
+
+
+def parts(stop_at: int | None = None) -> Iterator[tuple[list[str], Vectors]]:
+    for number in range(5):
+        if number == stop_at:
+            raise StoppedError
+        yield [IDS[number]], SMALL[number : number + 1]
+
+
+def test_a_stopped_job_goes_on_and_counts_each_block_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, passes, seen = tmp_path / "counts.npz", iter([None, 3]), list[int]()
+    count = Counter.count
+
+    def watched(self: Counter, block: Any) -> Any:
+        seen.append(block.start)
+        return count(self, block)
+
+    monkeypatch.setattr(Counter, "count", watched)
+    with pytest.raises(StoppedError):
+        small(lambda: parts(next(passes)), None, checkpoint=path)
+    assert seen == [0, 1, 2]
+    assert small(parts, None, checkpoint=path) == EXPECTED
+    assert seen == [0, 1, 2, 3, 4]
+    assert small(parts, None, checkpoint=path) == EXPECTED
+    assert seen == [0, 1, 2, 3, 4]
+    assert [each.name for each in tmp_path.iterdir()] == ["counts.npz"]
+
+
+def test_a_checkpoint_of_another_job_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "counts.npz"
+    small(parts, None, checkpoint=path)
+    with pytest.raises(DataError, match=r"counts.npz: this checkpoint is of another job"):
+        small(parts, None, checkpoint=path, similarity="l2")
+    with pytest.raises(DataError, match="another job"):
+        project_embeddings(2 * QUERY, parts, QRELS, query_ids=["q"], checkpoint=path)
+    with pytest.raises(DataError, match=r"block 0 of the corpus is not the one that was counted"):
+        small(SMALL[::-1], IDS, checkpoint=path)
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(DataError, match="this is not a checkpoint"):
+        small(parts, None, checkpoint=path)
+
+
+def test_a_checkpoint_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(Exception, match="cannot be written: no such file or directory"):
+        small(checkpoint=tmp_path / "missing" / "counts.npz")
+
+
+def test_a_corpus_that_changes_between_its_readings_is_refused() -> None:
+    sizes = iter([5, 4])
+    with pytest.raises(DataError, match="the corpus had 5 documents at first, and then 4"):
+        small(lambda: iter(list(parts())[: next(sizes)]), None)

@@ -1,0 +1,370 @@
+"""Positions files: what is saved comes back to the bit, stands wherever a run may stand, or is refused with a reason."""
+
+import io
+import json
+import sys
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexirecall import Positions, compare, evaluate, load_positions, project
+from lexirecall.errors import DataError, FormatError, LexirecallError, UsageError
+from lexirecall.fields import choices_of
+from lexirecall.manifest import Conventions
+from lexirecall.measures import MEASURES
+from lexirecall.positions.file import KEY, to_parquet
+from lexirecall.preferences import PREFERENCES
+from strategies import Collection, collections, quick
+
+pa = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+QRELS = {"q1": {"a": 1, "b": 2, "c": 0}, "q2": {"d": 1}, "q3": {"e": 0}}
+RUNS = {"x": {"q1": ["c", "y", "a"], "q2": ["d"]}, "y": {"q1": ["b"], "q9": ["d"]}}
+
+
+def rules() -> st.SearchStrategy[dict[str, Any]]:
+    """Draw every combination of conventions that can be."""
+    drawn = st.fixed_dictionaries(
+        {
+            "ties": st.sampled_from(choices_of(Conventions, "ties")),
+            "score_dtype": st.sampled_from(choices_of(Conventions, "score_dtype")),
+            "depth": st.none() | st.integers(1, 6),
+            "judged_only": st.booleans(),
+            "imputation": st.sampled_from(choices_of(Conventions, "imputation")),
+        }
+    )
+    return drawn.filter(_are_possible)
+
+
+def _are_possible(options: dict[str, Any]) -> bool:
+    try:
+        Conventions(**options)
+    except UsageError:
+        return False
+    return True
+
+
+def projected(collection: Collection, options: dict[str, Any]) -> Positions:
+    if collection.corpus_size is None and options["imputation"] == "paper":
+        options = {**options, "imputation": "pessimistic"}
+    return project(collection.qrels, collection.runs, needs_judged=True, **options, **collection.given_size)
+
+
+def content(value: Any) -> Any:
+    """Return what a record holds, arrays as lists, to be compared."""
+    if isinstance(value, np.ndarray):
+        return str(value.dtype), value.tolist()
+    if hasattr(value, "__dataclass_fields__"):
+        hidden = ("_lookups", "_sought", "frame_library")
+        return {each.name: content(getattr(value, each.name)) for each in fields(value) if each.name not in hidden}
+    return value
+
+
+@pytest.mark.filterwarnings("ignore:optimistic imputation")
+@quick(60)
+@given(collection=collections(max_systems=3), options=rules())
+def test_what_is_saved_comes_back_to_the_bit(
+    collection: Collection, options: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    positions = projected(collection, options)
+    path = tmp_path_factory.mktemp("saved") / "model.parquet"
+    positions.save(path)
+    assert content(load_positions(path)) == content(positions)
+
+
+@pytest.mark.filterwarnings("ignore:optimistic imputation")
+@quick(30)
+@given(collection=collections(max_systems=3), options=rules(), one=st.integers(0, 2))
+def test_a_file_in_the_place_of_runs_gives_the_same_positions(
+    collection: Collection, options: dict[str, Any], one: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("mixed")
+    positions = projected(collection, options)
+    options = {**options, "imputation": positions.conventions.imputation}
+    names = list(collection.runs)
+    kept = names[min(one, len(names) - 1)]
+    given: dict[str, Any] = dict(collection.runs)
+    project(collection.qrels, {kept: given[kept]}, needs_judged=True, **options, **collection.given_size).save(
+        folder / "kept"
+    )
+    given[kept] = folder / "kept"
+    turned = {query: collection.qrels[query] for query in reversed(collection.qrels)}
+    for qrels in (collection.qrels, turned):
+        again = project(qrels, given, needs_judged=True, **options, **collection.given_size)
+        direct = project(qrels, collection.runs, needs_judged=True, **options, **collection.given_size)
+        assert content(again) == content(direct)
+
+
+def values(positions: Positions) -> list[Any]:
+    names = [*MEASURES, *PREFERENCES]
+    found: list[Any] = []
+    for name in names:
+        try:
+            found.append(evaluate(positions, measures=[_with_cutoff(name)]).values.tolist())
+        except LexirecallError as error:
+            found.append(str(error))
+    return found
+
+
+def _with_cutoff(name: str) -> str:
+    row = MEASURES.get(name)
+    return f"{name}@{2 if row.at == 'cutoff' else 0.5}" if row is not None and row.needs_at else name
+
+
+@pytest.mark.parametrize("ties", ["trec", "expected"])
+@pytest.mark.parametrize("corpus_size", [None, 50])
+def test_every_measure_and_preference_has_the_same_values(tmp_path: Path, ties: str, corpus_size: int | None) -> None:
+    positions = project(QRELS, RUNS, ties=ties, corpus_size=corpus_size, needs_judged=True)
+    positions.save(tmp_path / "model.parquet")
+    expected, loaded = values(positions), values(load_positions(tmp_path / "model.parquet"))
+    assert json.dumps(loaded) == json.dumps(expected)
+    assert sum(isinstance(each, list) for each in expected) > 20
+
+
+def test_a_file_is_one_row_for_each_run_query_and_judged_document(tmp_path: Path) -> None:
+    project(QRELS, RUNS, needs_judged=True, corpus_size=9).save(tmp_path / "model.parquet")
+    rows = parquet.read_table(tmp_path / "model.parquet").to_pylist()
+    assert len(rows) == 2 * 5
+    assert rows[0] == {
+        "run": "x", "query": "q1", "document": "a", "grade": 1.0, "position": 3, "retrieved": 3, "corpus_size": 9
+    }  # fmt: skip
+    assert [row["position"] for row in rows] == [3, None, 1, 1, None, None, 1, None, None, None]
+    assert [row["retrieved"] for row in rows] == [3, 3, 3, 1, None, 1, 1, 1, None, None]
+
+
+def test_a_query_without_a_judged_document_has_a_row(tmp_path: Path) -> None:
+    qrels: dict[str, dict[str, int]] = {"q0": {}, "q1": {"a": 1}, "q2": {}}
+    positions = project(qrels, {"q0": ["a"], "q1": ["x", "a"]})
+    positions.save(tmp_path / "model.parquet")
+    loaded = load_positions(tmp_path / "model.parquet")
+    assert content(loaded) == content(positions)
+    assert loaded.answered.tolist() == [[True, True, False]]
+
+
+def test_ids_that_are_not_utf_8_survive(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_bytes(b"caf\xe9 0 d\xff 1\ncaf\xe9 0 e 1\n")
+    (tmp_path / "run").write_bytes(b"caf\xe9 Q0 d\xff 1 2 t\n")
+    positions = project(tmp_path / "qrels", tmp_path / "run")
+    positions.save(tmp_path / "model.parquet")
+    assert content(load_positions(tmp_path / "model.parquet")) == content(positions)
+    assert content(project(tmp_path / "qrels", tmp_path / "model.parquet")) == content(positions)
+
+
+def test_query_ids_keep_their_type(tmp_path: Path) -> None:
+    pl = pytest.importorskip("polars")
+    qrels = pl.DataFrame({"qid": [7, 8], "docno": ["a", "b"], "rel": [1, 1]})
+    positions = project(qrels, {"7": ["a"]})
+    positions.save(tmp_path / "model.parquet")
+    loaded = load_positions(tmp_path / "model.parquet")
+    assert loaded.judgments.request_type == positions.judgments.request_type == "int64"
+
+
+def test_a_file_may_have_any_name_and_may_be_packed(tmp_path: Path) -> None:
+    import gzip
+
+    data = to_parquet(project(QRELS, RUNS))
+    (tmp_path / "a.run").write_bytes(data)
+    (tmp_path / "b.gz").write_bytes(gzip.compress(data))
+    for name in ("a.run", "b.gz"):
+        assert project(QRELS, tmp_path / name).systems == ("x", "y")
+        assert load_positions(tmp_path / name).systems == ("x", "y")
+
+
+def test_files_and_runs_mix_and_names_count(tmp_path: Path) -> None:
+    project(QRELS, RUNS).save(tmp_path / "both.parquet")
+    project(QRELS, {"z": RUNS["x"]}).save(tmp_path / "z.parquet")
+    (tmp_path / "t.run").write_text("q1 Q0 a 1 1 t\n")
+    mixed = [tmp_path / "both.parquet", tmp_path / "t.run", tmp_path / "z.parquet"]
+    assert project(QRELS, mixed).systems == ("x", "y", "t.run", "z")
+    assert len(compare(QRELS, [tmp_path / "both.parquet"], ["AP"]).runs) == 2
+    assert project(QRELS, {"new": tmp_path / "z.parquet"}).systems == ("new",)
+    with pytest.raises(FormatError, match="has 2 runs, but only one name is given"):
+        project(QRELS, {"new": tmp_path / "both.parquet"})
+    with pytest.raises(UsageError, match="two runs have the same name: 'z'"):
+        project(QRELS, [tmp_path / "z.parquet", tmp_path / "z.parquet"])
+
+
+def values_of(qrels: Any, runs: Any, measures: list[str], **options: Any) -> str:
+    """Return all values as text, in which one NaN is like another."""
+    return str(evaluate(qrels, runs, measures, **options).values.tolist())
+
+
+def test_a_file_can_be_its_own_judgments(tmp_path: Path) -> None:
+    path, measures = tmp_path / "model.parquet", ["AP", "Bpref"]
+    project(QRELS, RUNS, needs_judged=True).save(path)
+    assert values_of(path, path, measures) == values_of(QRELS, RUNS, measures)
+
+
+OTHER = {
+    "query 'q3' is judged only in the file": {"q1": QRELS["q1"], "q2": QRELS["q2"]},
+    "query 'q4' is judged only in qrels (and 1 more)": {**QRELS, "q4": {"a": 1}, "q5": {"a": 1}},
+    "query 'q2': document 'd' is judged only in the file": {**QRELS, "q2": {"D": 1}},
+    "query 'q2': document 'D' is judged only in qrels": {**QRELS, "q2": {"d": 1, "D": 1}},
+    "query 'q1': document 'b' has grade 2 in the file, but 1.5 in qrels": {**QRELS, "q1": {"a": 1, "b": 1.5, "c": 0}},
+}
+
+
+@pytest.mark.parametrize("problem", OTHER)
+def test_other_judgments_are_refused_with_the_difference(tmp_path: Path, problem: str) -> None:
+    project(QRELS, RUNS).save(tmp_path / "model.parquet")
+    with pytest.raises(DataError) as error:
+        project(OTHER[problem], tmp_path / "model.parquet")
+    assert error.value.problem.endswith(f"model.parquet: the file was made with other judgments: {problem}")
+
+
+def test_the_same_judgments_in_another_order_are_the_same(tmp_path: Path) -> None:
+    project(QRELS, RUNS, needs_judged=True).save(tmp_path / "model.parquet")
+    turned = {query: dict(reversed(judged.items())) for query, judged in reversed(QRELS.items())}
+    direct = project(turned, RUNS, needs_judged=True)
+    assert content(project(turned, tmp_path / "model.parquet", needs_judged=True)) == content(direct)
+
+
+def test_other_conventions_are_refused_with_the_difference(tmp_path: Path) -> None:
+    project(QRELS, RUNS, depth=2).save(tmp_path / "model.parquet")
+    with pytest.raises(UsageError, match=r"made with ties='trec', but ties is 'best' now \(depth, judged_only too\)"):
+        project(QRELS, tmp_path / "model.parquet", ties="best", judged_only=True)
+    with pytest.raises(UsageError, match="made with depth=2, but depth is None now"):
+        project(QRELS, tmp_path / "model.parquet")
+    assert project(QRELS, tmp_path / "model.parquet", depth=2).systems == ("x", "y")
+
+
+def test_the_corpus_size_of_a_file_holds_for_all_and_must_agree(tmp_path: Path) -> None:
+    path = tmp_path / "model.parquet"
+    project(QRELS, {"x": RUNS["x"]}, corpus_size=50).save(path)
+    project(QRELS, {"z": RUNS["x"]}, corpus_size=60).save(tmp_path / "other.parquet")
+    together = project(QRELS, {"x": path, "y": RUNS["y"]})
+    assert content(together) == content(project(QRELS, RUNS, corpus_size=50))
+    with pytest.raises(DataError, match="corpus size of query 'q1' is 70, but 50 in the positions file of x"):
+        project(QRELS, path, corpus_size=70)
+    with pytest.raises(DataError, match="is 50 in the positions file of x, but 60 in the positions file of z"):
+        project(QRELS, [path, tmp_path / "other.parquet"])
+
+
+def test_measures_that_need_judged_documents_need_them_in_the_file(tmp_path: Path) -> None:
+    project(QRELS, RUNS).save(tmp_path / "model.parquet")
+    with pytest.raises(FormatError, match="holds only relevant documents"):
+        evaluate(QRELS, tmp_path / "model.parquet", ["Bpref"])
+    assert values_of(QRELS, tmp_path / "model.parquet", ["AP"]) == values_of(QRELS, RUNS, ["AP"])
+
+
+def test_a_run_without_judged_documents_is_still_noted(tmp_path: Path) -> None:
+    project(QRELS, {"x": {"q1": ["A", "B"]}}).save(tmp_path / "model.parquet")
+    [mismatch] = project(QRELS, {"new": tmp_path / "model.parquet"}).mismatches
+    assert (mismatch.system, mismatch.retrieved) == ("new", ("A", "B"))
+
+
+def test_units_and_providers_are_given_with_the_file_and_not_kept_in_it(tmp_path: Path) -> None:
+    for more, what in (({"units": {"a": "U", "b": "U"}}, "units"), ({"providers": {"a": "K"}}, "providers")):
+        positions = project(QRELS, RUNS, **more)
+        with pytest.raises(UsageError, match=f"{what} are not kept in a positions file"):
+            positions.save(tmp_path / "model.parquet")
+    with pytest.raises(UsageError, match="units are not kept"):
+        project(QRELS, RUNS, units={"a": "U", "b": "U"}).sought(1).save(tmp_path / "model.parquet")
+    assert list(tmp_path.iterdir()) == []
+    project(QRELS, RUNS).save(tmp_path / "model.parquet")
+    for options in ({"units": {"a": "U", "b": "U"}, "unit_rule": "all"}, {"providers": {"a": "K", "d": "L"}}):
+        measures = ["R@2"] if "units" in options else ["WorstProvider"]
+        given = values_of(QRELS, tmp_path / "model.parquet", measures, **options)
+        assert given == values_of(QRELS, RUNS, measures, **options)
+    with pytest.raises(UsageError, match="made with count='items', but count is 'units' now"):
+        evaluate(QRELS, tmp_path / "model.parquet", ["R@2"], units={"a": "U", "b": "U"}, count="units")
+
+
+def test_two_runs_of_one_name_cannot_be_saved(tmp_path: Path) -> None:
+    positions = replace(project(QRELS, RUNS), systems=("x", "x"))
+    with pytest.raises(UsageError, match="two runs have the same name"):
+        positions.save(tmp_path / "model.parquet")
+
+
+def changed(table: Any, **facts: Any) -> Any:
+    own = json.loads(table.schema.metadata[KEY])
+    return table.replace_schema_metadata({KEY: json.dumps({**own, **facts})})
+
+
+CHANGES = {
+    "rows are missing": lambda table: table.slice(1),
+    "the runs are not x, y": lambda table: changed(table.slice(0, 4).take([0, 1, 2, 3, 0, 1, 2, 3])),
+    "rows are not in order": lambda table: table.take([0, 5, 1, 6, 2, 7, 3, 8, 4, 9]),
+    "the judgments of y differ": lambda table: table.take([0, 1, 2, 3, 4, 5, 7, 6, 8, 9]),
+    "a document has two rows": lambda table: table.take([0, 0, 2, 3, 4, 5, 5, 7, 8, 9]),
+    "'conventions' is missing": lambda table: table.replace_schema_metadata({KEY: b'{"format": 1}'}),
+    "Expecting value": lambda table: table.replace_schema_metadata({KEY: b"nothing"}),
+    "ties is 'odd'": lambda table: changed(table, conventions={"ties": "odd"}),
+    "the column 'position' is missing": lambda table: table.drop_columns(["position"]),
+    "a position is not one": lambda table: table.set_column(4, "position", pa.array([0] * 10)),
+    "the lengths of a ranking differ": lambda table: table.set_column(5, "retrieved", pa.array([*range(10)])),
+}
+
+
+@pytest.mark.parametrize("problem", CHANGES)
+def test_a_file_that_was_changed_is_refused(tmp_path: Path, problem: str) -> None:
+    table = parquet.read_table(io.BytesIO(to_parquet(project(QRELS, RUNS))))
+    parquet.write_table(CHANGES[problem](table), tmp_path / "model.parquet")
+    with pytest.raises(FormatError, match=r"model\.parquet: is not as lexirecall wrote it: ") as error:
+        load_positions(tmp_path / "model.parquet")
+    assert problem in str(error.value)
+
+
+@pytest.mark.parametrize("facts", [{"format": 2}, {"conventions": {"colour": "red"}}])
+def test_a_newer_format_is_refused(tmp_path: Path, facts: dict[str, Any]) -> None:
+    table = parquet.read_table(io.BytesIO(to_parquet(project(QRELS, RUNS))))
+    parquet.write_table(changed(table, lexirecall="9.0", **facts), tmp_path / "model.parquet")
+    with pytest.raises(FormatError, match=r"was written by lexirecall 9\.0, in a newer format"):
+        project(QRELS, tmp_path / "model.parquet")
+
+
+def test_damaged_and_foreign_files_are_refused(tmp_path: Path) -> None:
+    data = to_parquet(project(QRELS, RUNS))
+    (tmp_path / "cut").write_bytes(data[: len(data) // 2])
+    (tmp_path / "bad").write_bytes(data[:40] + b"\xff" * 80 + data[120:])
+    (tmp_path / "text").write_text("q1 Q0 a 1 1 t\n")
+    parquet.write_table(pa.table({"qid": ["q1"], "docno": ["a"], "score": [1.0]}), tmp_path / "table")
+    for name, problem in (
+        ("cut", "cannot be read"), ("bad", "cannot be read|is not as"), ("text", "is not a positions file"),
+        ("table", "is Parquet, but not a positions file"), ("none", "no such file"),
+    ):  # fmt: skip
+        with pytest.raises(FormatError, match=f"{name}: .*({problem})"):
+            load_positions(tmp_path / name)
+    with pytest.raises(FormatError, match="truncated"):
+        project(QRELS, tmp_path / "cut")
+    assert project(QRELS, tmp_path / "table").systems == ("table",)
+
+
+def test_a_folder_of_positions_files_is_not_one_table(tmp_path: Path) -> None:
+    project(QRELS, RUNS).save(tmp_path / "model.parquet")
+    with pytest.raises(FormatError, match="is a positions file, but a folder is one table"):
+        project(QRELS, tmp_path)
+    assert project(QRELS, f"{tmp_path}/*.parquet").systems == ("x", "y")
+
+
+def test_an_engine_does_not_read_a_positions_file(tmp_path: Path) -> None:
+    pytest.importorskip("duckdb")
+    project(QRELS, RUNS).save(tmp_path / "model.parquet")
+    with pytest.raises(FormatError, match="is a positions file, which DuckDB does not read"):
+        project(QRELS, tmp_path / "model.parquet", engine="duckdb")
+
+
+def test_without_pyarrow_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    positions = project(QRELS, RUNS)
+    positions.save(tmp_path / "model.parquet")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    for act in (lambda: positions.save(tmp_path / "new"), lambda: project(QRELS, tmp_path / "model.parquet")):
+        with pytest.raises(UsageError, match="needs pyarrow, which is not installed") as error:
+            act()
+        assert "lexirecall[frames]" in error.value.remedy
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    with pytest.raises(LexirecallError, match="cannot be written"):
+        project(QRELS, RUNS).save(tmp_path / "nowhere" / "model.parquet")
+    (tmp_path / "model.parquet").write_text("before")
+    with pytest.raises(UsageError):
+        project(QRELS, RUNS, units={"a": "U", "b": "U"}).save(tmp_path / "model.parquet")
+    assert (tmp_path / "model.parquet").read_text() == "before"
+    assert [path.name for path in tmp_path.iterdir()] == ["model.parquet"]
