@@ -23,7 +23,7 @@ import torch
 import triton
 from torch import Tensor
 
-from lexirecall.formats.embeddings import fused
+from lexirecall.formats.embeddings import fused, project_embeddings
 
 DEPTH = 1000  # of the lists beside
 BLOCKS = (32_768, 65_536, 131_072)
@@ -61,9 +61,9 @@ def checks(width: int) -> Iterator[str]:
     yield from ("## Checks", "")
     for similarity in ("dot", "cosine", "l2"):
         for dtype in (torch.bfloat16, torch.float16):
-            for name, corpus in corpora(width, dtype):
+            for name, queries, corpus in corpora(width, dtype):
                 with patch.multiple(torch, empty=poisoned, empty_like=poisoned_like):
-                    found = check(corpus, similarity)
+                    found = check(queries, corpus, similarity)
                 yield f"- {similarity}, {str(dtype)[6:]}, {name}: {found}"
     yield ""
 
@@ -78,19 +78,19 @@ def poisoned_like(other: Tensor) -> Tensor:
     return torch.full_like(other, POISON)
 
 
-def corpora(width: int, dtype: torch.dtype) -> Iterator[tuple[str, Tensor]]:
-    """Give vectors without ties, with copies at many places, and of small whole numbers."""
-    corpus = normal(5003, width, 11, dtype)
-    yield "random", corpus
+def corpora(width: int, dtype: torch.dtype) -> Iterator[tuple[str, Tensor, Tensor]]:
+    """Give queries and documents: without ties, with copies at many places, and of a few whole numbers."""
+    queries, corpus = normal(300, width, 10, dtype), normal(5003, width, 11, dtype)
+    yield "random", queries, corpus
     copies = corpus.clone()
     copies[torch.randperm(5003, device=DEVICE, generator=seeded(12))[:900]] = corpus[17]
-    yield "copies", copies
-    yield "whole numbers", torch.randint(-1, 2, (5003, width), device=DEVICE, generator=seeded(13)).to(dtype)
+    yield "copies", queries, copies
+    whole = torch.randint(-1, 2, (5303, width), device=DEVICE, generator=seeded(13)).to(dtype)
+    yield "whole numbers", whole[5003:].contiguous(), whole[:5003]
 
 
-def check(corpus: Tensor, similarity: str) -> str:
+def check(queries: Tensor, corpus: Tensor, similarity: str) -> str:
     """Check one corpus, and say what was found."""
-    queries = corpus[torch.arange(0, 3000, 10, device=DEVICE)] + normal(300, corpus.shape[1], 14, corpus.dtype)
     block = fused.Block.of(corpus, similarity)
     scores, exact = fused.scores(queries, block), exact_scores(queries, corpus, similarity)
     error = ((scores - exact).norm() / exact.norm()).item()
@@ -148,7 +148,9 @@ def measured(num_queries: int, num_items: int, width: int, repeats: int) -> Iter
     rate = 2 * num_queries * num_items * width / alone / 1e12
     yield row(f"products alone, {rate:.0f} TFLOP/s", min(by_size.values()), alone)
     yield row(
-        "the checks of a block, that no score overflows", timed(lambda: fused.fits(queries, corpus), repeats), alone
+        "a look at all vectors, that no score can overflow",
+        timed(lambda: fused.is_bounded(queries, block), repeats),
+        alone,
     )
     for kind, relevant in (("random", random_items), ("near", near_items)):
         items = relevant(queries, block)
@@ -163,6 +165,9 @@ def measured(num_queries: int, num_items: int, width: int, repeats: int) -> Iter
         yield row("scores of 64 relevant each", pairs, alone)
         yield searched(queries, block, thresholds[:, :64].contiguous(), alone)
     yield row(f"top {DEPTH:,}", timed(lambda: top(queries, corpus), 2), alone)
+    qrels = {str(query): {str(item): 1} for query, item in enumerate(items[:, 0].tolist())}
+    whole = timed(lambda: project_embeddings(queries, corpus, qrels, block=2**20), 1)
+    yield row("`project_embeddings`, 1 relevant, near, with ids and everything else on the host", whole, alone)
 
 
 def searched(queries: Tensor, block: fused.Block, thresholds: Tensor, alone: float) -> str:

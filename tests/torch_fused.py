@@ -15,7 +15,8 @@ from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
 import naive  # noqa: E402
-from lexirecall.formats.embeddings import fused  # noqa: E402
+from lexirecall.errors import DataError, UsageError  # noqa: E402
+from lexirecall.formats.embeddings import fused, gpu, project_embeddings  # noqa: E402
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 HALVES = (torch.float16, torch.bfloat16)[: 1 + (DEVICE == "cuda")]  # the interpreter cannot multiply bfloat16
@@ -32,7 +33,7 @@ def _small_tiles() -> Iterator[None]:
         yield
         return
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"ROWS": 16, "COLUMNS": 32, "DEPTH": 16, "PAIRS": 48, "WRITTEN": 512}.items():
+        for name, value in {"ROWS": 16, "COLUMNS": 32, "DEPTH": 16, "PAIRS": 48, "WRITTEN": 512, "FEW": 4}.items():
             patch.setattr(fused, name, value)
         yield
 
@@ -157,12 +158,70 @@ def test_nothing_to_count_is_counted_as_nothing() -> None:
     assert fused.pairs(queries, nothing, *every_pair(3, 0)).shape == (0,)
 
 
-def test_vectors_that_the_kernels_cannot_take() -> None:
+def test_scores_that_may_overflow() -> None:
     good, large, broken = vectors(1, 4), vectors(2, 4).to(torch.bfloat16), vectors(3, 4)
     large[2, 1], broken[1, 1] = 1e30, torch.nan
-    assert fused.fits(good, good)
-    assert not fused.fits(good, broken)  # NaN
-    assert not fused.fits(large, large)  # a product may overflow
-    assert not fused.fits(good, good.to(torch.bfloat16))  # two types
-    assert not fused.fits(good.float(), good.float())
-    assert not fused.fits(vectors(1, 4, 25), vectors(1, 4, 25))  # rows that do not start at 16 bytes
+    assert fused.is_bounded(good, fused.Block.of(good))
+    assert not fused.is_bounded(good, fused.Block.of(broken))
+    assert not fused.is_bounded(broken, fused.Block.of(good))
+    assert not fused.is_bounded(large, fused.Block.of(large))
+    assert fused.is_bounded(good, fused.Block.of(vectors(1, 0)))
+
+
+@pytest.fixture
+def fusing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the kernels be used on any device."""
+    monkeypatch.setattr(gpu, "can_fuse", lambda queries, *_: queries.dtype in HALVES)
+
+
+QRELS = {"q1": {"d3": 1, "d40": 2}, "q2": {"d7": 1}, "q3": {"d12": 0, "d9": 1}}
+IDS = [f"d{item}" for item in range(60)]
+
+
+@pytest.mark.usefixtures("fusing")
+@pytest.mark.parametrize("ties", ["trec", "input", "worst", "best", "expected"])
+@pytest.mark.parametrize("similarity", ["dot", "l2"])
+def test_positions_are_those_of_torch(ties: str, similarity: str) -> None:
+    """Products of small whole numbers are exact in every kernel, and full of ties."""
+    given = {"query_ids": ["q1", "q2", "q3"], "corpus_ids": IDS, "similarity": similarity, "ties": ties, "block": 25}
+    queries, corpus = vectors(1, 3, 8), vectors(2, 60, 8)
+    ours = project_embeddings(queries, corpus, QRELS, **given)
+    theirs = project_embeddings(queries.float(), corpus.float(), QRELS, **given)
+    for name in ("positions", "items", "block_starts", "block_sizes"):
+        np.testing.assert_array_equal(getattr(ours.found, name), getattr(theirs.found, name))
+    assert ties != "expected" or (ours.found.block_sizes > 1).any()
+
+
+@pytest.mark.usefixtures("fusing")
+def test_a_corpus_of_another_type_is_multiplied_by_torch() -> None:
+    queries, corpus = vectors(1, 3, 8), vectors(2, 60, 8)
+    given = {"query_ids": ["q1", "q2", "q3"], "corpus_ids": IDS}
+    ours = project_embeddings(queries, corpus.float(), QRELS, **given)
+    assert ours.found.positions.tolist() == project_embeddings(queries, corpus, QRELS, **given).found.positions.tolist()
+    parts = [(IDS[:50], corpus[:50]), (IDS[50:], corpus[50:].float())]
+    with pytest.raises(UsageError, match="blocks of the corpus have different types"):
+        project_embeddings(queries, parts, QRELS, query_ids=["q1", "q2", "q3"])
+
+
+@pytest.mark.usefixtures("fusing")
+def test_a_score_that_is_not_a_number_is_named() -> None:
+    queries, corpus = vectors(1, 3, 8), vectors(2, 60, 8)
+    corpus[33, 2] = torch.nan
+    with pytest.raises(DataError, match="score of query 'q1' and document 'd33' is not a number"):
+        project_embeddings(queries, corpus, QRELS, query_ids=["q1", "q2", "q3"], corpus_ids=IDS)
+
+
+@pytest.mark.usefixtures("fusing")
+@pytest.mark.filterwarnings("ignore:invalid value")  # of the interpreter: rows of a tile beyond the queries are 0
+def test_scores_may_be_infinite() -> None:
+    queries, corpus = vectors(1, 3, 8), vectors(2, 60, 8)
+    queries[:, 0], corpus[20, 0] = 1, torch.inf
+    found = project_embeddings(queries, corpus, {"q1": {"d20": 1}}, query_ids=["q1", "q2", "q3"], corpus_ids=IDS).found
+    assert found.positions.tolist() == [1]
+
+
+def test_kernels_are_used_where_they_can_run() -> None:
+    cpu = torch.device("cpu")
+    assert not gpu.can_fuse(vectors(1, 3), cpu)
+    assert not gpu.can_fuse(vectors(1, 3).float(), torch.device("cuda"))
+    assert not gpu.can_fuse(vectors(1, 3, 25), torch.device("cuda"))  # rows would not start at 16 bytes

@@ -2,6 +2,9 @@
 
 Belongs here: the Triton kernels and their launchers. Not here: which thresholds to ask for, and what the counts mean.
 
+Vectors of queries and documents are contiguous, of one type, bfloat16 or float16, and of a width that is a multiple of
+8. There are fewer than 2**31 documents in a block.
+
 All kernels score a pair by the same program on a tile of the same shape, and what a pair scores does not depend on its
 place in the tile. So `pairs` and `scores` give, to the bit, what `count` compares; copies of a vector score the same. A
 score from any other kernel may differ in its last bits, and a position by one.
@@ -22,10 +25,10 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 ROWS, COLUMNS, DEPTH = 128, 256, 64  # of a tile: queries, documents, and dimensions at a time
 WARPS, STAGES = 8, 4
-FEW = 8  # thresholds of a query that are compared without a loop, while the next tile is on its way
+FEW = 16  # thresholds of a query that are compared without a loop, while the next tile is on its way
 GROUP = 4  # thresholds that are compared before the next look at whether the tile reaches any more of them
 MOST = 256  # thresholds of a query for which comparing with each is faster than searching in them
-PAIRS = 2**16  # pairs whose vectors are gathered at a time
+PAIRS = 2**16  # vectors that are copied at a time, those of pairs and those whose lengths are computed
 WRITTEN = 2**26  # scores that are written at a time
 _MODES = {"dot": 0, "cosine": 1, "l2": 2}
 
@@ -44,10 +47,10 @@ class Block:
         """Compute the lengths of the vectors, if the similarity needs them; a zero vector has the cosine 0."""
         if similarity == "dot":
             return cls(vectors, similarity, vectors.new_empty(0, dtype=torch.float32))
-        lengths = torch.linalg.vector_norm(vectors, dim=1, dtype=torch.float32)
+        squares = torch.cat([(part.float() ** 2).sum(dim=1) for part in vectors.split(PAIRS)])
         if similarity == "l2":
-            return cls(vectors, similarity, lengths * lengths / 2)
-        return cls(vectors, similarity, torch.where(lengths > 0, 1 / lengths, 0.0))
+            return cls(vectors, similarity, squares / 2)
+        return cls(vectors, similarity, torch.where(squares > 0, 1 / squares.sqrt(), 0.0))
 
     def __len__(self) -> int:
         return len(self.vectors)
@@ -173,18 +176,13 @@ def _scores(
 # Launchers
 
 
-def fits(queries: Tensor, corpus: Tensor) -> bool:
-    """Tell whether the kernels can take these vectors.
+def is_bounded(queries: Tensor, block: Block) -> bool:
+    """Tell whether no score can overflow. `count` needs that, because it does not look for NaN.
 
-    No score may overflow, because the kernels do not look for NaN. The largest elements bound every sum.
+    The largest elements bound every sum; twice that, what l2 takes off too.
     """
-    if queries.dtype != corpus.dtype or corpus.dtype not in (torch.bfloat16, torch.float16):
-        return False
-    width = corpus.shape[1]
-    if width % 8 or not (queries.is_contiguous() and corpus.is_contiguous()) or len(corpus) >= 2**31:
-        return False  # rows start at multiples of 16 bytes, and both counts of a launch share 64 bits
-    largest = _largest(corpus)
-    return max(_largest(queries), largest) * largest * width < torch.finfo(torch.float32).max
+    largest = _largest(block.vectors)
+    return 2 * queries.shape[1] * max(_largest(queries), largest) * largest < torch.finfo(torch.float32).max
 
 
 def _largest(vectors: Tensor) -> float:
