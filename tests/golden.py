@@ -23,7 +23,7 @@ from unittest.mock import patch
 
 import click
 
-from lexirecall import tables
+from lexirecall import project, tables
 from lexirecall.cli import group, main
 
 FOLDER = Path(__file__).parent / "golden"
@@ -216,6 +216,33 @@ CASES: dict[str, list[str]] = {
         "study",
         f"study {THREE} --collections both.toml",
     ],
+    "project": [
+        f"project {THREE} -o kept.parquet",
+        *(f"project {TWO} {option} -o made.parquet" for option in (
+            "--corpus-size 100", "--corpus-size sizes.txt", "--depth 4", "--judged-only", "--strict",
+            *(f"--ties {rule}" for rule in ("trec", "input", "worst", "best", "expected")),
+            *(f"--score-dtype {dtype}" for dtype in ("float64", "float32")),
+            *(f"--duplicates {rule}" for rule in ("error", "first", "best")),
+            *(f"--imputation {rule}" for rule in ("pessimistic", "optimistic", "paper")),
+            "--imputation paper --corpus-size 100", "--level 2", "--units units.tsv", "--stdin-name piped",
+            "--ties none")),
+        "project qrels.txt dup.run extra.run --duplicates first -o made.parquet",
+        "project qrels.txt dup.run -o made.parquet",
+        f"project stars.csv films.csv {_TABLES} -o made.parquet",
+        f"project stars.csv films.csv {_TABLES} --engine duckdb --engine-options threads=1 -o made.parquet",
+        f"project stars.csv films.csv {_TABLES} --engine spark -o made.parquet",
+        "project qrels.txt kept.parquet c.run -o made.parquet", f"project {TWO}", f"project {TWO} -o a.run",
+        f"project {TWO} -o nowhere/made.parquet", "project qrels.txt missing.run -o made.parquet",
+        *(f"eval qrels.txt kept.parquet {more}" for more in (
+            "", "c.run -q -m AP -m Bpref -m LexiRecall -f jsonl", "--ties best", "--depth 3 --judged-only",
+            "--corpus-size 100 -m LastRel", "--units units.tsv -m R@3", "--units units.tsv --count units -m R@3",
+            "--providers owners.tsv -m WorstProvider", "--engine duckdb", "a.run", "--manifest made.json -m AP")),
+        "eval kept.parquet kept.parquet -m AP", "eval odd.txt kept.parquet -m AP",
+        "compare qrels.txt kept.parquet -m AP", "rank qrels.txt kept.parquet c.run",
+        "explain qrels.txt kept.parquet c.run -f jsonl",
+        "report qrels.txt kept.parquet c.run -m AP -o out.html", "study qrels.txt kept.parquet c.run --samples 2 -m AP",
+        "trec_eval qrels.txt kept.parquet",
+    ],
     "trec_eval": [
         *(f"trec_eval {flags} qrels.txt a.run" for flags in (
             "", "-q", "-c", "-q -c -l 2", "-n -q", "-M 3", "-J", "-N 100 -m utility", "-m all_trec", "-m map -m P.5,10",
@@ -232,7 +259,7 @@ CASES: dict[str, list[str]] = {
               "paper ties-by-relevant -f latex -o made"],
     "demo": ["demo", "demo -o elsewhere"],
     "help": ["", *(f"{name} --help" for name in ("", "eval", "compare", "rank", "explain", "report", "study", "paper",
-                                                  "demo", "measures", "trec_eval")), "nope", "eval --nope"],
+                                                  "demo", "measures", "project", "trec_eval")), "nope", "eval --nope"],
     "spark": [f"eval stars.csv films.csv --engine spark -f jsonl {_TABLES} {more}" for more in (
         "", "--level 4 --manifest made.json", "--no-relevant zero --queries intersection --depth 3 -m AP -m LexiRecall",
         "-q", "-m nope", "--engine-options threads=1", "--providers owners.tsv -m WorstProvider",
@@ -341,6 +368,8 @@ def record(call: str, longest: int) -> Recorded:
     for path in sorted(Path().rglob("*"), reverse=True):
         path.rmdir() if path.is_dir() else path.unlink()
     write_collection()
+    if " kept.parquet" in call.partition(" -o ")[0]:
+        project("qrels.txt", ["a.run", "b.run"], needs_judged=True).save("kept.parquet")
     given = {path: path.read_bytes() for path in Path().iterdir()}
     code, out, err = _run(shlex.split(call.replace("(", "'('").replace(")", "')'")))
     made = [path for path in sorted(Path().rglob("*")) if path.is_file() and given.get(path) != path.read_bytes()]
@@ -377,6 +406,8 @@ def _run(arguments: list[str]) -> tuple[int, str, str]:
 
 def _content(path: Path) -> str:
     """Return what a file says, without what differs between machines and days."""
+    if path.suffix == ".parquet":
+        return _rows(path)
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".html":
         from lexirecall.page.html import unpack
@@ -385,6 +416,17 @@ def _content(path: Path) -> str:
         assert packed is not None
         return _json(unpack(packed[1]))
     return _json(json.loads(text)) if path.suffix == ".json" else text
+
+
+def _rows(path: Path) -> str:
+    """Return the metadata of a positions file, and its rows."""
+    from pyarrow import parquet
+
+    table = parquet.read_table(path)
+    facts = json.loads(table.schema.metadata[b"lexirecall.positions"])
+    rows = "".join("\t".join(map(str, row.values())) + "\n" for row in table.to_pylist())
+    names = "\t".join(table.schema.names)
+    return f"{_json({name: value for name, value in facts.items() if name != 'lexirecall'})}{names}\n{rows}"
 
 
 def _json(content: Any) -> str:

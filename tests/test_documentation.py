@@ -18,6 +18,7 @@ NEEDS = {
     "engines": "duckdb",
     "ir_datasets": "ir_datasets",
     "ir_measures": "ir_measures",
+    "positions-files": "pyarrow",
     "ranx": "ranx",
     "tables": "polars",
 }

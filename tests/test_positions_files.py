@@ -1,4 +1,4 @@
-"""Positions files: what is saved comes back to the bit, stands wherever a run may stand, or is refused with a reason."""
+"""Positions files: what is saved comes back to the bit, stands wherever a run may, or is refused with a reason."""
 
 import io
 import json
@@ -17,7 +17,7 @@ from lexirecall.errors import DataError, FormatError, LexirecallError, UsageErro
 from lexirecall.fields import choices_of
 from lexirecall.manifest import Conventions
 from lexirecall.measures import MEASURES
-from lexirecall.positions.file import KEY, to_parquet
+from lexirecall.positions.file import KEY, from_parquet, to_parquet
 from lexirecall.preferences import PREFERENCES
 from strategies import Collection, collections, quick
 
@@ -297,6 +297,8 @@ CHANGES = {
     "Expecting value": lambda table: table.replace_schema_metadata({KEY: b"nothing"}),
     "ties is 'odd'": lambda table: changed(table, conventions={"ties": "odd"}),
     "the column 'position' is missing": lambda table: table.drop_columns(["position"]),
+    "'list' object has no attribute 'keys'": lambda table: changed(table, conventions=["ties"]),
+    "a corpus size is missing": lambda table: table.append_column("corpus_size", pa.array([0] * 10)),
     "a position is not one": lambda table: table.set_column(4, "position", pa.array([0] * 10)),
     "the lengths of a ranking differ": lambda table: table.set_column(5, "retrieved", pa.array([*range(10)])),
 }
@@ -334,6 +336,29 @@ def test_damaged_and_foreign_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="truncated"):
         project(QRELS, tmp_path / "cut")
     assert project(QRELS, tmp_path / "table").systems == ("table",)
+
+
+@quick(40)
+@given(data=st.data())
+def test_a_damaged_file_is_refused_or_says_the_same(data: st.DataObject) -> None:
+    positions = project(QRELS, RUNS, needs_judged=True, corpus_size=9)
+    kept = bytearray(to_parquet(positions))
+    kept[data.draw(st.integers(0, len(kept) - 1))] ^= data.draw(st.integers(1, 255))
+    end = data.draw(st.sampled_from([len(kept), len(kept), len(kept) // 3]))
+    try:
+        loaded = from_parquet(io.BytesIO(bytes(kept[:end])), "kept")
+    except FormatError:
+        return
+    assert content(loaded.found) == content(positions.found)
+    assert content(loaded.others) == content(positions.others)
+
+
+def test_the_folders_around_a_file_say_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "run=9" / "step=7"
+    folder.mkdir(parents=True)
+    positions = project(QRELS, RUNS)
+    positions.save(folder / "model.parquet")
+    assert content(load_positions(folder / "model.parquet")) == content(positions)
 
 
 def test_a_folder_of_positions_files_is_not_one_table(tmp_path: Path) -> None:

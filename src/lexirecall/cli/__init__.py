@@ -31,6 +31,7 @@ COMMANDS = {
     "explain": "explain",
     "measures": "measures",
     "paper": "paper",
+    "project": "project",
     "rank": "rank",
     "report": "report",
     "study": "study",

@@ -10,7 +10,6 @@ serves a unit do not change where documents are, so they may differ too. The cor
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 
@@ -201,4 +200,4 @@ def agreed_sizes(
                 f"{problem} in the positions file of {system.name}",
                 remedy="leave out the corpus size, or project the runs again with the same one",
             )
-    return cast("IntArray | None", sizes)
+    return sizes

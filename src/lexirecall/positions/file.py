@@ -15,6 +15,7 @@ import io
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from inspect import signature
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
@@ -35,7 +36,6 @@ KEY = b"lexirecall.positions"
 FORMAT = 1
 """Grows when files can no longer be read by an older version."""
 _MAGIC = b"PAR1"
-_PER_RUN = {"num_unjudged": "without_judgments", "num_duplicates": "duplicates_left_out", "num_extra": "extra_fields"}
 _REPEATED = ["run", "query", "grade", "retrieved", "corpus_size"]
 _PROJECT_AGAIN = "project the runs again"
 
@@ -48,18 +48,26 @@ def to_parquet(positions: Positions) -> bytes:
     _check_kept(positions)
     pa, parquet = _pyarrow("writing a positions file")
     file, table = io.BytesIO(), pa.table(_columns(positions, pa), metadata={KEY: json.dumps(_facts(positions))})
-    encodings = {
-        name: "DELTA_BINARY_PACKED" for name in ("position", "tie_start", "tie_size") if name in table.schema.names
-    }
+    encodings = dict.fromkeys({"position", "tie_start", "tie_size"} & {*table.schema.names}, "DELTA_BINARY_PACKED")
     parquet.write_table(
         table,
         file,
         compression="zstd",
+        compression_level=9,
         use_dictionary=[name for name in _REPEATED if name in table.schema.names],
         column_encoding={"document": "DELTA_BYTE_ARRAY", **encodings},  # ids of a query often begin alike
-        data_page_size=1 << 24,
+        row_group_size=len(table) or None,
+        data_page_size=1 << 26,
+        write_page_checksum=True,
+        **_whole_pages(parquet),
     )
     return file.getvalue()
+
+
+def _whole_pages(parquet: Any) -> dict[str, int]:
+    """Return what lets a page hold all rows: every run repeats the judgments, and packing sees that within a page."""
+    name = "max_rows_per_page"  # not an option of older versions, which have no such limit
+    return {name: 1 << 62} if name in signature(parquet.write_table).parameters else {}
 
 
 def _check_kept(positions: Positions) -> None:
@@ -74,7 +82,7 @@ def _check_kept(positions: Positions) -> None:
 
 
 def _columns(positions: Positions, pa: Any) -> dict[str, Any]:
-    layout, (num_runs, _) = _Layout.of(positions.judgments), positions.shape
+    layout, (num_runs, _) = _JudgedRows.of(positions.judgments), positions.shape
     rows = np.tile(layout.requests, num_runs)
     is_known = np.tile(layout.has_item, num_runs)
     grades = np.zeros(len(layout.requests))
@@ -98,7 +106,7 @@ def _columns(positions: Positions, pa: Any) -> dict[str, Any]:
     return columns
 
 
-def _places(positions: Positions, layout: "_Layout") -> dict[str, IntArray]:
+def _places(positions: Positions, layout: "_JudgedRows") -> dict[str, IntArray]:
     """Return what is known of each judged document that was retrieved, -1 where nothing is."""
     tracks = [tracks for tracks in (positions.found, positions.others) if tracks is not None]
     has_blocks = any(each.block_starts is not None for each in tracks)
@@ -131,7 +139,9 @@ def _facts(positions: Positions) -> dict[str, Any]:
         "runs": list(positions.systems),
         "conventions": asdict(positions.conventions),
         "nonrelevant": positions.others is not None,
-        **{label: list(getattr(positions, name)) for name, label in _PER_RUN.items()},
+        "without_judgments": list(positions.num_unjudged),
+        "duplicates_left_out": list(positions.num_duplicates),
+        "extra_fields": list(positions.num_extra),
         "mismatches": [asdict(mismatch) for mismatch in positions.mismatches],
         "qrels": {
             "name": judgments.name,
@@ -145,7 +155,7 @@ def _facts(positions: Positions) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Layout:
+class _JudgedRows:
     """The rows of one run."""
 
     requests: IntArray
@@ -154,7 +164,7 @@ class _Layout:
     """Whether a row is of a judged item: a request without any has a row all the same."""
 
     @classmethod
-    def of(cls, judgments: Judgments) -> "_Layout":
+    def of(cls, judgments: Judgments) -> "_JudgedRows":
         sizes = np.diff(judgments.offsets)
         requests = np.repeat(np.arange(len(sizes)), np.maximum(sizes, 1))
         return cls(requests, (sizes > 0)[requests])
@@ -187,13 +197,10 @@ def from_parquet(content: str | BinaryIO, name: str) -> Positions:
     """Read a positions file, by its path or as an open file, which messages call `name`."""
     pa, parquet = _pyarrow(f"{name}: reading a positions file")
     try:
-        metadata = parquet.read_schema(content).metadata or {}
-        if not isinstance(content, str):
-            content.seek(0)
-        table = parquet.read_table(content) if KEY in metadata else None
+        with parquet.ParquetFile(content, page_checksum_verification=True) as file:
+            metadata = file.schema_arrow.metadata or {}
+            table = file.read() if KEY in metadata else None
     except (pa.ArrowException, OSError, ValueError) as error:
-        if isinstance(error, FileNotFoundError):
-            raise FormatError(name, None, "no such file or directory", remedy="check the path") from None
         reason = str(error).split("\n", 1)[0][:200]
         raise FormatError(name, None, f"the positions file cannot be read: {reason}", remedy="is it damaged?") from None
     if table is None:
@@ -203,15 +210,15 @@ def from_parquet(content: str | BinaryIO, name: str) -> Positions:
         return _positions(table, _known_facts(metadata[KEY], name))
     except FormatError:
         raise
-    except (LexirecallError, KeyError, TypeError, ValueError, pa.ArrowException) as error:
-        reason = error.problem if isinstance(error, LexirecallError) else error
+    except (LexirecallError, LookupError, AttributeError, TypeError, ValueError, pa.ArrowException) as error:
+        reason = error.problem if isinstance(error, LexirecallError) else str(error)
         reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else reason
         problem = f"is not as lexirecall wrote it: {reason}"
         raise FormatError(name, None, problem, remedy=f"was it changed? {_PROJECT_AGAIN.capitalize()}") from None
 
 
 def _known_facts(text: bytes, name: str) -> Mapping[str, Any]:
-    facts = json.loads(text)
+    facts: Mapping[str, Any] = json.loads(text)
     if facts["format"] > FORMAT or not facts["conventions"].keys() <= asdict(Conventions()).keys():
         problem = f"was written by lexirecall {facts['lexirecall']}, in a newer format (this is lexirecall {VERSION})"
         raise FormatError(name, None, problem, remedy=f"update lexirecall, or {_PROJECT_AGAIN}")
@@ -237,8 +244,10 @@ def _positions(table: "pa.Table", facts: Mapping[str, Any]) -> Positions:
         num_retrieved=np.maximum(retrieved, 0),
         found=found,
         others=others if facts["nonrelevant"] else None,
-        corpus_size=_numbers(table, "corpus_size")[:num_rows][first] if "corpus_size" in table.schema.names else None,
-        **{name: tuple(map(int, facts[label])) for name, label in _PER_RUN.items()},
+        corpus_size=_sizes(table)[:num_rows][first] if "corpus_size" in table.schema.names else None,
+        num_unjudged=tuple(facts["without_judgments"]),
+        num_duplicates=tuple(facts["duplicates_left_out"]),
+        num_extra=tuple(facts["extra_fields"]),
         mismatches=tuple(
             Mismatch(each["system"], each["request"], tuple(each["retrieved"]), tuple(each["judged"]))
             for each in facts["mismatches"]
@@ -246,7 +255,13 @@ def _positions(table: "pa.Table", facts: Mapping[str, Any]) -> Positions:
     )
 
 
-def _judgments(table: "pa.Table", facts: Mapping[str, Any]) -> tuple[Judgments, _Layout]:
+def _sizes(table: "pa.Table") -> IntArray:
+    sizes = _numbers(table, "corpus_size")
+    _require((sizes > 0).all(), "a corpus size is missing")
+    return sizes
+
+
+def _judgments(table: "pa.Table", facts: Mapping[str, Any]) -> tuple[Judgments, _JudgedRows]:
     """Return the judgments, which every run of the file must repeat."""
     about, num_runs = facts["qrels"], len(facts["runs"])
     num_rows, rest = divmod(len(table), max(num_runs, 1))
@@ -254,9 +269,7 @@ def _judgments(table: "pa.Table", facts: Mapping[str, Any]) -> tuple[Judgments, 
     own = table.slice(0, num_rows)
     _check_runs(table, own, facts["runs"])
     requests, queries = _coded(own, "query")
-    _require(
-        ((np.diff(requests, prepend=-1) == 0) | (np.diff(requests, prepend=-1) == 1)).all(), "rows are not in order"
-    )
+    _require((np.diff(requests, prepend=0) >= 0).all(), "rows are not in order")  # numbers are in order of appearance
     codes, _ = _coded(own, "document")
     has_item = codes >= 0
     pairs = requests * (codes.max(initial=0) + 1) + codes
@@ -276,7 +289,7 @@ def _judgments(table: "pa.Table", facts: Mapping[str, Any]) -> tuple[Judgments, 
         has_grades=bool(about["has_grades"]),
         request_type=about["query_type"],
     )
-    return judgments, _Layout(requests, has_item)
+    return judgments, _JudgedRows(requests, has_item)
 
 
 def _check_runs(table: "pa.Table", own: "pa.Table", names: list[str]) -> None:
@@ -290,7 +303,9 @@ def _check_runs(table: "pa.Table", own: "pa.Table", names: list[str]) -> None:
         _require(rows.select(common).equals(own.select(common)), f"the judgments of {name} differ from those of others")
 
 
-def _tracks(table: "pa.Table", judgments: Judgments, layout: _Layout, shape: tuple[int, int]) -> tuple[Tracks, Tracks]:
+def _tracks(
+    table: "pa.Table", judgments: Judgments, layout: _JudgedRows, shape: tuple[int, int]
+) -> tuple[Tracks, Tracks]:
     """Return the positions of the documents of a positive grade, and those of the others."""
     positions = _numbers(table, "position")
     at = np.flatnonzero(positions >= 0)

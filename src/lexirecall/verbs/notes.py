@@ -18,6 +18,9 @@ from lexirecall.tracks import Mismatch
 from lexirecall.verbs.census import Census
 from lexirecall.verbs.owners import Owners
 
+_OF_POLICIES = ("unanswered", "no relevant document")
+"""Notes that say how queries count."""
+
 
 def warn_of_mismatches(positions: Positions) -> None:
     """Warn of runs that retrieve no judged document, where a note has no place."""
@@ -61,6 +64,11 @@ def notes_on_requests(census: Census, policies: Policies) -> Iterator[Note]:
         yield extra_fields(total, f" ({census.per_run(census.extra)})", "; --strict refuses them")
     if not census.has_grades:
         yield without_grades(census.name, census.num_judged)
+
+
+def notes_on_reading(census: Census) -> Iterator[Note]:
+    """Give the notes on what was left out in reading, whatever the queries that are left will count for."""
+    return (note for note in notes_on_requests(census, Policies()) if note.kind not in _OF_POLICIES)
 
 
 def mismatch_note(mismatches: Sequence[Mismatch]) -> Iterator[Note]:

@@ -23,9 +23,10 @@ import numpy.typing as npt
 from lexirecall.errors import UsageError
 from lexirecall.formats.embeddings.shards import is_tensor
 from lexirecall.judgments import FloatArray, IntArray, offsets_of
+from lexirecall.reader import reader_in_use
 
 TILE = 1024  # queries that are multiplied at a time
-FEW = 12  # thresholds of a query that are compared one by one; more are found in sorted scores
+FEW = 24  # thresholds of a query that are compared one by one; more are found in sorted scores
 
 
 class NotANumber(Exception):  # noqa: N818 - it becomes an error once ids are known
@@ -80,6 +81,7 @@ class NumpyBackend:
         self.tile = min(TILE, len(queries))
         self.dtype = self.wide(queries)
         self.queries = self.prepared(queries, scales, -(-len(queries) // self.tile) * self.tile)
+        self.make_room()
 
     # what numpy and torch write differently
 
@@ -106,23 +108,47 @@ class NumpyBackend:
         plain = vectors.detach().cpu().double().numpy() if is_tensor(vectors) else np.asarray(vectors)
         return plain.astype(self.dtype, copy=False)
 
+    def make_room(self) -> None:
+        """Allocate what all products are written to, with thresholds beside them: new memory would cost more."""
+        self._room = np.empty((self.tile, self.block + FEW), self.dtype)
+
     def compared(self, scores: Any, rows: IntArray, thresholds: FloatArray) -> tuple[IntArray, IntArray]:
         """Count scores above each threshold, and equal to it."""
-        limits = thresholds.astype(self.dtype)
-        ordinals = ordinals_of(rows)
+        limits, ordinals = thresholds.astype(self.dtype), ordinals_of(rows)
+        if ordinals.max(initial=0) >= FEW:
+            return _found_in_order(scores, rows, limits)
+        if reader_in_use() == "native":
+            return self._compared_in_c(scores.shape[1], rows, ordinals, limits)
         above, tied = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
-        if len(rows) and ordinals.max() >= FEW:
-            for row, at in _slices_by(rows):
-                ascending = np.sort(scores[row])
-                above[at] = len(ascending) - (right := np.searchsorted(ascending, limits[at], side="right"))
-                tied[at] = right - np.searchsorted(ascending, limits[at], side="left")
-            return above, tied
-        for ordinal in range(ordinals.max(initial=-1) + 1):
-            those = np.flatnonzero(ordinals == ordinal)
-            some = scores if len(those) == len(scores) else scores[rows[those]]
-            above[those] = np.count_nonzero(some > limits[those, None], axis=1)
-            tied[those] = np.count_nonzero(some == limits[those, None], axis=1)
+        for pair, (row, limit) in enumerate(zip(rows.tolist(), limits, strict=True)):
+            above[pair], tied[pair] = np.count_nonzero(scores[row] > limit), np.count_nonzero(scores[row] == limit)
         return above, tied
+
+    def _compared_in_c(
+        self, size: int, rows: IntArray, ordinals: IntArray, limits: npt.NDArray[Any]
+    ) -> tuple[IntArray, IntArray]:
+        """Compare scores with thresholds that are written beside them; these are then not counted."""
+        from lexirecall import _native
+
+        self._room[:, size:] = -np.inf
+        self._room[rows, self.block + ordinals] = limits
+        offsets, none = np.searchsorted(rows, np.arange(self.tile + 1)), np.zeros(self.tile + 1, np.int64)
+        above, tied, num_nan = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64), none[1:].copy()
+        matrix = self._room, self._room.shape[1], self.dtype == np.float64
+        _native.count_scores(*matrix, offsets, self.block + ordinals, none, none[:0], above, tied, num_nan)
+        beside = self._room[rows, size:]
+        above -= np.count_nonzero(beside > limits[:, None], axis=1)
+        tied -= np.count_nonzero(beside == limits[:, None], axis=1)
+        return above, tied
+
+    def products(self, block: Loaded, first: int) -> Any:
+        """Return the scores of the tile of queries that begins with a row, against the whole block."""
+        scores = self._room[:, : self.block]
+        with np.errstate(all="ignore"):  # what is not a number is reported with the ids of query and document
+            np.matmul(self.queries[first : first + self.tile], block.vectors.T, out=scores)
+            if block.penalties is not None:
+                scores -= block.penalties
+        return scores
 
     # what both do
 
@@ -144,12 +170,6 @@ class NumpyBackend:
         """Take the vectors of a block to where products are computed."""
         wide = self.prepared(vectors, scales, self.block)
         return Loaded(wide, (wide * wide).sum(1) / 2 if self.similarity == "l2" else None)
-
-    def products(self, block: Loaded, first: int) -> Any:
-        """Return the scores of the tile of queries that begins with a row, against the whole block."""
-        with np.errstate(all="ignore"):  # what is not a number is reported with the ids of query and document
-            scores = self.queries[first : first + self.tile] @ block.vectors.T
-            return scores if block.penalties is None else scores - block.penalties
 
     def own(self, block: Loaded, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return the scores of pairs of a row and a column."""
@@ -184,7 +204,7 @@ class NumpyBackend:
             yield number * self.tile, at
 
     def _scores(self, block: Loaded, size: int, known: Known, first: int) -> Any:
-        scores = self.products(block, first)[: len(self.queries) - first, :size]
+        scores = self.products(block, first)[:, :size]
         here = (known.rows >= first) & (known.rows < first + self.tile)
         if here.any():
             at = self.lift(known.rows[here] - first), self.lift(known.columns[here])
@@ -232,6 +252,14 @@ class TorchBackend(NumpyBackend):
         _check_kind(vectors.dtype)
         tensor = vectors.detach() if is_tensor(vectors) else torch.from_numpy(np.array(vectors))
         return tensor.to(self.device).to(self.dtype)
+
+    def make_room(self) -> None:
+        """Leave memory to torch, which keeps what it has allocated."""
+
+    def products(self, block: Loaded, first: int) -> Any:
+        """Return the scores of the tile of queries that begins with a row, against the whole block."""
+        scores = self.queries[first : first + self.tile] @ block.vectors.T
+        return scores if block.penalties is None else scores - block.penalties
 
     def compared(self, scores: Any, rows: IntArray, thresholds: FloatArray) -> tuple[IntArray, IntArray]:
         """Count scores above each threshold, and equal to it."""
@@ -290,6 +318,17 @@ def _check_kind(dtype: Any) -> None:
 def ordinals_of(rows: IntArray) -> IntArray:
     """Return which one of its row each entry is, from 0; rows ascend."""
     return np.arange(len(rows)) - np.searchsorted(rows, rows)
+
+
+def _found_in_order(scores: npt.NDArray[Any], rows: IntArray, limits: npt.NDArray[Any]) -> tuple[IntArray, IntArray]:
+    """Count scores above each threshold, and equal to it, in the sorted scores of each row."""
+    above, tied = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+    for row, at in _slices_by(rows):
+        ascending = np.sort(scores[row])
+        right = np.searchsorted(ascending, limits[at], side="right")
+        above[at] = len(ascending) - right
+        tied[at] = right - np.searchsorted(ascending, limits[at], side="left")
+    return above, tied
 
 
 def _slices_by(numbers: IntArray) -> Iterator[tuple[int, slice]]:

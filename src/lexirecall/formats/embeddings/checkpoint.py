@@ -7,7 +7,6 @@ its ids, its shape, and its first and last vector.
 """
 
 import io
-import secrets
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -16,10 +15,11 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from lexirecall.errors import DataError, LexirecallError
+from lexirecall.errors import DataError
 from lexirecall.formats.embeddings.copies import digests_of
 from lexirecall.formats.embeddings.counting import CountState, Located
 from lexirecall.formats.embeddings.shards import Shard
+from lexirecall.output import write_files
 
 _FRESH = "name another file, or delete this one to start again"
 
@@ -75,15 +75,7 @@ class Checkpoint:
             indices=located.indices, thresholds=located.thresholds, samples=located.samples, digests=located.digests,
             num_items=counts.num_items, above=counts.above, tied=counts.tied, before=counts.before,
         )  # fmt: skip
-        beside = self.path.with_name(f".lexirecall-{secrets.token_hex(8)}")
-        try:
-            beside.write_bytes(content.getvalue())
-            beside.replace(self.path)
-        except OSError as error:
-            beside.unlink(missing_ok=True)
-            reason = (error.strerror or str(error)).lower()
-            problem = f"{self.path}: cannot be written: {reason}"
-            raise LexirecallError(problem, remedy="name a file in a folder that you can write to") from None
+        write_files({self.path: content.getvalue()})
 
 
 def digest_of(shard: Shard) -> bytes:
