@@ -91,7 +91,7 @@ def corpora(width: int, dtype: torch.dtype) -> Iterator[tuple[str, Tensor, Tenso
 
 def check(queries: Tensor, corpus: Tensor, similarity: str) -> str:
     """Check one corpus, and say what was found."""
-    block = fused.Block.of(corpus, similarity)
+    block = fused.HalfBlock.of(corpus, similarity)
     scores, exact = fused.scores(queries, block), exact_scores(queries, corpus, similarity)
     error = ((scores - exact).norm() / exact.norm()).item()
     require(error < 1e-5, f"scores differ from float64 by {error}")
@@ -108,7 +108,7 @@ def check(queries: Tensor, corpus: Tensor, similarity: str) -> str:
     return f"relative error {error:.1e}; {tied:.1%} tied; thresholds from float64 would move {moved:.1%} of positions"
 
 
-def require_counts(queries: Tensor, block: fused.Block, scores: Tensor, thresholds: Tensor) -> None:
+def require_counts(queries: Tensor, block: fused.HalfBlock, scores: Tensor, thresholds: Tensor) -> None:
     """Raise unless counts are those of the sorted scores."""
     above, tied = fused.count(queries, block, thresholds)
     ordered = scores.double().sort(dim=1).values  # float32 in float64: the order is the same
@@ -137,7 +137,7 @@ def require(is_true: bool, problem: str) -> None:
 def measured(num_queries: int, num_items: int, width: int, repeats: int) -> Iterator[str]:
     """Time everything on the same vectors."""
     queries, corpus = normal(num_queries, width, 1), normal(num_items, width, 2)
-    block = fused.Block.of(corpus)
+    block = fused.HalfBlock.of(corpus)
     yield f"## {num_queries:,} queries × {num_items:,} documents × {width} dimensions, bfloat16"
     name = torch.cuda.get_device_name()
     yield f"\n{name}, torch {torch.__version__}, triton {triton.__version__}; median of {repeats} runs.\n"
@@ -170,7 +170,7 @@ def measured(num_queries: int, num_items: int, width: int, repeats: int) -> Iter
     yield row("`project_embeddings`, 1 relevant, near, with ids and everything else on the host", whole, alone)
 
 
-def searched(queries: Tensor, block: fused.Block, thresholds: Tensor, alone: float) -> str:
+def searched(queries: Tensor, block: fused.HalfBlock, thresholds: Tensor, alone: float) -> str:
     """Search in thresholds where comparing with each is the rule."""
     with patch.object(fused, "MOST", 1):
         times = timed(lambda: fused.count(queries, block, thresholds), 1)
@@ -220,17 +220,17 @@ def top(queries: Tensor, corpus: Tensor, size: int = 65_536) -> tuple[Tensor, Te
     return best, items
 
 
-def own_scores(queries: Tensor, block: fused.Block, items: Tensor) -> Tensor:
+def own_scores(queries: Tensor, block: fused.HalfBlock, items: Tensor) -> Tensor:
     rows = torch.arange(len(items), device=DEVICE).repeat_interleave(items.shape[1])
     return fused.pairs(queries, block, rows, items.reshape(-1)).view(items.shape)
 
 
-def random_items(queries: Tensor, block: fused.Block) -> Tensor:
+def random_items(queries: Tensor, block: fused.HalfBlock) -> Tensor:
     """Draw relevant documents among all."""
     return torch.randint(0, len(block), (len(queries), max(NUMBERS)), device=DEVICE, generator=seeded(3))
 
 
-def near_items(queries: Tensor, block: fused.Block) -> Tensor:
+def near_items(queries: Tensor, block: fused.HalfBlock) -> Tensor:
     """Move documents that are drawn at random towards their queries, so that most of them come early."""
     items = torch.randperm(len(block), device=DEVICE, generator=seeded(4))[: len(queries) * max(NUMBERS)]
     items = items.view(len(queries), -1)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -72,7 +73,7 @@ def naive_counts(scores: torch.Tensor, thresholds: torch.Tensor) -> tuple[list[l
 @settings(max_examples=8, deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 40), st.integers(1, 70))
 def test_counts_are_those_of_all_scores(similarity: str, number: int, seed: int, num_queries: int, size: int) -> None:
-    queries, block = vectors(seed, num_queries), fused.Block.of(vectors(seed + 1, size), similarity)
+    queries, block = vectors(seed, num_queries), fused.HalfBlock.of(vectors(seed + 1, size), similarity)
     scores = fused.scores(queries, block)
     thresholds = asked(scores, seed, number)
     above, tied = fused.count(queries, block, thresholds)
@@ -82,7 +83,7 @@ def test_counts_are_those_of_all_scores(similarity: str, number: int, seed: int,
 @settings(max_examples=8, deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 40), st.integers(1, 70))
 def test_queries_with_many_thresholds_are_counted_by_search(seed: int, num_queries: int, size: int) -> None:
-    queries, block = vectors(seed, num_queries), fused.Block.of(vectors(seed + 1, size))
+    queries, block = vectors(seed, num_queries), fused.HalfBlock.of(vectors(seed + 1, size))
     scores = fused.scores(queries, block)
     thresholds = asked(scores, seed, 7)
     with pytest.MonkeyPatch.context() as patch:
@@ -93,16 +94,16 @@ def test_queries_with_many_thresholds_are_counted_by_search(seed: int, num_queri
 
 def test_counts_of_blocks_add_up() -> None:
     queries, corpus = vectors(1, 20), vectors(2, 90)
-    thresholds = asked(fused.scores(queries, fused.Block.of(corpus)), 3, 5)
-    whole = fused.count(queries, fused.Block.of(corpus), thresholds)
-    parts = [fused.count(queries, fused.Block.of(part), thresholds) for part in corpus.split(37)]
+    thresholds = asked(fused.scores(queries, fused.HalfBlock.of(corpus)), 3, 5)
+    whole = fused.count(queries, fused.HalfBlock.of(corpus), thresholds)
+    parts = [fused.count(queries, fused.HalfBlock.of(part), thresholds) for part in corpus.split(37)]
     for kind in range(2):
         assert torch.equal(whole[kind], sum(part[kind] for part in parts))
 
 
 @pytest.mark.parametrize("dtype", HALVES)
 def test_a_pair_is_a_cell_of_all_scores(dtype: object) -> None:
-    queries, block = vectors(1, 21, dtype=dtype), fused.Block.of(vectors(2, 75, dtype=dtype), "l2")
+    queries, block = vectors(1, 21, dtype=dtype), fused.HalfBlock.of(vectors(2, 75, dtype=dtype), "l2")
     scores = fused.scores(queries, block)
     assert torch.equal(fused.pairs(queries, block, *every_pair(21, 75)).view(21, 75), scores)
 
@@ -111,7 +112,7 @@ def test_a_pair_is_a_cell_of_all_scores(dtype: object) -> None:
 @pytest.mark.parametrize("similarity", SIMILARITIES)
 @pytest.mark.parametrize("dtype", HALVES)
 def test_a_pair_has_the_score_that_is_compared_to_the_bit(similarity: str, dtype: object) -> None:
-    queries, block = normal(1, 21, dtype=dtype), fused.Block.of(normal(2, 75, dtype=dtype), similarity)
+    queries, block = normal(1, 21, dtype=dtype), fused.HalfBlock.of(normal(2, 75, dtype=dtype), similarity)
     scores = fused.scores(queries, block)
     assert torch.equal(fused.pairs(queries, block, *every_pair(21, 75)).view(21, 75), scores)
 
@@ -120,7 +121,7 @@ def test_a_pair_has_the_score_that_is_compared_to_the_bit(similarity: str, dtype
 def test_a_copy_of_a_document_ties_with_it_wherever_it_is() -> None:
     corpus = normal(2, 75)
     corpus[[3, 40, 74]] = corpus[20].clone()
-    queries, block = normal(1, 21), fused.Block.of(corpus)
+    queries, block = normal(1, 21), fused.HalfBlock.of(corpus)
     rows = torch.arange(21, device=DEVICE)
     own = fused.pairs(queries, block, rows, torch.full_like(rows, 20))
     assert fused.count(queries, block, own[:, None])[1].flatten().tolist() == [4] * 21
@@ -129,7 +130,7 @@ def test_a_copy_of_a_document_ties_with_it_wherever_it_is() -> None:
 @on_a_gpu
 def test_thresholds_from_a_second_kernel_would_move_positions() -> None:
     queries, corpus = normal(1, 40, 64), normal(2, 70, 64)
-    block, (rows, items) = fused.Block.of(corpus), every_pair(40, 70)
+    block, (rows, items) = fused.HalfBlock.of(corpus), every_pair(40, 70)
     own = fused.pairs(queries, block, rows, items).view(40, 70)
     second = (queries.double() @ corpus.double().T).float()
     assert (fused.count(queries, block, own)[1] == 1).all()
@@ -146,26 +147,26 @@ def test_scores_are_those_of_the_similarity(similarity: str) -> None:
     wide, documents = queries.double(), corpus.double()
     dots, lengths = wide @ documents.T, documents.norm(dim=1)
     expected = {"dot": dots, "cosine": dots / lengths.clamp(min=1e-9), "l2": dots - lengths**2 / 2}[similarity]
-    scores = fused.scores(queries, fused.Block.of(corpus, similarity)).double()
+    scores = fused.scores(queries, fused.HalfBlock.of(corpus, similarity)).double()
     torch.testing.assert_close(scores, expected, rtol=1e-5, atol=1e-5)
 
 
 def test_nothing_to_count_is_counted_as_nothing() -> None:
     queries = vectors(1, 3)
-    nothing = fused.Block.of(vectors(2, 0))
+    nothing = fused.HalfBlock.of(vectors(2, 0))
     assert fused.count(queries, nothing, torch.zeros(3, 2, device=DEVICE))[0].tolist() == [[0, 0]] * 3
-    assert fused.count(queries, fused.Block.of(queries), torch.zeros(3, 0, device=DEVICE))[0].shape == (3, 0)
+    assert fused.count(queries, fused.HalfBlock.of(queries), torch.zeros(3, 0, device=DEVICE))[0].shape == (3, 0)
     assert fused.pairs(queries, nothing, *every_pair(3, 0)).shape == (0,)
 
 
 def test_scores_that_may_overflow() -> None:
     good, large, broken = vectors(1, 4), vectors(2, 4).to(torch.bfloat16), vectors(3, 4)
     large[2, 1], broken[1, 1] = 1e30, torch.nan
-    assert fused.is_bounded(good, fused.Block.of(good))
-    assert not fused.is_bounded(good, fused.Block.of(broken))
-    assert not fused.is_bounded(broken, fused.Block.of(good))
-    assert not fused.is_bounded(large, fused.Block.of(large))
-    assert fused.is_bounded(good, fused.Block.of(vectors(1, 0)))
+    assert fused.is_bounded(good, fused.HalfBlock.of(good))
+    assert not fused.is_bounded(good, fused.HalfBlock.of(broken))
+    assert not fused.is_bounded(broken, fused.HalfBlock.of(good))
+    assert not fused.is_bounded(large, fused.HalfBlock.of(large))
+    assert fused.is_bounded(good, fused.HalfBlock.of(vectors(1, 0)))
 
 
 @pytest.fixture
@@ -183,7 +184,13 @@ IDS = [f"d{item}" for item in range(60)]
 @pytest.mark.parametrize("similarity", ["dot", "l2"])
 def test_positions_are_those_of_torch(ties: str, similarity: str) -> None:
     """Products of small whole numbers are exact in every kernel, and full of ties."""
-    given = {"query_ids": ["q1", "q2", "q3"], "corpus_ids": IDS, "similarity": similarity, "ties": ties, "block": 25}
+    given: dict[str, Any] = {
+        "query_ids": ["q1", "q2", "q3"],
+        "corpus_ids": IDS,
+        "similarity": similarity,
+        "ties": ties,
+        "block": 25,
+    }
     queries, corpus = vectors(1, 3, 8), vectors(2, 60, 8)
     ours = project_embeddings(queries, corpus, QRELS, **given)
     theirs = project_embeddings(queries.float(), corpus.float(), QRELS, **given)
@@ -195,7 +202,7 @@ def test_positions_are_those_of_torch(ties: str, similarity: str) -> None:
 @pytest.mark.usefixtures("fusing")
 def test_a_corpus_of_another_type_is_multiplied_by_torch() -> None:
     queries, corpus = vectors(1, 3, 8), vectors(2, 60, 8)
-    given = {"query_ids": ["q1", "q2", "q3"], "corpus_ids": IDS}
+    given: dict[str, Any] = {"query_ids": ["q1", "q2", "q3"], "corpus_ids": IDS}
     ours = project_embeddings(queries, corpus.float(), QRELS, **given)
     assert ours.found.positions.tolist() == project_embeddings(queries, corpus, QRELS, **given).found.positions.tolist()
     parts = [(IDS[:50], corpus[:50]), (IDS[50:], corpus[50:].float())]

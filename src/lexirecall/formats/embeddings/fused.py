@@ -20,7 +20,7 @@ from torch import Tensor
 from triton.runtime.jit import JITFunction
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-# mypy: disallow-untyped-defs=False
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 # ruff: noqa: N803 - Triton's constants are written in capitals
 
 ROWS, COLUMNS, DEPTH = 128, 256, 64  # of a tile: queries, documents, and dimensions at a time
@@ -34,7 +34,7 @@ _MODES = {"dot": 0, "cosine": 1, "l2": 2}
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class HalfBlock:
     """Vectors of documents, and what the similarity does to a product with each of them."""
 
     vectors: Tensor
@@ -43,7 +43,7 @@ class Block:
     """float32: 1/|c| for cosine, which the product is multiplied by; |c|²/2 for l2, which is taken off; else empty."""
 
     @classmethod
-    def of(cls, vectors: Tensor, similarity: str = "dot") -> "Block":
+    def of(cls, vectors: Tensor, similarity: str = "dot") -> "HalfBlock":
         """Compute the lengths of the vectors, if the similarity needs them; a zero vector has the cosine 0."""
         if similarity == "dot":
             return cls(vectors, similarity, vectors.new_empty(0, dtype=torch.float32))
@@ -55,8 +55,8 @@ class Block:
     def __len__(self) -> int:
         return len(self.vectors)
 
-    def __getitem__(self, at: slice | Tensor) -> "Block":
-        return Block(
+    def __getitem__(self, at: slice | Tensor) -> "HalfBlock":
+        return HalfBlock(
             self.vectors[at], self.similarity, self.adjustments[at] if len(self.adjustments) else self.adjustments
         )
 
@@ -176,13 +176,14 @@ def _scores(
 # Launchers
 
 
-def is_bounded(queries: Tensor, block: Block) -> bool:
+def is_bounded(queries: Tensor, block: HalfBlock) -> bool:
     """Tell whether no score can overflow. `count` needs that, because it does not look for NaN.
 
     The largest elements bound every sum; twice that, what l2 takes off too.
     """
     largest = _largest(block.vectors)
-    return 2 * queries.shape[1] * max(_largest(queries), largest) * largest < torch.finfo(torch.float32).max
+    bound = 2 * queries.shape[1] * max(_largest(queries), largest) * largest
+    return bool(bound < torch.finfo(torch.float32).max)
 
 
 def _largest(vectors: Tensor) -> float:
@@ -190,10 +191,10 @@ def _largest(vectors: Tensor) -> float:
     if not vectors.numel():
         return 0.0
     low, high = torch.stack(torch.aminmax(vectors)).tolist()
-    return max(-low, high) if low == low else low  # noqa: PLR0124 - NaN differs from itself
+    return float(max(-low, high) if low == low else low)  # noqa: PLR0124 - NaN differs from itself
 
 
-def count(queries: Tensor, block: Block, thresholds: Tensor) -> tuple[Tensor, Tensor]:
+def count(queries: Tensor, block: HalfBlock, thresholds: Tensor) -> tuple[Tensor, Tensor]:
     """Count the documents that score above and equal to each threshold, [Q, T]; short rows end with infinity."""
     ordered, places = thresholds.to(torch.float32).sort(dim=1)
     lengths = (ordered < torch.inf).sum(dim=1)
@@ -206,7 +207,7 @@ def count(queries: Tensor, block: Block, thresholds: Tensor) -> tuple[Tensor, Te
     return torch.empty_like(above).scatter_(1, places, above), torch.empty_like(tied).scatter_(1, places, tied)
 
 
-def _count_each(queries: Tensor, block: Block, ordered: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+def _count_each(queries: Tensor, block: HalfBlock, ordered: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
     """Compare every score with every threshold; queries with more thresholds come first."""
     num_queries, num_thresholds = ordered.shape
     is_looped = num_thresholds > FEW
@@ -227,7 +228,7 @@ def _count_each(queries: Tensor, block: Block, ordered: Tensor, lengths: Tensor)
     return (counts & 0xFFFFFFFF) - num_empty * (ordered < 0), (counts >> 32) - num_empty * (ordered == 0)
 
 
-def _count_by_search(queries: Tensor, block: Block, ordered: Tensor) -> tuple[Tensor, Tensor]:
+def _count_by_search(queries: Tensor, block: HalfBlock, ordered: Tensor) -> tuple[Tensor, Tensor]:
     """Find the place of every score among the thresholds; time grows with their logarithm.
 
     A score is above a threshold if it reaches the next number; both are edges of one histogram.
@@ -248,7 +249,7 @@ def _count_by_search(queries: Tensor, block: Block, ordered: Tensor) -> tuple[Te
     return above, at_least - above
 
 
-def pairs(queries: Tensor, block: Block, rows: Tensor, items: Tensor) -> Tensor:
+def pairs(queries: Tensor, block: HalfBlock, rows: Tensor, items: Tensor) -> Tensor:
     """Score queries[rows[i]] against document items[i], in float32."""
     out = torch.empty(len(rows), dtype=torch.float32, device=queries.device)
     for start in range(0, len(rows), PAIRS):
@@ -260,7 +261,7 @@ def pairs(queries: Tensor, block: Block, rows: Tensor, items: Tensor) -> Tensor:
     return out
 
 
-def scores(queries: Tensor, block: Block) -> Tensor:
+def scores(queries: Tensor, block: HalfBlock) -> Tensor:
     """Return every score that `count` compares, [Q, n] in float32: for the few queries whose ties need names."""
     out = torch.empty((len(queries), len(block)), dtype=torch.float32, device=queries.device)
     if out.numel():
@@ -278,7 +279,7 @@ def _programs(num_tiles: int, device: torch.device) -> int:
     """Return how many programs run side by side: one on each multiprocessor."""
     if device.type != "cuda":
         return min(num_tiles, 3)
-    return min(num_tiles, torch.cuda.get_device_properties(device).multi_processor_count)
+    return min(num_tiles, int(torch.cuda.get_device_properties(device).multi_processor_count))
 
 
 def _has_assembly() -> bool:

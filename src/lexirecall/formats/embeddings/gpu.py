@@ -25,7 +25,7 @@ def can_fuse(queries: Any, device: Any) -> bool:
         return False  # rows must start at multiples of 16 bytes
     if device.type != "cuda" or torch.version.cuda is None or find_spec("triton") is None:
         return False
-    return torch.cuda.get_device_capability(device) >= (9, 0)  # tiles are copied by a unit that came with Hopper
+    return bool(torch.cuda.get_device_capability(device) >= (9, 0))  # tiles are copied by a unit that came with Hopper
 
 
 class FusedBackend(TorchBackend):
@@ -55,7 +55,7 @@ class FusedBackend(TorchBackend):
             problem = f"blocks of the corpus have different types, one of them {vectors.dtype}"
             raise UsageError(problem, remedy="convert them to one type")
         self.fuses = fuses
-        return _fused().Block.of(self.half(vectors), self.similarity) if fuses else super().load(vectors, scales)
+        return _fused().HalfBlock.of(self.half(vectors), self.similarity) if fuses else super().load(vectors, scales)
 
     def products(self, block: Any, first: int) -> Any:
         """Return the scores of the tile of queries that begins with a row, against the whole block."""
