@@ -1,7 +1,7 @@
 # The workflow, in one place. PYTHON may name any interpreter whose environment has the extras test, lint and docs.
 PYTHON ?= python3
 
-.PHONY: install test spark-test adapters-test coverage test-oldest lint docs bench against-r fuzz sanitize mutants
+.PHONY: install test spark-test torch-test adapters-test coverage test-oldest lint docs bench against-r fuzz sanitize mutants
 
 install:            ## everything a developer needs, into the current environment
 	$(PYTHON) -m pip install -e '.[test,lint,docs]'
@@ -15,11 +15,24 @@ coverage:           ## the suite with branch coverage, which must not fall; take
 spark-test:         ## Spark with executors in separate processes, and what can fail there; needs Java 17, and root for the full disk
 	$(PYTHON) tests/spark_cluster.py
 
-adapters-test:      ## the adapters of LensKit and PyTerrier, which are large packages, each in its own environment
+TORCH ?= torch==2.13.0
+TORCH_ENVIRONMENT ?= build/torch
+
+torch-test:         ## what needs PyTorch, on the CPU, in an environment of its own
+	$(PYTHON) -m venv $(TORCH_ENVIRONMENT)
+	$(TORCH_ENVIRONMENT)/bin/pip install -q '$(TORCH)'
+	$(TORCH_ENVIRONMENT)/bin/pip install -q '.[torch,frames]' 'torchmetrics>=1.4' pytest hypothesis
+	$(TORCH_ENVIRONMENT)/bin/pip install -q 'triton>=3.4; platform_system == "Linux"'  # its interpreter runs the kernels
+	$(TORCH_ENVIRONMENT)/bin/python -m pytest tests/torch_*.py tests/test_examples.py -k 'torch'
+
+adapters-test:      ## LensKit, PyTerrier, sentence-transformers and Lightning, which are large packages, each in its own environment
 	$(PYTHON) -m venv build/lenskit && build/lenskit/bin/pip install -q . 'lenskit>=2025.8' pytest hypothesis
 	build/lenskit/bin/python -m pytest tests/test_adapter_lenskit.py tests/test_examples.py -k 'lenskit or recommender'
 	$(PYTHON) -m venv build/pyterrier && build/pyterrier/bin/pip install -q . python-terrier pytest hypothesis
 	build/pyterrier/bin/python -m pytest tests/test_adapter_pyterrier.py
+	$(PYTHON) -m venv build/trainers && build/trainers/bin/pip install -q '$(TORCH)'
+	build/trainers/bin/pip install -q '.[torch,frames]' torchmetrics lightning 'sentence-transformers[train]>=5' pytest hypothesis
+	build/trainers/bin/python -m pytest tests/trainers.py tests/test_examples.py -k 'trainer or lightning'
 
 test-oldest:        ## the suite with the lowest versions that pyproject.toml allows
 	$(PYTHON) -m venv build/oldest

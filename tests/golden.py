@@ -22,6 +22,7 @@ from typing import Any
 from unittest.mock import patch
 
 import click
+import numpy as np
 
 from lexirecall import project, tables
 from lexirecall.cli import group, main
@@ -85,6 +86,7 @@ def _reading(command: str, files: str, end: str) -> list[str]:
     return calls if command in ("eval", "compare") else [*calls, f"{command} {files} --engine spark {end}"]
 
 
+_VECTORS = "--query-vectors q.npy --corpus-vectors c.npy --query-ids q.txt --corpus-ids c.txt"
 CASES: dict[str, list[str]] = {
     "eval": [
         f"eval {THREE}",
@@ -242,6 +244,21 @@ CASES: dict[str, list[str]] = {
         "explain qrels.txt kept.parquet c.run -f jsonl",
         "report qrels.txt kept.parquet c.run -m AP -o out.html", "study qrels.txt kept.parquet c.run --samples 2 -m AP",
         "trec_eval qrels.txt kept.parquet",
+        *(f"project qrels.txt {_VECTORS} {more} -o made.parquet" for more in (
+            "", *(f"--similarity {name}" for name in ("dot", "cosine", "l2")), "--device cpu --name dense",
+            *(f"--ties {rule}" for rule in ("input", "worst", "best", "expected")), "--depth 4 --judged-only",
+            "--checkpoint made.npz", "--missing last", "--missing error", "--corpus-size 10", "--engine duckdb",
+            "--similarity nope")),
+        "project qrels.txt --query-vectors q.npy --corpus-vectors few.npy --query-ids q.txt --corpus-ids few.txt "
+        "--missing last -o made.parquet",
+        "project qrels.txt --query-vectors q.npy --corpus-vectors few.npy --query-ids q.txt --corpus-ids few.txt "
+        "-o made.parquet",
+        "project qrels.txt --query-vectors q.npy --corpus-vectors c.npy -o made.parquet",
+        "project qrels.txt --query-vectors q.npy -o made.parquet",
+        "project qrels.txt --query-vectors q.txt --corpus-vectors c.npy -o made.parquet",
+        "project qrels.txt --query-vectors q.npy --corpus-vectors c.npy --query-ids few.txt -o made.parquet",
+        f"project qrels.txt a.run {_VECTORS} -o made.parquet", f"project qrels.txt {_VECTORS} -o c.npy",
+        "project qrels.txt -o made.parquet",
     ],
     "trec_eval": [
         *(f"trec_eval {flags} qrels.txt a.run" for flags in (
@@ -311,6 +328,15 @@ def write_collection() -> None:
     _write_tables(judged, runs)
 
 
+def _write_vectors() -> None:
+    """Write vectors of whole numbers, of which every product is exact."""
+    for name, ids in (("q", ["q1", "q2", "q4", "q6", "q7", "q99"]), ("c", range(40)), ("few", range(9))):
+        names = [each if isinstance(each, str) else f"d{each}" for each in ids]
+        vectors = [[(7 * row + 3 * column + len(name)) % 5 - 2 for column in range(3)] for row in range(len(names))]
+        np.save(f"{name}.npy", np.array(vectors, np.float32))
+        Path(f"{name}.txt").write_text("".join(f"{each}\n" for each in names))
+
+
 def _rankings(draw: random.Random, judged: dict[str, dict[str, int]], skill: float) -> dict[str, dict[str, str]]:
     """Give scores that follow the grades more or less, rounded, so that some are equal."""
     return {
@@ -370,6 +396,8 @@ def record(call: str, longest: int) -> Recorded:
     write_collection()
     if " kept.parquet" in call.partition(" -o ")[0]:
         project("qrels.txt", ["a.run", "b.run"], needs_judged=True).save("kept.parquet")
+    if "-vectors" in call:
+        _write_vectors()
     given = {path: path.read_bytes() for path in Path().iterdir()}
     code, out, err = _run(shlex.split(call.replace("(", "'('").replace(")", "')'")))
     made = [path for path in sorted(Path().rglob("*")) if path.is_file() and given.get(path) != path.read_bytes()]
@@ -408,6 +436,8 @@ def _content(path: Path) -> str:
     """Return what a file says, without what differs between machines and days."""
     if path.suffix == ".parquet":
         return _rows(path)
+    if path.suffix == ".npz":
+        return "".join(f"{name}\n" for name in sorted(np.load(path)))
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".html":
         from lexirecall.page.html import unpack

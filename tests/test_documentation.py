@@ -12,12 +12,18 @@ from lexirecall.measures import MEASURES
 from pages import DOCS, GENERATED, blocks, run_page
 
 PAGES = [page for page in sorted(DOCS.glob("*.md")) if any(blocks(page))]
-ELSEWHERE = {"lenskit": "test_adapter_lenskit", "pyterrier": "test_adapter_pyterrier", "spark": "test_spark"}
+ELSEWHERE = {
+    "lenskit": "test_adapter_lenskit",
+    "pyterrier": "test_adapter_pyterrier",
+    "spark": "test_spark",
+    "training": "torch_metric",
+}
 """Pages that need more than files, and the tests that run them."""
 NEEDS = {
     "engines": "duckdb",
     "ir_datasets": "ir_datasets",
     "ir_measures": "ir_measures",
+    "past-the-cut-off": "pyarrow",
     "positions-files": "pyarrow",
     "ranx": "ranx",
     "tables": "polars",

@@ -15,8 +15,10 @@ SAYS = {
     "rag_units": "multi-hop",
     "fairness_auditor": "'Corner Store'",
     "recommender": "LexiRecall",
+    "torch_loop": "epoch 6  TSE 0.",
+    "lightning_loop": "epoch 4  TSE 0.",
 }
-NEEDS = {"recommender": "lenskit"}
+NEEDS = {"recommender": "lenskit", "torch_loop": "torch", "lightning_loop": "lightning"}
 
 
 def test_every_example_is_run() -> None:

@@ -18,7 +18,7 @@ ORDER = (
     "_native", "version", "errors", "paths", "output", "fields", "text", "reader", "progress", "manifest",
     "aggregation", "judgments", "providers", "groups", "segments", "tracks", "units", "sums", "shortage", "positions",
     "exposure", "exact", "formats", "measures", "preferences", "names", "theory", "statistics", "simulate", "tables",
-    "strip", "svg", "plots", "verbs", "meta", "page", "results", "paper", "engines", "adapters", "cli",
+    "strip", "svg", "plots", "verbs", "torch", "meta", "page", "results", "paper", "engines", "adapters", "cli",
 )  # fmt: skip
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -132,7 +132,7 @@ def test_every_public_name_has_a_home() -> None:
 PUBLIC = {
     f"{module}.{name}": getattr(import_module(module), name)
     for module in GENERATED["PUBLIC"]
-    if not module.startswith(("lexirecall.adapters.", "lexirecall.engines."))  # which need other packages
+    if not module.startswith(tuple(f"lexirecall.{room}" for room in ("adapters", "engines", "torch")))  # need packages
     for name in GENERATED["public_names"](module)
 }
 PUBLIC_FUNCTIONS = [name for name, value in PUBLIC.items() if inspect.isfunction(value)]

@@ -235,7 +235,7 @@ def _is_read(measure: ir_measures.Measure) -> bool:
 # The provider
 
 
-class LexirecallEvaluator(ir_measures.Evaluator):
+class IrMeasuresEvaluator(ir_measures.Evaluator):
     """Evaluates any number of runs against judgments that are read once."""
 
     def __init__(self, measures: Iterable[ir_measures.Measure], qrels: Any, conventions: Conventions) -> None:
@@ -342,14 +342,14 @@ class LexirecallProvider(ir_measures.Provider):
         """Tell whether a measure, with its settings, is served."""
         return _is_against(measure) or (bool(super().supports(measure)) and _is_read(measure))
 
-    def _evaluator(self, measures: Iterable[ir_measures.Measure], qrels: Any) -> LexirecallEvaluator:
+    def _evaluator(self, measures: Iterable[ir_measures.Measure], qrels: Any) -> IrMeasuresEvaluator:
         asked = list(measures)
         if wrong := [str(measure) for measure in asked if not self.supports(measure)]:
             for measure in filter(super().supports, asked):
                 row_of(measure)  # this raises with a better reason, if there is one
             remedy = f"choose from {listed(_SERVED, 99)}"
             raise UsageError(f"{NAME} does not compute {listed(wrong)} with these settings", remedy=remedy)
-        return LexirecallEvaluator(asked, qrels, self.conventions)
+        return IrMeasuresEvaluator(asked, qrels, self.conventions)
 
 
 def prefer(is_first: bool = True) -> None:

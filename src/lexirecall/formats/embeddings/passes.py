@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lexirecall.errors import DataError, LexirecallError, counted, listed, shown, warn
+from lexirecall.errors import DataError, LexirecallError, WayOn, counted, listed, shown, warn
 from lexirecall.formats.embeddings.backends import Backend
 from lexirecall.formats.embeddings.checkpoint import Checkpoint
 from lexirecall.formats.embeddings.counting import Counter, CountState, Located, Sought, locate
@@ -85,5 +85,6 @@ class Passes:
         )
         problem = f"{counted(len(lost), 'relevant document')} not in the corpus: {examples}"
         if self.missing == "error":
-            raise DataError(problem, remedy="are the ids written the same way? missing='last' puts them at the end")
+            way_on = WayOn("missing", {"last": "place them at its end"})
+            raise DataError(problem, remedy="check that ids are written the same way", way_on=way_on)
         warn(f"{problem}; placed at its end")

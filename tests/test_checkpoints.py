@@ -1,0 +1,128 @@
+"""What the training loop keeps: tables of positions, and checkpoints side by side. Nothing here needs PyTorch."""
+
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexirecall import Positions, evaluate, project
+from lexirecall.errors import DataError
+from lexirecall.judgments import IntArray
+from lexirecall.torch.checkpoints import side_by_side, win_rate
+from lexirecall.torch.rows import POSITION, Gathered, gathered, rows_of
+
+NUM_ITEMS = 7
+MEASURES = ["TSE", "LastRel", "AP", "nDCG", "R@2"]
+Collection = tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]
+
+
+@st.composite
+def collections(draw: st.DrawFn) -> Collection:
+    """Draw grades and scores of some items, all of them scored; scores tie often."""
+    items = [str(item) for item in range(NUM_ITEMS)]
+    queries = [str(query) for query in draw(st.sets(st.integers(0, 30), min_size=1, max_size=5))]
+    grades = st.dictionaries(st.sampled_from(items), st.sampled_from([0.5, 1.0, 2.0]), max_size=4)
+    scores = st.lists(st.integers(0, 3), min_size=NUM_ITEMS, max_size=NUM_ITEMS)
+    judged = {query: {"0": 0.0} | draw(grades) for query in queries}
+    judged[queries[0]]["1"] = 1.0  # if nothing were relevant to any query, there would be nothing to evaluate
+    return judged, {query: dict(zip(items, map(float, draw(scores)), strict=True)) for query in queries}
+
+
+def tables(collection: Collection, ties: str) -> list[IntArray]:
+    """Return the table of each query alone."""
+    qrels, run = collection
+    parts = []
+    for query, judged in qrels.items():
+        positions = project({query: judged}, {query: run[query]}, ties=ties, corpus_size=NUM_ITEMS)
+        parts.append(rows_of(positions, np.array([int(query)]), int))
+    return parts
+
+
+def put_together(parts: list[IntArray], ties: str = "trec") -> Gathered:
+    return gathered(np.concatenate(parts), name="run", ties=ties, item_ids=None)
+
+
+def values(positions: Positions, ties: str = "trec") -> dict[str, Any]:
+    scores = evaluate(positions, measures=MEASURES, no_relevant="zero", ties=ties)
+    return {query: scores.values[0, q].tolist() for q, query in enumerate(scores.queries)}
+
+
+@given(collections(), st.sampled_from(["trec", "input", "worst", "best", "expected"]), st.randoms())
+def test_tables_of_single_queries_put_together_in_any_order_are_the_positions_of_all(
+    collection: Collection, ties: str, shuffle: Any
+) -> None:
+    qrels, run = collection
+    parts = tables(collection, ties)
+    shuffle.shuffle(parts)
+    found = put_together(parts, ties)
+    expected = values(project(qrels, run, ties=ties, corpus_size=NUM_ITEMS), ties)
+    np.testing.assert_equal(values(found.positions, ties), expected)
+    assert list(found.positions.requests) == sorted(qrels, key=int)
+    assert found.num_repeated == 0
+
+
+@given(collections())
+def test_a_query_that_comes_again_counts_once(collection: Collection) -> None:
+    parts = tables(collection, "trec")
+    found = put_together([*parts, parts[0], parts[0]])
+    assert found.num_repeated == 2
+    np.testing.assert_equal(values(found.positions), values(put_together(parts).positions))
+
+
+def test_a_query_that_comes_again_with_other_positions_is_an_error() -> None:
+    (part,) = tables(({"4": {"1": 1.0}}, {"4": {"1": 2.0, "2": 1.0}}), "trec")
+    other = part.copy()
+    other[0, POSITION] = 5
+    with pytest.raises(DataError, match="query 4 was given twice"):
+        put_together([part, other])
+
+
+def test_queries_without_a_number_are_numbered_as_they_come() -> None:
+    qrels, run = {"q": {"1": 1}}, {"q": {"1": 2.0, "2": 3.0}}
+    rows = rows_of(project(qrels, run, corpus_size=3), None, int)
+    found = put_together([rows, rows])
+    assert found.positions.requests == ("0", "1")
+    assert found.positions.found.positions.tolist() == [2, 2]
+
+
+def test_ids_of_documents_come_back() -> None:
+    positions = project({"q": {"b": 1}}, {"q": ["a", "b"]}, corpus_size=2)
+    rows = rows_of(positions, np.array([3]), [b"a", b"b"].index)
+    found = gathered(rows, name="run", ties="trec", item_ids=["a", "b"]).positions
+    assert list(found.judgments.items) == [b"b"]
+    assert found.judgments.request_type == "int64"
+
+
+QRELS = {"q": {"a": 1, "b": 1}, "r": {"c": 1}}
+THEN = project(QRELS, {"then": {"q": ["a", "x", "b"], "r": ["x", "c"]}}, corpus_size=9)
+NOW = project(QRELS, {"now": {"q": ["x", "b", "y", "a"], "r": ["c"]}}, corpus_size=9)
+
+
+def test_checkpoints_side_by_side_are_what_one_projection_of_both_is() -> None:
+    runs = {"then": {"q": ["a", "x", "b"], "r": ["x", "c"]}, "now": {"q": ["x", "b", "y", "a"], "r": ["c"]}}
+    measures = ["LexiRecall", "TSE", "AP", "LastRel"]
+    expected = evaluate(project(QRELS, runs, corpus_size=9), measures=measures)
+    np.testing.assert_equal(evaluate(side_by_side(THEN, NOW), measures=measures).values, expected.values)
+
+
+def test_the_win_rate_counts_a_tie_as_half() -> None:
+    assert win_rate(NOW, THEN) == 0.5  # one query each
+    assert win_rate(NOW, NOW) == 0.5
+    assert win_rate(NOW, THEN, "LexiPrecision") == 0.5
+    assert win_rate(THEN, project(QRELS, {"q": ["x"], "r": ["x", "c"]}, corpus_size=9)) == 0.75
+
+
+def test_checkpoints_of_other_judgments_or_conventions_are_refused() -> None:
+    with pytest.raises(DataError, match="now was evaluated with other relevant documents than then"):
+        side_by_side(THEN, project({"q": {"a": 1}}, {"now": {"q": ["a"]}}))
+    with pytest.raises(DataError, match="evaluate both in the same way"):
+        side_by_side(THEN, project(QRELS, {"now": {"q": ["a"]}}, ties="best", corpus_size=9))
+
+
+def test_neither_the_package_nor_its_door_to_torch_imports_torch() -> None:
+    code = "import sys, lexirecall, lexirecall.torch; sys.exit('torch' in sys.modules or 'torchmetrics' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

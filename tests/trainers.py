@@ -1,0 +1,54 @@
+"""LexirecallEvaluator inside the trainer of sentence-transformers: `make adapters-test` runs it.
+
+The model is made here, from a vocabulary of twelve words: nothing is downloaded.
+"""
+
+from pathlib import Path
+
+import pytest
+from datasets import Dataset
+from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
+from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
+from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
+
+from lexirecall.torch import LexirecallEvaluator
+
+WORDS = ["who", "what", "ran", "sat", "ate", "cat", "dog", "fox", "mat", "log", "den"]
+QUERIES = {f"q{n}": f"who {verb}" for n, verb in enumerate(("ran", "sat", "ate"))}
+CORPUS = {f"d{n}{m}": f"{WORDS[5 + n]} {WORDS[8 + m]}" for n in range(3) for m in range(3)}
+RELEVANT = {query: {document for document in CORPUS if document[1] == query[1]} for query in QUERIES}
+
+
+def tiny_model() -> SentenceTransformer:
+    tokenizer = Tokenizer(WordLevel({word: number for number, word in enumerate(["[UNK]", *WORDS])}, "[UNK]"))
+    tokenizer.pre_tokenizer = Whitespace()
+    return SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_dim=8)], device="cpu")
+
+
+@pytest.mark.filterwarnings("ignore")  # of the packages around the trainer
+def test_a_trainer_keeps_what_the_evaluator_says(tmp_path: Path) -> None:
+    model = tiny_model()
+    evaluator = LexirecallEvaluator(QUERIES, CORPUS, RELEVANT, name="dev", write_positions=True)
+    before = evaluator(model)
+    pairs = [(QUERIES[query], CORPUS[document]) for query in QUERIES for document in sorted(RELEVANT[query])]
+    rows = Dataset.from_dict({"anchor": [a for a, _ in pairs], "positive": [b for _, b in pairs]})
+    arguments = SentenceTransformerTrainingArguments(
+        output_dir=str(tmp_path), num_train_epochs=4, learning_rate=0.1, eval_strategy="epoch", save_strategy="epoch",
+        load_best_model_at_end=True, metric_for_best_model="eval_dev_TSE", report_to=[], use_cpu=True,
+        per_device_train_batch_size=3,
+    )  # fmt: skip
+    trainer = SentenceTransformerTrainer(
+        model, arguments, train_dataset=rows, loss=MultipleNegativesRankingLoss(model), evaluator=evaluator
+    )
+    trainer.train()
+    logged = [entry["eval_dev_TSE"] for entry in trainer.state.log_history if "eval_dev_TSE" in entry]
+    assert len(logged) == 4
+    assert max(logged) == pytest.approx(evaluator.best_value)
+    assert max(logged) > before["dev_TSE"]
+    assert evaluator(model)["dev_TSE"] == pytest.approx(max(logged))  # the trainer has loaded the same one
+    assert all("eval_dev_LexiRecall" in entry for entry in trainer.state.log_history if "eval_dev_TSE" in entry)
+    assert len([*tmp_path.rglob("lexirecall_dev_*.parquet")]) == 4
+    assert len([*tmp_path.rglob("lexirecall_dev_results.csv")]) == 1
