@@ -22,6 +22,7 @@ torch-test:         ## what needs PyTorch, on the CPU, in an environment of its 
 	$(PYTHON) -m venv $(TORCH_ENVIRONMENT)
 	$(TORCH_ENVIRONMENT)/bin/pip install -q '$(TORCH)'
 	$(TORCH_ENVIRONMENT)/bin/pip install -q '.[torch,frames]' 'torchmetrics>=1.4' pytest hypothesis
+	$(TORCH_ENVIRONMENT)/bin/pip install -q 'triton>=3.4; platform_system == "Linux"'  # its interpreter runs the kernels
 	$(TORCH_ENVIRONMENT)/bin/python -m pytest tests/torch_*.py tests/test_examples.py -k 'torch'
 
 adapters-test:      ## LensKit, PyTerrier, sentence-transformers and Lightning, which are large packages, each in its own environment

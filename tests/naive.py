@@ -1434,3 +1434,13 @@ def fewest_deciding(differences: Sequence[float]) -> int:
 def worst_share(values: Sequence[float], share: str) -> list[float]:
     """Return the lowest values, as many as the share of all, rounded up."""
     return sorted(values)[: math.ceil(Fraction(share) * len(values))]
+
+
+def counts_above_and_tied(
+    scores: Sequence[Sequence[float]], thresholds: Sequence[Sequence[float]]
+) -> tuple[list[list[int]], list[list[int]]]:
+    """Count for each threshold of each row the scores above it, and those equal to it."""
+    rows = list(zip(scores, thresholds, strict=True))
+    above = [[sum(score > limit for score in row) for limit in limits] for row, limits in rows]
+    tied = [[sum(score == limit for score in row) for limit in limits] for row, limits in rows]
+    return above, tied

@@ -114,7 +114,7 @@ class NumpyBackend:
 
     def compared(self, scores: Any, rows: IntArray, thresholds: FloatArray) -> tuple[IntArray, IntArray]:
         """Count scores above each threshold, and equal to it."""
-        limits, ordinals = thresholds.astype(self.dtype), _ordinals(rows)
+        limits, ordinals = thresholds.astype(self.dtype), ordinals_of(rows)
         if ordinals.max(initial=0) >= FEW:
             return _found_in_order(scores, rows, limits)
         if reader_in_use() == "native":
@@ -265,7 +265,7 @@ class TorchBackend(NumpyBackend):
         """Count scores above each threshold, and equal to it."""
         import torch
 
-        ordinals = _ordinals(rows)
+        ordinals = ordinals_of(rows)
         places = self.lift(rows), self.lift(ordinals)
         limits = torch.full((len(scores), int(ordinals.max(initial=0)) + 1), torch.inf, dtype=self.dtype)
         limits = limits.to(self.device)
@@ -284,7 +284,12 @@ def backend_of(queries: Any, scales: Any, similarity: str, block: int, device: A
     """Return who computes products: numpy, or torch if vectors are its tensors, or if a device asks for it."""
     if not is_tensor(queries) and device in (None, "cpu"):
         return NumpyBackend(queries, scales, similarity, block)
-    return TorchBackend(queries, scales, similarity, block, torch_device(queries.device if device is None else device))
+    place = torch_device(queries.device if device is None else device)
+    from lexirecall.formats.embeddings.gpu import FusedBackend, can_fuse  # which is a backend of torch
+
+    if scales is None and can_fuse(queries, place):
+        return FusedBackend(queries, similarity, block, place)
+    return TorchBackend(queries, scales, similarity, block, place)
 
 
 def torch_device(device: Any) -> Any:
@@ -310,7 +315,7 @@ def _check_kind(dtype: Any) -> None:
         raise UsageError(problem, remedy="convert them")
 
 
-def _ordinals(rows: IntArray) -> IntArray:
+def ordinals_of(rows: IntArray) -> IntArray:
     """Return which one of its row each entry is, from 0; rows ascend."""
     return np.arange(len(rows)) - np.searchsorted(rows, rows)
 

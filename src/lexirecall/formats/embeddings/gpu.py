@@ -1,0 +1,92 @@
+"""GPU: vectors of half precision on an NVIDIA GPU, multiplied and compared in one pass.
+
+Belongs here: the fused kernels as a backend, and when they can be used. Not here: the kernels (fused).
+
+Scores are sums in float32 of products of the vectors as they are, as in the other backends. Cosines are not divided by
+the length of the query, which changes no order.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from lexirecall.errors import UsageError
+from lexirecall.formats.embeddings.backends import Known, TorchBackend, ordinals_of
+from lexirecall.judgments import FloatArray, IntArray
+
+
+def can_fuse(queries: Any, device: Any) -> bool:
+    """Tell whether there are kernels for these vectors, and a device that runs them."""
+    from importlib.util import find_spec
+
+    import torch
+
+    if str(queries.dtype).removeprefix("torch.") not in ("float16", "bfloat16") or queries.shape[1] % 8:
+        return False  # rows must start at multiples of 16 bytes
+    if device.type != "cuda" or torch.version.cuda is None or find_spec("triton") is None:
+        return False
+    return bool(torch.cuda.get_device_capability(device) >= (9, 0))  # tiles are copied by a unit that came with Hopper
+
+
+class FusedBackend(TorchBackend):
+    """Products and comparisons in one pass, if the corpus has the type of the queries; otherwise as torch does them.
+
+    A fused score does not depend on the place of a vector, so none must be known.
+    """
+
+    def __init__(self, queries: Any, similarity: str, block: int, device: Any) -> None:
+        super().__init__(queries, None, similarity, block, device)
+        self.fuses: bool | None = None  # the first block decides
+        half = self.half(queries)
+        self.halves = half.new_zeros(self.queries.shape)
+        self.halves[: len(half)] = half
+
+    def half(self, vectors: Any) -> Any:
+        """Take vectors to the device as they are."""
+        import torch
+
+        tensor = vectors.detach() if isinstance(vectors, torch.Tensor) else torch.from_numpy(np.array(vectors))
+        return tensor.to(self.device).contiguous()
+
+    def load(self, vectors: Any, scales: Any) -> Any:
+        """Take the vectors of a block to where products are computed."""
+        fuses = str(vectors.dtype).removeprefix("torch.") == str(self.halves.dtype).removeprefix("torch.")
+        if self.fuses not in (None, fuses):  # scores of two kernels cannot be compared to the bit
+            problem = f"blocks of the corpus have different types, one of them {vectors.dtype}"
+            raise UsageError(problem, remedy="convert them to one type")
+        self.fuses = fuses
+        return _fused().HalfBlock.of(self.half(vectors), self.similarity) if fuses else super().load(vectors, scales)
+
+    def products(self, block: Any, first: int) -> Any:
+        """Return the scores of the tile of queries that begins with a row, against the whole block."""
+        if not self.fuses:
+            return super().products(block, first)
+        return _fused().scores(self.halves[first : first + self.tile], block)
+
+    def own(self, block: Any, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Return the scores of pairs of a row and a column."""
+        if not self.fuses:
+            return super().own(block, rows, columns)
+        scores = _fused().pairs(self.halves, block, self.lift(rows), self.lift(columns))
+        return np.asarray(self.lower(scores), np.float64)
+
+    def count(
+        self, block: Any, size: int, known: Known, rows: IntArray, thresholds: FloatArray
+    ) -> tuple[IntArray, IntArray]:
+        """Count, for each threshold of a row, how many of the first `size` columns are above it, and how many equal."""
+        if not (self.fuses and len(rows) and _fused().is_bounded(self.halves, block)):
+            return super().count(block, size, known, rows, thresholds)  # which looks for NaN
+        import torch
+
+        places = self.lift(rows), self.lift(ordinals_of(rows))
+        limits = torch.full((len(self.halves), int(places[1].max()) + 1), torch.inf, device=self.device)
+        limits[places] = self.lift(thresholds).to(torch.float32)
+        above, tied = _fused().count(self.halves, block[:size], limits)
+        return self.lower(above[places]), self.lower(tied[places])
+
+
+def _fused() -> Any:
+    """Return the kernels, which import Triton."""
+    from lexirecall.formats.embeddings import fused
+
+    return fused
