@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from lexirecall.errors import UsageError
 from lexirecall.formats.embeddings.shards import is_tensor
+from lexirecall.formats.rowcounts import VECTOR
 from lexirecall.judgments import FloatArray, IntArray, offsets_of
 from lexirecall.reader import reader_in_use
 
@@ -134,7 +135,7 @@ class NumpyBackend:
         self._room[rows, self.block + ordinals] = limits
         offsets, none = np.searchsorted(rows, np.arange(self.tile + 1)), np.zeros(self.tile + 1, np.int64)
         above, tied, num_nan = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64), none[1:].copy()
-        matrix = self._room, self._room.shape[1], self.dtype == np.float64
+        matrix = self._room, self._room.shape[1], self.dtype == np.float64, VECTOR
         _native.count_scores(*matrix, offsets, self.block + ordinals, none, none[:0], above, tied, num_nan)
         beside = self._room[rows, size:]
         above -= np.count_nonzero(beside > limits[:, None], axis=1)
