@@ -26,6 +26,8 @@ def can_fuse(queries: Any, device: Any) -> bool:
         return False  # rows must start at multiples of 16 bytes
     if device.type != "cuda" or torch.version.cuda is None or find_spec("triton") is None:
         return False
+    if find_spec("triton.tools.tensor_descriptor") is None:  # before Triton 3.4
+        return False
     return bool(torch.cuda.get_device_capability(device) >= (9, 0))  # tiles are copied by a unit that came with Hopper
 
 
