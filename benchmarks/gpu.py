@@ -163,7 +163,8 @@ def measured(num_queries: int, num_items: int, width: int, repeats: int) -> Iter
             yield row(work, timed(lambda limits=thresholds: fused.count(queries, block, limits), runs), alone)
         pairs = timed(lambda some=items[:, :64]: own_scores(queries, block, some), repeats)
         yield row("scores of 64 relevant each", pairs, alone)
-        yield searched(queries, block, thresholds[:, :64].contiguous(), alone)
+        for number in NUMBERS[-2:]:
+            yield searched(queries, block, thresholds[:, :number].contiguous(), alone)
     yield row(f"top {DEPTH:,}", timed(lambda: top(queries, corpus), 2), alone)
     qrels = {str(query): {str(item): 1} for query, item in enumerate(items[:, 0].tolist())}
     whole = timed(lambda: project_embeddings(queries, corpus, qrels, block=2**20), 1)

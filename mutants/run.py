@@ -62,6 +62,7 @@ TESTS = {
     "src/lexirecall/statistics/studentized_range.py": "studentized_range hsd",
     "src/lexirecall/formats/arrays.py": "scores",
     "src/lexirecall/formats/counted.py": "scores",
+    "src/lexirecall/formats/embeddings": "embeddings",
     "src/lexirecall/formats/marks.py": "scores",
     "src/lexirecall/formats/rowcounts.py": "scores",
     "src/lexirecall/formats/scores.py": "scores",

@@ -329,12 +329,17 @@ def write_collection() -> None:
 
 
 def _write_vectors() -> None:
-    """Write vectors of whole numbers, of which every product is exact."""
-    for name, ids in (("q", ["q1", "q2", "q4", "q6", "q7", "q99"]), ("c", range(40)), ("few", range(9))):
-        names = [each if isinstance(each, str) else f"d{each}" for each in ids]
-        vectors = [[(7 * row + 3 * column + len(name)) % 5 - 2 for column in range(3)] for row in range(len(names))]
-        np.save(f"{name}.npy", np.array(vectors, np.float32))
-        Path(f"{name}.txt").write_text("".join(f"{each}\n" for each in names))
+    """Write vectors of whole numbers, of which every product is exact, and no two directions are equally near."""
+    queries = ["q1", "q2", "q4", "q6", "q7", "q99"]
+    _write_vectors_of("q", queries, [[row + 1, row + 4, row + 13] for row in range(len(queries))])
+    for name, number in (("c", 40), ("few", 9)):
+        vectors = [[(7 * row + 3 * column + len(name)) % 5 - 2 for column in range(3)] for row in range(number)]
+        _write_vectors_of(name, [f"d{row}" for row in range(number)], vectors)
+
+
+def _write_vectors_of(name: str, ids: list[str], vectors: list[list[int]]) -> None:
+    np.save(f"{name}.npy", np.array(vectors, np.float32))
+    Path(f"{name}.txt").write_text("".join(f"{each}\n" for each in ids))
 
 
 def _rankings(draw: random.Random, judged: dict[str, dict[str, int]], skill: float) -> dict[str, dict[str, str]]:

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +14,15 @@ from hypothesis import strategies as st
 
 import naive
 from lexirecall import Positions, evaluate, project_embeddings
-from lexirecall.errors import DataError, UsageError
+from lexirecall.errors import DataError, FormatError, UsageError
+from lexirecall.formats.embeddings import backends
 from lexirecall.formats.embeddings.backends import Known, NumpyBackend
 from lexirecall.formats.embeddings.counting import Counter
+from lexirecall.formats.embeddings.files import load_ids, load_vectors
+from lexirecall.reader import reader_in_use
 
 Vectors = npt.NDArray[Any]
+has_native = reader_in_use() == "native"
 NOTHING = Known(np.array([], np.int64), np.array([], np.int64), np.array([]))
 
 
@@ -150,6 +155,25 @@ def test_many_relevant_documents_are_counted_as_few_are() -> None:
         assert [places(alone, q)[item] for q in range(3)] == [places(together, q)[item] for q in range(3)]
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@given(data=st.data(), size=st.integers(1, 6))
+def test_the_kernel_in_c_counts_as_numpy_does(data: st.DataObject, size: int, dtype: Any) -> None:
+    numbers = st.sampled_from([-np.inf, -1.0, -0.0, 0.0, 1e-300, 2.0, np.inf])
+    queries, block = np.ones((4, 1), dtype), 6
+    rows = np.array(sorted(data.draw(st.lists(st.integers(0, 3), max_size=9))), np.int64)
+    thresholds = np.array([data.draw(numbers) for _ in rows]).astype(dtype).astype(float)
+    corpus = np.array(data.draw(st.lists(numbers, min_size=size, max_size=size)), dtype)[:, None]
+    counts = []
+    for reader in ("native", "python"):
+        backend = NumpyBackend(queries, None, "dot", block)
+        with patch.object(backends, "reader_in_use", lambda reader=reader: reader if has_native else "python"):
+            found = backend.count(backend.load(corpus, None), size, NOTHING, rows, thresholds)
+        counts.append([each.tolist() for each in found])
+    scores = corpus[:, 0]
+    assert counts[0] == [[int((scores > t).sum()) for t in thresholds], [int((scores == t).sum()) for t in thresholds]]
+    assert counts[1] == counts[0]
+
+
 SMALL = np.array([[1, 0], [3, 1], [2, 2], [0, 4], [3, 1]], np.float32)
 IDS = ["a", "b", "c", "d", "e"]
 QUERY = np.array([[1, 0.5]], np.float32)
@@ -279,6 +303,21 @@ def test_a_device_needs_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(UsageError, match=r"torch is not installed\n  pip install 'lexirecall\[torch\]'"):
         small(device="cuda")
+
+
+def test_files_of_vectors_and_ids_are_checked(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"none\.npy: cannot be read: no such file or directory"):
+        load_vectors(tmp_path / "none.npy")
+    np.savez(tmp_path / "many.npz", a=SMALL)
+    (tmp_path / "text.npy").write_text("1 2 3\n")
+    for name in ("many.npz", "text.npy"):
+        with pytest.raises(FormatError, match="not an array of numpy"):
+            load_vectors(tmp_path / name)
+    (tmp_path / "ids.txt").write_bytes(b"\xef\xbb\xbfa\r\n b\n")
+    assert load_ids(tmp_path / "ids.txt") == [b"a", b"b"]
+    (tmp_path / "ids.txt").write_bytes(b"a\n\nb\n")
+    with pytest.raises(FormatError, match=r"ids\.txt:2: the line is empty"):
+        load_ids(tmp_path / "ids.txt")
 
 
 # Jobs that are stopped and go on

@@ -112,6 +112,6 @@ def _of_vectors(
              if each.name in options and options[each.name] != each.default}  # fmt: skip
     judgments = load_judgments(qrels, given.pop("columns", None))
     queries, corpus = (load_vectors(vectors[name]) for name in VECTOR_FILES[:2])
-    ids = {name: load_ids(vectors[name]) for name in VECTOR_FILES[2:] if name in vectors}
+    ids: dict[str, Any] = {name: load_ids(vectors[name]) for name in VECTOR_FILES[2:] if name in vectors}
     more = {name: value for name, value in vectors.items() if name not in VECTOR_FILES}
     return project_embeddings(queries, corpus, judgments, **ids, **more, show_progress=None, **given)

@@ -46,6 +46,10 @@ class Known:
 class Backend(Protocol):
     """Scores of all queries, row by row, against one block at a time; rows that are asked for ascend."""
 
+    @property
+    def scores_copies_alike(self) -> bool:
+        """Whether a score never depends on the place of a vector; asked after the first block is loaded."""
+
     def load(self, vectors: Any, scales: Any) -> Any:
         """Take the vectors of a block to where products are computed."""
 
@@ -75,6 +79,8 @@ class NumpyBackend:
     >>> backend.own(backend.load(np.array([[3.0, 4.0]], np.float32), None), np.array([0]), np.array([0])).tolist()
     [11.0]
     """
+
+    scores_copies_alike = False
 
     def __init__(self, queries: Any, scales: Any, similarity: str, block: int) -> None:
         self.similarity = similarity

@@ -218,6 +218,8 @@ class Counter:
 
     def _known(self, block: Shard) -> Known:
         """Return the scores of the judged items of a block, and of copies of judged items."""
+        if self.backend.scores_copies_alike:
+            return Known(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
         candidates = np.flatnonzero(np.isin(samples_of(block), self.located.samples)).tolist()
         pairs, columns = list[int](), list[int]()
         for column, digest in zip(candidates, map(bytes, digests_of(block, candidates)), strict=True):

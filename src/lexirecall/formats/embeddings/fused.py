@@ -13,12 +13,19 @@ score from any other kernel may differ in its last bits, and a position by one.
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-import triton
-import triton.language as tl
-from torch import Tensor
-from triton.runtime.jit import JITFunction
-from triton.tools.tensor_descriptor import TensorDescriptor
+from lexirecall.errors import UsageError
+
+try:
+    import torch
+    import triton
+    import triton.language as tl
+    from torch import Tensor
+    from triton.runtime.jit import JITFunction
+    from triton.tools.tensor_descriptor import TensorDescriptor
+except ModuleNotFoundError as error:
+    raise UsageError(
+        f"the kernels need {error.name}, which is not installed", remedy="pip install 'lexirecall[torch]' triton"
+    ) from None
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators
 # ruff: noqa: N803 - Triton's constants are written in capitals

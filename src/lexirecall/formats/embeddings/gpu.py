@@ -6,6 +6,7 @@ Scores are sums in float32 of products of the vectors as they are, as in the oth
 the length of the query, which changes no order.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ def can_fuse(queries: Any, device: Any) -> bool:
         return False  # rows must start at multiples of 16 bytes
     if device.type != "cuda" or torch.version.cuda is None or find_spec("triton") is None:
         return False
+    if find_spec("triton.tools.tensor_descriptor") is None:  # before Triton 3.4
+        return False
     return bool(torch.cuda.get_device_capability(device) >= (9, 0))  # tiles are copied by a unit that came with Hopper
 
 
@@ -40,6 +43,11 @@ class FusedBackend(TorchBackend):
         half = self.half(queries)
         self.halves = half.new_zeros(self.queries.shape)
         self.halves[: len(half)] = half
+
+    @property
+    def scores_copies_alike(self) -> bool:  # type: ignore[override]
+        """Whether a score never depends on the place of a vector."""
+        return bool(self.fuses)
 
     def half(self, vectors: Any) -> Any:
         """Take vectors to the device as they are."""
@@ -83,6 +91,19 @@ class FusedBackend(TorchBackend):
         limits[places] = self.lift(thresholds).to(torch.float32)
         above, tied = _fused().count(self.halves, block[:size], limits)
         return self.lower(above[places]), self.lower(tied[places])
+
+    def equal(self, block: Any, size: int, known: Known, rows: IntArray, thresholds: FloatArray) -> Iterator[IntArray]:
+        """Give, for each threshold of a row, the columns that are equal to it; only these rows are computed."""
+        if not self.fuses:
+            yield from super().equal(block, size, known, rows, thresholds)
+            return
+        step = max(1, _fused().WRITTEN // max(size, 1))
+        for start in range(0, len(rows), step):
+            at = slice(start, start + step)
+            scores = _fused().scores(self.halves[self.lift(rows[at])], block[:size])
+            limits = self.lift(thresholds[at]).to(scores.dtype)
+            pairs, columns = self.lower((scores == limits[:, None]).nonzero()).T
+            yield from np.split(columns, np.searchsorted(pairs, np.arange(1, len(limits))))
 
 
 def _fused() -> Any:
