@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from lexirecall import Positions, compare, evaluate, load_positions, project
 from lexirecall.errors import DataError, FormatError, LexirecallError, UsageError
 from lexirecall.fields import choices_of
+from lexirecall.formats.enginefiles import DUCKDB, SPARK, FileEngine
 from lexirecall.manifest import Conventions
 from lexirecall.measures import MEASURES
 from lexirecall.positions.file import KEY, from_parquet, to_parquet
@@ -368,11 +369,12 @@ def test_a_folder_of_positions_files_is_not_one_table(tmp_path: Path) -> None:
     assert project(QRELS, f"{tmp_path}/*.parquet").systems == ("x", "y")
 
 
-def test_an_engine_does_not_read_a_positions_file(tmp_path: Path) -> None:
-    pytest.importorskip("duckdb")
+@pytest.mark.parametrize("engine", [DUCKDB, SPARK], ids=lambda engine: engine.name)
+@pytest.mark.parametrize("role", ["qrels", "run"])
+def test_an_engine_does_not_read_a_positions_file(tmp_path: Path, engine: FileEngine, role: str) -> None:
     project(QRELS, RUNS).save(tmp_path / "model.parquet")
-    with pytest.raises(FormatError, match="is a positions file, which DuckDB does not read"):
-        project(QRELS, tmp_path / "model.parquet", engine="duckdb")
+    with pytest.raises(FormatError, match=f"is a positions file, which {engine.name} does not read"):
+        engine.files(tmp_path / "model.parquet", role, None)
 
 
 def test_without_pyarrow_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
