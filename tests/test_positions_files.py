@@ -202,7 +202,7 @@ def test_a_file_can_be_its_own_judgments(tmp_path: Path) -> None:
     assert values_of(path, path, measures) == values_of(QRELS, RUNS, measures)
 
 
-OTHER = {
+OTHER: dict[str, Any] = {
     "query 'q3' is judged only in the file": {"q1": QRELS["q1"], "q2": QRELS["q2"]},
     "query 'q4' is judged only in qrels (and 1 more)": {**QRELS, "q4": {"a": 1}, "q5": {"a": 1}},
     "query 'q2': document 'd' is judged only in the file": {**QRELS, "q2": {"D": 1}},
@@ -262,7 +262,8 @@ def test_a_run_without_judged_documents_is_still_noted(tmp_path: Path) -> None:
 
 def test_units_and_providers_are_given_with_the_file_and_not_kept_in_it(tmp_path: Path) -> None:
     for more, what in (({"units": {"a": "U", "b": "U"}}, "units"), ({"providers": {"a": "K"}}, "providers")):
-        positions = project(QRELS, RUNS, **more)
+        named: dict[str, Any] = more
+        positions = project(QRELS, RUNS, **named)
         with pytest.raises(UsageError, match=f"{what} are not kept in a positions file"):
             positions.save(tmp_path / "model.parquet")
     with pytest.raises(UsageError, match="units are not kept"):
