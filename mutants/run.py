@@ -83,6 +83,7 @@ TESTS = {
     "src/lexirecall/formats/mismatch.py": "mismatch",
     "src/lexirecall/formats/native.py": "two_readers_on_rankings two_readers reading",
     "src/lexirecall/formats/plan.py": "plan duckdb odd_columns",
+    "src/lexirecall/formats/positionsrun.py": "positions_files",
     "src/lexirecall/formats/rows.py": "frames table_files",
     "src/lexirecall/formats/source.py": "reading hostile bad_input one_open",
     "src/lexirecall/formats/tablefiles.py": "table_files frames engines_inputs",

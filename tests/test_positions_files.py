@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from lexirecall import Positions, compare, evaluate, load_positions, project
 from lexirecall.errors import DataError, FormatError, LexirecallError, UsageError
 from lexirecall.fields import choices_of
+from lexirecall.formats.enginefiles import DUCKDB, SPARK, FileEngine
 from lexirecall.manifest import Conventions
 from lexirecall.measures import MEASURES
 from lexirecall.positions.file import KEY, from_parquet, to_parquet
@@ -201,7 +202,7 @@ def test_a_file_can_be_its_own_judgments(tmp_path: Path) -> None:
     assert values_of(path, path, measures) == values_of(QRELS, RUNS, measures)
 
 
-OTHER = {
+OTHER: dict[str, Any] = {
     "query 'q3' is judged only in the file": {"q1": QRELS["q1"], "q2": QRELS["q2"]},
     "query 'q4' is judged only in qrels (and 1 more)": {**QRELS, "q4": {"a": 1}, "q5": {"a": 1}},
     "query 'q2': document 'd' is judged only in the file": {**QRELS, "q2": {"D": 1}},
@@ -261,7 +262,8 @@ def test_a_run_without_judged_documents_is_still_noted(tmp_path: Path) -> None:
 
 def test_units_and_providers_are_given_with_the_file_and_not_kept_in_it(tmp_path: Path) -> None:
     for more, what in (({"units": {"a": "U", "b": "U"}}, "units"), ({"providers": {"a": "K"}}, "providers")):
-        positions = project(QRELS, RUNS, **more)
+        named: dict[str, Any] = more
+        positions = project(QRELS, RUNS, **named)
         with pytest.raises(UsageError, match=f"{what} are not kept in a positions file"):
             positions.save(tmp_path / "model.parquet")
     with pytest.raises(UsageError, match="units are not kept"):
@@ -368,11 +370,12 @@ def test_a_folder_of_positions_files_is_not_one_table(tmp_path: Path) -> None:
     assert project(QRELS, f"{tmp_path}/*.parquet").systems == ("x", "y")
 
 
-def test_an_engine_does_not_read_a_positions_file(tmp_path: Path) -> None:
-    pytest.importorskip("duckdb")
+@pytest.mark.parametrize("engine", [DUCKDB, SPARK], ids=lambda engine: engine.name)
+@pytest.mark.parametrize("role", ["qrels", "run"])
+def test_an_engine_does_not_read_a_positions_file(tmp_path: Path, engine: FileEngine, role: str) -> None:
     project(QRELS, RUNS).save(tmp_path / "model.parquet")
-    with pytest.raises(FormatError, match="is a positions file, which DuckDB does not read"):
-        project(QRELS, tmp_path / "model.parquet", engine="duckdb")
+    with pytest.raises(FormatError, match=f"is a positions file, which {engine.name} does not read"):
+        engine.files(tmp_path / "model.parquet", role, None)
 
 
 def test_without_pyarrow_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
