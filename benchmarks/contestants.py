@@ -42,11 +42,12 @@ def ours(
     ties: str = "trec",
     engine: str = "",
     once: bool = False,
+    more: tuple[str, ...] = (),
 ) -> Command:
     """Return our command for the whole job."""
     measures = [argument for measure in MEASURES for argument in ("-m", measure)]
     engines = ("--engine", engine) if engine else ()
-    options = (*measures, "--ties", ties, *engines, "-f", "jsonl")
+    options = (*measures, "--ties", ties, *engines, *more, "-f", "jsonl")
     return replace(lexirecall("eval", qrels, *runs, *options, label=label, reader=reader), once=once)
 
 

@@ -16,6 +16,7 @@ from contestants import JOBS, MEASURES, OURS, all_commands, job, lexirecall, our
 from timing import Command, Timing, interleaved, run
 
 CONTROL = "hashing in two threads"
+WITHOUT_UNITS, WITH_UNITS = "without units", "identity map"
 PAIRS = {
     "110 runs × 249 queries, 70 relevant": (110, 249, 70),
     "21 runs × 6,000 queries, 20 relevant": (21, 6000, 20),
@@ -132,6 +133,21 @@ def _inside(title: str, script: str, shapes: Mapping[str, tuple[int, ...]], repe
     return outcome
 
 
+def units(setting: Setting) -> Outcome:
+    """Measure the whole job with a map of units that changes nothing, beside the job without one."""
+    qrels, runs = setting.files("robust")
+    judged = Path(qrels).with_name("identity.tsv")
+    if not judged.exists():
+        documents = dict.fromkeys(line.split()[2] for line in Path(qrels).read_text().splitlines())
+        judged.write_text("".join(f"{document}\t{document}\n" for document in documents))
+    commands = [
+        ours(qrels, runs, label=WITHOUT_UNITS),
+        ours(qrels, runs, label=WITH_UNITS, more=("--units", str(judged))),
+        ours(qrels, runs, label="the same, places counted in units", more=("--units", str(judged), "--count", "units")),
+    ]
+    return Outcome("A map of every judged document to itself, Robust04-like", interleaved(commands, setting.repeats))
+
+
 def threads(setting: Setting) -> Outcome:
     """Measure one large run, and two of that size at once."""
     qrels, (first,) = setting.files("500 MB")
@@ -207,13 +223,14 @@ SUITES: dict[str, Callable[[Setting], Outcome]] = {
     "scores": scores,
     "tiny": start_up,
     "reading": reading,
+    "units": units,
     "threads": threads,
     "memory": memory,
     "table": tables(1),
     "tables": tables(4),
 }
 BASELINES = {"tiny": "import numpy", "threads": "one run", "memory": "", "reading": "", "pairs": "", "comparisons": ""}
-BASELINES |= {"table": "text", "tables": "text", "resamples": "", "scores": ""}
+BASELINES |= {"table": "text", "tables": "text", "resamples": "", "scores": "", "units": WITHOUT_UNITS}
 """The row that the others are compared with, if it is not ours."""
 
 

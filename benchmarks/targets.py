@@ -6,7 +6,7 @@ Belongs here: one line for each aim. Imports suites.
 from collections.abc import Iterator, Mapping
 
 from contestants import OURS
-from suites import CONTROL, PAIRS, Outcome
+from suites import CONTROL, PAIRS, WITH_UNITS, WITHOUT_UNITS, Outcome
 
 Verdict = tuple[str, str, bool | None]
 """The aim, what was found, and whether it is met; None if the measurement cannot tell."""
@@ -53,6 +53,11 @@ def verdicts(outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
         yield aim, f"{ratio:.1f} times", ratio <= MOST_PLAIN_READINGS
     if "tiny" in outcomes:
         yield from _start_up(outcomes["tiny"])
+    if "units" in outcomes:
+        plain, mapped = (outcomes["units"].timing(label) for label in (WITHOUT_UNITS, WITH_UNITS))
+        if plain and mapped:
+            ratio = mapped.median("cpu") / plain.median("cpu")
+            yield "a map of each document to itself: at most twice the CPU", f"{ratio:.2f} times", ratio <= 2
     if "threads" in outcomes:
         yield from _threads(outcomes["threads"])
     if "memory" in outcomes:

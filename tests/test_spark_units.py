@@ -51,7 +51,7 @@ def test_a_map_may_be_a_frame_and_says_who_is_judged_and_needed(spark: Any) -> N
     with engine.evaluate(*frames, MEASURES, units=units, corpus_size=9) as scores:
         assert scores.averages.to_dict() == expected.to_dict()
         assert {**scores.averages.manifest.qrels, "unit_map": ""} == {**expected.manifest.qrels, "unit_map": ""}
-    with pytest.raises(UsageError, match="here a unit needs several together"):
+    with pytest.raises(UsageError, match="a unit needs several together here"):
         engine.evaluate(*frames, DIVERSITY, units=units)
     compared = engine.compare(*frames, ["LexiRecall", "R@2"], units=units)
     assert list(compared.rows()) == list(lexirecall.compare(qrels, runs, ["LexiRecall", "R@2"], units=local).rows())

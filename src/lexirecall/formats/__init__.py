@@ -167,8 +167,8 @@ def load_subtopics(qrels: Qrels, conventions: Conventions, columns: Given = None
 def load_unit_map(units: UnitsGiven, columns: Given = None) -> UnitMap:
     """Take a map of units in any of its forms.
 
-    >>> load_unit_map({"c1": "d", "c2": ["d", "e"]}).of(b"q")
-    {b'c1': (b'd',), b'c2': (b'd', b'e')}
+    >>> load_unit_map({"c1": "d", "c2": ["d", "e"]}).units_of(b"q", b"c2")
+    [b'd', b'e']
     """
     with _read(Input(units, "units", columns)) as (unit_map, _):
         return cast("UnitMap", unit_map)
