@@ -13,10 +13,10 @@ from pathlib import Path
 import click
 
 import lexirecall
+from lexirecall.aggregation import Aggregation, Resampling
 from lexirecall.cli import COMMANDS, group
 from lexirecall.cli.help import headings
 from lexirecall.fields import offered
-from lexirecall.aggregation import Aggregation, Resampling
 from lexirecall.manifest import READING, Policies
 from lexirecall.measures import GROUPS, MEASURES
 from lexirecall.measures.references import REFERENCES

@@ -329,6 +329,22 @@ def test_subtopics_are_the_second_column_of_judgments(tmp_path: Path) -> None:
         project(path, {"q": ["b"]}, units="@subtopics")
 
 
+def test_what_is_odd_about_judged_subtopics_is_told(tmp_path: Path) -> None:
+    path, run = tmp_path / "diversity.txt", {"q": ["b", "c", "a"], "r": ["a"]}
+    path.write_text(SUBTOPICS + "q 1 a 1\n")
+    assert [
+        n.count for n in evaluate(path, run, ["R@1"], units="@subtopics").notes if n.kind == "repeated judgments"
+    ] == [1]
+    nested: dict[str, Any] = {"q": {"1": {"a": 1}}, "r": {}, "s": {"1": {}}}
+    notes = evaluate(nested, run, ["R@1"], units="@subtopics").notes
+    assert any("2 queries without a relevant document (r, s)" in note.text for note in notes)
+    rows = {"query_id": ["q"], "subtopic_id": ["1"], "doc_id": ["a"]}
+    notes = evaluate(pl.DataFrame(rows), run, ["R@1"], units="@subtopics").notes
+    assert "no grades" in {note.kind for note in notes}
+    with pytest.raises(FormatError, match="look like the scores of a run"):
+        project(pl.DataFrame(rows | {"score": [0.5]}), run, units="@subtopics")
+
+
 # Whether documents or units are judged
 
 
@@ -421,7 +437,8 @@ def test_every_verb_takes_units(tmp_path: Path) -> None:
     assert rank(QRELS, runs, units=CHUNKS).to_dict()["two"]["rank"] == 1
     assert compare(QRELS, runs, ["R@1"], units=CHUNKS).runs == ("one", "two")
     assert "d2" in str(explain(QRELS, runs, units=CHUNKS).query("q"))
-    assert study(QRELS, runs, units=CHUNKS, measures=["R@1"], num_samples=2)
+    (studied,) = study(QRELS, runs, ["R@1"], units=CHUNKS, num_samples=2).manifest.conventions["collections"].values()
+    assert (studied["unit_map"], studied["judged_ids"], studied["units"]) == ("units", "units", 3)
     report(QRELS, runs, ["R@1"], units=CHUNKS, output=tmp_path / "page.html")
     positions = project(QRELS, runs, units=CHUNKS)
     assert evaluate(positions, measures=["R@1"]).to_dict() == evaluate(QRELS, runs, ["R@1"], units=CHUNKS).to_dict()

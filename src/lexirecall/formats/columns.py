@@ -79,6 +79,8 @@ _NEEDED = {
     "subtopics": ("request", "item", "unit"),
 }
 _ALSO = {"groups": {"request": ("query",)}}  # elsewhere that column holds the words of a query
+_OPTIONAL = {"units": ("request",)}
+"""Roles that a table may lack although a column is named, because that name is for the other tables."""
 
 Given = Mapping[str, str] | None
 
@@ -131,8 +133,8 @@ def find_columns(names: Sequence[str], kind: str, given: Given = None, *, source
     found: dict[str, str | None] = {}
     for role in ROLES_OF[kind]:
         wanted = _given(given, kind, role)
-        if kind == "units" and role == "request" and wanted not in names and "units.query" not in (given or {}):
-            wanted = None  # that name is for judgments and runs; a map may be for all queries
+        if wanted not in names and role in _OPTIONAL.get(kind, ()) and f"{kind}.{CALLED[role]}" not in (given or {}):
+            wanted = None
         if wanted is not None and wanted not in names:
             raise FormatError(source, None, f"the table has no column {wanted!r}", remedy=_there_are(names, wanted))
         found[role] = wanted or _usual(names, role, source, _ALSO.get(kind, {}).get(role, ()))

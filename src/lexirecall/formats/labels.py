@@ -26,14 +26,7 @@ def judgments_from_table(table: RoleTable) -> Judgments:
     >>> judgments.requests, list(judgments.items), judgments.grades.tolist()
     (('8', '7'), [b'b', b'a', b'a'], [5.0, 0.0, 4.0])
     """
-    requests, items = table.ids("request"), table.ids("item")
-    grades = np.ones(len(table.frame)) if table.columns.grade is None else table.numbers("grade")
-    if not np.isfinite(grades).all():
-        row = int(np.argmin(np.isfinite(grades)))
-        raise table.error(row, f"the grade is not finite: {grades[row]}", remedy="write a plain number")
-    if table.columns.is_score_graded and (fractions := grades % 1 != 0).any():
-        row = int(np.argmax(fractions))
-        raise table.error(row, f"{NO_GRADES}: {grades[row]}", remedy=NO_GRADES_REMEDY)
+    requests, items, grades = table.ids("request"), table.ids("item"), grades_of_rows(table)
     numbers, order = by_appearance(requests)
     first = first_rows(numbers * len(items.values) + items.codes)
     rows = np.arange(len(first))
@@ -55,6 +48,18 @@ def judgments_from_table(table: RoleTable) -> Judgments:
         has_grades=table.columns.grade is not None,
         request_type=type_of_column(table.present("request")),
     )
+
+
+def grades_of_rows(table: RoleTable) -> FloatArray:
+    """Return the grade of each row, 1 if there is no column of grades; raise if one is not a grade."""
+    grades = np.ones(len(table.frame)) if table.columns.grade is None else table.numbers("grade")
+    if not np.isfinite(grades).all():
+        row = int(np.argmin(np.isfinite(grades)))
+        raise table.error(row, f"the grade is not finite: {grades[row]}", remedy="write a plain number")
+    if table.columns.is_score_graded and (fractions := grades % 1 != 0).any():
+        row = int(np.argmax(fractions))
+        raise table.error(row, f"{NO_GRADES}: {grades[row]}", remedy=NO_GRADES_REMEDY)
+    return grades
 
 
 def pairs_from_table(table: RoleTable) -> Iterator[tuple[bytes, bytes]]:

@@ -8,6 +8,7 @@ Of three fields the first is the request, unless the third is `any` or `all` on 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 from lexirecall.errors import FormatError, plain, shown
 from lexirecall.formats.frames import RoleTable
 from lexirecall.formats.idtypes import type_of_column, type_of_keys
+from lexirecall.formats.labels import grades_of_rows
 from lexirecall.formats.memory import QRELS_SHAPE, SUBTOPICS_SHAPE, UNITS_SHAPE, grade_of, id_in
 from lexirecall.formats.source import BYTE_ORDER_MARK, Source
 from lexirecall.formats.trec import damage_first, grade_in, lines, wrong_fields
@@ -125,9 +127,11 @@ class _Judged:
 
     def __init__(self) -> None:
         self.grades: dict[tuple[bytes, bytes, bytes], float] = {}
+        self.num_taken = 0
 
     def contradicts(self, pair: tuple[bytes, bytes, bytes], grade: float) -> str:
         """Take a judgment; say what is wrong if it contradicts an earlier one."""
+        self.num_taken += 1
         first = self.grades.setdefault(pair, grade)
         if first == grade:
             return ""
@@ -138,7 +142,8 @@ class _Judged:
     def subtopics(self, request_type: str = "text") -> Subtopics:
         """Return all of them."""
         requests, units, items = (list(column) for column in zip(*self.grades, strict=True))
-        return Subtopics(requests, units, items, list(self.grades.values()), request_type)
+        num_repeated = self.num_taken - len(self.grades)
+        return Subtopics(requests, units, items, list(self.grades.values()), request_type, num_repeated)
 
 
 def read_subtopics(source: Source) -> Subtopics:
@@ -168,7 +173,8 @@ def subtopics_from_mapping(content: Mapping[Any, Any], name: str) -> Subtopics:
                     raise FormatError(name, None, problem, remedy=_KEEP)
     if not judged.grades:
         raise FormatError(name, None, "the judgments are empty", remedy=SUBTOPICS_SHAPE)
-    return judged.subtopics(type_of_keys(content))
+    empty = tuple(id_in(request, name) for request, by_unit in content.items() if not any(by_unit.values()))
+    return replace(judged.subtopics(type_of_keys(content)), empty=empty)
 
 
 def _mapping(value: Any, request: Any, name: str) -> Mapping[Any, Any]:
@@ -180,13 +186,10 @@ def _mapping(value: Any, request: Any, name: str) -> Mapping[Any, Any]:
 
 def subtopics_from_table(table: RoleTable) -> Subtopics:
     """Take judgments from rows of request, unit, item and grade."""
-    grades = np.ones(len(table.frame)) if table.columns.grade is None else table.numbers("grade")
-    if not np.isfinite(grades).all():
-        row = int(np.argmin(np.isfinite(grades)))
-        raise table.error(row, f"the grade is not finite: {grades[row]}", remedy="write a plain number")
-    judged = _Judged()
+    grades, judged = grades_of_rows(table), _Judged()
     pairs = zip(_texts(table, "request"), _texts(table, "unit"), _texts(table, "item"), strict=True)
     for row, (pair, grade) in enumerate(zip(pairs, grades.tolist(), strict=True)):
         if problem := judged.contradicts(pair, grade):
             raise table.error(row, problem, remedy=_KEEP)
-    return judged.subtopics(type_of_column(table.present("request")))
+    has_grades = table.columns.grade is not None
+    return replace(judged.subtopics(type_of_column(table.present("request"))), has_grades=has_grades)

@@ -235,6 +235,7 @@ def _record(collection: Collection) -> dict[str, Any]:
         "corpus_size": sizes if sizes is None or len(sizes) > 1 else sizes[0],
         **asdict(positions.conventions),
         **asdict(collection.policies),
+        **({} if positions.unit_count is None else positions.unit_count.record()),
     }
 
 

@@ -7,7 +7,7 @@ else, items are: those outside the map serve no unit, and are counted.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress, islice
 
 import numpy as np
@@ -148,6 +148,11 @@ class Subtopics:
     items: list[bytes]
     grades: list[float]
     request_type: str = "text"
+    num_repeated: int = 0
+    """How many judgments repeat an earlier one."""
+    has_grades: bool = True
+    empty: tuple[bytes, ...] = ()
+    """Requests without any judgment."""
 
 
 def units_of_subtopics(
@@ -162,8 +167,11 @@ def units_of_subtopics(
     >>> items.lookup(0), units.judgments.grades.tolist(), units.grades.tolist(), unit_map.units_of(b"q", b"b")
     ({b'a': 0, b'b': 1}, [1.0, 1.0], [1.0, 0.0, 1.0], [b'2'])
     """
-    empty: dict[bytes, dict[bytes, float]] = {request: {} for request in given.requests}
-    like = Judgments.from_grades(empty, name=name, request_type=given.request_type)
+    empty: dict[bytes, dict[bytes, float]] = {request: {} for request in (*given.requests, *given.empty)}
+    like = replace(
+        Judgments.from_grades(empty, name=name, num_repeated=given.num_repeated, request_type=given.request_type),
+        has_grades=given.has_grades,
+    )
     (_, request), (items_named, item), (units_named, unit) = map(numbered, (given.requests, given.items, given.units))
     grades: FloatArray = np.array(given.grades, np.float64)
     items, at = laid_out(request, item, grades, list(items_named), like)
