@@ -28,7 +28,12 @@ from lexirecall.reader import reader_in_use
 
 BLOCK = 4096  # items that are multiplied at a time, unless the caller says otherwise
 TILE = 1024  # queries that are multiplied at a time
+COMPARED = 2**22  # scores that are compared at a time where ties are named
 FEW = 24  # thresholds of a query that are compared one by one; more are found in sorted scores
+
+
+Equal = tuple[IntArray, IntArray]
+"""Numbers of thresholds, and columns with the same score."""
 
 
 class NotANumber(Exception):  # noqa: N818 - it becomes an error once ids are known
@@ -75,8 +80,8 @@ class Backend(Protocol):
     def count(self, block: Any, size: int, known: Known, rows: IntArray, thresholds: FloatArray) -> tuple[Any, Any]:
         """Count, for each threshold of a row, how many of the first `size` columns are above it, and how many equal."""
 
-    def equal(self, block: Any, size: int, known: Known, rows: IntArray, thresholds: FloatArray) -> Iterator[IntArray]:
-        """Give, for each threshold of a row, the columns that are equal to it."""
+    def equal(self, block: Any, size: int, known: Known, rows: IntArray, thresholds: FloatArray) -> Iterator[Equal]:
+        """Give thresholds of rows, by their numbers, and columns that are equal to them, some at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,14 +238,15 @@ class NumpyBackend:
             above[at], tied[at] = self.compared(scores, rows[at] - first, thresholds[at])
         return above, tied
 
-    def equal(
-        self, block: Loaded, size: int, known: Known, rows: IntArray, thresholds: FloatArray
-    ) -> Iterator[IntArray]:
-        """Give, for each threshold of a row, the columns that are equal to it."""
+    def equal(self, block: Loaded, size: int, known: Known, rows: IntArray, thresholds: FloatArray) -> Iterator[Equal]:
+        """Give thresholds of rows, by their numbers, and columns that are equal to them, some at a time."""
         for first, at in self._tiles(rows):
             scores = self._scores(block, size, known, first)
-            for row, threshold in zip((rows[at] - first).tolist(), thresholds[at].tolist(), strict=True):
-                yield np.flatnonzero(self.lower(scores[row] == threshold))
+            for start in range(at.start, at.stop, step := max(1, COMPARED // size)):
+                some = slice(start, min(start + step, at.stop))
+                limits = self.converted(self.lift(thresholds[some]))[:, None]
+                which, columns = np.nonzero(self.lower(scores[self.lift(rows[some] - first)] == limits))
+                yield start + which, columns
 
     def _tiles(self, rows: IntArray) -> Iterator[tuple[int, slice]]:
         """Give the first row of each tile in which there are rows, and where these are; rows ascend."""

@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from lexirecall.errors import DataError, shown
-from lexirecall.formats.embeddings.backends import Backend, Known, NotANumber
+from lexirecall.formats.embeddings.backends import Backend, Equal, Known, NotANumber
 from lexirecall.formats.embeddings.copies import digests_of, samples_of
-from lexirecall.formats.embeddings.ids import Twice, Wanted, num_larger
+from lexirecall.formats.embeddings.ids import Twice, Wanted
 from lexirecall.formats.embeddings.shards import Corpus, Shard
 from lexirecall.formats.embeddings.sought import Sought
-from lexirecall.judgments import FloatArray, IntArray
+from lexirecall.judgments import FloatArray, IntArray, offsets_of
 from lexirecall.text import to_text
 
 _WAITING = 2**14  # vectors of sought items that are kept before their scores are computed
@@ -95,16 +95,15 @@ class CountState:
 
 def locate(corpus: Corpus, sought: Sought, backend: Backend) -> tuple[Located, int]:
     """Find the sought items in the corpus and compute their scores; return also the size of the corpus."""
-    wanted, twice, waiting, size = Wanted(sought.pairs_by_id()), Twice(), list[_Picked](), 0
+    wanted, twice, waiting, size = Wanted.of(sought.ids), Twice(), list[_Picked](), 0
     located = Located.nothing(len(sought.rows))
     for shard in corpus.shards():
-        at, hashes = shard.ids.search(wanted)
-        twice.watch(hashes)
-        if at:
-            picked = shard.pick(at)
-            waiting.append(_Picked(picked, np.array(at), [wanted.pairs[each] for each in picked.ids.texts()]))
+        found = shard.ids.search(wanted)
+        twice.watch(found.hashes)
+        if len(found.places):
+            waiting.append(_Picked(shard.pick(found.places.tolist()), found.places, *wanted.pairs_of(found.numbers)))
         size = shard.start + len(shard.ids)
-        if sum(len(each.at) for each in waiting) >= _WAITING:
+        if sum(len(each.places) for each in waiting) >= _WAITING:
             _score(waiting, located, sought.rows, backend)
             waiting = []
     if waiting:
@@ -119,19 +118,21 @@ class _Picked:
 
     shard: Shard
     """Of these items only."""
-    at: IntArray
+    places: IntArray
     """Where they were in the whole one."""
-    pairs: list[list[int]]
+    pairs: IntArray
+    items: IntArray
+    """Of each pair, which of these items it has."""
 
 
 def _score(picked: Sequence[_Picked], located: Located, rows: IntArray, backend: Backend) -> None:
     """Compute the scores of sought items, and what their copies are known by."""
-    whole = Shard.joined([each.shard for each in picked])
-    pairs = [of_item for each in picked for of_item in each.pairs]
-    places = np.concatenate([each.at for each in picked])  # blocks begin where a shard does
-    indices = np.repeat([each.shard.start for each in picked], [len(each.at) for each in picked]) + places
-    at = np.concatenate([np.array(of_item, np.int64) for of_item in pairs])
-    items = np.repeat(np.arange(len(pairs)), [len(of_item) for of_item in pairs])
+    whole, sizes = Shard.joined([each.shard for each in picked]), [len(each.places) for each in picked]
+    places = np.concatenate([each.places for each in picked])  # blocks begin where a shard does
+    indices = np.repeat([each.shard.start for each in picked], sizes) + places
+    at = np.concatenate([each.pairs for each in picked])
+    starts = offsets_of(np.array(sizes))[:-1].tolist()
+    items = np.concatenate([start + each.items for start, each in zip(starts, picked, strict=True)])
     located.thresholds[at] = backend.own(whole, places, rows[at], items)
     located.indices[at] = indices[items]
     if not backend.scores_copies_alike:
@@ -153,26 +154,32 @@ class Counter:
     offset: int = 0
     """How many items of the corpus come before those of this process."""
     _pairs_by_digest: dict[bytes, list[int]] = field(init=False)
+    _pairs: IntArray = field(init=False)
+    """Those that are judged and in the corpus."""
+    _rows: IntArray = field(init=False)
+    _thresholds: FloatArray = field(init=False)
 
     def __post_init__(self) -> None:
+        pairs = np.flatnonzero((self.located.indices >= 0) & self.sought.is_judged)
         object.__setattr__(self, "_pairs_by_digest", self.located.pairs_by_digest())
+        object.__setattr__(self, "_pairs", pairs)
+        object.__setattr__(self, "_rows", self.sought.rows[pairs])
+        object.__setattr__(self, "_thresholds", self.located.thresholds[pairs])
 
     def count(self, block: Shard) -> CountState:
         """Count over one block."""
-        present = np.flatnonzero((self.located.indices >= 0) & self.sought.is_judged)
-        rows, thresholds = self.sought.rows[present], self.located.thresholds[present]
         loaded, size, known = self.backend.load(block.vectors, block.scales), len(block.ids), self._known(block)
         state = CountState.nothing(len(self.sought.rows))
         try:
-            state.above[present], state.tied[present] = self.backend.count(loaded, size, known, rows, thresholds)
+            above, tied = self.backend.count(loaded, size, known, self._rows, self._thresholds)
         except NotANumber as error:
             raise self._not_a_number(block, *error.args) from None
-        start = self.offset + block.start
-        is_own = (self.located.indices >= start) & (self.located.indices < start + size) & self.sought.is_judged
-        pairs = np.flatnonzero(state.tied > is_own)
-        if len(pairs) and self.ties != "expected":
-            equal = self.backend.equal(loaded, size, known, self.sought.rows[pairs], self.located.thresholds[pairs])
-            state.before[pairs] = self._before(block, pairs, equal, int(state.tied[pairs].sum()))
+        state.above[self._pairs], state.tied[self._pairs] = above, tied
+        indices = self.located.indices[self._pairs] - self.offset - block.start
+        others = np.flatnonzero(tied > ((indices >= 0) & (indices < size)))  # which tie with more than themselves
+        if len(others) and self.ties != "expected":
+            equal = self.backend.equal(loaded, size, known, self._rows[others], self._thresholds[others])
+            state.before[self._pairs[others]] = self._before(block, others, equal)
         return replace(state, num_items=size)
 
     def _known(self, block: Shard) -> Known:
@@ -188,12 +195,15 @@ class Counter:
         at = np.array(pairs, np.int64)
         return Known(self.sought.rows[at], np.array(columns, np.int64), self.located.thresholds[at])
 
-    def _before(self, block: Shard, pairs: IntArray, equal: Iterator[IntArray], num_equal: int) -> IntArray:
-        """Count the items of a block that come before pairs of the same score."""
-        if self.ties == "input":
-            own = self.located.indices[pairs] - self.offset - block.start
-            return np.array([np.count_nonzero(at < index) for index, at in zip(own, equal, strict=True)], np.int64)
-        return num_larger(block.ids, [self.sought.ids[pair] for pair in pairs.tolist()], equal, num_equal)
+    def _before(self, block: Shard, some: IntArray, equal: Iterator[Equal]) -> IntArray:
+        """Count the items of a block that have the same score as some pairs and come before them."""
+        pairs, before = self._pairs[some], np.zeros(len(some), np.int64)
+        indices = self.located.indices[pairs] - self.offset - block.start
+        ids = [self.sought.ids[pair] for pair in pairs.tolist()]
+        for at, columns in equal:
+            is_first = columns < indices[at] if self.ties == "input" else block.ids.are_larger(ids, at, columns)
+            before += np.bincount(at[is_first], minlength=len(before))
+        return before
 
     def _not_a_number(self, block: Shard, row: int, column: int) -> DataError:
         query = self.sought.judgments.requests[self.sought.requests[row]]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from lexirecall.errors import UsageError
-from lexirecall.formats.embeddings.backends import TILE, Known, ordinals_of
+from lexirecall.formats.embeddings.backends import TILE, Equal, Known, ordinals_of
 from lexirecall.formats.embeddings.shards import Shard
 from lexirecall.formats.embeddings.tensors import TorchBackend
 from lexirecall.judgments import FloatArray, IntArray
@@ -47,6 +47,7 @@ class FusedBackend(TorchBackend):
     def __init__(self, queries: Any, similarity: str, block: int | None, device: Any, *, is_certain: bool) -> None:
         super().__init__(queries, None, similarity, block or (BLOCK if is_certain else UNKNOWN_BLOCK), device)
         self.fuses: bool | None = None  # the first block decides
+        self.kept: tuple[Any, Any, Any] | None = None
         half = self.half(queries)
         self.halves = half.new_zeros(self.queries.shape)
         self.halves[: len(half)] = half
@@ -108,16 +109,23 @@ class FusedBackend(TorchBackend):
         """Count, for each threshold of a row, how many of the first `size` columns are above it, and how many equal."""
         if not (self.fuses and len(rows) and _fused().is_bounded(self.halves, block)):
             return super().count(block, size, known, rows, thresholds)  # which looks for NaN
-        import torch
-
-        places = self.lift(rows), self.lift(ordinals_of(rows))
-        limits = torch.full((len(self.halves), int(places[1].max()) + 1), torch.inf, device=self.device)
-        limits[places] = self.lift(thresholds).to(torch.float32)
+        places, limits = self._limits(rows, thresholds)
         above, tied = _fused().count(self.halves, block[:size], limits)
         return self.lower(above[places]), self.lower(tied[places])
 
-    def equal(self, block: Any, size: int, known: Known, rows: IntArray, thresholds: FloatArray) -> Iterator[IntArray]:
-        """Give, for each threshold of a row, the columns that are equal to it; only these rows are computed."""
+    def _limits(self, rows: IntArray, thresholds: FloatArray) -> tuple[Any, Any]:
+        """Return thresholds as the kernels take them, and where each one is; those of the last call are kept."""
+        import torch
+
+        if self.kept is None or self.kept[0] is not thresholds:
+            places = self.lift(rows), self.lift(ordinals_of(rows))
+            limits = torch.full((len(self.halves), int(places[1].max()) + 1), torch.inf, device=self.device)
+            limits[places] = self.lift(thresholds).to(torch.float32)
+            self.kept = thresholds, places, limits
+        return self.kept[1:]
+
+    def equal(self, block: Any, size: int, known: Known, rows: IntArray, thresholds: FloatArray) -> Iterator[Equal]:
+        """Give thresholds of rows, by their numbers, and columns that are equal to them; only these are computed."""
         if not self.fuses:
             yield from super().equal(block, size, known, rows, thresholds)
             return
@@ -126,8 +134,8 @@ class FusedBackend(TorchBackend):
             at = slice(start, start + step)
             scores = _fused().scores(self.halves[self.lift(rows[at])], block[:size])
             limits = self.lift(thresholds[at]).to(scores.dtype)
-            pairs, columns = self.lower((scores == limits[:, None]).nonzero()).T
-            yield from np.split(columns, np.searchsorted(pairs, np.arange(1, len(limits))))
+            which, columns = self.lower((scores == limits[:, None]).nonzero()).T
+            yield start + which, columns
 
 
 def _named(dtype: Any) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from lexirecall.errors import DataError, UsageError, counted
-from lexirecall.formats.embeddings.ids import Ids, Indices, Texts, ids_of, refuse_lengths
+from lexirecall.formats.embeddings.ids import Indices, Texts, VectorIds, ids_of, refuse_lengths
 from lexirecall.judgments import IntArray
 
 
@@ -21,7 +21,7 @@ class Shard:
 
     start: int
     """How many items come before, in the shards of this process."""
-    ids: Ids
+    ids: VectorIds
     vectors: Any
     """[n, d], of numpy or torch."""
     scales: Any

@@ -5,7 +5,7 @@ corpus (counting).
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,40 +33,40 @@ class Sought:
     @classmethod
     def of(cls, judgments: Judgments, requests: IntArray, excluded: Mapping[bytes, set[bytes]]) -> "Sought":
         """Return what is sought for some requests; raise if a relevant item is excluded."""
-        rows, items, ids = list[int](), list[int](), list[bytes]()
-        all_ids, request_ids = list(judgments.items), list(judgments.request_ids)
-        for row, request in enumerate(requests.tolist()):
-            out = excluded.get(request_ids[request], set())
-            judged = list(range(*judgments.offsets[request : request + 2].tolist()))
-            if out:
-                _check_apart(judgments, request, [item for item in judged if all_ids[item] in out])
-                judged = [item for item in judged if all_ids[item] not in out]
-            items += [*judged, *[-1] * len(out)]
-            ids += [*(all_ids[item] for item in judged), *sorted(out)]
-            rows += [row] * (len(judged) + len(out))
-        return cls(judgments, requests, np.array(rows, np.int64), np.array(items, np.int64), ids)
+        owners = np.repeat(np.arange(len(judgments.requests)), np.diff(judgments.offsets))
+        items = np.flatnonzero(np.isin(owners, requests))
+        rows, all_ids = np.searchsorted(requests, owners[items]), list(judgments.items)
+        whole = cls(judgments, requests, rows, items, [all_ids[item] for item in items.tolist()])
+        return whole._with(excluded) if excluded else whole
+
+    def _with(self, excluded: Mapping[bytes, set[bytes]]) -> "Sought":
+        """Put in what is excluded; what is judged, and is excluded too, is not sought any more."""
+        request_ids = list(self.judgments.request_ids)
+        out = [excluded.get(request_ids[request], set()) for request in self.requests.tolist()]
+        both = np.array([each in out[row] for row, each in zip(self.rows.tolist(), self.ids, strict=True)], bool)
+        self._check_apart(np.flatnonzero(both))
+        rows = np.concatenate([self.rows[~both], np.repeat(np.arange(len(out)), [len(each) for each in out])])
+        items = np.concatenate([self.items[~both], np.full(len(rows) - np.count_nonzero(~both), -1)])
+        kept = [self.ids[pair] for pair in np.flatnonzero(~both).tolist()]
+        ids = kept + [each for of_row in out for each in sorted(of_row)]
+        order = np.argsort(rows, kind="stable")
+        return replace(self, rows=rows[order], items=items[order], ids=[ids[pair] for pair in order.tolist()])
+
+    def _check_apart(self, both: IntArray) -> None:
+        relevant = both[self.judgments.grades[self.items[both]] > 0]
+        if len(relevant):
+            query = self.judgments.requests[self.requests[self.rows[relevant[0]]]]
+            same = relevant[self.rows[relevant] == self.rows[relevant[0]]].tolist()
+            ids = listed(shown(to_text(self.ids[pair])) for pair in same)
+            raise DataError(
+                f"query {shown(query)}: both relevant and excluded: {ids}",
+                remedy="leave it out of one of them: what is excluded is not in the corpus",
+            )
 
     @property
     def is_judged(self) -> BoolArray:
         """Whether each pair is judged; the others are excluded."""
         return self.items >= 0
-
-    def pairs_by_id(self) -> dict[bytes, list[int]]:
-        """Return the pairs of each id."""
-        pairs: dict[bytes, list[int]] = {}
-        for pair, each in enumerate(self.ids):
-            pairs.setdefault(each, []).append(pair)
-        return pairs
-
-
-def _check_apart(judgments: Judgments, request: int, both: list[int]) -> None:
-    relevant = [judgments.items[item] for item in both if judgments.grades[item] > 0]
-    if relevant:
-        query, ids = judgments.requests[request], listed(shown(to_text(each)) for each in relevant)
-        raise DataError(
-            f"query {shown(query)}: both relevant and excluded: {ids}",
-            remedy="leave it out of one of them: what is excluded is not in the corpus",
-        )
 
 
 def exclusions_of(given: Any, query_ids: Iterable[bytes]) -> dict[bytes, set[bytes]]:
