@@ -115,7 +115,7 @@ def _queries(vectors: Vectors, ids: Any, scales: Any) -> Shard:
     check_vectors(vectors, "queries")
     named = Texts(ids_of(ids, len(vectors), "queries").texts())
     twice = Twice()
-    twice.watch(named.search(Wanted.of([])).hashes)
+    twice.watch(named.search(Wanted([])).hashes)
     twice.check(lambda: iter([named]), "queries")
     return Shard(0, named, vectors, scales_of(scales, vectors, "queries"))
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from lexirecall.errors import DataError, shown
 from lexirecall.formats.embeddings.backends import Backend, Equal, Known, NotANumber
 from lexirecall.formats.embeddings.copies import digests_of, samples_of
-from lexirecall.formats.embeddings.ids import Twice, Wanted
+from lexirecall.formats.embeddings.ids import Found, Twice, Wanted
 from lexirecall.formats.embeddings.shards import Corpus, Shard
 from lexirecall.formats.embeddings.sought import Sought
 from lexirecall.judgments import FloatArray, IntArray, offsets_of
@@ -95,15 +95,15 @@ class CountState:
 
 def locate(corpus: Corpus, sought: Sought, backend: Backend) -> tuple[Located, int]:
     """Find the sought items in the corpus and compute their scores; return also the size of the corpus."""
-    wanted, twice, waiting, size = Wanted.of(sought.ids), Twice(), list[_Picked](), 0
+    wanted, twice, waiting, size = Wanted(sought.ids), Twice(), list[_Picked](), 0
     located = Located.nothing(len(sought.rows))
     for shard in corpus.shards():
         found = shard.ids.search(wanted)
         twice.watch(found.hashes)
         if len(found.places):
-            waiting.append(_Picked(shard.pick(found.places.tolist()), found.places, *wanted.pairs_of(found.numbers)))
+            waiting.append(_Picked(shard.pick(found.places.tolist()), found))
         size = shard.start + len(shard.ids)
-        if sum(len(each.places) for each in waiting) >= _WAITING:
+        if sum(len(each.found.places) for each in waiting) >= _WAITING:
             _score(waiting, located, sought.rows, backend)
             waiting = []
     if waiting:
@@ -118,21 +118,18 @@ class _Picked:
 
     shard: Shard
     """Of these items only."""
-    places: IntArray
-    """Where they were in the whole one."""
-    pairs: IntArray
-    items: IntArray
-    """Of each pair, which of these items it has."""
+    found: Found
+    """Where they were in the whole one, and the pairs that want them."""
 
 
 def _score(picked: Sequence[_Picked], located: Located, rows: IntArray, backend: Backend) -> None:
     """Compute the scores of sought items, and what their copies are known by."""
-    whole, sizes = Shard.joined([each.shard for each in picked]), [len(each.places) for each in picked]
-    places = np.concatenate([each.places for each in picked])  # blocks begin where a shard does
+    whole, sizes = Shard.joined([each.shard for each in picked]), [len(each.found.places) for each in picked]
+    places = np.concatenate([each.found.places for each in picked])  # blocks begin where a shard does
     indices = np.repeat([each.shard.start for each in picked], sizes) + places
-    at = np.concatenate([each.pairs for each in picked])
+    at = np.concatenate([each.found.pairs for each in picked])
     starts = offsets_of(np.array(sizes))[:-1].tolist()
-    items = np.concatenate([start + each.items for start, each in zip(starts, picked, strict=True)])
+    items = np.concatenate([start + each.found.items for start, each in zip(starts, picked, strict=True)])
     located.thresholds[at] = backend.own(whole, places, rows[at], items)
     located.indices[at] = indices[items]
     if not backend.scores_copies_alike:

@@ -8,8 +8,9 @@ at all, and texts become bytes in the first pass only.
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,47 +18,11 @@ import numpy as np
 from lexirecall.errors import DataError, UsageError, counted, listed, shown
 from lexirecall.formats.counted import id_ranks, text_order
 from lexirecall.judgments import BoolArray, IntArray, offsets_of
+from lexirecall.segments import Segments
 from lexirecall.text import id_of
 
+_DIGITS = 18  # of indices, at most
 _IDS_REMEDY = 'ids are text or whole numbers, such as "FR94-1" or 17'
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """Ids that are wanted by pairs, which may share them.
-
-    >>> wanted = Wanted.of([b"a", b"b", b"a"])
-    >>> [each.tolist() for each in wanted.pairs_of(np.array([1, 0]))]
-    [[1, 0, 2], [0, 1, 1]]
-    """
-
-    numbers: Mapping[bytes, int]
-    """A number for each id."""
-    offsets: IntArray
-    pairs: IntArray
-    """Those of id number i lie at offsets[i]:offsets[i + 1]."""
-
-    @classmethod
-    def of(cls, ids: Iterable[bytes]) -> "Wanted":
-        """Return the ids of pairs."""
-        numbers: dict[bytes, int] = {}
-        of_pairs = np.array([numbers.setdefault(each, len(numbers)) for each in ids], np.int64)
-        offsets = offsets_of(np.bincount(of_pairs, minlength=len(numbers)))
-        return cls(numbers, offsets, np.argsort(of_pairs, kind="stable"))
-
-    def pairs_of(self, found: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the pairs of some ids, given their numbers, and which one of these it is that each pair has."""
-        sizes = np.diff(self.offsets)[found]
-        which = np.repeat(np.arange(len(found)), sizes)
-        within = np.arange(len(which)) - np.repeat(offsets_of(sizes)[:-1], sizes)
-        return self.pairs[self.offsets[found][which] + within], which
-
-    def indices(self) -> tuple[IntArray, IntArray]:
-        """Return the ids that are indices as text, ascending, and their numbers."""
-        plain = {int(each): number for each, number in self.numbers.items() if each.isdigit() and len(each) < 18}
-        indices = np.array([index for index in plain if str(index).encode() in self.numbers], np.int64)
-        indices.sort()
-        return indices, np.array([self.numbers[str(index).encode()] for index in indices.tolist()], np.int64)
 
 
 class Found(NamedTuple):
@@ -65,10 +30,38 @@ class Found(NamedTuple):
 
     places: IntArray
     """Where ids are that are wanted."""
-    numbers: IntArray
-    """Which ones these are."""
+    pairs: IntArray
+    """Those that want them."""
+    items: IntArray
+    """Of each pair, which of these places it is."""
     hashes: IntArray
     """Of all ids, to tell whether one comes twice; of none if none can."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Ids that are wanted by pairs, which may share them."""
+
+    ids: Sequence[bytes]
+    """Of each pair."""
+
+    @cached_property
+    def by_text(self) -> tuple[dict[bytes, int], Segments, IntArray]:
+        """A number for each id; where its pairs are; and the pairs."""
+        numbers: dict[bytes, int] = {}
+        of_pairs = np.array([numbers.setdefault(each, len(numbers)) for each in self.ids], np.int64)
+        sizes = np.bincount(of_pairs, minlength=len(numbers))
+        return numbers, Segments(offsets_of(sizes)), np.argsort(of_pairs, kind="stable")
+
+    @cached_property
+    def by_index(self) -> tuple[IntArray, IntArray]:
+        """The ids that are indices as text, ascending, and their pairs."""
+        texts = np.array([each if len(each) < _DIGITS else b"" for each in self.ids], f"S{_DIGITS}")
+        pairs = np.flatnonzero(np.char.isdigit(texts))
+        values = texts[pairs].astype(np.int64)
+        is_plain = values.astype(texts.dtype) == texts[pairs]  # 07 is another id than 7
+        order = np.argsort(values[is_plain], kind="stable")
+        return values[is_plain][order], pairs[is_plain][order]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +69,7 @@ class Indices:
     """Ids that are not given: the indices from `start`, as text.
 
     >>> indices = Indices(8, 3)
-    >>> indices.texts(), indices[1:].pick([1]), indices.search(Wanted.of([b"09", b"9"])).places.tolist()
+    >>> indices.texts(), indices[1:].pick([1]), indices.search(Wanted([b"09", b"9"])).places.tolist()
     ([b'8', b'9', b'10'], [b'10'], [1])
     """
 
@@ -104,9 +97,10 @@ class Indices:
 
     def search(self, wanted: Wanted) -> Found:
         """Look for ids that are wanted; no two indices are the same."""
-        indices, numbers = wanted.indices()
-        first, last = np.searchsorted(indices, (self.start, self.start + self.number))
-        return Found(indices[first:last] - self.start, numbers[first:last], np.zeros(0, np.int64))
+        indices, pairs = wanted.by_index
+        here = slice(*np.searchsorted(indices, (self.start, self.start + self.number)))
+        places, items = np.unique(indices[here] - self.start, return_inverse=True)
+        return Found(places, pairs[here], items, np.zeros(0, np.int64))
 
     def are_larger(self, own: Sequence[bytes], at: IntArray, columns: IntArray) -> BoolArray:
         """Tell whether ids in some columns are larger than own[at], which is an index too, by their bytes."""
@@ -119,7 +113,7 @@ class Indices:
 class Texts:
     """Ids as they are given.
 
-    >>> Texts(["b", 7, "a"]).texts(), Texts(["b", 7, "a"]).search(Wanted.of([b"z", b"7"])).places.tolist()
+    >>> Texts(["b", 7, "a"]).texts(), Texts(["b", 7, "a"]).search(Wanted([b"z", b"7"])).places.tolist()
     ([b'b', b'7', b'a'], [1])
     """
 
@@ -156,11 +150,13 @@ class Texts:
 
     def search(self, wanted: Wanted) -> Found:
         """Look for ids that are wanted."""
-        texts = self.texts()
-        places = [place for place, each in enumerate(texts) if each in wanted.numbers]
-        numbers = [wanted.numbers[texts[place]] for place in places]
+        texts, (numbers, segments, pairs) = self.texts(), wanted.by_text
+        places = [place for place, each in enumerate(texts) if each in numbers]
+        found = np.array([numbers[texts[place]] for place in places], np.int64)
+        of_places = Segments(offsets_of(segments.sizes[found]))
+        at = np.repeat(segments.offsets[found], of_places.sizes) + of_places.ordinals - 1
         hashes = np.fromiter(map(hash, texts), np.int64, len(texts))
-        return Found(np.array(places, np.int64), np.array(numbers, np.int64), hashes)
+        return Found(np.array(places, np.int64), pairs[at], of_places.owners, hashes)
 
     def are_larger(self, own: Sequence[bytes], at: IntArray, columns: IntArray) -> BoolArray:
         """Tell whether ids in some columns are larger than own[at], by their bytes.
@@ -207,7 +203,7 @@ class Twice:
     """Watches for ids that come twice; it keeps eight bytes of each.
 
     >>> twice, ids = Twice(), [Texts(["a", "b"]), Texts(["c", "a"])]
-    >>> for some in ids: twice.watch(some.search(Wanted.of([])).hashes)
+    >>> for some in ids: twice.watch(some.search(Wanted([])).hashes)
     >>> twice.check(lambda: iter(ids), "the corpus")
     Traceback (most recent call last):
     lexirecall.errors.DataError: the corpus has ids that occur twice: 'a'

@@ -68,6 +68,9 @@ def share_located(
 
     A pair is known to one process at most, so sums of the bits of its numbers are these bits.
     """
+    if processes.number == 1:
+        processes.add(np.zeros(0, np.int64), error)
+        return located.levelled(sought.rows), 0
     pairs = len(sought.rows)
     is_here = located.indices >= 0
     own = np.zeros((pairs, 7), np.int64)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from lexirecall.errors import DataError, UsageError, counted
-from lexirecall.formats.embeddings.ids import Indices, Texts, VectorIds, ids_of, refuse_lengths
+from lexirecall.formats.embeddings.ids import Indices, VectorIds, ids_of, refuse_lengths
 from lexirecall.judgments import IntArray
 
 
@@ -36,13 +36,12 @@ class Shard:
         return Shard(self.start + at.start, self.ids[at], self.vectors[at], _chosen(self.scales, at))
 
     def pick(self, at: list[int]) -> "Shard":
-        """Return some items; it starts where the whole one does."""
-        return Shard(self.start, Texts(self.ids.pick(at)), self.vectors[at], _chosen(self.scales, at))
+        """Return some items, without their ids; it starts where the whole one does."""
+        return Shard(self.start, Indices(0, len(at)), self.vectors[at], _chosen(self.scales, at))
 
     @classmethod
     def joined(cls, shards: "Sequence[Shard]") -> "Shard":
-        """Put shards together; it starts where the first one does."""
-        ids = Texts([each for shard in shards for each in shard.ids.texts()])
+        """Put items together, without their ids; it starts where the first one does."""
         vectors = [shard.vectors for shard in shards]
         if is_tensor(vectors[0]):
             import torch
@@ -53,7 +52,7 @@ class Shard:
         scales = shards[0].scales
         if np.ndim(scales):
             scales = np.concatenate([shard.scales for shard in shards])
-        return cls(shards[0].start, ids, joined, scales)
+        return cls(shards[0].start, Indices(0, len(joined)), joined, scales)
 
     def spread(self, items: IntArray, columns: IntArray, size: int) -> tuple[Any, Any]:
         """Return vectors of zeros with those of some items at their columns, and the scales."""
