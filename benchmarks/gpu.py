@@ -171,7 +171,14 @@ def measured(num_queries: int, num_items: int, width: int, repeats: int) -> Iter
 
 
 def wholly(queries: Tensor, corpus: Tensor, items: Tensor, alone: float, repeats: int) -> Iterator[str]:
-    """Call the function that users call: everything on the host is in it, from judgments to Positions."""
+    """Call the function that users call: everything on the host is in it, from judgments to Positions.
+
+    Random documents lie where scores are dense, and tie by chance: then ties must be named.
+    """
+    drawn = torch.randint(0, len(corpus), (len(queries), 64), generator=torch.Generator().manual_seed(5)).tolist()
+    loaded = load_judgments({str(query): {str(item): 1 for item in own} for query, own in enumerate(drawn)})
+    times = timed(lambda: project_embeddings(queries, corpus, loaded), repeats)
+    yield row("`project_embeddings`, 64 relevant, random", times, alone)
     for number in NUMBERS[:3]:
         some = items[:, :number].tolist()
         qrels = {str(query): {str(item): 1 for item in own} for query, own in enumerate(some)}

@@ -196,9 +196,9 @@ class Counter:
         """Count the items of a block that have the same score as some pairs and come before them."""
         pairs, before = self._pairs[some], np.zeros(len(some), np.int64)
         indices = self.located.indices[pairs] - self.offset - block.start
-        ids = [self.sought.ids[pair] for pair in pairs.tolist()]
+        is_larger = block.ids.larger_than([self.sought.ids[pair] for pair in pairs.tolist()])
         for at, columns in equal:
-            is_first = columns < indices[at] if self.ties == "input" else block.ids.are_larger(ids, at, columns)
+            is_first = columns < indices[at] if self.ties == "input" else is_larger(at, columns)
             before += np.bincount(at[is_first], minlength=len(before))
         return before
 

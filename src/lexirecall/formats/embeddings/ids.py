@@ -25,6 +25,9 @@ _DIGITS = 18  # of indices, at most
 _IDS_REMEDY = 'ids are text or whole numbers, such as "FR94-1" or 17'
 
 
+Comparison = Callable[[IntArray, IntArray], BoolArray]
+
+
 class Found(NamedTuple):
     """What a search found."""
 
@@ -102,11 +105,15 @@ class Indices:
         places, items = np.unique(indices[here] - self.start, return_inverse=True)
         return Found(places, pairs[here], items, np.zeros(0, np.int64))
 
-    def are_larger(self, own: Sequence[bytes], at: IntArray, columns: IntArray) -> BoolArray:
-        """Tell whether ids in some columns are larger than own[at], which is an index too, by their bytes."""
-        numbers = np.array([int(each) for each in own], np.int64)
-        (digits, length), (own_digits, own_length) = map(text_order, (self.start + columns, numbers[at]))
-        return np.asarray((digits > own_digits) | ((digits == own_digits) & (length > own_length)))
+    def larger_than(self, own: Sequence[bytes]) -> Comparison:
+        """Return a function that tells whether ids in columns are larger than own[at], which are indices too."""
+        own_digits, own_length = text_order(np.array([int(each) for each in own], np.int64))
+
+        def compared(at: IntArray, columns: IntArray) -> BoolArray:
+            digits, length = text_order(self.start + columns)
+            return np.where(digits == own_digits[at], length > own_length[at], digits > own_digits[at])
+
+        return compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,18 +165,26 @@ class Texts:
         hashes = np.fromiter(map(hash, texts), np.int64, len(texts))
         return Found(np.array(places, np.int64), pairs[at], of_places.owners, hashes)
 
-    def are_larger(self, own: Sequence[bytes], at: IntArray, columns: IntArray) -> BoolArray:
-        """Tell whether ids in some columns are larger than own[at], by their bytes.
+    def larger_than(self, own: Sequence[bytes]) -> Comparison:
+        """Return a function that tells whether ids in columns are larger than own[at], by their bytes.
 
         Few of them are compared as text; many by their ranks, which takes a sort of all.
         """
-        if len(columns) < len(self):
+
+        def compared(at: IntArray, columns: IntArray) -> BoolArray:
+            if len(columns) >= len(self):
+                ranks, smaller = self._ranks(own)
+                return ranks[columns] >= smaller[at]
             texts = zip(self.pick(columns.tolist()), at.tolist(), strict=True)
             return np.fromiter((each > own[pair] for each, pair in texts), bool, len(at))
-        texts_of_all = self.texts()
-        ascending = sorted(texts_of_all)
-        smaller = np.array([bisect_right(ascending, each) for each in own], np.int64)
-        return id_ranks(texts_of_all, len(texts_of_all))[columns] >= smaller[at]
+
+        return compared
+
+    def _ranks(self, own: Sequence[bytes]) -> tuple[IntArray, IntArray]:
+        """Return the rank of each id, and how many ids are smaller than each of the own, or the same."""
+        texts = self.texts()
+        ascending = sorted(texts)
+        return id_ranks(texts, len(texts)), np.array([bisect_right(ascending, each) for each in own], np.int64)
 
 
 VectorIds = Indices | Texts
