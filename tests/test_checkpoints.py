@@ -153,7 +153,9 @@ def test_checkpoints_that_cannot_be_compared_are_refused() -> None:
     with pytest.raises(UsageError, match="made with ties='best', but ties is 'trec'"):
         side_by_side(NOW, project(QRELS, {"q": ["a"]}, ties="best", corpus_size=9))
     for size, documents in ((8, "8"), (None, "an unknown number of")):
-        with pytest.raises(DataError, match=f"then ranked a corpus of {documents} documents, but now one of 9"):
+        with pytest.raises(
+            DataError, match=f"then ranked a corpus of {documents} documents for query 'q', but the corpus has 9 now"
+        ):
             side_by_side(NOW, project(QRELS, {"then": {"q": ["a"]}}, corpus_size=size))
 
 

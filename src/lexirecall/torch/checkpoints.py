@@ -12,9 +12,11 @@ import numpy as np
 from lexirecall.errors import DataError, UsageError, counted, listed, shown
 from lexirecall.formats import load_positions
 from lexirecall.formats.positionsrun import PositionsRun
-from lexirecall.judgments import IntArray, PackedIds, offsets_of
+from lexirecall.judgments import IntArray, Judgments, PackedIds, offsets_of
+from lexirecall.manifest import Conventions
 from lexirecall.positions import Positions
 from lexirecall.providers import members
+from lexirecall.tracks import SystemPositions
 from lexirecall.verbs.evaluate import evaluate
 
 MEASURES = ("TSE", "LastRel", "All@100", "R@100", "AP", "nDCG@10", "RR@10")
@@ -62,47 +64,62 @@ def side_by_side(now: Positions, then: Positions) -> Positions:
     >>> side_by_side(now, then).found.positions.tolist()
     [2, 1]
     """
-    same = _of_requests(then, now)
-    if (differing := np.flatnonzero(_sizes(now) != _sizes(same))).size:
-        of_now, of_then = (int(_sizes(each)[differing[0]]) for each in (now, same))
-        size = "an unknown number of" if of_then < 0 else f"{of_then:,}"
-        raise DataError(
-            f"{then.systems[0]} ranked a corpus of {size} documents, but {now.systems[0]} one of {of_now:,}",
-            remedy="compare models on the same corpus, with the same documents excluded",
-        )
-    has_others = now.others is not None and same.others is not None
+    needs_judged = now.others is not None and then.others is not None
     systems = [
-        system
-        for each in (now, same)
-        for system in PositionsRun(each, each.systems[0], is_given=True, label=each.systems[0]).systems(
-            now.judgments, now.conventions, None, needs_judged=has_others
-        )
+        fitting(each, now.judgments, now.conventions, now.corpus_size, needs_judged=needs_judged)
+        for each in (now, then)
     ]
     return Positions.stack(now.judgments, systems, now.conventions, now.corpus_size)
 
 
-def _sizes(positions: Positions) -> IntArray:
-    """Return n of each query; -1 where it is not known."""
-    return np.full(positions.shape[1], -1) if positions.corpus_size is None else positions.corpus_size
+def fitting(
+    then: Positions,
+    judgments: Judgments,
+    conventions: Conventions,
+    sizes: IntArray | None,
+    *,
+    needs_judged: bool = False,
+) -> SystemPositions:
+    """Return a run's positions of the queries of the judgments; raise unless they can be compared with others of these.
+
+    >>> from lexirecall import project
+    >>> then = project({"q": {"a": 1}}, {"then": {"q": ["a"]}}, corpus_size=7)
+    >>> fitting(then, then.judgments, then.conventions, np.array([9]))
+    Traceback (most recent call last):
+    lexirecall.errors.DataError: then ranked a corpus of 7 documents for query 'q', but the corpus has 9 now
+      compare models on the same corpus, with the same documents excluded
+    """
+    name, same = then.systems[0], _of_requests(then, judgments)
+    own, given = (np.full(len(judgments.requests), -1) if n is None else n for n in (same.corpus_size, sizes))
+    if (differing := np.flatnonzero(own != given)).size:
+        q = int(differing[0])
+        size, now = ("an unknown number of" if n < 0 else f"{n:,}" for n in (int(own[q]), int(given[q])))
+        query = shown(judgments.requests[q])
+        raise DataError(
+            f"{name} ranked a corpus of {size} documents for query {query}, but the corpus has {now} now",
+            remedy="compare models on the same corpus, with the same documents excluded",
+        )
+    run = PositionsRun(same, name, is_given=True, label=name)
+    return run.systems(judgments, conventions, None, needs_judged=needs_judged)[0]
 
 
-def _of_requests(positions: Positions, other: Positions) -> Positions:
-    """Return the positions of the queries that another one has."""
+def _of_requests(positions: Positions, others: Judgments) -> Positions:
+    """Return the positions of the queries that other judgments have."""
     judgments, place = positions.judgments, positions.judgments.index
-    if missing := [request for request in other.judgments.request_ids if request not in place]:
+    if missing := [request for request in others.request_ids if request not in place]:
         raise DataError(
             f"{positions.systems[0]} has no positions of query {listed(map(shown, missing), most=3)}",
             remedy="compare it on the queries that it was evaluated with, under the same ids",
         )
-    rows = np.array([place[request] for request in other.judgments.request_ids], np.int64)
+    rows = np.array([place[request] for request in others.request_ids], np.int64)
     chosen = members(judgments.offsets, rows)
     numbers = np.full(len(judgments.grades), -1)
     numbers[chosen] = np.arange(len(chosen))
     ids = list(judgments.items)
     kept = replace(
         judgments,
-        requests=other.requests,
-        request_ids=other.judgments.request_ids,
+        requests=others.requests,
+        request_ids=others.request_ids,
         offsets=offsets_of(np.diff(judgments.offsets)[rows]),
         items=PackedIds.pack([ids[item] for item in chosen.tolist()]),
         grades=judgments.grades[chosen],
