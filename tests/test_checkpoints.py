@@ -13,7 +13,7 @@ from lexirecall import Positions, evaluate, project
 from lexirecall.errors import DataError, UsageError
 from lexirecall.judgments import IntArray
 from lexirecall.torch.checkpoints import side_by_side, win_rate
-from lexirecall.torch.rows import POSITION, REQUEST, Gathered, gathered, rows_of
+from lexirecall.torch.rows import FIRST, ITEM, POSITION, REQUEST, Gathered, gathered, rows_of
 
 NUM_ITEMS = 7
 MEASURES = ["TSE", "LastRel", "AP", "nDCG", "R@2"]
@@ -79,6 +79,13 @@ def test_a_query_that_comes_again_with_other_positions_is_an_error() -> None:
     (part,) = tables(({"4": {"1": 1.0}}, {"4": {"1": 2.0, "2": 1.0}}), "trec")
     other = part.copy()
     other[0, POSITION] = 5
+    with pytest.raises(DataError, match="query 4 was given twice"):
+        put_together([part, other])
+    other[0, FIRST] = 2  # another process may round differently, but has the same relevant documents
+    found = put_together([part, other, part])
+    assert found.positions.found.positions.tolist() == part[:, POSITION].tolist()
+    assert (found.num_repeated, found.num_differing) == (2, 1)
+    other[0, ITEM] = 6
     with pytest.raises(DataError, match="query 4 was given twice"):
         put_together([part, other])
 

@@ -164,6 +164,13 @@ def test_notes_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     assert "Note(" not in caplog.text
 
 
+def test_a_missing_package_is_noticed_before_the_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lexirecall.torch.evaluator.find_spec", lambda _: None)
+    evaluator_of()
+    with pytest.raises(UsageError, match="write_positions needs pyarrow"):
+        evaluator_of(write_positions=True)
+
+
 def test_other_measures_get_a_table_of_their_own(tmp_path: Path) -> None:
     for measures in (["TSE"], ["TSE", "AP"], ["TSE"]):
         evaluator_of(measures=measures)(Counter(), str(tmp_path), 1)

@@ -228,12 +228,14 @@ def worker(rank: int, port: int, folder: str) -> None:
     for shares in SHARES.values():
         metric = PositionsMetric(MEASURES)
         for batch in torch.tensor(shares[rank], dtype=torch.int64).split(3):
-            metric.update(SCORES[batch], RELEVANT[batch], IDS[batch])
+            scores = SCORES[batch].clone()
+            scores[batch == 0] *= 1 - 2 * rank  # the repeated query: as if the second process rounded differently
+            metric.update(scores, RELEVANT[batch], IDS[batch])
         values = computed(metric)
         own = sum(map(len, metric.rows))  # after compute, each process has its own again
         with metric.sync_context():
-            repeated, requests = metric.num_repeated, metric.positions().requests
-        found.append((values, own, repeated, requests))
+            repeated, requests, notes = metric.num_repeated, metric.positions().requests, metric.notes
+        found.append((values, own, repeated, requests, notes))
     torch.save(found, Path(folder) / f"{rank}.pt")
     dist.destroy_process_group()
 
@@ -249,11 +251,13 @@ def test_two_processes_find_what_one_finds(tmp_path: Path) -> None:
     mp.spawn(worker, (free_port(), str(tmp_path)), nprocs=2)
     for rank in (0, 1):
         for shares, found in zip(SHARES.values(), torch.load(tmp_path / f"{rank}.pt"), strict=True):
-            values, own, repeated, requests = found
+            values, own, repeated, requests, notes = found
             assert values == expected()
             assert own == int(RELEVANT[shares[rank]].sum())
             assert repeated == sum(map(len, shares)) - NUM_QUERIES
             assert requests == tuple(map(str, range(NUM_QUERIES)))
+            said = "1 query given more than once: counted once; the first process counts where scores differ (1)"
+            assert notes == ((said,) if repeated else ())
 
 
 def test_the_python_of_the_page_runs() -> None:

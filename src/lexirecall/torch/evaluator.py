@@ -11,6 +11,7 @@ import csv
 import logging
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +41,7 @@ def _interface() -> Any:
         try:
             return getattr(import_module(home), name)
         except ModuleNotFoundError as error:
-            if not (error.name or "").startswith(
-                "sentence_transformers"
-            ):  # it is installed, but something it needs is not
+            if not str(error.name).startswith("sentence_transformers"):  # something that it needs is missing
                 raise
     return object
 
@@ -115,6 +114,10 @@ class LexirecallEvaluator(_interface()):  # type: ignore[misc]
         self.query_settings, self.corpus_settings = dict(query_settings or {}), dict(corpus_settings or {})
         self.batch_size, self.block, self.show_progress_bar = batch_size, block, show_progress_bar
         self.write_csv, self.write_positions = write_csv, write_positions
+        if write_positions and find_spec("pyarrow") is None:
+            raise UsageError(
+                "write_positions needs pyarrow, which is not installed", remedy="pip install 'lexirecall[frames]'"
+            )
         self.positions: Positions | None = None
         self.best: Positions | None = None
         self.best_value: float | None = None

@@ -81,13 +81,12 @@ class PositionsMetric(Metric):
         **settings: Any,
     ) -> None:
         super().__init__(**settings)
-        Conventions(ties=ties), Policies(level=level)  # checked now, not after an epoch
+        self.ties, self.level, self.name = Conventions(ties=ties).ties, Policies(level=level).level, name
         rows = _checked(measures, ties, has_baseline=baseline is not None)
         self.measures = tuple(map(str, rows))
         self._compares = any(isinstance(row, Preference) for row in rows)
         self.baseline = baseline
         self.item_ids = None if item_ids is None else [_text_of(item) for item in item_ids]
-        self.ties, self.level, self.name = ties, level, name
         self._index_of = None if item_ids is None else {to_bytes(item): i for i, item in enumerate(self.item_ids or ())}
         self.add_state("rows", default=[], dist_reduce_fx="cat")
         # A MetricCollection lets metrics share their rows if the states are equal after one batch, so what rows depend
@@ -114,7 +113,8 @@ class PositionsMetric(Metric):
             scores, relevant, exclude=exclude, item_ids=self.item_ids, name=self.name, ties=self.ties
         )
         numbers = None if query_ids is None else _numbers(query_ids, len(positions.requests))
-        rows = rows_of(positions, numbers, int if self._index_of is None else self._index_of.__getitem__)
+        index_of = int if self._index_of is None else self._index_of.__getitem__
+        rows = rows_of(positions, numbers, index_of, _process())
         self.rows.append(torch.from_numpy(rows).to(self.device))
 
     def compute(self) -> dict[str, Any]:
@@ -171,8 +171,17 @@ class PositionsMetric(Metric):
         super().sync(*arguments, **settings)
 
 
+def _process() -> int:
+    """Return the number of this process."""
+    is_one_of_several = torch.distributed.is_available() and torch.distributed.is_initialized()
+    return int(torch.distributed.get_rank()) if is_one_of_several else 0
+
+
 def _notes(found: Gathered, scores: Scores | None) -> tuple[str, ...]:
-    repeated = f"{counted(found.num_repeated, 'query')} given more than once: counted once"
+    differing = (
+        f"; the first process counts where scores differ ({found.num_differing:,})" if found.num_differing else ""
+    )
+    repeated = f"{counted(found.num_repeated, 'query')} given more than once: counted once{differing}"
     nothing = ("no query has a relevant document: there is nothing to measure",)
     others = nothing if scores is None else tuple(note.text for note in scores.notes)
     return (repeated, *others) if found.num_repeated else others
@@ -204,7 +213,7 @@ def _text_of(item: Any) -> str:
 
 
 def _digest(ties: str, item_ids: Sequence[str] | None) -> Any:
-    digest = hashlib.blake2b(repr((ties, item_ids)).encode("utf-8", "surrogateescape"), digest_size=16).digest()
+    digest = hashlib.blake2b(repr((ties, item_ids)).encode(), digest_size=16).digest()
     return torch.tensor(list(digest), dtype=torch.uint8)
 
 

@@ -23,12 +23,15 @@ from lexirecall.text import to_bytes
 from lexirecall.tracks import SystemPositions, Tracks
 
 FIRST, REQUEST, ITEM, GRADE, POSITION, BLOCK_START, BLOCK_SIZE, SIZE = range(8)
-"""The columns: 1 in the first row of a request, its number, an item's index (-1 if there is none), the bits of its
-grade, its position, the items above its block of tied ones, the size of the block, and n of the request."""
+"""The columns: in the first row of a request 1 + the number of its process; the request's number; an item's index, -1
+if there is none; the bits of its grade; its position; the items above its block of tied ones; the size of the block;
+and n of the request."""
 WIDTH = 8
 
 
-def rows_of(positions: Positions, requests: IntArray | None, index_of: Callable[[bytes], int]) -> IntArray:
+def rows_of(
+    positions: Positions, requests: IntArray | None, index_of: Callable[[bytes], int], process: int = 0
+) -> IntArray:
     """Return the rows of one system that retrieves every item, [R, 8]; requests without numbers have -1 there.
 
     >>> from lexirecall import project
@@ -43,7 +46,7 @@ def rows_of(positions: Positions, requests: IntArray | None, index_of: Callable[
     heights = np.maximum(sizes, 1)
     rows = np.full((int(heights.sum()), WIDTH), -1, np.int64)
     rows[:, FIRST] = 0
-    rows[offsets_of(heights)[:-1], FIRST] = 1
+    rows[offsets_of(heights)[:-1], FIRST] = 1 + process
     rows[:, REQUEST] = -1 if requests is None else np.repeat(requests, heights)
     if positions.corpus_size is not None:
         rows[:, SIZE] = np.repeat(positions.corpus_size, heights)
@@ -69,6 +72,8 @@ class Gathered:
     positions: Positions
     num_repeated: int
     """Requests left out because they were there before: samplers repeat some, so that every process has as many."""
+    num_differing: int
+    """Of these, how many have other positions: what two processes compute may differ in its last bits."""
 
 
 def gathered(rows: IntArray, *, name: str, ties: str, item_ids: Sequence[str] | None) -> Gathered:
@@ -84,9 +89,9 @@ def gathered(rows: IntArray, *, name: str, ties: str, item_ids: Sequence[str] | 
     """
     starts = np.append(np.flatnonzero(rows[:, FIRST]), len(rows))
     parts = [rows[start:stop] for start, stop in pairwise(starts.tolist())]
-    numbered = _numbered(parts)
+    numbered, num_differing = _numbered(parts)
     table = np.concatenate([np.empty((0, WIDTH), np.int64), *numbered.values()])
-    requests = np.cumsum(table[:, FIRST]) - 1
+    requests = np.cumsum(table[:, FIRST] > 0) - 1
     held, owners = table[table[:, ITEM] >= 0], requests[table[:, ITEM] >= 0]
     grades = held[:, GRADE].copy().view(np.float64)
     order = np.lexsort((held[:, ITEM], grades <= 0, owners))
@@ -96,27 +101,40 @@ def gathered(rows: IntArray, *, name: str, ties: str, item_ids: Sequence[str] | 
     n = np.array([part[0, SIZE] for part in numbered.values()], np.int64)
     found, others = (_tracks(held, numbers, judgments, which) for which in (grades > 0, grades <= 0))
     system = SystemPositions(name, np.ones(len(n), bool), n, found, others)
-    return Gathered(Positions.stack(judgments, [system], Conventions(ties=ties), n), len(parts) - len(numbered))
+    positions = Positions.stack(judgments, [system], Conventions(ties=ties), n)
+    return Gathered(positions, len(parts) - len(numbered), num_differing)
 
 
-def _numbered(parts: list[IntArray]) -> dict[int, IntArray]:
-    """Return the rows of each request by its number, each request once."""
+def _numbered(parts: list[IntArray]) -> tuple[dict[int, IntArray], int]:
+    """Return the rows of each request by its number, each request once, and how many of the others differ.
+
+    A request may differ if another process has it too. In the same process, it is from another epoch.
+    """
     has_number = [bool(part[0, REQUEST] >= 0) for part in parts]
     if not any(has_number):
-        return dict(enumerate(parts))
+        return dict(enumerate(parts)), 0
     if not all(has_number):
         raise UsageError(
             "some batches have query_ids, and others do not", remedy="give query_ids with every batch, or with none"
         )
     numbered: dict[int, IntArray] = {}
+    num_differing = 0
     for part in parts:
         number = int(part[0, REQUEST])
-        if not np.array_equal(numbered.setdefault(number, part), part):
+        first = numbered.setdefault(number, part)
+        if np.array_equal(first[:, ITEM:], part[:, ITEM:]):
+            continue
+        if first[0, FIRST] == part[0, FIRST] or _judged(first) != _judged(part):
             raise DataError(
                 f"query {number} was given twice, with different scores or relevant documents",
                 remedy="give every query its own number, and reset the metric before the next epoch",
             )
-    return dict(sorted(numbered.items()))
+        num_differing += 1
+    return dict(sorted(numbered.items())), num_differing
+
+
+def _judged(part: IntArray) -> set[tuple[int, ...]]:
+    return set(map(tuple, part[:, [ITEM, GRADE, SIZE]].tolist()))
 
 
 def _judgments(
