@@ -23,7 +23,8 @@ import torch
 import triton
 from torch import Tensor
 
-from lexirecall.formats.embeddings import fused, project_embeddings
+from lexirecall import load_judgments, project_embeddings
+from lexirecall.formats.embeddings import fused
 
 DEPTH = 1000  # of the lists beside
 BLOCKS = (32_768, 65_536, 131_072)
@@ -166,9 +167,24 @@ def measured(num_queries: int, num_items: int, width: int, repeats: int) -> Iter
         for number in NUMBERS[-2:]:
             yield searched(queries, block, thresholds[:, :number].contiguous(), alone)
     yield row(f"top {DEPTH:,}", timed(lambda: top(queries, corpus), 2), alone)
-    qrels = {str(query): {str(item): 1} for query, item in enumerate(items[:, 0].tolist())}
-    whole = timed(lambda: project_embeddings(queries, corpus, qrels, block=2**20), 1)
-    yield row("`project_embeddings`, 1 relevant, near, with ids and everything else on the host", whole, alone)
+    yield from wholly(queries, corpus, items, alone, repeats)
+
+
+def wholly(queries: Tensor, corpus: Tensor, items: Tensor, alone: float, repeats: int) -> Iterator[str]:
+    """Call the function that users call: everything on the host is in it, from judgments to Positions."""
+    for number in NUMBERS[:3]:
+        some = items[:, :number].tolist()
+        qrels = {str(query): {str(item): 1 for item in own} for query, own in enumerate(some)}
+        loaded = load_judgments(qrels)
+        times = timed(lambda qrels=loaded: project_embeddings(queries, corpus, qrels), repeats)
+        yield row(f"`project_embeddings`, {number} relevant, near", times, alone)
+        if number == 1:
+            times = timed(lambda qrels=qrels: project_embeddings(queries, corpus, qrels), repeats)
+            yield row("the same, judgments as dicts", times, alone)
+            ids = [f"d{item}" for item in range(len(corpus))]
+            qrels = {str(query): {f"d{item}": 1 for item in own} for query, own in enumerate(some)}
+            times = timed(lambda qrels=qrels, ids=ids: project_embeddings(queries, corpus, qrels, corpus_ids=ids), 1)
+            yield row(f"the same, ids of all documents as a list of {len(ids):,} texts", times, alone)
 
 
 def searched(queries: Tensor, block: fused.HalfBlock, thresholds: Tensor, alone: float) -> str:

@@ -25,27 +25,16 @@ def verdicts(outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
     if "robust" in outcomes:
         yield from _against_peers(outcomes["robust"])
     if "pairs" in outcomes:
-        for title, most in MOST_SECONDS_FOR_PAIRS.items():
-            seconds = outcomes["pairs"].figures[title]["LexiRecall"]
-            yield f"LexiRecall of all pairs, {title}: under {most} CPU s", f"{seconds:.3f} s", seconds < most
+        yield from _pairs(outcomes["pairs"])
     if "comparisons" in outcomes:
-        found = next(iter(outcomes["comparisons"].figures.values()))
-        seconds = found["t or sign, Holm"] + found["HSD"]
-        yield "t + Holm + HSD of 110 runs, seven measures: under 3 CPU s", f"{seconds:.1f} s", seconds < 3
-        seconds = found["randomized HSD, 10,000"]
-        yield "randomized HSD of the same, 10,000 permutations: under 20 CPU s", f"{seconds:.1f} s", seconds < 20
-        seconds = found["max-T, 10,000"] / 7
-        yield "max-T of the same, 10,000 sign patterns, one measure: under 30 CPU s", f"{seconds:.1f} s", seconds < 30
+        yield from _comparisons(next(iter(outcomes["comparisons"].figures.values())))
     if "resamples" in outcomes:
         found = next(iter(outcomes["resamples"].figures.values()))
         seconds = found["means and win rates"] + found["ranks by winrate"]
         aim = "10,000 resamples of 126 runs × 50 queries, for means, win rates and ranks: under 5 CPU s"
         yield aim, f"{seconds:.1f} s", seconds < 5
     if "scores" in outcomes:
-        found = next(iter(outcomes["scores"].figures.values()))
-        ratio = found["argsort of the rows"] / found["project_scores"]
-        aim = f"project_scores: {LESS_THAN_SORTING} times less CPU than argsort of the rows alone"
-        yield aim, f"{ratio:.1f} times", ratio >= LESS_THAN_SORTING
+        yield _sorting(next(iter(outcomes["scores"].figures.values())))
     if "reading" in outcomes:
         found = outcomes["reading"].figures["robust"]
         ratio = found["native"] / found["in blocks"]
@@ -70,6 +59,27 @@ def verdicts(outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
         aim = f"20 million rows in DuckDB, checks included: about {most_seconds} CPU s, under {most_megabytes} MB"
         met = seconds < 1.1 * most_seconds and megabytes < most_megabytes
         yield aim, f"{seconds:.1f} s, {megabytes:.0f} MB", met
+
+
+def _pairs(outcome: Outcome) -> Iterator[Verdict]:
+    for title, most in MOST_SECONDS_FOR_PAIRS.items():
+        seconds = outcome.figures[title]["LexiRecall"]
+        yield f"LexiRecall of all pairs, {title}: under {most} CPU s", f"{seconds:.3f} s", seconds < most
+
+
+def _comparisons(found: Mapping[str, float]) -> Iterator[Verdict]:
+    seconds = found["t or sign, Holm"] + found["HSD"]
+    yield "t + Holm + HSD of 110 runs, seven measures: under 3 CPU s", f"{seconds:.1f} s", seconds < 3
+    seconds = found["randomized HSD, 10,000"]
+    yield "randomized HSD of the same, 10,000 permutations: under 20 CPU s", f"{seconds:.1f} s", seconds < 20
+    seconds = found["max-T, 10,000"] / 7
+    yield "max-T of the same, 10,000 sign patterns, one measure: under 30 CPU s", f"{seconds:.1f} s", seconds < 30
+
+
+def _sorting(found: Mapping[str, float]) -> Verdict:
+    ratio = found["argsort of the rows"] / found["project_scores"]
+    aim = f"project_scores: {LESS_THAN_SORTING} times less CPU than argsort of the rows alone"
+    return aim, f"{ratio:.1f} times", ratio >= LESS_THAN_SORTING
 
 
 def _against_peers(outcome: Outcome) -> Iterator[Verdict]:

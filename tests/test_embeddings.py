@@ -1,5 +1,7 @@
 """Positions from vectors, against sorting every score; and what happens to bad, missing and interrupted input."""
 
+import signal
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,6 +21,8 @@ from lexirecall.formats.embeddings import backends
 from lexirecall.formats.embeddings.backends import Known, NumpyBackend
 from lexirecall.formats.embeddings.counting import Counter
 from lexirecall.formats.embeddings.files import load_ids, load_vectors
+from lexirecall.formats.embeddings.ids import Indices
+from lexirecall.formats.embeddings.shards import Shard
 from lexirecall.reader import reader_in_use
 
 Vectors = npt.NDArray[Any]
@@ -87,6 +91,38 @@ def test_tied_documents_are_blocks_if_every_order_counts(data: st.DataObject, bl
         assert (start, size) == ((scores[q] > own).sum(), (scores[q] == own).sum())
 
 
+@pytest.mark.parametrize("ties", ["trec", "input", "worst", "best"])
+@settings(max_examples=60)
+@given(data=st.data(), block=st.integers(1, 9))
+def test_what_is_excluded_is_not_in_the_corpus(data: st.DataObject, block: int, ties: str) -> None:
+    queries, corpus, qrels = data.draw(collections(WHOLE))
+    others = {q: [n for n in range(len(corpus)) if judged.get(str(n), 0) <= 0] for q, judged in qrels.items()}
+    excluded = {q: data.draw(st.lists(st.sampled_from(some))) if some else [] for q, some in others.items()}
+    positions = project_embeddings(queries, corpus, qrels, exclude=excluded, block=block, ties=ties)
+    assert positions.corpus_size is not None
+    for q, (query, judged) in enumerate(zip(queries.tolist(), qrels.values(), strict=True)):
+        inside = [n for n in range(len(corpus)) if n not in excluded[str(q)]]
+        scores = {str(n): naive.similarity_of(query, corpus[n].tolist(), "dot") for n in inside}
+        assert places(positions, q) == sorted_places(scores, judged, ties)
+        assert positions.corpus_size[q] == len(inside)
+
+
+def test_what_is_excluded_must_make_sense() -> None:
+    assert small(exclude={"q": ["e", "d"], "x": ["a"]}) == {"b": 1, "a": 3}
+    with pytest.warns(UserWarning, match="1 excluded document not in the corpus: 'y'; there is nothing to exclude"):
+        assert small(exclude={"q": ["y", "c"]}) == {"b": 2, "d": 3, "a": 4}
+    with pytest.raises(DataError, match="query 'q': both relevant and excluded: 'a', 'b'"):
+        small(exclude={"q": ["a", "b", "d"]})
+    for exclude, message in (
+        (["a"], "exclude is of type list"),
+        ({"q": "e"}, "exclude: 'q' has a text instead of a list"),
+        ({"q": [None]}, "exclude: 'q': not an id: None"),
+        ({"Q": ["e"]}, r"exclude: no query has a vector \('Q'\)"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            small(exclude=exclude)
+
+
 def product_by_blocks(queries: Vectors, corpus: Vectors, block: int) -> Vectors:
     """Multiply blocks of one shape."""
     filled = np.zeros((-(-len(corpus) // block) * block, corpus.shape[1]), np.float32)
@@ -125,10 +161,9 @@ def test_a_vector_at_the_same_place_of_another_block_has_the_same_score() -> Non
     backend = NumpyBackend(queries, None, "dot", block=128)
     scores = product_by_blocks(queries, corpus, 128)
     for item in range(0, 300, 7):
-        alone = np.zeros((128, 200), np.float32)
-        alone[item % 128] = corpus[item]
-        rows, columns = np.arange(50), np.full(50, item % 128)
-        assert backend.own(backend.load(alone, None), rows, columns).tolist() == scores[:, item].tolist()
+        alone = Shard(0, Indices(item, 1), corpus[item : item + 1], None)
+        own = backend.own(alone, np.array([item]), np.arange(50), np.zeros(50, np.int64))
+        assert own.tolist() == scores[:, item].tolist()
 
 
 @pytest.mark.parametrize("similarity", ["dot", "cosine", "l2"])
@@ -263,6 +298,10 @@ BAD: dict[str, tuple[Mapping[str, Any], str]] = {
     "scale": ({"corpus_scale": 1.0}, "a scale is given, but vectors are float32"),
     "scales": ({"corpus": SMALL.astype(np.int8), "corpus_scale": [1.0] * 6}, "corpus_scale has 6 numbers"),
     "integers": ({"corpus": SMALL.astype(int)}, "vectors are int64, but must be float32"),
+    "some ids": (
+        {"corpus": [(IDS[:2], SMALL[:2]), (None, SMALL[2:])], "corpus_ids": None},
+        "some blocks of the corpus have ids, and some have none",
+    ),
     "distributed": ({"distributed": True}, "distributed is True, but"),
     "device": ({"device": "cuda:99"}, "device is 'cuda:99', but torch"),
 }
@@ -297,6 +336,29 @@ def test_what_is_not_a_number_is_reported_with_query_and_document(value: float, 
     corpus[2] = value, -value
     with pytest.raises(DataError, match="the score of query 'q' and document 'c' is not a number"):
         small(corpus, block=block)
+
+
+def test_an_infinite_score_is_a_score_also_if_the_queries_do_not_fill_their_tiles(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(backends, "TILE", 2)
+    corpus = SMALL.copy()
+    corpus[3, 0] = np.inf
+    qrels = {str(q): {"3": 1, "1": 1} for q in range(3)}
+    positions = project_embeddings(np.tile(QUERY, (3, 1)), corpus, qrels, ties="worst")
+    assert [places(positions, q) for q in range(3)] == [{"3": 1, "1": 3}] * 3
+
+
+def test_ids_that_are_not_given_are_indices_as_text() -> None:
+    rng = np.random.default_rng(5)
+    queries, corpus = rng.integers(-2, 3, (4, 3)).astype(np.float32), rng.integers(-2, 3, (300, 3)).astype(np.float32)
+    qrels = {str(q): {str(n): 1 for n in (q, 9, 99, 100, 250)} for q in range(4)}
+    for block in (7, 300):  # with few and with many ties in a block
+        found = project_embeddings(queries, corpus, qrels, block=block)
+        named = project_embeddings(queries, corpus, qrels, corpus_ids=list(range(300)), block=block)
+        assert [places(found, q) for q in range(4)] == [places(named, q) for q in range(4)]
+    with pytest.raises(DataError, match="3 relevant documents not in the corpus: '300', '007', '-1'"):
+        project_embeddings(queries, corpus, {"0": {"300": 1, "007": 1, "-1": 1, "7": 1}})
 
 
 def test_a_device_needs_torch(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -353,11 +415,46 @@ def test_a_stopped_job_goes_on_and_counts_each_block_once(tmp_path: Path, monkey
     assert [each.name for each in tmp_path.iterdir()] == ["counts.npz"]
 
 
+KILLED = """
+import os, signal, sys
+import numpy as np
+from lexirecall import project_embeddings
+
+readings = []
+
+def corpus():
+    readings.append(0)
+    for number in range(6):
+        if len(readings) == 2 and number == 4 and sys.argv[2] == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        vectors = np.random.default_rng(number).integers(-2, 3, (50, 3)).astype(np.float32)
+        yield [f"d{50 * number + at}" for at in range(50)], vectors
+
+qrels = {"0": {"d7": 1, "d222": 1, "d299": 1}}
+positions = project_embeddings(np.ones((1, 3), np.float32), corpus, qrels, checkpoint=sys.argv[1] or None)
+print(positions.found.positions.tolist())
+"""
+
+
+def test_a_job_that_was_killed_goes_on_from_what_was_counted(tmp_path: Path) -> None:
+    def job(checkpoint: Path | str, mood: str) -> subprocess.CompletedProcess[str]:
+        arguments = [sys.executable, "-c", KILLED, str(checkpoint), mood]
+        return subprocess.run(arguments, check=False, capture_output=True, text=True)
+
+    path, whole = tmp_path / "counts.npz", job("", "live")
+    assert job(path, "kill").returncode == -signal.SIGKILL
+    with np.load(path) as kept:
+        assert (len(kept["done"]), int(kept["num_items"]), int(kept["size"])) == (4, 200, 300)
+    assert job(path, "live").stdout == whole.stdout != ""
+
+
 def test_a_checkpoint_of_another_job_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "counts.npz"
     small(parts, None, checkpoint=path)
     with pytest.raises(DataError, match=r"counts.npz: this checkpoint is of another job"):
         small(parts, None, checkpoint=path, similarity="l2")
+    with pytest.raises(DataError, match="another job"):
+        small(parts, None, checkpoint=path, exclude={"q": ["e"]})
     with pytest.raises(DataError, match="another job"):
         project_embeddings(2 * QUERY, parts, QRELS, query_ids=["q"], checkpoint=path)
     with pytest.raises(DataError, match=r"block 0 of the corpus is not the one that was counted"):

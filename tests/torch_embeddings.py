@@ -93,25 +93,43 @@ def free_port() -> int:
         return int(one.getsockname()[1])
 
 
-def work(rank: int, port: int, case: str, results: Any, folder: str) -> None:
-    """Evaluate a part of the corpus in a process of its own."""
+CASES = ("trec", "input", "kept", "kept again", "failing", "twice", "nameless", "two kinds")
+
+
+def work(rank: int, port: int, results: Any, folder: str) -> None:
+    """Evaluate a part of the corpus in a process of its own, in every case."""
     torch.distributed.init_process_group(
         "gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=2, timeout=timedelta(seconds=60)
     )
+    for case in CASES:
+        try:
+            results.put((rank, case, all_places(part_of(rank, case, folder))))
+        except LexirecallError as error:
+            results.put((rank, case, str(error)))
+    torch.distributed.destroy_process_group()
+
+
+def part_of(rank: int, case: str, folder: str) -> Any:
     queries, corpus, qrels, ids = collection()
     here = slice(0, 90) if rank == 0 else slice(90, 150)
     if case == "failing" and rank == 1:
         corpus[100] = torch.nan
     if case == "twice":
         ids[100] = ids[0]
-    try:
-        options: dict[str, Any] = {"ties": "input" if case == "input" else "trec", "block": 32}
-        options["checkpoint"] = Path(folder) / f"{rank}.npz" if case == "kept" else None
-        positions = project_embeddings(queries, corpus[here], qrels, corpus_ids=ids[here], distributed=True, **options)
-        results.put((rank, all_places(positions)))
-    except LexirecallError as error:
-        results.put((rank, str(error)))
-    torch.distributed.destroy_process_group()
+    if case == "two kinds" and rank == 1:
+        queries = queries.double()
+    options = options_of(case)
+    options["checkpoint"] = Path(folder) / f"{rank}.npz" if case.startswith("kept") else None
+    options["corpus_ids"] = None if case == "nameless" else ids[here]
+    return project_embeddings(queries, corpus[here], qrels, distributed=True, **options)
+
+
+def options_of(case: str) -> dict[str, Any]:
+    ties = "input" if case == "input" else "trec"
+    return {"ties": ties, "exclude": EXCLUDED if case == "trec" else None, "block": 32}
+
+
+EXCLUDED = {"3": ["d4", "d141"], "5": ["d90"]}
 
 
 def collection() -> tuple[Any, Any, Any, list[str]]:
@@ -120,37 +138,44 @@ def collection() -> tuple[Any, Any, Any, list[str]]:
     return queries, corpus, qrels, [f"d{n}" for n in range(150)]
 
 
-def by_two(case: str, folder: Path) -> list[Any]:
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
+    """Return what each of two processes found, by case; they are started once, which takes longer than the work."""
+    folder = tmp_path_factory.mktemp("kept")
     context = multiprocessing.get_context("spawn")
     results, port = context.Queue(), free_port()
-    workers = [context.Process(target=work, args=(rank, port, case, results, str(folder))) for rank in (0, 1)]
+    workers = [context.Process(target=work, args=(rank, port, results, str(folder))) for rank in (0, 1)]
     for worker in workers:
         worker.start()
-    found = dict(results.get(timeout=120) for _ in workers)
+    found = {(case, rank): outcome for rank, case, outcome in (results.get(timeout=120) for _ in range(2 * len(CASES)))}
     for worker in workers:
         worker.join(timeout=60)
-    return [found[0], found[1]]
+    return {case: [found[case, 0], found[case, 1]] for case in CASES}
 
 
-@pytest.mark.parametrize("case", ["trec", "input", "kept"])
-def test_two_processes_with_a_part_each_give_the_whole(case: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("case", ["trec", "input", "kept", "kept again"])
+def test_two_processes_with_a_part_each_give_the_whole(case: str, outcomes: dict[str, list[Any]]) -> None:
     queries, corpus, qrels, ids = collection()
-    ties = "input" if case == "input" else "trec"
-    whole = all_places(project_embeddings(queries, corpus, qrels, corpus_ids=ids, block=32, ties=ties))
-    assert by_two(case, tmp_path) == [whole, whole]
-    if case == "kept":
-        assert by_two(case, tmp_path) == [whole, whole]  # from what was kept
+    whole = all_places(project_embeddings(queries, corpus, qrels, corpus_ids=ids, **options_of(case)))
+    assert outcomes[case] == [whole, whole]
 
 
-def test_no_process_waits_for_one_that_failed(tmp_path: Path) -> None:
-    waiting, failed = by_two("failing", tmp_path)
+def test_no_process_waits_for_one_that_failed(outcomes: dict[str, list[Any]]) -> None:
+    waiting, failed = outcomes["failing"]
     assert "another process failed" in waiting
     assert "and document 'd100' is not a number" in failed
 
 
-def test_a_judged_document_in_two_processes_is_refused(tmp_path: Path) -> None:
-    for message in by_two("twice", tmp_path):
-        assert "the corpus has ids that occur in two processes: 'd0'" in message
+@pytest.mark.parametrize(
+    ("case", "problem"),
+    [
+        ("twice", "the corpus has ids that occur in two processes: 'd0'"),
+        ("nameless", "the documents of this process have no ids"),
+        ("two kinds", "the scores of the processes cannot be compared to the bit"),
+    ],
+)
+def test_parts_that_do_not_make_a_whole_are_refused(case: str, problem: str, outcomes: dict[str, list[Any]]) -> None:
+    assert all(problem in message for message in outcomes[case])
 
 
 def test_processes_must_have_been_joined() -> None:

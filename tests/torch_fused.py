@@ -172,7 +172,9 @@ def test_scores_that_may_overflow() -> None:
 @pytest.fixture
 def fusing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the kernels be used on any device."""
-    monkeypatch.setattr(gpu, "can_fuse", lambda queries, *_: queries.dtype in HALVES)
+    monkeypatch.setattr(
+        gpu, "can_fuse", lambda queries, dtype, _: queries.dtype in HALVES and dtype in (None, queries.dtype)
+    )
 
 
 QRELS = {"q1": {"d3": 1, "d40": 2}, "q2": {"d7": 1}, "q3": {"d12": 0, "d9": 1}}
@@ -230,6 +232,6 @@ def test_scores_may_be_infinite() -> None:
 
 def test_kernels_are_used_where_they_can_run() -> None:
     cpu = torch.device("cpu")
-    assert not gpu.can_fuse(vectors(1, 3), cpu)
-    assert not gpu.can_fuse(vectors(1, 3).float(), torch.device("cuda"))
-    assert not gpu.can_fuse(vectors(1, 3, 25), torch.device("cuda"))  # rows would not start at 16 bytes
+    assert not gpu.can_fuse(vectors(1, 3), None, cpu)
+    assert not gpu.can_fuse(vectors(1, 3).float(), None, torch.device("cuda"))
+    assert not gpu.can_fuse(vectors(1, 3, 25), None, torch.device("cuda"))  # rows would not start at 16 bytes

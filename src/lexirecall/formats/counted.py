@@ -128,14 +128,22 @@ def id_ranks(item_ids: Sequence[bytes] | None, num_items: int) -> IntArray:
     ([1, 2, 0], [0, 1, 4, 5, 6, 7, 8, 9, 10, 11, 2, 3])
     """
     if item_ids is None:
-        numbers = np.arange(num_items)
-        lengths = np.searchsorted(10 ** np.arange(1, 19), numbers, side="right")
-        ascending = np.lexsort((lengths, numbers * 10 ** (17 - lengths)))
+        ascending = np.lexsort(text_order(np.arange(num_items))[::-1])
     else:
         ascending = np.array(sorted(range(num_items), key=item_ids.__getitem__), np.int64)
     ranks = np.empty(num_items, np.int64)
     ranks[ascending] = np.arange(num_items)
     return ranks
+
+
+def text_order(numbers: IntArray) -> tuple[IntArray, IntArray]:
+    """Return what numbers below 10^18 are sorted by as text: first by digits from the left, then by their length.
+
+    >>> [each.tolist() for each in text_order(np.array([9, 10, 100]))]
+    [[900000000000000000, 100000000000000000, 100000000000000000], [1, 2, 3]]
+    """
+    lengths = 1 + np.searchsorted(10 ** np.arange(1, 18), numbers, side="right")
+    return numbers * 10 ** (18 - lengths), lengths
 
 
 def tie_order(ties: str, item_ids: Sequence[bytes] | None, num_items: int) -> Callable[[], IntArray]:

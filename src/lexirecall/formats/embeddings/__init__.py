@@ -1,11 +1,11 @@
 """Embeddings: positions from the vectors of queries and corpus, without a list.
 
-Belongs here: `project_embeddings`, from what is given to Positions. Not here: forms of a corpus (shards), products
-(backends), counts (counting), their order (passes).
+Belongs here: `project_embeddings`, from what is given to Positions. Not here: forms of a corpus (shards) and of ids
+(ids), products (backends), counts (counting), their order (passes).
 """
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,13 +15,15 @@ import numpy as np
 from lexirecall.errors import UsageError, choice, listed
 from lexirecall.formats import Qrels, load_judgments, nothing_in_common
 from lexirecall.formats.counted import Counted, conventions_of, system_of
-from lexirecall.formats.embeddings.backends import backend_of
 from lexirecall.formats.embeddings.checkpoint import Checkpoint, digest
 from lexirecall.formats.embeddings.copies import digests_of
-from lexirecall.formats.embeddings.counting import CountState, Located, Sought
+from lexirecall.formats.embeddings.counting import CountState, Located
+from lexirecall.formats.embeddings.ids import Texts, Twice, Wanted, ids_of
 from lexirecall.formats.embeddings.passes import Passes
 from lexirecall.formats.embeddings.processes import Processes
-from lexirecall.formats.embeddings.shards import Shard, Twice, check_vectors, corpus_of, ids_of, scales_of
+from lexirecall.formats.embeddings.shards import Shard, check_vectors, corpus_of, scales_of
+from lexirecall.formats.embeddings.sought import Excluded, Sought, exclusions_of
+from lexirecall.formats.embeddings.tensors import backend_of
 from lexirecall.judgments import IntArray, Judgments, offsets_of
 from lexirecall.positions import Positions
 from lexirecall.segments import Segments
@@ -30,7 +32,7 @@ from lexirecall.text import to_text
 __all__ = ["project_embeddings"]
 
 SIMILARITIES = ("dot", "cosine", "l2")
-BLOCK = 4096
+BLOCKS = 64  # of an array that make a shard: what is counted between two checkpoints
 Vectors = Any
 """[n, d]: an array or a memmap of numpy, or a tensor of torch."""
 VectorBlocks = Iterable[tuple[Any, Vectors]] | Callable[[], Iterable[tuple[Any, Vectors]]]
@@ -43,8 +45,9 @@ def project_embeddings(
     *,
     query_ids: Any = None,
     corpus_ids: Any = None,
+    exclude: Mapping[Any, Iterable[Any]] | None = None,
     similarity: str = "dot",
-    block: int = BLOCK,
+    block: int | None = None,
     device: Any = None,
     name: str = "run",
     query_scale: Any = None,
@@ -63,9 +66,10 @@ def project_embeddings(
     because the scores of the relevant documents come first. Ids are indices as text unless given. Vectors are float32,
     float16, bfloat16, float64, or int8 with `query_scale` and `corpus_scale`, one number or one for each vector.
 
-    `similarity` is dot, cosine or l2. `block` documents are multiplied at a time. Products are computed by numpy, or by
-    torch if `queries` is a tensor or there is a `device`. The score of a relevant document is that of the same product
-    as all others, and documents with the same vector have the same score.
+    `similarity` is dot, cosine or l2. `block` documents are multiplied at a time: 4,096, and more on a GPU that counts
+    without writing scores. Products are computed by numpy, or by torch if `queries` is a tensor or there is a `device`.
+    The score of a relevant document is that of the same product as all others, and documents with the same vector have
+    the same score. `exclude` has documents that are not in the corpus of a query: `{"q1": ["d3", "d8"]}`.
 
     `missing="last"` puts relevant documents that are not in the corpus at its end, with a warning. `checkpoint` is a
     file that keeps what was counted after each block of the corpus that was given, or each 64 blocks of an array; a job
@@ -81,67 +85,74 @@ def project_embeddings(
     conventions = conventions_of("project_embeddings", options)
     choice("similarity", similarity, SIMILARITIES)
     choice("missing", missing, ("error", "last"))
-    if block < 1:
+    if block is not None and block < 1:
         raise UsageError(f"block is {block}, but must be 1 or more")
     judgments = load_judgments(qrels)
-    asked, sought, num_unjudged = _matched(_queries(queries, query_ids, query_scale), judgments)
-    backend = backend_of(asked.vectors, asked.scales, similarity, block, device)
-    whole = corpus_of(corpus, corpus_ids, queries.shape[1], block, corpus_scale)
+    vectors = _queries(queries, query_ids, query_scale)
+    asked, sought, num_unjudged = _matched(vectors, judgments, exclude)
+    backend = backend_of(asked.vectors, asked.scales, similarity, block, device, getattr(corpus, "dtype", None))
+    size, width = BLOCKS * backend.block, queries.shape[1]
+    whole = corpus_of(corpus, corpus_ids, width, corpus_scale, size=size, is_part=distributed)
     processes = Processes.joined(getattr(backend, "device", None)) if distributed else Processes()
-    parts = (similarity, conventions.ties, block, processes.rank, processes.number, judgments.grades.tobytes())
-    vectors = digests_of(asked, range(len(asked.ids))).tobytes()
-    kept = Checkpoint(None if checkpoint is None else Path(checkpoint), digest(*parts, *judgments.items, vectors))
-    passes = Passes(whole, sought, backend, conventions.ties, block, missing, kept, processes, show_progress)
-    counted = _counted(sought, *passes.run())
+    kept = Checkpoint(None, b"")
+    if checkpoint is not None:
+        kept = Checkpoint(Path(checkpoint), _job(asked, sought, similarity, conventions.ties, backend.block, processes))
+    passes = Passes(whole, sought, backend, conventions.ties, missing, kept, processes, show_progress)
+    located, state = passes.run()
+    counted = _counted(sought, located, state, Excluded.of(sought, located.indices, located.thresholds, passes.ties))
     system = replace(system_of(counted, conventions, name), num_unjudged=num_unjudged)
-    return Positions.stack(judgments, [system], conventions, _sizes(counted))
+    return Positions.stack(judgments, [system], conventions, _sizes(counted, state.num_items))
+
+
+def _job(asked: Shard, sought: Sought, similarity: str, ties: str, block: int, processes: Processes) -> bytes:
+    """Return what tells a job from others, beside its corpus."""
+    whose = (similarity, ties, block, processes.rank, processes.number, sought.rows.tobytes(), sought.items.tobytes())
+    return digest(*whose, *sought.ids, digests_of(asked, range(len(asked.ids))).tobytes())
 
 
 def _queries(vectors: Vectors, ids: Any, scales: Any) -> Shard:
     """Return the vectors of queries with their ids."""
     check_vectors(vectors, "queries")
-    texts = ids_of(ids, len(vectors), "queries")
+    named = Texts(ids_of(ids, len(vectors), "queries").texts())
     twice = Twice()
-    twice.watch(texts)
-    twice.check(lambda: iter([texts]), "queries")
-    return Shard(0, texts, vectors, scales_of(scales, vectors, "queries"))
+    twice.watch(named.search(Wanted.of([])).hashes)
+    twice.check(lambda: iter([named]), "queries")
+    return Shard(0, named, vectors, scales_of(scales, vectors, "queries"))
 
 
-def _matched(queries: Shard, judgments: Judgments) -> tuple[Shard, Sought, int]:
+def _matched(queries: Shard, judgments: Judgments, exclude: Any) -> tuple[Shard, Sought, int]:
     """Return the judged queries, in the order of the judgments; what is sought; and how many others there are."""
-    row_of = {each: row for row, each in enumerate(queries.ids)}
+    ids = queries.ids.texts()
+    row_of = {each: row for row, each in enumerate(ids)}
     rows = [row_of.get(each, -1) for each in judgments.request_ids]
     requests = np.flatnonzero(np.array(rows, np.int64) >= 0)
     if not len(requests):
-        raise nothing_in_common(
-            [f"the query vectors ({listed(map(to_text, queries.ids), most=3)})"], judgments.requests
-        )
+        raise nothing_in_common([f"the query vectors ({listed(map(to_text, ids), most=3)})"], judgments.requests)
     asked = queries.pick([row for row in rows if row >= 0])
-    return asked, Sought.of(judgments, requests), len(queries.ids) - len(requests)
+    return asked, Sought.of(judgments, requests, exclusions_of(exclude, ids)), len(ids) - len(requests)
 
 
-def _counted(sought: Sought, located: Located, state: CountState) -> Counted:
+def _counted(sought: Sought, located: Located, state: CountState, excluded: Excluded) -> Counted:
     """Return the counts of what is in the corpus, request after request; -1 items for a request without a vector."""
-    present = np.flatnonzero(located.indices >= 0)
+    present = np.flatnonzero((located.indices >= 0) & sought.is_judged)
     num_requests = len(sought.judgments.requests)
     owners = sought.requests[sought.rows[present]]
     num_items = np.full(num_requests, -1)
-    num_items[sought.requests] = state.num_items
+    num_items[sought.requests] = state.num_items - excluded.num_items
     return Counted(
         sought.judgments,
         Segments(offsets_of(np.bincount(owners, minlength=num_requests))),
         sought.items[present],
-        state.above[present],
-        state.tied[present],
-        state.before[present],
+        (state.above - excluded.above)[present],
+        (state.tied - excluded.tied)[present],
+        (state.before - excluded.before)[present],
         num_items,
     )
 
 
-def _sizes(counted: Counted) -> IntArray:
-    """Return n of each request: the corpus, and the relevant items that are not in it, which are put at its end."""
-    size = int(counted.num_items.max())
+def _sizes(counted: Counted, corpus_size: int) -> IntArray:
+    """Return n of each request: its corpus, and the relevant items that are not in it, which are put at its end."""
     is_positive = counted.judgments.grades[counted.items] > 0
     absent = counted.judgments.num_positive - counted.segments.filter(is_positive).sizes
-    is_absent = counted.num_items >= 0  # of the other requests it is not known what is in the corpus
-    return size + np.where(is_absent, absent, 0)
+    # of a request without a vector it is not known what is in the corpus
+    return np.where(counted.num_items >= 0, counted.num_items + absent, corpus_size)

@@ -1,7 +1,7 @@
 """Backends: who multiplies vectors, and compares scores with thresholds.
 
-Belongs here: products of queries with a block of a corpus, in numpy and in torch, and counting in them. Not here: which
-blocks and thresholds (counting).
+Belongs here: what a backend does, and products of queries with a block of a corpus in numpy. Not here: products in
+torch (tensors) and on a GPU (gpu), which blocks and thresholds (counting).
 
 The score of a pair comes from the product of its block. All products of a job have the same shape: short blocks are
 filled up with zeros. A sum of products is computed in an order that depends on shape and place, not on other vectors,
@@ -21,13 +21,19 @@ import numpy as np
 import numpy.typing as npt
 
 from lexirecall.errors import UsageError
-from lexirecall.formats.embeddings.shards import is_tensor
+from lexirecall.formats.embeddings.shards import Shard, is_tensor
 from lexirecall.formats.rowcounts import VECTOR
 from lexirecall.judgments import FloatArray, IntArray, offsets_of
 from lexirecall.reader import reader_in_use
 
+BLOCK = 4096  # items that are multiplied at a time, unless the caller says otherwise
 TILE = 1024  # queries that are multiplied at a time
+COMPARED = 2**22  # scores that are compared at a time where ties are named
 FEW = 24  # thresholds of a query that are compared one by one; more are found in sorted scores
+
+
+Equal = tuple[IntArray, IntArray]
+"""Numbers of thresholds, and columns with the same score."""
 
 
 class NotANumber(Exception):  # noqa: N818 - it becomes an error once ids are known
@@ -47,20 +53,35 @@ class Backend(Protocol):
     """Scores of all queries, row by row, against one block at a time; rows that are asked for ascend."""
 
     @property
+    def block(self) -> int:
+        """How many items are multiplied at a time."""
+
+    @property
+    def kind(self) -> str:
+        """What scores depend on, beside the vectors: those of two kinds cannot be compared to the bit."""
+
+    @property
+    def has_scored(self) -> bool:
+        """Whether a block was loaded."""
+
+    @property
     def scores_copies_alike(self) -> bool:
         """Whether a score never depends on the place of a vector; asked after the first block is loaded."""
 
     def load(self, vectors: Any, scales: Any) -> Any:
         """Take the vectors of a block to where products are computed."""
 
-    def own(self, block: Any, rows: IntArray, columns: IntArray) -> FloatArray:
-        """Return the scores of pairs of a row and a column."""
+    def own(self, picked: Shard, places: IntArray, rows: IntArray, items: IntArray) -> FloatArray:
+        """Return the scores of pairs of a row and a picked item, as in the product of the item's own block.
+
+        `places` says where each picked item is, counted from the start of a block.
+        """
 
     def count(self, block: Any, size: int, known: Known, rows: IntArray, thresholds: FloatArray) -> tuple[Any, Any]:
         """Count, for each threshold of a row, how many of the first `size` columns are above it, and how many equal."""
 
-    def equal(self, block: Any, size: int, known: Known, rows: IntArray, thresholds: FloatArray) -> Iterator[IntArray]:
-        """Give, for each threshold of a row, the columns that are equal to it."""
+    def equal(self, block: Any, size: int, known: Known, rows: IntArray, thresholds: FloatArray) -> Iterator[Equal]:
+        """Give thresholds of rows, by their numbers, and columns that are equal to them, some at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,25 +97,36 @@ class NumpyBackend:
     """Products by BLAS.
 
     >>> backend = NumpyBackend(np.array([[1.0, 2.0]], np.float32), None, "dot", block=2)
-    >>> backend.own(backend.load(np.array([[3.0, 4.0]], np.float32), None), np.array([0]), np.array([0])).tolist()
-    [11.0]
+    >>> backend.products(backend.load(np.array([[3.0, 4.0]], np.float32), None), 0).tolist()
+    [[11.0, 0.0]]
     """
 
     scores_copies_alike = False
 
     def __init__(self, queries: Any, scales: Any, similarity: str, block: int) -> None:
         self.similarity = similarity
+        self.has_scored = False
         self.block = block
-        self.tile = min(TILE, len(queries))
+        self.num_queries = len(queries)
+        self.tile = min(self.tallest(), len(queries))
         self.dtype = self.wide(queries)
         self.queries = self.prepared(queries, scales, -(-len(queries) // self.tile) * self.tile)
         self.make_room()
 
+    @property
+    def kind(self) -> str:
+        """What scores depend on, beside the vectors."""
+        return f"{self.dtype} by numpy, {self.block} at a time"
+
     # what numpy and torch write differently
+
+    def tallest(self) -> int:
+        """Return how many queries are multiplied at a time, at most."""
+        return TILE
 
     def wide(self, vectors: Any) -> Any:
         """Return the type of products."""
-        _check_kind(vectors.dtype)
+        check_kind(vectors.dtype)
         return np.float64 if vectors.dtype == np.float64 else np.float32
 
     def lift(self, array: npt.NDArray[Any]) -> Any:
@@ -111,7 +143,7 @@ class NumpyBackend:
 
     def converted(self, vectors: Any) -> Any:
         """Return vectors in the type of products."""
-        _check_kind(vectors.dtype)
+        check_kind(vectors.dtype)
         plain = vectors.detach().cpu().double().numpy() if is_tensor(vectors) else np.asarray(vectors)
         return plain.astype(self.dtype, copy=False)
 
@@ -175,15 +207,25 @@ class NumpyBackend:
 
     def load(self, vectors: Any, scales: Any) -> Loaded:
         """Take the vectors of a block to where products are computed."""
+        self.has_scored = True
         wide = self.prepared(vectors, scales, self.block)
         return Loaded(wide, (wide * wide).sum(1) / 2 if self.similarity == "l2" else None)
 
-    def own(self, block: Loaded, rows: IntArray, columns: IntArray) -> FloatArray:
-        """Return the scores of pairs of a row and a column."""
-        scores = np.empty(len(rows))
-        for first, at in self._tiles(rows):
-            found = self.products(block, first)[self.lift(rows[at] - first), self.lift(columns[at])]
-            scores[at] = self.lower(found)
+    def own(self, picked: Shard, places: IntArray, rows: IntArray, items: IntArray) -> FloatArray:
+        """Return the scores of pairs of a row and a picked item, as in the product of the item's own block.
+
+        Each item is put at its own column, and many blocks into one product. That is the same sum, because it depends
+        on shape and place only.
+        """
+        scores, columns = np.empty(len(rows)), places % self.block
+        for layer in _layers(columns):
+            block = self.load(*picked.spread(layer, columns[layer], self.block))
+            here = np.flatnonzero(np.isin(items, layer))
+            here = here[np.argsort(rows[here], kind="stable")]
+            for first, at in self._tiles(rows[here]):
+                pairs = here[at]
+                found = self.products(block, first)[self.lift(rows[pairs] - first), self.lift(columns[items[pairs]])]
+                scores[pairs] = self.lower(found)
         return scores
 
     def count(
@@ -196,14 +238,15 @@ class NumpyBackend:
             above[at], tied[at] = self.compared(scores, rows[at] - first, thresholds[at])
         return above, tied
 
-    def equal(
-        self, block: Loaded, size: int, known: Known, rows: IntArray, thresholds: FloatArray
-    ) -> Iterator[IntArray]:
-        """Give, for each threshold of a row, the columns that are equal to it."""
+    def equal(self, block: Loaded, size: int, known: Known, rows: IntArray, thresholds: FloatArray) -> Iterator[Equal]:
+        """Give thresholds of rows, by their numbers, and columns that are equal to them, some at a time."""
         for first, at in self._tiles(rows):
             scores = self._scores(block, size, known, first)
-            for row, threshold in zip((rows[at] - first).tolist(), thresholds[at].tolist(), strict=True):
-                yield np.flatnonzero(self.lower(scores[row] == threshold))
+            for start in range(at.start, at.stop, step := max(1, COMPARED // size)):
+                some = slice(start, min(start + step, at.stop))
+                limits = self.converted(self.lift(thresholds[some]))[:, None]
+                which, columns = np.nonzero(self.lower(scores[self.lift(rows[some] - first)] == limits))
+                yield start + which, columns
 
     def _tiles(self, rows: IntArray) -> Iterator[tuple[int, slice]]:
         """Give the first row of each tile in which there are rows, and where these are; rows ascend."""
@@ -216,110 +259,28 @@ class NumpyBackend:
         if here.any():
             at = self.lift(known.rows[here] - first), self.lift(known.columns[here])
             scores[at] = self.converted(self.lift(known.scores[here]))
-        if bool(np.isnan(self.lower(scores.max()))):
-            row, column = np.argwhere(np.isnan(self.lower(scores)))[0].tolist()
+        asked = scores[: self.num_queries - first]  # rows that fill up the last tile are zeros: times infinity, NaN
+        if bool(np.isnan(self.lower(asked.max()))):
+            row, column = np.argwhere(np.isnan(self.lower(asked)))[0].tolist()
             raise NotANumber(first + row, column)
         return scores
 
 
-class TorchBackend(NumpyBackend):
-    """Products by torch, on any of its devices."""
-
-    def __init__(self, queries: Any, scales: Any, similarity: str, block: int, device: Any) -> None:
-        self.device = device
-        super().__init__(queries, scales, similarity, block)
-
-    def wide(self, vectors: Any) -> Any:
-        """Return the type of products."""
-        import torch
-
-        _check_kind(vectors.dtype)
-        return torch.float64 if str(vectors.dtype).endswith("float64") else torch.float32
-
-    def lift(self, array: npt.NDArray[Any]) -> Any:
-        """Take an array of numpy to where products are computed."""
-        import torch
-
-        return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
-
-    def lower(self, array: Any) -> Any:
-        """Take an array back to numpy."""
-        return array.cpu().numpy()
-
-    def zeros(self, rows: int, width: int) -> Any:
-        """Return vectors of zeros."""
-        import torch
-
-        return torch.zeros((rows, width), dtype=self.dtype, device=self.device)
-
-    def converted(self, vectors: Any) -> Any:
-        """Return vectors in the type of products."""
-        import torch
-
-        _check_kind(vectors.dtype)
-        tensor = vectors.detach() if is_tensor(vectors) else torch.from_numpy(np.array(vectors))
-        return tensor.to(self.device).to(self.dtype)
-
-    def make_room(self) -> None:
-        """Leave memory to torch, which keeps what it has allocated."""
-
-    def products(self, block: Loaded, first: int) -> Any:
-        """Return the scores of the tile of queries that begins with a row, against the whole block."""
-        scores = self.queries[first : first + self.tile] @ block.vectors.T
-        return scores if block.penalties is None else scores - block.penalties
-
-    def compared(self, scores: Any, rows: IntArray, thresholds: FloatArray) -> tuple[IntArray, IntArray]:
-        """Count scores above each threshold, and equal to it."""
-        import torch
-
-        ordinals = ordinals_of(rows)
-        places = self.lift(rows), self.lift(ordinals)
-        limits = torch.full((len(scores), int(ordinals.max(initial=0)) + 1), torch.inf, dtype=self.dtype)
-        limits = limits.to(self.device)
-        limits[places] = self.lift(thresholds).to(self.dtype)
-        if limits.shape[1] > FEW:
-            ascending = scores.sort(dim=1).values
-            right = torch.searchsorted(ascending, limits, right=True)
-            above, tied = scores.shape[1] - right, right - torch.searchsorted(ascending, limits)
-        else:
-            above = torch.stack([(scores > each[:, None]).sum(1) for each in limits.T], dim=1)
-            tied = torch.stack([(scores == each[:, None]).sum(1) for each in limits.T], dim=1)
-        return self.lower(above[places]), self.lower(tied[places])
-
-
-def backend_of(queries: Any, scales: Any, similarity: str, block: int, device: Any) -> Backend:
-    """Return who computes products: numpy, or torch if vectors are its tensors, or if a device asks for it."""
-    if not is_tensor(queries) and device in (None, "cpu"):
-        return NumpyBackend(queries, scales, similarity, block)
-    place = torch_device(queries.device if device is None else device)
-    from lexirecall.formats.embeddings.gpu import FusedBackend, can_fuse  # which is a backend of torch
-
-    if scales is None and can_fuse(queries, place):
-        return FusedBackend(queries, similarity, block, place)
-    return TorchBackend(queries, scales, similarity, block, place)
-
-
-def torch_device(device: Any) -> Any:
-    """Return a device of torch; raise if it is not there."""
-    try:
-        import torch
-    except ModuleNotFoundError:
-        problem = f"device is {str(device)!r}, but torch is not installed"
-        raise UsageError(problem, remedy="pip install 'lexirecall[torch]'") from None
-    try:
-        return torch.empty(0, device=device).device
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
-        reason = (str(error).splitlines() or ["unknown"])[0]
-        raise UsageError(
-            f"device is {str(device)!r}, but torch cannot use it: {reason}", remedy="leave it out, or give 'cpu'"
-        ) from None
-
-
-def _check_kind(dtype: Any) -> None:
+def check_kind(dtype: Any) -> None:
+    """Raise if vectors are not of a type that can be multiplied."""
     name = str(dtype).removeprefix("torch.")
     if name not in ("float16", "bfloat16", "float32", "float64", "int8"):
         problem = f"vectors are {name}, but must be float32, float16, bfloat16, float64 or int8"
         raise UsageError(problem, remedy="convert them")
+
+
+def _layers(columns: IntArray) -> Iterator[IntArray]:
+    """Give items in groups of which each has every column at most once."""
+    order = np.argsort(columns, kind="stable")
+    ordinals = np.empty(len(columns), np.int64)
+    ordinals[order] = ordinals_of(columns[order])
+    for ordinal in range(int(ordinals.max()) + 1):
+        yield np.flatnonzero(ordinals == ordinal)
 
 
 def ordinals_of(rows: IntArray) -> IntArray:

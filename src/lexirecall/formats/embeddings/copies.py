@@ -19,7 +19,8 @@ _FACTORS = np.random.default_rng(0).integers(0, 2**64, 8 * _SAMPLED, np.uint64) 
 def samples_of(shard: Shard) -> npt.NDArray[np.uint64]:
     """Return a number for each vector, from some of its dimensions: copies have the same, and hardly any others.
 
-    >>> samples = samples_of(Shard(0, [b"a", b"b", b"c"], np.array([[1.0, 2.0], [1.0, 3.0], [1.0, 2.0]]), None))
+    >>> from lexirecall.formats.embeddings.ids import Indices
+    >>> samples = samples_of(Shard(0, Indices(0, 3), np.array([[1.0, 2.0], [1.0, 3.0], [1.0, 2.0]]), None))
     >>> bool(samples[0] == samples[2]), bool(samples[0] == samples[1])
     (True, False)
     """

@@ -10,9 +10,11 @@ import numpy as np
 from lexirecall.errors import DataError, LexirecallError, WayOn, counted, listed, shown, warn
 from lexirecall.formats.embeddings.backends import Backend
 from lexirecall.formats.embeddings.checkpoint import Checkpoint
-from lexirecall.formats.embeddings.counting import Counter, CountState, Located, Sought, locate
+from lexirecall.formats.embeddings.counting import Counter, CountState, Located, locate
 from lexirecall.formats.embeddings.processes import Processes, share_counts, share_located
 from lexirecall.formats.embeddings.shards import Corpus
+from lexirecall.formats.embeddings.sought import Sought
+from lexirecall.judgments import IntArray
 from lexirecall.progress import Progress
 from lexirecall.text import to_text
 
@@ -25,7 +27,6 @@ class Passes:
     sought: Sought
     backend: Backend
     ties: str
-    block: int
     missing: str
     checkpoint: Checkpoint
     processes: Processes
@@ -39,7 +40,7 @@ class Passes:
             if kept is not None:
                 located, state, size = kept
             elif error is None:
-                located, size = locate(self.corpus, self.sought, self.backend, self.block)
+                located, size = locate(self.corpus, self.sought, self.backend)
         except LexirecallError as problem:
             error = problem
         whole, offset = share_located(self.processes, self.sought, located, size, error)
@@ -49,7 +50,8 @@ class Passes:
             state = self._counted(counter, located, state, size)
         except LexirecallError as problem:
             error = problem
-        return whole, share_counts(self.processes, state, error)
+        kind = self.backend.kind if self.backend.has_scored else None
+        return whole, share_counts(self.processes, state, kind, error)
 
     def _kept(self) -> tuple[tuple[Located, CountState, int] | None, LexirecallError | None]:
         try:
@@ -62,7 +64,7 @@ class Passes:
         with Progress("counting documents", size, shown=self.show_progress) as progress:
             for number, shard in enumerate(self.corpus.shards()):
                 if not self.checkpoint.is_done(number, shard):
-                    for block in shard.blocks(self.block):
+                    for block in shard.blocks(self.backend.block):
                         state = state + counter.count(block)
                         progress.advance(len(block.ids))
                     self.checkpoint.save(own, state, size, shard)
@@ -74,17 +76,22 @@ class Passes:
         return state
 
     def _check_missing(self, located: Located) -> None:
-        """Raise, or warn, if relevant items are not in the corpus."""
-        judgments, items = self.sought.judgments, self.sought.items
-        lost = np.flatnonzero((located.indices < 0) & (judgments.grades[items] > 0))
-        if not len(lost):
+        """Raise, or warn, if relevant items are not in the corpus; warn if excluded ones are not."""
+        sought = self.sought
+        is_absent, is_judged = located.indices < 0, sought.is_judged
+        if problem := self._named(np.flatnonzero(is_absent & ~is_judged), "excluded document"):
+            warn(f"{problem}; there is nothing to exclude")
+        is_relevant = is_judged & (sought.judgments.grades[sought.items] > 0)
+        if not (problem := self._named(np.flatnonzero(is_absent & is_relevant), "relevant document")):
             return
-        ids = dict.fromkeys(judgments.items[item] for item in items[lost[:1000]].tolist())
-        examples = listed(
-            (shown(to_text(each)) for each in ids), total=max(len(ids), len(lost)) if len(lost) > 1000 else None
-        )
-        problem = f"{counted(len(lost), 'relevant document')} not in the corpus: {examples}"
         if self.missing == "error":
             way_on = WayOn("missing", {"last": "place them at its end"})
             raise DataError(problem, remedy="check that ids are written the same way", way_on=way_on)
         warn(f"{problem}; placed at its end")
+
+    def _named(self, lost: IntArray, what: str) -> str:
+        """Say how many pairs are not in the corpus, and name some; nothing if there are none."""
+        ids = dict.fromkeys(self.sought.ids[pair] for pair in lost[:1000].tolist())
+        total = max(len(ids), len(lost)) if len(lost) > 1000 else None
+        examples = listed((shown(to_text(each)) for each in ids), total=total)
+        return f"{counted(len(lost), what)} not in the corpus: {examples}" if len(lost) else ""

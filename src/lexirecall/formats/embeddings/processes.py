@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 
 from lexirecall.errors import DataError, LexirecallError, UsageError, listed, shown
-from lexirecall.formats.embeddings.counting import CountState, Located, Sought
+from lexirecall.formats.embeddings.checkpoint import digest
+from lexirecall.formats.embeddings.counting import CountState, Located
+from lexirecall.formats.embeddings.sought import Sought
 from lexirecall.judgments import IntArray, offsets_of
 from lexirecall.text import to_text
 
@@ -78,7 +80,7 @@ def share_located(
     total = processes.add(np.concatenate([own.ravel(), sizes]), error)
     whole, starts = total[: own.size].reshape(own.shape), offsets_of(total[own.size :])
     if (twice := np.flatnonzero(whole[:, 0] > 1)).size:
-        ids = sorted({sought.judgments.items[item] for item in sought.items[twice].tolist()})
+        ids = sorted({sought.ids[pair] for pair in twice.tolist()})
         problem = f"the corpus has ids that occur in two processes: {listed(shown(to_text(each)) for each in ids)}"
         raise DataError(problem, remedy="give each document to one process")
     found = Located(
@@ -90,8 +92,16 @@ def share_located(
     return found.levelled(sought.rows), int(starts[processes.rank])
 
 
-def share_counts(processes: Processes, state: CountState, error: LexirecallError | None) -> CountState:
-    """Return the counts over the whole corpus."""
-    total = processes.add(np.concatenate([[state.num_items], state.above, state.tied, state.before]), error)
-    above, tied, before = total[1:].reshape(3, -1)
+def share_counts(
+    processes: Processes, state: CountState, kind: str | None, error: LexirecallError | None
+) -> CountState:
+    """Return the counts over the whole corpus; raise if processes computed scores of two kinds; None: not any."""
+    kinds = np.zeros(processes.number, np.int64)
+    kinds[processes.rank] = 0 if kind is None else int.from_bytes(digest(kind)[:7], "little")
+    counts = np.concatenate([[state.num_items], state.above, state.tied, state.before])
+    total = processes.add(np.concatenate([counts, kinds]), error)
+    if len(set(total[len(counts) :].tolist()) - {0}) > 1:
+        problem = f"the scores of the processes cannot be compared to the bit; here they are {kind}"
+        raise DataError(problem, remedy="give each process vectors of one type, the same block, and the same device")
+    above, tied, before = total[1 : len(counts)].reshape(3, -1)
     return replace(state, num_items=int(total[0]), above=above, tied=tied, before=before)

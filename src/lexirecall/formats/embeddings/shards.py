@@ -1,7 +1,7 @@
 """Shards: the vectors of a corpus, some at a time, with the ids of their items.
 
-Belongs here: the forms in which a corpus and its ids are given, and going through them as often as it takes. Not here:
-what is computed from vectors (backends), what is counted (counting).
+Belongs here: the forms in which a corpus is given, and going through it as often as it takes. Not here: ids (ids), what
+is computed from vectors (backends), what is counted (counting).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,12 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from lexirecall.errors import DataError, UsageError, counted, listed, shown
+from lexirecall.errors import DataError, UsageError, counted
+from lexirecall.formats.embeddings.ids import Indices, Texts, VectorIds, ids_of, refuse_lengths
 from lexirecall.judgments import IntArray
-from lexirecall.text import id_of
-
-BLOCKS = 64  # of an array that make a shard
-_IDS_REMEDY = 'ids are text or whole numbers, such as "FR94-1" or 17'
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +21,7 @@ class Shard:
 
     start: int
     """How many items come before, in the shards of this process."""
-    ids: list[bytes]
+    ids: VectorIds
     vectors: Any
     """[n, d], of numpy or torch."""
     scales: Any
@@ -40,12 +37,12 @@ class Shard:
 
     def pick(self, at: list[int]) -> "Shard":
         """Return some items; it starts where the whole one does."""
-        return Shard(self.start, [self.ids[index] for index in at], self.vectors[at], _chosen(self.scales, at))
+        return Shard(self.start, Texts(self.ids.pick(at)), self.vectors[at], _chosen(self.scales, at))
 
     @classmethod
     def joined(cls, shards: "Sequence[Shard]") -> "Shard":
         """Put shards together; it starts where the first one does."""
-        ids = [each for shard in shards for each in shard.ids]
+        ids = Texts([each for shard in shards for each in shard.ids.texts()])
         vectors = [shard.vectors for shard in shards]
         if is_tensor(vectors[0]):
             import torch
@@ -81,15 +78,19 @@ class Corpus:
     """Gives ids, None for indices, and vectors."""
     width: int
     scales: Any = None
+    needs_ids: bool = False
+    """Whether it is a part of a corpus, so that indices would not tell its items from others."""
 
     def shards(self) -> Iterator[Shard]:
         """Go through the corpus from the start."""
-        start = 0
+        start, kinds = 0, set[type]()
         for number, (ids, vectors) in enumerate(self.parts()):
             what = f"block {number} of the corpus"
             check_vectors(vectors, what, self.width)
-            texts = ids_of(ids, len(vectors), what, start)
-            yield Shard(start, texts, vectors, scales_of(self.scales, vectors, what, start))
+            named = ids_of(ids, len(vectors), what, start)
+            kinds.add(type(named))
+            self._check_ids(kinds)
+            yield Shard(start, named, vectors, scales_of(self.scales, vectors, what, start))
             start += len(vectors)
         if not start:
             raise DataError("the corpus is empty", remedy="give at least one vector")
@@ -97,28 +98,38 @@ class Corpus:
             problem = f"corpus_scale has {counted(len(self.scales), 'number')}, but the corpus has {start:,} vectors"
             raise UsageError(problem, remedy="give one number for all vectors, or one for each")
 
+    def _check_ids(self, kinds: set[type]) -> None:
+        if len(kinds) > 1:
+            problem = "some blocks of the corpus have ids, and some have none"
+            raise UsageError(problem, remedy="give ids to all of them, or to none")
+        if self.needs_ids and Indices in kinds:
+            problem = "the documents of this process have no ids, and indices are the same in every process"
+            raise UsageError(problem, remedy="give corpus_ids")
 
-def corpus_of(given: Any, ids: Any, width: int, block: int, scales: Any = None) -> Corpus:
-    """Take a corpus in any of its forms.
 
-    >>> corpus = corpus_of(np.zeros((3, 2), np.float32), ["a", "b", "c"], 2, block=1)
-    >>> [(shard.start, shard.ids) for shard in corpus.shards()]
+def corpus_of(
+    given: Any, ids: Any, width: int, scales: Any = None, *, size: int = 2**18, is_part: bool = False
+) -> Corpus:
+    """Take a corpus in any of its forms; an array gives shards of a size.
+
+    >>> corpus = corpus_of(np.zeros((3, 2), np.float32), ["a", "b", "c"], 2)
+    >>> [(shard.start, shard.ids.texts()) for shard in corpus.shards()]
     [(0, [b'a', b'b', b'c'])]
-    >>> corpus = corpus_of([(["a"], np.zeros((1, 2))), (["b"], np.zeros((1, 2)))], None, 2, block=1)
-    >>> [(shard.start, shard.ids) for shard in corpus.shards()]
+    >>> corpus = corpus_of([(["a"], np.zeros((1, 2))), (["b"], np.zeros((1, 2)))], None, 2)
+    >>> [(shard.start, shard.ids.texts()) for shard in corpus.shards()]
     [(0, [b'a']), (1, [b'b'])]
     """
     if hasattr(given, "shape"):
         check_vectors(given, "the corpus", width)
         if ids is not None and len(ids) != len(given):
-            _refuse_lengths("corpus_ids", ids, len(given), "the corpus")
-        return Corpus(lambda: _slices(given, ids, BLOCKS * block), width, scales)
+            refuse_lengths("corpus_ids", ids, len(given), "the corpus")
+        return Corpus(lambda: _slices(given, ids, size), width, scales, is_part)
     if ids is not None:
         raise UsageError(
             "corpus_ids are given, but blocks have their own", remedy="give blocks as pairs of ids, vectors"
         )
     if callable(given):
-        return Corpus(lambda: _pairs(given()), width, scales)
+        return Corpus(lambda: _pairs(given()), width, scales, is_part)
     if not isinstance(given, Iterable):
         raise UsageError(
             f"the corpus is of type {type(given).__name__}", remedy="give an array, or pairs of ids, vectors"
@@ -128,7 +139,7 @@ def corpus_of(given: Any, ids: Any, width: int, block: int, scales: Any = None) 
             "the corpus is an iterator, but it must be read twice: first for the scores of relevant documents",
             remedy="give a list of pairs of ids and vectors, or a function that returns a new iterator",
         )
-    return Corpus(lambda: _pairs(given), width, scales)
+    return Corpus(lambda: _pairs(given), width, scales, is_part)
 
 
 def _slices(array: Any, ids: Any, size: int) -> Iterator[tuple[Any, Any]]:
@@ -178,58 +189,3 @@ def scales_of(scales: Any, vectors: Any, what: str, start: int = 0) -> Any:
         problem = f"{what}: {counted(len(vectors), 'vector')}, but scales of the shape {some.shape}"
         raise UsageError(problem, remedy="give one number for all vectors, or one for each")
     return some
-
-
-def ids_of(ids: Any, number: int, what: str, start: int = 0) -> list[bytes]:
-    """Return ids as bytes; those of indices from `start` if none are given.
-
-    >>> ids_of(None, 2, "queries", 8), ids_of(["q1", 7], 2, "queries")
-    ([b'8', b'9'], [b'q1', b'7'])
-    """
-    if ids is None:
-        return list(np.arange(start, start + number).astype(np.bytes_).tolist())
-    if len(ids) != number:
-        _refuse_lengths("ids", ids, number, what)
-    if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu":
-        return list(ids.astype(np.bytes_).tolist())
-    try:
-        return [id_of(each) for each in (ids.tolist() if hasattr(ids, "tolist") else ids)]
-    except TypeError as error:
-        raise UsageError(f"{what}: {error}", remedy=_IDS_REMEDY) from None
-
-
-def _refuse_lengths(name: str, ids: Any, number: int, what: str) -> None:
-    raise UsageError(f"{what}: {counted(number, 'vector')}, but {name} has {len(ids):,}", remedy="give one id for each")
-
-
-class Twice:
-    """Watches for ids that come twice; it keeps eight bytes of each.
-
-    >>> twice = Twice()
-    >>> twice.watch([b"a", b"b"]); twice.watch([b"c", b"a"])
-    >>> twice.check(lambda: iter([[b"a", b"b"], [b"c", b"a"]]), "the corpus")
-    Traceback (most recent call last):
-    lexirecall.errors.DataError: the corpus has ids that occur twice: 'a'
-      give each document one id of its own
-    """
-
-    def __init__(self) -> None:
-        self._hashes: list[IntArray] = []
-
-    def watch(self, ids: Sequence[bytes]) -> None:
-        """Take note of some ids."""
-        self._hashes.append(np.fromiter(map(hash, ids), np.int64, len(ids)))
-
-    def check(self, ids_again: Callable[[], Iterator[Sequence[bytes]]], what: str) -> None:
-        """Raise if an id came twice; the ids are gone through again only if two have the same hash."""
-        hashes = np.sort(np.concatenate(self._hashes))
-        suspects = set(hashes[1:][hashes[1:] == hashes[:-1]].tolist())
-        if not suspects:
-            return
-        seen: set[bytes] = set()
-        twice: dict[bytes, None] = {}
-        for each in (each for ids in ids_again() for each in ids if hash(each) in suspects):
-            (twice.setdefault(each) if each in seen else seen.add(each))
-        if twice:
-            problem = f"{what} has ids that occur twice: {listed(map(shown, twice))}"
-            raise DataError(problem, remedy="give each document one id of its own")

@@ -1,0 +1,126 @@
+"""Sought: the items whose scores must be known: those that are judged, and those that are excluded.
+
+Belongs here: pairs of a request and such an item, and counts without what is excluded. Not here: finding them in the
+corpus (counting).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from lexirecall.errors import DataError, UsageError, listed, shown
+from lexirecall.formats.embeddings.ids import Texts
+from lexirecall.judgments import BoolArray, FloatArray, IntArray, Judgments
+from lexirecall.text import id_of, to_text
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """What is sought of the requests that have a vector; a pair is a request and one of these items."""
+
+    judgments: Judgments
+    requests: IntArray
+    """Of each row of the query vectors, its request; ascending."""
+    rows: IntArray
+    """Of each pair, ascending."""
+    items: IntArray
+    """Of each pair, index into the grades and ids of the judgments; -1 if it is excluded."""
+    ids: list[bytes]
+    """Of each pair."""
+
+    @classmethod
+    def of(cls, judgments: Judgments, requests: IntArray, excluded: Mapping[bytes, set[bytes]]) -> "Sought":
+        """Return what is sought for some requests; raise if a relevant item is excluded."""
+        owners = np.repeat(np.arange(len(judgments.requests)), np.diff(judgments.offsets))
+        items = np.flatnonzero(np.isin(owners, requests))
+        rows, all_ids = np.searchsorted(requests, owners[items]), list(judgments.items)
+        whole = cls(judgments, requests, rows, items, [all_ids[item] for item in items.tolist()])
+        return whole._with(excluded) if excluded else whole
+
+    def _with(self, excluded: Mapping[bytes, set[bytes]]) -> "Sought":
+        """Put in what is excluded; what is judged, and is excluded too, is not sought any more."""
+        request_ids = list(self.judgments.request_ids)
+        out = [excluded.get(request_ids[request], set()) for request in self.requests.tolist()]
+        both = np.array([each in out[row] for row, each in zip(self.rows.tolist(), self.ids, strict=True)], bool)
+        self._check_apart(np.flatnonzero(both))
+        rows = np.concatenate([self.rows[~both], np.repeat(np.arange(len(out)), [len(each) for each in out])])
+        items = np.concatenate([self.items[~both], np.full(len(rows) - np.count_nonzero(~both), -1)])
+        kept = [self.ids[pair] for pair in np.flatnonzero(~both).tolist()]
+        ids = kept + [each for of_row in out for each in sorted(of_row)]
+        order = np.argsort(rows, kind="stable")
+        return replace(self, rows=rows[order], items=items[order], ids=[ids[pair] for pair in order.tolist()])
+
+    def _check_apart(self, both: IntArray) -> None:
+        relevant = both[self.judgments.grades[self.items[both]] > 0]
+        if len(relevant):
+            query = self.judgments.requests[self.requests[self.rows[relevant[0]]]]
+            same = relevant[self.rows[relevant] == self.rows[relevant[0]]].tolist()
+            ids = listed(shown(to_text(self.ids[pair])) for pair in same)
+            raise DataError(
+                f"query {shown(query)}: both relevant and excluded: {ids}",
+                remedy="leave it out of one of them: what is excluded is not in the corpus",
+            )
+
+    @property
+    def is_judged(self) -> BoolArray:
+        """Whether each pair is judged; the others are excluded."""
+        return self.items >= 0
+
+
+def exclusions_of(given: Any, query_ids: Iterable[bytes]) -> dict[bytes, set[bytes]]:
+    """Take what is excluded: for each query, ids of documents.
+
+    >>> exclusions_of({"q": ["a", 7]}, [b"q"]) == {b"q": {b"a", b"7"}}
+    True
+    """
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        problem = f"exclude is of type {type(given).__name__}"
+        raise UsageError(problem, remedy='give ids of documents for each query, such as {"q1": ["d3", "d8"]}')
+    excluded = {}
+    for query, ids in given.items():
+        if isinstance(ids, (str, bytes)):
+            raise UsageError(f"exclude: {shown(str(query))} has a text instead of a list", remedy="give a list of ids")
+        excluded[id_of(query)] = set(Texts(list(ids), f"exclude: {shown(str(query))}").texts())
+    if excluded and not excluded.keys() & set(query_ids):
+        raise UsageError(
+            f"exclude: no query has a vector ({listed(map(shown, given), most=3)})",
+            remedy="check that ids are written the same way",
+        )
+    return excluded
+
+
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """What the items that are excluded add to the counts of each pair, to be taken off."""
+
+    above: IntArray
+    tied: IntArray
+    before: IntArray
+    num_items: IntArray
+    """Of each row."""
+
+    @classmethod
+    def of(cls, sought: Sought, indices: IntArray, thresholds: FloatArray, ties: str) -> "Excluded":
+        """Compare the scores of each row's judged and excluded items, as they are in the corpus; -1 is not there."""
+        above, tied, before = (np.zeros(len(sought.rows), np.int64) for _ in range(3))
+        is_out = (indices >= 0) & ~sought.is_judged
+        for row in np.unique(sought.rows[is_out]).tolist():
+            pairs = np.arange(*np.searchsorted(sought.rows, (row, row + 1)))
+            judged, out = pairs[sought.is_judged[pairs]], pairs[is_out[pairs]]
+            own, others = thresholds[judged][:, None], thresholds[out]
+            above[judged], tied[judged] = (others > own).sum(1), (others == own).sum(1)
+            for pair in judged[tied[judged] > 0].tolist():
+                same = out[thresholds[out] == thresholds[pair]].tolist()
+                before[pair] = sum(_is_first(sought, indices, one, pair, ties) for one in same)
+        return cls(above, tied, before, np.bincount(sought.rows[is_out], minlength=len(sought.requests)))
+
+
+def _is_first(sought: Sought, indices: IntArray, one: int, other: int, ties: str) -> bool:
+    """Tell whether one of two pairs with the same score comes first."""
+    if ties == "input":
+        return bool(indices[one] < indices[other])
+    return sought.ids[one] > sought.ids[other]
