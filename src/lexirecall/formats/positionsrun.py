@@ -163,6 +163,8 @@ def agreed_sizes(
 ) -> IntArray | None:
     """Return n of each request: as given, or as positions files have it; raise if these differ.
 
+    >>> from lexirecall.segments import Segments
+    >>> from lexirecall.tracks import Tracks
     >>> nothing = Tracks(Segments(np.array([0, 0])), np.array([], np.int64), np.array([], np.int64))
     >>> run = SystemPositions("a", np.array([True]), np.array([3]), nothing, None, corpus_size=np.array([90]))
     >>> agreed_sizes(None, [run], ["q"]).tolist()
