@@ -115,13 +115,13 @@ def _of_requests(positions: Positions, others: Judgments) -> Positions:
     chosen = members(judgments.offsets, rows)
     numbers = np.full(len(judgments.grades), -1)
     numbers[chosen] = np.arange(len(chosen))
-    ids = list(judgments.items)
+    texts = np.frombuffer(judgments.items.buffer, np.uint8)[members(judgments.items.offsets, chosen)]
     kept = replace(
         judgments,
         requests=others.requests,
         request_ids=others.request_ids,
         offsets=offsets_of(np.diff(judgments.offsets)[rows]),
-        items=PackedIds.pack([ids[item] for item in chosen.tolist()]),
+        items=PackedIds(texts.tobytes(), offsets_of(np.diff(judgments.items.offsets)[chosen])),
         grades=judgments.grades[chosen],
         num_positive=judgments.num_positive[rows],
         _lookups={},
