@@ -22,7 +22,7 @@ from lexirecall.names import parse_measures, parse_names
 from lexirecall.positions import Positions
 from lexirecall.preferences import PREFERENCES, Preference
 from lexirecall.torch.checkpoints import MEASURES, Baseline, baseline_of, fitting, side_by_side
-from lexirecall.torch.texts import Relevant, Texts
+from lexirecall.torch.texts import Relevant, TextCollection
 from lexirecall.verbs.evaluate import evaluate
 
 SIMILARITIES = {"cosine": "cosine", "dot": "dot", "euclidean": "l2"}
@@ -100,7 +100,7 @@ class LexirecallEvaluator(_interface()):  # type: ignore[misc]
         write_positions: bool = False,
     ) -> None:
         super().__init__()
-        self.texts = Texts.of(queries, corpus, relevant, missing)
+        self.texts = TextCollection.of(queries, corpus, relevant, missing)
         self.conventions, self.level = Conventions(ties=ties), Policies(level=level).level
         _check_relevant(self.texts, self.level)
         rows, (main,) = parse_measures([*measures, primary]), parse_measures([primary])
@@ -208,7 +208,7 @@ class LexirecallEvaluator(_interface()):  # type: ignore[misc]
                 writer.writerow([epoch, steps, *(values.get(column, "") for column in columns[2:])])
 
 
-def _check_relevant(texts: Texts, level: float) -> None:
+def _check_relevant(texts: TextCollection, level: float) -> None:
     if not texts.judgments.num_relevant(level).any():
         raise DataError(
             f"no query has a relevant document: no grade is {level:g} or more",

@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
+class TextCollection:
     """Texts under the ids that judgments have; only queries that are judged are kept."""
 
     judgments: Judgments
@@ -35,10 +35,10 @@ class Texts:
     @classmethod
     def of(
         cls, queries: Mapping[Any, str], corpus: Mapping[Any, str], relevant: Relevant, missing: str = "error"
-    ) -> "Texts":
+    ) -> "TextCollection":
         """Take texts and judgments as they are given; `missing` is for relevant documents outside the corpus.
 
-        >>> Texts.of({1: "cats"}, {"a": "A cat.", "b": "A dog."}, {1: {"a"}}).queries
+        >>> TextCollection.of({1: "cats"}, {"a": "A cat.", "b": "A dog."}, {1: {"a"}}).queries
         {'1': 'cats'}
         """
         choice("missing", missing, ("error", "last"))
