@@ -10,22 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexirecall import Positions, evaluate, project
-from lexirecall.errors import DataError
+from lexirecall.errors import DataError, UsageError
 from lexirecall.judgments import IntArray
 from lexirecall.torch.checkpoints import side_by_side, win_rate
-from lexirecall.torch.rows import POSITION, Gathered, gathered, rows_of
+from lexirecall.torch.rows import FIRST, ITEM, POSITION, REQUEST, Gathered, gathered, rows_of
 
 NUM_ITEMS = 7
 MEASURES = ["TSE", "LastRel", "AP", "nDCG", "R@2"]
+OF_JUDGED = ["Bpref", "Judged@2", "infAP"]  # what is judged not relevant counts too; no closed form if tied
 Collection = tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]
 
 
 @st.composite
 def collections(draw: st.DrawFn) -> Collection:
-    """Draw grades and scores of some items, all of them scored; scores tie often."""
+    """Draw grades, some not positive, and scores of some items, all of them scored; scores tie often."""
     items = [str(item) for item in range(NUM_ITEMS)]
     queries = [str(query) for query in draw(st.sets(st.integers(0, 30), min_size=1, max_size=5))]
-    grades = st.dictionaries(st.sampled_from(items), st.sampled_from([0.5, 1.0, 2.0]), max_size=4)
+    grades = st.dictionaries(st.sampled_from(items), st.sampled_from([-1.0, 0.0, 0.5, 1.0, 2.0]), max_size=5)
     scores = st.lists(st.integers(0, 3), min_size=NUM_ITEMS, max_size=NUM_ITEMS)
     judged = {query: {"0": 0.0} | draw(grades) for query in queries}
     judged[queries[0]]["1"] = 1.0  # if nothing were relevant to any query, there would be nothing to evaluate
@@ -37,7 +38,7 @@ def tables(collection: Collection, ties: str) -> list[IntArray]:
     qrels, run = collection
     parts = []
     for query, judged in qrels.items():
-        positions = project({query: judged}, {query: run[query]}, ties=ties, corpus_size=NUM_ITEMS)
+        positions = project({query: judged}, {query: run[query]}, ties=ties, corpus_size=NUM_ITEMS, needs_judged=True)
         parts.append(rows_of(positions, np.array([int(query)]), int))
     return parts
 
@@ -47,7 +48,8 @@ def put_together(parts: list[IntArray], ties: str = "trec") -> Gathered:
 
 
 def values(positions: Positions, ties: str = "trec") -> dict[str, Any]:
-    scores = evaluate(positions, measures=MEASURES, no_relevant="zero", ties=ties)
+    measures = MEASURES + (OF_JUDGED if ties != "expected" else [])
+    scores = evaluate(positions, measures=measures, no_relevant="zero", ties=ties)
     return {query: scores.values[0, q].tolist() for q, query in enumerate(scores.queries)}
 
 
@@ -59,7 +61,7 @@ def test_tables_of_single_queries_put_together_in_any_order_are_the_positions_of
     parts = tables(collection, ties)
     shuffle.shuffle(parts)
     found = put_together(parts, ties)
-    expected = values(project(qrels, run, ties=ties, corpus_size=NUM_ITEMS), ties)
+    expected = values(project(qrels, run, ties=ties, corpus_size=NUM_ITEMS, needs_judged=True), ties)
     np.testing.assert_equal(values(found.positions, ties), expected)
     assert list(found.positions.requests) == sorted(qrels, key=int)
     assert found.num_repeated == 0
@@ -79,6 +81,13 @@ def test_a_query_that_comes_again_with_other_positions_is_an_error() -> None:
     other[0, POSITION] = 5
     with pytest.raises(DataError, match="query 4 was given twice"):
         put_together([part, other])
+    other[0, FIRST] = 2  # another process may round differently, but has the same relevant documents
+    found = put_together([part, other, part])
+    assert found.positions.found.positions.tolist() == part[:, POSITION].tolist()
+    assert (found.num_repeated, found.num_differing) == (2, 1)
+    other[0, ITEM] = 6
+    with pytest.raises(DataError, match="query 4 was given twice"):
+        put_together([part, other])
 
 
 def test_queries_without_a_number_are_numbered_as_they_come() -> None:
@@ -95,6 +104,22 @@ def test_ids_of_documents_come_back() -> None:
     found = gathered(rows, name="run", ties="trec", item_ids=["a", "b"]).positions
     assert list(found.judgments.items) == [b"b"]
     assert found.judgments.request_type == "int64"
+
+
+def test_the_judgments_do_not_depend_on_the_ranking() -> None:
+    one, other = (
+        put_together([rows_of(project({"3": {"4": 1, "2": 1}}, {"3": ranking}, corpus_size=5), np.array([3]), int)])
+        for ranking in (["4", "2"], ["2", "1", "4"])
+    )
+    assert [*one.positions.judgments.items] == [*other.positions.judgments.items] == [b"2", b"4"]
+
+
+def test_numbers_are_given_to_all_queries_or_to_none() -> None:
+    (part,) = tables(({"4": {"1": 1.0}}, {"4": {"1": 2.0, "2": 1.0}}), "trec")
+    unnumbered = part.copy()
+    unnumbered[:, REQUEST] = -1
+    with pytest.raises(UsageError, match="some batches have query_ids, and others do not"):
+        put_together([part, unnumbered])
 
 
 QRELS = {"q": {"a": 1, "b": 1}, "r": {"c": 1}}
@@ -116,11 +141,29 @@ def test_the_win_rate_counts_a_tie_as_half() -> None:
     assert win_rate(THEN, project(QRELS, {"q": ["x"], "r": ["x", "c"]}, corpus_size=9)) == 0.75
 
 
-def test_checkpoints_of_other_judgments_or_conventions_are_refused() -> None:
-    with pytest.raises(DataError, match="now was evaluated with other relevant documents than then"):
-        side_by_side(THEN, project({"q": {"a": 1}}, {"now": {"q": ["a"]}}))
-    with pytest.raises(DataError, match="evaluate both in the same way"):
-        side_by_side(THEN, project(QRELS, {"now": {"q": ["a"]}}, ties="best", corpus_size=9))
+def test_checkpoints_are_compared_on_the_queries_of_the_first() -> None:
+    judged = {"p": {"z": 1, "y": 1}, "r": {"c": 1}, "q": {"b": 1, "a": 1, "x": 0}}
+    ranked = {"p": ["z"], "q": ["a", "x", "b"], "r": ["x", "c"]}
+    more = project(judged, {"then": ranked}, corpus_size={"p": 3, "q": 9, "r": 9}, needs_judged=True)
+    now = project(QRELS | {"q": {"a": 1, "b": 1, "x": 0}}, {"q": ["x", "b", "y", "a"], "r": ["c"]}, corpus_size=9)
+    assert side_by_side(now, more).systems == ("run", "then")
+    assert win_rate(now, more) == win_rate(NOW, THEN)
+    np.testing.assert_equal(side_by_side(now, more).found.positions, side_by_side(NOW, THEN).found.positions)
+    with pytest.raises(DataError, match="run has no positions of query 'p'"):
+        side_by_side(more, now)
+
+
+def test_checkpoints_that_cannot_be_compared_are_refused() -> None:
+    for judged, what in (({"a": 1}, "is judged only in qrels"), ({"a": 1, "b": 2}, "has grade 2 in the file")):
+        with pytest.raises(DataError, match=f"made with other judgments: query 'q': document 'b' {what}"):
+            side_by_side(NOW, project(QRELS | {"q": judged}, {"q": ["a"], "r": ["c"]}, corpus_size=9))
+    with pytest.raises(UsageError, match="made with ties='best', but ties is 'trec'"):
+        side_by_side(NOW, project(QRELS, {"q": ["a"]}, ties="best", corpus_size=9))
+    for size, documents in ((8, "8"), (None, "an unknown number of")):
+        with pytest.raises(
+            DataError, match=f"then ranked a corpus of {documents} documents for query 'q', but the corpus has 9 now"
+        ):
+            side_by_side(NOW, project(QRELS, {"then": {"q": ["a"]}}, corpus_size=size))
 
 
 def test_neither_the_package_nor_its_door_to_torch_imports_torch() -> None:

@@ -101,6 +101,39 @@ def test_a_baseline_is_the_one_to_beat_at_first() -> None:
     assert evaluator(Counter(2))["LexiRecall"] == 0.5
 
 
+def test_a_training_that_was_stopped_goes_on_against_the_best_checkpoint(tmp_path: Path) -> None:
+    texts: Any = {"q": "x"}, {"0": "0", "1": "1", "2": "2", "3": "3"}, {"q": ["2"]}
+    before: Any = LexirecallEvaluator(*texts, name="dev", write_positions=True)
+    for epoch, at in ((1, 2), (2, 0)):
+        before(LetterAt(at), str(tmp_path), epoch)
+    best = tmp_path / "lexirecall_dev_epoch-1.parquet"
+    for baseline in (best, str(best), before.best):
+        again: Any = LexirecallEvaluator(*texts, baseline=baseline)
+        assert again.best_value == before.best_value == 1.0
+        assert again(LetterAt(2))["LexiRecall"] == 0.5
+        assert again(LetterAt(0))["LexiRecall"] == 0.0
+
+
+def test_of_equal_checkpoints_the_first_is_the_best() -> None:
+    evaluator = evaluator_of()
+    for epoch in (1, 2):
+        evaluator(Counter(), epoch=epoch)
+    assert evaluator.best.systems == ("epoch-1",)
+    assert evaluator.positions.systems == ("epoch-2",)
+
+
+def test_a_baseline_that_cannot_be_compared_is_refused_before_the_training() -> None:
+    evaluator = evaluator_of()
+    evaluator(Counter())
+    best = evaluator.positions
+    with pytest.raises(DataError, match="ranked a corpus of 5 documents for query 'q1', but the corpus has 6 now"):
+        LexirecallEvaluator(QUERIES, CORPUS | {"d6": "b"}, RELEVANT, baseline=best)
+    with pytest.raises(DataError, match="made with other judgments"):
+        LexirecallEvaluator(QUERIES, CORPUS, RELEVANT | {"q2": {"d5"}}, baseline=best)
+    with pytest.raises(UsageError, match="made with ties='trec', but ties is 'worst' now"):
+        evaluator_of(baseline=best, ties="worst")
+
+
 def test_a_lower_primary_measure_can_be_better() -> None:
     evaluator: Any = LexirecallEvaluator({"q": "x"}, {"0": "0", "1": "1", "2": "2"}, {"q": {"2": 1}}, primary="LastRel")
     assert not evaluator.greater_is_better
@@ -125,15 +158,86 @@ def test_results_are_written_as_trainers_expect(tmp_path: Path) -> None:
 def test_notes_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     relevant = RELEVANT | {"q3": {"d1": 0}}
     with caplog.at_level(logging.INFO):
-        LexirecallEvaluator(QUERIES, CORPUS, relevant)(Counter())
-    assert "no relevant document" in caplog.text
+        LexirecallEvaluator(QUERIES | {"q4": "nobody judged it either"}, CORPUS, relevant)(Counter())
+    assert "1 query without judgments: ignored" in caplog.text
+    assert "1 query without a relevant document (q3): left out of every mean" in caplog.text
+    assert "Note(" not in caplog.text
+
+
+def test_a_missing_package_is_noticed_before_the_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lexirecall.torch.evaluator.find_spec", lambda _: None)
+    evaluator_of()
+    with pytest.raises(UsageError, match="write_positions needs pyarrow"):
+        evaluator_of(write_positions=True)
+
+
+def test_other_measures_get_a_table_of_their_own(tmp_path: Path) -> None:
+    for measures in (["TSE"], ["TSE", "AP"], ["TSE"]):
+        evaluator_of(measures=measures)(Counter(), str(tmp_path), 1)
+    tables = {path.name: path.read_text(encoding="utf-8").splitlines() for path in tmp_path.iterdir()}
+    assert {name: (lines[0], len(lines)) for name, lines in tables.items()} == {
+        "lexirecall_results.csv": ("epoch,steps,TSE,LexiRecall", 3),
+        "lexirecall_results-2.csv": ("epoch,steps,TSE,AP,LexiRecall", 2),
+    }
+
+
+def test_settings_are_given_to_the_model() -> None:
+    asked: list[dict[str, Any]] = []
+
+    class Asked(Counter):
+        def encode(self, texts: list[str], **settings: Any) -> npt.NDArray[np.float32]:
+            asked.append(settings)
+            return super().encode(texts)
+
+    evaluator_of(query_settings={"prompt_name": "question"}, corpus_settings={"truncate_dim": 2}, batch_size=7)(Asked())
+    usual = {"batch_size": 7, "show_progress_bar": False, "convert_to_tensor": True}
+    assert asked == [usual | {"prompt_name": "question"}, usual | {"truncate_dim": 2}]
+
+
+def test_a_model_for_which_all_texts_are_alike_is_not_rewarded_if_ties_are_worst() -> None:
+    assert evaluator_of(ties="worst")(Counter(0))["LastRel"] >= evaluator_of()(Counter(0))["LastRel"]
+    constant = LetterAt(0)
+    constant.encode_document = lambda texts, **_: np.ones((len(texts), 2), np.float32)  # type: ignore[method-assign]
+    assert evaluator_of(ties="worst")(constant)["LastRel"] == 5
+
+
+def test_relevant_documents_outside_the_corpus_are_an_error_or_at_its_end() -> None:
+    relevant = RELEVANT | {"q2": {"d4", "d9"}}
+    with pytest.raises(DataError, match="1 relevant document not in the corpus: 'd9'"):
+        LexirecallEvaluator(QUERIES, CORPUS, relevant)
+    evaluator: Any = LexirecallEvaluator(QUERIES, CORPUS, relevant, measures=["LastRel"], missing="last")
+    with pytest.warns(UserWarning, match="placed at its end"):
+        evaluator(Counter())
+    again: Any = LexirecallEvaluator(QUERIES, CORPUS, relevant, missing="last", baseline=evaluator.positions)
+    assert evaluator.positions.corpus_size.tolist() == again.texts.sizes.tolist() == [5, 6]
+
+
+def test_numbers_are_ids_too() -> None:
+    corpus = dict(zip(range(1, 6), CORPUS.values(), strict=True))
+    numbers = {1: {2, 4}, 2: {4}}
+    evaluator: Any = LexirecallEvaluator({1: "a", 2: "b"}, corpus, numbers, measures=["TSE", "LastRel"])
+    assert evaluator(Counter(2)) == evaluator_of()(Counter(2))
 
 
 def test_bad_input_is_refused() -> None:
     with pytest.raises(DataError, match="judged queries without a text: 'q9'"):
         LexirecallEvaluator(QUERIES, CORPUS, {"q9": ["d1"]})
-    with pytest.raises(DataError, match="d9"):
-        LexirecallEvaluator(QUERIES, CORPUS, {"q1": ["d9"]})(Counter())
+    with pytest.raises(DataError, match="the corpus is empty"):
+        LexirecallEvaluator(QUERIES, {}, RELEVANT)
+    with pytest.raises(DataError, match="two document ids are '1' as text"):
+        LexirecallEvaluator(QUERIES, {1: "a", "1": "b"}, {"q1": {1}})
+    with pytest.raises(UsageError, match=r"1.5 is not a query id"):
+        LexirecallEvaluator({1.5: "a"}, CORPUS, RELEVANT)
+    for judged in ("d1", 1):
+        with pytest.raises(UsageError, match=f"the relevant documents of query 'q1' are {judged!r}"):
+            LexirecallEvaluator(QUERIES, CORPUS, {"q1": judged})  # type: ignore[dict-item]
+    with pytest.raises(DataError, match="no grade is 3 or more"):
+        evaluator_of(level=3)
+    for settings in ({"ties": "no"}, {"missing": "no"}, {"ties": "expected", "measures": ["Bpref"]}, {"level": 0}):
+        with pytest.raises(UsageError):
+            evaluator_of(**settings)
+    with pytest.raises(UsageError, match="preference is 'TSE', but must be one of LexiRecall"):
+        evaluator_of(preference="TSE")
     model = Counter()
     model.similarity_fn_name = "manhattan"
     with pytest.raises(

@@ -4,10 +4,12 @@ The model is made here, from a vocabulary of twelve words: nothing is downloaded
 """
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from datasets import Dataset
 from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
+from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator, SequentialEvaluator
 from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 from sentence_transformers.sentence_transformer.modules import StaticEmbedding
 from tokenizers import Tokenizer
@@ -52,3 +54,36 @@ def test_a_trainer_keeps_what_the_evaluator_says(tmp_path: Path) -> None:
     assert all("eval_dev_LexiRecall" in entry for entry in trainer.state.log_history if "eval_dev_TSE" in entry)
     assert len([*tmp_path.rglob("lexirecall_dev_*.parquet")]) == 4
     assert len([*tmp_path.rglob("lexirecall_dev_results.csv")]) == 1
+
+
+AGAINST = {"R@2": "recall@2", "P@2": "precision@2", "RR@10": "mrr@10", "nDCG@10": "ndcg@10", "AP": "map@100"}
+SETTINGS: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({}, {}),
+    ({"truncate_dim": 3}, {"query_settings": {"truncate_dim": 3}, "corpus_settings": {"truncate_dim": 3}}),
+    (
+        {"query_prompt": "dog ", "corpus_prompt_name": "passage"},
+        {"query_settings": {"prompt": "dog "}, "corpus_settings": {"prompt_name": "passage"}},
+    ),
+]
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "dot", "euclidean"])
+@pytest.mark.parametrize(("theirs", "ours"), SETTINGS, ids=["plain", "truncated", "prompts"])
+def test_the_values_are_those_of_the_information_retrieval_evaluator(
+    similarity: str, theirs: dict[str, Any], ours: dict[str, Any]
+) -> None:
+    model = tiny_model()
+    model.similarity_fn_name = similarity
+    model.prompts = {"passage": "log what "}
+    at = {"precision_recall_at_k": [2], "mrr_at_k": [10], "ndcg_at_k": [10], "map_at_k": [100]}
+    expected = InformationRetrievalEvaluator(QUERIES, CORPUS, RELEVANT, **at, **theirs)(model)
+    found = LexirecallEvaluator(QUERIES, CORPUS, RELEVANT, measures=[*AGAINST], block=4, **ours)(model)
+    assert {measure: found[measure] for measure in AGAINST} == {
+        measure: pytest.approx(expected[f"{similarity}_{name}"]) for measure, name in AGAINST.items()
+    }
+
+
+def test_it_stands_beside_other_evaluators() -> None:
+    evaluator = LexirecallEvaluator(QUERIES, CORPUS, RELEVANT, name="dev", primary="LastRel")
+    found = SequentialEvaluator([InformationRetrievalEvaluator(QUERIES, CORPUS, RELEVANT), evaluator])(tiny_model())
+    assert found["sequential_score"] == found["dev_LastRel"]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lexirecall.judgments import BoolArray, IntArray, offsets_of
+from lexirecall.providers import members
 from lexirecall.segments import Segments
 
 
@@ -33,6 +34,23 @@ class Tracks:
             self.items[mask],
             None if self.block_starts is None else self.block_starts[mask],
             None if self.block_sizes is None else self.block_sizes[mask],
+        )
+
+    def of_rankings(self, rankings: IntArray, numbers: IntArray) -> "Tracks":
+        """Return some rankings, in the order given, with other numbers for their items.
+
+        >>> tracks = Tracks(Segments(np.array([0, 1, 3])), np.array([4, 1, 9]), np.array([0, 2, 1]))
+        >>> chosen = tracks.of_rankings(np.array([1]), np.array([-1, 0, 1]))
+        >>> chosen.positions.tolist(), chosen.items.tolist()
+        ([1, 9], [1, 0])
+        """
+        at = members(self.segments.offsets, rankings)
+        return Tracks(
+            Segments(offsets_of(self.segments.sizes[rankings])),
+            self.positions[at],
+            numbers[self.items[at]],
+            None if self.block_starts is None else self.block_starts[at],
+            None if self.block_sizes is None else self.block_sizes[at],
         )
 
     def merged(self, other: "Tracks") -> "Tracks":

@@ -18,13 +18,11 @@ from lexirecall.formats.columns import check_one_system
 from lexirecall.formats.folders import PARQUET
 from lexirecall.formats.source import Source
 from lexirecall.formats.tablefiles import content_of
-from lexirecall.judgments import IntArray, Judgments, PackedIds, offsets_of
+from lexirecall.judgments import IntArray, Judgments, PackedIds
 from lexirecall.manifest import OF_UNITS, Conventions
 from lexirecall.positions import Positions
 from lexirecall.positions.file import from_parquet, holds_positions
-from lexirecall.providers import members
-from lexirecall.segments import Segments
-from lexirecall.tracks import SystemPositions, Tracks
+from lexirecall.tracks import SystemPositions
 from lexirecall.units.unitmap import UnitMap
 
 _AGAIN = "evaluate it with the judgments that it was made with, or project the runs again"
@@ -96,8 +94,8 @@ class PositionsRun:
             name=name,
             answered=own.answered[s][requests],
             num_retrieved=own.num_retrieved[s][requests],
-            found=_chosen(own.found, rankings, items),
-            others=_chosen(own.others, rankings, items) if keeps_others and own.others is not None else None,
+            found=own.found.of_rankings(rankings, items),
+            others=own.others.of_rankings(rankings, items) if keeps_others and own.others is not None else None,
             num_unjudged=_at(own.num_unjudged, s),
             num_duplicates=_at(own.num_duplicates, s),
             num_extra=_at(own.num_extra, s),
@@ -108,18 +106,6 @@ class PositionsRun:
 
 def _at(counts: Sequence[int], s: int) -> int:
     return counts[s] if counts else 0
-
-
-def _chosen(tracks: Tracks, rankings: IntArray, items: IntArray) -> Tracks:
-    """Return some rankings, in the order given, with other numbers for their items."""
-    at = members(tracks.segments.offsets, rankings)
-    return Tracks(
-        Segments(offsets_of(tracks.segments.sizes[rankings])),
-        tracks.positions[at],
-        items[tracks.items[at]],
-        None if tracks.block_starts is None else tracks.block_starts[at],
-        None if tracks.block_sizes is None else tracks.block_sizes[at],
-    )
 
 
 def correspondence(own: Judgments, given: Judgments, label: str) -> tuple[IntArray, IntArray]:
@@ -177,6 +163,8 @@ def agreed_sizes(
 ) -> IntArray | None:
     """Return n of each request: as given, or as positions files have it; raise if these differ.
 
+    >>> from lexirecall.segments import Segments
+    >>> from lexirecall.tracks import Tracks
     >>> nothing = Tracks(Segments(np.array([0, 0])), np.array([], np.int64), np.array([], np.int64))
     >>> run = SystemPositions("a", np.array([True]), np.array([3]), nothing, None, corpus_size=np.array([90]))
     >>> agreed_sizes(None, [run], ["q"]).tolist()

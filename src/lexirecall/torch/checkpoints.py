@@ -1,58 +1,46 @@
-"""Checkpoints: the same queries, ranked by the model that it is now and by the one that it was.
+"""Checkpoints: the same queries, ranked by the model that it is now and by another one, such as the one that it was.
 
-Belongs here: positions of several checkpoints side by side, and the win rate of one against another. Not here: which
+Belongs here: positions of two checkpoints side by side, and the win rate of one against the other. Not here: which
 checkpoint is kept as the best (evaluator), the preference itself (preferences).
 """
 
+import os
 from dataclasses import replace
-from itertools import chain
 
 import numpy as np
 
-from lexirecall.errors import DataError
-from lexirecall.judgments import Judgments
+from lexirecall.errors import DataError, UsageError, counted, listed, shown
+from lexirecall.formats import load_positions
+from lexirecall.formats.positionsrun import PositionsRun
+from lexirecall.judgments import IntArray, Judgments, PackedIds, offsets_of
+from lexirecall.manifest import Conventions
 from lexirecall.positions import Positions
-from lexirecall.tracks import Tracks
+from lexirecall.providers import members
+from lexirecall.tracks import SystemPositions
 from lexirecall.verbs.evaluate import evaluate
 
 MEASURES = ("TSE", "LastRel", "All@100", "R@100", "AP", "nDCG@10", "RR@10")
 """What is computed at a checkpoint if nothing else is asked for."""
+Baseline = Positions | str | os.PathLike[str]
+"""Positions of one run, or the positions file that keeps them."""
 
 
-def side_by_side(*checkpoints: Positions) -> Positions:
-    """Return the runs of several positions of the same judgments as one, in the order given.
+def baseline_of(given: Baseline) -> Positions:
+    """Return the positions of a baseline, which must be one run.
 
     >>> from lexirecall import project
-    >>> now, then = (project({"q": {"a": 1}}, {name: {"q": ["x", "a"]}}) for name in ("now", "then"))
-    >>> side_by_side(now, then).systems
-    ('now', 'then')
+    >>> baseline_of(project({"q": {"a": 1}}, {"one": {"q": ["a"]}, "other": {"q": ["a"]}}))
+    Traceback (most recent call last):
+    lexirecall.errors.UsageError: the baseline has 2 runs (one, other), but must be one
+      save the positions of one run, or project it alone
     """
-    first = checkpoints[0]
-    for other in checkpoints[1:]:
-        if not _are_equal(first.judgments, other.judgments):
-            raise DataError(
-                f"{other.systems[0]} was evaluated with other relevant documents than {first.systems[0]}",
-                remedy="evaluate both with the same ones, in the same order",
-            )
-        if first.conventions != other.conventions:
-            raise DataError(
-                f"{other.systems[0]} was evaluated with {other.conventions}, but {first.systems[0]} with "
-                f"{first.conventions}",
-                remedy="evaluate both in the same way",
-            )
-    others = [each.others for each in checkpoints if each.others is not None]
-    return replace(
-        first,
-        systems=tuple(chain.from_iterable(each.systems for each in checkpoints)),
-        answered=np.concatenate([each.answered for each in checkpoints]),
-        num_retrieved=np.concatenate([each.num_retrieved for each in checkpoints]),
-        found=Tracks.concatenate([each.found for each in checkpoints]),
-        others=Tracks.concatenate(others) if len(others) == len(checkpoints) else None,
-        num_unjudged=tuple(chain.from_iterable(each.num_unjudged for each in checkpoints)),
-        num_duplicates=tuple(chain.from_iterable(each.num_duplicates for each in checkpoints)),
-        num_extra=tuple(chain.from_iterable(each.num_extra for each in checkpoints)),
-        mismatches=tuple(chain.from_iterable(each.mismatches for each in checkpoints)),
-    )
+    positions = given if isinstance(given, Positions) else load_positions(given)
+    if len(positions.systems) != 1:
+        raise UsageError(
+            f"the baseline has {counted(len(positions.systems), 'run')} ({listed(positions.systems)}), but must be one",
+            remedy="save the positions of one run, or project it alone",
+        )
+    return positions
 
 
 def win_rate(now: Positions, then: Positions, preference: str = "LexiRecall", level: float = 1) -> float:
@@ -67,9 +55,83 @@ def win_rate(now: Positions, then: Positions, preference: str = "LexiRecall", le
     return float(evaluate(side_by_side(now, then), measures=[preference], level=level).means[0, 0])
 
 
-def _are_equal(one: Judgments, other: Judgments) -> bool:
-    def content(judgments: Judgments) -> tuple[object, ...]:
-        arrays = judgments.items.offsets, judgments.offsets, judgments.grades
-        return judgments.requests, judgments.items.buffer, *(array.tolist() for array in arrays)
+def side_by_side(now: Positions, then: Positions) -> Positions:
+    """Return two runs as one, with the queries of the first; the other may have more of them, in any order.
 
-    return one is other or content(one) == content(other)
+    >>> from lexirecall import project
+    >>> now = project({"q": {"a": 1}}, {"now": {"q": ["x", "a"]}})
+    >>> then = project({"p": {"b": 1}, "q": {"a": 1}}, {"then": {"p": ["b"], "q": ["a"]}})
+    >>> side_by_side(now, then).found.positions.tolist()
+    [2, 1]
+    """
+    needs_judged = now.others is not None and then.others is not None
+    systems = [
+        fitting(each, now.judgments, now.conventions, now.corpus_size, needs_judged=needs_judged)
+        for each in (now, then)
+    ]
+    return Positions.stack(now.judgments, systems, now.conventions, now.corpus_size)
+
+
+def fitting(
+    then: Positions,
+    judgments: Judgments,
+    conventions: Conventions,
+    sizes: IntArray | None,
+    *,
+    needs_judged: bool = False,
+) -> SystemPositions:
+    """Return a run's positions of the queries of the judgments; raise unless they can be compared with others of these.
+
+    >>> from lexirecall import project
+    >>> then = project({"q": {"a": 1}}, {"then": {"q": ["a"]}}, corpus_size=7)
+    >>> fitting(then, then.judgments, then.conventions, np.array([9]))
+    Traceback (most recent call last):
+    lexirecall.errors.DataError: then ranked a corpus of 7 documents for query 'q', but the corpus has 9 now
+      compare models on the same corpus, with the same documents excluded
+    """
+    name, same = then.systems[0], _of_requests(then, judgments)
+    own, given = (np.full(len(judgments.requests), -1) if n is None else n for n in (same.corpus_size, sizes))
+    if (differing := np.flatnonzero(own != given)).size:
+        q = int(differing[0])
+        size, now = ("an unknown number of" if n < 0 else f"{n:,}" for n in (int(own[q]), int(given[q])))
+        query = shown(judgments.requests[q])
+        raise DataError(
+            f"{name} ranked a corpus of {size} documents for query {query}, but the corpus has {now} now",
+            remedy="compare models on the same corpus, with the same documents excluded",
+        )
+    run = PositionsRun(same, name, is_given=True, label=name)
+    return run.systems(judgments, conventions, None, needs_judged=needs_judged)[0]
+
+
+def _of_requests(positions: Positions, others: Judgments) -> Positions:
+    """Return the positions of the queries that other judgments have."""
+    judgments, place = positions.judgments, positions.judgments.index
+    if missing := [request for request in others.request_ids if request not in place]:
+        raise DataError(
+            f"{positions.systems[0]} has no positions of query {listed(map(shown, missing), most=3)}",
+            remedy="compare it on the queries that it was evaluated with, under the same ids",
+        )
+    rows = np.array([place[request] for request in others.request_ids], np.int64)
+    chosen = members(judgments.offsets, rows)
+    numbers = np.full(len(judgments.grades), -1)
+    numbers[chosen] = np.arange(len(chosen))
+    texts = np.frombuffer(judgments.items.buffer, np.uint8)[members(judgments.items.offsets, chosen)]
+    kept = replace(
+        judgments,
+        requests=others.requests,
+        request_ids=others.request_ids,
+        offsets=offsets_of(np.diff(judgments.offsets)[rows]),
+        items=PackedIds(texts.tobytes(), offsets_of(np.diff(judgments.items.offsets)[chosen])),
+        grades=judgments.grades[chosen],
+        num_positive=judgments.num_positive[rows],
+        _lookups={},
+    )
+    return replace(
+        positions,
+        judgments=kept,
+        answered=positions.answered[:, rows],
+        num_retrieved=positions.num_retrieved[:, rows],
+        found=positions.found.of_rankings(rows, numbers),
+        others=None if positions.others is None else positions.others.of_rankings(rows, numbers),
+        corpus_size=None if positions.corpus_size is None else positions.corpus_size[rows],
+    )

@@ -9,32 +9,40 @@ Not here: counting (formats), measures and preferences (verbs).
 
 import csv
 import logging
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from lexirecall.errors import DataError, choice, listed
-from lexirecall.formats import Qrels, load_judgments
+from lexirecall.errors import DataError, UsageError, choice
 from lexirecall.formats.embeddings import project_embeddings
-from lexirecall.names import parse_measure, parse_preference
+from lexirecall.manifest import Conventions, Policies
+from lexirecall.names import parse_measures, parse_names
 from lexirecall.positions import Positions
-from lexirecall.torch.checkpoints import MEASURES, win_rate
+from lexirecall.preferences import PREFERENCES, Preference
+from lexirecall.torch.checkpoints import MEASURES, Baseline, baseline_of, fitting, side_by_side
+from lexirecall.torch.texts import Relevant, TextCollection
 from lexirecall.verbs.evaluate import evaluate
 
 SIMILARITIES = {"cosine": "cosine", "dot": "dot", "euclidean": "l2"}
 """Those of sentence-transformers, and what they are called here."""
+_HOMES = {
+    "sentence_transformers.base.evaluation": "BaseEvaluator",
+    "sentence_transformers.evaluation": "SentenceEvaluator",
+}
+"""Where the class is that trainers ask for: from version 6 on, and before."""
 _log = logging.getLogger(__name__)
 
 
 def _interface() -> Any:
-    """Return the class that trainers of sentence-transformers ask for; a plain one does for all others."""
-    for home in ("sentence_transformers.sentence_transformer.evaluation", "sentence_transformers.evaluation"):
-        with suppress(ImportError):
-            return import_module(home).SentenceEvaluator
+    """Return the class that trainers of sentence-transformers ask for; a plain one if that is not installed."""
+    for home, name in _HOMES.items():
+        try:
+            return getattr(import_module(home), name)
+        except ModuleNotFoundError as error:
+            if not str(error.name).startswith("sentence_transformers"):  # something that it needs is missing
+                raise
     return object
 
 
@@ -43,15 +51,19 @@ class LexirecallEvaluator(_interface()):  # type: ignore[misc]
 
     It is called as the evaluators of sentence-transformers are: `evaluator(model, output_path, epoch, steps)`. `model`
     is anything with `encode(texts, batch_size=…, show_progress_bar=…, convert_to_tensor=…)`; `encode_query` and
-    `encode_document` are used if it has them. `queries` and `corpus` map ids to texts. `relevant` are judgments in any
-    form, or {query: {document, …}}.
+    `encode_document` are used if it has them. `query_settings` and `corpus_settings` are given to these methods too,
+    such as {"prompt_name": "question", "truncate_dim": 256}. `queries` and `corpus` map ids to texts. `relevant` are
+    judgments in any form, or {query: {document, …}}. `block` documents are encoded at a time; their vectors then wait
+    in the memory of the host. `similarity` is dot, cosine or l2; unless given, it is that of the model.
 
     The result has the mean of every measure, and from the second checkpoint on the win rate of LexiRecall against the
     best one before: the share of queries in which this checkpoint finds everything sooner, ties as half. The best one
-    has the best mean of `primary`, which `primary_metric` names for the trainer. `baseline`, positions of the same
-    queries, is the one to beat at first. `positions` are those of the latest checkpoint. If there is an output path, a
-    line is added to a CSV file there, and with `write_positions` the positions of each checkpoint are saved in a file.
+    has the best mean of `primary`, which `primary_metric` names for the trainer; of equal ones, it is the first.
+    `baseline`, positions of the same queries or a positions file, is the one to beat at first. `positions` are those of
+    the latest checkpoint. If there is an output path, a line is added to a CSV file there, and with `write_positions`
+    the positions of each checkpoint are saved in a file.
 
+    >>> import numpy as np
     >>> class Letters:  # counts the letters a and b
     ...     def encode(self, texts, **settings):
     ...         return np.array([[text.count("a"), text.count("b")] for text in texts], np.float32)
@@ -68,15 +80,19 @@ class LexirecallEvaluator(_interface()):  # type: ignore[misc]
         self,
         queries: Mapping[Any, str],
         corpus: Mapping[Any, str],
-        relevant: Qrels | Mapping[Any, Iterable[Any]],
+        relevant: Relevant,
         *,
         name: str = "",
         measures: Sequence[str] = MEASURES,
         primary: str = "TSE",
         preference: str = "LexiRecall",
-        baseline: Positions | None = None,
+        baseline: Baseline | None = None,
         level: float = 1,
+        ties: str = "trec",
+        missing: str = "error",
         similarity: str | None = None,
+        query_settings: Mapping[str, Any] | None = None,
+        corpus_settings: Mapping[str, Any] | None = None,
         batch_size: int = 32,
         block: int = 50_000,
         show_progress_bar: bool = False,
@@ -84,29 +100,39 @@ class LexirecallEvaluator(_interface()):  # type: ignore[misc]
         write_positions: bool = False,
     ) -> None:
         super().__init__()
-        self.judgments = load_judgments(_graded(relevant))
-        self.texts = _texts_of(self.judgments.requests, queries)
-        self.corpus = {str(item): text for item, text in corpus.items()}
-        self.name, self.level, self.similarity = name, level, similarity
-        self.measures = tuple(dict.fromkeys(str(parse_measure(measure)) for measure in (*measures, primary)))
-        self.primary, self.preference = str(parse_measure(primary)), str(parse_preference(preference))
-        self.greater_is_better = parse_measure(primary).direction > 0
-        self.primary_metric = self._key(self.primary)
+        self.texts = TextCollection.of(queries, corpus, relevant, missing)
+        self.conventions, self.level = Conventions(ties=ties), Policies(level=level).level
+        _check_relevant(self.texts, self.level)
+        rows, (main,) = parse_measures([*measures, primary]), parse_measures([primary])
+        self.measures, self.primary = tuple(map(str, rows)), str(main)
+        self.preference = _preference(preference)
+        if ties == "expected":
+            for row in (*rows, *parse_names(self.preference)):
+                row.require_closed_form()
+        self.name, self.missing, self.similarity = name, missing, similarity
+        self.greater_is_better, self.primary_metric = main.direction > 0, self._key(self.primary)
+        self.query_settings, self.corpus_settings = dict(query_settings or {}), dict(corpus_settings or {})
         self.batch_size, self.block, self.show_progress_bar = batch_size, block, show_progress_bar
         self.write_csv, self.write_positions = write_csv, write_positions
-        self.best, self.best_value = baseline, None if baseline is None else self._means(baseline)[self.primary]
+        if write_positions and find_spec("pyarrow") is None:
+            raise UsageError(
+                "write_positions needs pyarrow, which is not installed", remedy="pip install 'lexirecall[frames]'"
+            )
         self.positions: Positions | None = None
+        self.best: Positions | None = None
+        self.best_value: float | None = None
+        if baseline is not None:
+            self.best = baseline_of(baseline)
+            fitting(self.best, self.texts.judgments, self.conventions, self.texts.sizes)
+            self.best_value = self._means(self.best)[self.primary]
 
     def __call__(
-        self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1, **_: Any
+        self, model: Any, output_path: str | None = None, epoch: float = -1, steps: int = -1, **_: Any
     ) -> dict[str, float]:
         """Evaluate a checkpoint."""
-        positions = self.project(model, _label(epoch, steps))
-        values = self._means(positions)
-        if self.best is not None:
-            values[self.preference] = win_rate(positions, self.best, self.preference, self.level)
-        self.positions = positions
-        self._keep_best(positions, values[self.primary])
+        self.positions = self.project(model, _label(epoch, steps))
+        values = self._means(self.positions)
+        self._keep_best(self.positions, values[self.primary])
         if output_path is not None:
             self._write(Path(output_path), epoch, steps, values)
         metrics = {self._key(measure): value for measure, value in values.items()}
@@ -117,29 +143,45 @@ class LexirecallEvaluator(_interface()):  # type: ignore[misc]
     def project(self, model: Any, name: str = "run") -> Positions:
         """Return the positions of the relevant documents in the model's rankings of the whole corpus."""
         similarity = _similarity(model) if self.similarity is None else self.similarity
-        texts = list(self.corpus.values())
-        blocks = [texts[start : start + self.block] for start in range(0, len(texts), self.block)]
+        ids, documents = list(self.texts.corpus), list(self.texts.corpus.values())
+        parts = [slice(start, start + self.block) for start in range(0, len(ids), self.block)]
+        queries = self._encode(model, "encode_query", list(self.texts.queries.values()), self.query_settings)
+        corpus = [
+            (ids[part], _on_host(self._encode(model, "encode_document", documents[part], self.corpus_settings)))
+            for part in parts
+        ]
         return project_embeddings(
-            self._encode(model, "encode_query", list(self.texts.values())),
-            _joined([self._encode(model, "encode_document", block) for block in blocks]),
-            self.judgments,
-            query_ids=list(self.texts),
-            corpus_ids=list(self.corpus),
+            queries,
+            corpus,
+            self.texts.judgments,
+            query_ids=list(self.texts.queries),
             similarity=similarity,
             name=name,
+            missing=self.missing,
+            ties=self.conventions.ties,
         )
 
-    def _encode(self, model: Any, method: str, texts: list[str]) -> Any:
+    def _encode(self, model: Any, method: str, texts: list[str], settings: Mapping[str, Any]) -> Any:
         """Encode with the method that a model has for such texts, or with `encode`."""
-        return getattr(model, method, model.encode)(
-            texts, batch_size=self.batch_size, show_progress_bar=self.show_progress_bar, convert_to_tensor=True
-        )
+        encode = getattr(model, method, None) or model.encode
+        usual = {"batch_size": self.batch_size, "show_progress_bar": self.show_progress_bar, "convert_to_tensor": True}
+        vectors = encode(texts, **{**usual, **settings})
+        if getattr(vectors, "is_sparse", False):
+            raise UsageError(
+                "the model gives sparse vectors, but products need dense ones",
+                remedy="give query_settings and corpus_settings as {'convert_to_sparse_tensor': False}",
+            )
+        return vectors
 
     def _means(self, positions: Positions) -> dict[str, float]:
-        scores = evaluate(positions, measures=list(self.measures), level=self.level)
+        """Return the mean of every measure, and the win rate against the best checkpoint before, if there is one."""
+        is_compared = self.best is not None and positions is not self.best
+        names = (*self.measures, self.preference) if is_compared else self.measures
+        compared = side_by_side(positions, self.best) if is_compared and self.best is not None else positions
+        scores = evaluate(compared, measures=list(names), level=self.level)
         for note in scores.notes:
-            _log.info("%s", note)
-        return dict(zip(self.measures, scores.means[0].tolist(), strict=True))
+            _log.info("%s", note.text)
+        return dict(zip(names, scores.means[0].tolist(), strict=True))
 
     def _keep_best(self, positions: Positions, value: float) -> None:
         """Keep the positions of a checkpoint that is better than the best one before, or the first."""
@@ -149,64 +191,69 @@ class LexirecallEvaluator(_interface()):  # type: ignore[misc]
     def _key(self, measure: str) -> str:
         return f"{self.name}_{measure}" if self.name else measure
 
-    def _write(self, folder: Path, epoch: int, steps: int, values: Mapping[str, float]) -> None:
+    def _write(self, folder: Path, epoch: float, steps: int, values: Mapping[str, float]) -> None:
         """Add a line to the file of results, and save the positions if asked to."""
         folder.mkdir(parents=True, exist_ok=True)
         stem = f"lexirecall_{self.name}" if self.name else "lexirecall"
         if self.write_positions and self.positions is not None:
             self.positions.save(folder / f"{stem}_{_label(epoch, steps)}.parquet")
         if self.write_csv:
-            path = folder / f"{stem}_results.csv"
-            columns = (*self.measures, self.preference)
+            columns = ["epoch", "steps", *self.measures, self.preference]
+            path = _csv_with(folder, f"{stem}_results", columns)
             is_new = not path.exists()
             with path.open("a", newline="", encoding="utf-8") as file:
                 writer = csv.writer(file)
                 if is_new:
-                    writer.writerow(["epoch", "steps", *columns])
-                writer.writerow([epoch, steps, *(values.get(column, "") for column in columns)])
+                    writer.writerow(columns)
+                writer.writerow([epoch, steps, *(values.get(column, "") for column in columns[2:])])
+
+
+def _check_relevant(texts: TextCollection, level: float) -> None:
+    if not texts.judgments.num_relevant(level).any():
+        raise DataError(
+            f"no query has a relevant document: no grade is {level:g} or more",
+            remedy="lower the level, or check the grades",
+        )
+
+
+def _preference(name: str) -> str:
+    """Return the name of a preference; a measure has a mean, so its win rate could not have the same name."""
+    rows = parse_names(name)
+    if len(rows) != 1 or not isinstance(rows[0], Preference):
+        choice("preference", name, PREFERENCES, remedy="name measures by measures=")
+    return str(rows[0])
+
+
+def _csv_with(folder: Path, stem: str, columns: list[str]) -> Path:
+    """Return the file of results that has these columns, or is not there yet: other measures get another file."""
+    number, path = 1, folder / f"{stem}.csv"
+    while path.exists():
+        with path.open(newline="", encoding="utf-8") as file:
+            if next(csv.reader(file), None) == columns:
+                break
+        number, path = number + 1, folder / f"{stem}-{number + 1}.csv"
+    return path
 
 
 def _similarity(model: Any) -> str:
     """Return the similarity that a model was made for; cosine if it does not say."""
     asked = getattr(model, "similarity_fn_name", None) or "cosine"
-    choice("the model's similarity_fn_name", asked, SIMILARITIES, remedy="choose another one by similarity=")
-    return SIMILARITIES[asked]
+    named = str(getattr(asked, "value", asked))  # some versions have an enumeration
+    choice("the model's similarity_fn_name", named, SIMILARITIES, remedy="choose another one by similarity=")
+    return SIMILARITIES[named]
 
 
-def _joined(blocks: list[Any]) -> Any:
-    """Put the vectors of several blocks together, where they are."""
-    if isinstance(blocks[0], np.ndarray):
-        return np.concatenate(blocks)
-    import torch
-
-    return torch.cat(blocks)
+def _on_host(vectors: Any) -> Any:
+    """Take the vectors of a block from an accelerator, which has the model to hold; arrays of numpy are there."""
+    return vectors.cpu() if hasattr(vectors, "cpu") else vectors
 
 
-def _label(epoch: int, steps: int) -> str:
+def _label(epoch: float | None, steps: int | None) -> str:
     """Return the name of a checkpoint; -1 is what trainers give at the end of an epoch, or outside training.
 
-    >>> _label(2, 500), _label(2, -1), _label(-1, -1)
-    ('epoch-2-steps-500', 'epoch-2', 'model')
+    >>> _label(2.5, 1_234_567), _label(2, -1), _label(-1, -1), _label(None, 0)
+    ('epoch-2.5-steps-1234567', 'epoch-2', 'model', 'steps-0')
     """
-    parts = [f"{name}-{number:g}" for name, number in (("epoch", epoch), ("steps", steps)) if number != -1]
-    return "-".join(parts) or "model"
-
-
-def _graded(relevant: Any) -> Any:
-    """Give grade 1 to all documents of {query: {document, …}}; other forms of judgments stay as they are."""
-    if not isinstance(relevant, Mapping) or all(isinstance(judged, Mapping) for judged in relevant.values()):
-        return relevant
-    return {
-        query: judged if isinstance(judged, Mapping) else dict.fromkeys(judged, 1) for query, judged in relevant.items()
-    }
-
-
-def _texts_of(requests: Sequence[str], queries: Mapping[Any, str]) -> dict[str, str]:
-    """Return the texts of the judged queries."""
-    texts = {str(query): text for query, text in queries.items()}
-    if missing := [query for query in requests if query not in texts]:
-        raise DataError(
-            f"judged queries without a text: {listed(map(repr, missing), total=len(missing))}",
-            remedy="add them to the queries, or leave them out of the relevant documents",
-        )
-    return {query: texts[query] for query in requests}
+    has_epoch, has_steps = (number not in (None, -1) for number in (epoch, steps))
+    parts = [f"epoch-{epoch:g}"] if has_epoch else []
+    return "-".join([*parts, f"steps-{steps}"] if has_steps else parts) or "model"
