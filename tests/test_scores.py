@@ -190,6 +190,21 @@ def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         assert list(contents(project_scores(scores, relevant, exclude=exclude))) == whole
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [1, 2, 7, 8, 9, 15, 17, 2047, 2048, 2049, 4099])
+def test_no_score_is_left_out_at_the_end_of_vectors_and_pieces(n: int, dtype: Any) -> None:
+    rng = np.random.default_rng(n)
+    scores = rng.integers(0, 5, (3, n)).astype(dtype)
+    relevant = [np.unique([0, n // 2, n - 1]), [n - 1], np.unique(rng.integers(0, n, 9))]
+    exclude: list[list[int]] = [[], [each for each in (n - 2, n // 3) if 0 <= each < n - 1], []]
+    found = project_scores(scores, relevant, exclude=exclude, ties="input").found
+    expected = []
+    for row, items, out in zip(scores.tolist(), relevant, exclude, strict=True):
+        order = sorted((i for i in range(n) if i not in out), key=lambda i: (-row[i], i))
+        expected += [place for place, item in enumerate(order, 1) if item in items]
+    assert found.positions.tolist() == expected
+
+
 def test_temporaries_are_bounded() -> None:
     scores = np.random.default_rng(4).random((400, 100_000), np.float32).astype(np.float16)  # 80 MB, and twice that
     relevant = [[q, 99_999 - q] for q in range(400)]
@@ -435,3 +450,29 @@ def test_the_kernel_refuses_marks_outside_of_the_matrix() -> None:
         count([0], size=2)
     with pytest.raises(ValueError, match="do not fit"):
         count([0], offsets=(1, 0))
+
+
+@pytest.mark.skipif(not is_built(), reason="the compiled reader was not built")
+@pytest.mark.parametrize(
+    ("scores", "num_items"),
+    [
+        (b"", 2**61),  # 8 times as many bytes are 0 bytes, if they are counted in 64 bits
+        (SCORES[:1].tobytes()[:-1], 3),
+        (memoryview(b"-" + SCORES[:1].tobytes())[1:], 3),  # not aligned
+        (SCORES[:1].astype(np.float32), 3),
+        (SCORES[:1].copy(), -3),
+        (SCORES.T, 2),
+        ([0.4, 0.3, 0.2], 3),
+    ],
+)
+def test_the_kernel_refuses_scores_of_another_size_or_kind(scores: Any, num_items: int) -> None:
+    from lexirecall import _native
+
+    nothing, place = np.zeros(2, np.int64), np.zeros(1, np.int64)
+    marks = np.array([0, 1]), np.array([2]), nothing, nothing[:0]
+    with pytest.raises((ValueError, TypeError, BufferError)):
+        _native.count_scores(scores, num_items, True, 32, *marks, place, place.copy(), place.copy())
+    with pytest.raises((ValueError, TypeError, BufferError)):
+        _native.count_before(scores, num_items, True, 32, *marks, place, np.zeros(3, np.int32), place.copy())
+    with pytest.raises((TypeError, BufferError)):  # what is written to must be writable
+        _native.count_scores(SCORES[:1].copy(), 3, True, 32, *marks, bytes(8), place, place.copy())
