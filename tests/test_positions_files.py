@@ -289,6 +289,10 @@ def changed(table: Any, **facts: Any) -> Any:
     return table.replace_schema_metadata({KEY: json.dumps({**own, **facts})})
 
 
+def with_positions(table: Any, *first: int) -> Any:
+    return table.set_column(4, "position", pa.array([*first, *table["position"].to_pylist()[len(first) :]]))
+
+
 CHANGES = {
     "rows are missing": lambda table: table.slice(1),
     "the runs are not x, y": lambda table: changed(table.slice(0, 4).take([0, 1, 2, 3, 0, 1, 2, 3])),
@@ -299,7 +303,16 @@ CHANGES = {
     "Expecting value": lambda table: table.replace_schema_metadata({KEY: b"nothing"}),
     "ties is 'odd'": lambda table: changed(table, conventions={"ties": "odd"}),
     "the column 'position' is missing": lambda table: table.drop_columns(["position"]),
-    "'list' object has no attribute 'keys'": lambda table: changed(table, conventions=["ties"]),
+    "its conventions have no names": lambda table: changed(table, conventions=["ties"]),
+    "its metadata is not a JSON object": lambda table: table.replace_schema_metadata({KEY: b"[1]"}),
+    "its format is not a number": lambda table: changed(table, format="1"),
+    "its runs are not a list of names": lambda table: changed(table, runs=2),
+    "a run has no count of its own": lambda table: changed(table, without_judgments="ab"),
+    "two documents have the same position": lambda table: with_positions(table, 1, 1),
+    "a position is below the end of its ranking": lambda table: with_positions(table, 3, 4),
+    "a grade is not finite": lambda table: table.set_column(3, "grade", pa.array([float("inf")] * 10)),
+    "its judgments have no name": lambda table: changed(table, qrels={"name": 1, "query_type": "text"}),
+    "its ids have no type": lambda table: changed(table, qrels={"name": "", "query_type": "bool"}),
     "a corpus size is missing": lambda table: table.append_column("corpus_size", pa.array([0] * 10)),
     "a position is not one": lambda table: table.set_column(4, "position", pa.array([0] * 10)),
     "the lengths of a ranking differ": lambda table: table.set_column(5, "retrieved", pa.array([*range(10)])),
