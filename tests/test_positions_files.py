@@ -68,7 +68,7 @@ def content(value: Any) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore:optimistic imputation")
-@quick(60)
+@quick(200)
 @given(collection=collections(max_systems=3), options=rules())
 def test_what_is_saved_comes_back_to_the_bit(
     collection: Collection, options: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
@@ -228,10 +228,16 @@ def test_the_same_judgments_in_another_order_are_the_same(tmp_path: Path) -> Non
 
 def test_other_conventions_are_refused_with_the_difference(tmp_path: Path) -> None:
     project(QRELS, RUNS, depth=2).save(tmp_path / "model.parquet")
-    with pytest.raises(UsageError, match=r"made with ties='trec', but ties is 'best' now \(depth, judged_only too\)"):
+    with pytest.raises(UsageError) as error:
         project(QRELS, tmp_path / "model.parquet", ties="best", judged_only=True)
-    with pytest.raises(UsageError, match="made with depth=2, but depth is None now"):
+    assert "made with ties='trec', not 'best'; depth=2, not None; judged_only=False, not True" in error.value.problem
+    expected = "leave out --ties and give --depth 2 and leave out --judged-only, or project the runs again"
+    assert error.value.remedy == expected
+    with pytest.raises(UsageError, match="made with depth=2, not None"):
         project(QRELS, tmp_path / "model.parquet")
+    project(QRELS, RUNS, judged_only=True).save(tmp_path / "judged.parquet")
+    with pytest.raises(UsageError, match="give --judged-only, or project"):
+        project(QRELS, tmp_path / "judged.parquet")
     assert project(QRELS, tmp_path / "model.parquet", depth=2).systems == ("x", "y")
 
 
@@ -245,6 +251,14 @@ def test_the_corpus_size_of_a_file_holds_for_all_and_must_agree(tmp_path: Path) 
         project(QRELS, path, corpus_size=70)
     with pytest.raises(DataError, match="is 50 in the positions file of x, but 60 in the positions file of z"):
         project(QRELS, [path, tmp_path / "other.parquet"])
+
+
+def test_the_corpus_size_of_a_file_is_enough_for_the_imputation_of_the_paper(tmp_path: Path) -> None:
+    project(QRELS, RUNS, corpus_size=50, imputation="paper").save(tmp_path / "model.parquet")
+    loaded = project(QRELS, tmp_path / "model.parquet", imputation="paper")
+    assert content(loaded) == content(project(QRELS, RUNS, corpus_size=50, imputation="paper"))
+    with pytest.raises(UsageError, match="needs the corpus size"):
+        project(QRELS, RUNS, imputation="paper")
 
 
 def test_measures_that_need_judged_documents_need_them_in_the_file(tmp_path: Path) -> None:
@@ -274,7 +288,7 @@ def test_units_and_providers_are_given_with_the_file_and_not_kept_in_it(tmp_path
         measures = ["R@2"] if "units" in options else ["WorstProvider"]
         given = values_of(QRELS, tmp_path / "model.parquet", measures, **options)
         assert given == values_of(QRELS, RUNS, measures, **options)
-    with pytest.raises(UsageError, match="made with count='items', but count is 'units' now"):
+    with pytest.raises(UsageError, match="positions in units cannot be counted from a positions file"):
         evaluate(QRELS, tmp_path / "model.parquet", ["R@2"], units={"a": "U", "b": "U"}, count="units")
 
 

@@ -10,10 +10,11 @@ serves a unit do not change where documents are, so they may differ too. The cor
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from lexirecall.errors import DataError, FormatError, UsageError, listed, plain, shown
+from lexirecall.errors import DataError, FormatError, UsageError, plain, shown
 from lexirecall.formats.columns import check_one_system
 from lexirecall.formats.folders import PARQUET
 from lexirecall.formats.source import Source
@@ -77,13 +78,10 @@ class PositionsRun:
         return ()
 
     def _check(self, conventions: Conventions, units: UnitMap | None, *, needs_judged: bool) -> None:
-        own, given = asdict(self.positions.conventions), asdict(conventions)
-        differing = [name for name in own if own[name] != given[name] and (name not in OF_UNITS or name == "count")]
-        if units is not None or differing:
-            name = differing[0] if differing else "count"
-            problem = f"{self.label}: the file was made with {name}={own[name]!r}, but {name} is {given[name]!r} now"
-            also = f" ({listed(differing[1:])} too)" if len(differing) > 1 else ""
-            raise UsageError(problem + also, remedy="ask for the same, or project the runs again")
+        if units is not None or conventions.count != "items":
+            problem = f"{self.label}: positions in units cannot be counted from a positions file, which holds no lists"
+            raise UsageError(problem, remedy="leave out --count units (count='units' in Python), or give the runs")
+        check_rules(self.positions.conventions, conventions, self.label)
         if needs_judged and self.positions.others is None:
             problem = "the file holds only relevant documents, but a measure needs the judged non-relevant ones too"
             raise FormatError(self.label, None, problem, remedy="lexirecall project, or needs_judged=True, keeps them")
@@ -104,6 +102,30 @@ class PositionsRun:
             mismatch=None if mismatch is None else replace(mismatch, system=name),
             corpus_size=None if own.corpus_size is None else own.corpus_size[requests],
         )
+
+
+def check_rules(own: Conventions, given: Conventions, label: str) -> None:
+    """Raise if a file was made with other conventions than are given; those about units say nothing about places.
+
+    >>> check_rules(Conventions(depth=9), Conventions(ties="best"), "model.parquet")
+    Traceback (most recent call last):
+    lexirecall.errors.UsageError: model.parquet: the file was made with ties='trec', not 'best'; depth=9, not None
+      leave out --ties and give --depth 9, or project the runs again
+    """
+    ours, theirs = asdict(own), asdict(given)
+    differing = [name for name in ours if ours[name] != theirs[name] and name not in OF_UNITS]
+    if differing:
+        what = "; ".join(f"{name}={ours[name]!r}, not {theirs[name]!r}" for name in differing)
+        remedy = " and ".join(_as_it_was(name, ours[name]) for name in differing)
+        raise UsageError(f"{label}: the file was made with {what}", remedy=f"{remedy}, or project the runs again")
+
+
+def _as_it_was(name: str, value: Any) -> str:
+    """Say which option makes a convention what it was."""
+    flag = f"--{name.replace('_', '-')}"
+    if value == getattr(Conventions(), name):
+        return f"leave out {flag}"
+    return f"give {flag}" if value is True else f"give {flag} {value}"
 
 
 def _at(counts: Sequence[int], s: int) -> int:

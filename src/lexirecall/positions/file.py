@@ -26,7 +26,7 @@ from lexirecall.manifest import Conventions
 from lexirecall.positions import Positions
 from lexirecall.segments import Segments
 from lexirecall.text import to_bytes, to_text
-from lexirecall.tracks import Mismatch, Tracks
+from lexirecall.tracks import Mismatch, Tracks, reachable
 from lexirecall.version import VERSION
 
 if TYPE_CHECKING:
@@ -251,8 +251,9 @@ def _positions(table: "pa.Table", facts: Mapping[str, Any]) -> Positions:
     conventions = Conventions(**facts["conventions"])
     if conventions.imputation != "optimistic":  # which places below the list what is missing from it
         for tracks in (found, others):
-            are_within = tracks.positions <= retrieved.ravel()[tracks.segments.owners]
+            are_within = reachable(tracks, retrieved.ravel()[tracks.segments.owners])
             _require(are_within.all(), "a position is below the end of its ranking")
+    counts = [tuple(facts[name]) for name in _COUNTS]
     return Positions(
         systems=tuple(facts["runs"]),
         judgments=judgments,
@@ -262,7 +263,9 @@ def _positions(table: "pa.Table", facts: Mapping[str, Any]) -> Positions:
         found=found,
         others=others if facts["nonrelevant"] else None,
         corpus_size=_sizes(table)[:num_rows][first] if "corpus_size" in table.schema.names else None,
-        **{field: tuple(facts[name]) for name, field in _COUNTS.items()},
+        num_unjudged=counts[0],
+        num_duplicates=counts[1],
+        num_extra=counts[2],
         mismatches=tuple(
             Mismatch(each["system"], each["request"], tuple(each["retrieved"]), tuple(each["judged"]))
             for each in facts["mismatches"]
