@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexirecall import Positions, compare, evaluate, load_positions, project
+from lexirecall import Positions, compare, evaluate, load_positions, project, project_scores
 from lexirecall.errors import DataError, FormatError, LexirecallError, UsageError
 from lexirecall.fields import choices_of
 from lexirecall.formats.enginefiles import DUCKDB, SPARK, FileEngine
@@ -146,6 +146,14 @@ def test_a_query_without_a_judged_document_has_a_row(tmp_path: Path) -> None:
     loaded = load_positions(tmp_path / "model.parquet")
     assert content(loaded) == content(positions)
     assert loaded.answered.tolist() == [[True, True, False]]
+
+
+def test_a_query_of_which_everything_is_excluded_comes_back(tmp_path: Path) -> None:
+    positions = project_scores([[0.2, 0.1], [0.3, 0.4]], [[], [0]], exclude=[[0, 1], []])
+    assert positions.corpus_size is not None
+    assert positions.corpus_size.tolist() == [0, 2]
+    positions.save(tmp_path / "model.parquet")
+    assert content(load_positions(tmp_path / "model.parquet")) == content(positions)
 
 
 def test_ids_that_are_not_utf_8_survive(tmp_path: Path) -> None:
@@ -327,7 +335,8 @@ CHANGES = {
     "a grade is not finite": lambda table: table.set_column(3, "grade", pa.array([float("inf")] * 10)),
     "its judgments have no name": lambda table: changed(table, qrels={"name": 1, "query_type": "text"}),
     "its ids have no type": lambda table: changed(table, qrels={"name": "", "query_type": "bool"}),
-    "a corpus size is missing": lambda table: table.append_column("corpus_size", pa.array([0] * 10)),
+    "a corpus size is missing": lambda table: table.append_column("corpus_size", pa.array([None] * 10, "int64")),
+    "the corpus size 3 is too small": lambda table: table.append_column("corpus_size", pa.array([3] * 10)),
     "a position is not one": lambda table: table.set_column(4, "position", pa.array([0] * 10)),
     "the lengths of a ranking differ": lambda table: table.set_column(5, "retrieved", pa.array([*range(10)])),
 }

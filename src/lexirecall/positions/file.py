@@ -254,7 +254,7 @@ def _positions(table: "pa.Table", facts: Mapping[str, Any]) -> Positions:
             are_within = reachable(tracks, retrieved.ravel()[tracks.segments.owners])
             _require(are_within.all(), "a position is below the end of its ranking")
     counts = [tuple(facts[name]) for name in _COUNTS]
-    return Positions(
+    positions = Positions(
         systems=tuple(facts["runs"]),
         judgments=judgments,
         conventions=conventions,
@@ -271,11 +271,14 @@ def _positions(table: "pa.Table", facts: Mapping[str, Any]) -> Positions:
             for each in facts["mismatches"]
         ),
     )
+    if positions.corpus_size is not None:
+        positions.check_corpus_size(positions.corpus_size)
+    return positions
 
 
 def _sizes(table: "pa.Table") -> IntArray:
     sizes = _numbers(table, "corpus_size")
-    _require((sizes > 0).all(), "a corpus size is missing")
+    _require((sizes >= 0).all(), "a corpus size is missing")  # of 0: everything is excluded
     return sizes
 
 
