@@ -239,7 +239,7 @@ def test_other_conventions_are_refused_with_the_difference(tmp_path: Path) -> No
     with pytest.raises(UsageError) as error:
         project(QRELS, tmp_path / "model.parquet", ties="best", judged_only=True)
     assert "made with ties='trec', not 'best'; depth=2, not None; judged_only=False, not True" in error.value.problem
-    expected = "leave out --ties and give --depth 2 and leave out --judged-only, or project the runs again"
+    expected = "give --depth 2 and leave out --ties --judged-only, or project the runs again"
     assert error.value.remedy == expected
     with pytest.raises(UsageError, match="made with depth=2, not None"):
         project(QRELS, tmp_path / "model.parquet")

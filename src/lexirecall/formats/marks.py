@@ -165,7 +165,9 @@ def _of_lists(given: Any, axes: Axes, role: str) -> Marks:
 
 def _indices(given: Any, request: str, role: str) -> npt.NDArray[np.int64]:
     """Return the indices of one query: a list, an array or a set of them, or a single one."""
-    is_array = isinstance(given, np.ndarray)  # asked first, because there may be many
+    is_array = isinstance(given, np.ndarray)
+    if is_array and given.ndim == 1 and given.dtype == np.int64:  # asked first, because there may be many
+        return given  # type: ignore[no-any-return]
     try:
         values = np.atleast_1d(given if is_array else on_host(list(given) if isinstance(given, Set) else given))
     except ValueError:  # lists of different lengths within the list

@@ -7,7 +7,7 @@ The judgments must hold the same queries, documents and grades; their order may 
 serves a unit do not change where documents are, so they may differ too. The corpus size of a file holds for all runs.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -110,22 +110,23 @@ def check_rules(own: Conventions, given: Conventions, label: str) -> None:
     >>> check_rules(Conventions(depth=9), Conventions(ties="best"), "model.parquet")
     Traceback (most recent call last):
     lexirecall.errors.UsageError: model.parquet: the file was made with ties='trec', not 'best'; depth=9, not None
-      leave out --ties and give --depth 9, or project the runs again
+      give --depth 9 and leave out --ties, or project the runs again
     """
     ours, theirs = asdict(own), asdict(given)
     differing = [name for name in ours if ours[name] != theirs[name] and name not in OF_UNITS]
     if differing:
         what = "; ".join(f"{name}={ours[name]!r}, not {theirs[name]!r}" for name in differing)
-        remedy = " and ".join(_as_it_was(name, ours[name]) for name in differing)
-        raise UsageError(f"{label}: the file was made with {what}", remedy=f"{remedy}, or project the runs again")
+        remedy = f"{_as_it_was({name: ours[name] for name in differing})}, or project the runs again"
+        raise UsageError(f"{label}: the file was made with {what}", remedy=remedy)
 
 
-def _as_it_was(name: str, value: Any) -> str:
-    """Say which option makes a convention what it was."""
-    flag = f"--{name.replace('_', '-')}"
-    if value == getattr(Conventions(), name):
-        return f"leave out {flag}"
-    return f"give {flag}" if value is True else f"give {flag} {value}"
+def _as_it_was(rules: Mapping[str, Any]) -> str:
+    """Say which options make conventions what they were."""
+    done: dict[str, list[str]] = {"give": [], "leave out": []}
+    for name, value in rules.items():
+        flag, is_default = f"--{name.replace('_', '-')}", value == getattr(Conventions(), name)
+        done["leave out" if is_default else "give"].append(flag if is_default or value is True else f"{flag} {value}")
+    return " and ".join(f"{verb} {' '.join(flags)}" for verb, flags in done.items() if flags)
 
 
 def _at(counts: Sequence[int], s: int) -> int:
