@@ -60,7 +60,8 @@ def project_scores(
     numbers = _in_corpus(judged, excluded, axes)
     judgments = _judgments(judged, axes, TEXT if queries is None else type_of_keys(queries))
     order = tie_order(conventions.ties, axes.item_ids, axes.num_items)
-    wanted, num_items = judged.ordered(numbers), axes.num_items - np.diff(excluded.offsets)
+    wanted = judged if len(numbers) == len(judged.items) else judged.ordered(numbers)
+    num_items = axes.num_items - np.diff(excluded.offsets)
     segments = Segments(wanted.offsets)
     by_name = {
         each: Counted(judgments, segments, numbers, *count_rows(*array, wanted, excluded, order, axes), num_items)
