@@ -42,7 +42,10 @@ def verdicts(outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
         aim = "10,000 resamples of 126 runs × 50 queries, for means, win rates and ranks: under 5 CPU s"
         yield aim, f"{seconds:.1f} s", seconds < 5
     if "scores" in outcomes:
-        yield from _scores(outcomes["scores"])
+        found = next(iter(outcomes["scores"].figures.values()))
+        ratio = found["argsort of the rows"] / found["project_scores"]
+        aim = f"project_scores: {LESS_THAN_SORTING} times less CPU than argsort of the rows alone"
+        yield aim, f"{ratio:.1f} times", ratio >= LESS_THAN_SORTING
     if "reading" in outcomes:
         found = outcomes["reading"].figures["robust"]
         ratio = found["native"] / found["in blocks"]
@@ -51,7 +54,10 @@ def verdicts(outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
     if "tiny" in outcomes:
         yield from _start_up(outcomes["tiny"])
     if "units" in outcomes:
-        yield from _units(outcomes["units"])
+        plain, mapped = (outcomes["units"].timing(label) for label in (WITHOUT_UNITS, WITH_UNITS))
+        if plain and mapped:
+            ratio = mapped.median("cpu") / plain.median("cpu")
+            yield "a map of each document to itself: at most twice the CPU", f"{ratio:.2f} times", ratio <= 2
     if "threads" in outcomes:
         yield from _threads(outcomes["threads"])
     if "memory" in outcomes:
@@ -64,20 +70,6 @@ def verdicts(outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
         aim = f"20 million rows in DuckDB, checks included: about {most_seconds} CPU s, under {most_megabytes} MB"
         met = seconds < 1.1 * most_seconds and megabytes < most_megabytes
         yield aim, f"{seconds:.1f} s, {megabytes:.0f} MB", met
-
-
-def _scores(outcome: Outcome) -> Iterator[Verdict]:
-    found = next(iter(outcome.figures.values()))
-    ratio = found["argsort of the rows"] / found["project_scores"]
-    aim = f"project_scores: {LESS_THAN_SORTING} times less CPU than argsort of the rows alone"
-    yield aim, f"{ratio:.1f} times", ratio >= LESS_THAN_SORTING
-
-
-def _units(outcome: Outcome) -> Iterator[Verdict]:
-    plain, mapped = (outcome.timing(label) for label in (WITHOUT_UNITS, WITH_UNITS))
-    if plain and mapped:
-        ratio = mapped.median("cpu") / plain.median("cpu")
-        yield "a map of each document to itself: at most twice the CPU", f"{ratio:.2f} times", ratio <= 2
 
 
 def _against_peers(outcome: Outcome) -> Iterator[Verdict]:
