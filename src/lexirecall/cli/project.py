@@ -65,10 +65,11 @@ def command(qrels: str, runs: tuple[str, ...], output: str, **options: Any) -> N
     Examples:
       lexirecall project qrels.txt bm25.run dense.run.gz -o kept.parquet
       lexirecall eval qrels.txt kept.parquet new.run
-      lexirecall project qrels.txt step-9000.run --corpus-size 8841823 -o step-9000.parquet
+      lexirecall project qrels.txt bm25.run --corpus-size 8841823 -o bm25.parquet
+      lexirecall project qrels.txt step-9000/dev.run --name step-9000 -o step-9000.parquet
       lexirecall compare qrels.txt step-*.parquet
-      lexirecall project qrels.txt --query-vectors q.npy --query-ids q.txt --corpus-vectors c.npy --corpus-ids c.txt
-        --similarity cosine --name dense -o dense.parquet
+      lexirecall project qrels.txt --query-vectors q.npy --query-ids q.txt
+        --corpus-vectors c.npy --corpus-ids c.txt --similarity cosine --name dense -o dense.parquet
     """
     from lexirecall.judgments import SMALLEST_GRADE
     from lexirecall.verbs.census import Census
