@@ -294,6 +294,18 @@ static size_t num_whole(const Given *given, int view)
     return (size_t)given->views[view].len / sizeof(int64_t);
 }
 
+/* Whether there is a score for each row and item; divides, because a product can be more than a size can hold. */
+static int scores_fit(const Given *given)
+{
+    const Matrix *matrix = &given->matrix;
+    const size_t each = matrix->is_double ? sizeof(double) : sizeof(float), bytes = (size_t)given->views[0].len;
+    if (bytes % each || (size_t)matrix->scores % each)
+        return 0;
+    if (!matrix->num_rows)
+        return bytes == 0;
+    return bytes / each % matrix->num_rows == 0 && bytes / each / matrix->num_rows == matrix->num_items;
+}
+
 /* The first five views are scores, offsets and items of what is wanted, and of what is excluded. */
 static int given_matrix(Given *given, Py_ssize_t num_items, int is_double, int most_bytes)
 {
@@ -305,9 +317,8 @@ static int given_matrix(Given *given, Py_ssize_t num_items, int is_double, int m
     matrix->wanted = (Marked){given->views[1].buf, given->views[2].buf};
     matrix->excluded = (Marked){given->views[3].buf, given->views[4].buf};
     matrix->num_rows = num_whole(given, 1) ? num_whole(given, 1) - 1 : 0;
-    size_t bytes = matrix->num_rows * matrix->num_items * (is_double ? sizeof(double) : sizeof(float));
-    if (num_items >= 0 && num_whole(given, 1) == num_whole(given, 3) && num_whole(given, 1) > 0 &&
-        (size_t)given->views[0].len == bytes && marks_fit(matrix, num_whole(given, 2), num_whole(given, 4)))
+    if (num_items >= 0 && num_whole(given, 1) == num_whole(given, 3) && num_whole(given, 1) > 0 && scores_fit(given) &&
+        marks_fit(matrix, num_whole(given, 2), num_whole(given, 4)))
         return 1;
     PyErr_SetString(PyExc_ValueError, "the marks do not fit the scores");
     return 0;

@@ -234,6 +234,8 @@ CASES: dict[str, list[str]] = {
         f"project stars.csv films.csv {_TABLES} --engine duckdb --engine-options threads=1 -o made.parquet",
         f"project stars.csv films.csv {_TABLES} --engine spark -o made.parquet",
         "project qrels.txt kept.parquet c.run -o made.parquet", f"project {TWO}", f"project {TWO} -o a.run",
+        "project qrels.txt a.run --name new -o made.parquet", f"project {TWO} --name new -o made.parquet",
+        "project qrels.txt a.run --similarity dot -o made.parquet",
         f"project {TWO} -o nowhere/made.parquet", "project qrels.txt missing.run -o made.parquet",
         *(f"eval qrels.txt kept.parquet {more}" for more in (
             "", "c.run -q -m AP -m Bpref -m LexiRecall -f jsonl", "--ties best", "--depth 3 --judged-only",
@@ -241,7 +243,8 @@ CASES: dict[str, list[str]] = {
             "--providers owners.tsv -m WorstProvider", "--engine duckdb", "a.run", "--manifest made.json -m AP")),
         "eval kept.parquet kept.parquet -m AP", "eval odd.txt kept.parquet -m AP",
         "compare qrels.txt kept.parquet -m AP", "rank qrels.txt kept.parquet c.run",
-        "explain qrels.txt kept.parquet c.run -f jsonl",
+        "explain qrels.txt kept.parquet c.run -f jsonl", "explain qrels.txt kept.parquet",
+        "explain qrels.txt kept.parquet c.run --pair c.run a.run", "explain qrels.txt kept.parquet --pair a.run d.run",
         "report qrels.txt kept.parquet c.run -m AP -o out.html", "study qrels.txt kept.parquet c.run --samples 2 -m AP",
         "trec_eval qrels.txt kept.parquet",
         *(f"project qrels.txt {_VECTORS} {more} -o made.parquet" for more in (

@@ -248,7 +248,7 @@ def test_rows_for_programs(command: Command) -> None:
     ("arguments", "code", "message"),
     [
         (("qrels", "new", "old", "--query", "nope"), 2, "no query 'nope'"),
-        (("qrels", "new"), 2, "RUN_B"),
+        (("qrels", "new"), 2, "there is only one run: new"),
         (("qrels", "new", "new"), 2, "same name"),
         (("qrels", "new", "old", "--imputation", "optimistic"), 2, "optimistic"),
         (("qrels", "-", "-"), 2, "only one file can be read from stdin"),

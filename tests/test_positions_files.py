@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexirecall import Positions, compare, evaluate, load_positions, project
+from lexirecall import Positions, compare, evaluate, load_positions, project, project_scores
 from lexirecall.errors import DataError, FormatError, LexirecallError, UsageError
 from lexirecall.fields import choices_of
 from lexirecall.formats.enginefiles import DUCKDB, SPARK, FileEngine
@@ -68,7 +68,7 @@ def content(value: Any) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore:optimistic imputation")
-@quick(60)
+@quick(200)
 @given(collection=collections(max_systems=3), options=rules())
 def test_what_is_saved_comes_back_to_the_bit(
     collection: Collection, options: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
@@ -146,6 +146,14 @@ def test_a_query_without_a_judged_document_has_a_row(tmp_path: Path) -> None:
     loaded = load_positions(tmp_path / "model.parquet")
     assert content(loaded) == content(positions)
     assert loaded.answered.tolist() == [[True, True, False]]
+
+
+def test_a_query_of_which_everything_is_excluded_comes_back(tmp_path: Path) -> None:
+    positions = project_scores([[0.2, 0.1], [0.3, 0.4]], [[], [0]], exclude=[[0, 1], []])
+    assert positions.corpus_size is not None
+    assert positions.corpus_size.tolist() == [0, 2]
+    positions.save(tmp_path / "model.parquet")
+    assert content(load_positions(tmp_path / "model.parquet")) == content(positions)
 
 
 def test_ids_that_are_not_utf_8_survive(tmp_path: Path) -> None:
@@ -228,10 +236,16 @@ def test_the_same_judgments_in_another_order_are_the_same(tmp_path: Path) -> Non
 
 def test_other_conventions_are_refused_with_the_difference(tmp_path: Path) -> None:
     project(QRELS, RUNS, depth=2).save(tmp_path / "model.parquet")
-    with pytest.raises(UsageError, match=r"made with ties='trec', but ties is 'best' now \(depth, judged_only too\)"):
+    with pytest.raises(UsageError) as error:
         project(QRELS, tmp_path / "model.parquet", ties="best", judged_only=True)
-    with pytest.raises(UsageError, match="made with depth=2, but depth is None now"):
+    assert "made with ties='trec', not 'best'; depth=2, not None; judged_only=False, not True" in error.value.problem
+    expected = "give --depth 2 and leave out --ties --judged-only, or project the runs again"
+    assert error.value.remedy == expected
+    with pytest.raises(UsageError, match="made with depth=2, not None"):
         project(QRELS, tmp_path / "model.parquet")
+    project(QRELS, RUNS, judged_only=True).save(tmp_path / "judged.parquet")
+    with pytest.raises(UsageError, match="give --judged-only, or project"):
+        project(QRELS, tmp_path / "judged.parquet")
     assert project(QRELS, tmp_path / "model.parquet", depth=2).systems == ("x", "y")
 
 
@@ -245,6 +259,14 @@ def test_the_corpus_size_of_a_file_holds_for_all_and_must_agree(tmp_path: Path) 
         project(QRELS, path, corpus_size=70)
     with pytest.raises(DataError, match="is 50 in the positions file of x, but 60 in the positions file of z"):
         project(QRELS, [path, tmp_path / "other.parquet"])
+
+
+def test_the_corpus_size_of_a_file_is_enough_for_the_imputation_of_the_paper(tmp_path: Path) -> None:
+    project(QRELS, RUNS, corpus_size=50, imputation="paper").save(tmp_path / "model.parquet")
+    loaded = project(QRELS, tmp_path / "model.parquet", imputation="paper")
+    assert content(loaded) == content(project(QRELS, RUNS, corpus_size=50, imputation="paper"))
+    with pytest.raises(UsageError, match="needs the corpus size"):
+        project(QRELS, RUNS, imputation="paper")
 
 
 def test_measures_that_need_judged_documents_need_them_in_the_file(tmp_path: Path) -> None:
@@ -274,7 +296,7 @@ def test_units_and_providers_are_given_with_the_file_and_not_kept_in_it(tmp_path
         measures = ["R@2"] if "units" in options else ["WorstProvider"]
         given = values_of(QRELS, tmp_path / "model.parquet", measures, **options)
         assert given == values_of(QRELS, RUNS, measures, **options)
-    with pytest.raises(UsageError, match="made with count='items', but count is 'units' now"):
+    with pytest.raises(UsageError, match="positions in units cannot be counted from a positions file"):
         evaluate(QRELS, tmp_path / "model.parquet", ["R@2"], units={"a": "U", "b": "U"}, count="units")
 
 
@@ -289,6 +311,10 @@ def changed(table: Any, **facts: Any) -> Any:
     return table.replace_schema_metadata({KEY: json.dumps({**own, **facts})})
 
 
+def with_positions(table: Any, *first: int) -> Any:
+    return table.set_column(4, "position", pa.array([*first, *table["position"].to_pylist()[len(first) :]]))
+
+
 CHANGES = {
     "rows are missing": lambda table: table.slice(1),
     "the runs are not x, y": lambda table: changed(table.slice(0, 4).take([0, 1, 2, 3, 0, 1, 2, 3])),
@@ -299,8 +325,18 @@ CHANGES = {
     "Expecting value": lambda table: table.replace_schema_metadata({KEY: b"nothing"}),
     "ties is 'odd'": lambda table: changed(table, conventions={"ties": "odd"}),
     "the column 'position' is missing": lambda table: table.drop_columns(["position"]),
-    "'list' object has no attribute 'keys'": lambda table: changed(table, conventions=["ties"]),
-    "a corpus size is missing": lambda table: table.append_column("corpus_size", pa.array([0] * 10)),
+    "its conventions have no names": lambda table: changed(table, conventions=["ties"]),
+    "its metadata is not a JSON object": lambda table: table.replace_schema_metadata({KEY: b"[1]"}),
+    "its format is not a number": lambda table: changed(table, format="1"),
+    "its runs are not a list of names": lambda table: changed(table, runs=2),
+    "a run has no count of its own": lambda table: changed(table, without_judgments="ab"),
+    "two documents have the same position": lambda table: with_positions(table, 1, 1),
+    "a position is below the end of its ranking": lambda table: with_positions(table, 3, 4),
+    "a grade is not finite": lambda table: table.set_column(3, "grade", pa.array([float("inf")] * 10)),
+    "its judgments have no name": lambda table: changed(table, qrels={"name": 1, "query_type": "text"}),
+    "its ids have no type": lambda table: changed(table, qrels={"name": "", "query_type": "bool"}),
+    "a corpus size is missing": lambda table: table.append_column("corpus_size", pa.array([None] * 10, "int64")),
+    "the corpus size 3 is too small": lambda table: table.append_column("corpus_size", pa.array([3] * 10)),
     "a position is not one": lambda table: table.set_column(4, "position", pa.array([0] * 10)),
     "the lengths of a ranking differ": lambda table: table.set_column(5, "retrieved", pa.array([*range(10)])),
 }

@@ -89,13 +89,14 @@ def scored(draw: st.DrawFn) -> Scored:
     cells = st.lists(st.sampled_from(draw(st.lists(st.sampled_from(values), min_size=1))), min_size=n, max_size=n)
     with np.errstate(over="ignore"):
         scores = np.array([draw(cells) for _ in range(num_requests)]).astype(dtype)
-    marks = st.sampled_from(("judged", "excluded", "neither", "neither"))
+    marks = st.sampled_from(("judged", "excluded", "neither", "neither", "both"))
     grades: list[list[float | None]] = []
     excluded: list[list[int]] = []
     for _ in range(num_requests):
-        row = draw(st.lists(marks, min_size=n, max_size=n).filter(lambda row: set(row) != {"excluded"}))
-        grades.append([draw(st.sampled_from(GRADES)) if mark == "judged" else None for mark in row])
-        excluded.append([i for i, mark in enumerate(row) if mark == "excluded"])
+        row = draw(st.lists(marks, min_size=n, max_size=n).filter(lambda row: not set(row) <= {"excluded", "both"}))
+        offered = {"judged": GRADES, "both": [grade for grade in GRADES if grade <= 0]}
+        grades.append([draw(st.sampled_from(offered[mark])) if mark in offered else None for mark in row])
+        excluded.append([i for i, mark in enumerate(row) if mark in ("excluded", "both")])
     return Scored(scores, grades, excluded, draw(st.permutations(DOCUMENTS))[:n])
 
 
@@ -128,13 +129,21 @@ def test_a_position_is_one_plus_the_number_of_documents_before(ties: str, data: 
 
 @pytest.mark.parametrize("ties", TIES)
 @quick(60)
-@given(data=scored(), depth=st.sampled_from([None, 1, 3]), judged_only=st.booleans())
-@example(Scored(np.zeros((1, 3)), [[1, 0, None]], [[2]], ["a", "b", "c"]), None, False)
+@given(
+    data=scored(),
+    depth=st.sampled_from([None, 1, 3]),
+    judged_only=st.booleans(),
+    imputation=st.sampled_from(choices_of(Conventions, "imputation")),
+)
+@example(Scored(np.zeros((1, 3)), [[1, 0, None]], [[2]], ["a", "b", "c"]), None, False, "pessimistic")
+@pytest.mark.filterwarnings("ignore:optimistic imputation")
 def test_positions_are_those_of_a_run_with_every_document(
-    ties: str, data: Scored, depth: int | None, judged_only: bool
+    ties: str, data: Scored, depth: int | None, judged_only: bool, imputation: str
 ) -> None:
-    judged_only = judged_only and not (ties == "expected" and depth)  # which has no closed form
-    options: dict[str, Any] = {"ties": ties, "depth": depth, "judged_only": judged_only}
+    options: dict[str, Any] = {"ties": ties, "depth": depth, "judged_only": judged_only, "imputation": imputation}
+    if ties == "expected" and ((judged_only and depth) or imputation == "optimistic"):  # which has no closed form
+        assert "expected" in refusal(UsageError, data.scores, data.relevant, **options)
+        return
     run = {query: dict(lines) for query, lines in data.lines.items()}
     sizes = {query: len(lines) for query, lines in run.items()}
     read = project(data.qrels, {"run": run}, corpus_size=sizes, needs_judged=True, **options)
@@ -179,6 +188,21 @@ def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         assert list(contents(project_scores(scores, relevant, exclude=exclude))) == whole
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [1, 2, 7, 8, 9, 15, 17, 2047, 2048, 2049, 4099])
+def test_no_score_is_left_out_at_the_end_of_vectors_and_pieces(n: int, dtype: Any) -> None:
+    rng = np.random.default_rng(n)
+    scores = rng.integers(0, 5, (3, n)).astype(dtype)
+    relevant = [sorted({0, n // 2, n - 1}), [n - 1], np.unique(rng.integers(0, n, 9)).tolist()]
+    exclude: list[list[int]] = [[], [each for each in (n - 2, n // 3) if 0 <= each < n - 1], []]
+    found = project_scores(scores, relevant, exclude=exclude, ties="input").found
+    expected = []
+    for row, items, out in zip(scores.tolist(), relevant, exclude, strict=True):
+        order = sorted((i for i in range(n) if i not in out), key=lambda i: (-row[i], i))
+        expected += [place for place, item in enumerate(order, 1) if item in items]
+    assert found.positions.tolist() == expected
+
+
 def test_temporaries_are_bounded() -> None:
     scores = np.random.default_rng(4).random((400, 100_000), np.float32).astype(np.float16)  # 80 MB, and twice that
     relevant = [[q, 99_999 - q] for q in range(400)]
@@ -199,6 +223,8 @@ def test_temporaries_are_bounded() -> None:
         lambda scores: scores.astype(">f8"),
         lambda scores: scores.astype(np.longdouble),
         lambda scores: scores.tolist(),
+        np.ma.masked_array,  # with nothing masked
+        lambda scores: np.frombuffer(b"-" + scores.tobytes(), offset=1).reshape(scores.shape),  # not aligned
     ],
 )
 def test_any_array_of_numbers_is_taken_as_it_is(as_given: Any) -> None:
@@ -231,6 +257,9 @@ MASK = np.array([[True, False, True, False], [False, False, False, False], [Fals
         [[2, 0], (), {1}],
         [np.array([0, 2]), np.array([]), 1],
         np.array([[0, 2], [], [1]], dtype=object),
+        MASK.astype(np.int8).view(np.recarray),
+        np.asfortranarray(MASK),
+        scipy.sparse.lil_array(MASK),
     ],
 )
 def test_relevant_documents_are_given_in_many_forms(relevant: Any) -> None:
@@ -256,6 +285,17 @@ def test_a_sparse_matrix_that_names_a_cell_twice_is_left_as_it_is() -> None:
     twice = scipy.sparse.csr_array((np.array([1.0, 1.0]), np.array([1, 1]), np.array([0, 2])), shape=(1, 3))
     assert project_scores([[3, 2, 1]], twice).judgments.grades.tolist() == [2.0]
     assert twice.nnz == 2
+    for kind, grade in ((np.int8, 254.0), (bool, 1.0)):  # more than the type holds; marked twice is marked
+        cells = scipy.sparse.coo_array((np.array([127, 127]).astype(kind), ([0, 0], [1, 1])), shape=(1, 3))
+        assert project_scores([[3, 2, 1]], cells).judgments.grades.tolist() == [grade]
+
+
+def test_what_is_judged_not_relevant_may_be_excluded() -> None:
+    judged = scipy.sparse.coo_array(([0.0, 1.0], ([0, 0], [0, 2])), shape=(1, 3))
+    positions = project_scores([[3, 2, 1]], judged, exclude=[[0]])
+    assert positions.others is not None
+    assert (positions.found.positions.tolist(), positions.others.positions.tolist()) == ([2], [])
+    assert positions.judgments.grades.tolist() == [1.0, 0.0]
 
 
 def test_ids_come_back_as_they_came_in() -> None:
@@ -303,7 +343,15 @@ def test_nan_is_refused_with_its_query_and_document() -> None:
     [
         (UsageError, np.ones((2, 2)), {}, "relevant has the shape [2, 2], but the scores have [2, 3]"),
         (UsageError, scipy.sparse.identity(2), {}, "relevant has the shape [2, 2]"),
-        (UsageError, [[0]], {}, "relevant has 1 entries, but the scores have 2 queries"),
+        (UsageError, [[0]], {}, "relevant has a length of 1, but the scores are of 2 queries"),
+        (UsageError, [[[0], [1, 2]], [0]], {}, "query '0' has '[[0], [1, 2]]' in place of a list"),
+        (UsageError, np.full((2, 3), "a"), {}, "relevant is of type <U1, but must be numbers"),
+        (UsageError, np.full((2, 3), "a", object), {}, "relevant holds something that is not a number"),
+        (UsageError, np.ones((2, 3), complex), {}, "relevant is of type complex128, but must be numbers"),
+        (UsageError, scipy.sparse.csr_array(np.ones((2, 3), complex)), {}, "relevant is of type complex128"),
+        (DataError, [np.array([2**63 + 1], np.uint64), [0]], {}, "at index 9223372036854775807, which is not"),
+        (DataError, [[1, 0, 1], [0]], {}, "a mask must be an array, not a list"),
+        (UsageError, np.ma.masked_equal([[1, 0, 1], [0, 0, 1]], 0), {}, "relevant: some values of the array are mask"),
         (UsageError, [[True, False, True], [0]], {}, "query '0' has a mask in place of a list of indices"),
         (UsageError, [["a"], [0]], {}, "query '0' has \"['a']\" in place of a list"),
         (UsageError, [[0.5], [0]], {}, "query '0' has '[0.5]' in place of a list"),
@@ -315,8 +363,11 @@ def test_nan_is_refused_with_its_query_and_document() -> None:
         (DataError, np.array([[np.nan, 0, 0], [1, 0, 0]]), {}, "document '0': the grade is not finite"),
         (DataError, [0, 1], {"exclude": [[], [1]]}, "query '1', document '1' is both relevant and excluded"),
         (DataError, [0, 1], {"exclude": [[], [7]]}, "exclude: query '1' names the document at index 7"),
-        (UsageError, [0, 1], {"query_ids": ["x"]}, "query_ids has 1 ids, but the scores have 2 queries"),
-        (UsageError, [0, 1], {"item_ids": ["x"]}, "item_ids has 1 ids, but the scores have 3 documents"),
+        (UsageError, [0, 1], {"query_ids": ["x"]}, "query_ids has 1 id, but the scores have 2 queries"),
+        (UsageError, [0, 1], {"item_ids": ["x"]}, "item_ids has 1 id, but the scores have 3 documents"),
+        (UsageError, [0, 1], {"item_ids": {"x", "y", "z"}}, "item_ids is of type set"),
+        (UsageError, [0, 1], {"query_ids": "xy"}, "query_ids is of type str"),
+        (UsageError, [0, 1], {"query_ids": 2}, "query_ids is of type int"),
         (FormatError, [0, 1], {"item_ids": ["x", "7", 7]}, "item_ids: the id '7' occurs twice"),
         (FormatError, [0, 1], {"query_ids": ["x", None]}, "query_ids: 'None' is not a query id"),
         (FormatError, [0, 1], {"item_ids": ["x", "y", 0.5]}, "item_ids: '0.5' is not a document id"),
@@ -341,10 +392,19 @@ def test_bad_input_is_refused(error: type[Exception], relevant: Any, options: di
         (np.zeros((1, 2), complex), "are of type complex128"),
         ({}, "no scores are given"),
         ({"a": np.zeros((1, 2)), "b": np.zeros((1, 3))}, "scores of b have the shape [1, 3], those of a [1, 2]"),
+        ({1: np.zeros((1, 2)), "1": np.ones((1, 2))}, "two runs have the same name: '1'"),
+        ([[1, 2], [3]], "the scores of run: this is not an array: its rows are of different lengths"),
+        (np.ma.masked_equal([[1.0, 2.0]], 2.0), "the scores of run: some values of the array are masked"),
     ],
 )
 def test_what_is_no_matrix_of_scores_is_refused(scores: Any, text: str) -> None:
     assert text in refusal(UsageError, scores, [0])
+
+
+def test_frames_are_refused_because_their_labels_may_say_something_else() -> None:
+    polars = pytest.importorskip("polars")
+    assert "a frame is given, but its labels would not be used" in refusal(UsageError, polars.DataFrame(SCORES), [0, 1])
+    assert "relevant: a frame is given" in refusal(UsageError, SCORES, polars.DataFrame(SCORES > 0.25))
 
 
 class OnDevice:
@@ -388,3 +448,29 @@ def test_the_kernel_refuses_marks_outside_of_the_matrix() -> None:
         count([0], size=2)
     with pytest.raises(ValueError, match="do not fit"):
         count([0], offsets=(1, 0))
+
+
+@pytest.mark.skipif(not is_built(), reason="the compiled reader was not built")
+@pytest.mark.parametrize(
+    ("scores", "num_items"),
+    [
+        (b"", 2**61),  # 8 times as many bytes are 0 bytes, if they are counted in 64 bits
+        (SCORES[:1].tobytes()[:-1], 3),
+        (memoryview(b"-" + SCORES[:1].tobytes())[1:], 3),  # not aligned
+        (SCORES[:1].astype(np.float32), 3),
+        (SCORES[:1].copy(), -3),
+        (SCORES.T, 2),
+        ([0.4, 0.3, 0.2], 3),
+    ],
+)
+def test_the_kernel_refuses_scores_of_another_size_or_kind(scores: Any, num_items: int) -> None:
+    from lexirecall import _native
+
+    nothing, place = np.zeros(2, np.int64), np.zeros(1, np.int64)
+    marks = np.array([0, 1]), np.array([2]), nothing, nothing[:0]
+    with pytest.raises((ValueError, TypeError, BufferError)):
+        _native.count_scores(scores, num_items, True, 32, *marks, place, place.copy(), place.copy())
+    with pytest.raises((ValueError, TypeError, BufferError)):
+        _native.count_before(scores, num_items, True, 32, *marks, place, np.zeros(3, np.int32), place.copy())
+    with pytest.raises((TypeError, BufferError)):  # what is written to must be writable
+        _native.count_scores(SCORES[:1].copy(), 3, True, 32, *marks, bytes(8), place, place.copy())

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lexirecall import project_scores
-from lexirecall.errors import DataError
+from lexirecall.errors import DataError, UsageError
 from lexirecall.formats import arrays, rowcounts
 from test_scores import contents
 
@@ -68,3 +68,44 @@ def test_grades_on_a_device_are_taken() -> None:
     positions = project_scores(torch.tensor([[0.3, 0.2, 0.1]]), grades.to(torch.bfloat16))
     assert positions.judgments.grades.tolist() == [2.0, 1.0]
     assert positions.found.positions.tolist() == [2, 3]
+
+
+@pytest.mark.usefixtures("everything_is_on_a_device")
+def test_only_counts_and_marks_leave_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    copied: list[int] = []
+
+    def counting(array: Any) -> Any:
+        copied.append(array.numel())
+        return array.detach().cpu().numpy()
+
+    monkeypatch.setattr(rowcounts, "on_host", counting)
+    project_scores(torch.tensor(SCORES), RELEVANT, exclude=EXCLUDE, ties="trec")
+    num_marked = int(RELEVANT.sum())
+    assert copied
+    assert max(copied) <= num_marked
+    assert sum(copied) <= 3 * num_marked + len(SCORES)  # above, tied and before; for each row the NaN
+
+
+@pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.float8_e5m2, torch.uint8, torch.bool])
+def test_types_of_a_byte_are_compared(dtype: Any) -> None:
+    scores = torch.tensor([[1.0, 0.0, 1.0]]).to(dtype)
+    assert project_scores(scores, [[0, 1]]).found.positions.tolist() == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("scores", "text"),
+    [
+        (torch.eye(2).to_sparse(), "the tensor is sparse_coo, but must be dense"),
+        (torch.eye(2, device="meta"), "the tensor is on the device 'meta'"),
+    ],
+)
+def test_tensors_without_a_value_in_each_cell_are_refused(scores: Any, text: str) -> None:
+    with pytest.raises(UsageError, match=text):
+        project_scores(scores, [0, 1])
+    with pytest.raises(UsageError, match=text):
+        project_scores(torch.eye(2), scores)
+
+
+def test_query_ids_of_torch_are_numbers() -> None:
+    positions = project_scores(torch.eye(2), [0, 1], query_ids=torch.tensor([7, 8]), item_ids=torch.tensor([3, 4]))
+    assert (positions.requests, positions.judgments.request_type) == (("7", "8"), "int64")

@@ -80,8 +80,11 @@ class Tracks:
         )
 
 
-def reachable(tracks: Tracks, depth: int) -> BoolArray:
-    """Tell which items can be among the first `depth`; with ties="expected" one may be if its block begins above."""
+def reachable(tracks: Tracks, depth: int | IntArray) -> BoolArray:
+    """Tell which items can be among the first `depth`; with ties="expected" one may be if its block begins above.
+
+    The depth is one for all items, or one for each.
+    """
     return tracks.positions <= depth if tracks.block_starts is None else tracks.block_starts < depth
 
 

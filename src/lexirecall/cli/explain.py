@@ -23,8 +23,9 @@ from lexirecall.errors import UsageError
 @click.command("explain", cls=Documented)
 @click.argument("qrels", metavar="QRELS")
 @click.argument("run_a", metavar="RUN_A")
-@click.argument("run_b", metavar="RUN_B")
+@click.argument("run_b", metavar="[RUN_B]", required=False)
 @partial(convention_options, without=("providers",))
+@click.option("--pair", nargs=2, metavar="A B", help="Names of the two runs, if the files hold more than two.")
 @click.option("--query", metavar="Q", help="Explain only this query, level by level.")
 @click.option(
     "-m", "--measure", metavar="MEASURE",
@@ -38,7 +39,8 @@ from lexirecall.errors import UsageError
 def command(
     qrels: str,
     run_a: str,
-    run_b: str,
+    run_b: str | None,
+    pair: tuple[str, str] | None,
     query: str | None,
     measure: str | None,
     limit: int,
@@ -52,6 +54,8 @@ def command(
     LexiRecall prefers the ranking that finds more of the relevant documents. If both find equally many, it prefers the
     one that finds the last of them sooner, then the one before it, and so on.
 
+    One file is enough if it holds several runs, as a positions file may.
+
     With -m, the page shows the fewest queries without which the mean difference would be 0 or reversed, and the queries
     in the worst tenth of either run.
 
@@ -61,14 +65,16 @@ def command(
       lexirecall explain qrels.txt new.run old.run -m AP
       lexirecall explain qrels.txt new.run old.run --query 303
       lexirecall explain qrels.txt new.run old.run -f jsonl -o why.jsonl
+      lexirecall explain qrels.txt kept.parquet --pair new old
     """
     from lexirecall.output import write
     from lexirecall.verbs.explain import explain
 
-    check_files([qrels, run_a, run_b, *named_files(options)], ("-o", output))
+    runs = [run for run in (run_a, run_b) if run is not None]
+    check_files([qrels, *runs, *named_files(options)], ("-o", output))
     if query is not None and measure is not None:
         raise UsageError("--query and -m are given together", remedy="give --query for one query, -m for all of them")
-    explanation = explain(qrels, [run_a, run_b], measure=measure, show_progress=None, **options)
+    explanation = explain(qrels, runs, pair=pair, measure=measure, show_progress=None, **options)
     show_notes(explanation.notes)
     bold = is_bold(output)
     if query is None:

@@ -21,7 +21,7 @@ NOT_KEPT = (*names_of(Policies), "providers", "units", *OF_UNITS)
 
 
 VECTOR_FILES = ("query_vectors", "corpus_vectors", "query_ids", "corpus_ids")
-OF_VECTORS = (*VECTOR_FILES, "similarity", "device", "name", "missing", "checkpoint")
+OF_VECTORS = (*VECTOR_FILES, "similarity", "device", "missing", "checkpoint")
 
 
 def vector_options(command: Command) -> Command:
@@ -35,7 +35,7 @@ def vector_options(command: Command) -> Command:
             "--similarity", type=click.Choice(("dot", "cosine", "l2")), help="How vectors are compared. [default: dot]"
         ),
         click.option("--device", metavar="cpu|cuda", help="Compute with torch on this device. [default: cpu]"),
-        click.option("--name", metavar="RUN", help="Name of the run. [default: run]"),
+        click.option("--name", metavar="RUN", help="Name of the run. [default: its file; for vectors, run]"),
         click.option(
             "--missing", type=click.Choice(("error", "last")),
             help="Relevant documents without a vector: stop (error), or place them at the end (last). [default: error]",
@@ -65,32 +65,41 @@ def command(qrels: str, runs: tuple[str, ...], output: str, **options: Any) -> N
     Examples:
       lexirecall project qrels.txt bm25.run dense.run.gz -o kept.parquet
       lexirecall eval qrels.txt kept.parquet new.run
-      lexirecall project qrels.txt step-9000.run --corpus-size 8841823 -o step-9000.parquet
+      lexirecall project qrels.txt bm25.run --corpus-size 8841823 -o bm25.parquet
+      lexirecall project qrels.txt step-9000/dev.run --name step-9000 -o step-9000.parquet
       lexirecall compare qrels.txt step-*.parquet
-      lexirecall project qrels.txt --query-vectors q.npy --query-ids q.txt --corpus-vectors c.npy --corpus-ids c.txt
-        --similarity cosine --name dense -o dense.parquet
+      lexirecall project qrels.txt --query-vectors q.npy --query-ids q.txt
+        --corpus-vectors c.npy --corpus-ids c.txt --similarity cosine --name dense -o dense.parquet
     """
     from lexirecall.judgments import SMALLEST_GRADE
     from lexirecall.verbs.census import Census
     from lexirecall.verbs.notes import notes_on_reading
 
+    name = options.pop("name")
     vectors = {name: value for name in OF_VECTORS if (value := options.pop(name)) is not None}
     files = (vectors.get(name) for name in VECTOR_FILES)
     check_files(
         [qrels, *runs, *files, *named_files(options)], ("-o", output), ("--checkpoint", vectors.get("checkpoint"))
     )
     with shown_warnings():
-        positions = _of_vectors(qrels, runs, vectors, options) if vectors else _of_runs(qrels, runs, options)
+        if vectors:
+            positions = _of_vectors(qrels, runs, vectors | ({} if name is None else {"name": name}), options)
+        else:
+            positions = _of_runs(qrels, runs, name, options)
     show_notes(notes_on_reading(Census.of(positions, [SMALLEST_GRADE])))
     positions.save("/dev/stdout" if output == "-" else output)
 
 
-def _of_runs(qrels: str, runs: tuple[str, ...], options: Mapping[str, Any]) -> "Positions":
+def _of_runs(qrels: str, runs: tuple[str, ...], name: str | None, options: Mapping[str, Any]) -> "Positions":
     from lexirecall.formats import project
 
     if not runs:
         raise UsageError("no runs are given", remedy="name runs, or give --query-vectors and --corpus-vectors")
-    return project(qrels, list(runs), needs_judged=True, show_progress=None, **options)
+    if name is not None and len(runs) > 1:
+        problem = f"--name {name} is the name of one run, but {len(runs)} are given"
+        raise UsageError(problem, remedy="project them one after the other, or leave it out")
+    given = list(runs) if name is None else {name: runs[0]}
+    return project(qrels, given, needs_judged=True, show_progress=None, **options)
 
 
 def _of_vectors(
@@ -102,7 +111,8 @@ def _of_vectors(
     from lexirecall.formats.embeddings.files import load_ids, load_vectors
 
     if runs:
-        raise UsageError("both runs and vectors are given", remedy="project them one after the other")
+        given_flag = f"--{next(iter(vectors)).replace('_', '-')}"
+        raise UsageError(f"{given_flag} is for vectors, but runs are given", remedy="leave out the one or the other")
     for name in VECTOR_FILES[:2]:
         if name not in vectors:
             raise UsageError(

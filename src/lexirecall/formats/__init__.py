@@ -93,7 +93,6 @@ def project(qrels: Qrels, runs: Runs, *, needs_judged: bool = False, **options: 
     """
     conventions, sources = taken(Conventions, options), taken(Sources, options)
     conventions.warn_of_optimism()
-    conventions.require_corpus_size(sources.corpus_size)
     conventions.check_units(sources.units, sources.providers)
     columns = sources.columns
     check_given(columns)
@@ -106,6 +105,7 @@ def project(qrels: Qrels, runs: Runs, *, needs_judged: bool = False, **options: 
     systems = read(judgments, named, unit_map if conventions.count == "units" else None)
     check_common(judgments, systems)
     sizes = agreed_sizes(sizes, systems, judgments.requests)
+    conventions.require_corpus_size(sizes)  # a positions file may have brought it
     positions = Positions.stack(judgments, systems, conventions, sizes, owners, units)
     return replace(positions, frame_library=_origin_of(qrels, named))
 

@@ -1,6 +1,7 @@
 """Arrays: numpy's, and those of other libraries where they are.
 
-Belongs here: telling which library an array is of, and the way to the host. Not here: what arrays hold.
+Belongs here: telling which library an array is of, what looks like an array and is none, and the way to the host. Not
+here: what arrays hold.
 
 What lies in the memory of the host becomes an array of numpy without a copy. What lies on a device stays there, and is
 reached through array-api-compat, whatever library it is of.
@@ -12,7 +13,10 @@ import numpy as np
 
 from lexirecall.errors import UsageError
 
+ROOM = 1 << 25
+"""Bytes that a temporary copy of a block may take; there are at most two, and their comparisons."""
 _CPU = 1  # as DLPack numbers kinds of devices
+_DENSE = "torch.strided"
 
 
 def array_of(given: Any, name: str) -> tuple[Any, Any]:
@@ -21,17 +25,39 @@ def array_of(given: Any, name: str) -> tuple[Any, Any]:
     >>> array_of([[1.0, 2.0]], "scores")[1] is np
     True
     """
+    _check_plain(given, name)
     array = given.detach() if hasattr(given, "detach") else given  # torch: what is counted has no gradient
-    if not hasattr(array, "__dlpack_device__"):
-        return np.asarray(array), np
-    if isinstance(array, np.ndarray):
-        return array, np
+    if isinstance(array, np.ndarray) or not hasattr(array, "__dlpack_device__"):
+        return _of_numpy(array, name), np
     if array.__dlpack_device__()[0] == _CPU:
         try:
             return np.from_dlpack(array), np
         except (BufferError, RuntimeError, TypeError):  # a type that numpy does not have, such as bfloat16
             pass
     return array, _namespace(array, name)
+
+
+def _check_plain(given: Any, name: str) -> None:
+    """Raise for what has the shape of an array, but other values in it, fewer, or none."""
+    if hasattr(given, "columns"):
+        remedy = "give its values as an array, and its labels as query_ids and item_ids"
+        raise UsageError(f"{name}: a frame is given, but its labels would not be used", remedy=remedy)
+    if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
+        remedy = "fill them, and exclude documents that have no score"
+        raise UsageError(f"{name}: some values of the array are masked", remedy=remedy)
+    if (layout := str(getattr(given, "layout", _DENSE))) != _DENSE or getattr(given, "is_nested", False):
+        what = "nested" if layout == _DENSE else layout.removeprefix("torch.")
+        raise UsageError(f"{name}: the tensor is {what}, but must be dense", remedy="give a dense tensor")
+    if getattr(given, "is_meta", False):
+        raise UsageError(f"{name}: the tensor is on the device 'meta', and has no values", remedy="compute it first")
+
+
+def _of_numpy(given: Any, name: str) -> Any:
+    try:
+        return np.asarray(given)
+    except ValueError as error:
+        shape = "its rows are of different lengths" if "inhomogeneous" in str(error) else str(error)
+        raise UsageError(f"{name}: this is not an array: {shape}", remedy="give rows of the same length") from None
 
 
 def _namespace(array: Any, name: str) -> Any:

@@ -11,14 +11,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lexirecall.errors import DataError, UsageError, shown
-from lexirecall.formats.arrays import array_of, on_host
+from lexirecall.errors import DataError, UsageError, counted, shown
+from lexirecall.formats.arrays import ROOM, array_of, on_host
 from lexirecall.judgments import BoolArray, FloatArray, IntArray, offsets_of
 
 SHAPES = (
     "give a mask or grades as an array of the shape of the scores, a scipy.sparse matrix, or a list with the indices "
     "of each query's documents"
 )
+
+
+_LARGEST = np.uint64(np.iinfo(np.int64).max)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,21 +115,36 @@ def _check_shape(shape: tuple[int, ...], axes: Axes, role: str) -> None:
 
 def _of_sparse(given: Any, axes: Axes, role: str) -> Marks:
     _check_shape(given.shape, axes, role)
-    rows = given.tocsr()
-    if not rows.has_canonical_format:
-        rows = rows.copy()  # what is given stays as it is
-        rows.sum_duplicates()
+    _grades(np.empty(0, given.dtype), role)
+    # a copy, because what is given stays as it is; of floats, because sums of small integers overflow
+    rows = given.astype(bool if given.dtype == bool else np.float64).tocsr()
+    rows.sum_duplicates()
     offsets, items = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
-    return Marks(offsets, items, rows.data.astype(np.float64))
+    return Marks(offsets, items, _grades(rows.data, role))
 
 
 def _of_matrix(given: Any, axes: Axes, role: str) -> Marks:
     matrix, namespace = array_of(given, role)
     _check_shape(matrix.shape, axes, role)
-    rows, items = namespace.nonzero(matrix != 0)
-    grades = on_host(matrix[rows, items]).astype(np.float64)
-    sizes = np.bincount(on_host(rows), minlength=axes.shape[0])
-    return Marks(offsets_of(sizes), on_host(items).astype(np.int64), grades)
+    num_rows, parts = max(1, ROOM // (8 * axes.num_items)), []
+    for start in range(0, axes.shape[0], num_rows):
+        block = matrix[start : start + num_rows, :]
+        rows, items = namespace.nonzero(block != 0)
+        parts.append((start + on_host(rows), on_host(items), _grades(on_host(block[rows, items]), role)))
+    owners, columns, grades = map(np.concatenate, zip(*parts, strict=True))
+    return Marks(offsets_of(np.bincount(owners, minlength=axes.shape[0])), columns.astype(np.int64), grades)
+
+
+def _grades(values: Any, role: str) -> FloatArray:
+    """Return grades as floats; raise if they are not real numbers."""
+    kind = values.dtype.kind
+    if kind == "c" or kind in "SUMm":
+        raise UsageError(f"{role} is of type {values.dtype}, but must be numbers", remedy=SHAPES)
+    try:
+        grades: FloatArray = values.astype(np.float64)
+    except (TypeError, ValueError):  # objects of which one is not a number
+        raise UsageError(f"{role} holds something that is not a number", remedy=SHAPES) from None
+    return grades
 
 
 def _of_lists(given: Any, axes: Axes, role: str) -> Marks:
@@ -134,7 +152,7 @@ def _of_lists(given: Any, axes: Axes, role: str) -> Marks:
         raise UsageError(f"{role} is of type {type(given).__name__}", remedy=SHAPES)
     lists = [_indices(each, axes.requests[q], role) for q, each in zip(range(axes.shape[0]), given, strict=False)]
     if len(given) != axes.shape[0]:
-        problem = f"{role} has {len(given):,} entries, but the scores have {axes.shape[0]:,} queries"
+        problem = f"{role} has a length of {len(given):,}, but the scores are of {counted(axes.shape[0], 'query')}"
         raise UsageError(problem, remedy=SHAPES)
     items = np.concatenate([np.zeros(0, np.int64), *lists])
     marks = Marks(offsets_of(np.fromiter(map(len, lists), np.int64, len(lists))), items, np.ones(len(items)))
@@ -147,14 +165,19 @@ def _of_lists(given: Any, axes: Axes, role: str) -> Marks:
 
 def _indices(given: Any, request: str, role: str) -> npt.NDArray[np.int64]:
     """Return the indices of one query: a list, an array or a set of them, or a single one."""
-    is_array = isinstance(given, np.ndarray)  # asked first, because there may be many
-    values = np.atleast_1d(given if is_array else on_host(sorted(given) if isinstance(given, Set) else given))
+    is_array = isinstance(given, np.ndarray)
+    if is_array and given.ndim == 1 and given.dtype == np.int64:  # asked first, because there may be many
+        return given  # type: ignore[no-any-return]
+    try:
+        values = np.atleast_1d(given if is_array else on_host(list(given) if isinstance(given, Set) else given))
+    except ValueError:  # lists of different lengths within the list
+        values = np.empty((1, 1), object)
     if not values.size:
         return np.zeros(0, np.int64)
     if values.ndim > 1 or values.dtype.kind not in "iu":
         what = "a mask" if values.dtype.kind == "b" else shown(repr(given))
         raise UsageError(f"{role}: query {request!r} has {what} in place of a list of indices", remedy=SHAPES)
-    return values.astype(np.int64)
+    return np.minimum(values, _LARGEST).astype(np.int64) if values.dtype == np.uint64 else values.astype(np.int64)
 
 
 def check_different(marks: Marks, axes: Axes, role: str) -> None:
@@ -162,4 +185,4 @@ def check_different(marks: Marks, axes: Axes, role: str) -> None:
     keys = np.sort(marks.keys(axes.num_items))
     if len(twice := np.flatnonzero(keys[1:] == keys[:-1])):
         place = axes.place(*divmod(int(keys[twice[0]]), axes.num_items))
-        raise DataError(f"{role}: {place} is named twice", remedy="name it once")
+        raise DataError(f"{role}: {place} is named twice", remedy="name it once; a mask must be an array, not a list")

@@ -20,6 +20,7 @@ from lexirecall.paths import matching
 
 Run = str | os.PathLike[str] | Mapping[Any, Any] | Frame
 Runs = Run | Sequence[Run] | Mapping[str, Run]
+_RENAME = "rename one; a run is named by its file, or in a positions file by lexirecall project --name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ def check_names(named: Iterable[tuple[str, str]]) -> None:
         sources.setdefault(name, []).append(source)
     if twice := sorted(name for name, those in sources.items() if len(those) > 1):
         what = ", ".join(f"{name!r} ({' and '.join(sources[name])})" for name in twice)
-        raise UsageError(f"two runs have the same name: {what}", remedy="rename one; a run is named by its file")
+        raise UsageError(f"two runs have the same name: {what}", remedy=_RENAME)
 
 
 def count_runs(runs: Runs, most: int | None = None, columns: Given = None) -> int | None:

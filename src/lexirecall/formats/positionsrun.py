@@ -7,13 +7,14 @@ The judgments must hold the same queries, documents and grades; their order may 
 serves a unit do not change where documents are, so they may differ too. The corpus size of a file holds for all runs.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from lexirecall.errors import DataError, FormatError, UsageError, listed, plain, shown
+from lexirecall.errors import DataError, FormatError, UsageError, plain, shown
 from lexirecall.formats.columns import check_one_system
 from lexirecall.formats.folders import PARQUET
 from lexirecall.formats.source import Source
@@ -75,13 +76,10 @@ class PositionsRun:
         return ()
 
     def _check(self, conventions: Conventions, units: UnitMap | None, *, needs_judged: bool) -> None:
-        own, given = asdict(self.positions.conventions), asdict(conventions)
-        differing = [name for name in own if own[name] != given[name] and (name not in OF_UNITS or name == "count")]
-        if units is not None or differing:
-            name = differing[0] if differing else "count"
-            problem = f"{self.label}: the file was made with {name}={own[name]!r}, but {name} is {given[name]!r} now"
-            also = f" ({listed(differing[1:])} too)" if len(differing) > 1 else ""
-            raise UsageError(problem + also, remedy="ask for the same, or project the runs again")
+        if units is not None or conventions.count != "items":
+            problem = f"{self.label}: positions in units cannot be counted from a positions file, which holds no lists"
+            raise UsageError(problem, remedy="leave out --count units (count='units' in Python), or give the runs")
+        check_rules(self.positions.conventions, conventions, self.label)
         if needs_judged and self.positions.others is None:
             problem = "the file holds only relevant documents, but a measure needs the judged non-relevant ones too"
             raise FormatError(self.label, None, problem, remedy="lexirecall project, or needs_judged=True, keeps them")
@@ -102,6 +100,31 @@ class PositionsRun:
             mismatch=None if mismatch is None else replace(mismatch, system=name),
             corpus_size=None if own.corpus_size is None else own.corpus_size[requests],
         )
+
+
+def check_rules(own: Conventions, given: Conventions, label: str) -> None:
+    """Raise if a file was made with other conventions than are given; those about units say nothing about places.
+
+    >>> check_rules(Conventions(depth=9), Conventions(ties="best"), "model.parquet")
+    Traceback (most recent call last):
+    lexirecall.errors.UsageError: model.parquet: the file was made with ties='trec', not 'best'; depth=9, not None
+      give --depth 9 and leave out --ties, or project the runs again
+    """
+    ours, theirs = asdict(own), asdict(given)
+    differing = [name for name in ours if ours[name] != theirs[name] and name not in OF_UNITS]
+    if differing:
+        what = "; ".join(f"{name}={ours[name]!r}, not {theirs[name]!r}" for name in differing)
+        remedy = f"{_as_it_was({name: ours[name] for name in differing})}, or project the runs again"
+        raise UsageError(f"{label}: the file was made with {what}", remedy=remedy)
+
+
+def _as_it_was(rules: Mapping[str, Any]) -> str:
+    """Say which options make conventions what they were."""
+    done: dict[str, list[str]] = {"give": [], "leave out": []}
+    for name, value in rules.items():
+        flag, is_default = f"--{name.replace('_', '-')}", value == getattr(Conventions(), name)
+        done["leave out" if is_default else "give"].append(flag if is_default or value is True else f"{flag} {value}")
+    return " and ".join(f"{verb} {' '.join(flags)}" for verb, flags in done.items() if flags)
 
 
 def _at(counts: Sequence[int], s: int) -> int:

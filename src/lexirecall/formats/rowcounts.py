@@ -16,13 +16,11 @@ from typing import Any
 import numpy as np
 
 from lexirecall.errors import DataError, UsageError
-from lexirecall.formats.arrays import like, on_host
+from lexirecall.formats.arrays import ROOM, like, on_host
 from lexirecall.formats.marks import Axes, Marks
 from lexirecall.judgments import BoolArray, IntArray
 from lexirecall.reader import reader_in_use
 
-ROOM = 1 << 25
-"""Bytes that a temporary copy of scores may take; there are at most two, and their comparisons."""
 MANY = 256
 """Judged items of a row, on average, from which a sort of the row takes less time than comparing each with all."""
 VECTOR = 32
@@ -200,11 +198,14 @@ def _floats(scores: Any, namespace: Any) -> Callable[[Any], Any]:
     if namespace is not np:
         if namespace.isdtype(scores.dtype, (namespace.int64, namespace.uint64)):
             return lambda block: namespace.astype(block, namespace.float64)
+        if namespace.isdtype(scores.dtype, "real floating") and namespace.finfo(scores.dtype).bits < 16:
+            return lambda block: namespace.astype(block, namespace.float32)  # a byte is stored, and not compared
         if namespace.isdtype(scores.dtype, ("real floating", "integral", "bool")):
             return lambda block: block
     elif scores.dtype.kind in "fiub":
         is_narrow = scores.dtype.itemsize <= (4 if scores.dtype.kind == "f" else 2)  # a float has 24 bits for integers
-        return lambda block: np.ascontiguousarray(block, np.float32 if is_narrow else np.float64)
+        dtype = np.float32 if is_narrow else np.float64
+        return lambda block: np.require(block, dtype, ("C", "A"))  # what is in a file may lie at any byte
     raise UsageError(f"the scores are of type {scores.dtype}, but must be numbers", remedy="convert them to float32")
 
 

@@ -3,13 +3,13 @@
 Belongs here: `project_scores`, and what may be given to it. Not here: counting (rowcounts), what counts mean (counted).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from lexirecall.errors import DataError, FormatError, UsageError, shown
+from lexirecall.errors import DataError, FormatError, UsageError, counted, shown
 from lexirecall.formats.arrays import array_of, on_host
 from lexirecall.formats.counted import Counted, conventions_of, positions_of, tie_order
 from lexirecall.formats.idtypes import TEXT, type_of_keys
@@ -39,7 +39,8 @@ def project_scores(
     on a GPU are counted there (extra `arrays`). `relevant` says which documents are relevant: a mask or grades
     [queries, documents], where 0 is not judged; a scipy.sparse matrix of grades, where a stored 0 is judged not
     relevant; or for each query its document's index, or a list of indices. `exclude`, in the same forms, removes
-    documents from the corpus of a query, such as those seen in training. Ids are indices as text unless given. Ties
+    documents from the corpus of a query, such as those seen in training; none of them may be relevant. Ids are indices
+    as text unless given. Ties
     are broken by `item_ids` as in a run, unless `ties` says otherwise. Options are `ties`, `depth`, `judged_only` and
     `imputation`, as in `project`.
 
@@ -52,20 +53,31 @@ def project_scores(
     ([1, 3, 3], [3, 4])
     """
     conventions = conventions_of("project_scores", options)
-    systems = dict(scores) if isinstance(scores, Mapping) else {name: scores}
-    arrays = {str(each): _matrix(given, str(each)) for each, given in systems.items()}
-    axes = _axes(arrays, query_ids, item_ids)
+    arrays = _arrays(scores if isinstance(scores, Mapping) else {name: scores})
+    queries, items = _listed(query_ids, "query_ids"), _listed(item_ids, "item_ids")
+    axes = _axes(arrays, queries, items)
     judged, excluded = _judged(relevant, axes), _excluded(exclude, axes)
-    _check_apart(judged, excluded, axes)
-    judgments = _judgments(judged, axes, TEXT if query_ids is None else type_of_keys(query_ids))
+    numbers = _in_corpus(judged, excluded, axes)
+    judgments = _judgments(judged, axes, TEXT if queries is None else type_of_keys(queries))
     order = tie_order(conventions.ties, axes.item_ids, axes.num_items)
-    segments, numbers = Segments(judged.offsets), np.arange(len(judged.items))
+    wanted = judged if len(numbers) == len(judged.items) else judged.ordered(numbers)
     num_items = axes.num_items - np.diff(excluded.offsets)
-    counted = {
-        each: Counted(judgments, segments, numbers, *count_rows(*array, judged, excluded, order, axes), num_items)
+    segments = Segments(wanted.offsets)
+    by_name = {
+        each: Counted(judgments, segments, numbers, *count_rows(*array, wanted, excluded, order, axes), num_items)
         for each, array in arrays.items()
     }
-    return positions_of(counted, conventions)
+    return positions_of(by_name, conventions)
+
+
+def _arrays(systems: Mapping[Any, Any]) -> dict[str, tuple[Any, Any]]:
+    """Return the scores of each system, by its name as text."""
+    arrays: dict[str, tuple[Any, Any]] = {}
+    for name, given in systems.items():
+        if str(name) in arrays:
+            raise UsageError(f"two runs have the same name: {str(name)!r}", remedy="rename one; names are text")
+        arrays[str(name)] = _matrix(given, str(name))
+    return arrays
 
 
 def _matrix(given: Any, name: str) -> tuple[Any, Any]:
@@ -79,7 +91,7 @@ def _matrix(given: Any, name: str) -> tuple[Any, Any]:
     return array, namespace
 
 
-def _axes(arrays: Mapping[str, tuple[Any, Any]], query_ids: Any, item_ids: Any) -> Axes:
+def _axes(arrays: Mapping[str, tuple[Any, Any]], query_ids: list[Any] | None, item_ids: list[Any] | None) -> Axes:
     if not arrays:
         raise UsageError("no scores are given", remedy="give an array, or {name: array}")
     shapes = {name: tuple(array.shape) for name, (array, _) in arrays.items()}
@@ -93,15 +105,24 @@ def _axes(arrays: Mapping[str, tuple[Any, Any]], query_ids: Any, item_ids: Any) 
     return Axes(queries, _ids(item_ids, num_items, "document"), num_items)
 
 
-def _ids(given: Any, size: int, what: str) -> list[bytes] | None:
-    """Return ids as bytes; raise unless there are as many as rows or columns, all different."""
+def _listed(given: Any, name: str) -> list[Any] | None:
+    """Return ids as a list of Python's own objects; raise if they have no order, or are not many."""
     if given is None:
         return None
+    if isinstance(given, (str, bytes, Mapping, Set)) or not isinstance(given, Iterable):
+        raise UsageError(f"{name} is of type {type(given).__name__}", remedy="give a list of ids, or an array of them")
+    values: list[Any] = on_host(given).tolist() if hasattr(given, "dtype") else list(given)
+    return values
+
+
+def _ids(values: list[Any] | None, size: int, what: str) -> list[bytes] | None:
+    """Return ids as bytes; raise unless there are as many as rows or columns, all different."""
+    if values is None:
+        return None
     name = "query_ids" if what == "query" else "item_ids"
-    values = on_host(given).tolist() if hasattr(given, "dtype") else list(given)
     if len(values) != size:
-        noun = "queries" if what == "query" else "documents"
-        raise UsageError(f"{name} has {len(values):,} ids, but the scores have {size:,} {noun}", remedy="give one each")
+        problem = f"{name} has {counted(len(values), 'id')}, but the scores have {counted(size, what)}"
+        raise UsageError(problem, remedy="give one each")
     ids = [_id(value, name, what) for value in values]
     if len(set(ids)) < size:
         seen: set[bytes] = set()
@@ -135,12 +156,14 @@ def _excluded(exclude: Any, axes: Axes) -> Marks:
     return marks.ordered(marked[first])
 
 
-def _check_apart(judged: Marks, excluded: Marks, axes: Axes) -> None:
-    """Raise if an item is judged and excluded: it cannot be found where it is not."""
-    if len(both := np.flatnonzero(np.isin(judged.keys(axes.num_items), excluded.keys(axes.num_items)))):
+def _in_corpus(judged: Marks, excluded: Marks, axes: Axes) -> IntArray:
+    """Return which judged items are in the corpus; raise if a relevant one is excluded: it cannot be found there."""
+    is_out = np.isin(judged.keys(axes.num_items), excluded.keys(axes.num_items))
+    if len(both := np.flatnonzero(is_out & (judged.grades > 0))):
         place = axes.place(int(judged.owners[both[0]]), int(judged.items[both[0]]))
         problem = f"{place} is both relevant and excluded"
         raise DataError(problem, remedy="leave it out of one of them: what is excluded is not in the corpus")
+    return np.flatnonzero(~is_out)
 
 
 def _judgments(judged: Marks, axes: Axes, request_type: str) -> Judgments:

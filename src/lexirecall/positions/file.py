@@ -26,7 +26,7 @@ from lexirecall.manifest import Conventions
 from lexirecall.positions import Positions
 from lexirecall.segments import Segments
 from lexirecall.text import to_bytes, to_text
-from lexirecall.tracks import Mismatch, Tracks
+from lexirecall.tracks import Mismatch, Tracks, reachable
 from lexirecall.version import VERSION
 
 if TYPE_CHECKING:
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 KEY = b"lexirecall.positions"
 FORMAT = 1
 """Grows when files can no longer be read by an older version."""
+_COUNTS = {
+    "without_judgments": "num_unjudged", "duplicates_left_out": "num_duplicates", "extra_fields": "num_extra"
+}  # fmt: skip
+"""What was left out of each run, and the fields of Positions that say so."""
 _MAGIC = b"PAR1"
 _REPEATED = ["run", "query", "grade", "retrieved", "corpus_size"]
 _PROJECT_AGAIN = "project the runs again"
@@ -139,9 +143,7 @@ def _facts(positions: Positions) -> dict[str, Any]:
         "runs": list(positions.systems),
         "conventions": asdict(positions.conventions),
         "nonrelevant": positions.others is not None,
-        "without_judgments": list(positions.num_unjudged),
-        "duplicates_left_out": list(positions.num_duplicates),
-        "extra_fields": list(positions.num_extra),
+        **{name: list(getattr(positions, field)) for name, field in _COUNTS.items()},
         "mismatches": [asdict(mismatch) for mismatch in positions.mismatches],
         "qrels": {
             "name": judgments.name,
@@ -219,10 +221,20 @@ def from_parquet(content: str | BinaryIO, name: str) -> Positions:
 
 def _known_facts(text: bytes, name: str) -> Mapping[str, Any]:
     facts: Mapping[str, Any] = json.loads(text)
+    _require(isinstance(facts, dict), "its metadata is not a JSON object")
+    _require(isinstance(facts["format"], int), "its format is not a number")
+    _require(isinstance(facts["conventions"], dict), "its conventions have no names")
     if facts["format"] > FORMAT or not facts["conventions"].keys() <= asdict(Conventions()).keys():
         problem = f"was written by lexirecall {facts['lexirecall']}, in a newer format (this is lexirecall {VERSION})"
         raise FormatError(name, None, problem, remedy=f"update lexirecall, or {_PROJECT_AGAIN}")
+    _require(_are_all(facts["runs"], str), "its runs are not a list of names")
+    for counts in map(facts.__getitem__, _COUNTS):
+        _require(_are_all(counts, int) and len(counts) in (0, len(facts["runs"])), "a run has no count of its own")
     return facts
+
+
+def _are_all(values: Any, kind: type) -> bool:
+    return isinstance(values, list) and all(type(value) is kind for value in values)
 
 
 def _positions(table: "pa.Table", facts: Mapping[str, Any]) -> Positions:
@@ -236,34 +248,45 @@ def _positions(table: "pa.Table", facts: Mapping[str, Any]) -> Positions:
     retrieved = lengths[:, first]
     _require((layout.of_rankings(retrieved) == lengths.ravel()).all(), "the lengths of a ranking differ")
     found, others = _tracks(table, judgments, layout, shape)
-    return Positions(
+    conventions = Conventions(**facts["conventions"])
+    if conventions.imputation != "optimistic":  # which places below the list what is missing from it
+        for tracks in (found, others):
+            are_within = reachable(tracks, retrieved.ravel()[tracks.segments.owners])
+            _require(are_within.all(), "a position is below the end of its ranking")
+    counts = [tuple(facts[name]) for name in _COUNTS]
+    positions = Positions(
         systems=tuple(facts["runs"]),
         judgments=judgments,
-        conventions=Conventions(**facts["conventions"]),
+        conventions=conventions,
         answered=retrieved >= 0,
         num_retrieved=np.maximum(retrieved, 0),
         found=found,
         others=others if facts["nonrelevant"] else None,
         corpus_size=_sizes(table)[:num_rows][first] if "corpus_size" in table.schema.names else None,
-        num_unjudged=tuple(facts["without_judgments"]),
-        num_duplicates=tuple(facts["duplicates_left_out"]),
-        num_extra=tuple(facts["extra_fields"]),
+        num_unjudged=counts[0],
+        num_duplicates=counts[1],
+        num_extra=counts[2],
         mismatches=tuple(
             Mismatch(each["system"], each["request"], tuple(each["retrieved"]), tuple(each["judged"]))
             for each in facts["mismatches"]
         ),
     )
+    if positions.corpus_size is not None:
+        positions.check_corpus_size(positions.corpus_size)
+    return positions
 
 
 def _sizes(table: "pa.Table") -> IntArray:
     sizes = _numbers(table, "corpus_size")
-    _require((sizes > 0).all(), "a corpus size is missing")
+    _require((sizes >= 0).all(), "a corpus size is missing")  # of 0: everything is excluded
     return sizes
 
 
 def _judgments(table: "pa.Table", facts: Mapping[str, Any]) -> tuple[Judgments, _JudgedRows]:
     """Return the judgments, which every run of the file must repeat."""
     about, num_runs = facts["qrels"], len(facts["runs"])
+    _require(_are_all([about["name"], about["query_type"]], str), "its judgments have no name")
+    _require(about["query_type"] == "text" or np.dtype(about["query_type"]).kind in "iuf", "its ids have no type")
     num_rows, rest = divmod(len(table), max(num_runs, 1))
     _require(num_runs > 0 and rest == 0, "rows are missing")
     own = table.slice(0, num_rows)
@@ -276,6 +299,7 @@ def _judgments(table: "pa.Table", facts: Mapping[str, Any]) -> tuple[Judgments, 
     _require(len(np.unique(pairs[has_item])) == has_item.sum(), "a document has two rows")
     _require((np.bincount(requests)[requests] == 1)[~has_item].all(), "a row has no document")
     grades = own["grade"].drop_null().to_numpy().astype(np.float64)
+    _require(np.isfinite(grades).all(), "a grade is not finite")
     _require(len(queries) == about["queries"] and len(grades) == about["judged"] == has_item.sum(), "rows are missing")
     judgments = Judgments(
         requests=tuple(map(to_text, queries)),
@@ -318,6 +342,8 @@ def _tracks(
     values = [_numbers(table, name)[at][order] for name in names]
     _require(all((value >= 0).all() for value in values), "a group of equal scores is missing")
     items, rankings = items[order], rankings[order]
+    is_next = rankings[1:] == rankings[:-1]
+    _require((np.diff(values[0])[is_next] > 0).all(), "two documents have the same position")
     segments = Segments(offsets_of(np.bincount(rankings, minlength=shape[0] * shape[1])))
     tracks, is_positive = Tracks(segments, values[0], items, *values[1:]), judgments.grades[items] > 0
     return tracks.filter(is_positive), tracks.filter(~is_positive)

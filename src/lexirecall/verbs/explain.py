@@ -95,8 +95,10 @@ def _two_of(systems: tuple[str, ...], pair: tuple[str, str] | None) -> tuple[int
     """Return which two systems are explained: those that are named, or the only two."""
     if pair is None:
         if len(systems) != 2:
-            which = f"there are {len(systems)} runs, not two" if len(systems) < 2 else "there are more than two runs"
-            raise UsageError(f"{which}: {listed(systems)}", remedy="choose two with pair=(a, b)")
+            if len(systems) < 2:
+                raise UsageError(f"there is only one run: {listed(systems)}", remedy="give two")
+            remedy = "choose two with --pair A B, or pair=(a, b) in Python"
+            raise UsageError(f"there are more than two runs: {listed(systems)}", remedy=remedy)
         return 0, 1
     if unknown := [name for name in pair if name not in systems]:
         raise UsageError(f"no run is called {unknown[0]!r}", remedy=f"the runs are {listed(systems, 9)}")
