@@ -29,6 +29,7 @@ CALLS = {
     "rank": f"rank {ONE} {COLUMNS} -f jsonl --method mc4",
     "explain": f"explain {TWO} {COLUMNS} -f jsonl",
     "report": f"report {ONE} {COLUMNS} -m AP -m LexiRecall -m Bpref -o made.html",
+    "project": f"project {ONE} {COLUMNS} -o made.parquet",
     "study": f"study {ONE} {COLUMNS} --samples 2 -m AP -m LexiRecall -o made",
     "study, a list": "study --collections {0}/{1}.toml --samples 2 -m AP -o made",
 }

@@ -76,7 +76,9 @@ def on_host(array: Any) -> Any:
     if hasattr(array, "detach"):  # torch
         host = array.detach().cpu()
         return (host.float() if str(host.dtype) == "torch.bfloat16" else host).numpy()  # which numpy does not have
-    return array.get() if hasattr(array, "__cuda_array_interface__") else np.asarray(array)
+    if hasattr(array, "__cuda_array_interface__") and hasattr(array, "get"):  # cupy refuses to be converted unasked
+        return array.get()
+    return np.asarray(array)
 
 
 def like(values: Any, array: Any, namespace: Any) -> Any:
