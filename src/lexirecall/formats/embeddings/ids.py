@@ -25,7 +25,7 @@ _DIGITS = 18  # of indices, at most
 _IDS_REMEDY = 'ids are text or whole numbers, such as "FR94-1" or 17'
 
 
-Comparison = Callable[[IntArray, IntArray], BoolArray]
+IsLarger = Callable[[IntArray, IntArray], BoolArray]
 
 
 class Found(NamedTuple):
@@ -105,7 +105,7 @@ class Indices:
         places, items = np.unique(indices[here] - self.start, return_inverse=True)
         return Found(places, pairs[here], items, np.zeros(0, np.int64))
 
-    def larger_than(self, own: Sequence[bytes]) -> Comparison:
+    def larger_than(self, own: Sequence[bytes]) -> IsLarger:
         """Return a function that tells whether ids in columns are larger than own[at], which are indices too."""
         own_digits, own_length = text_order(np.array([int(each) for each in own], np.int64))
 
@@ -165,7 +165,7 @@ class Texts:
         hashes = np.fromiter(map(hash, texts), np.int64, len(texts))
         return Found(np.array(places, np.int64), pairs[at], of_places.owners, hashes)
 
-    def larger_than(self, own: Sequence[bytes]) -> Comparison:
+    def larger_than(self, own: Sequence[bytes]) -> IsLarger:
         """Return a function that tells whether ids in columns are larger than own[at], by their bytes.
 
         Few of them are compared as text; many by their ranks, which takes a sort of all.
