@@ -1,0 +1,199 @@
+/* Tables for Python: a reader of batches in a capsule, which is fed with streams of Arrow. */
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "arrow.h"
+#include "tables.h"
+
+#include <stdlib.h>
+
+enum { NUM_VIEWS = 7 };
+
+typedef struct {
+    TableReader *reader;
+    Py_buffer views[NUM_VIEWS];
+    int num_views;
+    int is_busy; /* another thread feeds it */
+} Handle;
+
+static const char *const NAME = "lexirecall._native.table";
+
+static void handle_free(PyObject *capsule)
+{
+    Handle *handle = PyCapsule_GetPointer(capsule, NAME);
+    if (handle->reader)
+        table_free(handle->reader);
+    for (int i = 0; i < handle->num_views; i++)
+        PyBuffer_Release(&handle->views[i]);
+    free(handle);
+}
+
+static size_t count_in(const Handle *handle, int view)
+{
+    return (size_t)handle->views[view].len / sizeof(int64_t);
+}
+
+/* Whether these are offsets: from 0, never descending, so many, and the last is the end. */
+static int are_offsets(const int64_t *offsets, size_t count, size_t wanted, size_t end)
+{
+    if (count != wanted || offsets[0] != 0 || offsets[count - 1] < 0 || (size_t)offsets[count - 1] != end)
+        return 0;
+    for (size_t i = 1; i < count; i++)
+        if (offsets[i] < offsets[i - 1])
+            return 0;
+    return 1;
+}
+
+/* Whether the arrays of judgments fit each other. */
+static int judgments_fit(const Handle *handle, const Judged *judged)
+{
+    size_t num_requests = judged->num_requests, num_items = count_in(handle, 6);
+    if (!are_offsets(judged->request_borders, count_in(handle, 1), num_requests + 1, (size_t)handle->views[0].len) ||
+        !are_offsets(judged->offsets, count_in(handle, 2), num_requests + 1, num_items) ||
+        !are_offsets(judged->item_borders, count_in(handle, 5), num_items + 1, (size_t)handle->views[4].len))
+        return 0;
+    for (size_t q = 0; q < num_requests; q++)
+        if (judged->num_tracked[q] < 0 || judged->num_tracked[q] > judged->offsets[q + 1] - judged->offsets[q])
+            return 0;
+    return 1;
+}
+
+static int look_at(Handle *handle, PyObject *const *sources, Judged *judged)
+{
+    for (int i = 0; i < NUM_VIEWS; i++) {
+        if (PyObject_GetBuffer(sources[i], &handle->views[i], PyBUF_SIMPLE) < 0)
+            return 0;
+        handle->num_views++;
+    }
+    *judged = (Judged){
+        .num_requests = count_in(handle, 3),
+        .request_ids = handle->views[0].buf,
+        .request_borders = handle->views[1].buf,
+        .offsets = handle->views[2].buf,
+        .num_tracked = handle->views[3].buf,
+        .item_ids = handle->views[4].buf,
+        .item_borders = handle->views[5].buf,
+        .grades = handle->views[6].buf,
+    };
+    if (judgments_fit(handle, judged))
+        return 1;
+    PyErr_SetString(PyExc_ValueError, "the arrays of judgments do not fit each other");
+    return 0;
+}
+
+PyObject *native_new_table(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    PyObject *s[NUM_VIEWS];
+    Judged judged;
+    TableSettings settings = {0};
+    unsigned long long key;
+    int ties;
+    const char **names = settings.names;
+    if (!PyArg_ParseTuple(arguments, "OOOOOOOKippzsss", &s[0], &s[1], &s[2], &s[3], &s[4], &s[5], &s[6], &key, &ties,
+                          &settings.float32, &settings.is_rank, &names[SYSTEM], &names[REQUEST], &names[ITEM],
+                          &names[SCORE]))
+        return NULL;
+    settings.key = key;
+    settings.ties = (TieRule)ties;
+    Handle *handle = calloc(1, sizeof *handle);
+    if (!handle)
+        return PyErr_NoMemory();
+    PyObject *capsule = PyCapsule_New(handle, NAME, handle_free);
+    if (!capsule) {
+        free(handle);
+        return NULL;
+    }
+    if (look_at(handle, s, &judged) && !(handle->reader = table_new(&judged, &settings)))
+        PyErr_NoMemory();
+    if (handle->reader)
+        return capsule;
+    Py_DECREF(capsule);
+    return NULL;
+}
+
+/* The handle in a capsule, if nobody else uses it now. */
+static Handle *handle_of(PyObject *capsule)
+{
+    Handle *handle = PyCapsule_GetPointer(capsule, NAME);
+    if (!handle || !handle->is_busy)
+        return handle;
+    PyErr_SetString(PyExc_RuntimeError, "the table is being read by another thread");
+    return NULL;
+}
+
+static PyObject *status_of(Status status)
+{
+    return status == READ_NO_MEMORY ? PyErr_NoMemory() : PyLong_FromLong(status);
+}
+
+PyObject *native_feed_table(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    PyObject *table, *given;
+    Status status;
+    if (!PyArg_ParseTuple(arguments, "OO", &table, &given))
+        return NULL;
+    Handle *handle = handle_of(table);
+    struct ArrowArrayStream *stream = handle ? PyCapsule_GetPointer(given, "arrow_array_stream") : NULL;
+    if (!stream)
+        return NULL;
+    if (!stream->release) {
+        PyErr_SetString(PyExc_ValueError, "the stream has been used up");
+        return NULL;
+    }
+    handle->is_busy = 1;
+    Py_BEGIN_ALLOW_THREADS
+    status = table_feed(handle->reader, stream);
+    Py_END_ALLOW_THREADS
+    handle->is_busy = 0;
+    return status_of(status);
+}
+
+PyObject *native_finish_table(PyObject *module, PyObject *table)
+{
+    (void)module;
+    Status status;
+    Handle *handle = handle_of(table);
+    if (!handle)
+        return NULL;
+    handle->is_busy = 1;
+    Py_BEGIN_ALLOW_THREADS
+    status = table_finish(handle->reader);
+    Py_END_ALLOW_THREADS
+    handle->is_busy = 0;
+    return status_of(status);
+}
+
+static PyObject *bytes_of(const Buffer *buffer)
+{
+    return PyBytes_FromStringAndSize(buffer->data ? buffer->data : "", (Py_ssize_t)buffer->used);
+}
+
+static PyObject *names_of(const IdSet *systems)
+{
+    PyObject *names = PyList_New((Py_ssize_t)systems->count);
+    for (size_t i = 0; names && i < systems->count; i++) {
+        size_t length;
+        const char *id = id_of(systems, i, &length);
+        PyObject *name = PyUnicode_DecodeUTF8(id, (Py_ssize_t)length, NULL);
+        if (!name || PyList_SetItem(names, (Py_ssize_t)i, name) < 0) {
+            Py_DECREF(names);
+            return NULL;
+        }
+    }
+    return names;
+}
+
+PyObject *native_table(PyObject *module, PyObject *table)
+{
+    (void)module;
+    Handle *handle = handle_of(table);
+    if (!handle)
+        return NULL;
+    const TableResult *result = table_result(handle->reader);
+    return Py_BuildValue("NNNNL", names_of(&result->systems), bytes_of(&result->found),
+                         bytes_of(&result->num_retrieved), bytes_of(&result->num_unjudged),
+                         (long long)result->num_rows);
+}
