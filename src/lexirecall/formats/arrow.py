@@ -1,0 +1,131 @@
+"""Arrow: runs in a table, batch by batch through the compiled reader, straight to positions.
+
+Belongs here: handing batches to lexirecall._native and taking arrays back, and the batches of frames. Not here: what
+rows mean (rows), the batches of files (tablefiles).
+
+The compiled reader needs the rows of each ranking together, ids that are text, integers or categories of text, and
+plain numbers as scores. For everything else, and for every table in which something is wrong, there is no answer, and
+`rows` reads the table.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, TypedDict
+
+import numpy as np
+
+from lexirecall.formats.assembly import assemble_each, tracks_of
+from lexirecall.formats.columns import Columns
+from lexirecall.formats.native import TIES, secret
+from lexirecall.judgments import Judgments
+from lexirecall.manifest import Conventions
+from lexirecall.reader import reader_in_use
+from lexirecall.tracks import SystemPositions
+
+
+class ReadWith(TypedDict):
+    """What the readers of tables are told beside the conventions."""
+
+    needs_judged: bool
+    is_given: bool
+
+
+BATCH = 1 << 16
+"""Rows that are looked at together, if the table can be divided."""
+
+
+def project_batches(
+    batches: Iterable[Any],
+    columns: Columns,
+    name: str,
+    judgments: Judgments,
+    conventions: Conventions,
+    *,
+    needs_judged: bool,
+    is_given: bool,
+) -> list[SystemPositions] | None:
+    """Turn rows into positions, as `project_table` does; None if that must be done there.
+
+    Each of the batches is anything with a stream of Arrow, such as a table of pyarrow or a frame of polars.
+    """
+    from lexirecall import _native
+
+    table = _new_table(_native, judgments, columns, conventions, wants_all=needs_judged or conventions.judged_only)
+    if not _are_known(_native, table, batches):
+        return None
+    systems, found, num_retrieved, num_unjudged, num_rows = _native.table(table)
+    if not num_rows or (is_given and len(systems) > 1):
+        return None
+    names = systems if columns.system is not None and not is_given else [name]
+    return assemble_each(
+        names,
+        judgments,
+        conventions,
+        tracks_of(np.frombuffer(found, np.int64).reshape(-1, 5), len(names) * len(judgments.requests)),
+        np.frombuffer(num_retrieved, np.int64),
+        needs_judged=needs_judged,
+        num_unjudged=np.frombuffer(num_unjudged, np.int64),
+    )
+
+
+def _new_table(
+    native: Any, judgments: Judgments, columns: Columns, conventions: Conventions, *, wants_all: bool
+) -> Any:
+    return native.new_table(
+        judgments.request_ids.buffer,
+        judgments.request_ids.offsets,
+        judgments.offsets,
+        np.diff(judgments.offsets) if wants_all else judgments.num_positive,
+        judgments.items.buffer,
+        judgments.items.offsets,
+        judgments.grades,
+        secret(),
+        TIES[conventions.ties],
+        conventions.score_dtype == "float32",
+        columns.score is None,
+        columns.system,
+        columns.request,
+        columns.item,
+        columns.order,
+    )
+
+
+def _are_known(native: Any, table: Any, batches: Iterable[Any]) -> bool:
+    """Feed the batches; tell whether the compiled reader knows them all."""
+    try:
+        is_known = all(native.feed_table(table, batch.__arrow_c_stream__()) == 0 for batch in batches)
+    except MemoryError:
+        raise
+    except Exception:  # a library cannot give its table as Arrow, for a reason of its own
+        return False
+    return is_known and native.finish_table(table) == 0
+
+
+def batches_of(frame: Any) -> Iterator[Any] | None:
+    """Give a frame, of narwhals, as parts with a stream of Arrow; None if it must be read in another way.
+
+    >>> import narwhals, polars
+    >>> [len(part) for part in batches_of(narwhals.from_native(polars.DataFrame({"qid": ["1", "2"]}))) or ()]
+    [2]
+    """
+    if reader_in_use() != "native" or any("\0" in name for name in frame.columns):
+        return None
+    native = frame.to_native()
+    if frame.implementation.is_pandas():
+        return _batches_of_pandas(frame)
+    return iter([native]) if hasattr(native, "__arrow_c_stream__") else None
+
+
+def _batches_of_pandas(frame: Any) -> Iterator[Any] | None:
+    """Give parts as pyarrow has them; a column of any objects may be of another type in each part."""
+    import narwhals as nw
+
+    try:
+        import pyarrow as pa
+    except ModuleNotFoundError:
+        return None
+    known = (nw.String, nw.Object, nw.Categorical, nw.Enum)
+    if not all(kind in known or kind.is_numeric() for kind in frame.schema.values()):
+        return None
+    native = frame.to_native()
+    parts = (native.iloc[start : start + BATCH] for start in range(0, len(native), BATCH))
+    return (pa.RecordBatch.from_pandas(part, preserve_index=False, nthreads=1) for part in parts)
