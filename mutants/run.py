@@ -80,7 +80,7 @@ TESTS = {
     "src/lexirecall/formats/ids.py": "frames table_files",
     "src/lexirecall/formats/idtypes.py": "frames",
     "src/lexirecall/formats/kinds.py": "kinds table_files reading providers ir_datasets",
-    "src/lexirecall/formats/labels.py": "providers frames table_files",
+    "src/lexirecall/formats/labels.py": "providers frames table_files arrow",
     "src/lexirecall/formats/mismatch.py": "mismatch",
     "src/lexirecall/formats/native.py": "two_readers_on_rankings two_readers reading",
     "src/lexirecall/formats/parquetbatches.py": "arrow table_files",
@@ -97,6 +97,8 @@ TESTS = {
     "native/counts.c": "scores",
     "native/ids.c": "two_readers_on_rankings two_readers reading hostile",
     "native/ranking.c": "two_readers_on_rankings two_readers reading hostile",
+    "native/judgmentrows.c": "arrow",
+    "native/streams.c": "arrow",
     "native/tables.c": "arrow",
     "native": "two_readers_on_rankings two_readers reading",
 }

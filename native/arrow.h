@@ -72,13 +72,22 @@ int cell_text(Column *column, size_t row, Field *text);
 int cell_repeats(Column *column, size_t row);
 double cell_number(const Column *column, size_t row);
 
-/* What the columns of a table are for; a table of one system need not name it. */
-enum { SYSTEM, REQUEST, ITEM, SCORE, NUM_ROLES };
+/* What the columns of a table are for: the number is a score, a rank or a grade. */
+enum { SYSTEM, REQUEST, ITEM, NUMBER, NUM_ROLES };
 
+/* The names of columns, which the caller keeps; NULL for a role without a column. */
+typedef const char *Names[NUM_ROLES];
+
+/* Gives each row of the batches of a stream to `read`, until it returns a status other than READ_ON, and returns that
+ * status; READ_BAD_LINE if a column is not known here. */
+typedef Status (*ReadRow)(void *context, Column *columns, size_t row);
+Status each_row(struct ArrowArrayStream *stream, const Names names, ReadRow read, void *context);
+
+/* Runs: a table of one system need not name it. */
 typedef struct {
-    const char *names[NUM_ROLES]; /* of columns; NULL for a system that has none */
-    int is_rank;                  /* the first rank is the highest score */
-    int float32;                  /* round scores to float32 first */
+    Names names;
+    int is_rank; /* the first rank is the highest score */
+    int float32; /* round scores to float32 first */
     TieRule ties;
     uint64_t key;
 } TableSettings;
@@ -97,10 +106,19 @@ typedef struct TableReader TableReader;
 TableReader *table_new(const Judged *judged, const TableSettings *settings);
 void table_free(TableReader *reader);
 
-/* Takes the batches of a stream; READ_BAD_LINE if one of them is not known here. The status stays once it is not
- * READ_ON. */
+/* The status stays once it is not READ_ON. */
 Status table_feed(TableReader *reader, struct ArrowArrayStream *stream);
 Status table_finish(TableReader *reader);
 const TableResult *table_result(const TableReader *reader);
+
+/* Judgments; without a column of grades, each row has grade 1. */
+typedef struct {
+    JudgmentReader *reader;
+    Names names;
+    int whole_only; /* a fraction is not a grade */
+    int64_t num_rows;
+} JudgmentTable;
+
+Status judgment_table_feed(JudgmentTable *table, struct ArrowArrayStream *stream);
 
 #endif

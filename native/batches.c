@@ -1,4 +1,4 @@
-/* Batches of rows to rankings: the rows of a ranking must come together. */
+/* Rows of runs to rankings: the rows of a ranking must come together. */
 
 #include "arrow.h"
 
@@ -11,7 +11,6 @@ struct TableReader {
     Status status;
     IdSet requests;   /* those judged first, then the others */
     IdSet unanswered; /* pairs of a system and a request that nobody judged */
-    Buffer names;     /* of columns, copied */
     int64_t system, request; /* the current ones; -1 before the first */
     Ranking ranking;
 };
@@ -137,12 +136,14 @@ static int is_next(const TableReader *reader, Column *columns, size_t row)
            (reader->settings.names[SYSTEM] && !cell_repeats(&columns[SYSTEM], row));
 }
 
-static Status read_row(TableReader *reader, Column *columns, size_t row)
+static Status read_row(void *context, Column *columns, size_t row)
 {
+    TableReader *reader = context;
     Field item;
+    reader->result.num_rows++;
     if (is_next(reader, columns, row) && turn_to(reader, columns, row) != READ_ON)
         return reader->status;
-    double score = cell_number(&columns[SCORE], row);
+    double score = cell_number(&columns[NUMBER], row);
     score = reader->settings.is_rank ? -score : score;
     if (reader->settings.float32)
         score = (double)(float)score;
@@ -156,74 +157,10 @@ static Status read_row(TableReader *reader, Column *columns, size_t row)
     return READ_ON;
 }
 
-/* The only column of a name, or -1. */
-static int64_t column_named(const struct ArrowSchema *schema, const char *name)
-{
-    int64_t found = -1;
-    for (int64_t i = 0; i < schema->n_children; i++) {
-        if (!schema->children[i]->name || strcmp(schema->children[i]->name, name) != 0)
-            continue;
-        if (found >= 0)
-            return -1;
-        found = i;
-    }
-    return found;
-}
-
-/* Finds the columns of all roles in a batch; 0 if one of them is not known. */
-static int columns_of(const TableReader *reader, const struct ArrowSchema *schema, const struct ArrowArray *batch,
-                      Column *columns)
-{
-    Range range = {(size_t)batch->offset, (size_t)batch->length};
-    for (int role = 0; role < NUM_ROLES; role++) {
-        if (!reader->settings.names[role])
-            continue;
-        int64_t place = column_named(schema, reader->settings.names[role]);
-        if (place < 0)
-            return 0;
-        const struct ArrowSchema *type = schema->children[place];
-        const struct ArrowArray *array = batch->children[place];
-        if (!(role == SCORE ? column_of_numbers : column_of_ids)(&columns[role], type, array, range))
-            return 0;
-    }
-    return 1;
-}
-
-static Status read_batch(TableReader *reader, const struct ArrowSchema *schema, const struct ArrowArray *batch)
-{
-    Column columns[NUM_ROLES];
-    int is_whole = batch->n_buffers < 1 || !batch->buffers || !batch->buffers[0] || batch->null_count == 0;
-    if (!is_whole || batch->length < 0 || batch->offset < 0 || batch->n_children != schema->n_children ||
-        !columns_of(reader, schema, batch, columns))
-        return stop(reader, READ_BAD_LINE);
-    for (size_t row = 0; row < (size_t)batch->length; row++)
-        if (read_row(reader, columns, row) != READ_ON)
-            return reader->status;
-    reader->result.num_rows += batch->length;
-    return READ_ON;
-}
-
 Status table_feed(TableReader *reader, struct ArrowArrayStream *stream)
 {
-    struct ArrowSchema schema;
-    if (reader->status != READ_ON)
-        return reader->status;
-    if (stream->get_schema(stream, &schema) != 0)
-        return stop(reader, READ_BAD_LINE);
-    if (!schema.format || strcmp(schema.format, "+s") != 0)
-        stop(reader, READ_BAD_LINE);
-    while (reader->status == READ_ON) {
-        struct ArrowArray batch;
-        if (stream->get_next(stream, &batch) != 0) {
-            stop(reader, READ_BAD_LINE);
-            break;
-        }
-        if (!batch.release) /* the end */
-            break;
-        read_batch(reader, &schema, &batch);
-        batch.release(&batch);
-    }
-    schema.release(&schema);
+    if (reader->status == READ_ON)
+        stop(reader, each_row(stream, reader->settings.names, read_row, reader));
     return reader->status;
 }
 
@@ -240,22 +177,6 @@ const TableResult *table_result(const TableReader *reader)
     return &reader->result;
 }
 
-/* Keeps the names of columns, which are only lent. */
-static int keep_names(TableReader *reader)
-{
-    size_t starts[NUM_ROLES];
-    for (int role = 0; role < NUM_ROLES; role++) {
-        const char *name = reader->settings.names[role];
-        starts[role] = reader->names.used;
-        if (name && !buffer_append(&reader->names, name, strlen(name) + 1))
-            return 0;
-    }
-    for (int role = 0; role < NUM_ROLES; role++)
-        if (reader->settings.names[role])
-            reader->settings.names[role] = reader->names.data + starts[role];
-    return 1;
-}
-
 TableReader *table_new(const Judged *judged, const TableSettings *settings)
 {
     TableReader *reader = calloc(1, sizeof *reader);
@@ -267,7 +188,7 @@ TableReader *table_new(const Judged *judged, const TableSettings *settings)
     reader->ranking.ties = settings->ties;
     reader->requests.key = reader->unanswered.key = settings->key;
     reader->result.systems.key = reader->ranking.items.key = settings->key;
-    int made = keep_names(reader) && ids_clear(&reader->requests, judged->num_requests) &&
+    int made = ids_clear(&reader->requests, judged->num_requests) &&
                ids_clear(&reader->unanswered, 0) && ids_clear(&reader->result.systems, 0) &&
                (settings->names[SYSTEM] || add_system(reader));
     for (size_t q = 0; made && q < judged->num_requests; q++) {
@@ -284,7 +205,7 @@ TableReader *table_new(const Judged *judged, const TableSettings *settings)
 void table_free(TableReader *reader)
 {
     TableResult *result = &reader->result;
-    Buffer *buffers[] = {&result->found, &result->num_retrieved, &result->num_unjudged, &reader->names};
+    Buffer *buffers[] = {&result->found, &result->num_retrieved, &result->num_unjudged};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         buffer_free(buffers[i]);
     ids_free(&reader->requests);

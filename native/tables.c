@@ -1,4 +1,4 @@
-/* Tables for Python: a reader of batches in a capsule, which is fed with streams of Arrow. */
+/* Tables for Python: a reader of runs or of judgments in a capsule, which is fed with streams of Arrow. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -10,8 +10,11 @@
 
 enum { NUM_VIEWS = 7 };
 
+/* Either a reader of runs, or one of judgments; and what they look at. */
 typedef struct {
     TableReader *reader;
+    JudgmentTable judgments;
+    PyObject *arguments; /* with the names of columns */
     Py_buffer views[NUM_VIEWS];
     int num_views;
     int is_busy; /* another thread feeds it */
@@ -24,8 +27,11 @@ static void handle_free(PyObject *capsule)
     Handle *handle = PyCapsule_GetPointer(capsule, NAME);
     if (handle->reader)
         table_free(handle->reader);
+    if (handle->judgments.reader)
+        judgments_free(handle->judgments.reader);
     for (int i = 0; i < handle->num_views; i++)
         PyBuffer_Release(&handle->views[i]);
+    Py_DECREF(handle->arguments);
     free(handle);
 }
 
@@ -82,6 +88,31 @@ static int look_at(Handle *handle, PyObject *const *sources, Judged *judged)
     return 0;
 }
 
+static PyObject *handle_new(Handle **handle, PyObject *arguments)
+{
+    *handle = calloc(1, sizeof **handle);
+    if (!*handle)
+        return PyErr_NoMemory();
+    (*handle)->arguments = Py_NewRef(arguments);
+    PyObject *capsule = PyCapsule_New(*handle, NAME, handle_free);
+    if (!capsule) {
+        Py_DECREF(arguments);
+        free(*handle);
+    }
+    return capsule;
+}
+
+/* The capsule if there is a reader in it; otherwise nothing, and an error. */
+static PyObject *made(PyObject *capsule, int is_made)
+{
+    if (is_made)
+        return capsule;
+    if (!PyErr_Occurred())
+        PyErr_NoMemory();
+    Py_DECREF(capsule);
+    return NULL;
+}
+
 PyObject *native_new_table(PyObject *module, PyObject *arguments)
 {
     (void)module;
@@ -93,24 +124,34 @@ PyObject *native_new_table(PyObject *module, PyObject *arguments)
     const char **names = settings.names;
     if (!PyArg_ParseTuple(arguments, "OOOOOOOKippzsss", &s[0], &s[1], &s[2], &s[3], &s[4], &s[5], &s[6], &key, &ties,
                           &settings.float32, &settings.is_rank, &names[SYSTEM], &names[REQUEST], &names[ITEM],
-                          &names[SCORE]))
+                          &names[NUMBER]))
         return NULL;
     settings.key = key;
     settings.ties = (TieRule)ties;
-    Handle *handle = calloc(1, sizeof *handle);
-    if (!handle)
-        return PyErr_NoMemory();
-    PyObject *capsule = PyCapsule_New(handle, NAME, handle_free);
-    if (!capsule) {
-        free(handle);
+    Handle *handle;
+    PyObject *capsule = handle_new(&handle, arguments);
+    if (!capsule)
         return NULL;
-    }
-    if (look_at(handle, s, &judged) && !(handle->reader = table_new(&judged, &settings)))
-        PyErr_NoMemory();
-    if (handle->reader)
-        return capsule;
-    Py_DECREF(capsule);
-    return NULL;
+    if (look_at(handle, s, &judged))
+        handle->reader = table_new(&judged, &settings);
+    return made(capsule, handle->reader != NULL);
+}
+
+PyObject *native_new_judgment_table(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    JudgmentTable table = {0};
+    unsigned long long key;
+    const char **names = table.names;
+    if (!PyArg_ParseTuple(arguments, "Kpssz", &key, &table.whole_only, &names[REQUEST], &names[ITEM], &names[NUMBER]))
+        return NULL;
+    Handle *handle;
+    PyObject *capsule = handle_new(&handle, arguments);
+    if (!capsule)
+        return NULL;
+    handle->judgments = table;
+    handle->judgments.reader = judgments_new(&(Settings){.key = key});
+    return made(capsule, handle->judgments.reader != NULL);
 }
 
 /* The handle in a capsule, if nobody else uses it now. */
@@ -145,7 +186,7 @@ PyObject *native_feed_table(PyObject *module, PyObject *arguments)
     }
     handle->is_busy = 1;
     Py_BEGIN_ALLOW_THREADS
-    status = table_feed(handle->reader, stream);
+    status = handle->reader ? table_feed(handle->reader, stream) : judgment_table_feed(&handle->judgments, stream);
     Py_END_ALLOW_THREADS
     handle->is_busy = 0;
     return status_of(status);
@@ -160,7 +201,7 @@ PyObject *native_finish_table(PyObject *module, PyObject *table)
         return NULL;
     handle->is_busy = 1;
     Py_BEGIN_ALLOW_THREADS
-    status = table_finish(handle->reader);
+    status = handle->reader ? table_finish(handle->reader) : judgments_finish(handle->judgments.reader);
     Py_END_ALLOW_THREADS
     handle->is_busy = 0;
     return status_of(status);
@@ -186,14 +227,37 @@ static PyObject *names_of(const IdSet *systems)
     return names;
 }
 
+/* The same, if it reads what is asked for: runs, or judgments. */
+static Handle *handle_reading(PyObject *table, int reads_runs)
+{
+    Handle *handle = handle_of(table);
+    if (!handle || (handle->reader != NULL) == reads_runs)
+        return handle;
+    PyErr_SetString(PyExc_TypeError, reads_runs ? "this is a table of judgments" : "this is a table of runs");
+    return NULL;
+}
+
 PyObject *native_table(PyObject *module, PyObject *table)
 {
     (void)module;
-    Handle *handle = handle_of(table);
+    Handle *handle = handle_reading(table, 1);
     if (!handle)
         return NULL;
     const TableResult *result = table_result(handle->reader);
     return Py_BuildValue("NNNNL", names_of(&result->systems), bytes_of(&result->found),
                          bytes_of(&result->num_retrieved), bytes_of(&result->num_unjudged),
                          (long long)result->num_rows);
+}
+
+PyObject *native_judgment_table(PyObject *module, PyObject *table)
+{
+    (void)module;
+    Handle *handle = handle_reading(table, 0);
+    if (!handle)
+        return NULL;
+    const Judgments *result = judgments_result(handle->judgments.reader);
+    return Py_BuildValue("NNNNNNNLL", bytes_of(&result->request_ids), bytes_of(&result->request_borders),
+                         bytes_of(&result->offsets), bytes_of(&result->num_positive), bytes_of(&result->item_ids),
+                         bytes_of(&result->item_borders), bytes_of(&result->grades), (long long)result->num_repeated,
+                         (long long)handle->judgments.num_rows);
 }

@@ -18,11 +18,13 @@ from pyarrow import parquet
 
 from lexirecall import LexirecallError, load_judgments, project
 from lexirecall.fields import choices_of
-from lexirecall.formats import arrow, forms, rows
-from lexirecall.formats.arrow import batches_of, project_batches
+from lexirecall.formats import arrow, forms, labels, rows
+from lexirecall.formats.arrow import batches_of, judgments_in_batches, project_batches
 from lexirecall.formats.columns import find_columns
 from lexirecall.formats.frames import open_frame
+from lexirecall.formats.labels import judgments_from_table, judgments_in_rows
 from lexirecall.formats.rows import project_rows
+from lexirecall.judgments import PackedIds
 from lexirecall.manifest import Conventions
 from lexirecall.reader import is_built
 from strategies import quick
@@ -124,6 +126,8 @@ CONVENTIONS = st.builds(
 def plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, PackedIds):
+        return list(value)
     if isinstance(value, list):
         return [plain(each) for each in value]
     return value.tolist() if isinstance(value, np.ndarray) else value
@@ -179,6 +183,50 @@ def is_grouped(frame: pl.DataFrame) -> bool:
     keys = [*frame.select(name for name in ("run", "qid", "query_id") if name in frame.columns).iter_rows()]
     starts = [key for place, key in enumerate(keys) if place == 0 or keys[place - 1] != key]
     return len(starts) == len({*starts})
+
+
+GRADES = st.sampled_from([0.0, -0.0, 1.0, 2.0, 2.0, -1.0, 0.5, 2.0**53, -1e300, float("inf"), float("nan")])
+
+
+@st.composite
+def judged_tables(draw: st.DrawFn) -> pl.DataFrame:
+    """Make a table of judgments: mostly with the rows of a query together, and each document once."""
+    frame = draw(tables()).select("query_id", "doc_id")
+    if draw(st.integers(0, 4)):
+        frame = frame.sort("query_id", maintain_order=True)
+    if draw(st.integers(0, 3)) == 0:
+        return frame
+    grades = draw(st.lists(GRADES | st.sampled_from([1.0, 2.0]), min_size=len(frame), max_size=len(frame)))
+    frame = frame.with_columns(pl.Series(draw(st.sampled_from(["rel", "score"])), grades))
+    return frame.unique(["query_id", "doc_id"], maintain_order=True) if draw(st.booleans()) else frame
+
+
+@quick(300)
+@given(judged_tables(), st.sampled_from([*FRAMES]))
+def test_it_finds_the_same_judgments(frame: pl.DataFrame, kind: str) -> None:
+    table = open_frame(FRAMES[kind](frame), "qrels", name="qrels")
+    batches = batches_of(table.frame)
+    assert batches is not None
+    found = judgments_in_batches(batches, table.columns, "qrels")
+    expected = outcome(lambda: judgments_in_rows(table))
+    if found is not None:
+        assert plain(found) | {"request_type": None} == expected | {"request_type": None}
+    assert outcome(lambda: judgments_from_table(table)) == expected
+    starts = [*frame.select(pl.col("query_id").rle().struct.field("value")).to_series()]
+    if isinstance(expected, dict) and len(starts) == len({*starts}):
+        assert found is not None
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_judgments_of_every_library_go_through_the_compiled_reader(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(labels, "judgments_in_rows", None)
+    frame = pl.DataFrame({"qid": ["q", "q", "r"], "docno": ["a", LONG, "é"], "rel": [0, 2, 1]})
+    judgments = load_judgments(FRAMES[kind](frame))
+    assert judgments.requests == ("q", "r")
+    assert list(judgments.items) == [LONG.encode(), b"a", "é".encode()]
+    assert judgments.grades.tolist() == [2, 0, 1]
+    assert load_judgments(frame.with_columns(qid=pl.Series([7, 7, 8]))).request_type == "int64"
+    assert not load_judgments(frame.drop("rel")).has_grades
 
 
 GROUPED = pl.DataFrame(
@@ -448,6 +496,10 @@ def test_a_wrong_caller_gets_an_exception() -> None:
         _native.feed_table(table, used)
     assert _native.finish_table(table) == 0
     assert _native.table(table)[-1] == 2
+    with pytest.raises(TypeError, match="this is a table of runs"):
+        _native.judgment_table(table)
+    with pytest.raises(TypeError, match="this is a table of judgments"):
+        _native.table(_native.new_judgment_table(1, False, "qid", "docno", None))
     with pytest.raises(TypeError):
         new_table(score=None)
 

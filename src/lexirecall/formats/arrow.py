@@ -1,11 +1,11 @@
-"""Arrow: runs in a table, batch by batch through the compiled reader, straight to positions.
+"""Arrow: runs and judgments in a table, batch by batch through the compiled reader.
 
 Belongs here: handing batches to lexirecall._native and taking arrays back, and the batches of frames. Not here: what
-rows mean (rows), the batches of files (tablefiles).
+rows mean (rows, labels), the batches of files (parquetbatches).
 
 The compiled reader needs the rows of each ranking together, ids that are text, integers or categories of text, and
-plain numbers as scores. For everything else, and for every table in which something is wrong, there is no answer, and
-`rows` reads the table.
+plain numbers as scores and grades. For everything else, and for every table in which something is wrong, there is no
+answer, and `rows` or `labels` read the table.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,9 +16,10 @@ import numpy as np
 from lexirecall.formats.assembly import assemble_each, tracks_of
 from lexirecall.formats.columns import Columns
 from lexirecall.formats.native import TIES, secret
-from lexirecall.judgments import Judgments
+from lexirecall.judgments import Judgments, PackedIds
 from lexirecall.manifest import Conventions
 from lexirecall.reader import reader_in_use
+from lexirecall.text import to_text
 from lexirecall.tracks import SystemPositions
 
 
@@ -64,6 +65,32 @@ def project_batches(
         np.frombuffer(num_retrieved, np.int64),
         needs_judged=needs_judged,
         num_unjudged=np.frombuffer(num_unjudged, np.int64),
+    )
+
+
+def judgments_in_batches(batches: Iterable[Any], columns: Columns, name: str) -> Judgments | None:
+    """Take judgments from rows, as `judgments_in_rows` does; None if that must be done there."""
+    from lexirecall import _native
+
+    table = _native.new_judgment_table(secret(), columns.is_score_graded, columns.request, columns.item, columns.grade)
+    if not _are_known(_native, table, batches):
+        return None
+    request_ids, request_borders, offsets, num_positive, items, borders, grades, num_repeated, num_rows = (
+        _native.judgment_table(table)
+    )
+    if not num_rows:
+        return None
+    packed = PackedIds(request_ids, np.frombuffer(request_borders, np.int64))
+    return Judgments(
+        requests=tuple(map(to_text, packed)),
+        request_ids=packed,
+        offsets=np.frombuffer(offsets, np.int64),
+        items=PackedIds(items, np.frombuffer(borders, np.int64)),
+        grades=np.frombuffer(grades, np.float64),
+        num_positive=np.frombuffer(num_positive, np.int64),
+        name=name,
+        num_repeated=num_repeated,
+        has_grades=columns.grade is not None,
     )
 
 
