@@ -385,6 +385,7 @@ def compiled_table(table: Any) -> Any:
     return project_batches([table], columns, "mine", JUDGMENTS, Conventions(), needs_judged=False, is_given=False)
 
 
+@pytest.mark.skipif(not hasattr(pl, "CompatLevel"), reason="this version of polars gives no views")
 def test_views_of_text_are_known_with_their_bytes_inside_and_outside() -> None:
     table = ONE.with_columns(docno=pl.Series(["twelve bytes", LONG])).to_arrow(compat_level=pl.CompatLevel.newest())
     assert str(table.schema.field("docno").type) == "string_view"
@@ -408,6 +409,7 @@ def test_types_that_mean_something_else_are_not_known() -> None:
     assert compiled_table(pa.table({"qid": ["q1"], "docno": ["a"], "score": [1.0]}, schema=schema)) is not None
 
 
+@pytest.mark.skipif(not hasattr(pa.ChunkedArray, "__arrow_c_stream__"), reason="a table is the only stream of pyarrow")
 def test_a_struct_in_which_rows_are_missing_or_that_begins_later() -> None:
     struct = pa.array([{"qid": "q1", "docno": name, "score": 1.0} for name in ("x", "y", "a")])
 
@@ -429,6 +431,12 @@ def test_columns_with_the_same_name_or_none_are_not_known() -> None:
     twice = pa.Table.from_arrays([pa.array(values) for values in (["q1"], ["a"], [1.0], [2.0])], names)
     assert compiled_table(twice) is None
     assert compiled_table(pa.table({"qid": ["q1"], "docno": ["a"]})) is None
+
+
+def test_a_frame_of_polars_without_a_stream_is_given_as_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = compiled(ONE)
+    monkeypatch.delattr(pl.DataFrame, "__arrow_c_stream__", raising=False)
+    assert plain(compiled(ONE)) == plain(expected)
 
 
 def test_nothing_is_found_in_no_rows() -> None:

@@ -139,7 +139,10 @@ def batches_of(frame: Any) -> Iterator[Any] | None:
     native = frame.to_native()
     if frame.implementation.is_pandas():
         return _batches_of_pandas(frame)
-    return iter([native]) if hasattr(native, "__arrow_c_stream__") else None
+    if hasattr(native, "__arrow_c_stream__"):
+        return iter([native])
+    # the first versions of polars have no stream of their own
+    return (each.to_arrow() for each in [native]) if frame.implementation.is_polars() else None
 
 
 def _batches_of_pandas(frame: Any) -> Iterator[Any] | None:
