@@ -16,6 +16,7 @@ from contestants import JOBS, MEASURES, OURS, all_commands, job, lexirecall, our
 from timing import Command, Timing, interleaved, run
 
 CONTROL = "hashing in two threads"
+PARQUET = "Parquet"
 WITHOUT_UNITS, WITH_UNITS = "without units", "identity map"
 PAIRS = {
     "110 runs × 249 queries, 70 relevant": (110, 249, 70),
@@ -187,6 +188,8 @@ def tables(num_systems: int) -> Callable[[Setting], Outcome]:
         table = str(folder) if num_systems > 1 else str(folder / f"{Path(runs[0]).stem}.parquet")
         commands = [
             ours(qrels, runs[:num_systems], label="text"),
+            ours(judged, [table], label=PARQUET),
+            *by_hand(judged, table, num_systems),
             Command("polars frames", [sys.executable, str(JOBS / "with_frames.py"), judged, table, *MEASURES]),
             ours(judged, [table], label="DuckDB", engine="duckdb"),
             ours(judged, [table], label="Spark", engine="spark", once=True),
@@ -202,6 +205,24 @@ def tables(num_systems: int) -> Callable[[Setting], Outcome]:
         )
 
     return measure
+
+
+def by_hand(judged: str, table: str, num_systems: int) -> list[Command]:
+    """Return commands that compute average precision of one system in the libraries themselves."""
+    script = str(JOBS / "by_hand.py")
+    ways = {"DuckDB": "duckdb", "polars": "polars"} if num_systems == 1 else {}
+    return [
+        Command(f"{name} by hand, AP only", [sys.executable, script, way, judged, table]) for name, way in ways.items()
+    ]
+
+
+def frames(setting: Setting) -> Outcome:
+    """Measure frames of one run beside the same rows as text, within one process each time."""
+    qrels, (run_file,) = setting.files("frames")
+    several = [json.loads(run(job("frames", qrels, [run_file], label="frames"))[1]) for _ in range(setting.repeats)]
+    title = "7,000 queries × 100 documents"
+    medians = {key: statistics.median(each[key] for each in several) for key in several[0]}
+    return Outcome("Frames of 700,000 rows", figures={title: medians})
 
 
 def _megabytes(paths: list[str]) -> float:
@@ -226,11 +247,12 @@ SUITES: dict[str, Callable[[Setting], Outcome]] = {
     "units": units,
     "threads": threads,
     "memory": memory,
+    "frames": frames,
     "table": tables(1),
     "tables": tables(4),
 }
 BASELINES = {"tiny": "import numpy", "threads": "one run", "memory": "", "reading": "", "pairs": "", "comparisons": ""}
-BASELINES |= {"table": "text", "tables": "text", "resamples": "", "scores": "", "units": WITHOUT_UNITS}
+BASELINES |= {"table": "text", "tables": "text", "resamples": "", "scores": "", "frames": "", "units": WITHOUT_UNITS}
 """The row that the others are compared with, if it is not ours."""
 
 

@@ -6,7 +6,7 @@ Belongs here: one line for each aim. Imports suites.
 from collections.abc import Iterator, Mapping
 
 from contestants import OURS
-from suites import CONTROL, PAIRS, WITH_UNITS, WITHOUT_UNITS, Outcome
+from suites import CONTROL, PAIRS, PARQUET, WITH_UNITS, WITHOUT_UNITS, Outcome
 
 Verdict = tuple[str, str, bool | None]
 """The aim, what was found, and whether it is met; None if the measurement cannot tell."""
@@ -17,6 +17,8 @@ LESS_THAN_SORTING = 5
 MOST_MEGABYTES = 150
 MOST_FOR_TABLES = 30, 1000
 """CPU seconds and megabytes for 20 million rows in DuckDB."""
+MOST_OF_TEXT = 3
+"""How often the CPU time of text that a table may take."""
 MOST_SECONDS_FOR_PAIRS = dict(zip(PAIRS, (0.1, 0.2), strict=True))
 
 
@@ -53,8 +55,33 @@ def verdicts(outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
         peak = max(timing.range("peak")[1] for timing in outcomes["memory"].timings)
         aim = f"under {MOST_MEGABYTES} MB of memory, however large the run, with judgments of up to 50 MB"
         yield aim, f"{peak:.0f} MB", peak < MOST_MEGABYTES
-    if "table" in outcomes and (timing := outcomes["table"].timing("DuckDB")):
-        seconds, megabytes = timing.median("cpu"), timing.range("peak")[1]
+    yield from _tables(outcomes)
+
+
+def _tables(outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
+    if "frames" in outcomes:
+        yield from _frames(next(iter(outcomes["frames"].figures.values())))
+    if "table" in outcomes:
+        yield from _table(outcomes["table"])
+
+
+def _frames(found: Mapping[str, float]) -> Iterator[Verdict]:
+    for library in ("polars", "pandas"):
+        ratio = found[library] / found["text"]
+        aim = f"700,000 rows of a {library} frame, grouped by query: at most {MOST_OF_TEXT} times the CPU of text"
+        yield aim, f"{ratio:.2f} times", ratio <= MOST_OF_TEXT
+
+
+def _table(outcome: Outcome) -> Iterator[Verdict]:
+    text, parquet, duckdb = (outcome.timing(label) for label in ("text", PARQUET, "DuckDB"))
+    if text and parquet:
+        ratio, megabytes = parquet.median("cpu") / text.median("cpu"), parquet.range("peak")[1]
+        aim = (
+            f"20 million rows of Parquet, grouped by query: at most {MOST_OF_TEXT} times the CPU of text, under 600 MB"
+        )
+        yield aim, f"{ratio:.2f} times, {megabytes:.0f} MB", ratio <= MOST_OF_TEXT and megabytes < 600
+    if duckdb:
+        seconds, megabytes = duckdb.median("cpu"), duckdb.range("peak")[1]
         most_seconds, most_megabytes = MOST_FOR_TABLES
         aim = f"20 million rows in DuckDB, checks included: about {most_seconds} CPU s, under {most_megabytes} MB"
         met = seconds < 1.1 * most_seconds and megabytes < most_megabytes

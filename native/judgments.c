@@ -122,6 +122,26 @@ static int is_current(const JudgmentReader *reader, Field id)
     return length == id.length && memcmp(current, id.start, length) == 0;
 }
 
+/* Takes one judgment; the status stays once it is not READ_ON. */
+Status judgments_add(JudgmentReader *reader, Field request, Field item, double grade)
+{
+    if (!is_current(reader, request)) {
+        if (reader->requests.count && stop(reader, close_request(reader)) != READ_ON)
+            return reader->status;
+        if (stop(reader, open_request(reader, request.start, request.length)) != READ_ON)
+            return reader->status;
+    }
+    if (!buffer_append(&reader->item_ids, item.start, item.length))
+        return stop(reader, READ_NO_MEMORY);
+    Line judged = {.grade = grade, .end = reader->item_ids.used};
+    return buffer_append(&reader->judged, &judged, sizeof judged) ? READ_ON : stop(reader, READ_NO_MEMORY);
+}
+
+Status judgments_stop(JudgmentReader *reader, Status status)
+{
+    return reader->status == READ_ON ? stop(reader, status) : reader->status;
+}
+
 static Status read_line(void *context, const char *line, size_t length, const char *readable)
 {
     JudgmentReader *reader = context;
@@ -130,19 +150,10 @@ static Status read_line(void *context, const char *line, size_t length, const ch
     int count = split(line, length, readable, fields);
     if (count == 0 || (count > 0 && fields[0].start[0] == '#'))
         return READ_ON;
-    Line judged;
-    if (count != 4 || !number_of(&reader->settings, fields[3], &judged.grade) || judged.grade - judged.grade != 0)
+    double grade;
+    if (count != 4 || !number_of(&reader->settings, fields[3], &grade) || grade - grade != 0)
         return stop(reader, READ_BAD_LINE); /* the last holds for infinity and NaN */
-    if (!is_current(reader, fields[0])) {
-        if (reader->requests.count && stop(reader, close_request(reader)) != READ_ON)
-            return reader->status;
-        if (stop(reader, open_request(reader, fields[0].start, fields[0].length)) != READ_ON)
-            return reader->status;
-    }
-    if (!buffer_append(&reader->item_ids, fields[2].start, fields[2].length))
-        return stop(reader, READ_NO_MEMORY);
-    judged.end = reader->item_ids.used;
-    return buffer_append(&reader->judged, &judged, sizeof judged) ? READ_ON : stop(reader, READ_NO_MEMORY);
+    return judgments_add(reader, fields[0], fields[2], grade);
 }
 
 Status judgments_feed(JudgmentReader *reader, const char *block, size_t length)
@@ -177,7 +188,8 @@ JudgmentReader *judgments_new(const Settings *settings)
     reader->settings = *settings;
     reader->lines.longest = settings->longest_line;
     reader->requests.key = reader->items.key = settings->key;
-    if (ids_clear(&reader->requests, 64) && buffer_append(&result->offsets, &zero, sizeof zero) &&
+    if (ids_clear(&reader->requests, 64) && buffer_reserve(&reader->item_ids, 1) &&
+        buffer_append(&result->offsets, &zero, sizeof zero) &&
         buffer_append(&result->item_borders, &zero, sizeof zero) &&
         buffer_append(&result->request_borders, &zero, sizeof zero))
         return reader;

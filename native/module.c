@@ -5,6 +5,7 @@
 
 #include "counts.h"
 #include "reader.h"
+#include "tables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -400,6 +401,12 @@ static PyMethodDef methods[] = {
     {"decimal", native_decimal, METH_VARARGS, decimal_doc},
     {"count_scores", native_count_scores, METH_VARARGS, count_scores_doc},
     {"count_before", native_count_before, METH_VARARGS, count_before_doc},
+    {"new_table", native_new_table, METH_VARARGS, NEW_TABLE_DOC},
+    {"new_judgment_table", native_new_judgment_table, METH_VARARGS, NEW_JUDGMENT_TABLE_DOC},
+    {"feed_table", native_feed_table, METH_VARARGS, FEED_TABLE_DOC},
+    {"finish_table", native_finish_table, METH_O, FINISH_TABLE_DOC},
+    {"table", native_table, METH_O, TABLE_DOC},
+    {"judgment_table", native_judgment_table, METH_O, JUDGMENT_TABLE_DOC},
     {NULL, NULL, 0, NULL},
 };
 

@@ -88,6 +88,10 @@ enum { MOST_FIELDS = 7 };
 
 int split(const char *line, size_t length, const char *readable, Field *fields);
 
+/* Takes one judgment, of a line or of a row; and a reason to stop, if there is none yet. */
+Status judgments_add(JudgmentReader *reader, Field request, Field item, double grade);
+Status judgments_stop(JudgmentReader *reader, Status status);
+
 /* A number of a field, quickly if it is a plain decimal; returns 0 if it is not one. */
 int number_of(const Settings *settings, Field field, double *value);
 

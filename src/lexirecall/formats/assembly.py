@@ -56,6 +56,43 @@ def assemble(
     )
 
 
+def assemble_each(
+    names: Sequence[str],
+    judgments: Judgments,
+    conventions: Conventions,
+    judged: Tracks,
+    num_retrieved: IntArray,
+    *,
+    needs_judged: bool,
+    num_unjudged: IntArray,
+    num_duplicates: IntArray | None = None,
+) -> list[SystemPositions]:
+    """Do the same for several systems, whose rankings follow each other; the counts are one for each system."""
+    width = len(judgments.requests)
+    return [
+        assemble(
+            name,
+            judgments,
+            conventions,
+            _part(judged, s * width, (s + 1) * width),
+            num_retrieved[s * width : (s + 1) * width],
+            needs_judged=needs_judged,
+            num_unjudged=int(num_unjudged[s]),
+            num_duplicates=0 if num_duplicates is None else int(num_duplicates[s]),
+        )
+        for s, name in enumerate(names)
+    ]
+
+
+def _part(tracks: Tracks, start: int, stop: int) -> Tracks:
+    """Return some of the rankings."""
+    offsets = tracks.segments.offsets[start : stop + 1]
+    here = slice(offsets[0], offsets[-1])
+    columns = (tracks.positions, tracks.items, tracks.block_starts, tracks.block_sizes)
+    parts = (column[here] for column in columns if column is not None)
+    return Tracks(Segments(offsets - offsets[0]), *parts)
+
+
 def tracks_of(found: IntArray, num_rankings: int) -> Tracks:
     """Put rankings one after the other; rows, [n, 5], are ranking, position, item, and start and size of its block.
 

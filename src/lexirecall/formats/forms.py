@@ -11,14 +11,17 @@ from typing import Any, Protocol
 import numpy as np
 
 from lexirecall.errors import FormatError, shown
+from lexirecall.formats.arrow import ReadWith, project_batches
 from lexirecall.formats.frames import RoleTable
 from lexirecall.formats.lists import LEAVE_ONE, DuplicateItem, project_rankings
 from lexirecall.formats.memory import rankings_from_mapping
 from lexirecall.formats.mismatch import finds_judged, mismatch_of
 from lexirecall.formats.native import project_native
+from lexirecall.formats.parquetbatches import batches_of_files
 from lexirecall.formats.positionsrun import PositionsRun
-from lexirecall.formats.rows import project_table
+from lexirecall.formats.rows import project_rows, project_table
 from lexirecall.formats.source import Source
+from lexirecall.formats.tablefiles import UnopenedTable, advance_whole
 from lexirecall.formats.trec import project_text, run_lines
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions
@@ -135,3 +138,36 @@ class TableRun:
         items = self.table.ids("item", np.flatnonzero(np.logical_and.reduce(are_wanted)))
         texts = items.texts()
         return (texts[code].encode() for code in np.unique(items.codes).tolist())
+
+
+@dataclass(frozen=True, slots=True)
+class TableFileRun:
+    """Rows of one system or of many in files, which are held in memory only if they must be."""
+
+    unopened: UnopenedTable
+    name: str
+    is_given: bool
+    """As in TableRun."""
+
+    def systems(
+        self, judgments: Judgments, conventions: Conventions, units: UnitMap | None, *, needs_judged: bool
+    ) -> list[SystemPositions]:
+        """Read all rows, in batches if the compiled reader knows them."""
+        whole = self.unopened
+        if units is not None or (batches := batches_of_files(whole.files, whole.source, whole.given)) is None:
+            return self._table.systems(judgments, conventions, units, needs_judged=needs_judged)
+        columns, rows = batches
+        rest: ReadWith = {"needs_judged": needs_judged, "is_given": self.is_given}
+        systems = project_batches(rows, columns, self.name, judgments, conventions, **rest)
+        if systems is None:
+            return project_rows(whole.table, self.name, judgments, conventions, **rest)
+        advance_whole(whole.source)
+        return systems
+
+    def items(self, system: str, request: bytes) -> Iterable[bytes]:
+        """Give the items in the rows of one system and request."""
+        return self._table.items(system, request)
+
+    @property
+    def _table(self) -> TableRun:
+        return TableRun(self.unopened.table, self.name, self.is_given)

@@ -18,7 +18,7 @@ from lexirecall.formats.catalogue import is_catalogued, judgments_from_catalogue
 from lexirecall.formats.cells import csv_header
 from lexirecall.formats.columns import Given
 from lexirecall.formats.folders import PARQUET, files_of
-from lexirecall.formats.forms import MappingRun, TableRun, TextRun
+from lexirecall.formats.forms import MappingRun, TableFileRun, TableRun, TextRun
 from lexirecall.formats.frames import is_frame, open_frame
 from lexirecall.formats.grouping import groups_from_mapping, groups_from_table, read_groups
 from lexirecall.formats.labels import judgments_from_table, pairs_from_table
@@ -32,7 +32,7 @@ from lexirecall.formats.memory import (
 from lexirecall.formats.native import read_qrels_native
 from lexirecall.formats.positionsrun import PositionsRun, is_positions_file, read_positions
 from lexirecall.formats.source import Source
-from lexirecall.formats.tablefiles import TableFiles, common_header, open_tables
+from lexirecall.formats.tablefiles import TableFiles, UnopenedTable, common_header
 from lexirecall.formats.trec import read_providers, read_qrels, read_sizes
 from lexirecall.formats.unitrows import (
     read_subtopics,
@@ -89,8 +89,8 @@ def _in_file(knows: Callable[[Source, Input], bool]) -> Callable[[Input], bool]:
 def _table(knows: Callable[[Source, Input], bool], files: Callable[[Input], TableFiles]) -> Kind:
     return Kind(
         _in_file(knows),
-        lambda given: open_tables(files(given), given.value, given.role, given.columns),
-        _TABLE,
+        lambda given: UnopenedTable(files(given), given.value, given.role, given.columns),
+        _TABLE_FILES,
         files,
     )
 
@@ -98,6 +98,10 @@ def _table(knows: Callable[[Source, Input], bool], files: Callable[[Input], Tabl
 def _folder_files(given: Input) -> TableFiles:
     paths = tuple(files_of(given.value.path))
     return TableFiles(given.name, paths, common_header(paths, given.role, given.columns), given.value.path)
+
+
+def _as_whole(read: Callable[[Any, Input], Any]) -> Callable[[Any, Input], Any]:
+    return lambda unopened, given: read(unopened.table, given)
 
 
 def _opened_frame(given: Input) -> Any:
@@ -120,6 +124,10 @@ _TABLE: Readers = {
     "groups": lambda table, _: groups_from_table(table),
     "units": lambda table, _: units_from_table(table),
     "subtopics": lambda table, _: subtopics_from_table(table),
+}
+_TABLE_FILES: Readers = {
+    **{role: _as_whole(read) for role, read in _TABLE.items()},
+    "run": lambda unopened, given: TableFileRun(unopened, given.system, given.is_given),
 }
 _TEXT: Readers = {
     "qrels": lambda source, _: read_qrels_native(source) if reader_in_use() == "native" else read_qrels(source),

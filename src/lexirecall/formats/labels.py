@@ -4,10 +4,12 @@ Belongs here: what such rows mean. Not here: those of runs (rows), columns of fr
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from lexirecall.errors import FormatError, plain, shown
+from lexirecall.formats.arrow import batches_of, judgments_in_batches
 from lexirecall.formats.columns import NO_GRADES, NO_GRADES_REMEDY
 from lexirecall.formats.frames import RoleTable
 from lexirecall.formats.ids import Ids, by_appearance, first_rows
@@ -25,7 +27,18 @@ def judgments_from_table(table: RoleTable) -> Judgments:
     >>> judgments = judgments_from_table(open_frame(frame, "qrels", name="ratings"))
     >>> judgments.requests, list(judgments.items), judgments.grades.tolist()
     (('8', '7'), [b'b', b'a', b'a'], [5.0, 0.0, 4.0])
+
+    The compiled reader takes what it can, as in `project_table`.
     """
+    batches = batches_of(table.frame)
+    judgments = None if batches is None else judgments_in_batches(batches, table.columns, table.name)
+    if judgments is None:
+        return judgments_in_rows(table)
+    return replace(judgments, request_type=type_of_column(table.present("request")))
+
+
+def judgments_in_rows(table: RoleTable) -> Judgments:
+    """Do the same with arrays, for rows in any order and columns of every type."""
     requests, items, grades = table.ids("request"), table.ids("item"), grades_of_rows(table)
     numbers, order = by_appearance(requests)
     first = first_rows(numbers * len(items.values) + items.codes)

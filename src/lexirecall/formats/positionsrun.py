@@ -18,7 +18,7 @@ from lexirecall.errors import DataError, FormatError, UsageError, plain, shown
 from lexirecall.formats.columns import check_one_system
 from lexirecall.formats.folders import PARQUET
 from lexirecall.formats.source import Source
-from lexirecall.formats.tablefiles import content_of
+from lexirecall.formats.tablefiles import advance_whole, content_of
 from lexirecall.judgments import IntArray, Judgments, PackedIds
 from lexirecall.manifest import OF_UNITS, Conventions
 from lexirecall.positions import Positions
@@ -43,8 +43,7 @@ def is_positions_file(source: Source) -> bool:
 def read_positions(source: Source) -> Positions:
     """Read a positions file."""
     positions = from_parquet(content_of(source), source.name)
-    if source.advance is not None and not source.is_packed:
-        source.advance(source.size)
+    advance_whole(source)
     return positions
 
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lexirecall.errors import FormatError, WayOn, shown
-from lexirecall.formats.assembly import assemble, tracks_of
+from lexirecall.formats.arrow import ReadWith, batches_of, project_batches
+from lexirecall.formats.assembly import assemble_each, tracks_of
 from lexirecall.formats.columns import check_one_system
 from lexirecall.formats.counting import place_by_units
 from lexirecall.formats.frames import RoleTable
@@ -20,7 +21,6 @@ from lexirecall.formats.ids import Ids, by_appearance
 from lexirecall.formats.ranking import RankedLines, place, repeated, rounded
 from lexirecall.judgments import FloatArray, IntArray, Judgments
 from lexirecall.manifest import Conventions
-from lexirecall.segments import Segments
 from lexirecall.tracks import SystemPositions, Tracks
 from lexirecall.units.unitmap import UnitMap
 
@@ -39,8 +39,28 @@ def project_table(
 ) -> list[SystemPositions]:
     """Turn the rows of one system or of many into positions; `name` is for a table that names none.
 
-    If it `is_given`, by whoever gave the table, it takes precedence over the table's own.
+    If it `is_given`, by whoever gave the table, it takes precedence over the table's own. The compiled reader takes
+    what it can; this one reads the rest, and says what is wrong.
     """
+    rest: ReadWith = {"needs_judged": needs_judged, "is_given": is_given}
+    if units is None and (batches := batches_of(table.frame)) is not None:
+        systems = project_batches(batches, table.columns, name, judgments, conventions, **rest)
+        if systems is not None:
+            return systems
+    return project_rows(table, name, judgments, conventions, units, **rest)
+
+
+def project_rows(
+    table: RoleTable,
+    name: str,
+    judgments: Judgments,
+    conventions: Conventions,
+    units: UnitMap | None = None,
+    *,
+    needs_judged: bool,
+    is_given: bool,
+) -> list[SystemPositions]:
+    """Do the same with arrays, for rows in any order and columns of every type."""
     names, systems = _systems(table, name, is_given=is_given)
     requests = table.ids("request")
     judged = judgments.index
@@ -63,19 +83,16 @@ def project_table(
     num_duplicates = np.bincount(left_out // width, minlength=len(names))
     wants_all = needs_judged or conventions.judged_only
     tracks, lengths = kept.tracks(conventions, len(names), units, wants_all=wants_all)
-    return [
-        assemble(
-            each,
-            judgments,
-            conventions,
-            _part(tracks, s * width, (s + 1) * width),
-            np.where(lengths == 0, -1, lengths)[s * width : (s + 1) * width],
-            needs_judged=needs_judged,
-            num_unjudged=int(num_unjudged[s]),
-            num_duplicates=int(num_duplicates[s]),
-        )
-        for s, each in enumerate(names)
-    ]
+    return assemble_each(
+        names,
+        judgments,
+        conventions,
+        tracks,
+        np.where(lengths == 0, -1, lengths),
+        needs_judged=needs_judged,
+        num_unjudged=num_unjudged,
+        num_duplicates=num_duplicates,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,12 +221,3 @@ def _count_unjudged(systems: IntArray, requests: Ids, numbers: IntArray, num_sys
     rows = np.flatnonzero(numbers < 0)
     pairs = np.unique(systems[rows] * len(requests.values) + requests.codes[rows])
     return np.bincount(pairs // max(len(requests.values), 1), minlength=num_systems)
-
-
-def _part(tracks: Tracks, start: int, stop: int) -> Tracks:
-    """Return some of the rankings."""
-    offsets = tracks.segments.offsets[start : stop + 1]
-    here = slice(offsets[0], offsets[-1])
-    columns = (tracks.positions, tracks.items, tracks.block_starts, tracks.block_sizes)
-    parts = (column[here] for column in columns if column is not None)
-    return Tracks(Segments(offsets - offsets[0]), *parts)

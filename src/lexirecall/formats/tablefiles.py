@@ -83,6 +83,21 @@ def common_header(paths: tuple[str, ...], kind: str, given: Given) -> Header | N
     return first
 
 
+@dataclass(frozen=True)
+class UnopenedTable:
+    """A table in files that is read as a whole once somebody asks for it."""
+
+    files: TableFiles
+    source: Source
+    kind: str
+    given: Given
+
+    @cached_property
+    def table(self) -> RoleTable:
+        """The whole table."""
+        return open_tables(self.files, self.source, self.kind, self.given)
+
+
 def open_tables(files: TableFiles, source: Source, kind: str, given: Given = None) -> RoleTable:
     """Open a file, or a folder, of a table of a `run`, `qrels` or `providers`."""
     if files.header is not None:
@@ -91,9 +106,14 @@ def open_tables(files: TableFiles, source: Source, kind: str, given: Given = Non
         table = _open_folder(files, kind, given)
     else:
         table = _open_parquet(source, kind, given)
+    advance_whole(source)
+    return table
+
+
+def advance_whole(source: Source) -> None:
+    """Show that a file has been read, if the libraries that read it do not show how far they are."""
     if source.advance is not None and not source.is_packed:
         source.advance(source.size)
-    return table
 
 
 def _open_folder(files: TableFiles, kind: str, given: Given) -> RoleTable:

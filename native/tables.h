@@ -1,0 +1,26 @@
+/* What Python calls to read tables. */
+#ifndef LEXIRECALL_TABLES_H
+#define LEXIRECALL_TABLES_H
+
+#define NEW_TABLE_DOC \
+    "new_table(request_ids, request_borders, offsets, num_tracked, item_ids, item_borders, grades, key, ties,\n" \
+    "    float32, is_rank, system, request, item, score)\n\nReturn a reader of the runs in a table, which finds its\n" \
+    "columns by these names."
+#define NEW_JUDGMENT_TABLE_DOC \
+    "new_judgment_table(key, whole_only, request, item, grade)\n\nReturn a reader of the judgments in a table."
+#define FEED_TABLE_DOC \
+    "feed_table(table, stream)\n\nTake the batches of a stream of Arrow; return 0, or why reading has stopped."
+#define FINISH_TABLE_DOC "finish_table(table)\n\nSay that there is no more; return 0, or why reading has stopped."
+#define TABLE_DOC "table(table)\n\nReturn (systems, found, num_retrieved, num_unjudged, num_rows)."
+#define JUDGMENT_TABLE_DOC \
+    "judgment_table(table)\n\nReturn (request_ids, request_borders, offsets, num_positive, item_ids, item_borders,\n" \
+    "grades, num_repeated, num_rows)."
+
+PyObject *native_new_table(PyObject *module, PyObject *arguments);
+PyObject *native_new_judgment_table(PyObject *module, PyObject *arguments);
+PyObject *native_feed_table(PyObject *module, PyObject *arguments);
+PyObject *native_finish_table(PyObject *module, PyObject *table);
+PyObject *native_table(PyObject *module, PyObject *table);
+PyObject *native_judgment_table(PyObject *module, PyObject *table);
+
+#endif

@@ -1,0 +1,161 @@
+"""Arrow: runs and judgments in a table, batch by batch through the compiled reader.
+
+Belongs here: handing batches to lexirecall._native and taking arrays back, and the batches of frames. Not here: what
+rows mean (rows, labels), the batches of files (parquetbatches).
+
+The compiled reader needs the rows of each ranking together, ids that are text, integers or categories of text, and
+plain numbers as scores and grades. For everything else, and for every table in which something is wrong, there is no
+answer, and `rows` or `labels` read the table.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, TypedDict
+
+import numpy as np
+
+from lexirecall.formats.assembly import assemble_each, tracks_of
+from lexirecall.formats.columns import Columns
+from lexirecall.formats.native import TIES, secret
+from lexirecall.judgments import Judgments, PackedIds
+from lexirecall.manifest import Conventions
+from lexirecall.reader import reader_in_use
+from lexirecall.text import to_text
+from lexirecall.tracks import SystemPositions
+
+
+class ReadWith(TypedDict):
+    """What the readers of tables are told beside the conventions."""
+
+    needs_judged: bool
+    is_given: bool
+
+
+BATCH = 1 << 16
+"""Rows that are looked at together, if the table can be divided."""
+
+
+def project_batches(
+    batches: Iterable[Any],
+    columns: Columns,
+    name: str,
+    judgments: Judgments,
+    conventions: Conventions,
+    *,
+    needs_judged: bool,
+    is_given: bool,
+) -> list[SystemPositions] | None:
+    """Turn rows into positions, as `project_table` does; None if that must be done there.
+
+    Each of the batches is anything with a stream of Arrow, such as a table of pyarrow or a frame of polars.
+    """
+    from lexirecall import _native
+
+    table = _new_table(_native, judgments, columns, conventions, wants_all=needs_judged or conventions.judged_only)
+    if not _are_known(_native, table, batches):
+        return None
+    systems, found, num_retrieved, num_unjudged, num_rows = _native.table(table)
+    if not num_rows or (is_given and len(systems) > 1):
+        return None
+    names = systems if columns.system is not None and not is_given else [name]
+    return assemble_each(
+        names,
+        judgments,
+        conventions,
+        tracks_of(np.frombuffer(found, np.int64).reshape(-1, 5), len(names) * len(judgments.requests)),
+        np.frombuffer(num_retrieved, np.int64),
+        needs_judged=needs_judged,
+        num_unjudged=np.frombuffer(num_unjudged, np.int64),
+    )
+
+
+def judgments_in_batches(batches: Iterable[Any], columns: Columns, name: str) -> Judgments | None:
+    """Take judgments from rows, as `judgments_in_rows` does; None if that must be done there."""
+    from lexirecall import _native
+
+    table = _native.new_judgment_table(secret(), columns.is_score_graded, columns.request, columns.item, columns.grade)
+    if not _are_known(_native, table, batches):
+        return None
+    request_ids, request_borders, offsets, num_positive, items, borders, grades, num_repeated, num_rows = (
+        _native.judgment_table(table)
+    )
+    if not num_rows:
+        return None
+    packed = PackedIds(request_ids, np.frombuffer(request_borders, np.int64))
+    return Judgments(
+        requests=tuple(map(to_text, packed)),
+        request_ids=packed,
+        offsets=np.frombuffer(offsets, np.int64),
+        items=PackedIds(items, np.frombuffer(borders, np.int64)),
+        grades=np.frombuffer(grades, np.float64),
+        num_positive=np.frombuffer(num_positive, np.int64),
+        name=name,
+        num_repeated=num_repeated,
+        has_grades=columns.grade is not None,
+    )
+
+
+def _new_table(
+    native: Any, judgments: Judgments, columns: Columns, conventions: Conventions, *, wants_all: bool
+) -> Any:
+    return native.new_table(
+        judgments.request_ids.buffer,
+        judgments.request_ids.offsets,
+        judgments.offsets,
+        np.diff(judgments.offsets) if wants_all else judgments.num_positive,
+        judgments.items.buffer,
+        judgments.items.offsets,
+        judgments.grades,
+        secret(),
+        TIES[conventions.ties],
+        conventions.score_dtype == "float32",
+        columns.score is None,
+        columns.system,
+        columns.request,
+        columns.item,
+        columns.order,
+    )
+
+
+def _are_known(native: Any, table: Any, batches: Iterable[Any]) -> bool:
+    """Feed the batches; tell whether the compiled reader knows them all."""
+    try:
+        is_known = all(native.feed_table(table, batch.__arrow_c_stream__()) == 0 for batch in batches)
+    except MemoryError:
+        raise
+    except Exception:  # a library cannot give its table as Arrow, for a reason of its own
+        return False
+    return is_known and native.finish_table(table) == 0
+
+
+def batches_of(frame: Any) -> Iterator[Any] | None:
+    """Give a frame, of narwhals, as parts with a stream of Arrow; None if it must be read in another way.
+
+    >>> import narwhals, polars
+    >>> [len(part) for part in batches_of(narwhals.from_native(polars.DataFrame({"qid": ["1", "2"]}))) or ()]
+    [2]
+    """
+    if reader_in_use() != "native" or any("\0" in name for name in frame.columns):
+        return None
+    native = frame.to_native()
+    if frame.implementation.is_pandas():
+        return _batches_of_pandas(frame)
+    if hasattr(native, "__arrow_c_stream__"):
+        return iter([native])
+    # the first versions of polars have no stream of their own
+    return (each.to_arrow() for each in [native]) if frame.implementation.is_polars() else None
+
+
+def _batches_of_pandas(frame: Any) -> Iterator[Any] | None:
+    """Give parts as pyarrow has them; a column of any objects may be of another type in each part."""
+    import narwhals as nw
+
+    try:
+        import pyarrow as pa
+    except ModuleNotFoundError:
+        return None
+    known = (nw.String, nw.Object, nw.Categorical, nw.Enum)
+    if not all(kind in known or kind.is_numeric() for kind in frame.schema.values()):
+        return None
+    native = frame.to_native()
+    parts = (native.iloc[start : start + BATCH] for start in range(0, len(native), BATCH))
+    return (pa.RecordBatch.from_pandas(part, preserve_index=False, nthreads=1) for part in parts)
