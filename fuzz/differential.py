@@ -32,6 +32,7 @@ from lexirecall.tracks import SystemPositions, Tracks
 
 CRASH = "crash"
 LONGEST = lines.LONGEST_LINE
+FINDERS = (None, None, "plain")
 KEPT = Path("build/fuzz/difference")
 BLANKS = (b" ", b"\t", b"\x0b", b"\x0c", b"\r", b"  ", b" \t ", b"\r\r")
 ODD_BLANKS = (b"\x1c", b"\x1f", b"\x85", b"\xc2\xa0", b"\xe2\x80\xa8", b"\0")  # blanks of text, but not of bytes
@@ -60,6 +61,7 @@ class Case:
     needs_judged: bool
     block: int
     longest: int = LONGEST
+    finder: str | None = None
 
 
 # Making files
@@ -101,13 +103,21 @@ def identifier(rng: random.Random) -> bytes:
 
 
 def ranked_scores(rng: random.Random, count: int, oddness: float) -> list[bytes]:
-    """Make the scores of one request: strictly descending, in tied blocks, or as they come."""
-    kind = rng.randrange(4)
+    """Make the scores of one request: strictly descending, in tied blocks, sorted, or as they come."""
+    kind = rng.randrange(7)
     if kind == 0:
         return [b"%d" % (count - i) for i in range(count)]
     if kind == 1:
         step = rng.randrange(1, 6)
         return [b"%.3f" % (-(i // step) / 7) for i in range(count)]
+    if kind == 4:
+        digits, most = rng.randrange(18), 10.0 ** rng.randrange(-1, 4)
+        return [
+            b"%.*f" % (digits, score) for score in sorted((rng.uniform(0, most) for _ in range(count)), reverse=True)
+        ]
+    if kind == 5:
+        texts = sorted((decimal(rng) for _ in range(count)), key=float, reverse=True)
+        return [text if rng.random() < 0.99 else rng.choice(texts) for text in texts]
     scores = [chosen(rng, 1 - oddness, lambda: decimal(rng), ODD_NUMBERS) for _ in range(count)]
     return [rng.choice(scores[:3]) for _ in scores] if kind == 2 and scores else scores
 
@@ -203,7 +213,7 @@ def make_case(rng: random.Random) -> Case:
         run = gzip.compress(run, 1, mtime=0)[: None if rng.random() < 0.7 else -rng.randrange(1, 12)]
     block = rng.choice([1, 2, 7, 64, 1 << 20, rng.randrange(1, len(run) + 2)])
     longest = rng.choice([LONGEST] * 9 + [50])
-    return Case(qrels, run, conventions_of(rng), rng.random() < 0.5, block, longest)
+    return Case(qrels, run, conventions_of(rng), rng.random() < 0.5, block, longest, rng.choice(FINDERS))
 
 
 # Comparing
@@ -246,7 +256,7 @@ def both(case: Case, folder: Path) -> Iterator[tuple[str, Any, Any]]:
     """Give what was read, and what came of it in Python and in C."""
     (folder / "qrels").write_bytes(case.qrels)
     (folder / "run").write_bytes(case.run)
-    native._BLOCK = case.block
+    native._BLOCK, native._FINDER = case.block, case.finder
     lines.LONGEST_LINE, lines._BLOCK = case.longest, min(case.block, case.longest)
     qrels = Source(folder / "qrels")
     yield "qrels", outcome(lambda: read_qrels(qrels)), outcome(lambda: native.read_qrels_native(qrels))
@@ -281,7 +291,7 @@ def keep(case: Case, folder: Path) -> None:
     (folder / "qrels").write_bytes(case.qrels)
     (folder / "run").write_bytes(case.run)
     settings = {"conventions": asdict(case.conventions), "needs_judged": case.needs_judged, "block": case.block}
-    settings["longest"] = case.longest
+    settings |= {"longest": case.longest, "finder": case.finder}
     (folder / "settings.json").write_text(json.dumps(settings, indent=2) + "\n")
 
 

@@ -102,11 +102,6 @@ void skip_byte_order_mark(int64_t number, const char **line, size_t *length)
     }
 }
 
-static int is_blank(char byte)
-{
-    return byte == ' ' || (unsigned char)(byte - '\t') <= '\r' - '\t';
-}
-
 /* Counts the blank lines at the beginning of a block; returns where the next line begins. */
 static const char *skip_blank_lines(Lines *lines, const char *block, const char *end)
 {

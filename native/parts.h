@@ -78,6 +78,11 @@ void ranking_free(Ranking *ranking);
 Seen *seen_of(const Ranking *ranking);
 size_t num_seen(const Ranking *ranking);
 
+static inline int is_blank(char byte)
+{
+    return byte == ' ' || (unsigned char)(byte - '\t') <= '\r' - '\t';
+}
+
 /* Lines: at most seven fields are kept, one more than a line may have. */
 typedef struct {
     const char *start;

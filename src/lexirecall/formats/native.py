@@ -26,7 +26,8 @@ from lexirecall.text import to_text
 from lexirecall.tracks import SystemPositions
 
 _BLOCK = 1 << 18
-_READ_ON, _BAD_LINE, _DUPLICATE, _LONG_LINE = 0, 1, 2, 4  # as in reader.h; the rest is read in Python
+_READ_ON, _BAD_LINE, _DUPLICATE, _LONG_LINE, _AGAIN = 0, 1, 2, 4, 6  # as in reader.h; the rest is read in Python
+_FINDER: str | None = None  # of blanks: plain, sse2, avx2, neon, or the fastest
 _TIES = {"trec": 0, "expected": 0, "input": 1, "worst": 2, "best": 3}  # the mean over orders needs the blocks only
 _POWERS = range(-342, 309)
 
@@ -65,9 +66,8 @@ def project_native(
     wants_all = needs_judged or conventions.judged_only
     num_tracked = np.diff(judgments.offsets) if wants_all else judgments.num_positive
     with damage_first(source):
-        reader = _new_run(_native, judgments, num_tracked, conventions)
-        status = _feed(_native, reader, source)
-        found, num_retrieved, num_unjudged, num_extra, number, num_lines, line, request = _native.run(reader)
+        reader, status = _read_run(_native, source, judgments, num_tracked, conventions)
+        found, num_retrieved, unjudged, num_extra, number, num_lines, line, request = _native.run(reader)
         if status == _LONG_LINE:
             raise lines.too_long(source, number)
         if status == _READ_ON and num_lines == 0:
@@ -85,12 +85,25 @@ def project_native(
         tracks_of(np.frombuffer(found, np.int64).reshape(-1, 5), len(judgments.requests)),
         np.frombuffer(num_retrieved, np.int64),
         needs_judged=needs_judged,
-        num_unjudged=num_unjudged,
+        num_unjudged=unjudged.count(b"\n"),
         num_extra=num_extra,
     )
 
 
-def _new_run(native: Any, judgments: Judgments, num_tracked: IntArray, conventions: Conventions) -> Any:
+def _read_run(
+    native: Any, source: Source, judgments: Judgments, num_tracked: IntArray, conventions: Conventions
+) -> tuple[Any, int]:
+    """Read a run as if scores descend within each request, and again, keeping all rows, if that is not so."""
+    for careful in (False, True):
+        reader = _new_run(native, judgments, num_tracked, conventions, careful=careful)
+        if (status := _feed(native, reader, source)) != _AGAIN:
+            break
+    return reader, status
+
+
+def _new_run(
+    native: Any, judgments: Judgments, num_tracked: IntArray, conventions: Conventions, *, careful: bool
+) -> Any:
     return native.new_run(
         judgments.request_ids.buffer,
         judgments.request_ids.offsets,
@@ -105,6 +118,8 @@ def _new_run(native: Any, judgments: Judgments, num_tracked: IntArray, conventio
         conventions.score_dtype == "float32",
         conventions.strict,
         lines.LONGEST_LINE,
+        careful,
+        _FINDER,
     )
 
 
