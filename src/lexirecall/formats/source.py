@@ -122,6 +122,18 @@ class Source:
                 stack.enter_context(begun)
                 yield stream
 
+    @property
+    def is_plain_file(self) -> bool:
+        """Whether it is a file that is not packed, so that it can be read from any place."""
+        return self.packing == "" and self._kept is None and self.path != "-" and Path(self.path).is_file()
+
+    @contextlib.contextmanager
+    def open_from(self, start: int) -> Iterator[IO[bytes]]:
+        """Give the bytes of a plain file from a place on, for one thread of several."""
+        with self._explained(), Path(self.path).open("rb", buffering=0) as file:
+            file.seek(start)
+            yield io.BufferedReader(_CountedFile(cast("BinaryIO", file), self._count), 1 << 12)
+
     def _begin(self, stack: contextlib.ExitStack) -> IO[bytes]:
         self._num_read = 0
         packed = io.BufferedReader(_CountedStream(stack.enter_context(self._raw()), self._count), _BLOCK)
@@ -214,6 +226,16 @@ class _CountedStream(io.RawIOBase):
         count = self._raw.readinto(buffer)  # type: ignore[attr-defined] # every binary file has it
         self._advance(count)
         return int(count)
+
+
+class _CountedFile(_CountedStream):
+    """The same for a file, with its places."""
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        return self._raw.seek(offset, whence)
 
 
 class _Continued(io.RawIOBase):
