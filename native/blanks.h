@@ -11,8 +11,8 @@ enum {
 };
 
 typedef struct {
-    size_t count;
-    int has_nul;
+    size_t count, num_newlines;
+    int has_nul, has_pairs; /* two blanks side by side, or one at the beginning */
     uint16_t places[INDEXED + MOST_AT_ONCE];
 } Blanks;
 

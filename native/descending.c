@@ -52,21 +52,6 @@ int descending_open(Descending *descending, const Judged *judged, int64_t reques
     return 1;
 }
 
-/* The number of an item among those looked for, or -1. */
-static inline int64_t entry_of(const Descending *descending, Field item, uint64_t hash)
-{
-    const uint32_t wanted = short_hash(hash);
-    for (size_t at = wanted & descending->mask; descending->slots[at].number; at = (at + 1) & descending->mask) {
-        if (descending->slots[at].hash != wanted)
-            continue;
-        const int64_t *border = descending->borders + (descending->slots[at].number - 1);
-        size_t length = (size_t)(border[1] - border[0]);
-        if (length == item.length && memcmp(descending->item_ids + border[0], item.start, length) == 0)
-            return (int64_t)descending->slots[at].number - 1;
-    }
-    return -1;
-}
-
 static Field id_of_row(const Descending *descending, size_t place)
 {
     const Tied *row = descending->block + place;
@@ -109,8 +94,7 @@ static int order_block(Descending *descending, Buffer *found)
     return done;
 }
 
-/* Ends the current block of equal scores. */
-static inline int close_block(Descending *descending, Buffer *found)
+int descending_close_block(Descending *descending, Buffer *found)
 {
     int done = 1;
     if (descending->num_judged && descending->size == 1)
@@ -121,7 +105,7 @@ static inline int close_block(Descending *descending, Buffer *found)
     return done;
 }
 
-static int grow_block(Descending *descending)
+int descending_grow(Descending *descending)
 {
     size_t most = descending->most ? 2 * descending->most : 64;
     if (most > SIZE_MAX / sizeof(Tied))
@@ -132,31 +116,6 @@ static int grow_block(Descending *descending)
     descending->block = block;
     descending->most = most;
     return 1;
-}
-
-Status descending_add(Descending *descending, Field item, int is_level, Buffer *found)
-{
-    uint64_t hash = id_hash(item.start, item.length, descending->key);
-    int64_t entry = entry_of(descending, item, hash);
-    if (descending->rows >= INT32_MAX || (!is_level && !close_block(descending, found)))
-        return READ_NO_MEMORY;
-    if (descending->size == descending->most && !grow_block(descending))
-        return READ_NO_MEMORY;
-    if (entry < 0) {
-        if (!buffer_append(&descending->hashes, &hash, sizeof hash))
-            return READ_NO_MEMORY;
-    } else {
-        if (descending->listed.data[entry])
-            return READ_AGAIN;
-        descending->listed.data[entry] = 1;
-        descending->num_judged++;
-    }
-    Tied *row = descending->block + descending->size++;
-    row->id = item.start;
-    row->length = item.length;
-    row->entry = entry;
-    descending->rows++;
-    return READ_ON;
 }
 
 int descending_keep(Descending *descending)
@@ -174,7 +133,7 @@ Status descending_close(Descending *descending, Buffer *found)
 {
     const uint64_t *hashes = (const uint64_t *)(const void *)descending->hashes.data;
     int repeat = has_repeat(hashes, descending->hashes.used / sizeof *hashes, &descending->sorted, &descending->table);
-    if (repeat < 0 || !close_block(descending, found))
+    if (repeat < 0 || !descending_close_block(descending, found))
         return READ_NO_MEMORY;
     return repeat ? READ_AGAIN : READ_ON;
 }

@@ -96,6 +96,9 @@ int split(const char *line, size_t length, const char *readable, Field *fields);
 /* A number of a field, quickly if it is a plain decimal; returns 0 if it is not one. */
 int number_of(const Settings *settings, Field field, double *value);
 
+/* Whether a line has the fields of a run. */
+int has_run_fields(const Settings *settings, const Field *fields, int count);
+
 /* Takes a byte order mark, which says nothing in UTF-8, off the first line. */
 void skip_byte_order_mark(int64_t number, const char **line, size_t *length);
 

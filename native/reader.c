@@ -116,25 +116,6 @@ static Status open_request(Reader *reader, const char *id, size_t length)
     return made ? READ_ON : stop(reader, READ_NO_MEMORY);
 }
 
-static int is_whole_number(Field field)
-{
-    size_t at = field.start[0] == '+' || field.start[0] == '-';
-    size_t first = at;
-    while (at < field.length && (unsigned char)(field.start[at] - '0') < 10)
-        at++;
-    return at == field.length && at > first;
-}
-
-/* Whether a line has the fields of a run. Fields after the tag are ignored, unless they may be there because an id
- * holds a blank: then the rank is not a number, or the score is where the tag should be. */
-static int has_fields(const Settings *settings, const Field *fields, int count)
-{
-    double score;
-    if (count <= 6)
-        return count >= 5;
-    return !settings->strict && is_whole_number(fields[3]) && !number_of(settings, fields[5], &score);
-}
-
 static Status refuse(Reader *reader, const Row *row)
 {
     return stop_with(reader, READ_BAD_LINE, row->line, row->length);
@@ -211,7 +192,7 @@ static Status read_line(void *context, const char *line, size_t length, const ch
         return READ_ON;
     const Row row = {fields[0], fields[2], fields[4], line, length, readable};
     reader->result.num_lines++;
-    if (!has_fields(&reader->settings, fields, count))
+    if (!has_run_fields(&reader->settings, fields, count))
         return refuse(reader, &row);
     reader->result.num_extra += count > 6;
     return take(reader, &row, is_current(reader, fields[0]));
@@ -237,6 +218,45 @@ static inline Field field_between(const char *text, size_t blank, size_t next)
     return (Field){text + blank + 1, next - blank - 1};
 }
 
+/* Reads a line of six fields, cut at these places. */
+static inline void read_regular(Reader *reader, const char *text, size_t start, const uint16_t *places, size_t length, const char *end)
+{
+    const Row row = {{text + start, places[0] - start}, field_between(text, places[1], places[2]),
+                     field_between(text, places[3], places[4]), text + start, length, end};
+    reader->lines.number++;
+    reader->result.num_lines++;
+    take(reader, &row, is_current_word(reader, row.request)); /* such a line has twelve bytes at least */
+}
+
+/* Whether all lines that end within a part of a block have six fields with single blanks between them, and none is a
+ * comment: every sixth blank is a newline, and no other. */
+static int is_regular(const Reader *reader, const char *text)
+{
+    const Blanks *blanks = &reader->blanks;
+    size_t num_newlines = blanks->num_newlines, found = 0, start = 0;
+    if (blanks->has_nul || blanks->has_pairs || reader->lines.number == 0 || reader->lines.longest < INDEXED ||
+        6 * num_newlines > blanks->count)
+        return 0;
+    for (const uint16_t *last = blanks->places + 5; found < num_newlines; last += 6, found++) {
+        if (text[*last] != '\n' || text[start] == '#')
+            return 0;
+        start = *last + (size_t)1;
+    }
+    return 1;
+}
+
+/* Reads such lines; returns where the next one begins. */
+static const char *read_regular_part(Reader *reader, const char *text, const char *end)
+{
+    const uint16_t *places = reader->blanks.places;
+    size_t start = 0;
+    for (size_t line = 0; line < reader->blanks.num_newlines && reader->status == READ_ON; line++, places += 6) {
+        read_regular(reader, text, start, places, places[5] - start, end);
+        start = places[5] + (size_t)1;
+    }
+    return text + start;
+}
+
 /* Reads the lines that end within a part of a block; returns where the next one begins. */
 static const char *read_part(Reader *reader, const char *text, const char *end)
 {
@@ -253,16 +273,11 @@ static const char *read_part(Reader *reader, const char *text, const char *end)
         if (last == left)
             break;
         size_t length = places[last] - start;
-        reader->lines.number++;
-        if (length > reader->lines.longest) {
-            stop(reader, READ_LONG_LINE);
-        } else if (used) {
-            const Row row = {{text + start, places[0] - start}, field_between(text, places[1], places[2]),
-                             field_between(text, places[3], places[4]), text + start, length, end};
-            reader->result.num_lines++;
-            take(reader, &row, is_current_word(reader, row.request)); /* such a line has twelve bytes at least */
+        if (used && length <= reader->lines.longest) {
+            read_regular(reader, text, start, places, length, end);
         } else {
-            stop(reader, read_line(reader, text + start, length, end));
+            reader->lines.number++;
+            stop(reader, length > reader->lines.longest ? READ_LONG_LINE : read_line(reader, text + start, length, end));
         }
         start = places[last] + (size_t)1;
         at += last + 1;
@@ -289,7 +304,10 @@ Status reader_feed(Reader *reader, const char *block, size_t length)
         if (reader->lines.unfinished.used == 0) {
             size_t part = (size_t)(end - block);
             reader->settings.find_blanks(block, part < INDEXED ? part : INDEXED, &reader->blanks);
-            next = read_part(reader, block, end);
+            if (is_regular(reader, block))
+                next = read_regular_part(reader, block, end);
+            if (next == block)
+                next = read_part(reader, block, end);
         }
         block = next == block ? read_slowly(reader, block, end) : next;
     }

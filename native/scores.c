@@ -8,36 +8,6 @@
 
 enum { DIGITS_OF_DOUBLE = 15, DIGITS_OF_FLOAT = 6 }; /* so many decimal digits survive rounding */
 
-#define EACH_BYTE(byte) ((byte) * (uint64_t)0x0101010101010101)
-
-/* Eight bytes as a word with the first one on top, so that words are ordered as texts. */
-static inline uint64_t load_text(const char *bytes)
-{
-    const unsigned char *byte = (const unsigned char *)bytes;
-    return (uint64_t)byte[0] << 56 | (uint64_t)byte[1] << 48 | (uint64_t)byte[2] << 40 | (uint64_t)byte[3] << 32 |
-           (uint64_t)byte[4] << 24 | (uint64_t)byte[5] << 16 | (uint64_t)byte[6] << 8 | byte[7];
-}
-
-/* The text of a score as two words. What is behind it in memory comes along, as far as that may be read. */
-static inline void load_score(Field field, const char *readable, uint64_t *words)
-{
-    char copy[SHORT_SCORE] = {0};
-    const char *text = field.start;
-    if (readable - text < SHORT_SCORE) {
-        memcpy(copy, text, field.length);
-        text = copy;
-    }
-    words[0] = load_text(text);
-    words[1] = load_text(text + 8);
-}
-
-/* Whether the bytes under the mask are digits. */
-static inline int has_digits(uint64_t word, uint64_t mask)
-{
-    const uint64_t upper = EACH_BYTE(0xF0) & mask, zeros = EACH_BYTE(0x30) & mask;
-    return (word & upper) == zeros && (((word & mask) + (EACH_BYTE(0x06) & mask)) & upper) == zeros;
-}
-
 /* Notes where the digits are, if the text alone can decide about the next score; a sign would turn the order round. */
 static void note_shape(Score *score, Field field, const char *readable, int float32)
 {
@@ -92,29 +62,10 @@ static double value_of(const Score *score, const Settings *settings)
     return value;
 }
 
-static Step compare_values(Score *last, const Settings *settings, Field field, const char *readable)
+Step score_compare(Score *last, const Settings *settings, Field field, const char *readable)
 {
     double before = value_of(last, settings);
     if (!score_first(last, settings, field, readable))
         return STEP_NONE;
     return last->value < before ? STEP_DOWN : last->value == before ? STEP_LEVEL : STEP_UP;
-}
-
-Step score_next(Score *last, const Settings *settings, Field field, const char *readable)
-{
-    uint64_t words[2];
-    if (field.length != last->length)
-        return compare_values(last, settings, field, readable);
-    load_score(field, readable, words);
-    words[0] &= last->digits[0] | last->others[0];
-    words[1] &= last->digits[1] | last->others[1];
-    uint64_t differing = ((words[0] ^ last->words[0]) & last->others[0]) | ((words[1] ^ last->words[1]) & last->others[1]);
-    if (differing || !has_digits(words[0], last->digits[0]) || !has_digits(words[1], last->digits[1]))
-        return compare_values(last, settings, field, readable);
-    int first = words[0] == last->words[0]; /* the word that decides */
-    uint64_t now = words[first], before = last->words[first];
-    last->words[0] = words[0];
-    last->words[1] = words[1];
-    last->has_value = 0;
-    return now < before ? STEP_DOWN : now == before ? STEP_LEVEL : STEP_UP;
 }
