@@ -70,6 +70,7 @@ SHAPES = {
     "recommender": Shape(21, 6_000, 100, 0, 6, numbers_from(1, 1), numbers_from(1, 1), 20_000),
     "deep": Shape(10, 30, 10_000, 1250, 70, numbers_from(301, 1), news_ids, 528_155, ".run.gz"),
     "frames": Shape(1, 7_000, 100, 0, 6, numbers_from(1, 1), news_ids, 528_155),
+    "deepest": Shape(1, 30, 100_000, 1250, 70, numbers_from(301, 1), news_ids, 528_155),
     "tiny": Shape(1, 3, 20, 10, 4, numbers_from(1, 1), news_ids, 1_000),
     "100 MB": Shape(1, 29_000, 100, 0, 1.1, numbers_from(19335, 11), numbers_from(17, 8), 1_000_000),
     "50 MB of judgments": Shape(1, 1_750, 1000, 1250, 70, numbers_from(301, 1), news_ids, 528_155),

@@ -158,7 +158,9 @@ EXPLANATIONS = {
     "precision alone, in the libraries themselves and without checks.",
     "reading": "CPU seconds within one process, without start-up: the files read plainly, in blocks of 1 MB and at "
     "once, then from text to positions by the compiled reader, then the judgments. For deep, plain reading is "
-    "unpacking.",
+    "unpacking. Of what a line of robust costs, less than a tenth is the copy that plain reading makes too, a quarter "
+    "is finding blanks and cutting lines, a third is comparing the query and the score with those of the line before, "
+    "and a third is the document: its hash, the look-up among the judged, and the search for one that is listed twice.",
 }
 
 

@@ -94,7 +94,7 @@ def start_up(setting: Setting) -> Outcome:
 def reading(setting: Setting) -> Outcome:
     """Measure the readers alone beside plain reading, all within one process each time."""
     outcome = Outcome("Reading alone")
-    for name in ("robust", "wide", "recommender", "deep"):
+    for name in ("robust", "wide", "recommender", "deep", "deepest"):
         qrels, runs = setting.files(name)
         several = [json.loads(run(job("reading", qrels, runs, label=name))[1]) for _ in range(setting.repeats)]
         seconds = {key: statistics.median(each[key] for each in several) for key in several[0]}

@@ -10,6 +10,7 @@ of the C code (fuzz_reader.c). The files of a seed are always the same.
 import argparse
 import gzip
 import json
+import os
 import random
 import sys
 import tempfile
@@ -23,7 +24,7 @@ from typing import Any
 
 from lexirecall.errors import LexirecallError
 from lexirecall.fields import choices_of
-from lexirecall.formats import lines, native
+from lexirecall.formats import lines, native, parts
 from lexirecall.formats.source import Source
 from lexirecall.formats.trec import project_text, read_qrels
 from lexirecall.judgments import Judgments
@@ -32,6 +33,8 @@ from lexirecall.tracks import SystemPositions, Tracks
 
 CRASH = "crash"
 LONGEST = lines.LONGEST_LINE
+FINDERS = (None, None, "plain")
+CORES = (1, 2, 5)
 KEPT = Path("build/fuzz/difference")
 BLANKS = (b" ", b"\t", b"\x0b", b"\x0c", b"\r", b"  ", b" \t ", b"\r\r")
 ODD_BLANKS = (b"\x1c", b"\x1f", b"\x85", b"\xc2\xa0", b"\xe2\x80\xa8", b"\0")  # blanks of text, but not of bytes
@@ -60,6 +63,8 @@ class Case:
     needs_judged: bool
     block: int
     longest: int = LONGEST
+    finder: str | None = None
+    cores: int = 1
 
 
 # Making files
@@ -101,13 +106,21 @@ def identifier(rng: random.Random) -> bytes:
 
 
 def ranked_scores(rng: random.Random, count: int, oddness: float) -> list[bytes]:
-    """Make the scores of one request: strictly descending, in tied blocks, or as they come."""
-    kind = rng.randrange(4)
+    """Make the scores of one request: strictly descending, in tied blocks, sorted, or as they come."""
+    kind = rng.randrange(7)
     if kind == 0:
         return [b"%d" % (count - i) for i in range(count)]
     if kind == 1:
         step = rng.randrange(1, 6)
         return [b"%.3f" % (-(i // step) / 7) for i in range(count)]
+    if kind == 4:
+        digits, most = rng.randrange(18), 10.0 ** rng.randrange(-1, 4)
+        return [
+            b"%.*f" % (digits, score) for score in sorted((rng.uniform(0, most) for _ in range(count)), reverse=True)
+        ]
+    if kind == 5:
+        texts = sorted((decimal(rng) for _ in range(count)), key=float, reverse=True)
+        return [text if rng.random() < 0.99 else rng.choice(texts) for text in texts]
     scores = [chosen(rng, 1 - oddness, lambda: decimal(rng), ODD_NUMBERS) for _ in range(count)]
     return [rng.choice(scores[:3]) for _ in scores] if kind == 2 and scores else scores
 
@@ -203,7 +216,9 @@ def make_case(rng: random.Random) -> Case:
         run = gzip.compress(run, 1, mtime=0)[: None if rng.random() < 0.7 else -rng.randrange(1, 12)]
     block = rng.choice([1, 2, 7, 64, 1 << 20, rng.randrange(1, len(run) + 2)])
     longest = rng.choice([LONGEST] * 9 + [50])
-    return Case(qrels, run, conventions_of(rng), rng.random() < 0.5, block, longest)
+    return Case(
+        qrels, run, conventions_of(rng), rng.random() < 0.5, block, longest, rng.choice(FINDERS), rng.choice(CORES)
+    )
 
 
 # Comparing
@@ -246,7 +261,9 @@ def both(case: Case, folder: Path) -> Iterator[tuple[str, Any, Any]]:
     """Give what was read, and what came of it in Python and in C."""
     (folder / "qrels").write_bytes(case.qrels)
     (folder / "run").write_bytes(case.run)
-    native._BLOCK = case.block
+    native._BLOCK, native._FINDER = case.block, case.finder
+    parts._LEAST, parts._STEP = 16, 16
+    os.cpu_count = lambda: case.cores
     lines.LONGEST_LINE, lines._BLOCK = case.longest, min(case.block, case.longest)
     qrels = Source(folder / "qrels")
     yield "qrels", outcome(lambda: read_qrels(qrels)), outcome(lambda: native.read_qrels_native(qrels))
@@ -256,8 +273,8 @@ def both(case: Case, folder: Path) -> Iterator[tuple[str, Any, Any]]:
         judgments = Judgments.from_grades({b"q": {b"d0": 1.0, b"d1": 2.0, b"d2": 0.0, b"": 1.0}})
 
     def read(reader: Callable[..., SystemPositions]) -> Any:
-        source = Source(folder / "run")
-        return outcome(lambda: reader(source, "run", judgments, case.conventions, needs_judged=case.needs_judged))
+        with Source(folder / "run") as source:
+            return outcome(lambda: reader(source, "run", judgments, case.conventions, needs_judged=case.needs_judged))
 
     yield "run", read(project_text), read(native.project_native)
 
@@ -281,7 +298,7 @@ def keep(case: Case, folder: Path) -> None:
     (folder / "qrels").write_bytes(case.qrels)
     (folder / "run").write_bytes(case.run)
     settings = {"conventions": asdict(case.conventions), "needs_judged": case.needs_judged, "block": case.block}
-    settings["longest"] = case.longest
+    settings |= {"longest": case.longest, "finder": case.finder, "cores": case.cores}
     (folder / "settings.json").write_text(json.dumps(settings, indent=2) + "\n")
 
 

@@ -7,8 +7,9 @@
  *     --
  *     q Q0 d1 1 12.5 tag
  *
- * Besides what the sanitizers see: nothing depends on where blocks end, a status stays, every item is found at most
- * once and at a possible place; and for inputs that are small enough all of it equals what the slow twin says. */
+ * Besides what the sanitizers see: nothing depends on where blocks end and on how blanks are found, a status stays,
+ * every item is found at most once and at a possible place, the reader for descending scores and the careful one find
+ * the same; and for inputs that are small enough all of it equals what the slow twin says. */
 
 #include "../native/reader.h"
 #include "powers.h"
@@ -207,23 +208,46 @@ static Status read_run(Reader *reader, Text text, Text sizes)
     return status;
 }
 
+/* Reads a run in three ways to cut it into blocks, with every finder of blanks there is; nothing depends on these. */
+static Status check_cuts(const Input *input, const Judged *judged, int careful, Reader **kept)
+{
+    static const char *const finders[] = {NULL, "plain", "sse2", "avx2", "neon"};
+    const Text cuts[] = {{NULL, ALL_AT_ONCE}, input->cuts, {"\1", 1}};
+    Settings settings = input->settings;
+    Status first = READ_ON;
+    settings.careful = careful;
+    for (size_t i = 0; i < 15; i++) {
+        if (!(settings.find_blanks = blank_finder(finders[i / 3])))
+            continue;
+        Reader *reader = reader_new(judged, &settings);
+        expect(reader != NULL, "there is memory");
+        Status status = read_run(reader, input->run, cuts[i % 3]);
+        if (i == 0) {
+            first = status;
+            *kept = reader;
+            continue;
+        }
+        expect(status == first, "the status does not depend on where blocks end, or on how blanks are found");
+        check_same_results(reader_result(*kept), reader_result(reader));
+        reader_free(reader);
+    }
+    return first;
+}
+
 static void check_input(const Input *input, const Judged *judged)
 {
-    const Text cuts[] = {{NULL, ALL_AT_ONCE}, input->cuts, {"\1", 1}};
-    Reader *readers[3];
-    for (size_t i = 0; i < 3; i++) {
-        expect((readers[i] = reader_new(judged, &input->settings)) != NULL, "there is memory");
-        Status status = read_run(readers[i], input->run, cuts[i]);
-        const Result *first = reader_result(readers[0]), *result = reader_result(readers[i]);
-        expect(status == reader_finish(readers[0]), "the status does not depend on where blocks end");
-        check_same_results(first, result);
-        if (i == 0)
-            check_places(judged, result);
-        if (i == 0 && input->run.length <= MOST_FOR_TWIN)
-            check_run(input->run, judged, &input->settings, status, result);
-    }
-    for (size_t i = 0; i < 3; i++)
-        reader_free(readers[i]);
+    Reader *quick, *careful;
+    Status of_quick = check_cuts(input, judged, 0, &quick), status = check_cuts(input, judged, 1, &careful);
+    const Result *result = reader_result(careful);
+    expect(status != READ_AGAIN, "the careful reader reads once");
+    expect(of_quick == status || of_quick == READ_AGAIN, "both readers stop for the same reason");
+    if (of_quick == READ_ON)
+        check_same_results(reader_result(quick), result);
+    check_places(judged, result);
+    if (input->run.length <= MOST_FOR_TWIN)
+        check_run(input->run, judged, &input->settings, status, result);
+    reader_free(quick);
+    reader_free(careful);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -82,7 +82,7 @@ TESTS = {
     "src/lexirecall/formats/kinds.py": "kinds table_files reading providers ir_datasets",
     "src/lexirecall/formats/labels.py": "providers frames table_files arrow",
     "src/lexirecall/formats/mismatch.py": "mismatch",
-    "src/lexirecall/formats/native.py": "two_readers_on_rankings two_readers reading",
+    "src/lexirecall/formats/native.py": "two_readers_on_rankings descending two_readers reading",
     "src/lexirecall/formats/parquetbatches.py": "arrow table_files",
     "src/lexirecall/formats/plan.py": "plan duckdb odd_columns",
     "src/lexirecall/formats/positionsrun.py": "positions_files",
@@ -100,7 +100,7 @@ TESTS = {
     "native/judgmentrows.c": "arrow",
     "native/streams.c": "arrow",
     "native/tables.c": "arrow",
-    "native": "two_readers_on_rankings two_readers reading",
+    "native": "two_readers_on_rankings descending two_readers reading",
 }
 
 

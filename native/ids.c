@@ -1,5 +1,6 @@
 /* Buffers that grow, and sets of ids. */
 
+#include "hash.h"
 #include "parts.h"
 
 #include <stdlib.h>
@@ -27,42 +28,6 @@ void buffer_free(Buffer *buffer)
 }
 
 enum { MOST_IDS = INT32_MAX };
-
-static uint64_t load(const char *bytes, size_t count)
-{
-    uint64_t word = 0;
-    memcpy(&word, bytes, count);
-    return word;
-}
-
-/* The last bytes of an id as a word. Those of a long id overlap with what came before; those of a short one
- * overlap each other. */
-static uint64_t tail(const char *id, size_t length)
-{
-    if (length >= 8)
-        return load(id + length - 8, 8);
-    if (length >= 4)
-        return load(id, 4) | load(id + length - 4, 4) << 32;
-    return length ? load(id, 1) | load(id + length / 2, 1) << 8 | load(id + length - 1, 1) << 16 : 0;
-}
-
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * 0xD6E8FEB86659FD93u;
-    hash ^= hash >> 32;
-    hash *= 0xCA9B0C7EBA1DA115u;
-    return hash ^ hash >> 29;
-}
-
-/* Mixes eight bytes at a time. Without the key nobody can tell which ids will collide. */
-static uint32_t id_hash(const char *id, size_t length, uint64_t key)
-{
-    uint64_t hash = key ^ (length * 0x9E3779B97F4A7C15u);
-    for (size_t at = 0; at + 8 < length; at += 8)
-        hash = mix(hash, load(id + at, 8));
-    hash = mix(hash, tail(id, length));
-    return (uint32_t)(hash ^ hash >> 32);
-}
 
 const char *id_of(const IdSet *set, size_t number, size_t *length)
 {
@@ -119,7 +84,7 @@ static int ids_grow(IdSet *set)
 /* Returns the number of an id, new if it equals the count before; -1 without memory. */
 int64_t ids_put(IdSet *set, const char *id, size_t length)
 {
-    uint32_t hash = id_hash(id, length, set->key);
+    uint32_t hash = short_hash(id_hash(id, length, set->key));
     size_t at = hash & set->mask;
     for (; set->slots[at].number; at = (at + 1) & set->mask) {
         if (set->slots[at].hash != hash)

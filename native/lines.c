@@ -94,17 +94,31 @@ int number_of(const Settings *settings, Field field, double *value)
     return may_be && settings->slow_number(settings->context, field.start, field.length, value);
 }
 
+static int is_whole_number(Field field)
+{
+    size_t at = field.start[0] == '+' || field.start[0] == '-';
+    size_t first = at;
+    while (at < field.length && (unsigned char)(field.start[at] - '0') < 10)
+        at++;
+    return at == field.length && at > first;
+}
+
+/* Whether a line has the fields of a run. Fields after the tag are ignored, unless they may be there because an id
+ * holds a blank: then the rank is not a number, or the score is where the tag should be. */
+int has_run_fields(const Settings *settings, const Field *fields, int count)
+{
+    double score;
+    if (count <= 6)
+        return count >= 5;
+    return !settings->strict && is_whole_number(fields[3]) && !number_of(settings, fields[5], &score);
+}
+
 void skip_byte_order_mark(int64_t number, const char **line, size_t *length)
 {
     if (number == 1 && *length >= 3 && memcmp(*line, "\xEF\xBB\xBF", 3) == 0) {
         *line += 3;
         *length -= 3;
     }
-}
-
-static int is_blank(char byte)
-{
-    return byte == ' ' || (unsigned char)(byte - '\t') <= '\r' - '\t';
 }
 
 /* Counts the blank lines at the beginning of a block; returns where the next line begins. */

@@ -102,7 +102,7 @@ static PyObject *made(PyObject *capsule, int is_made)
 }
 
 PyDoc_STRVAR(new_run_doc, "new_run(request_ids, request_borders, offsets, num_tracked, item_ids, item_borders, grades,\n"
-                          "    powers, key, ties, float32, strict, longest_line)\n\nReturn a reader of one run.");
+                          "    powers, key, ties, float32, strict, longest_line, careful, finder)\n\nReturn a reader of one run.");
 
 static PyObject *native_new_run(PyObject *module, PyObject *arguments)
 {
@@ -113,10 +113,13 @@ static PyObject *native_new_run(PyObject *module, PyObject *arguments)
     unsigned long long key;
     int ties;
     Py_ssize_t longest_line;
-    if (!PyArg_ParseTuple(arguments, "OOOOOOOOKippn", &sources[0], &sources[1], &sources[2], &sources[3], &sources[4],
+    const char *finder;
+    if (!PyArg_ParseTuple(arguments, "OOOOOOOOKippnpz", &sources[0], &sources[1], &sources[2], &sources[3], &sources[4],
                           &sources[5], &sources[6], &sources[7], &key, &ties, &settings.float32, &settings.strict,
-                          &longest_line))
+                          &longest_line, &settings.careful, &finder))
         return NULL;
+    if (!(settings.find_blanks = blank_finder(finder)))
+        return PyErr_Format(PyExc_ValueError, "this machine has no finder %s", finder);
     Handle *handle;
     PyObject *capsule = handle_new(&handle);
     if (!capsule)
@@ -209,8 +212,7 @@ static Handle *handle_of(PyObject *capsule, int reads_run)
     return NULL;
 }
 
-PyDoc_STRVAR(run_doc, "run(reader)\n\nReturn (found, num_retrieved, num_unjudged, num_extra, number, num_lines, line,\n"
-                      "request).");
+PyDoc_STRVAR(run_doc, "run(reader)\n\nReturn (found, num_retrieved, unjudged, num_extra, number, num_lines, line, request).");
 
 static PyObject *native_run(PyObject *module, PyObject *capsule)
 {
@@ -219,8 +221,8 @@ static PyObject *native_run(PyObject *module, PyObject *capsule)
     if (!handle)
         return NULL;
     const Result *result = reader_result(handle->reader);
-    return Py_BuildValue("NNnLLLNL", bytes_of(&result->found), bytes_of(&result->num_retrieved),
-                         (Py_ssize_t)result->num_unjudged, (long long)result->num_extra, (long long)result->number,
+    return Py_BuildValue("NNNLLLNL", bytes_of(&result->found), bytes_of(&result->num_retrieved),
+                         bytes_of(&result->unjudged), (long long)result->num_extra, (long long)result->number,
                          (long long)result->num_lines, bytes_of(&result->line), (long long)result->request);
 }
 

@@ -78,6 +78,11 @@ void ranking_free(Ranking *ranking);
 Seen *seen_of(const Ranking *ranking);
 size_t num_seen(const Ranking *ranking);
 
+static inline int is_blank(char byte)
+{
+    return byte == ' ' || (unsigned char)(byte - '\t') <= '\r' - '\t';
+}
+
 /* Lines: at most seven fields are kept, one more than a line may have. */
 typedef struct {
     const char *start;
@@ -94,6 +99,9 @@ Status judgments_stop(JudgmentReader *reader, Status status);
 
 /* A number of a field, quickly if it is a plain decimal; returns 0 if it is not one. */
 int number_of(const Settings *settings, Field field, double *value);
+
+/* Whether a line has the fields of a run. */
+int has_run_fields(const Settings *settings, const Field *fields, int count);
 
 /* Takes a byte order mark, which says nothing in UTF-8, off the first line. */
 void skip_byte_order_mark(int64_t number, const char **line, size_t *length);

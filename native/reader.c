@@ -1,7 +1,12 @@
-/* The reader: blocks to lines, lines to requests. */
+/* The reader: blocks to lines, lines to requests.
+ *
+ * Most lines are six fields with single blanks between them: these are cut where the index of blanks says. All others
+ * are split by lines.c. */
 
 #include "reader.h"
+#include "descending.h"
 #include "parts.h"
+#include "scores.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +21,19 @@ struct Reader {
     Lines lines;
     int64_t request;   /* the current one, -1 before the first */
     Buffer request_id;
-    Ranking ranking;
+    uint64_t request_word, request_mask; /* its first eight bytes, as they lie in memory */
+    Descending descending;
+    Ranking ranking;   /* instead, if careful */
+    Blanks blanks;
 };
+
+/* What counts of a line. */
+typedef struct {
+    Field request, item, score;
+    const char *line;
+    size_t length;
+    const char *readable;
+} Row;
 
 static Status stop(Reader *reader, Status status)
 {
@@ -32,13 +48,11 @@ static Status stop_with(Reader *reader, Status status, const char *text, size_t 
     return stop(reader, buffer_append(&reader->result.line, text, length) ? status : READ_NO_MEMORY);
 }
 
-/* Ends the current request: says where its judged items are. */
-static Status close_request(Reader *reader)
+/* Says where the judged items of the current request are, with all its rows at hand. */
+static Status close_ranking(Reader *reader)
 {
     int64_t request = reader->request;
     Ranking *ranking = &reader->ranking;
-    if (request < 0 || (size_t)request >= reader->judged.num_requests)
-        return READ_ON;
     if (ranking->duplicate >= 0) {
         size_t length;
         const char *item = id_of(&ranking->items, (size_t)ranking->duplicate, &length);
@@ -54,8 +68,26 @@ static Status close_request(Reader *reader)
         if (!buffer_append(&reader->result.found, row, sizeof row))
             return stop(reader, READ_NO_MEMORY);
     }
-    ((int64_t *)(void *)reader->result.num_retrieved.data)[request] = (int64_t)ranking->rows;
-    reader->closed.data[request] = 1;
+    return READ_ON;
+}
+
+static int is_judged(const Reader *reader)
+{
+    return reader->request >= 0 && (size_t)reader->request < reader->judged.num_requests;
+}
+
+/* Ends the current request. */
+static Status close_request(Reader *reader)
+{
+    const int careful = reader->settings.careful;
+    if (!is_judged(reader))
+        return READ_ON;
+    Status status = careful ? close_ranking(reader) : descending_close(&reader->descending, &reader->result.found);
+    if (status != READ_ON)
+        return stop(reader, status);
+    size_t rows = careful ? reader->ranking.rows : reader->descending.rows;
+    ((int64_t *)(void *)reader->result.num_retrieved.data)[reader->request] = (int64_t)rows;
+    reader->closed.data[reader->request] = 1;
     return READ_ON;
 }
 
@@ -67,11 +99,16 @@ static Status open_request(Reader *reader, const char *id, size_t length)
     reader->request_id.used = 0;
     if (request < 0 || !buffer_append(&reader->request_id, id, length))
         return stop(reader, READ_NO_MEMORY);
+    reader->request_word = reader->request_mask = 0;
+    memcpy(&reader->request_word, id, length < 8 ? length : 8);
+    memset(&reader->request_mask, 0xFF, length < 8 ? length : 8);
     reader->request = request;
     if ((size_t)request >= judged->num_requests)
         return READ_ON;
     if (reader->closed.data[request])
         return stop(reader, READ_INTERLEAVED);
+    if (!reader->settings.careful)
+        return descending_open(&reader->descending, judged, request) ? READ_ON : stop(reader, READ_NO_MEMORY);
     const int64_t *borders = judged->item_borders + judged->offsets[request];
     int made = ranking_clear(&reader->ranking, (size_t)judged->num_tracked[request]);
     for (int64_t i = 0; made && i < judged->num_tracked[request]; i++)
@@ -79,65 +116,219 @@ static Status open_request(Reader *reader, const char *id, size_t length)
     return made ? READ_ON : stop(reader, READ_NO_MEMORY);
 }
 
-static int score_of(const Settings *settings, Field field, double *score)
+static Status refuse(Reader *reader, const Row *row)
 {
-    if (!number_of(settings, field, score))
-        return 0;
-    if (settings->float32)
-        *score = (double)(float)*score;
-    return *score == *score; /* NaN cannot be ordered */
+    return stop_with(reader, READ_BAD_LINE, row->line, row->length);
 }
 
-static int is_whole_number(Field field)
+static Status next_request(Reader *reader, Field id)
 {
-    size_t at = field.start[0] == '+' || field.start[0] == '-';
-    size_t first = at;
-    while (at < field.length && (unsigned char)(field.start[at] - '0') < 10)
-        at++;
-    return at == field.length && at > first;
+    Status status = close_request(reader);
+    return status == READ_ON ? open_request(reader, id.start, id.length) : status;
 }
 
-/* Whether a line has the fields of a run. Fields after the tag are ignored, unless they may be there because an id
- * holds a blank: then the rank is not a number, or the score is where the tag should be. */
-static int has_fields(const Settings *settings, const Field *fields, int count)
+/* Adds a row to the ranking that keeps all of them. */
+static Status take_carefully(Reader *reader, const Row *row, int is_same)
 {
     double score;
-    if (count <= 6)
-        return count >= 5;
-    return !settings->strict && is_whole_number(fields[3]) && !number_of(settings, fields[5], &score);
+    if (!score_value(&reader->settings, row->score, &score))
+        return refuse(reader, row);
+    if (!is_same && next_request(reader, row->request) != READ_ON)
+        return reader->status;
+    if (!is_judged(reader))
+        return READ_ON;
+    const double *grades = reader->judged.grades + reader->judged.offsets[reader->request];
+    int added = ranking_add(&reader->ranking, row->item.start, row->item.length, score, grades);
+    return added ? READ_ON : stop(reader, READ_NO_MEMORY);
 }
 
+/* Adds a row to the ranking of its request, which may be the same as that of the row before. */
+static inline Status take(Reader *reader, const Row *row, int is_same)
+{
+    Descending *descending = &reader->descending;
+    Step step = STEP_DOWN;
+    if (reader->settings.careful)
+        return take_carefully(reader, row, is_same);
+    if (is_same)
+        step = score_next(&descending->score, &reader->settings, row->score, row->readable);
+    else if (!score_first(&descending->score, &reader->settings, row->score, row->readable))
+        step = STEP_NONE;
+    if (step == STEP_NONE)
+        return refuse(reader, row);
+    if (!is_same && next_request(reader, row->request) != READ_ON)
+        return reader->status;
+    if (!is_judged(reader))
+        return READ_ON;
+    if (step == STEP_UP)
+        return stop(reader, READ_AGAIN);
+    Status status = descending_add(descending, row->item, step == STEP_LEVEL, &reader->result.found);
+    return status == READ_ON ? status : stop(reader, status);
+}
+
+static int is_current(const Reader *reader, Field id)
+{
+    return reader->request >= 0 && id.length == reader->request_id.used &&
+           memcmp(id.start, reader->request_id.data, id.length) == 0;
+}
+
+/* The same for an id with at least eight bytes to read, most often without a call. */
+static inline int is_current_word(const Reader *reader, Field id)
+{
+    uint64_t word;
+    memcpy(&word, id.start, sizeof word);
+    if (reader->request < 0 || id.length != reader->request_id.used || (word ^ reader->request_word) & reader->request_mask)
+        return 0;
+    return id.length <= 8 || memcmp(id.start, reader->request_id.data, id.length) == 0;
+}
+
+/* Reads a line of any kind. */
 static Status read_line(void *context, const char *line, size_t length, const char *readable)
 {
     Reader *reader = context;
-    Field fields[MOST_FIELDS];
-    double score;
+    Field fields[MOST_FIELDS] = {{0}}; /* a line may have fewer */
     skip_byte_order_mark(reader->lines.number, &line, &length);
     int count = split(line, length, readable, fields);
     if (count == 0 || (count > 0 && fields[0].start[0] == '#'))
         return READ_ON;
+    const Row row = {fields[0], fields[2], fields[4], line, length, readable};
     reader->result.num_lines++;
-    if (!has_fields(&reader->settings, fields, count) || !score_of(&reader->settings, fields[4], &score))
-        return stop_with(reader, READ_BAD_LINE, line, length);
+    if (!has_run_fields(&reader->settings, fields, count))
+        return refuse(reader, &row);
     reader->result.num_extra += count > 6;
-    if (reader->request < 0 || fields[0].length != reader->request_id.used ||
-        memcmp(fields[0].start, reader->request_id.data, fields[0].length) != 0)
-        if (close_request(reader) != READ_ON || open_request(reader, fields[0].start, fields[0].length) != READ_ON)
-            return reader->status;
-    if ((size_t)reader->request >= reader->judged.num_requests)
-        return READ_ON;
-    const double *grades = reader->judged.grades + reader->judged.offsets[reader->request];
-    if (!ranking_add(&reader->ranking, fields[2].start, fields[2].length, score, grades))
-        return stop(reader, READ_NO_MEMORY);
-    return READ_ON;
+    return take(reader, &row, is_current(reader, fields[0]));
+}
+
+/* How many of the next blanks make a line of six fields with single blanks between them; 0 if it is not one. Such a
+ * line may end with a carriage return. */
+static inline size_t regular_line(const char *text, size_t start, const uint16_t *places, size_t left)
+{
+    if (left < 6 || text[start] == '#' || places[0] == start)
+        return 0;
+    for (int i = 0; i < 5; i++)
+        if (text[places[i]] == '\n' || places[i + 1] == places[i] + 1)
+            return 0;
+    if (text[places[5]] == '\n')
+        return 6;
+    int is_return = text[places[5]] == '\r' && left > 6 && places[6] == places[5] + 1 && text[places[6]] == '\n';
+    return is_return ? 7 : 0;
+}
+
+static inline Field field_between(const char *text, size_t blank, size_t next)
+{
+    return (Field){text + blank + 1, next - blank - 1};
+}
+
+/* Reads a line of six fields, cut at these places. */
+static inline void read_regular(Reader *reader, const char *text, size_t start, const uint16_t *places, size_t length, const char *end)
+{
+    const Row row = {{text + start, places[0] - start}, field_between(text, places[1], places[2]),
+                     field_between(text, places[3], places[4]), text + start, length, end};
+    reader->lines.number++;
+    reader->result.num_lines++;
+    take(reader, &row, is_current_word(reader, row.request)); /* such a line has twelve bytes at least */
+}
+
+/* Whether all lines that end within a part of a block have six fields with single blanks between them, and none is a
+ * comment: every sixth blank is a newline, and no other. */
+static int is_regular(const Reader *reader, const char *text)
+{
+    const Blanks *blanks = &reader->blanks;
+    size_t num_newlines = blanks->num_newlines, found = 0, start = 0;
+    if (blanks->has_nul || blanks->has_pairs || reader->lines.number == 0 || reader->lines.longest < INDEXED ||
+        6 * num_newlines > blanks->count)
+        return 0;
+    for (const uint16_t *last = blanks->places + 5; found < num_newlines; last += 6, found++) {
+        if (text[*last] != '\n' || text[start] == '#')
+            return 0;
+        start = *last + (size_t)1;
+    }
+    return 1;
+}
+
+/* Reads such lines; returns where the next one begins. */
+static const char *read_regular_part(Reader *reader, const char *text, const char *end)
+{
+    const uint16_t *places = reader->blanks.places;
+    size_t start = 0;
+    for (size_t line = 0; line < reader->blanks.num_newlines && reader->status == READ_ON; line++, places += 6) {
+        read_regular(reader, text, start, places, places[5] - start, end);
+        start = places[5] + (size_t)1;
+    }
+    return text + start;
+}
+
+/* Reads the lines that end within a part of a block; returns where the next one begins. */
+static const char *read_part(Reader *reader, const char *text, const char *end)
+{
+    const Blanks *blanks = &reader->blanks;
+    size_t start = 0, at = 0;
+    while (reader->status == READ_ON) {
+        const uint16_t *places = blanks->places + at;
+        size_t left = blanks->count - at, used = 0;
+        if (!blanks->has_nul && reader->lines.number > 0)
+            used = regular_line(text, start, places, left);
+        size_t last = used ? used - 1 : 0;
+        while (!used && last < left && text[places[last]] != '\n')
+            last++;
+        if (last == left)
+            break;
+        size_t length = places[last] - start;
+        if (used && length <= reader->lines.longest) {
+            read_regular(reader, text, start, places, length, end);
+        } else {
+            reader->lines.number++;
+            stop(reader, length > reader->lines.longest ? READ_LONG_LINE : read_line(reader, text + start, length, end));
+        }
+        start = places[last] + (size_t)1;
+        at += last + 1;
+    }
+    return text + start;
+}
+
+/* Reads up to the end of a line, or of the block, without the index: what an earlier block has begun, and long lines. */
+static const char *read_slowly(Reader *reader, const char *block, const char *end)
+{
+    const char *newline = memchr(block, '\n', (size_t)(end - block));
+    const char *next = newline ? newline + 1 : end;
+    stop(reader, each_line(&reader->lines, block, (size_t)(next - block), read_line, reader));
+    if (!descending_keep(&reader->descending))
+        stop(reader, READ_NO_MEMORY);
+    return next;
 }
 
 Status reader_feed(Reader *reader, const char *block, size_t length)
 {
-    if (reader->status == READ_ON)
-        stop(reader, each_line(&reader->lines, block, length, read_line, reader));
+    const char *end = block + length;
+    while (reader->status == READ_ON && block < end) {
+        const char *next = block;
+        if (reader->lines.unfinished.used == 0) {
+            size_t part = (size_t)(end - block);
+            reader->settings.find_blanks(block, part < INDEXED ? part : INDEXED, &reader->blanks);
+            if (is_regular(reader, block))
+                next = read_regular_part(reader, block, end);
+            if (next == block)
+                next = read_part(reader, block, end);
+        }
+        block = next == block ? read_slowly(reader, block, end) : next;
+    }
+    if (reader->status == READ_ON && !descending_keep(&reader->descending))
+        stop(reader, READ_NO_MEMORY);
     reader->result.number = reader->lines.number;
     return reader->status;
+}
+
+/* Gives the ids of requests without judgments. */
+static int name_unjudged(Reader *reader)
+{
+    int done = 1;
+    reader->result.unjudged.used = reader->result.num_unjudged = 0;
+    for (size_t q = reader->judged.num_requests; done && q < reader->requests.count; q++) {
+        size_t length;
+        const char *id = id_of(&reader->requests, q, &length);
+        done = buffer_append(&reader->result.unjudged, id, length) && buffer_append(&reader->result.unjudged, "\n", 1);
+        reader->result.num_unjudged++;
+    }
+    return done;
 }
 
 Status reader_finish(Reader *reader)
@@ -148,8 +339,8 @@ Status reader_finish(Reader *reader)
     if (reader->status == READ_ON)
         close_request(reader);
     reader->request = -1;
-    if (reader->requests.count > reader->judged.num_requests)
-        reader->result.num_unjudged = reader->requests.count - reader->judged.num_requests;
+    if (!name_unjudged(reader))
+        stop(reader, READ_NO_MEMORY);
     return reader->status;
 }
 
@@ -166,9 +357,12 @@ Reader *reader_new(const Judged *judged, const Settings *settings)
     reader->judged = *judged;
     reader->settings = *settings;
     reader->lines.longest = settings->longest_line;
+    if (!settings->find_blanks)
+        reader->settings.find_blanks = blank_finder(NULL);
     reader->requests.key = reader->ranking.items.key = settings->key;
+    reader->descending.key = reader->descending.ranking.items.key = settings->key;
     reader->request = -1;
-    reader->ranking.ties = settings->ties;
+    reader->ranking.ties = reader->descending.ranking.ties = settings->ties;
     const int64_t unanswered = -1;
     int made = ids_clear(&reader->requests, judged->num_requests);
     for (size_t q = 0; made && q < judged->num_requests; q++) {
@@ -187,10 +381,12 @@ Reader *reader_new(const Judged *judged, const Settings *settings)
 void reader_free(Reader *reader)
 {
     Buffer *buffers[] = {&reader->result.found, &reader->result.num_retrieved, &reader->result.line,
-                         &reader->closed,       &reader->lines.unfinished,     &reader->request_id};
+                         &reader->closed,       &reader->lines.unfinished,     &reader->request_id,
+                         &reader->result.unjudged};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         buffer_free(buffers[i]);
     ids_free(&reader->requests);
     ranking_free(&reader->ranking);
+    descending_free(&reader->descending);
     free(reader);
 }

@@ -6,6 +6,8 @@
 #ifndef LEXIRECALL_READER_H
 #define LEXIRECALL_READER_H
 
+#include "blanks.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,6 +33,8 @@ typedef struct {
     TieRule ties;
     int float32;               /* round scores to float32 first */
     int strict;                /* refuse fields after the tag of a run */
+    int careful;               /* keep ids and scores, for scores in any order and items that are listed twice */
+    FindBlanks find_blanks;    /* NULL for the fastest */
     size_t longest_line;       /* bytes, without the newline */
     uint64_t key;              /* secret of the hash: nobody can choose ids that collide */
     const uint64_t *powers;    /* of ten, from POWER_MIN to POWER_MAX: 128 bits each, high word first */
@@ -46,7 +50,8 @@ typedef enum {
     READ_DUPLICATE,    /* `line` is an item that request `request` of the judgments lists twice */
     READ_INTERLEAVED,  /* the lines of a request are not together */
     READ_LONG_LINE,    /* line number `number` is longer than a line may be */
-    READ_NO_MEMORY
+    READ_NO_MEMORY,
+    READ_AGAIN         /* the scores of a request do not descend, or an item may be listed twice: be careful */
 } Status;
 
 /* A buffer that grows. */
@@ -70,6 +75,7 @@ typedef struct {
     Buffer found;
     Buffer num_retrieved; /* int64 for each request, -1 if it was not answered */
     size_t num_unjudged;  /* requests without judgments */
+    Buffer unjudged;      /* their ids, each with a newline behind it */
     int64_t number;       /* the line last looked at */
     int64_t num_lines;    /* lines that are neither empty nor comments */
     int64_t num_extra;    /* lines with fields after the tag */

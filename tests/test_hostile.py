@@ -12,6 +12,7 @@ import tracemalloc
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -238,6 +239,25 @@ def test_zst_is_unpacked_into_whole_blocks(tmp_path: Path) -> None:
     assert set(sizes[:-1]) == {1 << 16}
 
 
+def zst_of_equal_bytes(num_blocks: int) -> bytes:
+    """Write a frame of blocks that repeat a blank 131,072 times, in four bytes each."""
+    head = b"\x28\xb5\x2f\xfd" + bytes([0, 56])  # no checksum, a window of 128 KiB
+    blocks = [((1 << 17) << 3 | 1 << 1 | (i == num_blocks - 1)).to_bytes(3, "little") + b" " for i in range(num_blocks)]
+    return head + b"".join(blocks)
+
+
+def test_zst_is_unpacked_a_few_blocks_at_a_time_however_small_they_are(tmp_path: Path) -> None:
+    num_blocks, size = 300, 0
+    packed = zst_of_equal_bytes(num_blocks)
+    with Source(write(tmp_path / "run.zst", [packed])).open() as stream:
+        unbuffered: Any = stream.raw  # type: ignore[attr-defined]
+        while unbuffered.readinto(bytearray(1)):
+            size += 1 + len(unbuffered._unpacked)
+            assert len(unbuffered._unpacked) < 16 << 17
+            unbuffered._unpacked = memoryview(b"")
+    assert size + (1 << 18) >= num_blocks << 17  # what was looked at first is gone
+
+
 @pytest.mark.parametrize("packing", ["xz", "zst"])
 def test_json_that_unpacks_to_far_more_than_text_does_is_refused(tmp_path: Path, packing: str) -> None:
     path = write(tmp_path / "run", [PACKERS[packing](b'{"q": ["a"' + b" " * (80 << 20) + b"]}")])
@@ -256,20 +276,12 @@ def test_a_key_that_is_there_twice_among_many(tmp_path: Path) -> None:
 
 
 def colliding(count: int) -> list[bytes]:
-    """Return ids that the compiled reader's hash (native/ids.c) could not tell apart if its secret key were 0.
+    """Return ids that the compiled reader's hash (native/hash.h) could not tell apart if its secret key were 0.
 
-    Mixing eight bytes is a bijection, so it is run backwards from words that are folded to the same 32 bits.
+    Of sixteen bytes it multiplies the first eight with the others, and these are chosen so that they become 0.
     """
-    rng = np.random.default_rng(0)
-    high = rng.permutation(np.arange(2 * count, dtype=np.uint64)) + np.uint64(1 << 31)
-    words = high << np.uint64(32) | (high ^ np.uint64(0x12345678))
-    words ^= (words >> np.uint64(29)) ^ (words >> np.uint64(58))
-    words *= np.uint64(pow(0xCA9B0C7EBA1DA115, -1, 1 << 64))
-    words ^= words >> np.uint64(32)
-    words *= np.uint64(pow(0xD6E8FEB86659FD93, -1, 1 << 64))
-    words ^= np.uint64(8 * 0x9E3779B97F4A7C15 % (1 << 64))
-    ids = (word.tobytes() for word in words.astype("<u8"))
-    return [identifier for identifier in ids if identifier.split() == [identifier] and b"\0" not in identifier][:count]
+    zero = (16 * 0x9E3779B97F4A7C15 % (1 << 64)).to_bytes(8, "little")
+    return [b"%08d" % i + zero for i in shuffled(count)]
 
 
 @both_readers

@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 
 from lexirecall import Positions, evaluate, project
 from lexirecall.errors import DataError, FormatError, UsageError
+from lexirecall.formats.source import Source
 
 Nested = dict[str, dict[str, float]]
 
@@ -89,6 +90,33 @@ def test_a_file_is_unpacked_by_its_content_whatever_its_suffix(tmp_path: Path, p
 def test_files_packed_in_several_parts_are_read_to_the_end(tmp_path: Path, packing: str) -> None:
     parts = [f"{line}\n".encode() for line in RUN_LINES]
     assert read_text(tmp_path, b"".join(map(PACKERS[packing], [b"", *parts]))) == EXPECTED
+
+
+def flushed_after_each_line(text: bytes) -> bytes:
+    writer = zstandard.ZstdCompressor(write_checksum=True).compressobj()
+    pieces = [writer.compress(line) + writer.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK) for line in text.splitlines(True)]
+    return b"".join(pieces) + writer.flush()
+
+
+ZST: dict[str, Callable[[bytes], bytes]] = {
+    "size and checksum": zstandard.ZstdCompressor(write_checksum=True).compress,
+    "no size": zstandard.ZstdCompressor(write_content_size=False, level=1).compress,
+    "many blocks": flushed_after_each_line,
+    "two frames": lambda text: zstandard.compress(text[:50]) + zstandard.compress(b"") + zstandard.compress(text[50:]),
+    "equal bytes": lambda text: zstandard.compress(text + b"\n" * 300_000),
+}
+
+
+@pytest.mark.parametrize("packer", ZST)
+def test_zst_frames_of_every_form_are_read_and_missing_bytes_noticed(tmp_path: Path, packer: str) -> None:
+    text = b"".join(b"q Q0 d%d 1 %d t\n" % (i, -i) for i in range(99))
+    packed, path = ZST[packer](text), tmp_path / "run"
+    path.write_bytes(packed)
+    assert Source(path).read_whole().rstrip() == text.rstrip()
+    for size in range(len(packed) - 8, len(packed)):
+        path.write_bytes(packed[:size])
+        with pytest.raises(FormatError, match="truncated"):
+            Source(path).read_whole()
 
 
 def test_a_skippable_frame_of_a_zst_file_is_skipped(tmp_path: Path) -> None:

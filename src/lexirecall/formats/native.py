@@ -8,9 +8,11 @@ what is rare: requests with scattered lines, and duplicates to be left out.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from itertools import repeat
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ import numpy as np
 from lexirecall.formats import lines
 from lexirecall.formats.assembly import assemble, tracks_of
 from lexirecall.formats.lists import DuplicateItem
+from lexirecall.formats.parts import Outcome, Span, free_cores, parts_of, together
 from lexirecall.formats.source import Source
 from lexirecall.formats.trec import check_run_line, damage_first, listed_twice, project_text, read_qrels
 from lexirecall.judgments import IntArray, Judgments, PackedIds
@@ -26,7 +29,9 @@ from lexirecall.text import to_text
 from lexirecall.tracks import SystemPositions
 
 _BLOCK = 1 << 18
-_READ_ON, _BAD_LINE, _DUPLICATE, _LONG_LINE = 0, 1, 2, 4  # as in reader.h; the rest is read in Python
+_READ_ON, _BAD_LINE, _DUPLICATE, _LONG_LINE, _AGAIN = 0, 1, 2, 4, 6  # as in reader.h; the rest is read in Python
+_STOPPED = -1  # because of another part
+_FINDER: str | None = None  # of blanks: plain, sse2, avx2, neon, or the fastest
 TIES = {"trec": 0, "expected": 0, "input": 1, "worst": 2, "best": 3}  # the mean over orders needs the blocks only
 _POWERS = range(-342, 309)
 
@@ -65,32 +70,74 @@ def project_native(
     wants_all = needs_judged or conventions.judged_only
     num_tracked = np.diff(judgments.offsets) if wants_all else judgments.num_positive
     with damage_first(source):
-        reader = _new_run(_native, judgments, num_tracked, conventions)
-        status = _feed(_native, reader, source)
-        found, num_retrieved, num_unjudged, num_extra, number, num_lines, line, request = _native.run(reader)
-        if status == _LONG_LINE:
-            raise lines.too_long(source, number)
-        if status == _READ_ON and num_lines == 0:
-            raise lines.nothing_in(source, number)
-        if status == _BAD_LINE:
-            check_run_line(source, number, line, strict=conventions.strict)
-        if status == _DUPLICATE and conventions.duplicates == "error":
-            raise listed_twice(source, DuplicateItem(judgments.request_ids[request], line))
-    if status != _READ_ON:
+        read = _read_run(_native, source, judgments, num_tracked, conventions)
+        if read.status == _LONG_LINE:
+            raise lines.too_long(source, read.number)
+        if read.status == _READ_ON and read.num_lines == 0:
+            raise lines.nothing_in(source, read.number)
+        if read.status == _BAD_LINE:
+            check_run_line(source, read.number, read.line, strict=conventions.strict)
+        if read.status == _DUPLICATE and conventions.duplicates == "error":
+            raise listed_twice(source, DuplicateItem(judgments.request_ids[read.request], read.line))
+    if read.status != _READ_ON:
         return project_text(source, name, judgments, conventions, needs_judged=needs_judged)
     return assemble(
         name,
         judgments,
         conventions,
-        tracks_of(np.frombuffer(found, np.int64).reshape(-1, 5), len(judgments.requests)),
-        np.frombuffer(num_retrieved, np.int64),
+        tracks_of(np.frombuffer(read.found, np.int64).reshape(-1, 5), len(judgments.requests)),
+        np.frombuffer(read.num_retrieved, np.int64),
         needs_judged=needs_judged,
-        num_unjudged=num_unjudged,
-        num_extra=num_extra,
+        num_unjudged=read.unjudged.count(b"\n"),
+        num_extra=read.num_extra,
     )
 
 
-def _new_run(native: Any, judgments: Judgments, num_tracked: IntArray, conventions: Conventions) -> Any:
+def _read_run(
+    native: Any, source: Source, judgments: Judgments, num_tracked: IntArray, conventions: Conventions
+) -> Outcome:
+    """Read a run as if scores descend within each request, and again, keeping all rows, if that is not so.
+
+    A large file is read in parts, and again from its beginning if that does not work out: for what is wrong with it,
+    and on which line.
+    """
+
+    def read(part: Span | None, careful: bool, is_over: Event) -> Outcome:
+        reader = _new_run(native, judgments, num_tracked, conventions, careful=careful)
+        status = _feed(native, reader, source) if part is None else _feed_part(native, reader, source, part, is_over)
+        if status != _READ_ON:
+            is_over.set()
+        return Outcome(status, *native.run(reader))
+
+    with free_cores() as num_cores:
+        parts = parts_of(source, num_cores, len(judgments.requests))
+        whole = _read_parts(read, parts) if len(parts) > 1 else None
+    if whole is None:
+        whole = read(None, False, Event())
+    return read(None, True, Event()) if whole.status == _AGAIN else whole
+
+
+def _read_parts(read: Callable[[Span, bool, Event], Outcome], parts: list[Span]) -> Outcome | None:
+    """Read all parts at once; return what they say together, or None if that is not what the file says."""
+    for careful in (False, True):
+        is_over = Event()
+        with ThreadPoolExecutor(len(parts)) as pool:
+            try:
+                outcomes = list(pool.map(read, parts, repeat(careful), repeat(is_over)))
+            except BaseException:
+                is_over.set()
+                raise
+        statuses = {outcome.status for outcome in outcomes}
+        if statuses == {_READ_ON}:
+            return together(outcomes)
+        if _AGAIN not in statuses:
+            return None
+    return None
+
+
+def _new_run(
+    native: Any, judgments: Judgments, num_tracked: IntArray, conventions: Conventions, *, careful: bool
+) -> Any:
     return native.new_run(
         judgments.request_ids.buffer,
         judgments.request_ids.offsets,
@@ -105,6 +152,8 @@ def _new_run(native: Any, judgments: Judgments, num_tracked: IntArray, conventio
         conventions.score_dtype == "float32",
         conventions.strict,
         lines.LONGEST_LINE,
+        careful,
+        _FINDER,
     )
 
 
@@ -123,6 +172,21 @@ def _feed(native: Any, reader: Any, source: Source) -> int:
             if status := native.feed(reader, block):
                 return int(status)
     return int(native.finish(reader))
+
+
+def _feed_part(native: Any, reader: Any, source: Source, part: Span, is_over: Event) -> int:
+    """Read a part of a file, unless another part has failed."""
+    start, stop = part
+    with source.open_from(start) as stream:
+        block = memoryview(bytearray(_BLOCK))
+        while not is_over.is_set():
+            count = stream.readinto(block if stop is None else block[: stop - start])  # type: ignore[attr-defined]
+            if not count:
+                return int(native.finish(reader))
+            start += count
+            if status := native.feed(reader, block[:count]):
+                return int(status)
+    return _STOPPED
 
 
 def _in_turn(stream: Any) -> Iterator[memoryview]:

@@ -122,6 +122,18 @@ class Source:
                 stack.enter_context(begun)
                 yield stream
 
+    @property
+    def is_plain_file(self) -> bool:
+        """Whether it is a file that is not packed, so that it can be read from any place."""
+        return self.packing == "" and self._kept is None and self.path != "-" and Path(self.path).is_file()
+
+    @contextlib.contextmanager
+    def open_from(self, start: int) -> Iterator[IO[bytes]]:
+        """Give the bytes of a plain file from a place on, for one thread of several."""
+        with self._explained(), Path(self.path).open("rb", buffering=0) as file:
+            file.seek(start)
+            yield io.BufferedReader(_CountedFile(cast("BinaryIO", file), self._count), 1 << 12)
+
     def _begin(self, stack: contextlib.ExitStack) -> IO[bytes]:
         self._num_read = 0
         packed = io.BufferedReader(_CountedStream(stack.enter_context(self._raw()), self._count), _BLOCK)
@@ -216,6 +228,16 @@ class _CountedStream(io.RawIOBase):
         return int(count)
 
 
+class _CountedFile(_CountedStream):
+    """The same for a file, with its places."""
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        return self._raw.seek(offset, whence)
+
+
 class _Continued(io.RawIOBase):
     """Gives again what was read of a stream already, and then the rest of it."""
 
@@ -286,13 +308,21 @@ def _gzip_file() -> Any:
 
 
 class _Zstandard(io.RawIOBase):
-    """Reads zst frames; unlike the library's own reader it notices a file that ends within one."""
+    """Reads zst frames; unlike the library's own reader it notices a file that ends within one.
+
+    Frames are taken a few blocks at a time, because a block unpacks to 128 KiB at most, and any number of bytes to
+    more than fits into memory.
+    """
+
+    _MOST_BLOCKS = 16
+    _ENOUGH = 1 << 16
 
     def __init__(self, packed: IO[bytes]) -> None:
         from zstandard import ZstdDecompressor
 
         self._packed, self._new_frame = packed, ZstdDecompressor(max_window_size=2**31).decompressobj
         self._frame: Any = None
+        self._skipped, self._num_behind = 0, 0
         self._unpacked = memoryview(b"")
 
     def readable(self) -> bool:
@@ -308,14 +338,50 @@ class _Zstandard(io.RawIOBase):
         return filled
 
     def _unpack(self) -> bool:
-        """Unpack one block, or return False at the end."""
-        rest = self._frame.unused_data if self._frame is not None and self._frame.eof else b""
-        block = rest or self._packed.read(1 << 10)  # little, because it may unpack to 32 MiB
-        if not block:
-            if self._frame is not None and not self._frame.eof:
-                raise EOFError
-            return False
+        """Unpack some blocks, or return False at the end. What is wrong with them is for the library to say."""
         if self._frame is None or self._frame.eof:
+            piece = self._start()
+            if not piece:
+                return False
             self._frame = self._new_frame()
-        self._unpacked = memoryview(self._frame.decompress(block))
+        else:
+            piece = self._blocks()
+            if not piece:
+                raise EOFError
+        self._unpacked = memoryview(self._frame.decompress(piece))
         return True
+
+    def _start(self) -> bytes:
+        """Read the head of a frame, and note what it says about the rest."""
+        start = self._packed.read(5)
+        self._skipped = self._num_behind = 0
+        if packing_of(start) != "zst" or len(start) < 5:
+            return start
+        if start[0] >> 4 == 5:  # a frame to be skipped, after four bytes of its length
+            start += self._packed.read(3)
+            self._skipped = int.from_bytes(start[4:8], "little")
+            return start
+        descriptor = start[4]
+        is_single = descriptor >> 5 & 1
+        self._num_behind = 4 * (descriptor >> 2 & 1)  # the checksum
+        content_size = (is_single, 2, 4, 8)[descriptor >> 6]
+        return start + self._packed.read((not is_single) + (0, 1, 2, 4)[descriptor & 3] + content_size)
+
+    def _blocks(self) -> bytes:
+        """Read some blocks of a frame: each has three bytes in front that tell its kind, its length and the last."""
+        if self._skipped:
+            piece = self._packed.read(min(self._skipped, self._ENOUGH))
+            self._skipped -= len(piece)
+            return piece
+        pieces: list[bytes] = []
+        size = 0
+        while len(pieces) < 2 * self._MOST_BLOCKS and size < self._ENOUGH:
+            head = self._packed.read(3)
+            word = int.from_bytes(head, "little")
+            is_last, is_one_byte = word & 1, word >> 1 & 3 == 1  # a byte that is repeated
+            content = self._packed.read((1 if is_one_byte else word >> 3) + is_last * self._num_behind)
+            pieces += [head, content]
+            size += len(content)
+            if is_last or len(head) < 3:
+                break
+        return b"".join(pieces)
