@@ -27,7 +27,7 @@ from lexirecall.tracks import SystemPositions
 
 _BLOCK = 1 << 18
 _READ_ON, _BAD_LINE, _DUPLICATE, _LONG_LINE = 0, 1, 2, 4  # as in reader.h; the rest is read in Python
-_TIES = {"trec": 0, "expected": 0, "input": 1, "worst": 2, "best": 3}  # the mean over orders needs the blocks only
+TIES = {"trec": 0, "expected": 0, "input": 1, "worst": 2, "best": 3}  # the mean over orders needs the blocks only
 _POWERS = range(-342, 309)
 
 
@@ -35,7 +35,7 @@ def read_qrels_native(source: Source) -> Judgments:
     """Read judgments, as `read_qrels` does; that reader also says what is wrong with them."""
     from lexirecall import _native
 
-    reader = _native.new_judgments(powers_of_ten(), _secret(), lines.LONGEST_LINE)
+    reader = _native.new_judgments(powers_of_ten(), secret(), lines.LONGEST_LINE)
     if _feed(_native, reader, source) != _READ_ON:
         return read_qrels(source)
     request_ids, request_borders, offsets, num_positive, items, borders, grades, num_repeated, number = (
@@ -100,15 +100,15 @@ def _new_run(native: Any, judgments: Judgments, num_tracked: IntArray, conventio
         judgments.items.offsets,
         judgments.grades,
         powers_of_ten(),
-        _secret(),
-        _TIES[conventions.ties],
+        secret(),
+        TIES[conventions.ties],
         conventions.score_dtype == "float32",
         conventions.strict,
         lines.LONGEST_LINE,
     )
 
 
-def _secret() -> int:
+def secret() -> int:
     """Return the key of the hash of ids, which nobody else should know."""
     return int.from_bytes(os.urandom(8))
 
