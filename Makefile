@@ -60,7 +60,7 @@ against-r:          ## every p and interval that R has too, on random data; need
 	$(PYTHON) benchmarks/against_r.py
 
 SECONDS ?= 60
-READER = $(filter-out native/module.c,$(wildcard native/*.c))
+READER = $(filter-out native/module.c native/dicts.c native/judged_dicts.c native/plain.c,$(wildcard native/*.c))
 SANITIZED = -std=c11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 
 fuzz:               ## hostile input for the fast reader, for SECONDS: from clang's fuzzer, and from a comparison of both readers

@@ -15,7 +15,8 @@ from lexirecall.adapters.trec_names import FAMILIES, NICKNAMES, TrecColumn, aggr
 from lexirecall.errors import FormatError, UsageError, choice, shown
 from lexirecall.fields import choices_of
 from lexirecall.formats import project
-from lexirecall.formats.memory import QRELS_SHAPE, RUN_SHAPE, judgments_from_mapping
+from lexirecall.formats.dicts import load_mapping
+from lexirecall.formats.memory import QRELS_SHAPE, RUN_SHAPE
 from lexirecall.manifest import Conventions
 from lexirecall.text import to_bytes
 
@@ -68,7 +69,7 @@ class RelevanceEvaluator:
         self._score_dtype = score_dtype
         # as in pytrec_eval, a query without any judgment does not count
         judged = {query: grades for query, grades in query_relevance.items() if len(grades)}
-        self._judgments = judgments_from_mapping(judged, "query_relevance") if judged else None
+        self._judgments = load_mapping(judged, "query_relevance") if judged else None
 
     def evaluate(self, scores: Mapping[RequestId, Any]) -> dict[RequestId, dict[str, float]]:
         """Return {query: {measure: value}} for the queries that are judged and in the run.
