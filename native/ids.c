@@ -89,7 +89,7 @@ int ids_clear(IdSet *set, size_t expected)
     set->mask = needed - 1;
     memset(set->slots, 0, needed * sizeof *set->slots);
     set->count = set->bytes.used = set->ends.used = 0;
-    return 1;
+    return buffer_reserve(&set->bytes, 1); /* so that even an empty id is somewhere */
 }
 
 static void ids_insert(Slot *slots, size_t mask, Slot slot)
