@@ -101,4 +101,4 @@ sanitize:           ## tests of reading and counting, with the module built to d
 	PYTHONPATH=build/sanitize LEXIRECALL_READER=native LD_PRELOAD=$$(gcc -print-file-name=libasan.so) \
 		ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
 		$(PYTHON) -m pytest --no-cov -p no:cacheprovider tests/test_reading.py tests/test_two_readers.py \
-		tests/test_scores.py
+		tests/test_scores.py tests/test_two_readers_on_dicts.py
