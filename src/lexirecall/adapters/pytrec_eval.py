@@ -70,6 +70,7 @@ class RelevanceEvaluator:
         # as in pytrec_eval, a query without any judgment does not count
         judged = {query: grades for query, grades in query_relevance.items() if len(grades)}
         self._judgments = load_mapping(judged, "query_relevance") if judged else None
+        self._index = {} if self._judgments is None else self._judgments.index
 
     def evaluate(self, scores: Mapping[RequestId, Any]) -> dict[RequestId, dict[str, float]]:
         """Return {query: {measure: value}} for the queries that are judged and in the run.
@@ -83,10 +84,11 @@ class RelevanceEvaluator:
         """
         if not isinstance(scores, Mapping):
             raise UsageError(f"scores is a {type(scores).__name__}", remedy=RUN_SHAPE)
-        index = {} if self._judgments is None else self._judgments.index
-        answered = {query: ranked for query, ranked in scores.items() if to_bytes(query) in index}
-        if not answered or self._judgments is None or not self._columns:
-            return {query: {} for query in answered}
+        index = self._index
+        rows = {query: row for query in scores if (row := index.get(to_bytes(query))) is not None}
+        if not rows or self._judgments is None or not self._columns:
+            return {query: {} for query in rows}
+        answered = scores if len(rows) == len(scores) else {query: scores[query] for query in rows}
         positions = project(
             self._judgments,
             {"scores": answered},
@@ -96,7 +98,7 @@ class RelevanceEvaluator:
         )
         table = values(positions, self._columns, self._level).tolist()
         keys = _keys(self._columns)
-        return {query: dict(zip(keys, table[index[to_bytes(query)]], strict=True)) for query in answered}
+        return {query: dict(zip(keys, table[row], strict=True)) for query, row in rows.items()}
 
 
 def _keys(asked: Sequence[TrecColumn]) -> list[str]:
