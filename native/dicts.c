@@ -14,6 +14,7 @@ typedef struct {
     int float32;
     IdSet requests; /* those judged first, then the others */
     Ranking ranking;
+    int64_t credit; /* on how many rows it may still be tried in vain whether scores descend */
     Buffer found;         /* as in Result */
     Buffer num_retrieved; /* as in Result */
 } Taken;
@@ -120,16 +121,53 @@ static Outcome take_row(Taken *taken, int64_t request, PyObject *item, double sc
     return ranking_add(&taken->ranking, id.text, id.length, score, grades) ? TAKEN : no_memory();
 }
 
+static double score_of(const Taken *taken, double score)
+{
+    return taken->float32 ? (double)(float)score : score;
+}
+
+/* The keys of a dict differ, and so do the ids if all are text. While the scores descend, only judged items must be
+ * known; if they do not, there are no rows afterwards, and the ranking is to be taken in the other way. */
+static Outcome take_descending(Taken *taken, PyObject *listed)
+{
+    Ranking *ranking = &taken->ranking;
+    PyObject *item, *value;
+    Py_ssize_t at = 0;
+    double last = 0;
+    while (PyDict_Next(listed, &at, &item, &value)) {
+        Id id;
+        double score;
+        if (!number_from(&taken->plain, value, &score) || !id_from(&taken->plain, item, &id))
+            return UNKNOWN;
+        score = score_of(taken, score);
+        if (!PyUnicode_CheckExact(item) || (ranking->rows && !(score < last))) {
+            taken->credit -= (int64_t)ranking->rows;
+            ranking->rows = ranking->seen.used = 0;
+            return TAKEN;
+        }
+        if (!ranking_add_below(ranking, id.text, id.length, score))
+            return no_memory();
+        last = score;
+    }
+    taken->credit += (int64_t)ranking->rows;
+    return TAKEN;
+}
+
 static Outcome take_scored(Taken *taken, int64_t request, PyObject *listed)
 {
     PyObject *item, *value;
     Py_ssize_t at = 0;
     Outcome outcome = TAKEN;
+    if ((size_t)request < taken->judged.num_requests && taken->credit >= 0) {
+        outcome = take_descending(taken, listed);
+        if (outcome != TAKEN || taken->ranking.rows)
+            return outcome;
+    }
     while (outcome == TAKEN && PyDict_Next(listed, &at, &item, &value)) {
         double score;
         if (!number_from(&taken->plain, value, &score))
             return UNKNOWN;
-        outcome = take_row(taken, request, item, taken->float32 ? (double)(float)score : score);
+        outcome = take_row(taken, request, item, score_of(taken, score));
     }
     return outcome;
 }
@@ -257,6 +295,7 @@ PyObject *native_run_of_dict(PyObject *module, PyObject *arguments)
         return Py_NewRef(Py_None);
     taken.requests.key = taken.ranking.items.key = key;
     taken.ranking.ties = (TieRule)ties;
+    taken.credit = 1000;
     Outcome outcome = RAISED;
     if (look_at(&taken, s) && put_requests(&taken))
         outcome = take_run(&taken, run);

@@ -82,8 +82,11 @@ def mapping(kind: Any, content: dict[Any, Any]) -> Any:
 @st.composite
 def scored(draw: st.DrawFn) -> Any:
     rows = dict(draw(st.lists(st.tuples(IDS, NUMBERS), max_size=14)))
-    if draw(st.booleans()):
+    order = draw(st.sampled_from(["any", "any", "tied", "descending", "nearly"]))
+    if order == "tied":
         rows = {item: draw(st.sampled_from([1, 1.0, 2, 0.5])) for item in rows}
+    if order in ("descending", "nearly"):  # from 2^24 on, float32 does not tell one from the next
+        rows = {item: 2**24 + (20 if order == "nearly" else 60) - 3 * i for i, item in enumerate(rows)}
     return mapping(draw(st.sampled_from(MAPPINGS)), rows)
 
 
@@ -135,6 +138,10 @@ def by(name: str, run: Any, conventions: Conventions, *, needs_judged: bool) -> 
 @example({"q1": {7: 1.0, "7": 2.0, "a": 1.5}}, Conventions(duplicates="best"), False)
 @example({"unjudged": {"a": float("nan")}, "q1": ["a"]}, Conventions(), False)
 @example({"unjudged": ["a", "a"], "q1": ["a"]}, Conventions(), False)
+@example({"unjudged": ["a"], b"unjudged": ["a"], "q1": ["a"]}, Conventions(), False)
+@example({"q1": {"a": 16777217.0, "z": 16777216.0}}, Conventions(score_dtype="float32"), False)
+@example({"q1": {"x": 0, "a": 16777217.0, "z": 16777216.0}}, Conventions(score_dtype="float32"), False)
+@example({"q1": {np.str_("b\0"): 1.0, "x": 2.0}}, Conventions(), False)
 @example({"q1": {"a": 1e300, "b": 1e301, "x": -1e300}}, Conventions(score_dtype="float32"), True)
 @example({"q1": ["x"]}, Conventions(), False)  # finds nothing, and is looked at again
 @example({}, Conventions(), False)
@@ -193,13 +200,18 @@ def test_what_can_be_read_once_is_read_once() -> None:
     assert project(JUDGMENTS, {"r": run}).num_retrieved[0].tolist() == [2, 2, 0, 0]
 
 
-def test_many_queries_and_long_lists_come_out_alike() -> None:
+@pytest.mark.parametrize("order", ["any", "tied", "descending", "mostly descending"])
+def test_many_queries_and_long_lists_come_out_alike(order: str) -> None:
     rng = np.random.default_rng(3)
-    judged = {q: {int(item): int(item % 3) for item in rng.choice(5000, 40, replace=False)} for q in range(60)}
-    run = {
-        q: dict(zip(rng.permutation(5000)[:2000].tolist(), rng.integers(0, 300, 2000).tolist(), strict=True))
-        for q in (*range(59, 9, -1), 1000)
-    }
+    judged = {q: {str(item): int(item % 3) for item in rng.choice(5000, 40, replace=False)} for q in range(60)}
+    run = {}
+    for q in (*range(59, 9, -1), 1000):
+        scores = rng.integers(0, 300, 2000) if order == "tied" else rng.random(2000)
+        if "descending" in order:
+            scores = -np.sort(-scores)
+        if order == "mostly descending" and q % 7 == 0:
+            scores[1500] = scores[1200]
+        run[q] = dict(zip(map(str, rng.permutation(5000)[:2000].tolist()), scores.tolist(), strict=True))
     found = []
     for name in ("python", "native"):
         with reader(name):
