@@ -31,7 +31,7 @@ def rows(name: str, outcome: Outcome) -> Iterator[Row]:
         yield READING_HEADER
         yield from _reading_rows(outcome)
         return
-    if name in ("pairs", "comparisons", "resamples", "scores"):
+    if name in ("pairs", "comparisons", "resamples", "scores", "dicts"):
         yield ("CPU s", *next(iter(outcome.figures.values())))
         yield from ((title, *(f"{each:.3f}" for each in found.values())) for title, found in outcome.figures.items())
         return
@@ -154,6 +154,9 @@ EXPLANATIONS = {
     "scores": "CPU seconds within one process: `np.argsort(-scores, axis=1)` alone, then `project_scores` from scores "
     "and lists of indices to positions, then with scores rounded to one decimal, with float64, and in numpy where no "
     "kernel was compiled.",
+    "dicts": "CPU seconds within one process, from a run {query: {document: score}} to AP, nDCG, RR, R@1000 and Rprec "
+    "of every query, with judgments that each has loaded before; without start-up, and with one thread for all. Our "
+    "adapters give what the packages of their names give. Ranx makes its own form of the run first.",
     "reading": "CPU seconds within one process, without start-up: the files read plainly, in blocks of 1 MB and at "
     "once, then from text to positions by the compiled reader, then the judgments. For deep, plain reading is "
     "unpacking.",

@@ -81,6 +81,7 @@ TESTS = {
     "src/lexirecall/formats/kinds.py": "kinds table_files reading providers ir_datasets",
     "src/lexirecall/formats/labels.py": "providers frames table_files",
     "src/lexirecall/formats/mismatch.py": "mismatch",
+    "src/lexirecall/formats/dicts.py": "two_readers_on_dicts",
     "src/lexirecall/formats/native.py": "two_readers_on_rankings two_readers reading",
     "src/lexirecall/formats/plan.py": "plan duckdb odd_columns",
     "src/lexirecall/formats/positionsrun.py": "positions_files",
@@ -93,6 +94,9 @@ TESTS = {
     "native/counts.c": "scores",
     "native/ids.c": "two_readers_on_rankings two_readers reading hostile",
     "native/ranking.c": "two_readers_on_rankings two_readers reading hostile",
+    "native/dicts.c": "two_readers_on_dicts",
+    "native/judged_dicts.c": "two_readers_on_dicts",
+    "native/plain.c": "two_readers_on_dicts",
     "native": "two_readers_on_rankings two_readers reading",
 }
 
