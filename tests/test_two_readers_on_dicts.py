@@ -206,12 +206,12 @@ def test_many_queries_and_long_lists_come_out_alike(order: str) -> None:
     judged = {q: {str(item): int(item % 3) for item in rng.choice(5000, 40, replace=False)} for q in range(60)}
     run = {}
     for q in (*range(59, 9, -1), 1000):
-        scores = rng.integers(0, 300, 2000) if order == "tied" else rng.random(2000)
+        numbers = rng.integers(0, 300, 2000).astype(float) if order == "tied" else rng.random(2000)
         if "descending" in order:
-            scores = -np.sort(-scores)
+            numbers = -np.sort(-numbers)
         if order == "mostly descending" and q % 7 == 0:
-            scores[1500] = scores[1200]
-        run[q] = dict(zip(map(str, rng.permutation(5000)[:2000].tolist()), scores.tolist(), strict=True))
+            numbers[1500] = numbers[1200]
+        run[q] = dict(zip(map(str, rng.permutation(5000)[:2000].tolist()), numbers.tolist(), strict=True))
     found = []
     for name in ("python", "native"):
         with reader(name):
