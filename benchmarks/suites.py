@@ -23,6 +23,14 @@ PAIRS = {
     "21 runs × 6,000 queries, 20 relevant": (21, 6000, 20),
 }
 SCORED = {"6,000 queries × 3,700 documents, 20 relevant": (6000, 3700, 20)}
+IN_DICTS = {
+    "50 queries × 1,000 documents": (50, 1000, 100, 20, 1),
+    "1,000 queries × 100 documents": (1000, 100, 10, 3, 1),
+    "7,000 queries × 100 documents": (7000, 100, 5, 1, 1),
+    "1 query × 100 documents, 100 calls": (1, 100, 20, 5, 100),
+}
+"""Requests, items in a list, judged ones, relevant ones, and calls."""
+ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL", "NUMBA")}
 RESAMPLED = {"126 runs × 50 queries, 70 relevant": (126, 50, 70)}
 """Systems, requests and relevant items."""
 
@@ -124,11 +132,25 @@ def scores(setting: Setting) -> Outcome:
     return _inside("Positions from a matrix of scores, float32", "scores", SCORED, setting.repeats)
 
 
-def _inside(title: str, script: str, shapes: Mapping[str, tuple[int, ...]], repeats: int) -> Outcome:
+def dicts(setting: Setting) -> Outcome:
+    """Measure runs that are dicts beside the peers, all with one thread and within one process each time."""
+    title = "Dicts, judgments loaded once"
+    environment = {**ONE_THREAD, "NUMBA_CACHE_DIR": str(setting.folder / "numba")}  # so that ranx compiles once
+    return _inside(title, "dicts", IN_DICTS, setting.repeats, environment=environment)
+
+
+def _inside(
+    title: str,
+    script: str,
+    shapes: Mapping[str, tuple[int, ...]],
+    repeats: int,
+    *,
+    environment: Mapping[str, str] | None = None,
+) -> Outcome:
     """Run a script that prints seconds, and keep their medians."""
     outcome = Outcome(title)
     for name, shape in shapes.items():
-        command = Command(name, [sys.executable, str(JOBS / f"{script}.py"), *map(str, shape)])
+        command = Command(name, [sys.executable, str(JOBS / f"{script}.py"), *map(str, shape)], environment or {})
         several = [json.loads(run(command)[1]) for _ in range(repeats)]
         outcome.figures[name] = {key: statistics.median(each[key] for each in several) for key in several[0]}
     return outcome
@@ -242,6 +264,7 @@ SUITES: dict[str, Callable[[Setting], Outcome]] = {
     "comparisons": comparisons,
     "resamples": resamples,
     "scores": scores,
+    "dicts": dicts,
     "tiny": start_up,
     "reading": reading,
     "units": units,
@@ -252,7 +275,8 @@ SUITES: dict[str, Callable[[Setting], Outcome]] = {
     "tables": tables(4),
 }
 BASELINES = {"tiny": "import numpy", "threads": "one run", "memory": "", "reading": "", "pairs": "", "comparisons": ""}
-BASELINES |= {"table": "text", "tables": "text", "resamples": "", "scores": "", "frames": "", "units": WITHOUT_UNITS}
+BASELINES |= {"table": "text", "tables": "text", "units": WITHOUT_UNITS}
+BASELINES |= dict.fromkeys(("resamples", "scores", "frames", "dicts"), "")
 """The row that the others are compared with, if it is not ours."""
 
 

@@ -6,7 +6,7 @@ Belongs here: one line for each aim. Imports suites.
 from collections.abc import Iterator, Mapping
 
 from contestants import OURS
-from suites import CONTROL, PAIRS, PARQUET, WITH_UNITS, WITHOUT_UNITS, Outcome
+from suites import CONTROL, IN_DICTS, PAIRS, PARQUET, WITH_UNITS, WITHOUT_UNITS, Outcome
 
 Verdict = tuple[str, str, bool | None]
 """The aim, what was found, and whether it is met; None if the measurement cannot tell."""
@@ -14,6 +14,7 @@ LESS_CPU = {"pytrec_eval": 8, "ir_measures": 15, "ranx, warm cache": 30}
 START_UP = {"lexirecall --version": 2, "lexirecall eval, 3 queries × 20 documents": 3}
 MOST_PLAIN_READINGS = {"robust": 5, "wide": 5, "deepest": 8}
 LESS_THAN_SORTING = 5
+LESS_WITH_DICTS = 2
 MOST_MEGABYTES = 150
 MOST_FOR_TABLES = 30, 1000
 """CPU seconds and megabytes for 20 million rows in DuckDB."""
@@ -37,6 +38,7 @@ def verdicts(outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
         yield aim, f"{seconds:.1f} s", seconds < 5
     if "scores" in outcomes:
         yield _sorting(next(iter(outcomes["scores"].figures.values())))
+    yield from _dicts(outcomes.get("dicts"))
     if "reading" in outcomes:
         yield from _reading(outcomes["reading"])
     if "tiny" in outcomes:
@@ -112,6 +114,16 @@ def _sorting(found: Mapping[str, float]) -> Verdict:
     ratio = found["argsort of the rows"] / found["project_scores"]
     aim = f"project_scores: {LESS_THAN_SORTING} times less CPU than argsort of the rows alone"
     return aim, f"{ratio:.1f} times", ratio >= LESS_THAN_SORTING
+
+
+def _dicts(outcome: Outcome | None) -> Iterator[Verdict]:
+    """Compare with pytrec_eval where there is more than one query: for a single one, most of the time is the call's."""
+    for title, (num_requests, *_) in IN_DICTS.items():
+        found = {} if outcome is None else outcome.figures[title]
+        if num_requests > 1 and "pytrec_eval" in found:
+            ratio = found["pytrec_eval"] / found["evaluate"]
+            aim = f"dicts, {title}: {LESS_WITH_DICTS} times less CPU than pytrec_eval"
+            yield aim, f"{ratio:.1f} times", ratio >= LESS_WITH_DICTS
 
 
 def _against_peers(outcome: Outcome) -> Iterator[Verdict]:

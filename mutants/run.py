@@ -82,6 +82,7 @@ TESTS = {
     "src/lexirecall/formats/kinds.py": "kinds table_files reading providers ir_datasets",
     "src/lexirecall/formats/labels.py": "providers frames table_files arrow",
     "src/lexirecall/formats/mismatch.py": "mismatch",
+    "src/lexirecall/formats/dicts.py": "two_readers_on_dicts",
     "src/lexirecall/formats/native.py": "two_readers_on_rankings descending two_readers reading",
     "src/lexirecall/formats/parquetbatches.py": "arrow table_files",
     "src/lexirecall/formats/plan.py": "plan duckdb odd_columns",
@@ -100,6 +101,9 @@ TESTS = {
     "native/judgmentrows.c": "arrow",
     "native/streams.c": "arrow",
     "native/tables.c": "arrow",
+    "native/dicts.c": "two_readers_on_dicts",
+    "native/judged_dicts.c": "two_readers_on_dicts",
+    "native/plain.c": "two_readers_on_dicts",
     "native": "two_readers_on_rankings descending two_readers reading",
 }
 

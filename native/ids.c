@@ -103,6 +103,21 @@ int64_t ids_put(IdSet *set, const char *id, size_t length)
     return (int64_t)set->count - 1;
 }
 
+/* Returns the number of an id, or -1 if it is not there. */
+int64_t ids_find(const IdSet *set, const char *id, size_t length)
+{
+    uint32_t hash = short_hash(id_hash(id, length, set->key));
+    for (size_t at = hash & set->mask; set->slots[at].number; at = (at + 1) & set->mask) {
+        size_t other_length;
+        if (set->slots[at].hash != hash)
+            continue;
+        const char *other = id_of(set, set->slots[at].number - 1, &other_length);
+        if (other_length == length && memcmp(other, id, length) == 0)
+            return set->slots[at].number - 1;
+    }
+    return -1;
+}
+
 void ids_free(IdSet *set)
 {
     free(set->slots);

@@ -4,6 +4,7 @@
 #include <Python.h>
 
 #include "counts.h"
+#include "dicts.h"
 #include "reader.h"
 #include "tables.h"
 
@@ -400,6 +401,8 @@ static PyMethodDef methods[] = {
     {"finish", native_finish, METH_O, finish_doc},
     {"run", native_run, METH_O, run_doc},
     {"judgments", native_judgments, METH_O, judgments_doc},
+    {"run_of_dict", native_run_of_dict, METH_VARARGS, RUN_OF_DICT_DOC},
+    {"judgments_of_dict", native_judgments_of_dict, METH_VARARGS, JUDGMENTS_OF_DICT_DOC},
     {"decimal", native_decimal, METH_VARARGS, decimal_doc},
     {"count_scores", native_count_scores, METH_VARARGS, count_scores_doc},
     {"count_before", native_count_before, METH_VARARGS, count_before_doc},

@@ -42,6 +42,7 @@ typedef struct {
 
 int ids_clear(IdSet *set, size_t expected);
 int64_t ids_put(IdSet *set, const char *id, size_t length);
+int64_t ids_find(const IdSet *set, const char *id, size_t length);
 const char *id_of(const IdSet *set, size_t number, size_t *length);
 void ids_free(IdSet *set);
 
@@ -73,6 +74,7 @@ typedef struct {
 int ranking_clear(Ranking *ranking, size_t num_tracked);
 int ranking_track(Ranking *ranking, const char *item, size_t length);
 int ranking_add(Ranking *ranking, const char *item, size_t length, double score, const double *grades);
+int ranking_add_below(Ranking *ranking, const char *item, size_t length, double score);
 int ranking_order(Ranking *ranking);
 void ranking_free(Ranking *ranking);
 Seen *seen_of(const Ranking *ranking);

@@ -87,6 +87,22 @@ int ranking_add(Ranking *ranking, const char *item, size_t length, double score,
     return 1;
 }
 
+/* Adds a row with a lower score than all before, of an item that is not among them, as the caller knows. While all rows
+ * are such, the others need no place among the ids. */
+int ranking_add_below(Ranking *ranking, const char *item, size_t length, double score)
+{
+    int64_t entry = ids_find(&ranking->items, item, length);
+    if (ranking->rows >= INT32_MAX)
+        return 0;
+    if (entry >= 0) {
+        Seen seen = {.score = score, .row = (uint32_t)ranking->rows, .entry = (uint32_t)entry};
+        if (!buffer_append(&ranking->seen, &seen, sizeof seen))
+            return 0;
+    }
+    ranking->rows++;
+    return 1;
+}
+
 void ranking_free(Ranking *ranking)
 {
     Buffer *buffers[] = {&ranking->scores, &ranking->entries, &ranking->listed, &ranking->seen,

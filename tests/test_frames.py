@@ -135,7 +135,8 @@ def seen(positions: Positions) -> Any:
 
 def plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = (field.name for field in dataclasses.fields(value) if field.name not in ("_lookups", "name"))
+        hidden = ("_lookups", "_num_relevant", "name")
+        fields = (field.name for field in dataclasses.fields(value) if field.name not in hidden)
         return {name: plain(getattr(value, name)) for name in fields}
     return value.tolist() if isinstance(value, np.ndarray) else value
 

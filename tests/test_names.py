@@ -353,3 +353,22 @@ def test_any_text_is_read_or_refused_and_never_crashes(text: str) -> None:
     except UsageError:
         return
     assert parse_measures(map(str, measures)) == measures
+
+
+def test_a_name_follows_the_tables_however_they_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a word meant is remembered, but no longer than the tables are what they were."""
+    first, second = (
+        Measure("Half", "a share", lambda p, half=half: half / p, lambda i, m: i / m) for half in (0.5, 0.25)
+    )
+    with pytest.raises(UnknownMeasure):
+        parse_measure("Half")
+    for row in (first, second):
+        monkeypatch.setitem(MEASURES, "Half", row)
+        assert parse_measure("half(rel=2)").exposure is row.exposure
+    monkeypatch.delitem(MEASURES, "Half")
+    with pytest.raises(UnknownMeasure):
+        parse_measure("half(rel=2)")
+
+
+def test_as_many_names_as_anybody_likes() -> None:
+    assert [str(parse_measure(f"P@{k}")) for k in range(1, 1200)] == [f"P@{k}" for k in range(1, 1200)]

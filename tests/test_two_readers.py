@@ -128,7 +128,7 @@ def outcome(read: Callable[[], Any]) -> Any:
 
 def plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = (field.name for field in dataclasses.fields(value) if field.name != "_lookups")
+        fields = (field.name for field in dataclasses.fields(value) if field.name not in ("_lookups", "_num_relevant"))
         return {name: plain(getattr(value, name)) for name in fields}
     return value.tolist() if isinstance(value, np.ndarray) else value
 

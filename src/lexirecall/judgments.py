@@ -76,6 +76,7 @@ class Judgments:
     request_type: str = "text"
     """What the query ids were before they became text: text, or a type of numbers such as int64."""
     _lookups: dict[int, dict[bytes, int]] = field(default_factory=dict, repr=False, compare=False)
+    _num_relevant: dict[float, IntArray] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __repr__(self) -> str:
         size = f"{counted(len(self.requests), 'query')}, {counted(len(self.grades), 'judged document')}"
@@ -132,12 +133,16 @@ class Judgments:
         return self._lookups[request]
 
     def num_relevant(self, level: float) -> IntArray:
-        """Count the relevant documents m of each query, [Q].
+        """Count the relevant documents m of each query, [Q]; what was counted once is kept, and cannot be written to.
 
         >>> Judgments.from_grades({b"q": {b"a": 1, b"b": 2}, b"r": {b"c": 0}}).num_relevant(2).tolist()
         [1, 0]
         """
-        return np.diff(np.searchsorted(np.flatnonzero(self.grades >= level), self.offsets))
+        if level not in self._num_relevant:
+            counts = np.diff(np.searchsorted(np.flatnonzero(self.grades >= level), self.offsets))
+            counts.setflags(write=False)
+            self._num_relevant[level] = counts
+        return self._num_relevant[level]
 
 
 def offsets_of(sizes: IntArray) -> IntArray:

@@ -12,7 +12,9 @@ pref_eval (`dcgrpp`) are read too. `str(measure)` prints the canonical name, and
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from operator import is_
 from typing import Any, TypeVar
 
 from lexirecall.errors import UnknownMeasure, UsageError
@@ -93,7 +95,7 @@ def parse_names(names: Names) -> list[Evaluable]:
     errors: list[UsageError] = []
     for word in _words(names):
         try:
-            found += (measure.require_settings() for measure in _read(word))
+            found += (measure.require_settings() for measure in _read_once(word))
         except UsageError as error:
             errors.append(error)
     if len(errors) == 1:
@@ -213,8 +215,53 @@ def at_level(row: Evaluable, level: int) -> int:
     return level
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Known:
+    """What both tables held when they were last looked at, and what names meant then: reading names takes a while."""
+
+    rows: dict[str, Evaluable]
+    spellings: dict[str, Evaluable]
+    words: dict[str, tuple[Evaluable, ...]] = field(default_factory=dict)
+
+    def is_current(self) -> bool:
+        """Tell whether the tables hold the same rows as then, in the same order."""
+        now = rows()
+        return len(now) == len(self.rows) and all(map(is_, now.values(), self.rows.values())) and [*now] == [*self.rows]
+
+
+_MOST_WORDS = 1000
+_known: list[_Known] = []
+"""The last one, if there is one."""
+
+
+def _read_once(word: str | Evaluable) -> Sequence[Evaluable]:
+    """Read a word, or remember what it meant, if it is text and the tables have not changed."""
+    if not isinstance(word, str):
+        return _read(word)
+    words = _known_now().words
+    if word not in words:
+        read = tuple(_read(word))
+        if len(words) >= _MOST_WORDS:
+            words.clear()
+        words[word] = read
+        return read
+    return words[word]
+
+
+def _known_now() -> _Known:
+    known = next(iter(_known), None)
+    if known is None or not known.is_current():
+        known = _Known(rows(), _spelled())
+        _known[:] = [known]
+    return known
+
+
 def _spellings() -> dict[str, Evaluable]:
     """Return every name that is understood, in lower case, with its row."""
+    return _known_now().spellings
+
+
+def _spelled() -> dict[str, Evaluable]:
     spellings: dict[str, Evaluable] = {
         "ndcg_burges": MEASURES["nDCG"](dcg="exp-log2"),
         "invrpp": PREFERENCES["RPP"](weight="inverse"),

@@ -249,13 +249,27 @@ class IrMeasuresEvaluator(ir_measures.Evaluator):
         If a run does not answer a query, the value is that of a run that retrieved nothing. An undefined value is nan,
         with a warning. For a measure that ir_measures has itself, it is the default of that measure.
         """
-        if self.judgments is None:
-            return
         measures = list(self.measures)
-        values = self._values(measures, content_of(run, "score"), self.judgments)
-        for query, row in zip(self.queries, values.tolist(), strict=True):
+        for query, row in self._rows(measures, run):
             for measure, value in zip(measures, row, strict=True):
-                yield ir_measures.Metric(query_id=query, measure=measure, value=value)
+                yield ir_measures.Metric(query, measure, value)
+
+    def calc_aggregate(self, run: Any) -> dict[ir_measures.Measure, float | int]:
+        """Return the aggregate of each measure: what its aggregator makes of the values that `iter_calc` gives."""
+        measures = list(self.measures)
+        aggregators = {measure: measure.aggregator() for measure in measures}
+        in_order = [aggregators[measure] for measure in measures]  # looked up once: ir_measures hashes by the name
+        for _, row in self._rows(measures, run):
+            for aggregator, value in zip(in_order, row, strict=True):
+                aggregator.add(value)
+        return {measure: aggregator.result() for measure, aggregator in aggregators.items()}
+
+    def _rows(self, measures: list[ir_measures.Measure], run: Any) -> Iterable[tuple[Any, list[float]]]:
+        """Return each judged query with its values."""
+        if self.judgments is None:
+            return ()
+        values = self._values(measures, content_of(run, "score"), self.judgments)
+        return zip(self.queries, values.tolist(), strict=True)
 
     def _values(self, measures: list[ir_measures.Measure], run: Content, judgments: Judgments) -> FloatArray:
         """Return the values, [Q, M]; those that need the same positions are computed in one go."""

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sized
 from typing import Any
 
 from lexirecall.errors import FormatError, shown
+from lexirecall.formats.dicts import load_mapping, project_mapping
 from lexirecall.formats.frames import Frame, RoleTable, is_frame, open_frame
 from lexirecall.formats.idtypes import as_given
 from lexirecall.formats.labels import judgments_from_table
-from lexirecall.formats.lists import DuplicateItem, project_rankings
-from lexirecall.formats.memory import judgments_from_mapping, rankings_from_mapping
+from lexirecall.formats.lists import DuplicateItem
 from lexirecall.formats.rows import project_table
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions
@@ -76,7 +76,7 @@ def judgments_of(qrels: Any) -> tuple[Judgments | None, list[Any]]:
     """
     content = content_of(qrels, "relevance")
     if isinstance(content, Mapping):
-        return (judgments_from_mapping(content, "qrels"), list(content)) if content else (None, [])
+        return (load_mapping(content, "qrels"), list(content)) if content else (None, [])
     judgments = judgments_from_table(_table(content, "qrels", "relevance"))
     return judgments, as_given(judgments.requests, judgments.request_type)
 
@@ -89,7 +89,6 @@ def project_run(
         table = _table(content, "run", "score")
         return project_table(table, name, judgments, conventions, needs_judged=needs_judged, is_given=True)[0]
     try:
-        rankings = rankings_from_mapping(content, name)
-        return project_rankings(name, rankings, judgments, conventions, needs_judged=needs_judged)
+        return project_mapping(content, name, name, judgments, conventions, needs_judged=needs_judged)
     except DuplicateItem as error:  # in a ranked list, or ids that are the same text
         raise _listed_twice(name, error.request, error.item) from None

@@ -15,7 +15,8 @@ from lexirecall.adapters.trec_names import FAMILIES, NICKNAMES, TrecColumn, aggr
 from lexirecall.errors import FormatError, UsageError, choice, shown
 from lexirecall.fields import choices_of
 from lexirecall.formats import project
-from lexirecall.formats.memory import QRELS_SHAPE, RUN_SHAPE, judgments_from_mapping
+from lexirecall.formats.dicts import load_mapping
+from lexirecall.formats.memory import QRELS_SHAPE, RUN_SHAPE
 from lexirecall.manifest import Conventions
 from lexirecall.text import to_bytes
 
@@ -68,7 +69,8 @@ class RelevanceEvaluator:
         self._score_dtype = score_dtype
         # as in pytrec_eval, a query without any judgment does not count
         judged = {query: grades for query, grades in query_relevance.items() if len(grades)}
-        self._judgments = judgments_from_mapping(judged, "query_relevance") if judged else None
+        self._judgments = load_mapping(judged, "query_relevance") if judged else None
+        self._index = {} if self._judgments is None else self._judgments.index
 
     def evaluate(self, scores: Mapping[RequestId, Any]) -> dict[RequestId, dict[str, float]]:
         """Return {query: {measure: value}} for the queries that are judged and in the run.
@@ -82,10 +84,11 @@ class RelevanceEvaluator:
         """
         if not isinstance(scores, Mapping):
             raise UsageError(f"scores is a {type(scores).__name__}", remedy=RUN_SHAPE)
-        index = {} if self._judgments is None else self._judgments.index
-        answered = {query: ranked for query, ranked in scores.items() if to_bytes(query) in index}
-        if not answered or self._judgments is None or not self._columns:
-            return {query: {} for query in answered}
+        index = self._index
+        rows = {query: row for query in scores if (row := index.get(to_bytes(query))) is not None}
+        if not rows or self._judgments is None or not self._columns:
+            return {query: {} for query in rows}
+        answered = scores if len(rows) == len(scores) else {query: scores[query] for query in rows}
         positions = project(
             self._judgments,
             {"scores": answered},
@@ -95,7 +98,7 @@ class RelevanceEvaluator:
         )
         table = values(positions, self._columns, self._level).tolist()
         keys = _keys(self._columns)
-        return {query: dict(zip(keys, table[index[to_bytes(query)]], strict=True)) for query in answered}
+        return {query: dict(zip(keys, table[row], strict=True)) for query, row in rows.items()}
 
 
 def _keys(asked: Sequence[TrecColumn]) -> list[str]:

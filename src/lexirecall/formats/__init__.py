@@ -111,8 +111,14 @@ def project(qrels: Qrels, runs: Runs, *, needs_judged: bool = False, **options: 
 
 
 def load_judgments(qrels: Qrels, columns: Given = None) -> Judgments:
-    """Take judgments in any of their forms.
+    """Take judgments in any of their forms: a file, {query: {document: grade}}, a data frame or `ir_datasets:NAME`.
 
+    The result stands wherever judgments may. In a loop over runs, load them once: each call is then spared reading
+    them, and what it counts in them is kept for the next.
+
+    >>> judgments = load_judgments({"q": {"a": 1, "b": 0}})
+    >>> [project(judgments, run).found.positions.tolist() for run in ({"q": ["a"]}, {"q": {"b": 0.9, "a": 0.4}})]
+    [[1], [2]]
     >>> import polars
     >>> load_judgments(polars.DataFrame({"user_id": [7, 7], "item_id": [1, 2], "rating": [5, 3]})).grades.tolist()
     [5.0, 3.0]

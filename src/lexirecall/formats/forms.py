@@ -12,8 +12,9 @@ import numpy as np
 
 from lexirecall.errors import FormatError, shown
 from lexirecall.formats.arrow import ReadWith, project_batches
+from lexirecall.formats.dicts import project_mapping
 from lexirecall.formats.frames import RoleTable
-from lexirecall.formats.lists import LEAVE_ONE, DuplicateItem, project_rankings
+from lexirecall.formats.lists import LEAVE_ONE, DuplicateItem
 from lexirecall.formats.memory import rankings_from_mapping
 from lexirecall.formats.mismatch import finds_judged, mismatch_of
 from lexirecall.formats.native import project_native
@@ -97,9 +98,9 @@ class MappingRun:
         self, judgments: Judgments, conventions: Conventions, units: UnitMap | None, *, needs_judged: bool
     ) -> list[SystemPositions]:
         """Read all rankings."""
-        rankings = rankings_from_mapping(self.content, self.label)
+        run, name, label = self.content, self.name, self.label
         try:
-            return [project_rankings(self.name, rankings, judgments, conventions, units, needs_judged=needs_judged)]
+            return [project_mapping(run, name, label, judgments, conventions, units, needs_judged=needs_judged)]
         except DuplicateItem as error:
             problem = f"document {shown(error.item)} of query {shown(error.request)} is listed twice"
             raise FormatError(self.label, None, problem, remedy="remove one of them", way_on=LEAVE_ONE) from None

@@ -17,6 +17,7 @@ from lexirecall.errors import FormatError
 from lexirecall.formats.catalogue import is_catalogued, judgments_from_catalogue
 from lexirecall.formats.cells import csv_header
 from lexirecall.formats.columns import Given
+from lexirecall.formats.dicts import load_mapping
 from lexirecall.formats.folders import PARQUET, files_of
 from lexirecall.formats.forms import MappingRun, TableFileRun, TableRun, TextRun
 from lexirecall.formats.frames import is_frame, open_frame
@@ -24,7 +25,6 @@ from lexirecall.formats.grouping import groups_from_mapping, groups_from_table, 
 from lexirecall.formats.labels import judgments_from_table, pairs_from_table
 from lexirecall.formats.memory import (
     is_json,
-    judgments_from_mapping,
     load_json,
     pairs_from_mapping,
     sizes_from_mapping,
@@ -110,7 +110,7 @@ def _opened_frame(given: Input) -> Any:
 
 
 _MAPPING: Readers = {
-    "qrels": lambda content, given: judgments_from_mapping(content, given.name),
+    "qrels": lambda content, given: load_mapping(content, given.name),
     "run": lambda content, given: MappingRun(content, given.system, given.name),
     "providers": lambda content, given: pairs_from_mapping(content, given.name),
     "groups": lambda content, given: groups_from_mapping(content, given.name),

@@ -64,7 +64,7 @@ def evaluate(
     asked = asked_of(qrels, measures, options)
     positions = positions_of(qrels, runs, asked, options)
     num_systems, ties = positions.shape[0], positions.conventions.ties
-    refused = [row for row in asked if not row.allows(positions.at_level(row.level(policies.level)))]
+    refused = refused_of(positions, asked, policies)
     rows, left_out = computable(num_systems, ties, asked, is_default=measures is None, refused=refused)
     valued = Valued.of(positions, rows, policies)
     tally = Tally.of(positions, rows, policies, valued.values, valued.num_due)
@@ -182,6 +182,13 @@ def values_of(positions: Positions, measures: Sequence[Evaluable], policies: Pol
     """Return the values, [S, Q, M], nan where undefined; and how many requests should have one, [S, M]."""
     valued = Valued.of(positions, measures, policies)
     return valued.values, valued.num_due
+
+
+def refused_of(positions: Positions, rows: Sequence[Evaluable], policies: Policies) -> list[Evaluable]:
+    """Return the measures that are not defined for these positions; only positions of units may coincide."""
+    if positions.unit_count is None:
+        return []
+    return [row for row in rows if not row.allows(positions.at_level(row.level(policies.level)))]
 
 
 def computable(

@@ -1,0 +1,305 @@
+/* Runs as dicts of dicts or of lists: each ranking in turn, as the reader of text takes one request after the other. */
+
+#include "dicts.h"
+
+#include <stdlib.h>
+
+enum { NUM_VIEWS = 7 };
+
+typedef struct {
+    Py_buffer views[NUM_VIEWS];
+    int num_views;
+    Judged judged;
+    Plain plain;
+    int float32;
+    IdSet requests; /* those judged first, then the others */
+    Ranking ranking;
+    int64_t credit; /* on how many rows it may still be tried in vain whether scores descend */
+    Buffer found;         /* as in Result */
+    Buffer num_retrieved; /* as in Result */
+} Taken;
+
+/* ---- What is given ---- */
+
+/* Raises; without a reason, for lack of memory. */
+static int refuse(const char *why)
+{
+    if (why)
+        PyErr_SetString(PyExc_ValueError, why);
+    else
+        PyErr_NoMemory();
+    return 0;
+}
+
+/* Whether `count` borders ascend from 0 or more up to at most `end`. */
+static int are_borders(const int64_t *borders, size_t count, int64_t end)
+{
+    int ascending = borders[0] >= 0 && borders[count - 1] <= end;
+    for (size_t i = 1; i < count; i++)
+        ascending &= borders[i - 1] <= borders[i];
+    return ascending;
+}
+
+static int fits(const Taken *taken)
+{
+    const Judged *judged = &taken->judged;
+    const size_t word = sizeof(int64_t), borders = (judged->num_requests + 1) * word;
+    const size_t num_items = (size_t)taken->views[6].len / sizeof(double);
+    for (int i = 0; i < NUM_VIEWS; i++)
+        if (i != 0 && i != 4 && ((uintptr_t)taken->views[i].buf % word || (size_t)taken->views[i].len % word))
+            return refuse("an array does not hold whole words");
+    if ((size_t)taken->views[1].len != borders || (size_t)taken->views[2].len != borders ||
+        (size_t)taken->views[5].len != (num_items + 1) * word)
+        return refuse("the arrays of the judgments do not have the same length");
+    if (!are_borders(judged->request_borders, judged->num_requests + 1, taken->views[0].len) ||
+        !are_borders(judged->item_borders, num_items + 1, taken->views[4].len) ||
+        !are_borders(judged->offsets, judged->num_requests + 1, (int64_t)num_items))
+        return refuse("the borders of the judgments do not ascend");
+    for (size_t q = 0; q < judged->num_requests; q++)
+        if (judged->num_tracked[q] < 0 || judged->num_tracked[q] > judged->offsets[q + 1] - judged->offsets[q])
+            return refuse("more items are tracked than judged");
+    return 1;
+}
+
+static int look_at(Taken *taken, PyObject *const *sources)
+{
+    for (int i = 0; i < NUM_VIEWS; i++) {
+        if (PyObject_GetBuffer(sources[i], &taken->views[i], PyBUF_SIMPLE) < 0)
+            return 0;
+        taken->num_views++;
+    }
+    taken->judged = (Judged){
+        .num_requests = (size_t)taken->views[3].len / sizeof(int64_t),
+        .request_ids = taken->views[0].buf,
+        .request_borders = taken->views[1].buf,
+        .offsets = taken->views[2].buf,
+        .num_tracked = taken->views[3].buf,
+        .item_ids = taken->views[4].buf,
+        .item_borders = taken->views[5].buf,
+        .grades = taken->views[6].buf,
+    };
+    return fits(taken);
+}
+
+static int put_requests(Taken *taken)
+{
+    const Judged *judged = &taken->judged;
+    const int64_t unanswered = -1;
+    if (!ids_clear(&taken->requests, judged->num_requests))
+        return refuse(NULL);
+    for (size_t q = 0; q < judged->num_requests; q++) {
+        const int64_t *borders = judged->request_borders + q;
+        int64_t put = ids_put(&taken->requests, judged->request_ids + borders[0], (size_t)(borders[1] - borders[0]));
+        if (put < 0 || !buffer_append(&taken->num_retrieved, &unanswered, sizeof unanswered))
+            return refuse(NULL);
+        if ((size_t)put != q)
+            return refuse("a request is judged twice");
+    }
+    return 1;
+}
+
+static void let_go(Taken *taken)
+{
+    for (int i = 0; i < taken->num_views; i++)
+        PyBuffer_Release(&taken->views[i]);
+    ids_free(&taken->requests);
+    ranking_free(&taken->ranking);
+    buffer_free(&taken->found);
+    buffer_free(&taken->num_retrieved);
+}
+
+/* ---- Rankings ---- */
+
+static Outcome take_row(Taken *taken, int64_t request, PyObject *item, double score)
+{
+    Id id;
+    if (!id_from(&taken->plain, item, &id))
+        return UNKNOWN;
+    if ((size_t)request >= taken->judged.num_requests)
+        return TAKEN;
+    const double *grades = taken->judged.grades + taken->judged.offsets[request];
+    return ranking_add(&taken->ranking, id.text, id.length, score, grades) ? TAKEN : no_memory();
+}
+
+static double score_of(const Taken *taken, double score)
+{
+    return taken->float32 ? (double)(float)score : score;
+}
+
+/* The keys of a dict differ, and so do the ids if all are text. While the scores descend, only judged items must be
+ * known; if they do not, there are no rows afterwards, and the ranking is to be taken in the other way. */
+static Outcome take_descending(Taken *taken, PyObject *listed)
+{
+    Ranking *ranking = &taken->ranking;
+    PyObject *item, *value;
+    Py_ssize_t at = 0;
+    double last = 0;
+    while (PyDict_Next(listed, &at, &item, &value)) {
+        Id id;
+        double score;
+        if (!number_from(&taken->plain, value, &score) || !id_from(&taken->plain, item, &id))
+            return UNKNOWN;
+        score = score_of(taken, score);
+        if (!PyUnicode_CheckExact(item) || (ranking->rows && !(score < last))) {
+            taken->credit -= (int64_t)ranking->rows;
+            ranking->rows = ranking->seen.used = 0;
+            return TAKEN;
+        }
+        if (!ranking_add_below(ranking, id.text, id.length, score))
+            return no_memory();
+        last = score;
+    }
+    taken->credit += (int64_t)ranking->rows;
+    return TAKEN;
+}
+
+static Outcome take_scored(Taken *taken, int64_t request, PyObject *listed)
+{
+    PyObject *item, *value;
+    Py_ssize_t at = 0;
+    Outcome outcome = TAKEN;
+    if ((size_t)request < taken->judged.num_requests && taken->credit >= 0) {
+        outcome = take_descending(taken, listed);
+        if (outcome != TAKEN || taken->ranking.rows)
+            return outcome;
+    }
+    while (outcome == TAKEN && PyDict_Next(listed, &at, &item, &value)) {
+        double score;
+        if (!number_from(&taken->plain, value, &score))
+            return UNKNOWN;
+        outcome = take_row(taken, request, item, score_of(taken, score));
+    }
+    return outcome;
+}
+
+/* Without scores, the order given is the order meant. */
+static Outcome take_listed(Taken *taken, int64_t request, PyObject *listed)
+{
+    int is_list = PyList_CheckExact(listed);
+    Py_ssize_t count = is_list ? PyList_Size(listed) : PyTuple_Size(listed);
+    Outcome outcome = TAKEN;
+    for (Py_ssize_t i = 0; outcome == TAKEN && i < count; i++) {
+        PyObject *item = is_list ? PyList_GetItem(listed, i) : PyTuple_GetItem(listed, i);
+        outcome = take_row(taken, request, item, -(double)i);
+    }
+    return outcome;
+}
+
+static Outcome take_array(Taken *taken, int64_t request, PyObject *array)
+{
+    PyObject *listed = PyObject_CallMethod(array, "tolist", NULL);
+    if (!listed)
+        return RAISED;
+    Outcome outcome = PyList_CheckExact(listed) ? take_listed(taken, request, listed) : UNKNOWN;
+    Py_DECREF(listed);
+    return outcome;
+}
+
+static Outcome take_rows(Taken *taken, int64_t request, PyObject *listed)
+{
+    if (is_dict(&taken->plain, listed))
+        return take_scored(taken, request, listed);
+    if (PyList_CheckExact(listed) || PyTuple_CheckExact(listed))
+        return take_listed(taken, request, listed);
+    return is_among(taken->plain.arrays, listed) ? take_array(taken, request, listed) : UNKNOWN;
+}
+
+/* Begins a ranking; a request that was there before, under the same text, is for Python to refuse. */
+static Outcome open_ranking(Taken *taken, PyObject *name, int64_t *request)
+{
+    const Judged *judged = &taken->judged;
+    size_t known = taken->requests.count;
+    Id id;
+    if (!id_from(&taken->plain, name, &id))
+        return UNKNOWN;
+    *request = ids_put(&taken->requests, id.text, id.length);
+    if (*request < 0)
+        return no_memory();
+    if ((size_t)*request >= judged->num_requests)
+        return (size_t)*request == known ? TAKEN : UNKNOWN;
+    if (((const int64_t *)(const void *)taken->num_retrieved.data)[*request] >= 0)
+        return UNKNOWN;
+    const int64_t *borders = judged->item_borders + judged->offsets[*request];
+    int made = ranking_clear(&taken->ranking, (size_t)judged->num_tracked[*request]);
+    for (int64_t i = 0; made && i < judged->num_tracked[*request]; i++)
+        made = ranking_track(&taken->ranking, judged->item_ids + borders[i], (size_t)(borders[i + 1] - borders[i]));
+    return made ? TAKEN : no_memory();
+}
+
+static Outcome close_ranking(Taken *taken, int64_t request)
+{
+    Ranking *ranking = &taken->ranking;
+    if ((size_t)request >= taken->judged.num_requests)
+        return TAKEN;
+    if (ranking->duplicate >= 0)
+        return UNKNOWN;
+    if (!ranking_order(ranking))
+        return no_memory();
+    const Seen *seen = seen_of(ranking);
+    for (size_t i = 0; i < num_seen(ranking); i++) {
+        int64_t item = taken->judged.offsets[request] + seen[i].entry;
+        int64_t row[] = {request, seen[i].position, item, seen[i].block_start, seen[i].block_size};
+        if (!buffer_append(&taken->found, row, sizeof row))
+            return no_memory();
+    }
+    ((int64_t *)(void *)taken->num_retrieved.data)[request] = (int64_t)ranking->rows;
+    return TAKEN;
+}
+
+static Outcome take_ranking(Taken *taken, PyObject *name, PyObject *listed)
+{
+    int64_t request;
+    Outcome outcome = open_ranking(taken, name, &request);
+    if (outcome == TAKEN)
+        outcome = take_rows(taken, request, listed);
+    return outcome == TAKEN ? close_ranking(taken, request) : outcome;
+}
+
+/* Looks for a signal between rankings: its handler is Python, so nothing borrowed may be kept across it. */
+static Outcome take_run(Taken *taken, PyObject *run)
+{
+    PyObject *name, *listed;
+    Py_ssize_t at = 0;
+    Outcome outcome = TAKEN;
+    while (outcome == TAKEN && PyDict_Next(run, &at, &name, &listed)) {
+        Py_INCREF(name);
+        Py_INCREF(listed);
+        outcome = take_ranking(taken, name, listed);
+        Py_DECREF(name);
+        Py_DECREF(listed);
+        if (outcome == TAKEN && PyErr_CheckSignals() < 0)
+            outcome = RAISED;
+    }
+    return outcome;
+}
+
+static PyObject *result_of(const Taken *taken)
+{
+    Py_ssize_t num_unjudged = (Py_ssize_t)(taken->requests.count - taken->judged.num_requests);
+    return Py_BuildValue("NNn", as_bytes(&taken->found), as_bytes(&taken->num_retrieved), num_unjudged);
+}
+
+PyObject *native_run_of_dict(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    PyObject *run, *s[NUM_VIEWS];
+    unsigned long long key;
+    int ties;
+    Taken taken = {0};
+    if (!PyArg_ParseTuple(arguments, "OO&OOOOOOOKip", &run, plain_from, &taken.plain, &s[0], &s[1], &s[2], &s[3],
+                          &s[4], &s[5], &s[6], &key, &ties, &taken.float32))
+        return NULL;
+    if (ties < TIES_TREC || ties > TIES_BEST)
+        return PyErr_Format(PyExc_ValueError, "there is no rule for ties with the number %d", ties);
+    if (!is_dict(&taken.plain, run))
+        return Py_NewRef(Py_None);
+    taken.requests.key = taken.ranking.items.key = key;
+    taken.ranking.ties = (TieRule)ties;
+    taken.credit = 1000;
+    Outcome outcome = RAISED;
+    if (look_at(&taken, s) && put_requests(&taken))
+        outcome = take_run(&taken, run);
+    PyObject *result = outcome == TAKEN ? result_of(&taken) : outcome == UNKNOWN ? Py_NewRef(Py_None) : NULL;
+    let_go(&taken);
+    return result;
+}

@@ -1,0 +1,132 @@
+/* Judgments as dicts of dicts: to arrays with the items of each request together, as judgments.c makes of text. */
+
+#include "dicts.h"
+
+typedef struct {
+    Plain plain;
+    Judgments result;
+    IdSet requests;
+    IdSet items;   /* of the current request */
+    Buffer grades; /* double for each of them */
+} Judging;
+
+static int append_end(Buffer *borders, size_t end)
+{
+    int64_t border = (int64_t)end;
+    return buffer_append(borders, &border, sizeof border);
+}
+
+/* Reads the items of one request; two of the same text are for Python to refuse, and so is a grade without end. */
+static Outcome take_items(Judging *judging, PyObject *judged)
+{
+    PyObject *item, *value;
+    Py_ssize_t at = 0, size = PyDict_Size(judged);
+    judging->grades.used = 0;
+    if (size < 0 || !ids_clear(&judging->items, (size_t)size))
+        return no_memory();
+    while (PyDict_Next(judged, &at, &item, &value)) {
+        Id id;
+        double grade;
+        size_t known = judging->items.count;
+        if (!id_from(&judging->plain, item, &id) || !number_from(&judging->plain, value, &grade) || grade - grade != 0)
+            return UNKNOWN;
+        int64_t put = ids_put(&judging->items, id.text, id.length);
+        if (put < 0 || !buffer_append(&judging->grades, &grade, sizeof grade))
+            return no_memory();
+        if ((size_t)put != known)
+            return UNKNOWN;
+    }
+    return TAKEN;
+}
+
+/* Lays out the items of one request, those with positive grades first. */
+static Outcome lay_out(Judging *judging)
+{
+    Judgments *result = &judging->result;
+    const double *grades = (const double *)(const void *)judging->grades.data;
+    int64_t num_positive = 0;
+    for (int positive = 1; positive >= 0; positive--)
+        for (size_t i = 0; i < judging->items.count; i++) {
+            if ((grades[i] > 0) != positive)
+                continue;
+            size_t length;
+            const char *item = id_of(&judging->items, i, &length);
+            num_positive += positive;
+            if (!buffer_append(&result->item_ids, item, length) ||
+                !append_end(&result->item_borders, result->item_ids.used) ||
+                !buffer_append(&result->grades, &grades[i], sizeof grades[i]))
+                return no_memory();
+        }
+    if (!append_end(&result->offsets, result->grades.used / sizeof(double)) ||
+        !buffer_append(&result->num_positive, &num_positive, sizeof num_positive))
+        return no_memory();
+    return TAKEN;
+}
+
+static Outcome take_request(Judging *judging, PyObject *name, PyObject *judged)
+{
+    Judgments *result = &judging->result;
+    size_t known = judging->requests.count;
+    Id id;
+    if (!is_dict(&judging->plain, judged) || !id_from(&judging->plain, name, &id))
+        return UNKNOWN;
+    int64_t put = ids_put(&judging->requests, id.text, id.length);
+    if (put < 0 || !buffer_append(&result->request_ids, id.text, id.length) ||
+        !append_end(&result->request_borders, result->request_ids.used))
+        return no_memory();
+    if ((size_t)put != known)
+        return UNKNOWN;
+    Outcome outcome = take_items(judging, judged);
+    return outcome == TAKEN ? lay_out(judging) : outcome;
+}
+
+static Outcome take_requests(Judging *judging, PyObject *grades)
+{
+    Judgments *result = &judging->result;
+    PyObject *name, *judged;
+    Py_ssize_t at = 0;
+    Outcome outcome = TAKEN;
+    if (!ids_clear(&judging->requests, 64) || !append_end(&result->request_borders, 0) ||
+        !append_end(&result->item_borders, 0) || !append_end(&result->offsets, 0))
+        return no_memory();
+    while (outcome == TAKEN && PyDict_Next(grades, &at, &name, &judged))
+        outcome = take_request(judging, name, judged);
+    return outcome;
+}
+
+static PyObject *result_of(const Judgments *result)
+{
+    return Py_BuildValue("NNNNNNN", as_bytes(&result->request_ids), as_bytes(&result->request_borders),
+                         as_bytes(&result->offsets), as_bytes(&result->num_positive), as_bytes(&result->item_ids),
+                         as_bytes(&result->item_borders), as_bytes(&result->grades));
+}
+
+static void let_go(Judging *judging)
+{
+    Judgments *result = &judging->result;
+    Buffer *buffers[] = {&result->request_ids, &result->request_borders, &result->offsets, &result->num_positive,
+                         &result->item_ids,    &result->item_borders,    &result->grades,  &judging->grades};
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+        buffer_free(buffers[i]);
+    ids_free(&judging->requests);
+    ids_free(&judging->items);
+}
+
+PyObject *native_judgments_of_dict(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    PyObject *grades;
+    unsigned long long key;
+    Judging judging = {0};
+    if (!PyArg_ParseTuple(arguments, "OO&K", &grades, plain_from, &judging.plain, &key))
+        return NULL;
+    if (!is_dict(&judging.plain, grades))
+        return Py_NewRef(Py_None);
+    judging.requests.key = judging.items.key = key;
+    Outcome outcome = take_requests(&judging, grades);
+    PyObject *result = outcome == TAKEN     ? result_of(&judging.result)
+                       : outcome == UNKNOWN ? Py_NewRef(Py_None)
+                                            : NULL;
+    let_go(&judging);
+    return result;
+}
