@@ -23,6 +23,7 @@ from lexirecall.statistics.flips import all_flips, random_flips, slices
 from lexirecall.statistics.portions import PairDifferences, Summarized, portions_of
 from lexirecall.statistics.proportions import preference_interval
 from lexirecall.statistics.signed_ranks import MOST_EXACT_RANKS, pseudomedians, rank_sum_chances
+from lexirecall.statistics.tails import t_limit, t_pvalues
 
 MOST_TIED_RANKS = 13  # up to so many requests rank sums are exact where sizes are tied: each pair has its own
 
@@ -67,11 +68,9 @@ def paired_t(differences: Summarized, *, alpha: float = 0.05) -> PairedTests:
     >>> test.pvalues.round(4).tolist(), test.lows.round(4).tolist(), test.highs.round(4).tolist()
     ([0.1027], [-0.0554], [0.3554])
     """
-    from scipy.special import stdtr
-
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.abs(differences.means) * np.sqrt(differences.num_requests) / differences.deviations
-    pvalues = 2 * stdtr(differences.num_requests - 1, -t)
+    pvalues = t_pvalues(t, differences.num_requests - 1)
     is_constant = differences.deviations == 0
     pvalues[is_constant] = _pvalues_of_constants(differences)[is_constant]
     return _with_interval_of_mean(differences, pvalues, alpha, "paired t")
@@ -257,11 +256,10 @@ def _with_interval_of_mean(
 
 def _interval_of_mean(differences: Summarized, alpha: float) -> tuple[FloatArray, FloatArray]:
     """Return mean ± t sd/sqrt(n); nan below two requests, and if all differences are equal but p is not below alpha."""
-    from scipy.special import stdtrit
-
-    sizes, number = np.unique(differences.num_requests, return_inverse=True)  # stdtrit is slow, and sizes are few
+    sizes, number = np.unique(differences.num_requests, return_inverse=True)  # limits are slow, and sizes are few
+    limits = np.array([t_limit(alpha, size - 1) for size in sizes.tolist()])
     with np.errstate(divide="ignore", invalid="ignore"):
-        reach = -stdtrit(sizes - 1, alpha / 2)[number] * differences.deviations / np.sqrt(differences.num_requests)
+        reach = limits[number] * differences.deviations / np.sqrt(differences.num_requests)
     is_unknown = (
         (differences.deviations == 0) & (differences.means != 0) & (_pvalues_of_constants(differences) >= alpha)
     )
