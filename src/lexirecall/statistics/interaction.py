@@ -62,6 +62,7 @@ def interactions(
     so p is never 0 (Phipson & Smyth 2010). If there are at most `num_resamples` ways in all, each is tried once. The
     same numbers are drawn for all pairs that are compared on the same queries.
 
+    >>> from lexirecall.statistics.differences import Differences
     >>> values = np.array([[0.3, 0.2, 0.4, 0.3, -0.1, -0.2, 0.0, -0.1]])
     >>> differences = Differences(np.array([0]), np.array([1]), values, np.ones((1, 8), bool))
     >>> test = interactions(differences, np.array([0, 0, 0, 0, 1, 1, 1, 1]))

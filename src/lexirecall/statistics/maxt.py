@@ -21,6 +21,7 @@ import numpy as np
 from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.measures.measure import TOLERANCE
 from lexirecall.progress import Progress
+from lexirecall.statistics.differences import Differences  # noqa: F401 - in the examples
 from lexirecall.statistics.flips import all_flips, random_flips, slices
 from lexirecall.statistics.paired import check_count
 from lexirecall.statistics.portions import PairDifferences, portions_of

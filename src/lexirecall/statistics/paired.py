@@ -19,6 +19,7 @@ from lexirecall.measures.measure import TOLERANCE
 from lexirecall.progress import Progress
 from lexirecall.statistics.attainable import resamples_needed
 from lexirecall.statistics.binomial import sign_pvalues
+from lexirecall.statistics.differences import Differences  # noqa: F401 - in the examples
 from lexirecall.statistics.flips import all_flips, random_flips, slices
 from lexirecall.statistics.portions import PairDifferences, Summarized, portions_of
 from lexirecall.statistics.proportions import preference_interval
