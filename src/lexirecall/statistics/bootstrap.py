@@ -256,7 +256,7 @@ def resampled_counts(num_requests: int, num_resamples: int, seed: int | Sequence
         yield counts.reshape(cells.shape).astype(float)
 
 
-def draw_below(bound: int, number: int, bits: np.random.PCG64) -> IntArray:
+def draw_below(bound: int, number: int, bits: "np.random.PCG64") -> IntArray:
     """Draw whole numbers below a bound, all equally likely.
 
     A word of 64 bits gives its remainder. The highest words, which are too few to give every remainder once more, are
