@@ -143,13 +143,15 @@ _OF_TABLES = (
 EXPLANATIONS = {
     "table": _OF_TABLES,
     "tables": f"{_OF_TABLES} Each command runs once.",
+    "many runs": "From simulated positions to corrected p-values, with the import and the simulation. The ratio is to "
+    "the comparison of all pairs.",
     "tiny": "The ratio is to `python -c 'import numpy'`.",
     "threads": "The ratio is to one run. With two runs, CPU time doubles; wall time should not, if a second core is "
     "free. Hashing in two threads shows whether it was free.",
     "pairs": "CPU seconds within one process, from positions to the preference between each pair of runs on each "
     "query, and to their wins, ties and losses.",
     "comparisons": "CPU seconds within one process, from positions to corrected p-values, intervals and effect "
-    "sizes for 5,995 pairs; the first column includes the import of scipy.",
+    "sizes for 5,995 pairs; the first column includes imports.",
     "resamples": "CPU seconds within one process that `bootstrap=10_000` adds to `evaluate` and to `rank`.",
     "scores": "CPU seconds within one process: `np.argsort(-scores, axis=1)` alone, then `project_scores` from scores "
     "and lists of indices to positions, then with scores rounded to one decimal, with float64, and in numpy where no "

@@ -17,6 +17,9 @@ from timing import Command, Timing, interleaved, run
 
 CONTROL = "hashing in two threads"
 PARQUET = "Parquet"
+TINY_EVAL, TINY_COMPARE = "lexirecall eval, 3 queries × 20 documents", "lexirecall compare, the same twice"
+MANY_RUNS = 500
+EVERY_PAIR, WITH_BASELINE = "compare, all pairs", "compare, with a baseline"
 WITHOUT_UNITS, WITH_UNITS = "without units", "identity map"
 PAIRS = {
     "110 runs × 249 queries, 70 relevant": (110, 249, 70),
@@ -94,9 +97,28 @@ def start_up(setting: Setting) -> Outcome:
     commands = [
         Command("import numpy", [sys.executable, "-c", "import numpy"]),
         lexirecall("--version", label="lexirecall --version"),
-        ours(qrels, runs, label="lexirecall eval, 3 queries × 20 documents"),
+        ours(qrels, runs, label=TINY_EVAL),
+        lexirecall("compare", qrels, *_twice(runs), label=TINY_COMPARE),
     ]
     return Outcome("Start-up", interleaved(commands, max(15, setting.repeats)))
+
+
+def _twice(runs: list[str]) -> tuple[str, str]:
+    """Return the one run, and the same under another name."""
+    second = Path(runs[0]).with_name("second.run")
+    if not second.exists():
+        second.symlink_to(runs[0])
+    return runs[0], str(second)
+
+
+def many_runs(setting: Setting) -> Outcome:
+    """Measure the comparison of hundreds of runs, of all pairs and of those with a baseline."""
+    shape = [str(max(2, round(setting.share * MANY_RUNS))), "1000", "10"]
+    commands = [
+        Command(label, [sys.executable, str(JOBS / "many_runs.py"), *shape, *more])
+        for label, more in ((EVERY_PAIR, []), (WITH_BASELINE, ["s0"]))
+    ]
+    return Outcome(f"{MANY_RUNS} runs × 1,000 queries, seven measures", interleaved(commands, min(3, setting.repeats)))
 
 
 def reading(setting: Setting) -> Outcome:
@@ -173,16 +195,13 @@ def units(setting: Setting) -> Outcome:
 
 def threads(setting: Setting) -> Outcome:
     """Measure one large run, and two of that size at once."""
-    qrels, (first,) = setting.files("500 MB")
-    second = Path(first).with_name("second.run")
-    if not second.exists():
-        second.symlink_to(first)
+    qrels, runs = setting.files("500 MB")
     commands = [
-        ours(qrels, [first], label="one run"),
-        ours(qrels, [first, str(second)], label="two runs"),
+        ours(qrels, runs, label="one run"),
+        ours(qrels, [*_twice(runs)], label="two runs"),
         Command(CONTROL, [sys.executable, str(JOBS / "two_threads.py")]),
     ]
-    return Outcome("Two files at once", interleaved(commands, setting.repeats), {"megabytes": _megabytes([first])})
+    return Outcome("Two files at once", interleaved(commands, setting.repeats), {"megabytes": _megabytes(runs)})
 
 
 def memory(setting: Setting) -> Outcome:
@@ -262,6 +281,7 @@ SUITES: dict[str, Callable[[Setting], Outcome]] = {
     "deep": against_peers("deep", "Deep: 10 runs × 30 queries × 10,000 documents, gz"),
     "pairs": pairs,
     "comparisons": comparisons,
+    "many runs": many_runs,
     "resamples": resamples,
     "scores": scores,
     "dicts": dicts,
@@ -277,6 +297,7 @@ SUITES: dict[str, Callable[[Setting], Outcome]] = {
 BASELINES = {"tiny": "import numpy", "threads": "one run", "memory": "", "reading": "", "pairs": "", "comparisons": ""}
 BASELINES |= {"table": "text", "tables": "text", "units": WITHOUT_UNITS}
 BASELINES |= dict.fromkeys(("resamples", "scores", "frames", "dicts"), "")
+BASELINES |= {"many runs": EVERY_PAIR}
 """The row that the others are compared with, if it is not ours."""
 
 

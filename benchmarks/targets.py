@@ -6,12 +6,26 @@ Belongs here: one line for each aim. Imports suites.
 from collections.abc import Iterator, Mapping
 
 from contestants import OURS
-from suites import CONTROL, IN_DICTS, PAIRS, PARQUET, WITH_UNITS, WITHOUT_UNITS, Outcome
+from suites import (
+    CONTROL,
+    EVERY_PAIR,
+    IN_DICTS,
+    PAIRS,
+    PARQUET,
+    TINY_COMPARE,
+    TINY_EVAL,
+    WITH_BASELINE,
+    WITH_UNITS,
+    WITHOUT_UNITS,
+    Outcome,
+)
 
 Verdict = tuple[str, str, bool | None]
 """The aim, what was found, and whether it is met; None if the measurement cannot tell."""
 LESS_CPU = {"pytrec_eval": 8, "ir_measures": 15, "ranx, warm cache": 30}
-START_UP = {"lexirecall --version": 2, "lexirecall eval, 3 queries × 20 documents": 3}
+START_UP = {"lexirecall --version": 2, TINY_EVAL: 1.3, TINY_COMPARE: 3}
+MOST_FOR_MANY_RUNS = 1000
+"""Megabytes."""
 MOST_PLAIN_READINGS = {"robust": 5, "wide": 5, "deepest": 8}
 LESS_THAN_SORTING = 5
 LESS_WITH_DICTS = 2
@@ -27,10 +41,7 @@ def verdicts(outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
     """Give each aim, what was found, and whether it is met; only for what was measured."""
     if "robust" in outcomes:
         yield from _against_peers(outcomes["robust"])
-    if "pairs" in outcomes:
-        yield from _pairs(outcomes["pairs"])
-    if "comparisons" in outcomes:
-        yield from _comparisons(next(iter(outcomes["comparisons"].figures.values())))
+    yield from _of_pairs(outcomes)
     if "resamples" in outcomes:
         found = next(iter(outcomes["resamples"].figures.values()))
         seconds = found["means and win rates"] + found["ranks by winrate"]
@@ -87,6 +98,15 @@ def _table(outcome: Outcome) -> Iterator[Verdict]:
         yield aim, f"{seconds:.1f} s, {megabytes:.0f} MB", met
 
 
+def _of_pairs(outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
+    if "pairs" in outcomes:
+        yield from _pairs(outcomes["pairs"])
+    if "comparisons" in outcomes:
+        yield from _comparisons(next(iter(outcomes["comparisons"].figures.values())))
+    if "many runs" in outcomes:
+        yield from _many_runs(outcomes["many runs"])
+
+
 def _pairs(outcome: Outcome) -> Iterator[Verdict]:
     for title, most in MOST_SECONDS_FOR_PAIRS.items():
         seconds = outcome.figures[title]["LexiRecall"]
@@ -108,6 +128,17 @@ def _reading(outcome: Outcome) -> Iterator[Verdict]:
             ratio = outcome.figures[name]["native"] / outcome.figures[name]["in blocks"]
             aim = f"reading {name} takes at most {most} times the CPU of plainly reading its bytes"
             yield aim, f"{ratio:.1f} times", ratio <= most
+
+
+def _many_runs(outcome: Outcome) -> Iterator[Verdict]:
+    # The pairs with a baseline are 1 of 250: what remains is evaluating, and putting the runs in order.
+    every, some = outcome.timing(EVERY_PAIR), outcome.timing(WITH_BASELINE)
+    if every and some:
+        peak = every.range("peak")[1]
+        aim = f"all pairs of 500 runs on 1,000 queries, seven measures: under {MOST_FOR_MANY_RUNS} MB"
+        yield aim, f"{peak:.0f} MB", peak < MOST_FOR_MANY_RUNS
+        ratio = some.median("cpu") / every.median("cpu")
+        yield "with a baseline: at most a quarter of the CPU of all pairs", f"{ratio:.2f} times", ratio <= 0.25
 
 
 def _sorting(found: Mapping[str, float]) -> Verdict:

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 import naive
 from lexirecall.errors import UsageError
 from lexirecall.statistics import overpairs
+from lexirecall.statistics.differences import of_same_queries
 from lexirecall.statistics.over import Over
-from lexirecall.statistics.overpairs import OverPairs, compare_over, of_same_queries
+from lexirecall.statistics.overpairs import OverPairs, compare_over
 from strategies import quick
 from test_bootstrap import draws
 

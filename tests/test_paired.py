@@ -14,7 +14,7 @@ from scipy import stats
 
 import naive
 from lexirecall.errors import UsageError
-from lexirecall.statistics import flips, paired, signed_ranks
+from lexirecall.statistics import flips, paired, portions, signed_ranks
 from lexirecall.statistics.corrections import correct
 from lexirecall.statistics.differences import Differences
 from lexirecall.statistics.paired import (
@@ -436,6 +436,7 @@ def test_the_size_of_blocks_changes_nothing(size: int, monkeypatch: pytest.Monke
     whole, averages = pvalues(), signed_ranks.pseudomedians(wide.values)
     monkeypatch.setattr(flips, "_BLOCK", size)
     monkeypatch.setattr(signed_ranks, "_BLOCK", size)
+    monkeypatch.setattr(portions, "_PORTION", size)
     assert pvalues() == whole
     np.testing.assert_array_equal(signed_ranks.pseudomedians(wide.values), averages)
 
@@ -448,7 +449,7 @@ def test_flips_and_averages_are_reported_as_they_are_made(
     for module in (flips, signed_ranks):
         monkeypatch.setattr(module, "_BLOCK", 1000)
     differences = of_scores(np.nan_to_num(scores_of(7, 6, 11)))
-    reports = reported(paired, signed_ranks)
+    reports = reported(paired)
     for test, label in (
         (partial(randomization, num_resamples=num_resamples), "flipping signs"),
         (wilcoxon, "averaging"),

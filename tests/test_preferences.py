@@ -18,7 +18,7 @@ from lexirecall.measures import AP
 from lexirecall.measures.references import REFERENCES
 from lexirecall.meta.decisions import decide
 from lexirecall.preferences import PREFERENCES, by_level, deciding_level, preference_of
-from lexirecall.preferences.preference import signs_of_ranks
+from lexirecall.preferences.contrasts import signs_of_ranks
 from lexirecall.results import Projection
 from strategies import LEVELS, Collection, collections, quick
 from table import all_measures, all_preferences, check_twins

@@ -7,7 +7,6 @@ import contextlib
 import errno
 import os
 import re
-import secrets
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -164,7 +163,7 @@ def _is_special(path: Path) -> bool:
 
 def _beside(path: Path) -> Path:
     """Return an unused name in the folder of a file; it is known in advance, and so always removed."""
-    return Path(os.path.realpath(path)).with_name(f".lexirecall-{secrets.token_hex(8)}")
+    return Path(os.path.realpath(path)).with_name(f".lexirecall-{os.urandom(8).hex()}")
 
 
 def _stage(beside: Path, path: Path, data: bytes) -> None:

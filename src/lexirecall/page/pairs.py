@@ -12,9 +12,9 @@ from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.names import parse_preference
 from lexirecall.page.findings import Findings
 from lexirecall.page.rounding import rounded
-from lexirecall.statistics.differences import Differences
+from lexirecall.statistics.portions import PortionedPairs
 from lexirecall.verbs.compared import MeasureComparison
-from lexirecall.verbs.rank import compared_pairs
+from lexirecall.verbs.rank import contrasted
 
 DIGITS = 4
 _COUNTS = ("wins", "ties", "losses")
@@ -84,8 +84,8 @@ def _on_its_side(pvalues: FloatArray, short: list[Any], alpha: float) -> list[An
     return [p if near is not None and (p < alpha) != (near < alpha) else near for p, near in pairs]
 
 
-def _every_pair(findings: Findings, compared: MeasureComparison) -> MeasureComparison | Differences:
+def _every_pair(findings: Findings, compared: MeasureComparison) -> MeasureComparison | PortionedPairs:
     """Return means and counts of each pair of systems; a comparison with a baseline has only pairs with it."""
     if findings.comparison is None or findings.comparison.baseline is None:
         return compared
-    return Differences.of(compared_pairs(findings.positions, parse_preference(compared.measure), findings.policies))
+    return PortionedPairs.of(contrasted(findings.positions, parse_preference(compared.measure), findings.policies))

@@ -6,14 +6,13 @@ Belongs here: the table. A new preference is one row here.
 ['LexiPrecision', 'LexiRecall']
 """
 
-from collections.abc import Iterator
-
 from lexirecall.measures.parameter import Parameter
 from lexirecall.positions import Projection
-from lexirecall.preferences.by_level import WEIGHTS, PairBlock, rpp, sized_lexiprecision
+from lexirecall.preferences.by_level import WEIGHTS, rpp, sized_lexiprecision
+from lexirecall.preferences.contrasts import Blocks, signs_of_ranks
 from lexirecall.preferences.orders import deciding_level, lexiprecision_ranks, lexirecall_ranks
 from lexirecall.preferences.pairs import Pairs
-from lexirecall.preferences.preference import Preference, preference_of, signs_of_ranks
+from lexirecall.preferences.preference import Preference, preference_of
 
 __all__ = [
     "LEXI_PRECISION", "LEXI_RECALL", "PREFERENCES", "RPP", "Pairs", "Preference", "deciding_level", "preference_of",
@@ -32,7 +31,7 @@ LEXI_RECALL = Preference(
 )
 
 
-def _lexiprecision(projection: Projection, size: str) -> Iterator[PairBlock]:
+def _lexiprecision(projection: Projection, size: str) -> Blocks:
     if size == "rr":
         return sized_lexiprecision(projection)
     return signs_of_ranks(lexiprecision_ranks(projection))

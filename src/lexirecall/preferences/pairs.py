@@ -3,14 +3,14 @@
 Belongs here: counting and averaging preferences. Not here: how rankings are compared.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
-from lexirecall.preferences.by_level import PairBlock
+from lexirecall.preferences.by_level import PairBlock, blocks_of_requests
 from lexirecall.sums import ExactSums
 
 SignArray = npt.NDArray[np.int8]
@@ -35,6 +35,23 @@ class Pairs:
     """Positive where the first run is preferred: signs, or sizes where the preference has them."""
     taking_part: BoolArray
     """Which runs are compared on which queries, [S, Q]; the others have the value 0 and are not counted."""
+
+    def blocks(self) -> Iterator[PairBlock]:
+        """Give every pair, [S, S, requests], some queries at a time."""
+        num_systems, num_requests = self.taking_part.shape
+        for requests in blocks_of_requests(num_systems, np.ones(num_requests, np.int64)):
+            yield requests, self.values[:, :, requests]
+
+    def against(self, system: int) -> npt.NDArray[np.int8] | FloatArray:
+        """Return the preferences for one run over each of the others, [S, Q]."""
+        return np.asarray(self.values[system])
+
+    def on(self, requests: IntArray) -> "Pairs":
+        """Return the preferences on some of the queries."""
+        names = tuple(self.requests[q] for q in requests.tolist())
+        return replace(
+            self, requests=names, values=self.values[:, :, requests], taking_part=self.taking_part[:, requests]
+        )
 
     @property
     def signs(self) -> SignArray:

@@ -5,25 +5,19 @@ Belongs here: the record, and any measure as a preference. Not here: how ranking
 Positive means that the first ranking is preferred; every preference p obeys p(x, y) == -p(y, x).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from lexirecall.errors import UsageError
 from lexirecall.judgments import SMALLEST_GRADE, BoolArray, FloatArray, IntArray
 from lexirecall.measures import Measure
-from lexirecall.measures.measure import ask, is_equal
+from lexirecall.measures.measure import ask
 from lexirecall.measures.row import Row
 from lexirecall.positions import Projection
-from lexirecall.preferences.by_level import PairBlock, blocks_of_requests
-from lexirecall.preferences.pairs import Pairs, SignArray, win_rates
-
-Blocks = Iterator[PairBlock]
-
-SMALLEST = 5e-324
-"""The smallest positive float: the size of a difference that is not 0 but smaller than any float."""
+from lexirecall.preferences.contrasts import Blocks, Contrasts, ValueDifferences
+from lexirecall.preferences.pairs import Pairs, win_rates
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,7 +75,8 @@ class Preference(Row):
         if self.measure is not None:
             values = self.measure.direction * self.measure.scores(projection, among)
             defined = np.isfinite(values)
-            return _differences(np.where(defined, values, 0.0), self.measure.order(projection)), defined & everyone
+            differences = ValueDifferences(np.where(defined, values, 0.0), self.measure.order(projection))
+            return differences, defined & everyone
         if projection.source.conventions.ties == "expected":
             self.require_closed_form()
         return ask(self.blocks, projection, self.values), everyone
@@ -92,16 +87,17 @@ class Preference(Row):
         `among` says which runs take part on which queries, [S, Q]; all do if it is not given. `with_empty` also counts
         queries without relevant documents, as ties.
         """
-        source = projection.source
-        num_systems, num_requests = source.shape
-        blocks, taking_part = self._compared(projection, among)
+        return self.contrasts(projection, among, with_empty=with_empty).held()
+
+    def contrasts(
+        self, projection: Projection, among: BoolArray | None = None, *, with_empty: bool = False
+    ) -> Contrasts:
+        """Return what compares any of the pairs of `pairs`, some at a time, without holding all of them."""
+        compared, taking_part = self._compared(projection, among)
         if not with_empty:
             taking_part = taking_part & (projection.num_relevant > 0)
-        values = np.zeros((num_systems, num_systems, num_requests), np.float64 if self.is_sized else np.int8)
-        for requests, block in blocks:
-            both = taking_part[:, None, requests] & taking_part[None, :, requests]
-            values[:, :, requests] = np.where(both, block, 0)
-        return Pairs(str(self), source.systems, source.requests, values, taking_part)
+        source = projection.source
+        return Contrasts.of(str(self), source.systems, source.requests, compared, taking_part, is_sized=self.is_sized)
 
     def scores(self, projection: Projection, among: BoolArray | None = None) -> FloatArray:
         """Return the win rate of each run on each query, (wins + ties/2)/(S - 1), [S, Q]; 1/2 if none is relevant."""
@@ -154,36 +150,3 @@ def preference_of(measure: Measure) -> Preference:
         coincides=measure.coincides,
         corpus=measure.corpus,
     )
-
-
-def _differences(values: FloatArray, order: FloatArray | None) -> Blocks:
-    num_systems, num_requests = values.shape
-    finer = np.zeros(num_requests, bool) if order is None else _num_different(order) > _num_different(values)
-    for requests in blocks_of_requests(num_systems, np.ones(num_requests, np.int64)):
-        x, y = values[:, None, requests], values[None, :, requests]
-        differences = x - y
-        differences[is_equal(x, y)] = 0
-        if order is not None and finer[requests].any():
-            signs = _signs(order[:, requests])
-            np.copyto(differences, np.copysign(SMALLEST, signs), where=(differences == 0) & (signs != 0))
-        yield requests, differences
-
-
-def _num_different(values: FloatArray) -> IntArray:
-    """Count the different values of each request, [Q]; values that count as equal are one."""
-    ascending = np.sort(values, axis=0)
-    return np.asarray(np.count_nonzero(~is_equal(ascending[1:], ascending[:-1]), axis=0))
-
-
-def signs_of_ranks(ranks: IntArray) -> Blocks:
-    """Give the preferences that follow from a total order; the smaller rank is better."""
-    num_systems, num_requests = ranks.shape
-    worth = -ranks.astype(np.int32)
-    for requests in blocks_of_requests(num_systems, np.ones(num_requests, np.int64)):
-        yield requests, _signs(worth[:, requests])
-
-
-def _signs(worth: FloatArray | npt.NDArray[np.int32]) -> SignArray:
-    """Compare each pair of systems, [S, S, requests], by what they are worth, [S, requests]."""
-    x, y = worth[:, None], worth[None, :]
-    return np.asarray(np.greater(x, y).view(np.int8) - np.less(x, y).view(np.int8))

@@ -6,7 +6,7 @@ The majority prefers a to b if a wins on more queries than b. Two runs without a
 depends on names or on the order in which runs are given: runs that a method cannot tell apart share a rank.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,11 +15,13 @@ from lexirecall.errors import UsageError, choice
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.measures.measure import is_equal
 from lexirecall.preferences import Pairs
-from lexirecall.preferences.by_level import PairBlock, blocks_of_requests
+from lexirecall.preferences.contrasts import Contrasts
 from lexirecall.preferences.pairs import SignArray, win_rates
 from lexirecall.statistics.kemeny import mean_places
 from lexirecall.sums import ExactSums
 
+AllPairs = Pairs | Contrasts
+"""Every pair of runs, held or not."""
 Ranked = tuple[FloatArray, IntArray]
 """Scores, where higher is better, and ranks."""
 
@@ -54,13 +56,13 @@ class Method:
     name: str
     title: str
     """What its scores are."""
-    rank: Callable[[Pairs], Ranked] | None
+    rank: Callable[[AllPairs], Ranked] | None
     """None where the order does not follow from pairs: leximin takes the values of a measure."""
     decimals: int = 4
     most_systems: int | None = None
 
 
-def order_systems(pairs: Pairs, method: str = "winrate") -> Order:
+def order_systems(pairs: AllPairs, method: str = "winrate") -> Order:
     """Put runs in one order, by one of METHODS that takes pairs; each also names the cycles of the majority.
 
     >>> grades = np.array([[3, 3, 3, 0, 0], [2, 2, 2, 3, 3], [1, 1, 1, 2, 2], [0, 0, 0, 1, 1]])
@@ -125,7 +127,7 @@ def shared_ranks(scores: FloatArray) -> IntArray:
     return ranks
 
 
-def majority(pairs: Pairs) -> SignArray:
+def majority(pairs: AllPairs) -> SignArray:
     """Return which of two runs wins on more queries, [S, S]: 1 the first, -1 the second, 0 neither.
 
     >>> values = np.array([[[0, 0], [1, 0]], [[-1, 0], [0, 0]]])
@@ -139,7 +141,7 @@ def _majority(wins: IntArray) -> SignArray:
     return np.asarray(np.sign(wins - wins.T), np.int8)
 
 
-def by_winrate(pairs: Pairs) -> Ranked:
+def by_winrate(pairs: AllPairs) -> Ranked:
     """Rank by the mean over queries of (wins + ties/2)/(number of other runs), as `evaluate` prints it.
 
     A run that is never compared has 1/2.
@@ -151,9 +153,9 @@ def by_winrate(pairs: Pairs) -> Ranked:
     return by_sums_of_rates(*sums_of_rates(pairs))
 
 
-def sums_of_rates(pairs: Pairs) -> tuple[ExactSums, IntArray]:
+def sums_of_rates(pairs: AllPairs) -> tuple[ExactSums, IntArray]:
     """Return the sum of each system's win rates, [S], and how many there are."""
-    rates = win_rates(_blocks(pairs), pairs.taking_part)
+    rates = win_rates(pairs.blocks(), pairs.taking_part)
     is_compared = ~np.isnan(rates)
     return ExactSums.of(np.where(is_compared, rates, 0.0).T), is_compared.sum(axis=1)
 
@@ -164,13 +166,7 @@ def by_sums_of_rates(sums: ExactSums, counts: IntArray) -> Ranked:
     return scores, shared_ranks(scores)
 
 
-def _blocks(pairs: Pairs) -> Iterator[PairBlock]:
-    num_systems, num_requests = pairs.taking_part.shape
-    for requests in blocks_of_requests(num_systems, np.ones(num_requests, np.int64)):
-        yield requests, pairs.values[:, :, requests]
-
-
-def by_borda(pairs: Pairs) -> Ranked:
+def by_borda(pairs: AllPairs) -> Ranked:
     """Rank by Borda's points: on each query, one point for each run that it beats and half a point for each tie.
 
     That is S minus the rank, where tied runs have the mean of their ranks. Two runs that are not both compared on a
@@ -181,14 +177,22 @@ def by_borda(pairs: Pairs) -> Ranked:
     >>> by_borda(Pairs("", (*"abc",), ("1", "2"), np.sign(grades[:, None] - grades), np.ones((3, 2), bool)))[0].tolist()
     [3.5, 2.5, 0.0]
     """
-    wins, num_systems = pairs.wins, len(pairs.systems)
+    wins = pairs.wins
     num_requests = int((pairs.taking_part.sum(axis=0) > 1).sum())
-    balance = wins.sum(axis=1) - wins.sum(axis=0)
-    scores = (balance + num_requests * (num_systems - 1)) / 2
+    scores = borda_points(wins.sum(axis=1) - wins.sum(axis=0), num_requests)
     return scores, shared_ranks(scores)
 
 
-def by_copeland(pairs: Pairs) -> Ranked:
+def borda_points(balance: IntArray, num_requests: int) -> FloatArray:
+    """Return the points of S systems on so many requests, from wins less losses against the others, [S, …].
+
+    >>> borda_points(np.array([2, 0, -2]), 1).tolist()
+    [2.0, 1.0, 0.0]
+    """
+    return np.asarray((balance + num_requests * (len(balance) - 1)) / 2)
+
+
+def by_copeland(pairs: AllPairs) -> Ranked:
     """Rank by the number of runs that a run beats by majority, plus half the number of those that it ties with.
 
     >>> grades = np.array([[2, 1], [1, 1], [0, 0]])
@@ -204,7 +208,7 @@ def _twice_copeland(signs: SignArray) -> IntArray:
     return np.asarray(signs.sum(axis=1, dtype=np.int64) + len(signs) - 1)
 
 
-def by_mc4(pairs: Pairs) -> Ranked:
+def by_mc4(pairs: AllPairs) -> Ranked:
     """Rank by the Markov chain MC4: from a run, draw another at random and move there if the majority prefers it.
 
     Where the majority is tied, the chain moves half of the time. After many steps it stays among the runs that beat all
@@ -266,7 +270,7 @@ def stationary(rates: FloatArray) -> FloatArray:
     return np.asarray(shares / shares.sum())
 
 
-def by_kemeny(pairs: Pairs) -> Ranked:
+def by_kemeny(pairs: AllPairs) -> Ranked:
     """Rank by the order that the fewest preferences contradict, counted over all pairs and queries.
 
     The score is minus the mean place over all best orders. Runs that these do not separate are tied.

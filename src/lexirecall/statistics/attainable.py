@@ -12,8 +12,6 @@ import math
 from dataclasses import dataclass, replace
 from itertools import count
 
-import numpy as np
-
 from lexirecall.errors import choice, counted
 from lexirecall.statistics.signed_ranks import MOST_EXACT_RANKS
 
@@ -148,8 +146,6 @@ def _factor(num_pairs: int, correction: str) -> int:
 
 def _least(test: str, n: int, num_drawn: int) -> float:
     """Return the least p on n requests; nan if there is none."""
-    from scipy.special import ndtr
-
     if num_drawn:
         return 1 / (num_drawn + 1) if n > 0 else math.nan
     if test == "randomized-hsd":
@@ -157,7 +153,7 @@ def _least(test: str, n: int, num_drawn: int) -> float:
     if test not in _COUNTING:
         return 0.0 if n >= 2 else math.nan
     if test == "wilcoxon" and n > MOST_EXACT_RANKS:
-        return 2 * float(ndtr(-np.sqrt(n)))  # of sizes that are all equal
+        return math.erfc(math.sqrt(n / 2))  # 2 Φ(-sqrt(n)), of sizes that are all equal
     return min(1.0, math.ldexp(1.0, 1 - n)) if n > 0 else math.nan
 
 

@@ -7,6 +7,7 @@ are counted, and intervals (`paired`).
 import numpy as np
 
 from lexirecall.judgments import FloatArray, IntArray
+from lexirecall.statistics.tails import binomial_chances
 
 
 def sign_pvalues(wins: IntArray, losses: IntArray) -> FloatArray:
@@ -17,10 +18,8 @@ def sign_pvalues(wins: IntArray, losses: IntArray) -> FloatArray:
     >>> sign_pvalues(np.array([6, 9, 0]), np.array([0, 2, 0])).round(4).tolist()
     [0.0312, 0.0654, 1.0]
     """
-    from scipy.special import bdtr
-
     span = int((wins + losses).max(initial=0)) + 1
     codes, at = np.unique(np.minimum(wins, losses) * span + wins + losses, return_inverse=True)
     fewer, untied = codes // span, codes % span
-    pvalues = np.minimum(1.0, 2 * bdtr(fewer.astype(float), untied, 0.5))
+    pvalues = np.minimum(1.0, 2 * binomial_chances(fewer, untied))
     return np.asarray(pvalues[at].reshape(wins.shape))

@@ -9,18 +9,18 @@ interval is Efron's percentile interval: of B resampled numbers, from the k-th s
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from lexirecall.errors import UsageError
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.measures.measure import TOLERANCE
-from lexirecall.preferences import Pairs
-from lexirecall.preferences.by_level import blocks_of_requests
 from lexirecall.preferences.pairs import win_rates
 from lexirecall.progress import Progress
-from lexirecall.statistics.aggregate import by_borda, from_pairs, most_systems
+from lexirecall.statistics.aggregate import AllPairs, borda_points, from_pairs, most_systems
+from lexirecall.statistics.flips import slices
 from lexirecall.statistics.paired import check_chance, check_count
 
 _BLOCK = 2**20  # draws per block, which take tens of megabytes
@@ -127,7 +127,7 @@ def bootstrap_columns(
 
 
 def bootstrap_order(
-    pairs: Pairs,
+    pairs: AllPairs,
     method: str = "winrate",
     *,
     num_resamples: int = 10_000,
@@ -137,6 +137,7 @@ def bootstrap_order(
 ) -> ResampledOrder:
     """Order the runs again in each resample of the queries, by winrate, borda or copeland.
 
+    >>> from lexirecall.preferences import Pairs
     >>> grades = np.array([[3, 3, 3, 0, 0], [2, 2, 2, 3, 3], [1, 1, 1, 2, 2], [0, 0, 0, 1, 1]])
     >>> pairs = Pairs("", (*"abcd",), (*"12345",), np.sign(grades[:, None] - grades), np.ones((4, 5), bool))
     >>> order = bootstrap_order(pairs, num_resamples=999)
@@ -152,11 +153,16 @@ def bootstrap_order(
     with Progress("resampling", num_resamples, shown=show_progress) as progress:
         scores = collected(score, resampled_counts(num_requests, num_resamples, seed), progress)
     ranks = _ranks(scores, tolerance)
-    is_best = ranks == 1
-    first = (is_best / is_best.sum(axis=0)).mean(axis=1)
-    rank_lows, rank_highs = (ends.astype(np.int64) for ends in percentile_interval(ranks.astype(float), alpha))
-    ends = percentile_interval(scores, alpha)
-    return ResampledOrder(*ends, first, rank_lows, rank_highs, num_requests, num_resamples, seed, alpha)
+    num_best = np.count_nonzero(ranks == 1, axis=0)
+    lows, highs, first = (np.empty(len(scores)) for _ in range(3))
+    rank_lows, rank_highs = (np.empty(len(scores), np.int64) for _ in range(2))
+    for part in slices(len(scores), num_resamples, _BLOCK):
+        lows[part], highs[part] = percentile_interval(scores[part], alpha)
+        rank_lows[part], rank_highs[part] = percentile_interval(ranks[part].astype(float), alpha)
+        first[part] = ((ranks[part] == 1) / num_best).mean(axis=1)
+    return ResampledOrder(
+        lows, highs, first, rank_lows, rank_highs, num_requests, num_resamples, seed, alpha
+    )  # fmt: skip
 
 
 def significant_ranks(better: BoolArray) -> tuple[IntArray, IntArray]:
@@ -250,7 +256,7 @@ def resampled_counts(num_requests: int, num_resamples: int, seed: int | Sequence
         yield counts.reshape(cells.shape).astype(float)
 
 
-def draw_below(bound: int, number: int, bits: np.random.PCG64) -> IntArray:
+def draw_below(bound: int, number: int, bits: "np.random.PCG64") -> IntArray:
     """Draw whole numbers below a bound, all equally likely.
 
     A word of 64 bits gives its remainder. The highest words, which are too few to give every remainder once more, are
@@ -301,52 +307,41 @@ def on_grid(values: FloatArray, bounds: FloatArray | None = None) -> FloatArray:
 # Orders
 
 
-def _compared(pairs: Pairs) -> Pairs:
+def _compared(pairs: AllPairs) -> AllPairs:
     """Return the pairs on the requests on which at least two systems are compared."""
-    chosen = np.flatnonzero(pairs.taking_part.sum(axis=0) > 1)
-    requests = tuple(pairs.requests[q] for q in chosen.tolist())
-    return replace(
-        pairs, requests=requests, values=pairs.values[:, :, chosen], taking_part=pairs.taking_part[:, chosen]
-    )
+    return pairs.on(np.flatnonzero(pairs.taking_part.sum(axis=0) > 1))
 
 
-def _resampled_winrate(pairs: Pairs) -> tuple[Resampled, float]:
+def _resampled_winrate(pairs: AllPairs) -> tuple[Resampled, float]:
     """Resample the win rates, which are 1/2 without a request."""
-    every = blocks_of_requests(len(pairs.systems), np.ones(len(pairs.requests), np.int64))
-    rates = win_rates(((requests, pairs.values[:, :, requests]) for requests in every), pairs.taking_part).T
+    rates = win_rates(pairs.blocks(), pairs.taking_part).T
     means = resampled_means(rates, np.zeros(len(pairs.systems), bool))
     return lambda counts: np.nan_to_num(means(counts), nan=0.5), TOLERANCE
 
 
-def _resampled_borda(pairs: Pairs) -> tuple[Resampled, float]:
+def _resampled_borda(pairs: AllPairs) -> tuple[Resampled, float]:
     """Resample Borda's points, which add up over requests and are halves, so that sums are exact."""
-    points = [by_borda(_on_request(pairs, q))[0] for q in range(len(pairs.requests))]
-    table = np.array(points).reshape(len(points), len(pairs.systems))
+    balance = np.zeros(pairs.taking_part.shape, np.int64)
+    for requests, block in pairs.blocks():
+        balance[:, requests] = np.sign(block).sum(axis=1)
+    table = borda_points(balance, 1).T
     return lambda counts: counts @ table, 0.0
 
 
-def _on_request(pairs: Pairs, q: int) -> Pairs:
-    return replace(
-        pairs,
-        requests=pairs.requests[q : q + 1],
-        values=pairs.values[:, :, q : q + 1],
-        taking_part=pairs.taking_part[:, q : q + 1],
-    )
-
-
-def _resampled_copeland(pairs: Pairs) -> tuple[Resampled, float]:
+def _resampled_copeland(pairs: AllPairs) -> tuple[Resampled, float]:
     """Resample the majority of each pair: (won - lost + S - 1)/2, as in `by_copeland`."""
-    signs = pairs.signs.astype(np.float32)  # whole numbers, and exact up to 2^24 requests
+    num_systems = len(pairs.systems)
 
     def scores(counts: FloatArray) -> FloatArray:
-        drawn = counts.astype(np.float32)
-        won_less_lost = [np.sign(drawn @ own.T).sum(axis=1) for own in signs]
-        return (np.array(won_less_lost, float).T + len(signs) - 1) / 2
+        drawn = counts.astype(np.float32)  # whole numbers, and exact up to 2^24 requests
+        own = (np.sign(pairs.against(s)).astype(np.float32) for s in range(num_systems))
+        won_less_lost = [np.sign(drawn @ signs.T).sum(axis=1) for signs in own]
+        return (np.array(won_less_lost, float).T + num_systems - 1) / 2
 
     return scores, 0.0
 
 
-RESAMPLED: dict[str, Callable[[Pairs], tuple[Resampled, float]]] = {
+RESAMPLED: dict[str, Callable[[AllPairs], tuple[Resampled, float]]] = {
     "winrate": _resampled_winrate,
     "borda": _resampled_borda,
     "copeland": _resampled_copeland,
@@ -354,12 +349,14 @@ RESAMPLED: dict[str, Callable[[Pairs], tuple[Resampled, float]]] = {
 """The methods that can be resampled: what gives the scores, and how far equal scores may be apart."""
 
 
-def _ranks(scores: FloatArray, tolerance: float) -> IntArray:
+def _ranks(scores: FloatArray, tolerance: float) -> npt.NDArray[np.int32]:
     """Rank the systems in each resample, [S, B], the highest score first; equal ones share the best of their ranks."""
-    best_first = np.argsort(-scores, axis=0, kind="stable")
-    in_order = np.take_along_axis(scores, best_first, axis=0)
-    places = np.broadcast_to(np.arange(1, len(scores) + 1)[:, None], scores.shape).copy()
-    places[1:][in_order[:-1] - in_order[1:] <= tolerance] = 1
-    ranks = np.empty(scores.shape, np.int64)
-    np.put_along_axis(ranks, best_first, np.maximum.accumulate(places, axis=0), axis=0)
+    ranks = np.empty(scores.shape, np.int32)
+    for part in slices(scores.shape[1], len(scores), _BLOCK):
+        some = scores[:, part]
+        best_first = np.argsort(-some, axis=0, kind="stable")
+        in_order = np.take_along_axis(some, best_first, axis=0)
+        places = np.broadcast_to(np.arange(1, len(some) + 1, dtype=np.int32)[:, None], some.shape).copy()
+        places[1:][in_order[:-1] - in_order[1:] <= tolerance] = 1
+        np.put_along_axis(ranks[:, part], best_first, np.maximum.accumulate(places, axis=0), axis=0)
     return ranks

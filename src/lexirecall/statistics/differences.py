@@ -5,6 +5,7 @@ Belongs here: the one input of all tests of pairs, and its plain statistics, whi
 Means and deviations come from exact sums, so they do not depend on the order of the queries or on who added them up.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -141,8 +142,57 @@ class Summary(Totals):
         return np.where((self.lowest == self.highest) & (self.num_requests >= 2), 0.0, deviations)
 
 
+class AddedUp:
+    """Pairs whose differences are known: what they add up to."""
+
+    @property
+    def summary(self) -> Summary:
+        """Everything that can be added up."""
+        raise NotImplementedError
+
+    @property
+    def totals(self) -> Totals:
+        """What can be added up before the mean is known."""
+        return self.summary
+
+    @property
+    def num_requests(self) -> IntArray:
+        """On how many queries each pair is compared, [P]."""
+        return self.totals.num_requests
+
+    @property
+    def means(self) -> FloatArray:
+        """The mean difference, [P]; nan where nothing is compared."""
+        return self.totals.means
+
+    @property
+    def deviations(self) -> FloatArray:
+        """The sample standard deviation of the differences, [P]; nan below two queries, 0 if all are equal."""
+        return self.summary.deviations
+
+    @property
+    def effective(self) -> FloatArray:
+        """On how many queries a test of the mean rests, [P]: min(n, 3 (sum d²)² / sum d⁴); nan without a difference."""
+        return self.totals.effective
+
+    @property
+    def wins(self) -> IntArray:
+        """On how many queries the first is better, [P]."""
+        return self.totals.wins
+
+    @property
+    def losses(self) -> IntArray:
+        """On how many queries the second is better, [P]."""
+        return self.totals.losses
+
+    @property
+    def ties(self) -> IntArray:
+        """On how many queries neither is better, [P]."""
+        return self.totals.ties
+
+
 @dataclass(frozen=True)
-class Differences:
+class Differences(AddedUp):
     """P pairs of runs × Q queries.
 
     >>> from lexirecall import parse_preference, project
@@ -194,47 +244,33 @@ class Differences:
         return self.totals.with_squares(self.squares(self.totals.means))
 
     @property
-    def num_requests(self) -> IntArray:
-        """On how many queries each pair is compared, [P]."""
-        return self.totals.num_requests
+    def num_queries(self) -> int:
+        """Q."""
+        return int(self.values.shape[1])
 
     @property
-    def means(self) -> FloatArray:
-        """The mean difference, [P]; nan where nothing is compared."""
-        return self.totals.means
+    def compared(self) -> BoolArray:
+        """On which queries any pair is compared, [Q]."""
+        return np.asarray(self.counted.any(axis=0))
 
-    @property
-    def deviations(self) -> FloatArray:
-        """The sample standard deviation of the differences, [P]; nan below two queries, 0 if all are equal."""
-        return self.summary.deviations
+    def at(self, pairs: slice | IntArray) -> "Differences":
+        """Return some of the pairs."""
+        return of_pairs(self, pairs)
 
-    @property
-    def effective(self) -> FloatArray:
-        """On how many queries a test of the mean rests, [P]: min(n, 3 (sum d²)² / sum d⁴); nan without a difference."""
-        return self.totals.effective
+    def on(self, queries: IntArray) -> "Differences":
+        """Return the differences on some of the queries."""
+        return replace(self, values=self.values[:, queries], counted=self.counted[:, queries])
 
-    @property
-    def wins(self) -> IntArray:
-        """On how many queries the first is better, [P]."""
-        return self.totals.wins
-
-    @property
-    def losses(self) -> IntArray:
-        """On how many queries the second is better, [P]."""
-        return self.totals.losses
-
-    @property
-    def ties(self) -> IntArray:
-        """On how many queries neither is better, [P]."""
-        return self.totals.ties
+    def alike(self, queries: BoolArray) -> Iterator[tuple[IntArray, BoolArray]]:
+        """Give the pairs that are compared on the same queries among these, with those, [Q]."""
+        every = np.arange(len(self.a))
+        return of_same_queries(self.counted & queries, every, every)
 
 
-Summarized = Differences | Summary
-"""What the tests take that need only sums and counts."""
 T = TypeVar("T")
 
 
-def of_pairs(known: T, pairs: BoolArray) -> T:
+def of_pairs(known: T, pairs: BoolArray | IntArray | slice) -> T:
     """Return what is known of some of the P pairs: of a record, the rows of all that it holds of pairs.
 
     >>> three = Differences(np.array([0, 0, 1]), np.array([1, 2, 2]), np.eye(3), np.ones((3, 3), bool))
@@ -245,7 +281,7 @@ def of_pairs(known: T, pairs: BoolArray) -> T:
     return found
 
 
-def _rows(known: Any, pairs: BoolArray) -> Any:
+def _rows(known: Any, pairs: BoolArray | IntArray | slice) -> Any:
     if isinstance(known, np.ndarray):
         return known[pairs]
     if isinstance(known, ExactSums):
@@ -253,3 +289,45 @@ def _rows(known: Any, pairs: BoolArray) -> Any:
     if not is_dataclass(known) or isinstance(known, type):
         return known
     return replace(known, **{each.name: _rows(getattr(known, each.name), pairs) for each in fields(known)})
+
+
+def joined(portions: Sequence[T]) -> T:
+    """Put together what is known of portions of the pairs, the reverse of `of_pairs`.
+
+    >>> three = Differences(np.array([0, 0, 1]), np.array([1, 2, 2]), np.eye(3), np.ones((3, 3), bool))
+    >>> joined([of_pairs(three, slice(0, 1)), of_pairs(three, slice(1, 3))]).b.tolist()
+    [1, 2, 2]
+    """
+    found: T = _joined(portions)
+    return found
+
+
+def _joined(portions: Sequence[Any]) -> Any:
+    first = portions[0]
+    if isinstance(first, np.ndarray):
+        return np.concatenate(portions)
+    if isinstance(first, ExactSums):
+        return ExactSums.joined(portions)
+    if not is_dataclass(first) or isinstance(first, type):
+        return first
+    columns = {each.name: [getattr(portion, each.name) for portion in portions] for each in fields(first)}
+    return replace(first, **{name: _joined(column) for name, column in columns.items()})
+
+
+def of_same_queries(is_defined: BoolArray, a: IntArray, b: IntArray) -> Iterator[tuple[IntArray, BoolArray]]:
+    """Give the pairs that are compared on the same queries, with these, [Q]; `is_defined` is [S, Q].
+
+    >>> is_defined = np.array([[True, True], [True, True], [True, False]])
+    >>> for pairs, queries in of_same_queries(is_defined, np.array([0, 0, 1]), np.array([1, 2, 2])):
+    ...     print(pairs.tolist(), queries.tolist())
+    [1, 2] [True, False]
+    [0] [True, True]
+    """
+    if (is_defined == is_defined[:1]).all():
+        yield np.arange(len(a)), is_defined[0]
+        return
+    packed = np.packbits(is_defined, axis=1)
+    patterns, pattern_of = np.unique(packed[a] & packed[b], axis=0, return_inverse=True)
+    for number, pattern in enumerate(patterns):
+        queries = np.unpackbits(pattern, count=is_defined.shape[1]).astype(bool)
+        yield np.flatnonzero(pattern_of.reshape(-1) == number), queries

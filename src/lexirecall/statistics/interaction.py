@@ -22,10 +22,9 @@ import numpy as np
 from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.measures.measure import TOLERANCE
 from lexirecall.progress import Progress
-from lexirecall.statistics.differences import Differences
 from lexirecall.statistics.flips import slices
-from lexirecall.statistics.overpairs import of_same_queries
 from lexirecall.statistics.paired import check_count
+from lexirecall.statistics.portions import PairDifferences
 
 _BLOCK = 2**20  # statistics, or places of queries, at a time
 
@@ -50,7 +49,7 @@ class Interaction:
 
 
 def interactions(
-    differences: Differences,
+    differences: PairDifferences,
     group_of: IntArray,
     *,
     num_resamples: int = 10_000,
@@ -63,6 +62,7 @@ def interactions(
     so p is never 0 (Phipson & Smyth 2010). If there are at most `num_resamples` ways in all, each is tried once. The
     same numbers are drawn for all pairs that are compared on the same queries.
 
+    >>> from lexirecall.statistics.differences import Differences
     >>> values = np.array([[0.3, 0.2, 0.4, 0.3, -0.1, -0.2, 0.0, -0.1]])
     >>> differences = Differences(np.array([0]), np.array([1]), values, np.ones((1, 8), bool))
     >>> test = interactions(differences, np.array([0, 0, 0, 0, 1, 1, 1, 1]))
@@ -71,11 +71,10 @@ def interactions(
     """
     check_count("num_resamples", num_resamples, 1)
     check_count("seed", seed, 0)
-    every = np.arange(len(differences.a))
-    pvalues, shares, leasts = (np.full(len(every), np.nan) for _ in range(3))
-    num_queries, num_groups = (np.zeros(len(every), np.int64) for _ in range(2))
-    counted = differences.counted & (group_of >= 0)
-    alike = [(pairs, np.flatnonzero(queries)) for pairs, queries in of_same_queries(counted, every, every)]
+    num_pairs = len(differences.a)
+    pvalues, shares, leasts = (np.full(num_pairs, np.nan) for _ in range(3))
+    num_queries, num_groups = (np.zeros(num_pairs, np.int64) for _ in range(2))
+    alike = [(pairs, np.flatnonzero(queries)) for pairs, queries in differences.alike(group_of >= 0)]
     tried = 0
     with Progress("handing out groups", num_resamples * len(alike), shown=show_progress) as progress:
         for pairs, queries in alike:
@@ -83,9 +82,10 @@ def interactions(
             num_queries[pairs], num_groups[pairs] = len(queries), len(sizes)
             if len(sizes) > 1:
                 labels = np.unique(group_of[queries], return_inverse=True)[1].reshape(-1)
-                values = _normed(differences.values[pairs][:, queries])
-                observed, pvalues[pairs], number = _tested(values, labels, num_resamples, seed)
-                shares[pairs] = np.where(values.any(axis=1), observed, np.nan)
+                for part in slices(len(pairs), differences.num_queries, _BLOCK):
+                    values = _normed(differences.at(pairs[part]).values[:, queries])
+                    observed, pvalues[pairs[part]], number = _tested(values, labels, num_resamples, seed)
+                    shares[pairs[part]] = np.where(values.any(axis=1), observed, np.nan)
                 leasts[pairs], tried = least_p(sizes, num_resamples), max(tried, number)
             progress.advance(num_resamples)
     return Interaction(pvalues, shares, num_queries, num_groups, leasts, tried)

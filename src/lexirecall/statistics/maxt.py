@@ -21,9 +21,10 @@ import numpy as np
 from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.measures.measure import TOLERANCE
 from lexirecall.progress import Progress
-from lexirecall.statistics.differences import Differences
+from lexirecall.statistics.differences import Differences  # noqa: F401 - in the examples
 from lexirecall.statistics.flips import all_flips, random_flips, slices
 from lexirecall.statistics.paired import check_count
+from lexirecall.statistics.portions import PairDifferences, portions_of
 
 MAX_T = "max-t"
 """Its name among the tests."""
@@ -45,7 +46,7 @@ class MaxT:
 
 
 def max_t(
-    differences: Differences, *, num_resamples: int = 10_000, seed: int = 0, show_progress: bool | None = None
+    differences: PairDifferences, *, num_resamples: int = 10_000, seed: int = 0, show_progress: bool | None = None
 ) -> MaxT:
     """Test all pairs together by the step-down max-T procedure of Westfall and Young.
 
@@ -64,36 +65,44 @@ def max_t(
     """
     check_count("num_resamples", num_resamples, 1)
     check_count("seed", seed, 0)
-    compared = np.asarray(differences.counted.any(axis=0))
+    compared = differences.compared
     num_patterns = 2 ** int(compared.sum())
     if num_patterns <= num_resamples:
         tried, added, how = num_patterns, 0, f"all {num_patterns:,} sign patterns"
-        values, flips = differences.values[:, compared], all_flips(int(compared.sum()))
+        queries, flips = np.flatnonzero(compared), all_flips(int(compared.sum()))
     else:
         tried, added, how = num_resamples, 1, f"{num_resamples:,} sign patterns"
-        values, flips = differences.values, random_flips(len(compared), num_resamples, seed)
-    statistics = _statistics(values)
-    ascending = np.argsort(statistics, kind="stable")
+        queries, flips = np.arange(len(compared)), random_flips(len(compared), num_resamples, seed)
+    statistics = _statistics(differences, queries)
     with Progress("flipping signs", tried, shown=show_progress) as progress:
-        counts = _count_maxima(values, statistics, ascending, flips, progress)
-    pvalues = np.empty(len(values))
-    pvalues[ascending[::-1]] = np.maximum.accumulate((counts[ascending[::-1]] + added) / (tried + added))
+        counts = _count_maxima(differences, queries, statistics, flips, progress)
+    pvalues = np.empty(len(statistics))
+    largest_first = _ascending(statistics)[::-1]
+    pvalues[largest_first] = np.maximum.accumulate((counts[largest_first] + added) / (tried + added))
     pvalues[differences.num_requests == 0] = np.nan
     return MaxT(pvalues, statistics, tried, f"step-down max-T, {how}")
 
 
 def _count_maxima(
-    values: FloatArray, statistics: FloatArray, ascending: IntArray, flips: Iterator[FloatArray], progress: Progress
+    differences: PairDifferences,
+    queries: IntArray,
+    statistics: FloatArray,
+    flips: Iterator[FloatArray],
+    progress: Progress,
 ) -> IntArray:
-    """Count the patterns, given in blocks [B, Q], whose maximum up to each pair in this order is as large, [P]."""
-    num_pairs, num_requests = values.shape
+    """Count the patterns, given in blocks [B, Q], whose maximum up to each pair is as large, [P].
+
+    The pairs are gone through in the order of their statistics, the smallest first.
+    """
+    num_pairs, num_requests = len(statistics), len(queries)
+    ascending = _ascending(statistics)
     least = statistics - TOLERANCE * np.sqrt(num_requests)
     counts = np.zeros(num_pairs, np.int64)
     for block in flips:
         largest = np.zeros(len(block))
         for rows in slices(num_pairs, max(num_requests, len(block)), _BLOCK):
             pairs = ascending[rows]
-            flipped = _normed(values[pairs]) @ block.T
+            flipped = _normed(differences.at(pairs).values[:, queries]) @ block.T
             np.abs(flipped, out=flipped)
             np.maximum(flipped[0], largest, out=flipped[0])
             np.maximum.accumulate(flipped, axis=0, out=flipped)
@@ -103,12 +112,17 @@ def _count_maxima(
     return counts
 
 
-def _statistics(values: FloatArray) -> FloatArray:
+def _statistics(differences: PairDifferences, queries: IntArray) -> FloatArray:
     """Return |sum d| / sqrt(sum d²), [P]."""
-    statistics = np.empty(len(values))
-    for rows in slices(*values.shape):
-        statistics[rows] = np.abs(_normed(values[rows]).sum(axis=1))
+    statistics = np.empty(len(differences.a))
+    for pairs, portion in portions_of(differences):
+        statistics[pairs] = np.abs(_normed(portion.values[:, queries]).sum(axis=1))
     return statistics
+
+
+def _ascending(statistics: FloatArray) -> IntArray:
+    """Return the pairs in the order of their statistics; equal ones as given."""
+    return np.argsort(statistics, kind="stable")
 
 
 def _normed(values: FloatArray) -> FloatArray:

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lexirecall.judgments import BoolArray, FloatArray, IntArray
+from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.progress import Progress
 from lexirecall.statistics.bootstrap import check_resamples, collected, percentile_interval, resampled_counts
+from lexirecall.statistics.differences import of_same_queries
 from lexirecall.statistics.over import Over, over_queries, resampled_over
 from lexirecall.statistics.paired import check_count
 
@@ -82,25 +83,6 @@ def compare_over(
     is_open = ~np.isfinite(made.differences) | (is_endless[a] & is_endless[b] & (made.num_left_out > 0))
     made.lows[is_open] = made.highs[is_open] = np.nan
     return made
-
-
-def of_same_queries(is_defined: BoolArray, a: IntArray, b: IntArray) -> Iterator[tuple[IntArray, BoolArray]]:
-    """Give the pairs that are compared on the same queries, with these, [Q]; `is_defined` is [S, Q].
-
-    >>> is_defined = np.array([[True, True], [True, True], [True, False]])
-    >>> for pairs, queries in of_same_queries(is_defined, np.array([0, 0, 1]), np.array([1, 2, 2])):
-    ...     print(pairs.tolist(), queries.tolist())
-    [1, 2] [True, False]
-    [0] [True, True]
-    """
-    if (is_defined == is_defined[:1]).all():
-        yield np.arange(len(a)), is_defined[0]
-        return
-    packed = np.packbits(is_defined, axis=1)
-    patterns, pattern_of = np.unique(packed[a] & packed[b], axis=0, return_inverse=True)
-    for number, pattern in enumerate(patterns):
-        queries = np.unpackbits(pattern, count=is_defined.shape[1]).astype(bool)
-        yield np.flatnonzero(pattern_of.reshape(-1) == number), queries
 
 
 def _parts(a: IntArray, b: IntArray, num_resamples: int) -> Iterator[IntArray]:

@@ -19,10 +19,12 @@ from lexirecall.measures.measure import TOLERANCE
 from lexirecall.progress import Progress
 from lexirecall.statistics.attainable import resamples_needed
 from lexirecall.statistics.binomial import sign_pvalues
-from lexirecall.statistics.differences import Differences, Summarized
+from lexirecall.statistics.differences import Differences  # noqa: F401 - in the examples
 from lexirecall.statistics.flips import all_flips, random_flips, slices
+from lexirecall.statistics.portions import PairDifferences, Summarized, portions_of
 from lexirecall.statistics.proportions import preference_interval
 from lexirecall.statistics.signed_ranks import MOST_EXACT_RANKS, pseudomedians, rank_sum_chances
+from lexirecall.statistics.tails import t_limit, t_pvalues
 
 MOST_TIED_RANKS = 13  # up to so many requests rank sums are exact where sizes are tied: each pair has its own
 
@@ -67,17 +69,15 @@ def paired_t(differences: Summarized, *, alpha: float = 0.05) -> PairedTests:
     >>> test.pvalues.round(4).tolist(), test.lows.round(4).tolist(), test.highs.round(4).tolist()
     ([0.1027], [-0.0554], [0.3554])
     """
-    from scipy.special import stdtr
-
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.abs(differences.means) * np.sqrt(differences.num_requests) / differences.deviations
-    pvalues = 2 * stdtr(differences.num_requests - 1, -t)
+    pvalues = t_pvalues(t, differences.num_requests - 1)
     is_constant = differences.deviations == 0
     pvalues[is_constant] = _pvalues_of_constants(differences)[is_constant]
     return _with_interval_of_mean(differences, pvalues, alpha, "paired t")
 
 
-def wilcoxon(differences: Differences, *, alpha: float = 0.05, show_progress: bool | None = False) -> PairedTests:
+def wilcoxon(differences: PairDifferences, *, alpha: float = 0.05, show_progress: bool | None = False) -> PairedTests:
     """Test whether differences are symmetric about 0 by Wilcoxon's signed ranks; estimate their pseudomedian.
 
     Zeros are left out, and equal sizes share the mean of their ranks. The distribution of the rank sum is exact up to
@@ -96,17 +96,21 @@ def wilcoxon(differences: Differences, *, alpha: float = 0.05, show_progress: bo
     ([0.25], [0.2])
     """
     check_chance("alpha", alpha)
-    num_pairs, num_requests = differences.values.shape
-    pvalues = np.full(num_pairs, np.nan)
-    for rows in slices(num_pairs, num_requests):
-        pvalues[rows] = _signed_rank_pvalues(*_signed_ranks(differences.values[rows]))
+    num_pairs, title = len(differences.a), "Wilcoxon signed rank"
+    pvalues, middles = np.full(num_pairs, np.nan), np.full((3, num_pairs), np.nan)
+    with Progress("averaging", num_pairs, shown=show_progress) as progress:
+        for pairs, portion in portions_of(differences):
+            values = portion.values
+            for rows in slices(*values.shape):
+                pvalues[pairs][rows] = _signed_rank_pvalues(*_signed_ranks(values[rows]))
+            if not differences.is_signs:
+                middles[:, pairs] = pseudomedians(values, alpha=alpha, progress=progress)
     is_empty = differences.num_requests == 0
-    pvalues[is_empty] = np.nan
+    pvalues[is_empty] = middles[:, is_empty] = np.nan
     if differences.is_signs:
-        return _with_interval_of_mean(differences, pvalues, alpha, "Wilcoxon signed rank")
-    found = pseudomedians(differences.values, alpha=alpha, show_progress=show_progress)
-    estimates, lows, highs = (np.where(is_empty, np.nan, column) for column in found)
-    return PairedTests(pvalues, lows, highs, 0, "Wilcoxon signed rank", estimates)
+        return _with_interval_of_mean(differences, pvalues, alpha, title)
+    estimates, lows, highs = middles
+    return PairedTests(pvalues, lows, highs, 0, title, estimates)
 
 
 def sign_test(differences: Summarized, *, alpha: float = 0.05, ties: str = "drop") -> PairedTests:
@@ -132,7 +136,7 @@ def sign_test(differences: Summarized, *, alpha: float = 0.05, ties: str = "drop
 
 
 def randomization(
-    differences: Differences,
+    differences: PairDifferences,
     *,
     alpha: float = 0.05,
     num_resamples: int | None = None,
@@ -164,14 +168,14 @@ def randomization(
         num_resamples = resamples_needed(len(differences.a), correction=correction, alpha=alpha)
     check_count("num_resamples", num_resamples, 1)
     check_count("seed", seed, 0)
-    compared = np.asarray(differences.counted.any(axis=0))
+    compared = differences.compared
     num_patterns = 2 ** int(compared.sum())
     is_exact = num_patterns <= num_resamples
     tried, way = (num_patterns, "exact") if is_exact else (num_resamples, f"{num_resamples} samples")
-    values = differences.values[:, compared] if is_exact else differences.values
+    queries = np.flatnonzero(compared) if is_exact else np.arange(len(compared))
     flips = all_flips(int(compared.sum())) if is_exact else random_flips(len(compared), num_resamples, seed)
     with Progress("flipping signs", tried, shown=show_progress) as progress:
-        num_extreme = _count_extreme(values, flips, progress)
+        num_extreme = _count_extreme_of(differences, queries, flips, progress)
     pvalues = num_extreme / tried if is_exact else (num_extreme + 1) / (tried + 1)
     pvalues[differences.num_requests == 0] = np.nan
     return _with_interval_of_mean(differences, pvalues, alpha, f"sign-flip randomization, {way}", tried)
@@ -253,11 +257,10 @@ def _with_interval_of_mean(
 
 def _interval_of_mean(differences: Summarized, alpha: float) -> tuple[FloatArray, FloatArray]:
     """Return mean ± t sd/sqrt(n); nan below two requests, and if all differences are equal but p is not below alpha."""
-    from scipy.special import stdtrit
-
-    sizes, number = np.unique(differences.num_requests, return_inverse=True)  # stdtrit is slow, and sizes are few
+    sizes, number = np.unique(differences.num_requests, return_inverse=True)  # limits are slow, and sizes are few
+    limits = np.array([t_limit(alpha, size - 1) for size in sizes.tolist()])
     with np.errstate(divide="ignore", invalid="ignore"):
-        reach = -stdtrit(sizes - 1, alpha / 2)[number] * differences.deviations / np.sqrt(differences.num_requests)
+        reach = limits[number] * differences.deviations / np.sqrt(differences.num_requests)
     is_unknown = (
         (differences.deviations == 0) & (differences.means != 0) & (_pvalues_of_constants(differences) >= alpha)
     )
@@ -307,21 +310,31 @@ def _signed_rank_pvalues(ranks: FloatArray, ties: FloatArray) -> FloatArray:
     pvalues[is_untied] = np.minimum(1, 2 * rank_sum_chances()[n[is_untied], lesser[is_untied].astype(int)])
     is_tied = (ties > 0) & (n <= MOST_TIED_RANKS)
     few = ranks[is_tied, :MOST_TIED_RANKS]
-    pvalues[is_tied] = _count_extreme(few, all_flips(few.shape[1])) / 2 ** few.shape[1]
+    num_extreme = sum(_count_extreme(few, block) for block in all_flips(few.shape[1]))
+    pvalues[is_tied] = num_extreme / 2 ** few.shape[1]
     return np.asarray(pvalues)
 
 
 # Flips
 
 
-def _count_extreme(values: FloatArray, flips: Iterator[FloatArray], progress: Progress | None = None) -> IntArray:
-    """Count the sign patterns, given in blocks [B, Q], whose |sum| is as large as without any flip, [P]."""
+def _count_extreme_of(
+    differences: PairDifferences, queries: IntArray, flips: Iterator[FloatArray], progress: Progress
+) -> IntArray:
+    """Count the extreme sign patterns, given in blocks [B, Q], over all portions of the pairs, [P]."""
+    counts = np.zeros(len(differences.a), np.int64)
+    for block in flips:
+        for pairs, portion in portions_of(differences):
+            counts[pairs] += _count_extreme(portion.values[:, queries], block)
+        progress.advance(len(block))
+    return counts
+
+
+def _count_extreme(values: FloatArray, flips: FloatArray) -> IntArray:
+    """Count the sign patterns, [B, Q], whose |sum| is as large as without any flip, [P]."""
     least = np.abs(values.sum(axis=1)) - TOLERANCE * np.abs(values).sum(axis=1)
     counts = np.zeros(len(values), np.int64)
-    for block in flips:
-        for rows in slices(len(values), len(block)):
-            sums = values[rows] @ block.T
-            counts[rows] += np.count_nonzero(np.abs(sums, out=sums) >= least[rows, None], axis=1)
-        if progress is not None:
-            progress.advance(len(block))
+    for rows in slices(len(values), len(flips)):
+        sums = values[rows] @ flips.T
+        counts[rows] = np.count_nonzero(np.abs(sums, out=sums) >= least[rows, None], axis=1)
     return counts

@@ -15,6 +15,7 @@ statistic is McNemar's, (w - l)²/(w + l).
 import numpy as np
 
 from lexirecall.judgments import FloatArray, IntArray
+from lexirecall.statistics.tails import normal_quantile
 
 _HALVINGS = 64  # of an interval of length 2 at most, until its ends are neighbouring floats
 
@@ -28,11 +29,9 @@ def preference_interval(
     >>> low.round(4).tolist(), high.round(4).tolist()  # without a win or a loss: ± z²/(n + z²)
     ([0.3664, -0.0713], [0.6336, 0.0713])
     """
-    from scipy.special import ndtri
-
     counts, which = np.unique(np.stack([wins, losses, num_requests]), axis=1, return_inverse=True)
     won, lost, n = counts.astype(float)
-    z = -float(ndtri(alpha / 2))
+    z = -normal_quantile(alpha / 2)
     # One end is the other as the other system sees it: if the systems change places, the interval is mirrored exactly.
     ends = _lowest(won, lost, n, z), -_lowest(lost, won, n, z) + 0.0
     low, high = (np.where(n > 0, end, np.nan)[which.reshape(-1)] for end in ends)

@@ -22,7 +22,7 @@ _MOST_AT_ONCE = 2**19  # averages of one pair; of more, only those near the one 
 
 
 def pseudomedians(
-    values: FloatArray, *, alpha: float = 0.05, show_progress: bool | None = False
+    values: FloatArray, *, alpha: float = 0.05, progress: Progress | None = None
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the pseudomedian of the differences other than 0, [P, Q], and where its interval begins and ends, [P].
 
@@ -36,12 +36,12 @@ def pseudomedians(
     """
     results = np.zeros((3, len(values)))
     numbers = np.count_nonzero(values, axis=1)
-    with Progress("averaging", len(values), shown=show_progress) as progress:
-        for n in np.unique(numbers[numbers > 0]).tolist():
-            places = _places(n, alpha)
-            for rows in _blocks(np.flatnonzero(numbers == n), n):
-                given = values[rows]
-                results[:, rows] = _walsh_averages(np.sort(given[given != 0].reshape(-1, n), axis=1), places)
+    for n in np.unique(numbers[numbers > 0]).tolist():
+        places = _places(n, alpha)
+        for rows in _blocks(np.flatnonzero(numbers == n), n):
+            given = values[rows]
+            results[:, rows] = _walsh_averages(np.sort(given[given != 0].reshape(-1, n), axis=1), places)
+            if progress is not None:
                 progress.advance(len(rows))
     return results[0], results[1], results[2]
 

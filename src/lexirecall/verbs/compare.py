@@ -3,7 +3,7 @@
 Belongs here: the verb. Not here: its result (comparison), the tests themselves (statistics), layout (tables).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from itertools import repeat
 from typing import Any
@@ -22,15 +22,16 @@ from lexirecall.measures import Measure
 from lexirecall.measures.measure import ask
 from lexirecall.names import Evaluable, Names, parse_preference
 from lexirecall.positions import Positions
-from lexirecall.preferences import Pairs
+from lexirecall.preferences.contrasts import Contrasts
 from lexirecall.statistics.aggregate import Order, order_systems
 from lexirecall.statistics.attainable import least_attainable
 from lexirecall.statistics.bootstrap import bootstrap_order
 from lexirecall.statistics.corrections import correct
-from lexirecall.statistics.differences import Differences, Summarized, of_pairs
+from lexirecall.statistics.differences import Summary, of_pairs
 from lexirecall.statistics.hsd import HSD, LAYOUTS
 from lexirecall.statistics.maxt import MAX_T, MaxT, max_t
 from lexirecall.statistics.paired import PairedTests, effect_sizes
+from lexirecall.statistics.portions import PortionedPairs, Summarized
 from lexirecall.sums import ExactSums
 from lexirecall.verbs.averages import Averages
 from lexirecall.verbs.bootstrapped import check_bootstrap
@@ -41,7 +42,7 @@ from lexirecall.verbs.evaluate import Valued, evaluate, read_aggregation, with_b
 from lexirecall.verbs.given import asked_of, num_given, positions_of
 from lexirecall.verbs.pairparts import PairData, check_over, parts_of
 from lexirecall.verbs.partnotes import notes_on_parts
-from lexirecall.verbs.rank import compared_pairs
+from lexirecall.verbs.rank import contrasted
 from lexirecall.verbs.scores import Scores
 from lexirecall.verbs.testing import Testing, run_test
 
@@ -100,17 +101,21 @@ def compare_scores(
     show_progress: bool | None = False,
 ) -> Comparison:
     """Compare runs that have been evaluated, or all of them with the one that is the reference."""
-    pairs = [compared_pairs(positions, parse_preference(row), policies) for row in scores.measures]
-    layouts = _layouts(scores, pairs, testing, show_progress=show_progress) if testing.has_layout else None
-    differences, order = map(Differences.of, pairs), order_systems(pairs[0], "winrate")
+
+    def compared(row: Evaluable) -> Contrasts:
+        return contrasted(positions, parse_preference(row), policies)
+
+    layouts = _layouts(scores, compared, testing, show_progress=show_progress) if testing.has_layout else None
+    differences = (PortionedPairs.of(compared(row), reference) for row in scores.measures)
+    first = compared(scores.measures[0])
     comparison = conclude(
-        scores.averages, differences, order, testing, reference=reference, scores=scores, layouts=layouts,
-        show_progress=show_progress,
+        scores.averages, differences, order_systems(first, "winrate"), testing, reference=reference, scores=scores,
+        layouts=layouts, show_progress=show_progress,
     )  # fmt: skip
     if testing.bootstrap is None:
         return comparison
     resampled = bootstrap_order(
-        pairs[0], num_resamples=testing.bootstrap, seed=testing.seed, alpha=testing.alpha, show_progress=show_progress
+        first, num_resamples=testing.bootstrap, seed=testing.seed, alpha=testing.alpha, show_progress=show_progress
     )
     return replace(comparison, resampled=resampled)
 
@@ -131,10 +136,8 @@ def with_parts(
     assert averages.breakdown is not None  # noqa: S101 - it was just made
     data, placed = [], valued.placed
     for c, compared in enumerate(comparison.measures):
-        every = Differences.of(compared_pairs(positions, parse_preference(compared.measure), policies))
-        differences, _ = _asked(every, None, comparison.baseline)
-        assert isinstance(differences, Differences)  # noqa: S101 - as given
-        data.append(PairData(compared, placed[:, :, c], differences))
+        contrasts = contrasted(positions, parse_preference(compared.measure), policies)
+        data.append(PairData(compared, placed[:, :, c], PortionedPairs.of(contrasts, comparison.baseline)))
     parts = parts_of(data, comparison.runs, averages.breakdown, asked, testing, show_progress=show_progress)
     shows_means = any(over.kind == "mean" for over in parts.overs)
     notes = (
@@ -159,19 +162,20 @@ def conclude(
     """Test the pairs of each measure, however their differences were added up; with a reference, the pairs with it."""
     families = layouts or repeat(None, len(averages.measures))
     compared = tuple(
-        _compared(row, *_asked(every, layout, reference), testing, show_progress=show_progress)
-        for row, every, layout in zip(averages.measures, differences, families, strict=True)
+        _compared(row, *_asked(own, layout, reference), testing, show_progress=show_progress)
+        for row, own, layout in zip(averages.measures, differences, families, strict=True)
     )
     notes = *averages.notes, *cautions(compared, averages.runs, testing)
     return Comparison(averages, compared, order, reference, testing.alpha, notes, scores)
 
 
 def _asked(differences: Summarized, layout: HSD | None, reference: int | None) -> tuple[Summarized, HSD | None]:
-    """Return the pairs with the reference, if there is one."""
+    """Return the pairs with the reference, if there is one; portions are of these pairs only."""
     if reference is None:
         return differences, layout
-    is_asked = (differences.a == reference) | (differences.b == reference)
-    return of_pairs(differences, is_asked), of_pairs(layout, is_asked)
+    if isinstance(differences, Summary):
+        differences = of_pairs(differences, (differences.a == reference) | (differences.b == reference))
+    return differences, layout and of_pairs(layout, (layout.a == reference) | (layout.b == reference))
 
 
 def check_number(num_runs: int | None) -> None:
@@ -190,26 +194,26 @@ def index_of(baseline: str | None, systems: Sequence[str]) -> int | None:
     return systems.index(names[0])
 
 
-def _layouts(scores: Scores, pairs: Sequence[Pairs], testing: Testing, *, show_progress: bool | None) -> list[HSD]:
-    responses = [
-        _responses(row, each, scores.values[:, :, c])
-        for c, (row, each) in enumerate(zip(scores.measures, pairs, strict=True))
-    ]
+def _layouts(
+    scores: Scores, compared: Callable[[Evaluable], Contrasts], testing: Testing, *, show_progress: bool | None
+) -> list[HSD]:
+    responses = [_responses(row, compared, scores.values[:, :, c]) for c, row in enumerate(scores.measures)]
     available = {**testing.settings, "names": scores.runs, "show_progress": show_progress}
     results: list[HSD] = ask(LAYOUTS[testing.test], responses, available)
     return results
 
 
-def _responses(row: Evaluable, pairs: Pairs, values: FloatArray) -> FloatArray:
+def _responses(row: Evaluable, compared: Callable[[Evaluable], Contrasts], values: FloatArray) -> FloatArray:
     """Return what the layout of systems and requests holds, [S, Q], more being better.
 
     Of a measure its value; of a preference the mean preference against the other systems.
     """
     if isinstance(row, Measure):
         return row.direction * values
+    pairs = compared(row)
     num_others = pairs.taking_part.sum(axis=0) - 1
     # Exact sums, one system at a time: the order of the systems does not show.
-    sums = np.array([ExactSums.of(each.astype(float)).rounded() for each in pairs.values])
+    sums = np.array([ExactSums.of(pairs.against(s).astype(float)).rounded() for s in range(len(values))])
     return np.where(pairs.taking_part & (num_others > 0), sums / np.maximum(num_others, 1), np.nan)
 
 

@@ -254,7 +254,7 @@ class Comparison(Convertible):
         if view == "power":
             planned = list(self.power_rows(detect))
             return render(form, self.power_table(detect), planned, tuple(planned[0]), bold=bold, raw=raw)
-        tables = self._tables(view) if form in FOR_PEOPLE else [self.pairs_table()]
+        tables = self._tables(view) if form in FOR_PEOPLE else [Table((), ())]  # programs get the rows
         return "\n\n".join(render(form, table, self.rows(), self.columns, bold=bold, raw=raw) for table in tables)
 
     def _tables(self, view: str) -> Sequence[Table]:

@@ -23,7 +23,7 @@ from lexirecall.statistics.over import Over
 from lexirecall.tables import Table, defined, number, render
 from lexirecall.text import visible
 from lexirecall.verbs.evaluate import Valued
-from lexirecall.verbs.rank import compared_pairs
+from lexirecall.verbs.rank import contrasted
 
 TAIL = Over.parse("tail:0.1")
 """Which of the queries make up a tail."""
@@ -60,7 +60,8 @@ would be 0 or reversed.
     @classmethod
     def of(cls, positions: Positions, row: Evaluable, a: int, b: int, policies: Policies) -> "Deciding":
         """Compare two systems on every request that counts."""
-        pairs = compared_pairs(positions, parse_preference(row), policies)
+        pairs = contrasted(positions, parse_preference(row), policies)
+        differences = pairs.between(np.array([a]), np.array([b]))[0].astype(float)
         both = np.flatnonzero(pairs.taking_part[a] & pairs.taking_part[b])
         values, num_undefined = np.full((2, len(both)), np.nan), 0
         if not isinstance(row, Preference):
@@ -70,7 +71,7 @@ would be 0 or reversed.
             num_undefined = int((is_due[a] & is_due[b]).sum()) - len(both)
         names = tuple(positions.requests[q] for q in both.tolist())
         runs = positions.systems[a], positions.systems[b]
-        return cls(row, runs, names, pairs.values[a, b, both].astype(float), values, num_undefined)
+        return cls(row, runs, names, differences[both], values, num_undefined)
 
     @cached_property
     def decisive(self) -> list[int]:

@@ -20,10 +20,10 @@ from lexirecall.preferences import Preference
 from lexirecall.statistics.attainable import resamples_needed
 from lexirecall.statistics.bootstrap import check_resamples
 from lexirecall.statistics.corrections import correct
-from lexirecall.statistics.differences import Differences
 from lexirecall.statistics.interaction import Interaction, interactions
 from lexirecall.statistics.over import Over, overs_of
 from lexirecall.statistics.overpairs import OverPairs, compare_over
+from lexirecall.statistics.portions import PairDifferences
 from lexirecall.tables import Table, defined, number
 from lexirecall.verbs.bootstrapped import percent
 from lexirecall.verbs.breakdown import EVERY, Breakdown
@@ -205,7 +205,7 @@ class PairData:
     compared: MeasureComparison
     values: FloatArray
     """Of each run on each query, [S, Q]; infinite where a document was not retrieved at any known depth."""
-    differences: Differences
+    differences: PairDifferences
     """Of the pairs of `compared`."""
 
 
@@ -304,8 +304,7 @@ def _of_over(made: OverPairs, group: str | None, over: Over) -> PairPart:
 
 def _means_in(data: PairData, group: str | None, queries: IntArray, over: Over, testing: Testing) -> PairPart:
     """Return the mean differences in a group, with the interval of each pair by itself."""
-    every = data.differences
-    own = replace(every, values=every.values[:, queries], counted=every.counted[:, queries])
+    own = data.differences.on(queries)
     # Only the interval is shown, and the tests by resampling have that of the t test.
     plain = replace(testing, test="auto" if testing.test == "randomization" else testing.test)
     test = run_test(plain, own)

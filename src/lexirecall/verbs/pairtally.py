@@ -14,11 +14,12 @@ from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.manifest import Policies
 from lexirecall.names import Evaluable, parse_preference
 from lexirecall.positions import Positions
-from lexirecall.preferences import Pairs
+from lexirecall.preferences.contrasts import Contrasts
 from lexirecall.statistics.aggregate import Order, by_sums_of_rates, sums_of_rates
-from lexirecall.statistics.differences import Differences, Totals
+from lexirecall.statistics.differences import Totals
+from lexirecall.statistics.portions import PortionedPairs
 from lexirecall.sums import ExactSums
-from lexirecall.verbs.rank import compared_pairs
+from lexirecall.verbs.rank import contrasted
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class PairTally:
         """Compare each pair of runs on some requests."""
         every = _pairs(positions, measures, policies)
         first = next(every)
-        totals = tuple(Differences.of(each).totals for each in chain([first], every))
+        totals = tuple(PortionedPairs.of(each).totals for each in chain([first], every))
         return cls(totals, *sums_of_rates(first))
 
     def __add__(self, other: "PairTally") -> "PairTally":
@@ -55,8 +56,8 @@ def squares_about(
 ) -> tuple[ExactSums, ...]:
     """Return, for each measure, the squares of the differences on some requests less their mean on all."""
     every = zip(_pairs(positions, measures, policies), means, strict=True)
-    return tuple(Differences.of(pairs).squares(mean) for pairs, mean in every)
+    return tuple(PortionedPairs.of(pairs).squares(mean) for pairs, mean in every)
 
 
-def _pairs(positions: Positions, measures: Sequence[Evaluable], policies: Policies) -> Iterator[Pairs]:
-    return (compared_pairs(positions, parse_preference(row), policies) for row in measures)
+def _pairs(positions: Positions, measures: Sequence[Evaluable], policies: Policies) -> Iterator[Contrasts]:
+    return (contrasted(positions, parse_preference(row), policies) for row in measures)

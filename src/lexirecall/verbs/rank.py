@@ -19,6 +19,7 @@ from lexirecall.measures import Measure
 from lexirecall.names import Evaluable, parse_preference
 from lexirecall.positions import Positions
 from lexirecall.preferences import Pairs, Preference
+from lexirecall.preferences.contrasts import Contrasts
 from lexirecall.statistics.aggregate import METHODS, Order, check_method, most_systems, order_systems
 from lexirecall.statistics.bootstrap import ResampledOrder, bootstrap_order, check_resampled
 from lexirecall.statistics.leximin import LEXIMIN, deciding_query, order_by_leximin, worst_first
@@ -73,7 +74,7 @@ def rank(
     if row.measure is not None and method == LEXIMIN:
         order, said = _by_leximin(positions, row.measure, policies)
         return Ranking(positions.systems, str(row), order, (*scores.notes, *said), positions.frame_library)
-    pairs = compared_pairs(positions, row, policies)
+    pairs = contrasted(positions, row, policies)
     order = order_systems(pairs, method)
     resampled = _resampled(pairs, method, resampling, show_progress=options.get("show_progress", False))
     notes = (
@@ -126,7 +127,7 @@ def _on_leximin(values: FloatArray, measure: Measure, num_partial: int) -> Itera
 
 
 def _resampled(
-    pairs: Pairs, method: str, resampling: Resampling, *, show_progress: bool | None
+    pairs: Contrasts, method: str, resampling: Resampling, *, show_progress: bool | None
 ) -> ResampledOrder | None:
     if resampling.bootstrap is None:
         return None
@@ -148,25 +149,30 @@ def _check_number(num_runs: int | None, method: str) -> None:
         raise UsageError("there is only one run, and nothing to rank it against", remedy="give two or more runs")
 
 
-def compared_pairs(positions: Positions, preference: Preference, policies: Policies) -> Pairs:
-    """Compare each pair of systems on the requests that count under these policies.
+def contrasted(positions: Positions, preference: Preference, policies: Policies) -> Contrasts:
+    """Return what compares any pair of systems on the requests that count under these policies.
 
     Requests without relevant items are ties, if they count; they do where higher is better.
 
     >>> from lexirecall import project
     >>> positions = project({"q": {"a": 1}, "r": {"a": 0}}, {"x": {"q": ["a"]}, "y": {"q": ["b"]}})
-    >>> pairs = compared_pairs(positions, parse_preference("AP"), Policies(no_relevant="zero"))
+    >>> pairs = contrasted(positions, parse_preference("AP"), Policies(no_relevant="zero"))
     >>> pairs.wins.tolist(), pairs.num_requests.tolist()
     ([[0, 1], [0, 0]], [[2, 2], [2, 2]])
     """
-    return preference.pairs(
+    return preference.contrasts(
         positions.at_level(preference.level(policies.level)),
         policies.among(positions.answered),
         with_empty=policies.counts_empty(preference.measure or preference),
     )
 
 
-def _not_compared(pairs: Pairs) -> Iterator[Note]:
+def compared_pairs(positions: Positions, preference: Preference, policies: Policies) -> Pairs:
+    """Compare each pair of systems on these requests, and hold all that comes out, [S, S, Q]."""
+    return contrasted(positions, preference, policies).held()
+
+
+def _not_compared(pairs: Contrasts) -> Iterator[Note]:
     first, second = np.nonzero(np.triu(pairs.num_requests == 0, 1))
     if total := len(first):
         names = listed((f"{pairs.systems[a]} and {pairs.systems[b]}" for a, b in zip(first, second, strict=True)), 3)
@@ -174,7 +180,7 @@ def _not_compared(pairs: Pairs) -> Iterator[Note]:
         yield Note("not compared", text, total)
 
 
-def _in_cycles(pairs: Pairs, order: Order) -> Iterator[Note]:
+def _in_cycles(pairs: Contrasts, order: Order) -> Iterator[Note]:
     """Name the cycles, with the requests that are won and lost at each step."""
     if total := len(order.cycles):
         wins = pairs.wins

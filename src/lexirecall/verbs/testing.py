@@ -13,10 +13,10 @@ from lexirecall.fields import check_choices, option
 from lexirecall.manifest import MOST_RESAMPLES
 from lexirecall.measures.measure import ask
 from lexirecall.statistics.corrections import CORRECTIONS
-from lexirecall.statistics.differences import Summarized
 from lexirecall.statistics.hsd import LAYOUTS
 from lexirecall.statistics.maxt import MAX_T
 from lexirecall.statistics.paired import SIGN_TEST_TIES, TESTS, PairedTests, default_test
+from lexirecall.statistics.portions import Summarized
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ from lexirecall.svg.axes import (
 from lexirecall.svg.scales import Bands, Linear, Logarithmic
 from lexirecall.verbs.comparison import Comparison
 from lexirecall.verbs.explain import explain
-from lexirecall.verbs.rank import compared_pairs
+from lexirecall.verbs.rank import contrasted
 
 MOST_NAMED = 60
 """The most requests that are each named below their bars."""
@@ -84,10 +84,10 @@ def request_difference_rows(
 ) -> list[dict[str, Any]]:
     """Give one row for each request on which the two are compared, from the best for the first system on."""
     policies = policies or Policies()
-    pairs = compared_pairs(positions, parse_preference(measure), policies)
+    pairs = contrasted(positions, parse_preference(measure), policies)
     first, second = (system_index(positions, name) for name in (a, b))
     requests = np.flatnonzero(pairs.taking_part[first] & pairs.taking_part[second])
-    values = pairs.values[first, second, requests].astype(float)
+    values = pairs.between(np.array([first]), np.array([second]))[0, requests].astype(float)
     ordered = np.argsort(-values, kind="stable").tolist()
     return [{"request": pairs.requests[requests[i]], "difference": float(values[i])} for i in ordered]
 

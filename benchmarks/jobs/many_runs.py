@@ -1,0 +1,19 @@
+"""Compares runs under seven measures, from simulated positions on, and prints how many pairs differ."""
+
+import sys
+
+from pairs import simulate
+from statistics_of_pairs import MEASURES
+
+from lexirecall import compare
+
+
+def main() -> None:
+    num_systems, num_requests, num_relevant = map(int, sys.argv[1:4])
+    baseline = sys.argv[4] if len(sys.argv) > 4 else None
+    comparison = compare(simulate(num_systems, num_requests, num_relevant), measures=MEASURES, baseline=baseline)
+    print(*(int((each.corrected < 0.05).sum()) for each in comparison.measures))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,237 @@
+"""Contrasts: how any two systems compare on every request, computed for the pairs that are asked for.
+
+Belongs here: comparing some pairs at a time, or some requests at a time, without holding every pair on every request.
+Not here: how rankings are compared (`orders`, `by_level`), all pairs held at once (`pairs`).
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from lexirecall.judgments import BoolArray, FloatArray, IntArray
+from lexirecall.measures.measure import is_equal
+from lexirecall.preferences.by_level import PairBlock, blocks_of_requests
+from lexirecall.preferences.pairs import Pairs, SignArray
+
+Blocks = Iterable[PairBlock]
+
+SMALLEST = 5e-324
+"""The smallest positive float: the size of a difference that is not 0 but smaller than any float."""
+
+
+@runtime_checkable
+class ByPair(Protocol):
+    """Preferences that can be computed for some pairs as well as, again and again, in blocks of requests."""
+
+    def __iter__(self) -> Iterator[PairBlock]: ...
+
+    def between(self, a: IntArray, b: IntArray) -> Any:
+        """Compare the systems a with the systems b, [P, Q]."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankSigns:
+    """The preferences that follow from what systems are worth on each request, [S, Q]."""
+
+    worth: npt.NDArray[np.int32]
+
+    def __iter__(self) -> Iterator[PairBlock]:
+        for requests in _blocks(self.worth):
+            worth = self.worth[:, requests]
+            yield requests, _signs(worth[:, None], worth[None, :])
+
+    def between(self, a: IntArray, b: IntArray) -> SignArray:
+        """Compare the systems a with the systems b, [P, Q]."""
+        return _signs(self.worth[a], self.worth[b])
+
+
+def signs_of_ranks(ranks: IntArray) -> RankSigns:
+    """Give the preferences that follow from a total order; the smaller rank is better.
+
+    >>> signs_of_ranks(np.array([[0, 1], [1, 1]])).between(np.array([0]), np.array([1])).tolist()
+    [[1, 0]]
+    """
+    return RankSigns(-ranks.astype(np.int32))
+
+
+@dataclass(frozen=True)
+class ValueDifferences:
+    """Values of a measure less those of other systems, where more is better."""
+
+    values: FloatArray
+    """[S, Q]."""
+    order: FloatArray | None
+    """What tells values apart that floats cannot, [S, Q]; None if nothing does."""
+
+    @cached_property
+    def _is_finer(self) -> BoolArray:
+        """On which requests the order tells more systems apart than the values do, [Q]."""
+        if self.order is None:
+            return np.zeros(self.values.shape[1], bool)
+        return np.asarray(_num_different(self.order) > _num_different(self.values))
+
+    def __iter__(self) -> Iterator[PairBlock]:
+        for requests in _blocks(self.values):
+            values, order = self.values[:, requests], None if self.order is None else self.order[:, requests]
+            signs = None if order is None else lambda order=order: _signs(order[:, None], order[None, :])
+            yield requests, _less(values[:, None], values[None, :], signs, self._is_finer[requests])
+
+    def between(self, a: IntArray, b: IntArray) -> FloatArray:
+        """Compare the systems a with the systems b, [P, Q]."""
+        order = self.order
+        signs = None if order is None else lambda: _signs(order[a], order[b])
+        return _less(self.values[a], self.values[b], signs, self._is_finer)
+
+
+def _less(x: FloatArray, y: FloatArray, order: Callable[[], SignArray] | None, is_finer: BoolArray) -> FloatArray:
+    """Return x - y, 0 where they count as equal, or the smallest float where only their order tells them apart."""
+    differences = np.asarray(x - y)
+    differences[is_equal(x, y)] = 0
+    if order is not None and is_finer.any():
+        signs = order()
+        np.copyto(differences, np.copysign(SMALLEST, signs), where=(differences == 0) & (signs != 0) & is_finer)
+    return differences
+
+
+def _num_different(values: FloatArray) -> IntArray:
+    """Count the different values of each request, [Q]; values that count as equal are one."""
+    ascending = np.sort(values, axis=0)
+    return np.asarray(np.count_nonzero(~is_equal(ascending[1:], ascending[:-1]), axis=0))
+
+
+def _signs(x: npt.NDArray[Any], y: npt.NDArray[Any]) -> SignArray:
+    """Tell which of two is worth more: 1 the first, -1 the second, 0 neither."""
+    return np.asarray(np.greater(x, y).view(np.int8) - np.less(x, y).view(np.int8))
+
+
+def _blocks(table: npt.NDArray[Any]) -> Iterator[IntArray]:
+    num_systems, num_requests = table.shape
+    return blocks_of_requests(num_systems, np.ones(num_requests, np.int64))
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """The preferences of a row that gives its blocks once: every pair on every request."""
+
+    values: npt.NDArray[Any]
+    """[S, S, Q]."""
+
+    def __iter__(self) -> Iterator[PairBlock]:
+        yield from ((requests, self.values[:, :, requests]) for requests in _blocks(self.values[:, 0]))
+
+    def between(self, a: IntArray, b: IntArray) -> npt.NDArray[Any]:
+        return np.asarray(self.values[a, b])
+
+
+@dataclass(frozen=True, eq=False)
+class Contrasts:
+    """Preferences between S systems on Q requests; what `Pairs` holds, a part at a time.
+
+    >>> from lexirecall import project, parse_preference
+    >>> runs = {"x": {"q": ["a", "b"], "r": ["a"]}, "y": {"q": ["b", "z", "a"], "r": ["a"]}}
+    >>> positions = project({"q": {"a": 1, "b": 1}, "r": {"a": 1}}, runs)
+    >>> contrasts = parse_preference("LexiRecall").contrasts(positions.at_level(1))
+    >>> contrasts.between(np.array([0, 1]), np.array([1, 0])).tolist(), contrasts.wins.tolist()
+    ([[1, 0], [-1, 0]], [[0, 1], [0, 0]])
+    """
+
+    preference: str
+    systems: tuple[str, ...]
+    requests: tuple[str, ...]
+    compared: ByPair
+    taking_part: BoolArray
+    """Which systems are compared on which requests, [S, Q]; the others have the value 0 and are not counted."""
+    is_sized: bool
+    chosen: IntArray
+    """Which of the requests that `compared` knows these are, [Q]."""
+    num_known: int
+    """How many it knows."""
+
+    @classmethod
+    def of(
+        cls,
+        preference: str,
+        systems: tuple[str, ...],
+        requests: tuple[str, ...],
+        compared: Blocks,
+        taking_part: BoolArray,
+        *,
+        is_sized: bool,
+    ) -> "Contrasts":
+        """Take preferences in blocks of requests; those that are not also given by pair are kept."""
+        if not isinstance(compared, ByPair):
+            num_systems, num_requests = taking_part.shape
+            values = np.zeros((num_systems, num_systems, num_requests), np.float64 if is_sized else np.int8)
+            for these, block in compared:
+                values[:, :, these] = block
+            compared = _Kept(values)
+        every = np.arange(len(requests))
+        return cls(preference, systems, requests, compared, taking_part, is_sized, every, len(every))
+
+    @property
+    def dtype(self) -> type:
+        """Of the preferences: signs, or sizes."""
+        return np.float64 if self.is_sized else np.int8
+
+    @cached_property
+    def _places(self) -> IntArray:
+        """Where each of the requests that `compared` knows is among these; -1 if it is not."""
+        places = np.full(self.num_known, -1)
+        places[self.chosen] = np.arange(len(self.chosen))
+        return places
+
+    def on(self, requests: IntArray) -> "Contrasts":
+        """Return the preferences on some of the requests."""
+        names = tuple(self.requests[q] for q in requests.tolist())
+        return replace(self, requests=names, taking_part=self.taking_part[:, requests], chosen=self.chosen[requests])
+
+    def counted(self, a: IntArray, b: IntArray) -> BoolArray:
+        """Tell on which requests the systems a are compared with the systems b, [P, Q]."""
+        return self.taking_part[a] & self.taking_part[b]
+
+    def between(self, a: IntArray, b: IntArray) -> npt.NDArray[Any]:
+        """Compare the systems a with the systems b, [P, Q]: positive where a is preferred."""
+        values = self.compared.between(a, b)
+        if len(self.chosen) != self.num_known:
+            values = values[:, self.chosen]
+        return np.where(self.counted(a, b), values, 0).astype(self.dtype)
+
+    def against(self, system: int) -> npt.NDArray[Any]:
+        """Return the preferences for one system over each of the others, [S, Q]."""
+        others = np.arange(len(self.systems))
+        return self.between(np.full(len(others), system), others)
+
+    def blocks(self) -> Iterator[PairBlock]:
+        """Compare every pair, [S, S, requests], some requests at a time."""
+        for requests, block in self.compared:
+            at = self._places[requests]
+            is_chosen = at >= 0
+            these, values = at[is_chosen], block if is_chosen.all() else block[:, :, is_chosen]
+            both = self.taking_part[:, None, these] & self.taking_part[None, :, these]
+            yield these, np.where(both, values, 0)
+
+    def held(self) -> Pairs:
+        """Compare every pair on every request, and hold all that comes out, [S, S, Q]."""
+        num_systems, num_requests = self.taking_part.shape
+        values: npt.NDArray[Any] = np.zeros((num_systems, num_systems, num_requests), self.dtype)
+        for requests, block in self.blocks():
+            values[:, :, requests] = block
+        return Pairs(self.preference, self.systems, self.requests, values, self.taking_part)
+
+    @property
+    def num_requests(self) -> IntArray:
+        """On how many requests two systems are compared, [S, S]."""
+        both = self.taking_part.astype(np.int64)
+        return np.asarray(both @ both.T)
+
+    @cached_property
+    def wins(self) -> IntArray:
+        """On how many requests the first system is preferred, [S, S]."""
+        wins = np.zeros((len(self.systems), len(self.systems)), np.int64)
+        for _, block in self.blocks():
+            wins += np.count_nonzero(block > 0, axis=2)
+        return wins

@@ -1,0 +1,114 @@
+"""Portions: the differences of every pair of runs, a bounded number of pairs at a time.
+
+Belongs here: pairs whose differences are computed when they are needed, and forgotten again. Not here: the tests that
+go through them, and pairs that are held (`differences`).
+
+Five hundred runs have 124,750 pairs. Their differences on a thousand queries take a gigabyte, and what is concluded
+from them, a few numbers for each pair, takes little. No result shows how many pairs were at hand at a time.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from lexirecall.judgments import BoolArray, FloatArray, IntArray
+from lexirecall.preferences.contrasts import Contrasts
+from lexirecall.statistics.differences import AddedUp, Differences, Summary, joined, of_same_queries
+from lexirecall.sums import ExactSums
+
+_PORTION = 2**19  # differences that are held at once: 4 MB, and a few times that for what is made of them
+
+
+@dataclass(frozen=True, eq=False)
+class PortionedPairs(AddedUp):
+    """P pairs of runs × Q queries, of which a portion is held at a time.
+
+    >>> from lexirecall import parse_preference, project
+    >>> runs = {"x": {"q": ["a"]}, "y": {"q": ["z", "a"]}, "z": {"q": ["a"]}}
+    >>> contrasts = parse_preference("RR").contrasts(project({"q": {"a": 1}}, runs).at_level(1))
+    >>> PortionedPairs.of(contrasts).means.tolist(), PortionedPairs.of(contrasts, reference=1).means.tolist()
+    ([0.5, 0.0, -0.5], [0.5, -0.5])
+    """
+
+    contrasts: Contrasts
+    a: IntArray
+    b: IntArray
+
+    @classmethod
+    def of(cls, contrasts: Contrasts, reference: int | None = None) -> "PortionedPairs":
+        """Take each pair once, the earlier run first; with a reference, only the pairs with it."""
+        a, b = pairs_of(len(contrasts.systems), reference)
+        return cls(contrasts, a, b)
+
+    @property
+    def is_signs(self) -> bool:
+        """Whether the differences are signs: -1, 0 and 1 only."""
+        return not self.contrasts.is_sized
+
+    @property
+    def num_queries(self) -> int:
+        """Q."""
+        return len(self.contrasts.requests)
+
+    @cached_property
+    def summary(self) -> Summary:
+        """Everything that can be added up."""
+        return joined([portion.summary for _, portion in portions_of(self)])
+
+    def squares(self, means: FloatArray) -> ExactSums:
+        """Add up the squares of the differences minus these means, [P]."""
+        return joined([portion.squares(means[pairs]) for pairs, portion in portions_of(self)])
+
+    @cached_property
+    def compared(self) -> BoolArray:
+        """On which queries any pair is compared, [Q]."""
+        compared = np.zeros(self.num_queries, bool)
+        for pairs in _slices(len(self.a), len(compared)):
+            compared |= self.contrasts.counted(self.a[pairs], self.b[pairs]).any(axis=0)
+        return compared
+
+    def at(self, pairs: slice | IntArray) -> Differences:
+        """Return some of the pairs, with their differences."""
+        a, b = self.a[pairs], self.b[pairs]
+        values: FloatArray = self.contrasts.between(a, b).astype(float)
+        return Differences(a, b, values, self.contrasts.counted(a, b), self.is_signs)
+
+    def on(self, queries: IntArray) -> "PortionedPairs":
+        """Return the same pairs on some of the queries."""
+        return replace(self, contrasts=self.contrasts.on(queries))
+
+    def alike(self, queries: BoolArray) -> Iterator[tuple[IntArray, BoolArray]]:
+        """Give the pairs that are compared on the same queries among these, with those, [Q]."""
+        return of_same_queries(self.contrasts.taking_part & queries, self.a, self.b)
+
+
+PairDifferences = Differences | PortionedPairs
+"""What the tests of pairs take."""
+Summarized = PairDifferences | Summary
+"""What the tests take that need only sums and counts."""
+
+
+def pairs_of(num_systems: int, reference: int | None = None) -> tuple[IntArray, IntArray]:
+    """Return both runs of each pair, the earlier one first; with a reference, of the pairs with it.
+
+    >>> [runs.tolist() for runs in pairs_of(3)], [runs.tolist() for runs in pairs_of(3, 1)]
+    ([[0, 0, 1], [1, 2, 2]], [[0, 1], [1, 2]])
+    """
+    if reference is None:
+        a, b = np.triu_indices(num_systems, 1)
+        return a, b
+    others = np.delete(np.arange(num_systems), reference)
+    return np.minimum(others, reference), np.maximum(others, reference)
+
+
+def portions_of(differences: PairDifferences) -> Iterator[tuple[slice, Differences]]:
+    """Give the pairs in portions of bounded size, and at least one portion."""
+    for pairs in _slices(len(differences.a), differences.num_queries):
+        yield pairs, differences.at(pairs)
+
+
+def _slices(num_pairs: int, num_requests: int) -> Iterator[slice]:
+    size = max(1, _PORTION // max(num_requests, 1))
+    return (slice(start, start + size) for start in range(0, max(num_pairs, 1), size))
