@@ -157,7 +157,7 @@ def test_checkpoints_that_cannot_be_compared_are_refused() -> None:
     for judged, what in (({"a": 1}, "is judged only in qrels"), ({"a": 1, "b": 2}, "has grade 2 in the file")):
         with pytest.raises(DataError, match=f"made with other judgments: query 'q': document 'b' {what}"):
             side_by_side(NOW, project(QRELS | {"q": judged}, {"q": ["a"], "r": ["c"]}, corpus_size=9))
-    with pytest.raises(UsageError, match="made with ties='best', but ties is 'trec'"):
+    with pytest.raises(UsageError, match="made with ties='best', not 'trec'"):
         side_by_side(NOW, project(QRELS, {"q": ["a"]}, ties="best", corpus_size=9))
     for size, documents in ((8, "8"), (None, "an unknown number of")):
         with pytest.raises(

@@ -96,6 +96,8 @@ def project(qrels: Qrels, runs: Runs, *, needs_judged: bool = False, **options: 
     conventions.check_units(sources.units, sources.providers)
     columns = sources.columns
     check_given(columns)
+    if sources.engine is not None:  # which reads no positions file, so that nobody else can bring the size
+        conventions.require_corpus_size(sources.corpus_size)
     read = _reader(conventions, sources, needs_judged=needs_judged)
     judgments, units, unit_map = load_units(qrels, conventions, sources)
     n = corpus_sizes(sources.corpus_size)
