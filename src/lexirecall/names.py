@@ -216,7 +216,7 @@ def at_level(row: Evaluable, level: int) -> int:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Known:
+class _Evaluables:
     """What both tables held when they were last looked at, and what names meant then: reading names takes a while."""
 
     rows: dict[str, Evaluable]
@@ -230,7 +230,7 @@ class _Known:
 
 
 _MOST_WORDS = 1000
-_known: list[_Known] = []
+_known: list[_Evaluables] = []
 """The last one, if there is one."""
 
 
@@ -248,10 +248,10 @@ def _read_once(word: str | Evaluable) -> Sequence[Evaluable]:
     return words[word]
 
 
-def _known_now() -> _Known:
+def _known_now() -> _Evaluables:
     known = next(iter(_known), None)
     if known is None or not known.is_current():
-        known = _Known(rows(), _spelled())
+        known = _Evaluables(rows(), _spelled())
         _known[:] = [known]
     return known
 
