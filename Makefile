@@ -21,7 +21,7 @@ TORCH_ENVIRONMENT ?= build/torch
 torch-test:         ## what needs PyTorch, on the CPU, in an environment of its own
 	$(PYTHON) -m venv $(TORCH_ENVIRONMENT)
 	$(TORCH_ENVIRONMENT)/bin/pip install -q '$(TORCH)'
-	$(TORCH_ENVIRONMENT)/bin/pip install -q '.[torch,frames]' 'torchmetrics>=1.4' pytest hypothesis
+	$(TORCH_ENVIRONMENT)/bin/pip install -q '.[torch,arrays,frames]' 'torchmetrics>=1.4' pytest hypothesis
 	$(TORCH_ENVIRONMENT)/bin/pip install -q 'triton>=3.4; platform_system == "Linux"'  # its interpreter runs the kernels
 	$(TORCH_ENVIRONMENT)/bin/python -m pytest tests/torch_*.py tests/test_examples.py -k 'torch'
 
@@ -31,7 +31,7 @@ adapters-test:      ## LensKit, PyTerrier, sentence-transformers and Lightning, 
 	$(PYTHON) -m venv build/pyterrier && build/pyterrier/bin/pip install -q . python-terrier pytest hypothesis
 	build/pyterrier/bin/python -m pytest tests/test_adapter_pyterrier.py
 	$(PYTHON) -m venv build/trainers && build/trainers/bin/pip install -q '$(TORCH)'
-	build/trainers/bin/pip install -q '.[torch,frames]' torchmetrics lightning 'sentence-transformers[train]>=5' pytest hypothesis
+	build/trainers/bin/pip install -q '.[torch,arrays,frames]' torchmetrics lightning 'sentence-transformers[train]>=5' pytest hypothesis
 	build/trainers/bin/python -m pytest tests/trainers.py tests/test_examples.py -k 'trainer or lightning'
 
 test-oldest:        ## the suite with the lowest versions that pyproject.toml allows
