@@ -3,8 +3,8 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "counts.h"
 #include "dicts.h"
+#include "matrices.h"
 #include "reader.h"
 #include "tables.h"
 
@@ -267,133 +267,6 @@ static PyObject *native_decimal(PyObject *module, PyObject *arguments)
     return done ? PyFloat_FromDouble(value) : Py_NewRef(Py_None);
 }
 
-enum { NUM_MATRIX_VIEWS = 8 };
-
-/* A matrix of scores and arrays beside it, of which the last `num_written` are written to. */
-typedef struct {
-    Py_buffer views[NUM_MATRIX_VIEWS];
-    int num_views;
-    Matrix matrix;
-} Given;
-
-static void given_release(Given *given)
-{
-    for (int i = 0; i < given->num_views; i++)
-        PyBuffer_Release(&given->views[i]);
-}
-
-static int given_views(Given *given, PyObject *const *sources, int count, int num_written)
-{
-    for (int i = 0; i < count; i++) {
-        int flags = i < count - num_written ? PyBUF_SIMPLE : PyBUF_WRITABLE;
-        if (PyObject_GetBuffer(sources[i], &given->views[i], flags) < 0)
-            return 0;
-        given->num_views++;
-    }
-    return 1;
-}
-
-static size_t num_whole(const Given *given, int view)
-{
-    return (size_t)given->views[view].len / sizeof(int64_t);
-}
-
-/* Whether there is a score for each row and item; divides, because a product can be more than a size can hold. */
-static int scores_fit(const Given *given)
-{
-    const Matrix *matrix = &given->matrix;
-    const size_t each = matrix->is_double ? sizeof(double) : sizeof(float), bytes = (size_t)given->views[0].len;
-    if (bytes % each || (size_t)matrix->scores % each)
-        return 0;
-    if (!matrix->num_rows)
-        return bytes == 0;
-    return bytes / each % matrix->num_rows == 0 && bytes / each / matrix->num_rows == matrix->num_items;
-}
-
-/* The first five views are scores, offsets and items of what is wanted, and of what is excluded. */
-static int given_matrix(Given *given, Py_ssize_t num_items, int is_double, int most_bytes)
-{
-    Matrix *matrix = &given->matrix;
-    matrix->scores = given->views[0].buf;
-    matrix->is_double = is_double;
-    matrix->most_bytes = most_bytes;
-    matrix->num_items = (size_t)num_items;
-    matrix->wanted = (Marked){given->views[1].buf, given->views[2].buf};
-    matrix->excluded = (Marked){given->views[3].buf, given->views[4].buf};
-    matrix->num_rows = num_whole(given, 1) ? num_whole(given, 1) - 1 : 0;
-    if (num_items >= 0 && num_whole(given, 1) == num_whole(given, 3) && num_whole(given, 1) > 0 && scores_fit(given) &&
-        marks_fit(matrix, num_whole(given, 2), num_whole(given, 4)))
-        return 1;
-    PyErr_SetString(PyExc_ValueError, "the marks do not fit the scores");
-    return 0;
-}
-
-static int given_sizes(const Given *given, const size_t *sizes)
-{
-    for (int i = 5; i < given->num_views; i++)
-        if ((size_t)given->views[i].len != sizes[i - 5]) {
-            PyErr_SetString(PyExc_ValueError, "an array does not have a place for each item");
-            return 0;
-        }
-    return 1;
-}
-
-PyDoc_STRVAR(count_scores_doc, "count_scores(scores, num_items, is_double, most_bytes, offsets, items, excluded_offsets,\n"
-                               "    excluded_items, above, tied, num_nan)\n\n"
-                               "Count, for each item, the scores of its row that are higher, and those that are equal.");
-
-static PyObject *native_count_scores(PyObject *module, PyObject *arguments)
-{
-    (void)module;
-    PyObject *s[NUM_MATRIX_VIEWS];
-    Py_ssize_t num_items;
-    int is_double, most_bytes;
-    if (!PyArg_ParseTuple(arguments, "OnpiOOOOOOO", &s[0], &num_items, &is_double, &most_bytes, &s[1], &s[2], &s[3],
-                          &s[4], &s[5], &s[6], &s[7]))
-        return NULL;
-    Given given = {0};
-    int done = given_views(&given, s, 8, 3) && given_matrix(&given, num_items, is_double, most_bytes);
-    if (done) {
-        const size_t places = (size_t)given.views[2].len;
-        done = given_sizes(&given, (size_t[]){places, places, given.matrix.num_rows * sizeof(int64_t)});
-    }
-    if (done) {
-        Py_BEGIN_ALLOW_THREADS
-        count_scores(&given.matrix, given.views[5].buf, given.views[6].buf, given.views[7].buf);
-        Py_END_ALLOW_THREADS
-    }
-    given_release(&given);
-    return done ? Py_NewRef(Py_None) : NULL;
-}
-
-PyDoc_STRVAR(count_before_doc, "count_before(scores, num_items, is_double, most_bytes, offsets, items, excluded_offsets,\n"
-                               "    excluded_items, tied, order, before)\n\n"
-                               "Count, for each item that is tied, the equal scores of its row of a higher order.");
-
-static PyObject *native_count_before(PyObject *module, PyObject *arguments)
-{
-    (void)module;
-    PyObject *s[NUM_MATRIX_VIEWS];
-    Py_ssize_t num_items;
-    int is_double, most_bytes;
-    if (!PyArg_ParseTuple(arguments, "OnpiOOOOOOO", &s[0], &num_items, &is_double, &most_bytes, &s[1], &s[2], &s[3],
-                          &s[4], &s[5], &s[6], &s[7]))
-        return NULL;
-    Given given = {0};
-    int done = given_views(&given, s, 8, 1) && given_matrix(&given, num_items, is_double, most_bytes);
-    if (done) {
-        const size_t places = (size_t)given.views[2].len;
-        done = given_sizes(&given, (size_t[]){places, given.matrix.num_items * sizeof(int32_t), places});
-    }
-    if (done) {
-        Py_BEGIN_ALLOW_THREADS
-        count_before(&given.matrix, given.views[5].buf, given.views[6].buf, given.views[7].buf);
-        Py_END_ALLOW_THREADS
-    }
-    given_release(&given);
-    return done ? Py_NewRef(Py_None) : NULL;
-}
-
 static PyMethodDef methods[] = {
     {"new_run", native_new_run, METH_VARARGS, new_run_doc},
     {"new_judgments", native_new_judgments, METH_VARARGS, new_judgments_doc},
@@ -404,8 +277,8 @@ static PyMethodDef methods[] = {
     {"run_of_dict", native_run_of_dict, METH_VARARGS, RUN_OF_DICT_DOC},
     {"judgments_of_dict", native_judgments_of_dict, METH_VARARGS, JUDGMENTS_OF_DICT_DOC},
     {"decimal", native_decimal, METH_VARARGS, decimal_doc},
-    {"count_scores", native_count_scores, METH_VARARGS, count_scores_doc},
-    {"count_before", native_count_before, METH_VARARGS, count_before_doc},
+    {"count_scores", native_count_scores, METH_VARARGS, COUNT_SCORES_DOC},
+    {"count_before", native_count_before, METH_VARARGS, COUNT_BEFORE_DOC},
     {"new_table", native_new_table, METH_VARARGS, NEW_TABLE_DOC},
     {"new_judgment_table", native_new_judgment_table, METH_VARARGS, NEW_JUDGMENT_TABLE_DOC},
     {"feed_table", native_feed_table, METH_VARARGS, FEED_TABLE_DOC},
