@@ -123,7 +123,7 @@ class Totals:
 
     def with_squares(self, squares: ExactSums) -> "Summary":
         """Add the squares of the differences minus these means, [P]."""
-        return Summary(**{each.name: getattr(self, each.name) for each in fields(self)}, squares=squares)
+        return Summary(**{each.name: getattr(self, each.name) for each in fields(Totals)}, squares=squares)
 
 
 @dataclass(frozen=True)
