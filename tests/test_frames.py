@@ -620,3 +620,19 @@ def test_the_pattern_of_engines_says_what_a_number_is_as_files_do(text: str) -> 
     else:
         is_number = True
     assert (re.fullmatch(NUMBER, text.strip(BLANKS)) is not None) == is_number
+
+
+def test_a_null_among_the_values_of_a_dictionary_is_a_missing_id() -> None:
+    pa = pytest.importorskip("pyarrow")
+    documents = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int32()), pa.array(["a", None]))
+    run = pa.table({"query_id": ["q", "q"], "doc_id": documents, "score": [2.0, 1.0]})
+    with pytest.raises(FormatError, match="row 1: the document id is missing"):
+        project({"q": {"a": 1}}, run)
+
+
+def test_a_lone_surrogate_in_objects_of_pandas_is_refused_by_its_row() -> None:
+    pd = pytest.importorskip("pandas")
+    documents = pd.Series(["a", "\ud800x"], dtype=object)
+    run = pd.DataFrame({"query_id": ["q", "q"], "doc_id": documents, "score": [2.0, 1.0]})
+    with pytest.raises(FormatError, match=r"row 1: the document id is not valid Unicode: '\\ud800x'"):
+        project({"q": {"a": 1}}, run)

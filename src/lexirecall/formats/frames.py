@@ -19,7 +19,7 @@ import numpy as np
 
 from lexirecall.errors import FormatError, UsageError, WayOn
 from lexirecall.formats.columns import Columns, Given, find_columns
-from lexirecall.formats.ids import Ids, as_text, is_polars, number_integers, number_values, series_of
+from lexirecall.formats.ids import Ids, as_text, decoded, is_polars, number_integers, number_values, series_of
 from lexirecall.formats.values import (
     BLANKS,
     ID_REMEDY,
@@ -135,7 +135,7 @@ class RoleTable:
         """Return the column of a role; raise if a value is missing, or if the column cannot serve in the role."""
         import narwhals as nw
 
-        series = self.frame.get_column(getattr(self.columns, role))
+        series = decoded(self.frame.get_column(getattr(self.columns, role)))
         check_kind(_kind(series), role, series.name, self.name)
         if series.null_count():
             if series.dtype == nw.Object and len(there := series.drop_nulls()):
@@ -200,7 +200,12 @@ class RoleTable:
             return self._encoded(series_of(texts, series), role)
         codes, values = number_values(series)
         if values.dtype == nw.String:
-            return Ids(codes, as_text(values))
+            try:
+                return Ids(codes, as_text(values))
+            except UnicodeEncodeError:  # of texts that pandas holds as Python has them
+                for row, value in enumerate(series.to_list()):
+                    self._text(value, row, role)
+                raise
         return self._encoded(values[codes.tolist()].alias(series.name), role)  # categories that are numbers
 
     def _whole(self, values: Any, role: str, kind: str) -> IntArray:

@@ -86,6 +86,20 @@ def as_text(series: Any) -> Any:
     return nw.from_native(series.to_native().cast(pa.large_string()), series_only=True)
 
 
+def decoded(series: Any) -> Any:
+    """Return a series of pyarrow without its dictionary, in which a null may be a value; others as they are."""
+    import narwhals as nw
+
+    if not series.implementation.is_pyarrow():
+        return series
+    import pyarrow as pa
+
+    native = series.to_native()
+    if not pa.types.is_dictionary(native.type):
+        return series
+    return nw.from_native(native.cast(native.type.value_type), series_only=True).alias(series.name)
+
+
 def number_integers(values: Any, like: Any) -> Ids:
     """Return integers as ids, without a sort if the least and the greatest are not far apart."""
     least, greatest = (int(values.min()), int(values.max())) if len(values) else (0, 0)
