@@ -13,13 +13,12 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from lexirecall.formats.assembly import assemble_each, tracks_of
+from lexirecall.formats.assembly import assemble_each
 from lexirecall.formats.columns import Columns
-from lexirecall.formats.native import TIES, secret
-from lexirecall.judgments import Judgments, PackedIds
+from lexirecall.formats.native import arrays_of, judgments_from, rules_of, secret, tracks_from
+from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions
 from lexirecall.reader import reader_in_use
-from lexirecall.text import to_text
 from lexirecall.tracks import SystemPositions
 
 
@@ -50,7 +49,9 @@ def project_batches(
     """
     from lexirecall import _native
 
-    table = _new_table(_native, judgments, columns, conventions, wants_all=needs_judged or conventions.judged_only)
+    roles = columns.score is None, columns.system, columns.request, columns.item, columns.order
+    arrays = arrays_of(judgments, conventions, needs_judged=needs_judged)
+    table = _native.new_table(*arrays, *rules_of(conventions), *roles)
     if not _are_known(_native, table, batches):
         return None
     systems, found, num_retrieved, num_unjudged, num_rows = _native.table(table)
@@ -61,7 +62,7 @@ def project_batches(
         names,
         judgments,
         conventions,
-        tracks_of(np.frombuffer(found, np.int64).reshape(-1, 5), len(names) * len(judgments.requests)),
+        tracks_from(found, len(names) * len(judgments.requests)),
         np.frombuffer(num_retrieved, np.int64),
         needs_judged=needs_judged,
         num_unjudged=np.frombuffer(num_unjudged, np.int64),
@@ -75,45 +76,10 @@ def judgments_in_batches(batches: Iterable[Any], columns: Columns, name: str) ->
     table = _native.new_judgment_table(secret(), columns.is_score_graded, columns.request, columns.item, columns.grade)
     if not _are_known(_native, table, batches):
         return None
-    request_ids, request_borders, offsets, num_positive, items, borders, grades, num_repeated, num_rows = (
-        _native.judgment_table(table)
-    )
+    *arrays, num_repeated, num_rows = _native.judgment_table(table)
     if not num_rows:
         return None
-    packed = PackedIds(request_ids, np.frombuffer(request_borders, np.int64))
-    return Judgments(
-        requests=tuple(map(to_text, packed)),
-        request_ids=packed,
-        offsets=np.frombuffer(offsets, np.int64),
-        items=PackedIds(items, np.frombuffer(borders, np.int64)),
-        grades=np.frombuffer(grades, np.float64),
-        num_positive=np.frombuffer(num_positive, np.int64),
-        name=name,
-        num_repeated=num_repeated,
-        has_grades=columns.grade is not None,
-    )
-
-
-def _new_table(
-    native: Any, judgments: Judgments, columns: Columns, conventions: Conventions, *, wants_all: bool
-) -> Any:
-    return native.new_table(
-        judgments.request_ids.buffer,
-        judgments.request_ids.offsets,
-        judgments.offsets,
-        np.diff(judgments.offsets) if wants_all else judgments.num_positive,
-        judgments.items.buffer,
-        judgments.items.offsets,
-        judgments.grades,
-        secret(),
-        TIES[conventions.ties],
-        conventions.score_dtype == "float32",
-        columns.score is None,
-        columns.system,
-        columns.request,
-        columns.item,
-        columns.order,
-    )
+    return judgments_from(arrays, name, num_repeated=num_repeated, has_grades=columns.grade is not None)
 
 
 def _are_known(native: Any, table: Any, batches: Iterable[Any]) -> bool:

@@ -13,15 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from lexirecall.formats.assembly import assemble, tracks_of
+from lexirecall.formats.assembly import assemble
 from lexirecall.formats.idtypes import type_of_keys
 from lexirecall.formats.lists import project_rankings
 from lexirecall.formats.memory import judgments_from_mapping, rankings_from_mapping
-from lexirecall.formats.native import TIES, secret
-from lexirecall.judgments import Judgments, PackedIds
+from lexirecall.formats.native import arrays_of, judgments_from, rules_of, secret, tracks_from
+from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions
 from lexirecall.reader import reader_in_use
-from lexirecall.text import to_text
 from lexirecall.tracks import SystemPositions
 from lexirecall.units.unitmap import UnitMap
 
@@ -46,18 +45,7 @@ def _judgments(grades: Mapping[Any, Any], name: str) -> Judgments | None:
     arrays = _native.judgments_of_dict(grades, _PLAIN, secret())
     if arrays is None or not grades:
         return None
-    request_ids, request_borders, offsets, num_positive, items, borders, values = arrays
-    packed = PackedIds(request_ids, np.frombuffer(request_borders, np.int64))
-    return Judgments(
-        requests=tuple(map(to_text, packed)),
-        request_ids=packed,
-        offsets=np.frombuffer(offsets, np.int64),
-        items=PackedIds(items, np.frombuffer(borders, np.int64)),
-        grades=np.frombuffer(values, np.float64),
-        num_positive=np.frombuffer(num_positive, np.int64),
-        name=name,
-        request_type=type_of_keys(grades),
-    )
+    return judgments_from(arrays, name, request_type=type_of_keys(grades))
 
 
 def project_mapping(
@@ -89,21 +77,8 @@ def _projected(
 ) -> SystemPositions | None:
     from lexirecall import _native
 
-    wants_all = needs_judged or conventions.judged_only
-    made = _native.run_of_dict(
-        run,
-        _PLAIN,
-        judgments.request_ids.buffer,
-        judgments.request_ids.offsets,
-        judgments.offsets,
-        np.diff(judgments.offsets) if wants_all else judgments.num_positive,
-        judgments.items.buffer,
-        judgments.items.offsets,
-        judgments.grades,
-        secret(),
-        TIES[conventions.ties],
-        conventions.score_dtype == "float32",
-    )
+    arrays = arrays_of(judgments, conventions, needs_judged=needs_judged)
+    made = _native.run_of_dict(run, _PLAIN, *arrays, *rules_of(conventions))
     if made is None:
         return None
     found, num_retrieved, num_unjudged = made
@@ -111,7 +86,7 @@ def _projected(
         name,
         judgments,
         conventions,
-        tracks_of(np.frombuffer(found, np.int64).reshape(-1, 5), len(judgments.requests)),
+        tracks_from(found, len(judgments.requests)),
         np.frombuffer(num_retrieved, np.int64),
         needs_judged=needs_judged,
         num_unjudged=num_unjudged,

@@ -1,14 +1,14 @@
 """The compiled reader: judgments and runs in text, block by block, straight to arrays.
 
-Belongs here: handing judgments and blocks to lexirecall._native and taking arrays back. Not here: what lines mean
-(trec).
+Belongs here: handing judgments and blocks to lexirecall._native and taking arrays back, in the forms that the readers
+of dicts and tables share. Not here: what lines mean (trec), dicts (dicts), tables (arrow).
 
 It understands a file as the Python reader does. If a line makes no sense, that reader says why. That reader also reads
 what is rare: requests with scattered lines, and duplicates to be left out.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import repeat
@@ -23,16 +23,16 @@ from lexirecall.formats.lists import DuplicateItem
 from lexirecall.formats.parts import Outcome, Span, free_cores, parts_of, together
 from lexirecall.formats.source import Source
 from lexirecall.formats.trec import check_run_line, damage_first, listed_twice, project_text, read_qrels
-from lexirecall.judgments import IntArray, Judgments, PackedIds
+from lexirecall.judgments import Judgments, PackedIds
 from lexirecall.manifest import Conventions
 from lexirecall.text import to_text
-from lexirecall.tracks import SystemPositions
+from lexirecall.tracks import SystemPositions, Tracks
 
 _BLOCK = 1 << 18
 _READ_ON, _BAD_LINE, _DUPLICATE, _LONG_LINE, _AGAIN = 0, 1, 2, 4, 6  # as in reader.h; the rest is read in Python
 _STOPPED = -1  # because of another part
 _FINDER: str | None = None  # of blanks: plain, sse2, avx2, neon, or the fastest
-TIES = {"trec": 0, "expected": 0, "input": 1, "worst": 2, "best": 3}  # the mean over orders needs the blocks only
+_TIES = {"trec": 0, "expected": 0, "input": 1, "worst": 2, "best": 3}  # the mean over orders needs the blocks only
 _POWERS = range(-342, 309)
 
 
@@ -43,22 +43,11 @@ def read_qrels_native(source: Source) -> Judgments:
     reader = _native.new_judgments(powers_of_ten(), secret(), lines.LONGEST_LINE)
     if _feed(_native, reader, source) != _READ_ON:
         return read_qrels(source)
-    request_ids, request_borders, offsets, num_positive, items, borders, grades, num_repeated, number = (
-        _native.judgments(reader)
-    )
-    packed = PackedIds(request_ids, np.frombuffer(request_borders, np.int64))
-    if not len(packed):
+    *arrays, num_repeated, number = _native.judgments(reader)
+    judgments = judgments_from(arrays, source.name, num_repeated=num_repeated)
+    if not judgments.requests:
         raise lines.nothing_in(source, number)
-    return Judgments(
-        requests=tuple(map(to_text, packed)),
-        request_ids=packed,
-        offsets=np.frombuffer(offsets, np.int64),
-        items=PackedIds(items, np.frombuffer(borders, np.int64)),
-        grades=np.frombuffer(grades, np.float64),
-        num_positive=np.frombuffer(num_positive, np.int64),
-        name=source.name,
-        num_repeated=num_repeated,
-    )
+    return judgments
 
 
 def project_native(
@@ -67,10 +56,8 @@ def project_native(
     """Read a run straight into positions, as `project_text` does."""
     from lexirecall import _native
 
-    wants_all = needs_judged or conventions.judged_only
-    num_tracked = np.diff(judgments.offsets) if wants_all else judgments.num_positive
     with damage_first(source):
-        read = _read_run(_native, source, judgments, num_tracked, conventions)
+        read = _read_run(_native, source, judgments, conventions, needs_judged=needs_judged)
         if read.status == _LONG_LINE:
             raise lines.too_long(source, read.number)
         if read.status == _READ_ON and read.num_lines == 0:
@@ -85,7 +72,7 @@ def project_native(
         name,
         judgments,
         conventions,
-        tracks_of(np.frombuffer(read.found, np.int64).reshape(-1, 5), len(judgments.requests)),
+        tracks_from(read.found, len(judgments.requests)),
         np.frombuffer(read.num_retrieved, np.int64),
         needs_judged=needs_judged,
         num_unjudged=read.unjudged.count(b"\n"),
@@ -94,16 +81,19 @@ def project_native(
 
 
 def _read_run(
-    native: Any, source: Source, judgments: Judgments, num_tracked: IntArray, conventions: Conventions
+    native: Any, source: Source, judgments: Judgments, conventions: Conventions, *, needs_judged: bool
 ) -> Outcome:
     """Read a run as if scores descend within each request, and again, keeping all rows, if that is not so.
 
     A large file is read in parts, and again from its beginning if that does not work out: for what is wrong with it,
     and on which line.
     """
+    arrays, rules = arrays_of(judgments, conventions, needs_judged=needs_judged), rules_of(conventions)
 
     def read(part: Span | None, careful: bool, is_over: Event) -> Outcome:
-        reader = _new_run(native, judgments, num_tracked, conventions, careful=careful)
+        reader = native.new_run(
+            *arrays, powers_of_ten(), *rules, conventions.strict, lines.LONGEST_LINE, careful, _FINDER
+        )
         status = _feed(native, reader, source) if part is None else _feed_part(native, reader, source, part, is_over)
         if status != _READ_ON:
             is_over.set()
@@ -135,26 +125,44 @@ def _read_parts(read: Callable[[Span, bool, Event], Outcome], parts: list[Span])
     return None
 
 
-def _new_run(
-    native: Any, judgments: Judgments, num_tracked: IntArray, conventions: Conventions, *, careful: bool
-) -> Any:
-    return native.new_run(
+def arrays_of(judgments: Judgments, conventions: Conventions, *, needs_judged: bool) -> tuple[Any, ...]:
+    """Return judgments as every compiled reader takes them: which items are tracked depends on what is asked for."""
+    wants_all = needs_judged or conventions.judged_only
+    return (
         judgments.request_ids.buffer,
         judgments.request_ids.offsets,
         judgments.offsets,
-        num_tracked,
+        np.diff(judgments.offsets) if wants_all else judgments.num_positive,
         judgments.items.buffer,
         judgments.items.offsets,
         judgments.grades,
-        powers_of_ten(),
-        secret(),
-        TIES[conventions.ties],
-        conventions.score_dtype == "float32",
-        conventions.strict,
-        lines.LONGEST_LINE,
-        careful,
-        _FINDER,
     )
+
+
+def rules_of(conventions: Conventions) -> tuple[int, int, bool]:
+    """Return a new key for ids, and the rules by which every compiled reader puts rows in order."""
+    return secret(), _TIES[conventions.ties], conventions.score_dtype == "float32"
+
+
+def judgments_from(arrays: Sequence[bytes], name: str, **more: Any) -> Judgments:
+    """Return judgments as every compiled reader gives them."""
+    request_ids, request_borders, offsets, num_positive, items, borders, grades = arrays
+    packed = PackedIds(request_ids, np.frombuffer(request_borders, np.int64))
+    return Judgments(
+        requests=tuple(map(to_text, packed)),
+        request_ids=packed,
+        offsets=np.frombuffer(offsets, np.int64),
+        items=PackedIds(items, np.frombuffer(borders, np.int64)),
+        grades=np.frombuffer(grades, np.float64),
+        num_positive=np.frombuffer(num_positive, np.int64),
+        name=name,
+        **more,
+    )
+
+
+def tracks_from(found: bytes, num_rankings: int) -> Tracks:
+    """Return where judged items are as every compiled reader gives them."""
+    return tracks_of(np.frombuffer(found, np.int64).reshape(-1, 5), num_rankings)
 
 
 def secret() -> int:
