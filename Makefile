@@ -60,7 +60,7 @@ against-r:          ## every p and interval that R has too, on random data; need
 	$(PYTHON) benchmarks/against_r.py
 
 SECONDS ?= 60
-PYTHONIC = module matrices tables dicts judged_dicts plain
+PYTHONIC = module given matrices tables dicts judged_dicts plain
 READER = $(filter-out $(PYTHONIC:%=native/%.c),$(wildcard native/*.c))
 SANITIZED = -std=c11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 

@@ -96,6 +96,7 @@ TESTS = {
     "native/batches.c": "arrow",
     "native/columns.c": "arrow",
     "native/counts.c": "scores",
+    "native/given.c": "two_readers_on_dicts arrow two_readers",
     "native/matrices.c": "scores",
     "native/ids.c": "two_readers_on_rankings two_readers reading hostile",
     "native/ranking.c": "two_readers_on_rankings two_readers reading hostile",

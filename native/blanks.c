@@ -1,9 +1,10 @@
 /* Blanks: one finder in plain C, which says what is meant, and others that ask the processor for many bytes at once.
  *
- * Each finder makes two masks of 64 bytes, with the first byte as the lowest bit whatever the order of bytes in a
+ * Each finder makes masks of 64 bytes, with the first byte as the lowest bit whatever the order of bytes in a
  * word is; what the masks mean is written once. */
 
 #include "blanks.h"
+#include "masks.h"
 #include "parts.h"
 
 #include <string.h>
@@ -16,23 +17,6 @@
 #define HAS_NEON 1
 #include <arm_neon.h>
 #endif
-
-/* A bit for each of 64 bytes: where it is a blank, a newline, a NUL. */
-typedef struct {
-    uint64_t blank, newline, nul;
-} Masks;
-
-static inline int lowest_bit(uint64_t mask)
-{
-#if defined(__GNUC__)
-    return __builtin_ctzll(mask);
-#else
-    int bit = 0;
-    while (!(mask >> bit & 1))
-        bit++;
-    return bit;
-#endif
-}
 
 static inline size_t num_bits(uint64_t mask)
 {
@@ -94,36 +78,9 @@ static inline void take_masks(Blanks *blanks, Seen64 *seen, Masks masks, size_t 
         blanks->has_pairs = seen.pairs != 0;                                                                         \
     }
 
-static inline Masks classify_plain(const char *text)
-{
-    Masks masks = {0};
-    for (int i = 0; i < 64; i++) {
-        masks.blank |= (uint64_t)is_blank(text[i]) << i;
-        masks.newline |= (uint64_t)(text[i] == '\n') << i;
-        masks.nul |= (uint64_t)(text[i] == 0) << i;
-    }
-    return masks;
-}
-
 DEFINE_FINDER(find_plain, , classify_plain)
 
 #ifdef HAS_X86
-static inline Masks classify_sse2(const char *text)
-{
-    const __m128i space = _mm_set1_epi8(' '), tab = _mm_set1_epi8('\t'), span = _mm_set1_epi8('\r' - '\t');
-    Masks masks = {0};
-    for (int i = 0; i < 64; i += 16) {
-        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(text + i));
-        __m128i above_tab = _mm_sub_epi8(bytes, tab); /* wraps around: only tab to carriage return is small */
-        __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(above_tab, span), above_tab);
-        __m128i blank = _mm_or_si128(_mm_cmpeq_epi8(bytes, space), control);
-        masks.blank |= (uint64_t)(uint16_t)_mm_movemask_epi8(blank) << i;
-        masks.newline |= (uint64_t)(uint16_t)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('\n'))) << i;
-        masks.nul |= (uint64_t)(uint16_t)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_setzero_si128())) << i;
-    }
-    return masks;
-}
-
 DEFINE_FINDER(find_sse2, , classify_sse2)
 
 #define AVX2 __attribute__((target("avx2,popcnt,bmi")))

@@ -1,15 +1,12 @@
 /* Runs as dicts of dicts or of lists: each ranking in turn, as the reader of text takes one request after the other. */
 
 #include "dicts.h"
+#include "given.h"
 
 #include <stdlib.h>
 
-enum { NUM_VIEWS = 7 };
-
 typedef struct {
-    Py_buffer views[NUM_VIEWS];
-    int num_views;
-    Judged judged;
+    GivenJudgments given;
     Plain plain;
     int float32;
     IdSet requests; /* those judged first, then the others */
@@ -19,89 +16,28 @@ typedef struct {
     Buffer num_retrieved; /* as in Result */
 } Taken;
 
-/* ---- What is given ---- */
-
-/* Raises; without a reason, for lack of memory. */
-static int refuse(const char *why)
+static Outcome put_requests(Taken *taken)
 {
-    if (why)
-        PyErr_SetString(PyExc_ValueError, why);
-    else
-        PyErr_NoMemory();
-    return 0;
-}
-
-/* Whether `count` borders ascend from 0 or more up to at most `end`. */
-static int are_borders(const int64_t *borders, size_t count, int64_t end)
-{
-    int ascending = borders[0] >= 0 && borders[count - 1] <= end;
-    for (size_t i = 1; i < count; i++)
-        ascending &= borders[i - 1] <= borders[i];
-    return ascending;
-}
-
-static int fits(const Taken *taken)
-{
-    const Judged *judged = &taken->judged;
-    const size_t word = sizeof(int64_t), borders = (judged->num_requests + 1) * word;
-    const size_t num_items = (size_t)taken->views[6].len / sizeof(double);
-    for (int i = 0; i < NUM_VIEWS; i++)
-        if (i != 0 && i != 4 && ((uintptr_t)taken->views[i].buf % word || (size_t)taken->views[i].len % word))
-            return refuse("an array does not hold whole words");
-    if ((size_t)taken->views[1].len != borders || (size_t)taken->views[2].len != borders ||
-        (size_t)taken->views[5].len != (num_items + 1) * word)
-        return refuse("the arrays of the judgments do not have the same length");
-    if (!are_borders(judged->request_borders, judged->num_requests + 1, taken->views[0].len) ||
-        !are_borders(judged->item_borders, num_items + 1, taken->views[4].len) ||
-        !are_borders(judged->offsets, judged->num_requests + 1, (int64_t)num_items))
-        return refuse("the borders of the judgments do not ascend");
-    for (size_t q = 0; q < judged->num_requests; q++)
-        if (judged->num_tracked[q] < 0 || judged->num_tracked[q] > judged->offsets[q + 1] - judged->offsets[q])
-            return refuse("more items are tracked than judged");
-    return 1;
-}
-
-static int look_at(Taken *taken, PyObject *const *sources)
-{
-    for (int i = 0; i < NUM_VIEWS; i++) {
-        if (PyObject_GetBuffer(sources[i], &taken->views[i], PyBUF_SIMPLE) < 0)
-            return 0;
-        taken->num_views++;
-    }
-    taken->judged = (Judged){
-        .num_requests = (size_t)taken->views[3].len / sizeof(int64_t),
-        .request_ids = taken->views[0].buf,
-        .request_borders = taken->views[1].buf,
-        .offsets = taken->views[2].buf,
-        .num_tracked = taken->views[3].buf,
-        .item_ids = taken->views[4].buf,
-        .item_borders = taken->views[5].buf,
-        .grades = taken->views[6].buf,
-    };
-    return fits(taken);
-}
-
-static int put_requests(Taken *taken)
-{
-    const Judged *judged = &taken->judged;
+    const Judged *judged = &taken->given.judged;
     const int64_t unanswered = -1;
     if (!ids_clear(&taken->requests, judged->num_requests))
-        return refuse(NULL);
+        return no_memory();
     for (size_t q = 0; q < judged->num_requests; q++) {
         const int64_t *borders = judged->request_borders + q;
         int64_t put = ids_put(&taken->requests, judged->request_ids + borders[0], (size_t)(borders[1] - borders[0]));
         if (put < 0 || !buffer_append(&taken->num_retrieved, &unanswered, sizeof unanswered))
-            return refuse(NULL);
-        if ((size_t)put != q)
-            return refuse("a request is judged twice");
+            return no_memory();
+        if ((size_t)put != q) {
+            PyErr_SetString(PyExc_ValueError, "a request is judged twice");
+            return RAISED;
+        }
     }
-    return 1;
+    return TAKEN;
 }
 
 static void let_go(Taken *taken)
 {
-    for (int i = 0; i < taken->num_views; i++)
-        PyBuffer_Release(&taken->views[i]);
+    judgments_release(&taken->given);
     ids_free(&taken->requests);
     ranking_free(&taken->ranking);
     buffer_free(&taken->found);
@@ -115,9 +51,9 @@ static Outcome take_row(Taken *taken, int64_t request, PyObject *item, double sc
     Id id;
     if (!id_from(&taken->plain, item, &id))
         return UNKNOWN;
-    if ((size_t)request >= taken->judged.num_requests)
+    if ((size_t)request >= taken->given.judged.num_requests)
         return TAKEN;
-    const double *grades = taken->judged.grades + taken->judged.offsets[request];
+    const double *grades = taken->given.judged.grades + taken->given.judged.offsets[request];
     return ranking_add(&taken->ranking, id.text, id.length, score, grades) ? TAKEN : no_memory();
 }
 
@@ -158,7 +94,7 @@ static Outcome take_scored(Taken *taken, int64_t request, PyObject *listed)
     PyObject *item, *value;
     Py_ssize_t at = 0;
     Outcome outcome = TAKEN;
-    if ((size_t)request < taken->judged.num_requests && taken->credit >= 0) {
+    if ((size_t)request < taken->given.judged.num_requests && taken->credit >= 0) {
         outcome = take_descending(taken, listed);
         if (outcome != TAKEN || taken->ranking.rows)
             return outcome;
@@ -207,7 +143,7 @@ static Outcome take_rows(Taken *taken, int64_t request, PyObject *listed)
 /* Begins a ranking; a request that was there before, under the same text, is for Python to refuse. */
 static Outcome open_ranking(Taken *taken, PyObject *name, int64_t *request)
 {
-    const Judged *judged = &taken->judged;
+    const Judged *judged = &taken->given.judged;
     size_t known = taken->requests.count;
     Id id;
     if (!id_from(&taken->plain, name, &id))
@@ -229,7 +165,7 @@ static Outcome open_ranking(Taken *taken, PyObject *name, int64_t *request)
 static Outcome close_ranking(Taken *taken, int64_t request)
 {
     Ranking *ranking = &taken->ranking;
-    if ((size_t)request >= taken->judged.num_requests)
+    if ((size_t)request >= taken->given.judged.num_requests)
         return TAKEN;
     if (ranking->duplicate >= 0)
         return UNKNOWN;
@@ -237,7 +173,7 @@ static Outcome close_ranking(Taken *taken, int64_t request)
         return no_memory();
     const Seen *seen = seen_of(ranking);
     for (size_t i = 0; i < num_seen(ranking); i++) {
-        int64_t item = taken->judged.offsets[request] + seen[i].entry;
+        int64_t item = taken->given.judged.offsets[request] + seen[i].entry;
         int64_t row[] = {request, seen[i].position, item, seen[i].block_start, seen[i].block_size};
         if (!buffer_append(&taken->found, row, sizeof row))
             return no_memory();
@@ -275,29 +211,30 @@ static Outcome take_run(Taken *taken, PyObject *run)
 
 static PyObject *result_of(const Taken *taken)
 {
-    Py_ssize_t num_unjudged = (Py_ssize_t)(taken->requests.count - taken->judged.num_requests);
+    Py_ssize_t num_unjudged = (Py_ssize_t)(taken->requests.count - taken->given.judged.num_requests);
     return Py_BuildValue("NNn", as_bytes(&taken->found), as_bytes(&taken->num_retrieved), num_unjudged);
 }
 
 PyObject *native_run_of_dict(PyObject *module, PyObject *arguments)
 {
     (void)module;
-    PyObject *run, *s[NUM_VIEWS];
+    PyObject *run, *s[NUM_JUDGED];
     unsigned long long key;
     int ties;
     Taken taken = {0};
     if (!PyArg_ParseTuple(arguments, "OO&OOOOOOOKip", &run, plain_from, &taken.plain, &s[0], &s[1], &s[2], &s[3],
                           &s[4], &s[5], &s[6], &key, &ties, &taken.float32))
         return NULL;
-    if (ties < TIES_TREC || ties > TIES_BEST)
-        return PyErr_Format(PyExc_ValueError, "there is no rule for ties with the number %d", ties);
+    if (!ties_given(ties, &taken.ranking.ties))
+        return NULL;
     if (!is_dict(&taken.plain, run))
         return Py_NewRef(Py_None);
     taken.requests.key = taken.ranking.items.key = key;
-    taken.ranking.ties = (TieRule)ties;
     taken.credit = 1000;
     Outcome outcome = RAISED;
-    if (look_at(&taken, s) && put_requests(&taken))
+    if (judgments_given(&taken.given, s))
+        outcome = put_requests(&taken);
+    if (outcome == TAKEN)
         outcome = take_run(&taken, run);
     PyObject *result = outcome == TAKEN ? result_of(&taken) : outcome == UNKNOWN ? Py_NewRef(Py_None) : NULL;
     let_go(&taken);

@@ -36,7 +36,6 @@ int is_among(PyObject *types, PyObject *object);
 int plain_from(PyObject *types, void *plain);
 
 Outcome no_memory(void);
-PyObject *as_bytes(const Buffer *buffer);
 
 PyObject *native_run_of_dict(PyObject *module, PyObject *arguments);
 PyObject *native_judgments_of_dict(PyObject *module, PyObject *arguments);

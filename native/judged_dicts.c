@@ -1,6 +1,7 @@
 /* Judgments as dicts of dicts: to arrays with the items of each request together, as judgments.c makes of text. */
 
 #include "dicts.h"
+#include "given.h"
 
 typedef struct {
     Plain plain;

@@ -1,54 +1,17 @@
 /* Lines: where their fields begin and end. */
 
+#include "masks.h"
 #include "parts.h"
 
 #include <string.h>
 
 #ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
-/* A bit for each of 64 bytes: where it is a blank, and where it is a NUL. */
-typedef struct {
-    uint64_t blank, nul;
-} Masks;
-
-static Masks classify(const char *text)
-{
-    Masks masks = {0, 0};
-#ifdef __SSE2__
-    const __m128i space = _mm_set1_epi8(' '), tab = _mm_set1_epi8('\t'), span = _mm_set1_epi8('\r' - '\t');
-    for (int i = 0; i < 64; i += 16) {
-        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(text + i));
-        __m128i above_tab = _mm_sub_epi8(bytes, tab); /* wraps around: only tab to carriage return is small */
-        __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(above_tab, span), above_tab);
-        __m128i blank = _mm_or_si128(_mm_cmpeq_epi8(bytes, space), control);
-        masks.blank |= (uint64_t)(uint16_t)_mm_movemask_epi8(blank) << i;
-        masks.nul |= (uint64_t)(uint16_t)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_setzero_si128())) << i;
-    }
+#define CLASSIFY classify_sse2
 #else
-    for (int i = 0; i < 64; i++) {
-        unsigned char byte = (unsigned char)text[i];
-        masks.blank |= (uint64_t)(byte == ' ' || (unsigned char)(byte - '\t') <= '\r' - '\t') << i;
-        masks.nul |= (uint64_t)(byte == 0) << i;
-    }
+#define CLASSIFY classify_plain
 #endif
-    return masks;
-}
 
-static int lowest_bit(uint64_t mask)
-{
-#if defined(__GNUC__)
-    return __builtin_ctzll(mask);
-#else
-    int bit = 0;
-    while (!(mask >> bit & 1))
-        bit++;
-    return bit;
-#endif
-}
-
-/* The same for the next bytes of a line: beyond its end all is blank. `readable` says how far memory may be read. */
+/* The masks of the next bytes of a line: beyond its end all is blank. `readable` says how far memory may be read. */
 static Masks classify_line(const char *text, size_t length, const char *readable)
 {
     char rest[64];
@@ -57,7 +20,7 @@ static Masks classify_line(const char *text, size_t length, const char *readable
         memcpy(rest, text, length < 64 ? length : 64);
         text = rest;
     }
-    Masks masks = classify(text);
+    Masks masks = CLASSIFY(text);
     if (length < 64) {
         uint64_t beyond = ~(uint64_t)0 << length;
         masks.blank |= beyond;

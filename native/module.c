@@ -1,9 +1,7 @@
 /* The Python module lexirecall._native: buffers in, bytes out. Written for the stable interface of CPython 3.11. */
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-
 #include "dicts.h"
+#include "given.h"
 #include "matrices.h"
 #include "reader.h"
 #include "tables.h"
@@ -11,14 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUM_VIEWS = 8 };
-
 /* A reader of a run or of judgments, what it looks at, and the thread state that lets it ask Python for a number. */
 typedef struct {
     Reader *reader;
     JudgmentReader *judgments;
-    Py_buffer views[NUM_VIEWS];
-    int num_views;
+    GivenJudgments given;
+    Py_buffer powers;
     PyThreadState *thread;
 } Handle;
 
@@ -31,8 +27,8 @@ static void handle_free(PyObject *capsule)
         reader_free(handle->reader);
     if (handle->judgments)
         judgments_free(handle->judgments);
-    for (int i = 0; i < handle->num_views; i++)
-        PyBuffer_Release(&handle->views[i]);
+    judgments_release(&handle->given);
+    PyBuffer_Release(&handle->powers);
     free(handle);
 }
 
@@ -55,28 +51,11 @@ static int python_number(void *context, const char *text, size_t length, double 
     return is_number;
 }
 
-static const void *view(Handle *handle, PyObject *source)
+static int look_at_powers(Handle *handle, PyObject *source, Settings *settings)
 {
-    if (PyObject_GetBuffer(source, &handle->views[handle->num_views], PyBUF_SIMPLE) < 0)
-        return NULL;
-    return handle->views[handle->num_views++].buf;
-}
-
-static int look_at(Handle *handle, PyObject *const *sources, Judged *judged, Settings *settings)
-{
-    const void *views[NUM_VIEWS];
-    for (int i = 0; i < NUM_VIEWS; i++)
-        if (!(views[i] = view(handle, sources[i])))
-            return 0;
-    judged->request_ids = views[0];
-    judged->request_borders = views[1];
-    judged->offsets = views[2];
-    judged->num_tracked = views[3];
-    judged->item_ids = views[4];
-    judged->item_borders = views[5];
-    judged->grades = views[6];
-    judged->num_requests = (size_t)handle->views[3].len / sizeof(int64_t);
-    settings->powers = views[7];
+    if (PyObject_GetBuffer(source, &handle->powers, PyBUF_SIMPLE) < 0)
+        return 0;
+    settings->powers = handle->powers.buf;
     return 1;
 }
 
@@ -91,46 +70,35 @@ static PyObject *handle_new(Handle **handle)
     return capsule;
 }
 
-/* The capsule if there is a reader in it; otherwise nothing, and an error. */
-static PyObject *made(PyObject *capsule, int is_made)
-{
-    if (is_made)
-        return capsule;
-    if (!PyErr_Occurred())
-        PyErr_NoMemory();
-    Py_DECREF(capsule);
-    return NULL;
-}
-
 PyDoc_STRVAR(new_run_doc, "new_run(request_ids, request_borders, offsets, num_tracked, item_ids, item_borders, grades,\n"
                           "    powers, key, ties, float32, strict, longest_line, careful, finder)\n\nReturn a reader of one run.");
 
 static PyObject *native_new_run(PyObject *module, PyObject *arguments)
 {
     (void)module;
-    PyObject *sources[NUM_VIEWS];
-    Judged judged = {0};
+    PyObject *sources[NUM_JUDGED], *powers;
     Settings settings = {.slow_number = python_number};
     unsigned long long key;
     int ties;
     Py_ssize_t longest_line;
     const char *finder;
     if (!PyArg_ParseTuple(arguments, "OOOOOOOOKippnpz", &sources[0], &sources[1], &sources[2], &sources[3], &sources[4],
-                          &sources[5], &sources[6], &sources[7], &key, &ties, &settings.float32, &settings.strict,
+                          &sources[5], &sources[6], &powers, &key, &ties, &settings.float32, &settings.strict,
                           &longest_line, &settings.careful, &finder))
         return NULL;
     if (!(settings.find_blanks = blank_finder(finder)))
         return PyErr_Format(PyExc_ValueError, "this machine has no finder %s", finder);
+    if (!ties_given(ties, &settings.ties))
+        return NULL;
     Handle *handle;
     PyObject *capsule = handle_new(&handle);
     if (!capsule)
         return NULL;
     settings.key = key;
-    settings.ties = (TieRule)ties;
     settings.longest_line = (size_t)longest_line;
     settings.context = handle;
-    if (look_at(handle, sources, &judged, &settings))
-        handle->reader = reader_new(&judged, &settings);
+    if (judgments_given(&handle->given, sources) && look_at_powers(handle, powers, &settings))
+        handle->reader = reader_new(&handle->given.judged, &settings);
     return made(capsule, handle->reader != NULL);
 }
 
@@ -152,14 +120,9 @@ static PyObject *native_new_judgments(PyObject *module, PyObject *arguments)
     settings.key = key;
     settings.longest_line = (size_t)longest_line;
     settings.context = handle;
-    if ((settings.powers = view(handle, powers)))
+    if (look_at_powers(handle, powers, &settings))
         handle->judgments = judgments_new(&settings);
     return made(capsule, handle->judgments != NULL);
-}
-
-static PyObject *status_of(Status status)
-{
-    return status == READ_NO_MEMORY ? PyErr_NoMemory() : PyLong_FromLong(status);
 }
 
 PyDoc_STRVAR(feed_doc, "feed(reader, block)\n\nTake the next block; return 0, or why reading has stopped.");
@@ -198,11 +161,6 @@ static PyObject *native_finish(PyObject *module, PyObject *capsule)
     return status_of(status);
 }
 
-static PyObject *bytes_of(const Buffer *buffer)
-{
-    return PyBytes_FromStringAndSize(buffer->data ? buffer->data : "", (Py_ssize_t)buffer->used);
-}
-
 /* The handle in a capsule, if it reads what is asked for: a run, or judgments. */
 static Handle *handle_of(PyObject *capsule, int reads_run)
 {
@@ -222,15 +180,15 @@ static PyObject *native_run(PyObject *module, PyObject *capsule)
     if (!handle)
         return NULL;
     const Result *result = reader_result(handle->reader);
-    return Py_BuildValue("NNNLLLNL", bytes_of(&result->found), bytes_of(&result->num_retrieved),
-                         bytes_of(&result->unjudged), (long long)result->num_extra, (long long)result->number,
-                         (long long)result->num_lines, bytes_of(&result->line), (long long)result->request);
+    return Py_BuildValue("NNNLLLNL", as_bytes(&result->found), as_bytes(&result->num_retrieved),
+                         as_bytes(&result->unjudged), (long long)result->num_extra, (long long)result->number,
+                         (long long)result->num_lines, as_bytes(&result->line), (long long)result->request);
 }
 
 /* The same, and frees the buffer, so that memory is not needed twice. */
 static PyObject *taken(Buffer *buffer)
 {
-    PyObject *bytes = bytes_of(buffer);
+    PyObject *bytes = as_bytes(buffer);
     free(buffer->data);
     *buffer = (Buffer){0};
     return bytes;

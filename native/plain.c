@@ -99,8 +99,3 @@ Outcome no_memory(void)
     PyErr_NoMemory();
     return RAISED;
 }
-
-PyObject *as_bytes(const Buffer *buffer)
-{
-    return PyBytes_FromStringAndSize(buffer->data ? buffer->data : "", (Py_ssize_t)buffer->used);
-}

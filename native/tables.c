@@ -1,22 +1,17 @@
 /* Tables for Python: a reader of runs or of judgments in a capsule, which is fed with streams of Arrow. */
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-
 #include "arrow.h"
+#include "given.h"
 #include "tables.h"
 
 #include <stdlib.h>
-
-enum { NUM_VIEWS = 7 };
 
 /* Either a reader of runs, or one of judgments; and what they look at. */
 typedef struct {
     TableReader *reader;
     JudgmentTable judgments;
     PyObject *arguments; /* with the names of columns */
-    Py_buffer views[NUM_VIEWS];
-    int num_views;
+    GivenJudgments given;
     int is_busy; /* another thread feeds it */
 } Handle;
 
@@ -29,63 +24,9 @@ static void handle_free(PyObject *capsule)
         table_free(handle->reader);
     if (handle->judgments.reader)
         judgments_free(handle->judgments.reader);
-    for (int i = 0; i < handle->num_views; i++)
-        PyBuffer_Release(&handle->views[i]);
+    judgments_release(&handle->given);
     Py_DECREF(handle->arguments);
     free(handle);
-}
-
-static size_t count_in(const Handle *handle, int view)
-{
-    return (size_t)handle->views[view].len / sizeof(int64_t);
-}
-
-/* Whether these are offsets: from 0, never descending, so many, and the last is the end. */
-static int are_offsets(const int64_t *offsets, size_t count, size_t wanted, size_t end)
-{
-    if (count != wanted || offsets[0] != 0 || offsets[count - 1] < 0 || (size_t)offsets[count - 1] != end)
-        return 0;
-    for (size_t i = 1; i < count; i++)
-        if (offsets[i] < offsets[i - 1])
-            return 0;
-    return 1;
-}
-
-/* Whether the arrays of judgments fit each other. */
-static int judgments_fit(const Handle *handle, const Judged *judged)
-{
-    size_t num_requests = judged->num_requests, num_items = count_in(handle, 6);
-    if (!are_offsets(judged->request_borders, count_in(handle, 1), num_requests + 1, (size_t)handle->views[0].len) ||
-        !are_offsets(judged->offsets, count_in(handle, 2), num_requests + 1, num_items) ||
-        !are_offsets(judged->item_borders, count_in(handle, 5), num_items + 1, (size_t)handle->views[4].len))
-        return 0;
-    for (size_t q = 0; q < num_requests; q++)
-        if (judged->num_tracked[q] < 0 || judged->num_tracked[q] > judged->offsets[q + 1] - judged->offsets[q])
-            return 0;
-    return 1;
-}
-
-static int look_at(Handle *handle, PyObject *const *sources, Judged *judged)
-{
-    for (int i = 0; i < NUM_VIEWS; i++) {
-        if (PyObject_GetBuffer(sources[i], &handle->views[i], PyBUF_SIMPLE) < 0)
-            return 0;
-        handle->num_views++;
-    }
-    *judged = (Judged){
-        .num_requests = count_in(handle, 3),
-        .request_ids = handle->views[0].buf,
-        .request_borders = handle->views[1].buf,
-        .offsets = handle->views[2].buf,
-        .num_tracked = handle->views[3].buf,
-        .item_ids = handle->views[4].buf,
-        .item_borders = handle->views[5].buf,
-        .grades = handle->views[6].buf,
-    };
-    if (judgments_fit(handle, judged))
-        return 1;
-    PyErr_SetString(PyExc_ValueError, "the arrays of judgments do not fit each other");
-    return 0;
 }
 
 static PyObject *handle_new(Handle **handle, PyObject *arguments)
@@ -102,22 +43,10 @@ static PyObject *handle_new(Handle **handle, PyObject *arguments)
     return capsule;
 }
 
-/* The capsule if there is a reader in it; otherwise nothing, and an error. */
-static PyObject *made(PyObject *capsule, int is_made)
-{
-    if (is_made)
-        return capsule;
-    if (!PyErr_Occurred())
-        PyErr_NoMemory();
-    Py_DECREF(capsule);
-    return NULL;
-}
-
 PyObject *native_new_table(PyObject *module, PyObject *arguments)
 {
     (void)module;
-    PyObject *s[NUM_VIEWS];
-    Judged judged;
+    PyObject *s[NUM_JUDGED];
     TableSettings settings = {0};
     unsigned long long key;
     int ties;
@@ -126,14 +55,15 @@ PyObject *native_new_table(PyObject *module, PyObject *arguments)
                           &settings.float32, &settings.is_rank, &names[SYSTEM], &names[REQUEST], &names[ITEM],
                           &names[NUMBER]))
         return NULL;
+    if (!ties_given(ties, &settings.ties))
+        return NULL;
     settings.key = key;
-    settings.ties = (TieRule)ties;
     Handle *handle;
     PyObject *capsule = handle_new(&handle, arguments);
     if (!capsule)
         return NULL;
-    if (look_at(handle, s, &judged))
-        handle->reader = table_new(&judged, &settings);
+    if (judgments_given(&handle->given, s))
+        handle->reader = table_new(&handle->given.judged, &settings);
     return made(capsule, handle->reader != NULL);
 }
 
@@ -162,11 +92,6 @@ static Handle *handle_of(PyObject *capsule)
         return handle;
     PyErr_SetString(PyExc_RuntimeError, "the table is being read by another thread");
     return NULL;
-}
-
-static PyObject *status_of(Status status)
-{
-    return status == READ_NO_MEMORY ? PyErr_NoMemory() : PyLong_FromLong(status);
 }
 
 PyObject *native_feed_table(PyObject *module, PyObject *arguments)
@@ -207,11 +132,6 @@ PyObject *native_finish_table(PyObject *module, PyObject *table)
     return status_of(status);
 }
 
-static PyObject *bytes_of(const Buffer *buffer)
-{
-    return PyBytes_FromStringAndSize(buffer->data ? buffer->data : "", (Py_ssize_t)buffer->used);
-}
-
 static PyObject *names_of(const IdSet *systems)
 {
     PyObject *names = PyList_New((Py_ssize_t)systems->count);
@@ -244,8 +164,8 @@ PyObject *native_table(PyObject *module, PyObject *table)
     if (!handle)
         return NULL;
     const TableResult *result = table_result(handle->reader);
-    return Py_BuildValue("NNNNL", names_of(&result->systems), bytes_of(&result->found),
-                         bytes_of(&result->num_retrieved), bytes_of(&result->num_unjudged),
+    return Py_BuildValue("NNNNL", names_of(&result->systems), as_bytes(&result->found),
+                         as_bytes(&result->num_retrieved), as_bytes(&result->num_unjudged),
                          (long long)result->num_rows);
 }
 
@@ -256,8 +176,8 @@ PyObject *native_judgment_table(PyObject *module, PyObject *table)
     if (!handle)
         return NULL;
     const Judgments *result = judgments_result(handle->judgments.reader);
-    return Py_BuildValue("NNNNNNNLL", bytes_of(&result->request_ids), bytes_of(&result->request_borders),
-                         bytes_of(&result->offsets), bytes_of(&result->num_positive), bytes_of(&result->item_ids),
-                         bytes_of(&result->item_borders), bytes_of(&result->grades), (long long)result->num_repeated,
+    return Py_BuildValue("NNNNNNNLL", as_bytes(&result->request_ids), as_bytes(&result->request_borders),
+                         as_bytes(&result->offsets), as_bytes(&result->num_positive), as_bytes(&result->item_ids),
+                         as_bytes(&result->item_borders), as_bytes(&result->grades), (long long)result->num_repeated,
                          (long long)handle->judgments.num_rows);
 }

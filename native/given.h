@@ -1,0 +1,35 @@
+/* What Python gives to every reader, and what it gets back: judgments as arrays, bytes, capsules. */
+#ifndef LEXIRECALL_GIVEN_H
+#define LEXIRECALL_GIVEN_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "parts.h"
+
+enum { NUM_JUDGED = 7 };
+
+/* Judgments in arrays, which are held until they are released. */
+typedef struct {
+    Py_buffer views[NUM_JUDGED];
+    int num_views;
+    Judged judged;
+} GivenJudgments;
+
+/* Takes request_ids, request_borders, offsets, num_tracked, item_ids, item_borders and grades; returns 0, with an
+ * exception, if they do not fit each other. */
+int judgments_given(GivenJudgments *given, PyObject *const *sources);
+void judgments_release(GivenJudgments *given);
+
+/* Whether there is such a rule for ties; otherwise 0, with an exception. */
+int ties_given(int ties, TieRule *rule);
+
+PyObject *as_bytes(const Buffer *buffer);
+
+/* The capsule if there is a reader in it; otherwise nothing, and an error. */
+PyObject *made(PyObject *capsule, int is_made);
+
+/* A status as a number; without memory, nothing and an error. */
+PyObject *status_of(Status status);
+
+#endif
