@@ -30,17 +30,22 @@ static inline size_t num_bits(uint64_t mask)
 #endif
 }
 
+/* Where there is no bit, 64: processors with an instruction for this need no more than that. */
+static inline size_t lowest_or_64(uint64_t mask)
+{
+    return mask ? (size_t)lowest_bit(mask) : 64;
+}
+
 /* Writes twelve places whether there are as many or not: how often a loop runs is hard to predict, and a line of a run
  * seldom has more in 64 bytes. */
 static inline void put_places(Blanks *blanks, uint64_t mask, size_t start)
 {
-    const uint64_t highest = (uint64_t)1 << 63; /* there is always a lowest bit; places beyond the count do not matter */
     size_t count = num_bits(mask);
     uint16_t *places = blanks->places + blanks->count;
     for (size_t i = 0; i < 12; i++, mask &= mask - 1)
-        places[i] = (uint16_t)(start + (size_t)lowest_bit(mask | highest));
+        places[i] = (uint16_t)(start + lowest_or_64(mask));
     for (size_t i = 12; i < count; i++, mask &= mask - 1)
-        places[i] = (uint16_t)(start + (size_t)lowest_bit(mask | highest));
+        places[i] = (uint16_t)(start + lowest_or_64(mask));
     blanks->count += count;
 }
 

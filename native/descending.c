@@ -27,6 +27,30 @@ static int clear_slots(Descending *descending, size_t count)
     return 1;
 }
 
+/* Makes a filter with sixteen bits for each item looked for: few of the others pass it. */
+static int clear_filter(Descending *descending, size_t count)
+{
+    size_t words = 8;
+    while (words < count / 4)
+        words *= 2;
+    descending->filter.used = 0;
+    if (!buffer_reserve(&descending->filter, words * sizeof(uint64_t)))
+        return 0;
+    memset(descending->filter.data, 0, words * sizeof(uint64_t));
+    descending->filter_mask = 64 * (uint64_t)words - 1;
+    return 1;
+}
+
+static uint64_t *filter_word(const Descending *descending, uint64_t bit)
+{
+    return (uint64_t *)(void *)descending->filter.data + bit / 64;
+}
+
+static uint64_t filter_bit(const Descending *descending, uint64_t hash)
+{
+    return hash >> 32 & descending->filter_mask;
+}
+
 int descending_open(Descending *descending, const Judged *judged, int64_t request)
 {
     size_t count = (size_t)judged->num_tracked[request];
@@ -37,7 +61,8 @@ int descending_open(Descending *descending, const Judged *judged, int64_t reques
     descending->grades = judged->grades + judged->offsets[request];
     descending->rows = descending->num_kept = descending->num_judged = 0;
     descending->size = descending->hashes.used = descending->kept.used = descending->listed.used = 0;
-    if (count > INT32_MAX || !clear_slots(descending, count) || !buffer_reserve(&descending->listed, count))
+    if (count > INT32_MAX || !clear_slots(descending, count) || !clear_filter(descending, count) ||
+        !buffer_reserve(&descending->listed, count))
         return 0;
     if (count)
         memset(descending->listed.data, 0, count);
@@ -48,6 +73,8 @@ int descending_open(Descending *descending, const Judged *judged, int64_t reques
         while (descending->slots[at].number)
             at = (at + 1) & descending->mask;
         descending->slots[at] = (Slot){short_hash(hash), (uint32_t)(i + 1)};
+        uint64_t bit = filter_bit(descending, hash);
+        *filter_word(descending, bit) |= (uint64_t)1 << bit % 64;
     }
     return 1;
 }
@@ -129,6 +156,94 @@ int descending_keep(Descending *descending)
     return 1;
 }
 
+static inline Field item_at(const char *text, Lined rows, size_t row)
+{
+    const uint16_t *places = rows.places + 6 * row;
+    return (Field){text + places[1] + 1, (size_t)(places[2] - places[1] - 1)};
+}
+
+/* Says where the judged items of a block are that begins and ends within these rows, and has the given row; returns
+ * where it ends, or 0 without memory. */
+static size_t put_block(Descending *descending, const char *text, Lined rows, size_t row, Buffer *found)
+{
+    size_t first = row, end = row + 1;
+    const size_t before = descending->rows;
+    while (rows.is_level[first])
+        first--;
+    while (end < rows.count && rows.is_level[end])
+        end++;
+    while (descending->most < end - first)
+        if (!descending_grow(descending))
+            return 0;
+    for (size_t i = first; i < end; i++) {
+        Field item = item_at(text, rows, i);
+        int64_t entry = entry_of(descending, item, id_hash(item.start, item.length, descending->key));
+        descending->block[i - first] = (Tied){.id = item.start, .length = item.length, .entry = entry};
+        descending->num_judged += entry >= 0;
+    }
+    descending->size = end - first;
+    descending->rows += end;
+    int done = descending_close_block(descending, found);
+    descending->rows = before;
+    return done ? end : 0;
+}
+
+/* Adds rows that are whole blocks. Which of them pass the filter is noted first, because a branch for each row could
+ * not be predicted. */
+static Status add_blocks(Descending *descending, const char *text, Lined rows, Buffer *found)
+{
+    struct {
+        uint64_t hash;
+        size_t row;
+    } passed[MOST_LINES];
+    size_t num_passed = 0, end = 0;
+    if (!buffer_reserve(&descending->hashes, (rows.count + 1) * sizeof(uint64_t)))
+        return READ_NO_MEMORY;
+    uint64_t *others = (uint64_t *)(void *)(descending->hashes.data + descending->hashes.used), *next = others;
+    for (size_t row = 0; row < rows.count; row++) {
+        Field item = item_at(text, rows, row);
+        uint64_t hash = id_hash(item.start, item.length, descending->key), bit = filter_bit(descending, hash);
+        size_t passes = *filter_word(descending, bit) >> bit % 64 & 1;
+        *next = passed[num_passed].hash = hash;
+        passed[num_passed].row = row;
+        next += 1 - passes;
+        num_passed += passes;
+    }
+    for (size_t i = 0; i < num_passed; i++) {
+        int64_t entry = entry_of(descending, item_at(text, rows, passed[i].row), passed[i].hash);
+        if (entry < 0)
+            *next++ = passed[i].hash;
+        else if (descending->listed.data[entry]++)
+            return READ_AGAIN;
+        else if (passed[i].row >= end && !(end = put_block(descending, text, rows, passed[i].row, found)))
+            return READ_NO_MEMORY;
+    }
+    descending->hashes.used += (size_t)(next - others) * sizeof *others;
+    descending->rows += rows.count;
+    return READ_ON;
+}
+
+Status descending_add_rows(Descending *descending, const char *text, Lined rows, Buffer *found)
+{
+    size_t row = 0, last = rows.count;
+    Status status = READ_ON;
+    for (; status == READ_ON && row < rows.count && rows.is_level[row]; row++)
+        status = descending_add(descending, item_at(text, rows, row), 1, found);
+    while (last > row && rows.is_level[last - 1])
+        last--;
+    if (status == READ_ON && row + 1 < last) { /* the last block may go on behind these rows */
+        if (descending->rows + rows.count >= INT32_MAX || !descending_close_block(descending, found))
+            return READ_NO_MEMORY;
+        Lined blocks = lined_from(rows, row);
+        blocks.count = last - 1 - row;
+        status = add_blocks(descending, text, blocks, found);
+        row = last - 1;
+    }
+    for (; status == READ_ON && row < rows.count; row++)
+        status = descending_add(descending, item_at(text, rows, row), rows.is_level[row], found);
+    return status;
+}
+
 Status descending_close(Descending *descending, Buffer *found)
 {
     const uint64_t *hashes = (const uint64_t *)(const void *)descending->hashes.data;
@@ -140,7 +255,7 @@ Status descending_close(Descending *descending, Buffer *found)
 
 void descending_free(Descending *descending)
 {
-    Buffer *buffers[] = {&descending->listed, &descending->hashes, &descending->sorted, &descending->table,
+    Buffer *buffers[] = {&descending->filter, &descending->listed, &descending->hashes, &descending->sorted, &descending->table,
                          &descending->kept};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         buffer_free(buffers[i]);

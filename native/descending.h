@@ -2,6 +2,7 @@
 #ifndef LEXIRECALL_DESCENDING_H
 #define LEXIRECALL_DESCENDING_H
 
+#include "blanks.h"
 #include "hash.h"
 #include "parts.h"
 #include "scores.h"
@@ -17,6 +18,8 @@ typedef struct {
     uint64_t key;
     Slot *slots;          /* of the items looked for */
     size_t mask, room;
+    Buffer filter;        /* a bit for each of many values of a hash: an item looked for may have it */
+    uint64_t filter_mask;
     const char *item_ids;
     const int64_t *borders;
     const double *grades;
@@ -39,6 +42,9 @@ int descending_open(Descending *descending, const Judged *judged, int64_t reques
 /* Adds a row whose score is in descending->score already: on the same level as the row before, or below it. Returns
  * READ_AGAIN if the item has been there before. */
 static inline Status descending_add(Descending *descending, Field item, int is_level, Buffer *found);
+
+/* Adds rows of a text whose scores do not ascend. */
+Status descending_add_rows(Descending *descending, const char *text, Lined rows, Buffer *found);
 
 /* Keeps what lies in a text that is about to go. Returns 0 without memory. */
 int descending_keep(Descending *descending);

@@ -1,169 +1,12 @@
-/* The reader: blocks to lines, lines to requests.
+/* The reader: blocks to lines, lines to rows of a request.
  *
  * Most lines are six fields with single blanks between them: these are cut where the index of blanks says. All others
  * are split by lines.c. */
 
-#include "reader.h"
-#include "descending.h"
-#include "parts.h"
-#include "scores.h"
+#include "requests.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct Reader {
-    Judged judged;
-    Settings settings;
-    Result result;
-    Status status;
-    IdSet requests;    /* those judged first, then the others */
-    Buffer closed;     /* a byte for each judged request: its lines have ended */
-    Lines lines;
-    int64_t request;   /* the current one, -1 before the first */
-    Buffer request_id;
-    uint64_t request_word, request_mask; /* its first eight bytes, as they lie in memory */
-    Descending descending;
-    Ranking ranking;   /* instead, if careful */
-    Blanks blanks;
-};
-
-/* What counts of a line. */
-typedef struct {
-    Field request, item, score;
-    const char *line;
-    size_t length;
-    const char *readable;
-} Row;
-
-static Status stop(Reader *reader, Status status)
-{
-    if (reader->status == READ_ON)
-        reader->status = status;
-    return reader->status;
-}
-
-static Status stop_with(Reader *reader, Status status, const char *text, size_t length)
-{
-    reader->result.line.used = 0;
-    return stop(reader, buffer_append(&reader->result.line, text, length) ? status : READ_NO_MEMORY);
-}
-
-/* Says where the judged items of the current request are, with all its rows at hand. */
-static Status close_ranking(Reader *reader)
-{
-    int64_t request = reader->request;
-    Ranking *ranking = &reader->ranking;
-    if (ranking->duplicate >= 0) {
-        size_t length;
-        const char *item = id_of(&ranking->items, (size_t)ranking->duplicate, &length);
-        reader->result.request = request;
-        return stop_with(reader, READ_DUPLICATE, item, length);
-    }
-    if (!ranking_order(ranking))
-        return stop(reader, READ_NO_MEMORY);
-    const Seen *seen = seen_of(ranking);
-    for (size_t i = 0; i < num_seen(ranking); i++) {
-        int64_t item = reader->judged.offsets[request] + seen[i].entry;
-        int64_t row[] = {request, seen[i].position, item, seen[i].block_start, seen[i].block_size};
-        if (!buffer_append(&reader->result.found, row, sizeof row))
-            return stop(reader, READ_NO_MEMORY);
-    }
-    return READ_ON;
-}
-
-static int is_judged(const Reader *reader)
-{
-    return reader->request >= 0 && (size_t)reader->request < reader->judged.num_requests;
-}
-
-/* Ends the current request. */
-static Status close_request(Reader *reader)
-{
-    const int careful = reader->settings.careful;
-    if (!is_judged(reader))
-        return READ_ON;
-    Status status = careful ? close_ranking(reader) : descending_close(&reader->descending, &reader->result.found);
-    if (status != READ_ON)
-        return stop(reader, status);
-    size_t rows = careful ? reader->ranking.rows : reader->descending.rows;
-    ((int64_t *)(void *)reader->result.num_retrieved.data)[reader->request] = (int64_t)rows;
-    reader->closed.data[reader->request] = 1;
-    return READ_ON;
-}
-
-/* Begins a request: the items to be looked for are the first of its ids. */
-static Status open_request(Reader *reader, const char *id, size_t length)
-{
-    const Judged *judged = &reader->judged;
-    int64_t request = ids_put(&reader->requests, id, length);
-    reader->request_id.used = 0;
-    if (request < 0 || !buffer_append(&reader->request_id, id, length))
-        return stop(reader, READ_NO_MEMORY);
-    reader->request_word = reader->request_mask = 0;
-    memcpy(&reader->request_word, id, length < 8 ? length : 8);
-    memset(&reader->request_mask, 0xFF, length < 8 ? length : 8);
-    reader->request = request;
-    if ((size_t)request >= judged->num_requests)
-        return READ_ON;
-    if (reader->closed.data[request])
-        return stop(reader, READ_INTERLEAVED);
-    if (!reader->settings.careful)
-        return descending_open(&reader->descending, judged, request) ? READ_ON : stop(reader, READ_NO_MEMORY);
-    const int64_t *borders = judged->item_borders + judged->offsets[request];
-    int made = ranking_clear(&reader->ranking, (size_t)judged->num_tracked[request]);
-    for (int64_t i = 0; made && i < judged->num_tracked[request]; i++)
-        made = ranking_track(&reader->ranking, judged->item_ids + borders[i], (size_t)(borders[i + 1] - borders[i]));
-    return made ? READ_ON : stop(reader, READ_NO_MEMORY);
-}
-
-static Status refuse(Reader *reader, const Row *row)
-{
-    return stop_with(reader, READ_BAD_LINE, row->line, row->length);
-}
-
-static Status next_request(Reader *reader, Field id)
-{
-    Status status = close_request(reader);
-    return status == READ_ON ? open_request(reader, id.start, id.length) : status;
-}
-
-/* Adds a row to the ranking that keeps all of them. */
-static Status take_carefully(Reader *reader, const Row *row, int is_same)
-{
-    double score;
-    if (!score_value(&reader->settings, row->score, &score))
-        return refuse(reader, row);
-    if (!is_same && next_request(reader, row->request) != READ_ON)
-        return reader->status;
-    if (!is_judged(reader))
-        return READ_ON;
-    const double *grades = reader->judged.grades + reader->judged.offsets[reader->request];
-    int added = ranking_add(&reader->ranking, row->item.start, row->item.length, score, grades);
-    return added ? READ_ON : stop(reader, READ_NO_MEMORY);
-}
-
-/* Adds a row to the ranking of its request, which may be the same as that of the row before. */
-static inline Status take(Reader *reader, const Row *row, int is_same)
-{
-    Descending *descending = &reader->descending;
-    Step step = STEP_DOWN;
-    if (reader->settings.careful)
-        return take_carefully(reader, row, is_same);
-    if (is_same)
-        step = score_next(&descending->score, &reader->settings, row->score, row->readable);
-    else if (!score_first(&descending->score, &reader->settings, row->score, row->readable))
-        step = STEP_NONE;
-    if (step == STEP_NONE)
-        return refuse(reader, row);
-    if (!is_same && next_request(reader, row->request) != READ_ON)
-        return reader->status;
-    if (!is_judged(reader))
-        return READ_ON;
-    if (step == STEP_UP)
-        return stop(reader, READ_AGAIN);
-    Status status = descending_add(descending, row->item, step == STEP_LEVEL, &reader->result.found);
-    return status == READ_ON ? status : stop(reader, status);
-}
 
 static int is_current(const Reader *reader, Field id)
 {
@@ -193,7 +36,7 @@ static Status read_line(void *context, const char *line, size_t length, const ch
     const Row row = {fields[0], fields[2], fields[4], line, length, readable};
     reader->result.num_lines++;
     if (!has_run_fields(&reader->settings, fields, count))
-        return refuse(reader, &row);
+        return stop_with(reader, READ_BAD_LINE, line, length);
     reader->result.num_extra += count > 6;
     return take(reader, &row, is_current(reader, fields[0]));
 }
@@ -245,14 +88,74 @@ static int is_regular(const Reader *reader, const char *text)
     return 1;
 }
 
+/* How many of such lines have the current request. */
+static size_t num_current(const Reader *reader, const char *text, size_t start, const uint16_t *places, size_t most)
+{
+    size_t count = 0;
+    for (; count < most && is_current_word(reader, (Field){text + start, places[0] - start}); count++, places += 6)
+        start = places[5] + (size_t)1;
+    return count;
+}
+
+/* How many of such lines have a score that is not above that of the line before; and the step to the one that has. */
+static size_t num_ordered(Reader *reader, const char *text, Lined lined, const char *end, Step *step)
+{
+    Score *last = &reader->descending.score;
+    size_t count = 0;
+    for (*step = STEP_DOWN; *step == STEP_DOWN || *step == STEP_LEVEL;) {
+        count += scores_descend(last, text, lined_from(lined, count), end);
+        if (count == lined.count)
+            break;
+        const uint16_t *places = lined.places + 6 * count;
+        *step = score_next(last, &reader->settings, field_between(text, places[3], places[4]), end);
+        lined.is_level[count] = *step == STEP_LEVEL;
+        count += *step == STEP_DOWN || *step == STEP_LEVEL;
+    }
+    return count;
+}
+
+/* Reads such lines of the current request, many at a time as long as scores do not ascend. */
+static void read_current(Reader *reader, const char *text, const uint16_t *places, size_t count, const char *end)
+{
+    unsigned char is_level[MOST_LINES];
+    for (Lined left = {places, is_level, count}; left.count && reader->status == READ_ON;) {
+        Step step;
+        Lined rows = {left.places, is_level, num_ordered(reader, text, left, end, &step)};
+        reader->lines.number += (int64_t)rows.count;
+        reader->result.num_lines += (int64_t)rows.count;
+        if (is_judged(reader))
+            stop(reader, descending_add_rows(&reader->descending, text, rows, &reader->result.found));
+        left.places += 6 * rows.count;
+        left.count -= rows.count;
+        if (left.count == 0 || reader->status != READ_ON)
+            return;
+        reader->lines.number++;
+        reader->result.num_lines++;
+        if (step == STEP_NONE)
+            stop_with(reader, READ_BAD_LINE, text + left.places[-1] + 1, (size_t)(left.places[5] - left.places[-1] - 1));
+        else if (is_judged(reader))
+            stop(reader, READ_AGAIN);
+        left.places += 6;
+        left.count--;
+    }
+}
+
 /* Reads such lines; returns where the next one begins. */
 static const char *read_regular_part(Reader *reader, const char *text, const char *end)
 {
     const uint16_t *places = reader->blanks.places;
     size_t start = 0;
-    for (size_t line = 0; line < reader->blanks.num_newlines && reader->status == READ_ON; line++, places += 6) {
-        read_regular(reader, text, start, places, places[5] - start, end);
-        start = places[5] + (size_t)1;
+    for (size_t left = reader->blanks.num_newlines; left && reader->status == READ_ON;) {
+        size_t count = start && !reader->settings.careful ? num_current(reader, text, start, places, left) : 0;
+        if (count) {
+            read_current(reader, text, places, count, end);
+        } else {
+            count = 1;
+            read_regular(reader, text, start, places, places[5] - start, end);
+        }
+        places += 6 * count;
+        left -= count;
+        start = places[-1] + (size_t)1;
     }
     return text + start;
 }

@@ -69,3 +69,31 @@ Step score_compare(Score *last, const Settings *settings, Field field, const cha
         return STEP_NONE;
     return last->value < before ? STEP_DOWN : last->value == before ? STEP_LEVEL : STEP_UP;
 }
+
+size_t scores_descend(Score *last, const char *text, Lined lines, const char *readable)
+{
+    const Score shape = *last;
+    uint64_t before[2] = {shape.words[0], shape.words[1]};
+    size_t row = 0;
+    for (const uint16_t *places = lines.places; shape.length && row < lines.count; row++, places += 6) {
+        const char *score = text + places[3] + 1;
+        if ((size_t)(places[4] - places[3] - 1) != shape.length || readable - score < SHORT_SCORE)
+            break;
+        uint64_t now[2] = {load_text(score), load_text(score + 8)}, odd = 0;
+        for (int i = 0; i < 2; i++) {
+            now[i] &= shape.digits[i] | shape.others[i];
+            odd |= (now[i] ^ before[i]) & shape.others[i];
+            odd |= non_digits(now[i], shape.digits[i]);
+        }
+        const int is_same = now[0] == before[0];
+        if (odd || now[0] > before[0] || (is_same && now[1] > before[1]))
+            break;
+        lines.is_level[row] = is_same && now[1] == before[1];
+        before[0] = now[0];
+        before[1] = now[1];
+    }
+    last->words[0] = before[0];
+    last->words[1] = before[1];
+    last->has_value = last->has_value && row == 0;
+    return row;
+}

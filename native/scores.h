@@ -2,6 +2,7 @@
 #ifndef LEXIRECALL_SCORES_H
 #define LEXIRECALL_SCORES_H
 
+#include "blanks.h"
 #include "parts.h"
 
 enum { SHORT_SCORE = 16 }; /* bytes of a score that is compared as text */
@@ -25,6 +26,10 @@ int score_value(const Settings *settings, Field field, double *value);
  * `readable` says how far memory may be read. */
 int score_first(Score *score, const Settings *settings, Field field, const char *readable);
 static inline Step score_next(Score *last, const Settings *settings, Field field, const char *readable);
+
+/* How many scores of lines do not ascend, as far as their texts alone decide; the last of them takes the place of the
+ * one before. Notes which are on the same level as the one before. */
+size_t scores_descend(Score *last, const char *text, Lined lines, const char *readable);
 
 /* The same by numbers. */
 Step score_compare(Score *last, const Settings *settings, Field field, const char *readable);
@@ -54,11 +59,11 @@ static inline void load_score(Field field, const char *readable, uint64_t *words
     words[1] = load_text(text + 8);
 }
 
-/* Whether the bytes under the mask are digits. */
-static inline int has_digits(uint64_t word, uint64_t mask)
+/* Not 0 if a byte under the mask is not a digit. */
+static inline uint64_t non_digits(uint64_t word, uint64_t mask)
 {
     const uint64_t upper = EACH_BYTE(0xF0) & mask, zeros = EACH_BYTE(0x30) & mask;
-    return (word & upper) == zeros && (((word & mask) + (EACH_BYTE(0x06) & mask)) & upper) == zeros;
+    return ((word & upper) ^ zeros) | ((((word & mask) + (EACH_BYTE(0x06) & mask)) & upper) ^ zeros);
 }
 
 static inline Step score_next(Score *last, const Settings *settings, Field field, const char *readable)
@@ -69,15 +74,15 @@ static inline Step score_next(Score *last, const Settings *settings, Field field
     load_score(field, readable, words);
     words[0] &= last->digits[0] | last->others[0];
     differing = (words[0] ^ last->words[0]) & last->others[0];
-    int has_only_digits = has_digits(words[0], last->digits[0]);
+    uint64_t odd = non_digits(words[0], last->digits[0]);
     int first = 0; /* the word that decides */
     if (field.length > 8) {
         words[1] &= last->digits[1] | last->others[1];
         differing |= (words[1] ^ last->words[1]) & last->others[1];
-        has_only_digits &= has_digits(words[1], last->digits[1]);
+        odd |= non_digits(words[1], last->digits[1]);
         first = words[0] == last->words[0];
     }
-    if (differing || !has_only_digits)
+    if (differing || odd)
         return score_compare(last, settings, field, readable);
     uint64_t now = words[first], before = last->words[first];
     last->words[0] = words[0];

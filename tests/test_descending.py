@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,6 +25,7 @@ FINDERS = ("plain", "sse2", "avx2", "neon")
 JUDGMENTS = Judgments.from_grades(
     {b"q": {b"d%d" % i: i % 4 - 1.0 for i in range(0, 90, 7)}, b"a longer name".replace(b" ", b"-"): {b"d1": 1.0}}
 )
+MANY_JUDGMENTS = Judgments.from_grades({b"q": {b"d%d" % i: i % 4 - 1.0 for i in range(0, 6000, 3)}, b"r": {b"d1": 1.0}})
 CONVENTIONS = st.builds(
     Conventions,
     ties=st.sampled_from(choices_of(Conventions, "ties")),
@@ -59,14 +61,22 @@ def rankings(draw: st.DrawFn) -> bytes:
 def test_scores_of_every_form_are_ordered_as_numbers(
     tmp_path_factory: pytest.TempPathFactory, text: bytes, conventions: Conventions, block: int, finder: str
 ) -> None:
-    path = tmp_path_factory.getbasetemp() / "descending.run"
+    compiled, readable = both(tmp_path_factory.getbasetemp(), text, conventions, block, finder)
+    assert compiled == readable
+
+
+def both(
+    folder: Path, text: bytes, conventions: Conventions, block: int, finder: str, judgments: Judgments = JUDGMENTS
+) -> tuple[object, object]:
+    """Return what the compiled reader makes of a text in blocks of some size, and what the readable one makes."""
+    path = folder / "descending.run"
     path.write_bytes(text)
-    readable = outcome(lambda: project_text(Source(path), "r", JUDGMENTS, conventions, needs_judged=True))
+    readable = outcome(lambda: project_text(Source(path), "r", judgments, conventions, needs_judged=True))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(native, "_BLOCK", block)
         patch.setattr(native, "_FINDER", finder if has_finder(finder) else "plain")
-        compiled = outcome(lambda: native.project_native(Source(path), "r", JUDGMENTS, conventions, needs_judged=True))
-    assert compiled == readable
+        compiled = outcome(lambda: native.project_native(Source(path), "r", judgments, conventions, needs_judged=True))
+    return compiled, readable
 
 
 def has_finder(name: str) -> bool:
@@ -138,6 +148,32 @@ def test_a_block_of_equal_scores_may_be_longer_than_what_is_read_at_once(tmp_pat
             patch.setattr(native, "_BLOCK", 1000)
             compiled = native.project_native(Source(path), "r", JUDGMENTS, conventions, needs_judged=True)
         assert plain(compiled) == plain(readable)
+
+
+@st.composite
+def long_rankings(draw: st.DrawFn) -> bytes:
+    """Make a run of some thousand lines with many equal scores, and perhaps one line that spoils it."""
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    share, form = draw(st.sampled_from([0, 0.01, 0.3, 0.9])), draw(st.sampled_from(["%.4f", "%.17f", "%.0f"]))
+    lines = []
+    for request in ("q", "unjudged", "r"):
+        score, size = 5000.0, draw(st.sampled_from([1, 40, 700, 2000]))
+        for item in random.permutation(3 * size)[:size]:
+            score -= float(random.random() >= share)
+            lines.append([request, "Q0", f"d{item}", "1", form % score, "t"])
+    if fault := draw(st.sampled_from([(), (), (4, "9999"), (4, "x"), (2, "d1"), (5, "t\n\n"), (1, " Q0")])):
+        field, text = fault
+        lines[draw(st.integers(0, len(lines) - 1))][field] = text
+    return "".join(" ".join(line) + "\n" for line in lines).encode()
+
+
+@quick(60)
+@given(long_rankings(), CONVENTIONS, st.sampled_from([1000, 8192, 8197, 1 << 18]), st.sampled_from(FINDERS))
+def test_many_lines_that_are_read_together_are_read_as_one_by_one(
+    tmp_path_factory: pytest.TempPathFactory, text: bytes, conventions: Conventions, block: int, finder: str
+) -> None:
+    compiled, readable = both(tmp_path_factory.getbasetemp(), text, conventions, block, finder, MANY_JUDGMENTS)
+    assert compiled == readable
 
 
 def test_an_unknown_finder_is_refused() -> None:

@@ -24,6 +24,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # says nothing in UTF-8
 SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 _BLOCK = 1 << 18
 _HEAD = 1 << 16
+_BUFFER = 1 << 16  # less than a block, so that blocks are read without another copy
 _MOST_BLANKS = 1 << 20  # before the text itself; a file of nothing but blanks is not held in memory
 _ROOM = 1 << 26
 _MOST_UNPACKED = 1000  # times its packed size; text that says something comes to a tenth of that
@@ -136,7 +137,7 @@ class Source:
 
     def _begin(self, stack: contextlib.ExitStack) -> IO[bytes]:
         self._num_read = 0
-        packed = io.BufferedReader(_CountedStream(stack.enter_context(self._raw()), self._count), _BLOCK)
+        packed = io.BufferedReader(_CountedStream(stack.enter_context(self._raw()), self._count), _BUFFER)
         self._packing = packing_of(packed.peek(10))
         unpacked = stack.enter_context(_unpacked(packed, self._packing))
         return stack.enter_context(_checked(unpacked, self.name))

@@ -1,0 +1,129 @@
+/* Requests: where one begins and ends, and what a row adds to it. */
+
+#include "requests.h"
+
+#include <string.h>
+
+Status stop(Reader *reader, Status status)
+{
+    if (reader->status == READ_ON)
+        reader->status = status;
+    return reader->status;
+}
+
+Status stop_with(Reader *reader, Status status, const char *text, size_t length)
+{
+    reader->result.line.used = 0;
+    return stop(reader, buffer_append(&reader->result.line, text, length) ? status : READ_NO_MEMORY);
+}
+
+/* Says where the judged items of the current request are, with all its rows at hand. */
+static Status close_ranking(Reader *reader)
+{
+    int64_t request = reader->request;
+    Ranking *ranking = &reader->ranking;
+    if (ranking->duplicate >= 0) {
+        size_t length;
+        const char *item = id_of(&ranking->items, (size_t)ranking->duplicate, &length);
+        reader->result.request = request;
+        return stop_with(reader, READ_DUPLICATE, item, length);
+    }
+    if (!ranking_order(ranking))
+        return stop(reader, READ_NO_MEMORY);
+    const Seen *seen = seen_of(ranking);
+    for (size_t i = 0; i < num_seen(ranking); i++) {
+        int64_t item = reader->judged.offsets[request] + seen[i].entry;
+        int64_t row[] = {request, seen[i].position, item, seen[i].block_start, seen[i].block_size};
+        if (!buffer_append(&reader->result.found, row, sizeof row))
+            return stop(reader, READ_NO_MEMORY);
+    }
+    return READ_ON;
+}
+
+Status close_request(Reader *reader)
+{
+    const int careful = reader->settings.careful;
+    if (!is_judged(reader))
+        return READ_ON;
+    Status status = careful ? close_ranking(reader) : descending_close(&reader->descending, &reader->result.found);
+    if (status != READ_ON)
+        return stop(reader, status);
+    size_t rows = careful ? reader->ranking.rows : reader->descending.rows;
+    ((int64_t *)(void *)reader->result.num_retrieved.data)[reader->request] = (int64_t)rows;
+    reader->closed.data[reader->request] = 1;
+    return READ_ON;
+}
+
+/* Begins a request: the items to be looked for are the first of its ids. */
+static Status open_request(Reader *reader, const char *id, size_t length)
+{
+    const Judged *judged = &reader->judged;
+    int64_t request = ids_put(&reader->requests, id, length);
+    reader->request_id.used = 0;
+    if (request < 0 || !buffer_append(&reader->request_id, id, length))
+        return stop(reader, READ_NO_MEMORY);
+    reader->request_word = reader->request_mask = 0;
+    memcpy(&reader->request_word, id, length < 8 ? length : 8);
+    memset(&reader->request_mask, 0xFF, length < 8 ? length : 8);
+    reader->request = request;
+    if ((size_t)request >= judged->num_requests)
+        return READ_ON;
+    if (reader->closed.data[request])
+        return stop(reader, READ_INTERLEAVED);
+    if (!reader->settings.careful)
+        return descending_open(&reader->descending, judged, request) ? READ_ON : stop(reader, READ_NO_MEMORY);
+    const int64_t *borders = judged->item_borders + judged->offsets[request];
+    int made = ranking_clear(&reader->ranking, (size_t)judged->num_tracked[request]);
+    for (int64_t i = 0; made && i < judged->num_tracked[request]; i++)
+        made = ranking_track(&reader->ranking, judged->item_ids + borders[i], (size_t)(borders[i + 1] - borders[i]));
+    return made ? READ_ON : stop(reader, READ_NO_MEMORY);
+}
+
+static Status refuse(Reader *reader, const Row *row)
+{
+    return stop_with(reader, READ_BAD_LINE, row->line, row->length);
+}
+
+static Status next_request(Reader *reader, Field id)
+{
+    Status status = close_request(reader);
+    return status == READ_ON ? open_request(reader, id.start, id.length) : status;
+}
+
+/* Adds a row to the ranking that keeps all of them. */
+static Status take_carefully(Reader *reader, const Row *row, int is_same)
+{
+    double score;
+    if (!score_value(&reader->settings, row->score, &score))
+        return refuse(reader, row);
+    if (!is_same && next_request(reader, row->request) != READ_ON)
+        return reader->status;
+    if (!is_judged(reader))
+        return READ_ON;
+    const double *grades = reader->judged.grades + reader->judged.offsets[reader->request];
+    int added = ranking_add(&reader->ranking, row->item.start, row->item.length, score, grades);
+    return added ? READ_ON : stop(reader, READ_NO_MEMORY);
+}
+
+Status take(Reader *reader, const Row *row, int is_same)
+{
+    Descending *descending = &reader->descending;
+    Step step = STEP_DOWN;
+    if (reader->settings.careful)
+        return take_carefully(reader, row, is_same);
+    if (is_same)
+        step = score_next(&descending->score, &reader->settings, row->score, row->readable);
+    else if (!score_first(&descending->score, &reader->settings, row->score, row->readable))
+        step = STEP_NONE;
+    if (step == STEP_NONE)
+        return refuse(reader, row);
+    if (!is_same && next_request(reader, row->request) != READ_ON)
+        return reader->status;
+    if (!is_judged(reader))
+        return READ_ON;
+    if (step == STEP_UP)
+        return stop(reader, READ_AGAIN);
+    Status status = descending_add(descending, row->item, step == STEP_LEVEL, &reader->result.found);
+    return status == READ_ON ? status : stop(reader, status);
+}
+
