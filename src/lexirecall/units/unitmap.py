@@ -91,9 +91,9 @@ class UnitMap:
         """Return the slots of the items of a request."""
         return self.slots.get(None if self.is_common else request, {})
 
-    def slots_of(self, request: bytes, items: Sequence[bytes]) -> list[int]:
+    def slots_of(self, request: bytes, items: Sequence[bytes]) -> IntArray:
         """Return the slot of each item, -1 for items outside the map."""
-        return list(map(self.of(request).get, items, repeat(-1)))
+        return np.fromiter(map(self.of(request).get, items, repeat(-1)), np.int64, len(items))
 
     def numbers_of(self, request: bytes, units: Sequence[bytes]) -> IntArray:
         """Return the number of each unit that has an item for a request, -1 for all others."""
