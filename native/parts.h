@@ -31,6 +31,8 @@ static inline int buffer_append(Buffer *buffer, const void *data, size_t length)
     return 1;
 }
 
+enum { FOUND_TOGETHER = 32 };
+
 /* Sets of ids, numbered in the order in which they came. */
 typedef struct {
     uint32_t hash;
@@ -49,6 +51,7 @@ typedef struct {
 int ids_clear(IdSet *set, size_t expected);
 int64_t ids_put(IdSet *set, const char *id, size_t length);
 int64_t ids_find(const IdSet *set, const char *id, size_t length);
+void ids_find_each(const IdSet *set, const Field *ids, size_t count, int64_t *numbers); /* of at most FOUND_TOGETHER */
 const char *id_of(const IdSet *set, size_t number, size_t *length);
 void ids_free(IdSet *set);
 
@@ -84,7 +87,7 @@ typedef struct {
     Buffer spare, groups, block; /* room for putting it in order */
     const UnitTable *units;      /* if places are counted in them: then every row is seen */
     IdSet brought;               /* units of which an item has appeared */
-    Buffer name;                 /* of an item, as `units` has it */
+    Buffer names;                /* of some items, as `units` has them */
 } Ranking;
 
 /* These return 0 without memory. */

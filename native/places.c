@@ -14,18 +14,18 @@ int units_clear(UnitTable *table, uint64_t key, size_t num_requests, size_t num_
            buffer_append(&table->offsets, &none, sizeof none) && buffer_reserve(&table->units, 1);
 }
 
-/* An item as a table has it. */
-static int put_name(Buffer *name, int64_t request, Field item)
+/* Adds an item as a table has it. */
+static int add_name(Buffer *names, int64_t request, Field item)
 {
-    name->used = 0;
-    return buffer_append(name, &request, sizeof request) && buffer_append(name, item.start, item.length);
+    return buffer_append(names, &request, sizeof request) && buffer_append(names, item.start, item.length);
 }
 
 UnitsPut units_put(UnitTable *table, int64_t request, Field item, const int64_t *units, size_t count)
 {
     Buffer *name = &table->name;
     size_t known = table->items.count;
-    int64_t put = put_name(name, request, item) ? ids_put(&table->items, name->data, name->used) : -1;
+    name->used = 0;
+    int64_t put = add_name(name, request, item) ? ids_put(&table->items, name->data, name->used) : -1;
     if (put < 0 || !buffer_append(&table->units, units, count * sizeof *units))
         return UNITS_NO_MEMORY;
     const int64_t end = (int64_t)(table->units.used / sizeof *units);
@@ -52,22 +52,35 @@ static int64_t request_in(const UnitTable *table, const Judged *judged, int64_t 
     return ids_find(&table->requests, judged->request_ids + borders[0], (size_t)(borders[1] - borders[0]));
 }
 
-/* Whether the next item takes a place; `request` is one of the table. Returns -1 without memory. */
-static int takes_place(Ranking *ranking, int64_t request, size_t entry)
+/* Where the items of some rows are in the table, -1 for those outside; `request` is one of the table, or -1. */
+static int look_up(Ranking *ranking, int64_t request, const Seen *seen, size_t count, int64_t *at)
 {
-    const UnitTable *table = ranking->units;
-    Field item;
-    item.start = id_of(&ranking->items, entry, &item.length);
-    if (request < 0)
-        return 1;
-    if (!put_name(&ranking->name, request, item))
-        return -1;
-    int64_t at = ids_find(&table->items, ranking->name.data, ranking->name.used);
+    Field names[FOUND_TOGETHER];
+    ranking->names.used = 0;
+    for (size_t i = 0; i < count; i++) {
+        Field item;
+        item.start = id_of(&ranking->items, seen[i].entry, &item.length);
+        names[i].length = sizeof request + item.length;
+        at[i] = -1;
+        if (!add_name(&ranking->names, request, item))
+            return 0;
+    }
+    const char *start = ranking->names.data;
+    for (size_t i = 0; i < count; start += names[i++].length)
+        names[i].start = start;
+    if (request >= 0)
+        ids_find_each(&ranking->units->items, names, count, at);
+    return 1;
+}
+
+/* Whether the next item takes a place, given where it is in the table. Returns -1 without memory. */
+static int takes_place(Ranking *ranking, int64_t at)
+{
+    const int64_t *offsets = (const int64_t *)(const void *)ranking->units->offsets.data;
+    const int64_t *units = (const int64_t *)(const void *)ranking->units->units.data;
+    int takes = 0;
     if (at < 0)
         return 1;
-    const int64_t *offsets = (const int64_t *)(const void *)table->offsets.data;
-    const int64_t *units = (const int64_t *)(const void *)table->units.data;
-    int takes = 0;
     for (int64_t i = offsets[at]; i < offsets[at + 1]; i++) {
         size_t known = ranking->brought.count;
         int64_t put = ids_put(&ranking->brought, (const char *)(units + i), sizeof *units);
@@ -78,16 +91,21 @@ static int takes_place(Ranking *ranking, int64_t request, size_t entry)
     return takes;
 }
 
-static int found_in_units(Ranking *ranking, const Judged *judged, int64_t request, int64_t number, Buffer *found, int64_t *places)
+static int found_in_units(Ranking *ranking, const Judged *judged, int64_t request, int64_t number, Buffer *found,
+                          int64_t *places)
 {
     const int64_t own = request_in(ranking->units, judged, request);
     const Seen *seen = seen_of(ranking);
-    int64_t place = 0;
+    const size_t count = num_seen(ranking);
+    int64_t place = 0, at[FOUND_TOGETHER];
     ranking->brought.key = ranking->items.key;
     if (!ids_clear(&ranking->brought, ranking->rows))
         return 0;
-    for (size_t i = 0; i < num_seen(ranking); i++) {
-        int takes = takes_place(ranking, own, seen[i].entry);
+    for (size_t i = 0; i < count; i++) {
+        size_t left = count - i;
+        if (i % FOUND_TOGETHER == 0 && !look_up(ranking, own, seen + i, left < FOUND_TOGETHER ? left : FOUND_TOGETHER, at))
+            return 0;
+        int takes = takes_place(ranking, at[i % FOUND_TOGETHER]);
         if (takes < 0)
             return 0;
         place += takes;
@@ -99,7 +117,8 @@ static int found_in_units(Ranking *ranking, const Judged *judged, int64_t reques
     return 1;
 }
 
-int ranking_found(Ranking *ranking, const Judged *judged, int64_t request, int64_t number, Buffer *found, int64_t *places)
+int ranking_found(Ranking *ranking, const Judged *judged, int64_t request, int64_t number, Buffer *found,
+                  int64_t *places)
 {
     if (!ranking_order(ranking))
         return 0;

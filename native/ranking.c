@@ -112,7 +112,7 @@ int ranking_add_below(Ranking *ranking, const char *item, size_t length, double 
 void ranking_free(Ranking *ranking)
 {
     Buffer *buffers[] = {&ranking->scores, &ranking->entries, &ranking->listed, &ranking->seen,
-                         &ranking->spare,  &ranking->groups,  &ranking->block,  &ranking->name};
+                         &ranking->spare,  &ranking->groups,  &ranking->block,  &ranking->names};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         buffer_free(buffers[i]);
     ids_free(&ranking->items);

@@ -26,7 +26,8 @@ static size_t num_words(const Py_buffer *view)
 static int fits(const Py_buffer *views)
 {
     for (int i = 0; i < NUM_MAPPED; i++)
-        if (i != REQUEST_IDS && i != ITEM_IDS && ((uintptr_t)views[i].buf % sizeof(int64_t) || views[i].len % (Py_ssize_t)sizeof(int64_t)))
+        if (i != REQUEST_IDS && i != ITEM_IDS &&
+            ((uintptr_t)views[i].buf % sizeof(int64_t) || (size_t)views[i].len % sizeof(int64_t)))
             return refuse("an array does not hold whole words");
     size_t num_items = num_words(&views[OWNERS]), num_requests = num_words(&views[REQUEST_BORDERS]);
     if (!num_requests || num_words(&views[ITEM_BORDERS]) != num_items + 1 || num_words(&views[OFFSETS]) != num_items + 1)
