@@ -179,18 +179,19 @@ def _inside(
 
 
 def units(setting: Setting) -> Outcome:
-    """Measure the whole job with a map of units that changes nothing, beside the job without one."""
+    """Measure the whole job with maps of units, one of which changes nothing, beside the job without one."""
     qrels, runs = setting.files("robust")
-    judged = Path(qrels).with_name("identity.tsv")
-    if not judged.exists():
+    itself, fives = (Path(qrels).with_name(name) for name in ("identity.tsv", "fives.tsv"))
+    if not fives.exists():
         documents = dict.fromkeys(line.split()[2] for line in Path(qrels).read_text().splitlines())
-        judged.write_text("".join(f"{document}\t{document}\n" for document in documents))
-    commands = [
-        ours(qrels, runs, label=WITHOUT_UNITS),
-        ours(qrels, runs, label=WITH_UNITS, more=("--units", str(judged))),
-        ours(qrels, runs, label="the same, places counted in units", more=("--units", str(judged), "--count", "units")),
-    ]
-    return Outcome("A map of every judged document to itself, Robust04-like", interleaved(commands, setting.repeats))
+        itself.write_text("".join(f"{document}\t{document}\n" for document in documents))
+        fives.write_text("".join(f"{document}\tunit-{i // 5}\n" for i, document in enumerate(documents)))
+    commands = [ours(qrels, runs, label=WITHOUT_UNITS)]
+    for label, path in ((WITH_UNITS, itself), ("five documents to a unit", fives)):
+        more = ("--units", str(path))
+        commands.append(ours(qrels, runs, label=label, more=more))
+        commands.append(ours(qrels, runs, label=f"{label}, places in units", more=(*more, "--count", "units")))
+    return Outcome("Maps of every judged document to units, Robust04-like", interleaved(commands, setting.repeats))
 
 
 def threads(setting: Setting) -> Outcome:

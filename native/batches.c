@@ -46,17 +46,10 @@ static Status close_ranking(TableReader *reader)
         return READ_ON;
     if (ranking->duplicate >= 0)
         return stop(reader, READ_DUPLICATE);
-    if (!ranking_order(ranking))
-        return stop(reader, READ_NO_MEMORY);
-    const Seen *seen = seen_of(ranking);
-    int64_t number = (int64_t)ranking_number(reader), first = reader->judged.offsets[reader->request];
-    for (size_t i = 0; i < num_seen(ranking); i++) {
-        int64_t row[] = {number, seen[i].position, first + seen[i].entry, seen[i].block_start, seen[i].block_size};
-        if (!buffer_append(&reader->result.found, row, sizeof row))
-            return stop(reader, READ_NO_MEMORY);
-    }
-    lengths_of(reader)[number] = (int64_t)ranking->rows;
-    return READ_ON;
+    size_t number = ranking_number(reader);
+    int done = ranking_found(ranking, &reader->judged, reader->request, (int64_t)number, &reader->result.found,
+                             lengths_of(reader) + number);
+    return done ? READ_ON : stop(reader, READ_NO_MEMORY);
 }
 
 /* Begins a ranking: the items to be looked for are the first of its ids. */
@@ -186,6 +179,7 @@ TableReader *table_new(const Judged *judged, const TableSettings *settings)
     reader->settings = *settings;
     reader->system = reader->request = -1;
     reader->ranking.ties = settings->ties;
+    reader->ranking.units = judged->units;
     reader->requests.key = reader->unanswered.key = settings->key;
     reader->result.systems.key = reader->ranking.items.key = settings->key;
     int made = ids_clear(&reader->requests, judged->num_requests) &&

@@ -169,17 +169,9 @@ static Outcome close_ranking(Taken *taken, int64_t request)
         return TAKEN;
     if (ranking->duplicate >= 0)
         return UNKNOWN;
-    if (!ranking_order(ranking))
-        return no_memory();
-    const Seen *seen = seen_of(ranking);
-    for (size_t i = 0; i < num_seen(ranking); i++) {
-        int64_t item = taken->given.judged.offsets[request] + seen[i].entry;
-        int64_t row[] = {request, seen[i].position, item, seen[i].block_start, seen[i].block_size};
-        if (!buffer_append(&taken->found, row, sizeof row))
-            return no_memory();
-    }
-    ((int64_t *)(void *)taken->num_retrieved.data)[request] = (int64_t)ranking->rows;
-    return TAKEN;
+    int64_t *num_places = (int64_t *)(void *)taken->num_retrieved.data + request;
+    int done = ranking_found(ranking, &taken->given.judged, request, request, &taken->found, num_places);
+    return done ? TAKEN : no_memory();
 }
 
 static Outcome take_ranking(Taken *taken, PyObject *name, PyObject *listed)
@@ -222,18 +214,19 @@ PyObject *native_run_of_dict(PyObject *module, PyObject *arguments)
     unsigned long long key;
     int ties;
     Taken taken = {0};
-    if (!PyArg_ParseTuple(arguments, "OO&OOOOOOOKip", &run, plain_from, &taken.plain, &s[0], &s[1], &s[2], &s[3],
-                          &s[4], &s[5], &s[6], &key, &ties, &taken.float32))
+    if (!PyArg_ParseTuple(arguments, "OO&OOOOOOOOKip", &run, plain_from, &taken.plain, &s[0], &s[1], &s[2], &s[3],
+                          &s[4], &s[5], &s[6], &s[7], &key, &ties, &taken.float32))
         return NULL;
     if (!ties_given(ties, &taken.ranking.ties))
         return NULL;
     if (!is_dict(&taken.plain, run))
         return Py_NewRef(Py_None);
     taken.requests.key = taken.ranking.items.key = key;
-    taken.credit = 1000;
     Outcome outcome = RAISED;
     if (judgments_given(&taken.given, s))
         outcome = put_requests(&taken);
+    taken.ranking.units = taken.given.judged.units;
+    taken.credit = taken.ranking.units ? -1 : 1000; /* in units, all rows are needed */
     if (outcome == TAKEN)
         outcome = take_run(&taken, run);
     PyObject *result = outcome == TAKEN ? result_of(&taken) : outcome == UNKNOWN ? Py_NewRef(Py_None) : NULL;

@@ -42,7 +42,7 @@ PyObject *native_judgments_of_dict(PyObject *module, PyObject *arguments);
 
 #define RUN_OF_DICT_DOC                                                                                                 \
     "run_of_dict(run, plain_types, request_ids, request_borders, offsets, num_tracked, item_ids, item_borders, grades,\n" \
-    "    key, ties, float32)\n\nReturn (found, num_retrieved, num_unjudged) of {request: {item: score}} or {request:\n"  \
+    "    units, key, ties, float32)\n\nReturn (found, num_retrieved, num_unjudged) of {request: {item: score}} or {request:\n"  \
     "[item, ...]}; None if something in it is not plain."
 #define JUDGMENTS_OF_DICT_DOC                                                                                           \
     "judgments_of_dict(grades, plain_types, key)\n\nReturn (request_ids, request_borders, offsets, num_positive,\n"      \

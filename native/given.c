@@ -1,15 +1,15 @@
 /* What Python gives to every reader, checked here, and what it gets back. */
 
 #include "given.h"
+#include "units.h"
 
-static int refuse(const char *why)
+int refuse(const char *why)
 {
     PyErr_SetString(PyExc_ValueError, why);
     return 0;
 }
 
-/* Whether `count` borders ascend from 0 or more up to at most `end`. */
-static int are_borders(const int64_t *borders, size_t count, int64_t end)
+int are_borders(const int64_t *borders, size_t count, int64_t end)
 {
     int ascending = borders[0] >= 0 && borders[count - 1] <= end;
     for (size_t i = 1; i < count; i++)
@@ -23,7 +23,7 @@ static int fits(const GivenJudgments *given)
     const Py_buffer *views = given->views;
     const size_t word = sizeof(int64_t), borders = (judged->num_requests + 1) * word;
     const size_t num_items = (size_t)views[6].len / sizeof(double);
-    for (int i = 0; i < NUM_JUDGED; i++)
+    for (int i = 0; i < NUM_ARRAYS; i++)
         if (i != 0 && i != 4 && ((uintptr_t)views[i].buf % word || (size_t)views[i].len % word))
             return refuse("an array does not hold whole words");
     if ((size_t)views[1].len != borders || (size_t)views[2].len != borders ||
@@ -41,7 +41,7 @@ static int fits(const GivenJudgments *given)
 
 int judgments_given(GivenJudgments *given, PyObject *const *sources)
 {
-    for (int i = 0; i < NUM_JUDGED; i++) {
+    for (int i = 0; i < NUM_ARRAYS; i++) {
         if (PyObject_GetBuffer(sources[i], &given->views[i], PyBUF_SIMPLE) < 0)
             return 0;
         given->num_views++;
@@ -56,6 +56,9 @@ int judgments_given(GivenJudgments *given, PyObject *const *sources)
         .item_borders = given->views[5].buf,
         .grades = given->views[6].buf,
     };
+    if (!units_given(sources[NUM_ARRAYS], &given->judged.units))
+        return 0;
+    given->units = Py_NewRef(sources[NUM_ARRAYS]);
     return fits(given);
 }
 
@@ -64,6 +67,7 @@ void judgments_release(GivenJudgments *given)
     for (int i = 0; i < given->num_views; i++)
         PyBuffer_Release(&given->views[i]);
     given->num_views = 0;
+    Py_CLEAR(given->units);
 }
 
 int ties_given(int ties, TieRule *rule)

@@ -7,19 +7,26 @@
 
 #include "parts.h"
 
-enum { NUM_JUDGED = 7 };
+enum { NUM_ARRAYS = 7, NUM_JUDGED = 8 };
 
 /* Judgments in arrays, which are held until they are released. */
 typedef struct {
-    Py_buffer views[NUM_JUDGED];
+    Py_buffer views[NUM_ARRAYS];
     int num_views;
+    PyObject *units;
     Judged judged;
 } GivenJudgments;
 
-/* Takes request_ids, request_borders, offsets, num_tracked, item_ids, item_borders and grades; returns 0, with an
- * exception, if they do not fit each other. */
+/* Takes request_ids, request_borders, offsets, num_tracked, item_ids, item_borders and grades, and the units in which
+ * places are counted; returns 0, with an exception, if they do not fit each other. */
 int judgments_given(GivenJudgments *given, PyObject *const *sources);
 void judgments_release(GivenJudgments *given);
+
+/* Whether `count` borders ascend from 0 or more up to at most `end`. */
+int are_borders(const int64_t *borders, size_t count, int64_t end);
+
+/* Returns 0, with an exception. */
+int refuse(const char *why);
 
 /* Whether there is such a rule for ties; otherwise 0, with an exception. */
 int ties_given(int ties, TieRule *rule);

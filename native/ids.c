@@ -118,6 +118,41 @@ int64_t ids_find(const IdSet *set, const char *id, size_t length)
     return -1;
 }
 
+#ifdef __GNUC__
+#define FETCH(address) __builtin_prefetch(address)
+#else
+#define FETCH(address) ((void)0)
+#endif
+
+/* Does the same for several ids. Of a set that is larger than the caches, memory is then waited for once for all of them,
+ * and not for each: first where the slots are, then where the ids are, then the ids. */
+void ids_find_each(const IdSet *set, const Field *ids, size_t count, int64_t *numbers)
+{
+    uint32_t hashes[FOUND_TOGETHER];
+    const size_t *ends = (const size_t *)(const void *)set->ends.data;
+    for (size_t i = 0; i < count; i++) {
+        hashes[i] = short_hash(id_hash(ids[i].start, ids[i].length, set->key));
+        FETCH(set->slots + (hashes[i] & set->mask));
+    }
+    for (size_t i = 0; i < count; i++) {
+        size_t at = hashes[i] & set->mask;
+        while (set->slots[at].number && set->slots[at].hash != hashes[i])
+            at = (at + 1) & set->mask;
+        numbers[i] = (int64_t)set->slots[at].number - 1;
+        if (numbers[i] > 0)
+            FETCH(ends + numbers[i] - 1);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (numbers[i] > 0)
+            FETCH(set->bytes.data + ends[numbers[i] - 1]);
+    for (size_t i = 0; i < count; i++) {
+        size_t length;
+        const char *id = numbers[i] >= 0 ? id_of(set, (size_t)numbers[i], &length) : NULL;
+        if (id && (length != ids[i].length || memcmp(id, ids[i].start, length) != 0))
+            numbers[i] = ids_find(set, ids[i].start, ids[i].length); /* another id with the same short hash */
+    }
+}
+
 void ids_free(IdSet *set)
 {
     free(set->slots);

@@ -5,6 +5,7 @@
 #include "matrices.h"
 #include "reader.h"
 #include "tables.h"
+#include "units.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +72,7 @@ static PyObject *handle_new(Handle **handle)
 }
 
 PyDoc_STRVAR(new_run_doc, "new_run(request_ids, request_borders, offsets, num_tracked, item_ids, item_borders, grades,\n"
-                          "    powers, key, ties, float32, strict, longest_line, careful, finder)\n\nReturn a reader of one run.");
+                          "    units, powers, key, ties, float32, strict, longest_line, careful, finder)\n\nReturn a reader of one run.");
 
 static PyObject *native_new_run(PyObject *module, PyObject *arguments)
 {
@@ -82,8 +83,8 @@ static PyObject *native_new_run(PyObject *module, PyObject *arguments)
     int ties;
     Py_ssize_t longest_line;
     const char *finder;
-    if (!PyArg_ParseTuple(arguments, "OOOOOOOOKippnpz", &sources[0], &sources[1], &sources[2], &sources[3], &sources[4],
-                          &sources[5], &sources[6], &powers, &key, &ties, &settings.float32, &settings.strict,
+    if (!PyArg_ParseTuple(arguments, "OOOOOOOOOKippnpz", &sources[0], &sources[1], &sources[2], &sources[3], &sources[4],
+                          &sources[5], &sources[6], &sources[7], &powers, &key, &ties, &settings.float32, &settings.strict,
                           &longest_line, &settings.careful, &finder))
         return NULL;
     if (!(settings.find_blanks = blank_finder(finder)))
@@ -232,6 +233,7 @@ static PyMethodDef methods[] = {
     {"finish", native_finish, METH_O, finish_doc},
     {"run", native_run, METH_O, run_doc},
     {"judgments", native_judgments, METH_O, judgments_doc},
+    {"new_units", native_new_units, METH_VARARGS, NEW_UNITS_DOC},
     {"run_of_dict", native_run_of_dict, METH_VARARGS, RUN_OF_DICT_DOC},
     {"judgments_of_dict", native_judgments_of_dict, METH_VARARGS, JUDGMENTS_OF_DICT_DOC},
     {"decimal", native_decimal, METH_VARARGS, decimal_doc},

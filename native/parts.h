@@ -6,6 +6,12 @@
 
 #include <string.h>
 
+/* A part of a text. */
+typedef struct {
+    const char *start;
+    size_t length;
+} Field;
+
 /* Buffers: these return 0 without memory. */
 int buffer_grow(Buffer *buffer, size_t more);
 void buffer_free(Buffer *buffer);
@@ -25,6 +31,8 @@ static inline int buffer_append(Buffer *buffer, const void *data, size_t length)
     return 1;
 }
 
+enum { FOUND_TOGETHER = 32 };
+
 /* Sets of ids, numbered in the order in which they came. */
 typedef struct {
     uint32_t hash;
@@ -43,8 +51,17 @@ typedef struct {
 int ids_clear(IdSet *set, size_t expected);
 int64_t ids_put(IdSet *set, const char *id, size_t length);
 int64_t ids_find(const IdSet *set, const char *id, size_t length);
+void ids_find_each(const IdSet *set, const Field *ids, size_t count, int64_t *numbers); /* of at most FOUND_TOGETHER */
 const char *id_of(const IdSet *set, size_t number, size_t *length);
 void ids_free(IdSet *set);
+
+/* Which units the items of a map stand for; an item may be there once for each request, or once for all. */
+struct UnitTable {
+    IdSet requests;        /* none if the map holds for all */
+    IdSet items;           /* in front of each id its request: eight bytes, the number of that, or 0 */
+    Buffer offsets, units; /* int64: the units of item i lie at offsets[i] to offsets[i + 1] */
+    Buffer name;           /* room for one of them */
+};
 
 /* How the scores of a ranking have come so far. While they descend, the line number is the position. */
 typedef enum { STRICTLY_DESCENDING, DESCENDING, UNORDERED } Order;
@@ -68,6 +85,9 @@ typedef struct {
     Order order;
     int64_t duplicate;           /* the number of the first item listed twice, or -1 */
     Buffer spare, groups, block; /* room for putting it in order */
+    const UnitTable *units;      /* if places are counted in them: then every row is seen */
+    IdSet brought;               /* units of which an item has appeared */
+    Buffer names;                /* of some items, as `units` has them */
 } Ranking;
 
 /* These return 0 without memory. */
@@ -80,17 +100,22 @@ void ranking_free(Ranking *ranking);
 Seen *seen_of(const Ranking *ranking);
 size_t num_seen(const Ranking *ranking);
 
+/* Puts a ranking in order and says where its judged items are, in rows as Result has them, whose first word is
+ * `number`; and how many places there are. `ranking->units` are those of the judgments. */
+int ranking_found(Ranking *ranking, const Judged *judged, int64_t request, int64_t number, Buffer *found, int64_t *places);
+
+/* Begins a table, and adds one more item with its units, unless it is there already. */
+typedef enum { UNITS_PUT, UNITS_AGAIN, UNITS_NO_MEMORY } UnitsPut;
+int units_clear(UnitTable *table, uint64_t key, size_t num_requests, size_t num_items);
+UnitsPut units_put(UnitTable *table, int64_t request, Field item, const int64_t *units, size_t count);
+void units_free(UnitTable *table);
+
 static inline int is_blank(char byte)
 {
     return byte == ' ' || (unsigned char)(byte - '\t') <= '\r' - '\t';
 }
 
 /* Lines: at most seven fields are kept, one more than a line may have. */
-typedef struct {
-    const char *start;
-    size_t length;
-} Field;
-
 enum { MOST_FIELDS = 7 };
 
 int split(const char *line, size_t length, const char *readable, Field *fields);

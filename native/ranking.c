@@ -55,6 +55,12 @@ static int is_listed(Ranking *ranking, uint32_t entry, size_t num_known)
     return listed;
 }
 
+/* Whether the place of an item is asked for. */
+static int is_seen(const Ranking *ranking, uint32_t entry)
+{
+    return entry < ranking->num_tracked || ranking->units;
+}
+
 static void watch_order(Ranking *ranking, double score)
 {
     double last = ranking->rows ? scores_of(ranking)[ranking->rows - 1] : score;
@@ -77,8 +83,8 @@ int ranking_add(Ranking *ranking, const char *item, size_t length, double score,
     watch_order(ranking, score);
     if (!buffer_append(&ranking->scores, &score, sizeof score) || !buffer_append(&ranking->entries, &entry, sizeof entry))
         return 0;
-    if (entry < ranking->num_tracked) {
-        double gain = grades[entry] > 0 ? grades[entry] : 0;
+    if (is_seen(ranking, entry)) {
+        double gain = entry < ranking->num_tracked && grades[entry] > 0 ? grades[entry] : 0;
         Seen seen = {.score = score, .gain = gain, .row = (uint32_t)ranking->rows, .entry = entry};
         if (!buffer_append(&ranking->seen, &seen, sizeof seen))
             return 0;
@@ -106,10 +112,11 @@ int ranking_add_below(Ranking *ranking, const char *item, size_t length, double 
 void ranking_free(Ranking *ranking)
 {
     Buffer *buffers[] = {&ranking->scores, &ranking->entries, &ranking->listed, &ranking->seen,
-                         &ranking->spare,  &ranking->groups,  &ranking->block};
+                         &ranking->spare,  &ranking->groups,  &ranking->block,  &ranking->names};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         buffer_free(buffers[i]);
     ids_free(&ranking->items);
+    ids_free(&ranking->brought);
 }
 
 /* ---- Order ---- */
@@ -168,7 +175,7 @@ static int order_block(Ranking *ranking, Seen *group, size_t count, const uint32
     memset(preceding, 0, (count + 1) * sizeof *preceding);
     for (size_t i = 0; i < size; i++) {
         Seen other = {.row = rows[i], .entry = entries_of(ranking)[rows[i]]};
-        if (other.entry < ranking->num_tracked)
+        if (is_seen(ranking, other.entry))
             continue;
         size_t low = 0, high = count; /* how many of the group come before this row */
         while (low < high) {

@@ -259,6 +259,8 @@ Reader *reader_new(const Judged *judged, const Settings *settings)
         return NULL;
     reader->judged = *judged;
     reader->settings = *settings;
+    reader->settings.careful |= judged->units != NULL; /* all rows are needed */
+    reader->ranking.units = judged->units;
     reader->lines.longest = settings->longest_line;
     if (!settings->find_blanks)
         reader->settings.find_blanks = blank_finder(NULL);

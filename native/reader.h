@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+typedef struct UnitTable UnitTable;
+
 /* The judgments, as arrays that the caller keeps alive. Items of request q lie at offsets[q] to offsets[q + 1]; only
  * the first num_tracked[q] of them are looked for. */
 typedef struct {
@@ -22,6 +24,7 @@ typedef struct {
     const char *item_ids;
     const int64_t *item_borders;
     const double *grades;
+    const UnitTable *units; /* in which places are counted, or NULL: in items */
 } Judged;
 
 typedef enum { TIES_TREC, TIES_INPUT, TIES_WORST, TIES_BEST } TieRule;

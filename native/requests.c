@@ -18,7 +18,7 @@ Status stop_with(Reader *reader, Status status, const char *text, size_t length)
 }
 
 /* Says where the judged items of the current request are, with all its rows at hand. */
-static Status close_ranking(Reader *reader)
+static Status close_ranking(Reader *reader, int64_t *num_places)
 {
     int64_t request = reader->request;
     Ranking *ranking = &reader->ranking;
@@ -28,28 +28,21 @@ static Status close_ranking(Reader *reader)
         reader->result.request = request;
         return stop_with(reader, READ_DUPLICATE, item, length);
     }
-    if (!ranking_order(ranking))
-        return stop(reader, READ_NO_MEMORY);
-    const Seen *seen = seen_of(ranking);
-    for (size_t i = 0; i < num_seen(ranking); i++) {
-        int64_t item = reader->judged.offsets[request] + seen[i].entry;
-        int64_t row[] = {request, seen[i].position, item, seen[i].block_start, seen[i].block_size};
-        if (!buffer_append(&reader->result.found, row, sizeof row))
-            return stop(reader, READ_NO_MEMORY);
-    }
-    return READ_ON;
+    int done = ranking_found(ranking, &reader->judged, request, request, &reader->result.found, num_places);
+    return done ? READ_ON : READ_NO_MEMORY;
 }
 
 Status close_request(Reader *reader)
 {
-    const int careful = reader->settings.careful;
     if (!is_judged(reader))
         return READ_ON;
-    Status status = careful ? close_ranking(reader) : descending_close(&reader->descending, &reader->result.found);
+    int64_t *num_places = (int64_t *)(void *)reader->result.num_retrieved.data + reader->request;
+    Status status = reader->settings.careful ? close_ranking(reader, num_places)
+                                             : descending_close(&reader->descending, &reader->result.found);
     if (status != READ_ON)
         return stop(reader, status);
-    size_t rows = careful ? reader->ranking.rows : reader->descending.rows;
-    ((int64_t *)(void *)reader->result.num_retrieved.data)[reader->request] = (int64_t)rows;
+    if (!reader->settings.careful)
+        *num_places = (int64_t)reader->descending.rows;
     reader->closed.data[reader->request] = 1;
     return READ_ON;
 }

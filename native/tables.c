@@ -51,7 +51,7 @@ PyObject *native_new_table(PyObject *module, PyObject *arguments)
     unsigned long long key;
     int ties;
     const char **names = settings.names;
-    if (!PyArg_ParseTuple(arguments, "OOOOOOOKippzsss", &s[0], &s[1], &s[2], &s[3], &s[4], &s[5], &s[6], &key, &ties,
+    if (!PyArg_ParseTuple(arguments, "OOOOOOOOKippzsss", &s[0], &s[1], &s[2], &s[3], &s[4], &s[5], &s[6], &s[7], &key, &ties,
                           &settings.float32, &settings.is_rank, &names[SYSTEM], &names[REQUEST], &names[ITEM],
                           &names[NUMBER]))
         return NULL;

@@ -3,8 +3,8 @@
 #define LEXIRECALL_TABLES_H
 
 #define NEW_TABLE_DOC \
-    "new_table(request_ids, request_borders, offsets, num_tracked, item_ids, item_borders, grades, key, ties,\n" \
-    "    float32, is_rank, system, request, item, score)\n\nReturn a reader of the runs in a table, which finds its\n" \
+    "new_table(request_ids, request_borders, offsets, num_tracked, item_ids, item_borders, grades, units, key,\n" \
+    "    ties, float32, is_rank, system, request, item, score)\n\nReturn a reader of the runs in a table, which finds its\n" \
     "columns by these names."
 #define NEW_JUDGMENT_TABLE_DOC \
     "new_judgment_table(key, whole_only, request, item, grade)\n\nReturn a reader of the judgments in a table."

@@ -468,8 +468,8 @@ def new_table(**changed: Any) -> Any:
     arguments: dict[str, Any] = {
         "request_ids": b"q1", "request_borders": np.array([0, 2]), "offsets": np.array([0, 1]),
         "num_tracked": np.array([1]), "item_ids": b"a", "item_borders": np.array([0, 1]), "grades": np.ones(1),
-        "key": 1, "ties": 0, "float32": False, "is_rank": False, "system": None, "request": "qid", "item": "docno",
-        "score": "score",
+        "units": None, "key": 1, "ties": 0, "float32": False, "is_rank": False, "system": None, "request": "qid",
+        "item": "docno", "score": "score",
     }  # fmt: skip
     return _native.new_table(*(arguments | changed).values())
 

@@ -235,6 +235,7 @@ def arguments(**changed: Any) -> list[Any]:
         "item_ids": judgments.items.buffer,
         "item_borders": judgments.items.offsets,
         "grades": judgments.grades,
+        "units": None,
         "key": 1,
         "ties": 0,
         "float32": False,

@@ -20,6 +20,7 @@ from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions
 from lexirecall.reader import reader_in_use
 from lexirecall.tracks import SystemPositions
+from lexirecall.units.unitmap import UnitMap
 
 
 class ReadWith(TypedDict):
@@ -39,6 +40,7 @@ def project_batches(
     name: str,
     judgments: Judgments,
     conventions: Conventions,
+    units: UnitMap | None = None,
     *,
     needs_judged: bool,
     is_given: bool,
@@ -50,7 +52,7 @@ def project_batches(
     from lexirecall import _native
 
     roles = columns.score is None, columns.system, columns.request, columns.item, columns.order
-    arrays = arrays_of(judgments, conventions, needs_judged=needs_judged)
+    arrays = arrays_of(judgments, conventions, units, needs_judged=needs_judged)
     table = _native.new_table(*arrays, *rules_of(conventions), *roles)
     if not _are_known(_native, table, batches):
         return None

@@ -64,8 +64,8 @@ def project_mapping(
     >>> project_mapping({"q": ["x", "a"]}, "bm25", "run", judgments, Conventions(), needs_judged=False).found.positions
     array([2])
     """
-    if units is None and reader_in_use() == "native":
-        made = _projected(run, name, judgments, conventions, needs_judged=needs_judged)
+    if reader_in_use() == "native":
+        made = _projected(run, name, judgments, conventions, units, needs_judged=needs_judged)
         if made is not None:
             return made
     rankings = rankings_from_mapping(run, label)
@@ -73,11 +73,17 @@ def project_mapping(
 
 
 def _projected(
-    run: Mapping[Any, Any], name: str, judgments: Judgments, conventions: Conventions, *, needs_judged: bool
+    run: Mapping[Any, Any],
+    name: str,
+    judgments: Judgments,
+    conventions: Conventions,
+    units: UnitMap | None,
+    *,
+    needs_judged: bool,
 ) -> SystemPositions | None:
     from lexirecall import _native
 
-    arrays = arrays_of(judgments, conventions, needs_judged=needs_judged)
+    arrays = arrays_of(judgments, conventions, units, needs_judged=needs_judged)
     made = _native.run_of_dict(run, _PLAIN, *arrays, *rules_of(conventions))
     if made is None:
         return None

@@ -75,10 +75,9 @@ class TextRun:
     def systems(
         self, judgments: Judgments, conventions: Conventions, units: UnitMap | None, *, needs_judged: bool
     ) -> list[SystemPositions]:
-        """Read the lines with the reader in use; only the one in Python counts in units."""
-        if units is None and reader_in_use() == "native":
-            return [project_native(self.source, self.name, judgments, conventions, needs_judged=needs_judged)]
-        return [project_text(self.source, self.name, judgments, conventions, units, needs_judged=needs_judged)]
+        """Read the lines with the reader in use."""
+        read = project_native if reader_in_use() == "native" else project_text
+        return [read(self.source, self.name, judgments, conventions, units, needs_judged=needs_judged)]
 
     def items(self, _system: str, request: bytes) -> Iterable[bytes]:
         """Give the items on the lines of a request."""
@@ -155,13 +154,13 @@ class TableFileRun:
     ) -> list[SystemPositions]:
         """Read all rows, in batches if the compiled reader knows them."""
         whole = self.unopened
-        if units is not None or (batches := batches_of_files(whole.files, whole.source, whole.given)) is None:
+        if (batches := batches_of_files(whole.files, whole.source, whole.given)) is None:
             return self._table.systems(judgments, conventions, units, needs_judged=needs_judged)
         columns, rows = batches
         rest: ReadWith = {"needs_judged": needs_judged, "is_given": self.is_given}
-        systems = project_batches(rows, columns, self.name, judgments, conventions, **rest)
+        systems = project_batches(rows, columns, self.name, judgments, conventions, units, **rest)
         if systems is None:
-            return project_rows(whole.table, self.name, judgments, conventions, **rest)
+            return project_rows(whole.table, self.name, judgments, conventions, units, **rest)
         advance_whole(whole.source)
         return systems
 

@@ -112,8 +112,7 @@ class _Taken:
     def _slots(self, batch: Sequence[RankedList]) -> IntArray | None:
         if (units := self.units) is None:
             return None
-        slots = (units.slots_of(ranking.request, ranking.items) for ranking in batch)
-        return np.array([*chain.from_iterable(slots)], np.int64)
+        return np.concatenate([units.slots_of(ranking.request, ranking.items) for ranking in batch])
 
     def _judged(self, rankings: Iterable[RankedList]) -> Iterator[tuple[int, RankedList]]:
         """Give the rankings of judged requests, in which each item is listed once."""

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import repeat
-from threading import Event
-from typing import Any
+from threading import Event, Lock
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,10 +23,12 @@ from lexirecall.formats.lists import DuplicateItem
 from lexirecall.formats.parts import Outcome, Span, free_cores, parts_of, together
 from lexirecall.formats.source import Source
 from lexirecall.formats.trec import check_run_line, damage_first, listed_twice, project_text, read_qrels
-from lexirecall.judgments import Judgments, PackedIds
+from lexirecall.judgments import FloatArray, IntArray, Judgments, PackedIds, offsets_of
 from lexirecall.manifest import Conventions
+from lexirecall.providers import members
 from lexirecall.text import to_text
 from lexirecall.tracks import SystemPositions, Tracks
+from lexirecall.units.unitmap import UnitMap
 
 _BLOCK = 1 << 18
 _READ_ON, _BAD_LINE, _DUPLICATE, _LONG_LINE, _AGAIN = 0, 1, 2, 4, 6  # as in reader.h; the rest is read in Python
@@ -34,6 +36,7 @@ _STOPPED = -1  # because of another part
 _FINDER: str | None = None  # of blanks: plain, sse2, avx2, neon, or the fastest
 _TIES = {"trec": 0, "expected": 0, "input": 1, "worst": 2, "best": 3}  # the mean over orders needs the blocks only
 _POWERS = range(-342, 309)
+_lock = Lock()
 
 
 def read_qrels_native(source: Source) -> Judgments:
@@ -51,13 +54,20 @@ def read_qrels_native(source: Source) -> Judgments:
 
 
 def project_native(
-    source: Source, name: str, judgments: Judgments, conventions: Conventions, *, needs_judged: bool
+    source: Source,
+    name: str,
+    judgments: Judgments,
+    conventions: Conventions,
+    units: UnitMap | None = None,
+    *,
+    needs_judged: bool,
 ) -> SystemPositions:
     """Read a run straight into positions, as `project_text` does."""
     from lexirecall import _native
 
     with damage_first(source):
-        read = _read_run(_native, source, judgments, conventions, needs_judged=needs_judged)
+        arrays = arrays_of(judgments, conventions, units, needs_judged=needs_judged)
+        read = _read_run(_native, source, arrays, conventions)
         if read.status == _LONG_LINE:
             raise lines.too_long(source, read.number)
         if read.status == _READ_ON and read.num_lines == 0:
@@ -67,7 +77,7 @@ def project_native(
         if read.status == _DUPLICATE and conventions.duplicates == "error":
             raise listed_twice(source, DuplicateItem(judgments.request_ids[read.request], read.line))
     if read.status != _READ_ON:
-        return project_text(source, name, judgments, conventions, needs_judged=needs_judged)
+        return project_text(source, name, judgments, conventions, units, needs_judged=needs_judged)
     return assemble(
         name,
         judgments,
@@ -80,15 +90,13 @@ def project_native(
     )
 
 
-def _read_run(
-    native: Any, source: Source, judgments: Judgments, conventions: Conventions, *, needs_judged: bool
-) -> Outcome:
+def _read_run(native: Any, source: Source, arrays: "Arrays", conventions: Conventions) -> Outcome:
     """Read a run as if scores descend within each request, and again, keeping all rows, if that is not so.
 
     A large file is read in parts, and again from its beginning if that does not work out: for what is wrong with it,
     and on which line.
     """
-    arrays, rules = arrays_of(judgments, conventions, needs_judged=needs_judged), rules_of(conventions)
+    rules = rules_of(conventions)
 
     def read(part: Span | None, careful: bool, is_over: Event) -> Outcome:
         reader = native.new_run(
@@ -100,7 +108,7 @@ def _read_run(
         return Outcome(status, *native.run(reader))
 
     with free_cores() as num_cores:
-        parts = parts_of(source, num_cores, len(judgments.requests))
+        parts = parts_of(source, num_cores, len(arrays.num_tracked))
         whole = _read_parts(read, parts) if len(parts) > 1 else None
     if whole is None:
         whole = read(None, False, Event())
@@ -125,10 +133,26 @@ def _read_parts(read: Callable[[Span, bool, Event], Outcome], parts: list[Span])
     return None
 
 
-def arrays_of(judgments: Judgments, conventions: Conventions, *, needs_judged: bool) -> tuple[Any, ...]:
-    """Return judgments as every compiled reader takes them: which items are tracked depends on what is asked for."""
+class Arrays(NamedTuple):
+    """Judgments as every compiled reader takes them, as in given.h."""
+
+    request_ids: bytes
+    request_borders: IntArray
+    offsets: IntArray
+    num_tracked: IntArray
+    item_ids: bytes
+    item_borders: IntArray
+    grades: FloatArray
+    units: Any
+    """In which places are counted; None if they are counted in items."""
+
+
+def arrays_of(
+    judgments: Judgments, conventions: Conventions, units: UnitMap | None = None, *, needs_judged: bool
+) -> Arrays:
+    """Return judgments for a compiled reader: which items are tracked depends on what is asked for."""
     wants_all = needs_judged or conventions.judged_only
-    return (
+    return Arrays(
         judgments.request_ids.buffer,
         judgments.request_ids.offsets,
         judgments.offsets,
@@ -136,6 +160,37 @@ def arrays_of(judgments: Judgments, conventions: Conventions, *, needs_judged: b
         judgments.items.buffer,
         judgments.items.offsets,
         judgments.grades,
+        None if units is None else _table_of(units),
+    )
+
+
+def _table_of(units: UnitMap) -> Any:
+    """Return the items of a map that may bring no unit, as every compiled reader takes them; None if there are none.
+
+    The table is made once for all runs.
+    """
+    with _lock:
+        if "native" not in units.kept:
+            units.kept["native"] = _new_table(units, np.flatnonzero(units.shares))
+        return units.kept["native"]
+
+
+def _new_table(units: UnitMap, slots: IntArray) -> Any:
+    from lexirecall import _native
+
+    if not len(slots):
+        return None
+    requests = PackedIds.pack([request for request in units.slots if request is not None])
+    items = PackedIds.pack([units.items[slot] for slot in slots.tolist()])
+    return _native.new_units(
+        requests.buffer,
+        requests.offsets,
+        items.buffer,
+        items.offsets,
+        units.owners[slots],
+        offsets_of(np.diff(units.offsets)[slots]),
+        units.units[members(units.offsets, slots)],
+        secret(),
     )
 
 

@@ -43,8 +43,8 @@ def project_table(
     what it can; this one reads the rest, and says what is wrong.
     """
     rest: ReadWith = {"needs_judged": needs_judged, "is_given": is_given}
-    if units is None and (batches := batches_of(table.frame)) is not None:
-        systems = project_batches(batches, table.columns, name, judgments, conventions, **rest)
+    if (batches := batches_of(table.frame)) is not None:
+        systems = project_batches(batches, table.columns, name, judgments, conventions, units, **rest)
         if systems is not None:
             return systems
     return project_rows(table, name, judgments, conventions, units, **rest)

@@ -25,6 +25,7 @@ from lexirecall.units.judged import Subtopics
 from lexirecall.units.unitmap import UnitMap
 
 _RULES = ("any", "all")
+_ARE_BLANK = bytes(byte in b" \t\r\n\v\f" for byte in range(256))
 _FORMS = "document unit, query document unit, or either of them with any or all at the end"
 
 
@@ -64,11 +65,13 @@ def _widths(text: bytes) -> list[int]:
     >>> _widths(b"a b\n\n c d e\r\nf\tg")
     [2, 3]
     """
-    signs = np.frombuffer(text + b"\n", np.uint8)
-    is_blank = np.isin(np.arange(256), [*b" \t\r\n\v\f"])[signs]
-    ends = np.flatnonzero(is_blank[1:] & ~is_blank[:-1]) + 1  # of fields
-    counts = np.diff(np.searchsorted(ends, np.flatnonzero(signs == ord("\n")), side="right"), prepend=0)
-    return [int(width) for width in np.unique(counts) if width]
+    text += b"\n"
+    is_blank = np.frombuffer(text.translate(_ARE_BLANK), bool)
+    ends = np.flatnonzero(is_blank[1:] > is_blank[:-1]) + 1  # of fields
+    newlines = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
+    counts = np.diff(np.searchsorted(ends, newlines, side="right"), prepend=0)
+    widths: list[int] = np.flatnonzero(np.bincount(counts)).tolist()
+    return [width for width in widths if width]
 
 
 def _not_a_rule(rule: str) -> str:

@@ -71,6 +71,8 @@ class Pairing:
     grades: FloatArray
     """The highest level at which the item serves the unit."""
     names: Sequence[bytes]
+    are_items: bool = False
+    """Whether each judged item, in its order, serves the unit of its own name and no other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +119,12 @@ class Units:
         >>> units.judgments.grades.tolist(), units.offsets.tolist(), units.units.tolist()
         ([2.0, 2.0], [0, 1, 3, 3], [0, 0, 1])
         """
-        requests = np.searchsorted(items.offsets, pairs.items, side="right") - 1
-        judgments, which = laid_out(requests, pairs.units, pairs.grades, pairs.names, items)
-        order = np.lexsort((which, pairs.items))
+        if pairs.are_items:  # which are laid out already
+            judgments, which, order = items, pairs.items, pairs.items
+        else:
+            requests = np.searchsorted(items.offsets, pairs.items, side="right") - 1
+            judgments, which = laid_out(requests, pairs.units, pairs.grades, pairs.names, items)
+            order = np.lexsort((which, pairs.items))
         offsets = offsets_of(np.bincount(pairs.items, minlength=len(items.grades)))
         marked = np.full(len(judgments.grades), needs_all is True)
         if callable(needs_all):
@@ -132,8 +137,10 @@ class Units:
     @property
     def is_one_to_one(self) -> bool:
         """Whether every unit has one item and every item one unit: then units are items by another name."""
-        if self.whole is not None:
-            return self.whole.is_one_to_one
+        return self._are_pairs_unique if self.whole is None else self.whole.is_one_to_one
+
+    @property
+    def _are_pairs_unique(self) -> bool:
         per_item, per_unit = np.diff(self.offsets), np.bincount(self.units, minlength=len(self.needs_all))
         return bool((per_item <= 1).all() and (per_unit == 1).all())
 
@@ -157,13 +164,17 @@ class Units:
         rankings, units = tracks.segments.owners[rows], self.units[pairs]
         chosen = self._deciding(rankings * len(self.needs_all) + units, units, level)
         rankings, units, rows = rankings[chosen], units[chosen], rows[chosen]
-        order = np.lexsort((units, tracks.positions[rows], rankings))
         segments = Segments(offsets_of(np.bincount(rankings, minlength=len(tracks.segments.sizes))))
-        rows = rows[order]
-        return Tracks(segments, tracks.positions[rows], units[order]), tracks.items[rows]
+        positions = tracks.positions[rows]
+        if not _is_ascending(rankings, positions):
+            order = np.lexsort((units, positions, rankings))
+            units, rows, positions = units[order], rows[order], positions[order]
+        return Tracks(segments, positions, units), tracks.items[rows]
 
     def _deciding(self, keys: IntArray, units: IntArray, level: float) -> IntArray:
         """Return which rows decide where a unit is, the first or the last; keys tell ranking and unit."""
+        if self._are_pairs_unique:
+            return np.arange(len(keys))
         _, first = np.unique(keys, return_index=True)
         if not self.needs_all.any():
             return first
@@ -172,6 +183,12 @@ class Units:
         needed = np.bincount(self.units[self.serves(np.arange(len(self.units)), level)], minlength=len(self.needs_all))
         is_whole = ~self.needs_all[of] | (found == needed[of])
         return np.asarray(np.where(self.needs_all[of], last, first)[is_whole], np.int64)
+
+
+def _is_ascending(rankings: IntArray, positions: IntArray) -> bool:
+    """Tell whether rankings ascend, and positions within each, no two of which are equal."""
+    steps = np.diff(rankings)
+    return bool(((steps > 0) | ((steps == 0) & (np.diff(positions) > 0))).all())
 
 
 def laid_out(

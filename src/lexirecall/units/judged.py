@@ -65,7 +65,7 @@ class _Resolved:
         texts, borders = list(judgments.items), judgments.offsets.tolist()
         owners = Segments(judgments.offsets).owners
         if units.is_common:
-            slots = np.array(units.slots_of(b"", texts), np.int64)
+            slots = units.slots_of(b"", texts)
             return cls(texts, owners, slots, slots if units.is_identity else units.numbers_of(b"", texts))
         requests, slots, numbers = list(judgments.request_ids), np.full(len(texts), -1), np.full(len(texts), -1)
         for q, request in enumerate(requests):
@@ -99,7 +99,7 @@ def _pairs_of_items(ids: _Resolved, judgments: Judgments, units: UnitMap, *, its
         items, numbers = np.concatenate([items, alone]), np.concatenate([numbers, own])
         order = np.argsort(items, kind="stable")
         items, numbers = items[order], numbers[order]
-    return Pairing(items, numbers, judgments.grades[items], names)
+    return Pairing(items, numbers, judgments.grades[items], names, units.is_identity and len(mapped) == len(ids.slots))
 
 
 def _with_names(units: UnitMap, more: Sequence[bytes]) -> tuple[list[bytes], IntArray]:

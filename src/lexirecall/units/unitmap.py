@@ -4,14 +4,15 @@ Belongs here: the map as arrays, and what is wrong with one. Not here: reading i
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import repeat
+from typing import Any
 
 import numpy as np
 
 from lexirecall.errors import FormatError, shown
-from lexirecall.judgments import IntArray, offsets_of
+from lexirecall.judgments import BoolArray, IntArray, offsets_of
 from lexirecall.providers import members
 
 
@@ -34,6 +35,8 @@ class UnitMap:
     """Whether a unit needs all its items, for units of which the map says so."""
     name: str = "units"
     """What messages call it."""
+    kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What readers made of it, for the next run."""
 
     @classmethod
     def of_columns(
@@ -88,9 +91,9 @@ class UnitMap:
         """Return the slots of the items of a request."""
         return self.slots.get(None if self.is_common else request, {})
 
-    def slots_of(self, request: bytes, items: Sequence[bytes]) -> list[int]:
+    def slots_of(self, request: bytes, items: Sequence[bytes]) -> IntArray:
         """Return the slot of each item, -1 for items outside the map."""
-        return list(map(self.of(request).get, items, repeat(-1)))
+        return np.fromiter(map(self.of(request).get, items, repeat(-1)), np.int64, len(items))
 
     def numbers_of(self, request: bytes, units: Sequence[bytes]) -> IntArray:
         """Return the number of each unit that has an item for a request, -1 for all others."""
@@ -118,6 +121,30 @@ class UnitMap:
         order = np.argsort(units, kind="stable")
         owners = np.repeat(slots, np.diff(self.offsets)[slots])
         return offsets_of(np.bincount(units, minlength=len(self.names))), owners[order]
+
+    @property
+    def owners(self) -> IntArray:
+        """Of each slot, the number of its request, as they follow each other in `slots`; 0 if it is for all."""
+        owners = np.zeros(self.num_slots, np.int64)
+        for number, slots in enumerate(() if self.is_common else self.slots.values()):
+            owners[np.fromiter(slots.values(), np.int64, len(slots))] = number
+        return owners
+
+    @property
+    def shares(self) -> BoolArray:
+        """Of each slot, whether another item stands for one of its units; if none does, it always brings a unit.
+
+        >>> UnitMap.of_columns([b"a", b"b", b"b", b"c"], [b"U", b"U", b"V", b"W"]).shares.tolist()
+        [True, True, False]
+        """
+        sizes = np.diff(self.offsets)
+        if self.is_common:
+            is_shared = np.bincount(self.units, minlength=len(self.names))[self.units] > 1
+        else:
+            keys = np.repeat(self.owners, sizes) * len(self.names) + self.units
+            _, which, counts = np.unique(keys, return_inverse=True, return_counts=True)
+            is_shared = counts[which] > 1
+        return np.asarray(np.bincount(np.repeat(np.arange(len(sizes)), sizes), is_shared, len(sizes)) > 0)
 
     def check_cycles(self) -> None:
         """Raise if names go round in a circle: a stands for b, and b for a."""
