@@ -1,13 +1,16 @@
 # The workflow, in one place. PYTHON may name any interpreter whose environment has the extras test, lint and docs.
 PYTHON ?= python3
 
-.PHONY: install test spark-test torch-test adapters-test coverage test-oldest lint docs bench against-r fuzz sanitize mutants
+.PHONY: install test test-long spark-test torch-test adapters-test coverage test-oldest lint docs bench against-r fuzz sanitize mutants
 
 install:            ## everything a developer needs, into the current environment
 	$(PYTHON) -m pip install -e '.[test,lint,docs]'
 
 test:               ## the suite, with doctests
 	$(PYTHON) -m pytest -n auto
+
+test-long:          ## the suite with many more random examples
+	$(PYTHON) -m pytest -n auto --hypothesis-profile=long
 
 coverage:           ## the suite with branch coverage, which must not fall; takes twice as long
 	$(PYTHON) -m pytest -n auto --cov
@@ -39,12 +42,14 @@ test-oldest:        ## the suite with the lowest versions that pyproject.toml al
 	build/oldest/bin/pip install -q '.[test]' -c tests/oldest.txt
 	build/oldest/bin/python -m pytest
 
-lint:               ## style, types, whether generated pages are current, and the page's JavaScript; needs Node 20
+node_modules/.package-lock.json: package-lock.json  # npm writes it last
+	npm ci --no-audit --no-fund --loglevel=error
+
+lint: node_modules/.package-lock.json  ## style, types, whether generated pages are current, and the page's JavaScript; needs Node 20
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy
 	$(PYTHON) docs/generate.py --check
-	npm ci --no-audit --no-fund --loglevel=error
 	npx tsc
 	npx eslint .
 	node --test tests/js

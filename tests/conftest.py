@@ -14,11 +14,13 @@ from hypothesis import Phase, settings
 from command import Command, Outcome
 from lexirecall.cli import main
 from lexirecall.progress import Progress
+from strategies import EVERYDAY
 
 pytest_plugins = ["time_limit"]
 
 # machines are shared, and the first example pays for imports
-settings.register_profile("unhurried", deadline=None, max_examples=100)
+settings.register_profile("unhurried", deadline=None, max_examples=EVERYDAY)
+settings.register_profile("long", deadline=None, max_examples=2 * EVERYDAY)  # with all examples of costly properties
 # for mutants/run.py: many faulty copies of the package meet the same examples, and it is enough that one fails
 settings.register_profile(
     "mutants", deadline=None, derandomize=True, max_examples=20, database=None, phases=[Phase.explicit, Phase.generate]

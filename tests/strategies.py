@@ -23,14 +23,25 @@ GRADES = (-2.0, -1.0, 0.0, 0.0, 0.25, 0.5, 1.0, 1.0, 1.5, 2.0, 3.0, 4.0)
 
 LEVELS = (1, 2, 0.5)
 
+EVERYDAY = 100  # examples of a property in the suite, unless it says otherwise
+
 
 def quick(examples: int) -> settings:
     """Return settings for a property that is cheap to try: no deadline, because the first example pays for imports.
 
-    The number of examples is for a profile of 100; one with fewer, or more, has fewer or more of all.
+    The number of examples is for the profile of every day; one with fewer, or more, has fewer or more of all.
     """
-    scaled = max(1, examples * settings().max_examples // 100)
+    scaled = max(1, examples * settings().max_examples // EVERYDAY)
     return settings(max_examples=scaled, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def costly(examples: int) -> settings:
+    """Return settings for a property that takes seconds: a quarter of its examples every day, all in other profiles.
+
+    Examples are drawn anew in every run, so that many runs try what one run does not.
+    """
+    everyday = settings().max_examples == EVERYDAY
+    return quick(max(examples // 4, min(examples, 5)) if everyday else examples)
 
 
 @dataclass(frozen=True)

@@ -123,7 +123,7 @@ def test_a_measure_of_the_user_can_be_registered() -> None:
 
 @pytest.mark.parametrize("name", [*(str(m) for m in all_measures() if m.name in OURS), "TSE(rel=2)@2"])
 @given(collection=collections(), judged_only=st.booleans())
-@strategies.quick(15)
+@strategies.costly(15)
 def test_values_are_those_of_evaluate(name: str, collection: tuple[Grades, Run], judged_only: bool) -> None:
     qrels, run = collection
     size = {"n": 1000} if "n" in parse(name).SUPPORTED_PARAMS else {}  # the others do not depend on it
@@ -151,7 +151,7 @@ JUDGED_ONLY = [measure(judged_only=True) for measure in SHARED if "judged_only" 
 
 
 @given(collections())
-@strategies.quick(150)
+@strategies.costly(150)
 def test_values_are_those_of_the_provider_pytrec_eval(collection: tuple[Grades, Run]) -> None:
     qrels, run = {query: judged for query, judged in collection[0].items() if judged}, collection[1]
     # it crashes or hangs where no judged document is retrieved
@@ -395,7 +395,7 @@ def test_loading_the_module_again_changes_nothing() -> None:
 
 
 @given(collections(), collections())
-@strategies.quick(40)
+@strategies.costly(40)
 def test_preference_against_a_baseline_is_that_of_compare(
     collection: tuple[Grades, Run], other: tuple[Grades, Run]
 ) -> None:

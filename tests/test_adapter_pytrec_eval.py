@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import lexirecall.adapters.pytrec_eval as ours
 from lexirecall.errors import FormatError, LexirecallError, UnknownMeasure, UsageError
-from strategies import SCORES, Collection, Qrels, Run, collections, quick
+from strategies import SCORES, Collection, Qrels, Run, collections, costly
 
 theirs = pytest.importorskip("pytrec_eval", reason="package pytrec-eval-terrier")
 
@@ -51,7 +51,7 @@ drawn = collections(grades=INTEGER_GRADES, scores=FLOAT32_SCORES, max_systems=1,
 
 
 @pytest.mark.parametrize("judged_only", [False, True])
-@quick(150)
+@costly(150)
 @given(drawn, st.sampled_from([1, 2, 3]))
 def test_every_measure_of_trec_eval_equals_pytrec_eval(judged_only: bool, collection: Collection, level: int) -> None:
     assert_same(collection.qrels, collection.runs["system1"], EVERYTHING, level, judged_only=judged_only)

@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexirecall import Measure, Positions, parse_measure, project
-from strategies import SCORES, Collection, Qrels, Run, collections, quick
+from strategies import SCORES, Collection, Qrels, Run, collections, costly
 
 PLAIN = (
     "map", "ndcg", "recip_rank", "Rprec", "bpref", "infAP", "set_P", "set_recall", "num_ret", "num_rel", "num_rel_ret",
@@ -83,7 +83,7 @@ drawn = collections(grades=INTEGER_GRADES, scores=FLOAT32_SCORES, max_systems=1,
 
 
 @pytest.mark.parametrize("judged_only", [False, True])
-@quick(100)
+@costly(100)
 @given(drawn, st.sampled_from([1, 2, 3]))
 def test_every_shared_measure_equals_pytrec_eval(judged_only: bool, collection: Collection, level: int) -> None:
     run = collection.runs["system1"]

@@ -28,7 +28,7 @@ from lexirecall.statistics.aggregate import (
     stationary,
 )
 from lexirecall.statistics.kemeny import _best_orders, _Excess, mean_places
-from strategies import quick
+from strategies import costly, quick
 
 EVERY = pytest.mark.parametrize("method", from_pairs())
 Profile = tuple[int, list[naive.Vote]]
@@ -114,7 +114,7 @@ SCORES: dict[str, Callable[[int, list[naive.Vote]], list[Fraction]]] = {
 
 @pytest.mark.parametrize("method", SCORES)
 @given(profile=profiles())
-@quick(150)
+@costly(150)
 def test_the_order_is_that_of_the_definition(method: str, profile: Profile) -> None:
     scores = SCORES[method](*profile)
     assert_is(order_systems(pairs_of(profile), method), scores, naive.system_ranks(scores))
@@ -148,7 +148,7 @@ def test_only_the_sign_of_a_preference_counts(method: str, profile: Profile, siz
 
 @EVERY
 @given(profile=profiles(), data=st.data())
-@quick(100)
+@costly(100)
 def test_another_order_of_the_systems_changes_nothing(method: str, profile: Profile, data: st.DataObject) -> None:
     pairs = pairs_of(profile)
     moved = data.draw(st.permutations(range(len(pairs.systems))))
@@ -161,7 +161,7 @@ def test_another_order_of_the_systems_changes_nothing(method: str, profile: Prof
 
 @EVERY
 @given(profile=profiles())
-@quick(100)
+@costly(100)
 def test_ranks_follow_the_scores(method: str, profile: Profile) -> None:
     order = order_systems(pairs_of(profile), method)
     for a, b in np.ndindex(len(order.ranks), len(order.ranks)):
@@ -259,7 +259,7 @@ def test_a_system_that_the_majority_prefers_to_every_other_is_first(
 
 @given(profile=profiles(6))
 @example(profile=(4, [naive.Vote({0, 1, 2, 3}, [[0, 1, 0, -1], [-1, 0, 1, 0], [0, -1, 0, 1], [1, 0, -1, 0]])]))
-@quick(300)
+@costly(300)
 def test_every_circle_has_one_shortest_cycle_that_is_real(profile: Profile) -> None:
     signs = naive.majority_signs(*profile)
     cycles = order_systems(pairs_of(profile)).cycles
@@ -403,7 +403,7 @@ def margin_tables(most: int, largest: int) -> st.SearchStrategy[IntArray]:
 
 
 @given(margins=margin_tables(7, 3) | margin_tables(7, 1) | margin_tables(7, 1000))
-@quick(200)
+@costly(200)
 def test_the_search_finds_every_best_order(margins: IntArray) -> None:
     assert mean_places(margins).tolist() == pytest.approx(naive.mean_places_by_trial(margins.tolist()), rel=1e-12)
 

@@ -12,7 +12,7 @@ from lexirecall.statistics.corrections import CORRECTIONS, correct
 from lexirecall.statistics.differences import Differences, of_pairs
 from lexirecall.statistics.hsd import randomized_tukey_hsd
 from lexirecall.statistics.paired import TESTS, randomization
-from strategies import quick
+from strategies import costly, quick
 
 PAIRWISE = tuple(TESTS)
 
@@ -24,7 +24,7 @@ def won_everywhere(num_requests: int, num_pairs: int, *, sizes: bool) -> Differe
     return Differences(index, index + 1, values, np.ones(values.shape, bool))
 
 
-@quick(60)
+@costly(60)
 @given(
     name=st.sampled_from([name for name in PAIRWISE if name != "t"]),
     num_requests=st.integers(1, 60),

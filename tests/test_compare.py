@@ -21,7 +21,7 @@ from lexirecall.statistics.differences import Differences, of_pairs
 from lexirecall.statistics.maxt import max_t
 from lexirecall.verbs.comparison import _labels
 from lexirecall.verbs.testing import Testing
-from strategies import Collection, collections, quick
+from strategies import Collection, collections, costly
 
 Command = Callable[..., Outcome]
 
@@ -184,7 +184,7 @@ def test_an_unknown_baseline_names_the_runs(positions: Any) -> None:
 
 
 @given(collection=collections(max_systems=4), test=st.sampled_from(choices_of(Testing, "test")))
-@quick(60)
+@costly(60)
 def test_any_collection_can_be_compared(collection: Collection, test: str) -> None:
     positions = project(collection.qrels, collection.runs)
     if len(positions.systems) < 2 or not positions.judgments.num_relevant(1).any():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import naive
 from lexirecall.errors import UsageError
 from lexirecall.statistics.corrections import CORRECTIONS, correct
-from strategies import quick
+from strategies import costly, quick
 
 every_method = pytest.mark.parametrize("method", CORRECTIONS)
 pvalues = st.lists(st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.01, 0.02, 0.04, 0.5, 1.0])), max_size=12)
@@ -42,7 +42,7 @@ def test_four_p_values_by_hand(method: str, expected: list[float]) -> None:
 
 
 @pytest.mark.parametrize(("ours", "theirs"), [("holm", "holm"), ("bonferroni", "bonferroni"), ("bh", "fdr_bh")])
-@quick(30)  # statsmodels collects garbage at every call of one of them
+@costly(30)  # statsmodels collects garbage at every call of one of them
 @given(given=pvalues.filter(len))
 def test_corrections_are_those_of_statsmodels(ours: str, theirs: str, given: list[float]) -> None:
     multitest = pytest.importorskip("statsmodels.stats.multitest")

@@ -34,7 +34,7 @@ from lexirecall.manifest import Conventions
 from lexirecall.positions import Positions
 from lexirecall.progress import Progress
 from lexirecall.tracks import Tracks
-from strategies import Collection, Ordering, Run, collections, orderings, quick
+from strategies import Collection, Ordering, Run, collections, costly, orderings, quick
 from table import WITHOUT_INPUT_ORDER
 from test_table_files import every_odd_file, folder_with
 
@@ -120,7 +120,7 @@ def usable(collection: Collection) -> dict[str, Run]:
     return runs
 
 
-@quick(60)
+@costly(60)
 @given(
     collections(max_systems=3, documents=DOCUMENTS),
     orderings(),
@@ -195,7 +195,7 @@ def test_of_duplicates_the_best_score_counts(connection: Any, collection: Collec
     assert_same(ours, replace(theirs, num_duplicates=left_out))
 
 
-@quick(25)
+@costly(25)
 @given(collections(max_systems=3, documents=DOCUMENTS), orderings(), st.sampled_from([1, 2, 0.5]))
 def test_sort_keys_are_those_of_positions_and_compare_as_lexirecall_does(
     connection: Any, collection: Collection, ordering: Ordering, level: float

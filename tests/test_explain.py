@@ -16,7 +16,7 @@ from command import Outcome
 from lexirecall import explain, project
 from lexirecall.errors import UsageError
 from lexirecall.strip import Strip
-from strategies import LEVELS, Collection, collections, quick
+from strategies import LEVELS, Collection, collections, costly, quick
 
 Command = Callable[..., Outcome]
 
@@ -73,7 +73,7 @@ def test_the_second_run_may_be_the_preferred_one() -> None:
 
 
 @given(collection=collections(max_systems=2), level=st.sampled_from(LEVELS))
-@quick(150)
+@costly(150)
 def test_an_explanation_agrees_with_the_definition(collection: Collection, level: float) -> None:
     positions = project(collection.qrels, collection.runs)
     if len(positions.systems) < 2 or not positions.judgments.num_relevant(level).any():
@@ -97,7 +97,7 @@ def test_an_explanation_agrees_with_the_definition(collection: Collection, level
 
 
 @given(collection=collections(max_systems=2), level=st.sampled_from(LEVELS))
-@quick(150)
+@costly(150)
 def test_what_a_run_is_said_to_lack_is_what_the_other_finds(collection: Collection, level: float) -> None:
     positions = project(collection.qrels, collection.runs)
     if len(positions.systems) < 2 or not positions.judgments.num_relevant(level).any():

@@ -23,7 +23,7 @@ from lexirecall.formats.frames import is_frame
 from lexirecall.formats.values import BLANKS, NUMBER
 from lexirecall.manifest import Conventions
 from lexirecall.text import number_of
-from strategies import GRADES, REQUESTS, SCORES, UNJUDGED_REQUESTS, quick
+from strategies import GRADES, REQUESTS, SCORES, UNJUDGED_REQUESTS, costly, quick
 
 Columns = dict[str, list[Any]]
 Make = Callable[[Columns], Any]
@@ -165,7 +165,7 @@ def categories(frame: Any) -> Any:
 
 
 @every_library
-@quick(40)
+@costly(40)
 @given(rows(), READING, st.sampled_from([texts, integers, "floats", "categories"]))
 def test_a_frame_means_what_dicts_of_its_rows_mean(make: Make, some: Rows, reading: dict[str, Any], kind: Any) -> None:
     some = some if kind in (texts, "categories") else some.renamed(integers)
@@ -178,7 +178,7 @@ def test_a_frame_means_what_dicts_of_its_rows_mean(make: Make, some: Rows, readi
 
 @every_library
 @pytest.mark.parametrize("rule", choices_of(Conventions, "duplicates"))
-@quick(20)
+@costly(20)
 @given(some=rows(repeats=True), ties=st.sampled_from(choices_of(Conventions, "ties")))
 def test_repeated_items_of_a_frame_are_treated_as_those_of_a_file(
     tmp_path_factory: pytest.TempPathFactory, make: Make, rule: str, some: Rows, ties: str
@@ -201,7 +201,7 @@ def test_repeated_items_of_a_frame_are_treated_as_those_of_a_file(
 
 
 @every_library
-@quick(10)
+@costly(10)
 @given(some=rows())
 def test_one_frame_for_each_system_is_the_same_as_one_for_all(make: Make, some: Rows) -> None:
     judged, frame = some.frames(make)

@@ -15,7 +15,7 @@ from lexirecall import evaluate, rank
 from lexirecall.errors import DataError, UsageError
 from lexirecall.statistics import order_by_leximin
 from lexirecall.statistics.leximin import deciding_query, worst_first
-from strategies import Collection, collections, quick
+from strategies import Collection, collections, costly, quick
 
 VALUES = (0.0, 0.1 + 0.2, 0.3, 0.5, 1.0, 7.0, math.inf)
 DIRECTIONS = st.sampled_from([1, -1])
@@ -119,7 +119,7 @@ GOOD = {
 
 
 @given(collection=collections(max_systems=4, with_size=True), name=st.sampled_from(["AP", "R@2", "LastRel", "TSE"]))
-@quick(100)
+@costly(100)
 def test_the_verb_orders_by_the_values_that_eval_prints(collection: Collection, name: str) -> None:
     try:
         scores = evaluate(collection.qrels, collection.runs, [name], **collection.given_size)

@@ -17,7 +17,7 @@ from lexirecall.fields import choices_of
 from lexirecall.manifest import Conventions
 from lexirecall.measures import MEASURES
 from lexirecall.names import parse_measures
-from strategies import DOCUMENTS, LEVELS, Collection, Ordering, collections, orderings, quick
+from strategies import DOCUMENTS, LEVELS, Collection, Ordering, collections, costly, orderings, quick
 from table import ONE_ORDER, all_measures, check_twins, needs_size
 
 TRIED = parse_measures([
@@ -113,7 +113,7 @@ def test_the_settings_tried_cover_every_setting_that_is_offered() -> None:
 
 
 @pytest.mark.parametrize("ties", ONE_ORDER)
-@quick(50)
+@costly(50)
 @given(collections(), orderings(), st.sampled_from(LEVELS))
 def test_every_measure_equals_its_twin(ties: str, collection: Collection, ordering: Ordering, level: float) -> None:
     twin = twins(collection, level, ordering, ties)
@@ -122,7 +122,7 @@ def test_every_measure_equals_its_twin(ties: str, collection: Collection, orderi
 
 
 @pytest.mark.parametrize("ties", ONE_ORDER)
-@quick(30)
+@costly(30)
 @given(collections(), orderings(), st.sampled_from(LEVELS))
 def test_every_measure_equals_its_twin_with_optimistic_imputation(
     ties: str, collection: Collection, ordering: Ordering, level: float
@@ -136,7 +136,7 @@ def test_every_measure_equals_its_twin_with_optimistic_imputation(
 few_documents = collections(documents=DOCUMENTS[:6], with_size=True)  # so that all orders of those missing can be tried
 
 
-@quick(80)
+@costly(80)
 @given(few_documents, orderings(), st.sampled_from(LEVELS))
 def test_every_measure_equals_its_twin_with_the_imputation_of_the_paper(
     collection: Collection, ordering: Ordering, level: float
@@ -171,7 +171,7 @@ tied_collections = collections(
 )
 
 
-@quick(80)
+@costly(80)
 @given(tied_collections, orderings(both=False), st.sampled_from(LEVELS))
 def test_expected_value_is_the_mean_over_all_orders_of_tied_items(
     collection: Collection, ordering: Ordering, level: float
@@ -190,7 +190,7 @@ tied_with_size = collections(
 )
 
 
-@quick(80)
+@costly(80)
 @given(tied_with_size, orderings(both=False), st.sampled_from(LEVELS))
 def test_expected_value_with_the_imputation_of_the_paper_is_the_mean_over_all_orders_of_tied_and_missing_items(
     collection: Collection, ordering: Ordering, level: float

@@ -41,7 +41,7 @@ from lexirecall.names import Evaluable, parse_measures, parse_names
 from lexirecall.preferences import preference_of
 from lexirecall.results import Projection, Study
 from lexirecall.verbs.rank import compared_pairs
-from strategies import LEVELS, collections, quick
+from strategies import LEVELS, collections, costly, quick
 from strategies import Collection as Drawn
 from table import all_measures, all_preferences, needs_size
 
@@ -162,7 +162,7 @@ TWINNED += [str(m) for m in OF_ITEMS if m.corpus != "if missing" and not needs_s
     name=st.sampled_from(TWINNED),
     kept=st.randoms(use_true_random=False),
 )
-@quick(200)
+@costly(200)
 def test_ties_agreement_and_what_labels_change_are_their_definitions(
     drawn: Drawn, level: float, name: str, kept: Any
 ) -> None:
@@ -191,7 +191,7 @@ def test_ties_agreement_and_what_labels_change_are_their_definitions(
         Policies, st.sampled_from(LEVELS), st.sampled_from(["all", "intersection"]), st.sampled_from(["skip", "zero"])
     ),
 )
-@quick(250)
+@costly(250)
 def test_decisions_by_ranks_are_those_of_all_pairs(drawn: Drawn, name: str, policies: Policies) -> None:
     preference = parse_preference(name)
     assume(drawn.corpus_size or not (preference.measure and needs_size(preference.measure)))
@@ -270,7 +270,7 @@ def test_values_that_differ_by_rounding_share_a_rank() -> None:
 
 
 @given(drawn=collections(max_systems=3), choice=st.randoms(use_true_random=False))
-@quick(150)
+@costly(150)
 def test_removing_labels_is_reading_again_without_them(drawn: Drawn, choice: Any) -> None:
     positions = project(drawn.qrels, drawn.runs, needs_judged=True, **drawn.given_size)
     kept = np.array([choice.random() < 0.7 for _ in positions.judgments.grades], bool)
@@ -461,7 +461,7 @@ def test_of_systems_that_differ_in_the_tail_only_measures_of_the_tail_know() -> 
 
 
 @given(drawn=collections(grades=(1.0, 2.0, 3.0, 4.0, 4.0, 5.0, 5.0), max_systems=4, with_size=False))
-@quick(20)
+@costly(20)
 def test_a_study_of_ratings_is_that_of_the_binary_labels_at_its_level(drawn: Drawn) -> None:
     """What is below the level has no gain, and a label that is removed takes its own away."""
     if len(drawn.runs) < 2 or not any(grade >= 4 for judged in drawn.qrels.values() for grade in judged.values()):

@@ -18,7 +18,7 @@ from lexirecall import compare, evaluate, explain, project, rank, report, study
 from lexirecall.adapters.gate import assert_all_found, assert_no_worse, assert_nothing_lost
 from lexirecall.reader import VARIABLE, is_built
 from lexirecall.tracks import Mismatch
-from strategies import Collection, collections, quick
+from strategies import Collection, collections, costly, quick
 
 QRELS = {"q0": {"D9": 1}, "q1": {"D1": 1, "D2": 0, "D3": 1, "D4": 1}}
 RUN = {"q1": {"d2": 3.0, "d1": 2.0, "d4": 1.0, "d3": 0.5}, "q7": {"D1": 1.0}}
@@ -265,7 +265,7 @@ def test_duckdb_says_the_same(tmp_path: Path) -> None:
     assert said(evaluate(by_duckdb(QRELS, path), measures=["AP"])) == [SAID.format("x.parquet")]
 
 
-@quick(25)
+@costly(25)
 @given(collections(max_systems=3))
 def test_mismatches_of_duckdb_are_those_of_the_definition(collection: Collection) -> None:
     duckdb, polars = pytest.importorskip("duckdb"), pytest.importorskip("polars")

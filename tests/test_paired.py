@@ -29,7 +29,7 @@ from lexirecall.statistics.paired import (
     wilcoxon,
 )
 from lexirecall.statistics.proportions import preference_interval
-from strategies import quick
+from strategies import costly, quick
 
 NORMAL = "asymptotic" if "asymptotic" in str(stats.wilcoxon.__doc__) else "approx"  # its name in scipy before 1.13
 every_test = pytest.mark.parametrize("name", TESTS)
@@ -78,7 +78,7 @@ def present(row: list[int | None]) -> list[int]:
 # Against scipy and against definitions
 
 
-@quick(200)
+@costly(200)
 @given(rows=whole_rows(), alpha=st.sampled_from([0.05, 0.01, 0.3]))
 def test_paired_t_is_that_of_scipy(rows: list[list[int | None]], alpha: float) -> None:
     ours = paired_t(tenths(rows), alpha=alpha)
@@ -135,7 +135,7 @@ def test_sizes_that_differ_by_rounding_share_their_rank() -> None:
     assert wilcoxon(of_scores(scores)).pvalues[0] == float(naive.signed_rank_pvalue([1, 1, -1, 8]))
 
 
-@quick(200)
+@costly(200)
 @given(rows=whole_rows(), ties=st.sampled_from(["drop", "split"]), alpha=st.sampled_from([0.05, 0.01, 0.3]))
 def test_sign_test_is_the_binomial_test(rows: list[list[int | None]], ties: str, alpha: float) -> None:
     differences = tenths(rows)
@@ -158,7 +158,7 @@ def test_sign_test_is_the_binomial_test(rows: list[list[int | None]], ties: str,
         np.testing.assert_array_equal(ours.highs, one(differences, alpha=alpha).highs)
 
 
-@quick(100)
+@costly(100)
 @given(rows=whole_rows(), alpha=st.sampled_from([0.05, 0.2, 0.6]))
 def test_an_interval_by_t_lacks_zero_exactly_if_p_is_below_alpha(rows: list[list[int | None]], alpha: float) -> None:
     """Also if all differences are equal: then there is an interval only if p is below alpha."""
@@ -271,7 +271,7 @@ def test_only_wilcoxon_of_sizes_has_an_estimate() -> None:
 # The interval of a mean preference
 
 
-@quick(80)
+@costly(80)
 @given(
     counts=st.tuples(st.integers(0, 30), st.integers(0, 30), st.integers(0, 30)),
     alpha=st.sampled_from([0.05, 0.01, 0.3]),

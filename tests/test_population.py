@@ -29,7 +29,7 @@ from lexirecall.theory import (
     worst_case_provider,
     worst_case_user,
 )
-from strategies import quick
+from strategies import costly, quick
 from table import all_measures, is_sum, needs_size
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -83,7 +83,7 @@ def enumerated(ranking: Ranking, measure: Measure) -> list[float]:
 
 @pytest.mark.parametrize("measure", TRIED, ids=str)
 @given(ranking=rankings())
-@quick(40)
+@costly(40)
 def test_the_utilities_of_all_users_are_those_of_each_user_alone(measure: Measure, ranking: Ranking) -> None:
     assume(ranking.corpus_size or not needs_size(measure))
     users = user_utilities(measure, ranking.found, ranking.m, corpus_size=ranking.corpus_size)
@@ -93,7 +93,7 @@ def test_the_utilities_of_all_users_are_those_of_each_user_alone(measure: Measur
 
 @pytest.mark.parametrize("measure", TRIED, ids=str)
 @given(ranking=rankings())
-@quick(20)
+@costly(20)
 def test_the_user_who_wants_everything_has_the_value_of_the_ranking(measure: Measure, ranking: Ranking) -> None:
     assume(ranking.corpus_size or not needs_size(measure))
     users = user_utilities(measure, ranking.found, ranking.m, corpus_size=ranking.corpus_size)

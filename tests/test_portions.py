@@ -24,7 +24,7 @@ from lexirecall.statistics import portions as module
 from lexirecall.statistics.aggregate import from_pairs, order_systems
 from lexirecall.statistics.bootstrap import RESAMPLED, bootstrap_order
 from lexirecall.statistics.portions import PortionedPairs, pairs_of
-from strategies import Collection, collections, quick
+from strategies import Collection, collections, costly, quick
 
 NAMES = (
     "LexiRecall", "LexiPrecision", "LexiPrecision(size='rr')", "RPP", "RPP(graded=True, weight='dcg')", "AP", "LastRel",
@@ -62,7 +62,7 @@ def numbers_of(comparison: Comparison) -> list[Any]:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
-@quick(15)
+@costly(15)
 @given(collection=several)
 def test_any_pair_is_what_all_pairs_held_at_once_say(row: str | Evaluable, collection: Collection) -> None:
     contrasts = contrasts_of(row, positions_of(collection))
@@ -77,7 +77,7 @@ def test_any_pair_is_what_all_pairs_held_at_once_say(row: str | Evaluable, colle
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
-@quick(10)
+@costly(10)
 @given(collection=several, data=st.data())
 def test_some_requests_are_those_of_all(row: str | Evaluable, collection: Collection, data: st.DataObject) -> None:
     contrasts = contrasts_of(row, positions_of(collection))
@@ -94,7 +94,7 @@ def test_some_requests_are_those_of_all(row: str | Evaluable, collection: Collec
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
-@quick(10)
+@costly(10)
 @given(collection=several, size=st.sampled_from([1, 7, 40]))
 def test_portions_add_up_to_what_all_pairs_do(row: str | Evaluable, collection: Collection, size: int) -> None:
     contrasts = contrasts_of(row, positions_of(collection))
@@ -115,7 +115,7 @@ def test_portions_add_up_to_what_all_pairs_do(row: str | Evaluable, collection: 
 
 
 @pytest.mark.parametrize("test", TESTS)
-@quick(8)
+@costly(8)
 @given(collection=collections(max_systems=5), size=st.sampled_from([1, 5, 40]))
 def test_no_comparison_shows_how_many_pairs_are_at_hand(test: str, collection: Collection, size: int) -> None:
     options: dict[str, Any] = {"measures": ["LexiRecall", "AP", "RPP"], "test": test, "num_resamples": 50}
@@ -128,7 +128,7 @@ def test_no_comparison_shows_how_many_pairs_are_at_hand(test: str, collection: C
 
 
 @pytest.mark.parametrize("test", TESTS)
-@quick(10)
+@costly(10)
 @given(collection=collections(max_systems=5), data=st.data())
 def test_a_baseline_leaves_the_pairs_with_it_as_they_are(
     test: str, collection: Collection, data: st.DataObject

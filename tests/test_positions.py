@@ -14,7 +14,7 @@ from lexirecall.fields import choices_of
 from lexirecall.manifest import Conventions
 from lexirecall.measures import MEASURES
 from lexirecall.positions import Projection
-from strategies import DOCUMENTS, LEVELS, Collection, Ordering, collections, orderings, quick
+from strategies import DOCUMENTS, LEVELS, Collection, Ordering, collections, costly, orderings
 from table import WITHOUT_INPUT_ORDER, all_measures, needs_size
 
 SIX = dict.fromkeys(["a", "b", "c", "d", "e", "f"], 1)
@@ -121,7 +121,7 @@ def test_the_level_does_not_matter_to_positions_that_are_given(measure: Measure)
 
 
 @pytest.mark.parametrize("ties", choices_of(Conventions, "ties"))
-@quick(30)
+@costly(30)
 @given(collection=collections(), depth=st.integers(1, 6), level=st.sampled_from(LEVELS))
 def test_a_cut_equals_a_projection_of_that_depth(ties: str, collection: Collection, depth: int, level: float) -> None:
     given: dict[str, Any] = {"ties": ties, "needs_judged": True, **collection.given_size}
@@ -150,7 +150,7 @@ def test_cutting_twice_is_cutting_once_at_the_smaller_depth() -> None:
     assert positions.cut(2).cut(5).conventions.depth == 2
 
 
-@quick(50)
+@costly(50)
 @given(collections(), orderings(), st.sampled_from(LEVELS))
 def test_a_level_is_a_mask_over_the_grades(collection: Collection, ordering: Ordering, level: float) -> None:
     """Seen from level l, judgments are those in which l and more is 1, and everything below that was judged is 0."""
@@ -188,7 +188,7 @@ def test_one_level_does_not_change_another() -> None:
 tied = collections(scores=(1.0, 1.0, 2.0), documents=DOCUMENTS[:7], max_systems=1)
 
 
-@quick(50)
+@costly(50)
 @given(tied, st.none() | st.integers(1, 5), st.sampled_from(LEVELS))
 def test_the_mean_over_tied_orders_lies_between_worst_and_best(
     collection: Collection, depth: int | None, level: float
@@ -209,7 +209,7 @@ def test_the_mean_over_tied_orders_lies_between_worst_and_best(
 
 
 @pytest.mark.parametrize("ties", WITHOUT_INPUT_ORDER)
-@quick(25)
+@costly(25)
 @given(collection=collections(), random=st.randoms(use_true_random=False), level=st.sampled_from(LEVELS))
 def test_the_order_of_input_does_not_matter(ties: str, collection: Collection, random: Any, level: float) -> None:
     def shuffled(mapping: dict[str, Any], inner: Callable[[Any], Any] = lambda value: value) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from lexirecall.manifest import Conventions
 from lexirecall.measures import MEASURES
 from lexirecall.positions.file import KEY, from_parquet, to_parquet
 from lexirecall.preferences import PREFERENCES
-from strategies import Collection, collections, quick
+from strategies import Collection, collections, costly, quick
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -68,7 +68,7 @@ def content(value: Any) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore:optimistic imputation")
-@quick(200)
+@costly(200)
 @given(collection=collections(max_systems=3), options=rules())
 def test_what_is_saved_comes_back_to_the_bit(
     collection: Collection, options: dict[str, Any], tmp_path_factory: pytest.TempPathFactory

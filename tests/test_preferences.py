@@ -20,7 +20,7 @@ from lexirecall.meta.decisions import decide
 from lexirecall.preferences import PREFERENCES, by_level, deciding_level, preference_of
 from lexirecall.preferences.contrasts import signs_of_ranks
 from lexirecall.results import Projection
-from strategies import LEVELS, Collection, collections, quick
+from strategies import LEVELS, Collection, collections, costly, quick
 from table import all_measures, all_preferences, check_twins
 
 NAMES = [*map(str, all_preferences())]
@@ -53,7 +53,7 @@ def case_of(collection: Collection, run: str, request: str, level: float) -> nai
 
 @pytest.mark.parametrize("name", NAMES)
 @given(x=rankings(), y=rankings())
-@quick(150)
+@costly(150)
 def test_a_preference_between_two_rankings_is_its_definition(name: str, x: list[int], y: list[int]) -> None:
     preference = parse_preference(name)
     expected = naive.preference(preference.name, preference.settings, case_at(x, 4), case_at(y, 4))
@@ -62,7 +62,7 @@ def test_a_preference_between_two_rankings_is_its_definition(name: str, x: list[
 
 @pytest.mark.parametrize("name", NAMES)
 @given(collection=collections(max_systems=5), level=st.sampled_from(LEVELS))
-@quick(60)
+@costly(60)
 def test_all_pairs_at_once_are_each_pair_alone(name: str, collection: Collection, level: float) -> None:
     preference = parse_preference(name)
     at = preference.level(level)
@@ -94,7 +94,7 @@ def test_weights_that_add_up_to_the_same_tie_exactly() -> None:
 
 @pytest.mark.parametrize("name", [*NAMES, "AP", "LastRel"])
 @given(collection=collections(max_systems=4, with_size=True))
-@quick(30)
+@costly(30)
 def test_the_size_of_the_blocks_changes_nothing(name: str, collection: Collection) -> None:
     preference = parse_preference(name)
     positions = project(collection.qrels, collection.runs, corpus_size=collection.corpus_size)
@@ -216,7 +216,7 @@ def deep_rankings(draw: st.DrawFn) -> list[int]:
 @pytest.mark.parametrize("e", ["ap", "dcg", "rbp", "rbp,p=0.5", "rbp,p=0.01", "linear"])
 @pytest.mark.parametrize("corpus_size", [None, 200_000])
 @given(vectors=st.lists(deep_rankings(), min_size=2, max_size=5), data=st.data())
-@quick(25)
+@costly(25)
 def test_total_search_efficiency_compares_by_the_last_position_whatever_its_exposure(
     e: str, cutoff: str, corpus_size: int | None, vectors: list[list[int]], data: st.DataObject
 ) -> None:

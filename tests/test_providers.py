@@ -27,7 +27,7 @@ from lexirecall.measures import MEASURES, TSE, WORST_PROVIDER, provider_exposure
 from lexirecall.measures.providers import ProviderExposure, shares_of_providers
 from lexirecall.providers import Providers
 from lexirecall.theory import provider_utilities
-from strategies import DOCUMENTS, LEVELS, Collection, Ordering, collections, orderings, quick
+from strategies import DOCUMENTS, LEVELS, Collection, Ordering, collections, costly, orderings, quick
 from table import check_twins
 
 QRELS: dict[str, dict[str, float]] = {"q1": {"a": 1, "b": 2, "x": 0, "c": 1}, "q2": {"c": 1, "d": 1}, "q3": {"a": 1}}
@@ -241,7 +241,7 @@ def close(ours: float, theirs: float) -> bool:
     return math.isclose(ours, theirs, rel_tol=1e-9, abs_tol=1e-15) or (math.isnan(ours) and math.isnan(theirs))
 
 
-@quick(200)
+@costly(200)
 @given(collections(max_systems=3), OWNERS, orderings(), st.sampled_from(LEVELS), st.sampled_from(list(EXPOSURES)))
 def test_measures_of_providers_equal_their_twins(
     collection: Collection, owners: Map, ordering: Ordering, level: float, e: str
@@ -327,7 +327,7 @@ def test_one_provider_of_all_items_has_the_exposure_of_all_imputed_positions(e: 
     assert provider_utilities(e, [2, 3, 8], 6, corpus_size=20).best.utility == pytest.approx(expected, rel=1e-14)
 
 
-@quick(100)
+@costly(100)
 @given(collections(with_size=True), st.sampled_from(LEVELS), st.sampled_from(list(EXPOSURES)))
 def test_where_each_item_has_one_provider_their_exposures_add_up_to_that_of_all_imputed_positions(
     collection: Collection, level: float, e: str
@@ -345,7 +345,7 @@ def test_where_each_item_has_one_provider_their_exposures_add_up_to_that_of_all_
         )
 
 
-@quick(100)
+@costly(100)
 @given(collections(max_systems=2), OWNERS, st.sampled_from(LEVELS), st.sampled_from(["ap", "dcg", "rbp"]))
 def test_no_provider_of_a_map_is_worse_off_than_the_worst_off_of_all_possible_ones(
     collection: Collection, owners: Map, level: float, e: str
@@ -358,7 +358,7 @@ def test_no_provider_of_a_map_is_worse_off_than_the_worst_off_of_all_possible_on
     assert np.all((least <= worst * (1 + 1e-12)) | np.isnan(worst))
 
 
-@quick(100)
+@costly(100)
 @given(collections(max_systems=2), st.sampled_from(LEVELS), st.sampled_from(["ap", "dcg", "rbp"]))
 def test_where_every_item_has_its_own_provider_the_worst_off_has_the_exposure_of_the_last_item(
     collection: Collection, level: float, e: str

@@ -19,7 +19,7 @@ from lexirecall import Preference, evaluate, parse_preference, project, rank
 from lexirecall.errors import DataError, UsageError
 from lexirecall.results import Ranking
 from lexirecall.statistics.aggregate import from_pairs, order_systems
-from strategies import LEVELS, Collection, collections, quick
+from strategies import LEVELS, Collection, collections, costly, quick
 
 QRELS = {f"q{i}": {"a": 1, "b": 2, "n": 0} for i in range(1, 6)}
 BEST, GOOD_ONE, POOR = ["a", "b"], ["a", "x", "b"], ["n", "a", "x", "b"]
@@ -72,7 +72,7 @@ def test_a_run_that_wins_twice_and_ties_three_times_is_first(method: str) -> Non
     no_relevant=st.sampled_from(["skip", "zero"]),
     name=st.sampled_from(["LexiRecall", "LexiPrecision", "RPP(weight='inverse')", "RPP(graded=True)"]),
 )
-@quick(200)
+@costly(200)
 def test_the_win_rate_is_the_one_that_eval_prints(
     collection: Collection, level: float, queries: str, no_relevant: str, name: str
 ) -> None:

@@ -31,7 +31,7 @@ from lexirecall.plots import FORMATS
 from lexirecall.positions import Positions
 from lexirecall.segments import Segments
 from lexirecall.tracks import SystemPositions, Tracks
-from strategies import LEVELS, Collection, collections, quick
+from strategies import LEVELS, Collection, collections, costly, quick
 
 Command = Callable[..., Outcome]
 
@@ -95,7 +95,7 @@ def positions_in(packed: list[int]) -> list[int]:
 
 
 @given(collection=small_collections, level=every_level)
-@quick(100)
+@costly(100)
 def test_positions_and_documents_unpack_to_those_of_the_rankings(collection: Collection, level: float) -> None:
     page, positions = reported(collection, level, measures=["RR"])
     projection = positions.at_level(level)
@@ -114,7 +114,7 @@ def test_positions_and_documents_unpack_to_those_of_the_rankings(collection: Col
 
 
 @given(collection=small_collections, level=every_level, queries=every_policy)
-@quick(40)
+@costly(40)
 def test_means_and_values_are_those_of_evaluate(collection: Collection, level: float, queries: str) -> None:
     page, _ = reported(collection, level, queries=queries)
     scores = evaluate(collection.qrels, collection.runs, level=level, queries=queries)
@@ -165,7 +165,7 @@ def rows_by_pair(comparison: Any) -> dict[tuple[Any, ...], dict[str, Any]]:
 
 
 @given(collection=small_collections, level=every_level, queries=every_policy)
-@quick(40)
+@costly(40)
 def test_pairs_marks_and_order_are_those_of_compare(collection: Collection, level: float, queries: str) -> None:
     assume(len(collection.runs) > 1)
     page, positions = reported(collection, level, queries=queries)
@@ -183,7 +183,7 @@ def test_pairs_marks_and_order_are_those_of_compare(collection: Collection, leve
 
 
 @given(collection=small_collections, level=every_level, queries=every_policy)
-@quick(40)
+@costly(40)
 def test_recall_curves_and_depths_are_those_of_the_definition(
     collection: Collection, level: float, queries: str
 ) -> None:

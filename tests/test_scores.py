@@ -24,7 +24,7 @@ from lexirecall.formats.counted import id_ranks
 from lexirecall.formats.marks import Marks
 from lexirecall.manifest import Conventions
 from lexirecall.reader import VARIABLE, is_built
-from strategies import DOCUMENTS, GRADES, quick
+from strategies import DOCUMENTS, GRADES, costly
 
 TIES = choices_of(Conventions, "ties")
 TYPES = ("float16", "float32", "float64", "int8", "int32", "int64", "bool")
@@ -116,7 +116,7 @@ def contents(positions: lexirecall.Positions) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("ties", [ties for ties in TIES if ties != "expected"])
-@quick(100)
+@costly(100)
 @given(data=scored())
 def test_a_position_is_one_plus_the_number_of_documents_before(ties: str, data: Scored) -> None:
     positions = data.project(ties=ties)
@@ -128,7 +128,7 @@ def test_a_position_is_one_plus_the_number_of_documents_before(ties: str, data: 
 
 
 @pytest.mark.parametrize("ties", TIES)
-@quick(60)
+@costly(60)
 @given(
     data=scored(),
     depth=st.sampled_from([None, 1, 3]),

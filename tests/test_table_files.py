@@ -24,7 +24,7 @@ from lexirecall.formats.kinds import table_files
 from lexirecall.formats.source import Source
 from lexirecall.formats.tablefiles import open_tables
 from lexirecall.manifest import Conventions
-from strategies import quick
+from strategies import costly
 from test_frames import Rows, rows, seen
 
 pl = pytest.importorskip("polars")
@@ -97,7 +97,7 @@ def test_a_table_may_come_from_standard_input(monkeypatch: pytest.MonkeyPatch, p
 
 
 @every_writer
-@quick(15)
+@costly(15)
 @given(some=rows(), ties=st.sampled_from(choices_of(Conventions, "ties")))
 def test_a_table_file_means_what_text_means(
     tmp_path_factory: pytest.TempPathFactory, form: str, some: Rows, ties: str

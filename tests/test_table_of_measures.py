@@ -23,7 +23,7 @@ from lexirecall.measures.row import Row
 from lexirecall.names import rows
 from lexirecall.preferences import PREFERENCES
 from lexirecall.results import Projection
-from strategies import quick
+from strategies import costly, quick
 from table import all_measures, needs_size, variants
 
 Grades = list[float | None]
@@ -123,7 +123,7 @@ def test_no_two_rows_share_a_spelling() -> None:
 
 
 @pytest.mark.parametrize("corpus_size", [None, 30])
-@quick(60)
+@costly(60)
 @given(swap=improvements(), missing=missing_grades)
 def test_moving_a_relevant_item_up_never_hurts(
     corpus_size: int | None, swap: tuple[Grades, Grades], missing: list[float]

@@ -25,7 +25,7 @@ from lexirecall.theory import (
     worst_case_provider,
     worst_case_user,
 )
-from strategies import quick
+from strategies import costly, quick
 
 Placement = tuple[int, ...]
 LEXI_RECALL = PREFERENCES["LexiRecall"]
@@ -149,7 +149,7 @@ def test_with_the_papers_imputation_the_worst_case_is_total_search_efficiency_al
 
 
 @given(p=st.sets(st.integers(1, 20), max_size=6).map(sorted), missing=st.integers(0, 2), k=st.integers(1, 20))
-@quick(150)
+@costly(150)
 def test_all_is_the_success_of_the_worst_off_user(p: list[int], missing: int, k: int) -> None:
     """min over non-empty u of R of Success@k(u) = All@k(R), as TSE is the worst case of RR."""
     assume(p or missing)
@@ -289,7 +289,7 @@ def test_lexirecall_is_leximin_over_providers_also_where_items_were_not_retrieve
 
 @pytest.mark.parametrize("exposure", ["ap", "dcg", "rbp"])
 @given(pair=two_rankings())
-@quick(100)
+@costly(100)
 def test_lexirecall_refines_total_search_efficiency(exposure: str, pair: tuple[list[int], list[int], int]) -> None:
     x, y, m = pair
     difference = preference_of(TSE(e=exposure)).of(x, y, m)

@@ -22,7 +22,7 @@ from lexirecall.manifest import Conventions
 from lexirecall.names import rows
 from lexirecall.positions import Positions
 from lexirecall.preferences import Preference
-from strategies import LEVELS, Collection, collections, quick
+from strategies import LEVELS, Collection, collections, costly, quick
 
 UNITS = ("U", "V", "W", "Ü-4")
 ITEMS = ("a", "b", "c", "d", "e", "é", "日本", "d10")
@@ -117,7 +117,7 @@ def vectors(positions: Positions, level: float) -> list[list[float]]:
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
 @given(cases(), st.sampled_from(LEVELS))
-@quick(120)
+@costly(120)
 def test_positions_are_those_of_the_slow_twin(
     form: Callable[[Collection, Path], tuple[Any, Any]],
     tmp_path_factory: pytest.TempPathFactory,
