@@ -93,6 +93,13 @@ def all_commands(
         yield job("with_ranx", qrels, runs, label="ranx, cold cache", environment=cold, once=True)
 
 
+def ways_of_peers(*, with_trec_eval: bool) -> list[str]:
+    """Name the ways in which a run may come to the peers that are there."""
+    forms = {"pytrec_eval": ("dicts",), "ir_measures": ("dicts", "pandas frames"), "ranx": ("dicts", "pandas frames")}
+    ways = [f"{peer}, {form}" for peer in forms if installed(PEERS[peer]) for form in forms[peer]]
+    return [f"{TREC_EVAL}, text", *ways] if with_trec_eval else ways
+
+
 def missing() -> list[str]:
     """Name the peers that are not installed."""
     return [package for package in PEERS.values() if not installed(package)]

@@ -177,7 +177,9 @@ EXPLANATIONS = {
     "a run. Each way has a process of its own. CPU and wall time are those of `evaluate` from the form to AP, nDCG, "
     "RR, R@1000, Rprec and TSE of every query, without imports; the memory before is that of the process with the form "
     "in it, if it is in memory, and the peak is that of the process. Text, Parquet and DuckDB may use all cores. The "
-    "last column is the greatest difference between a value of a query and the one that text gives.",
+    "last column is the greatest difference between a value of a query and the one that text gives. The peers compute "
+    "the five measures that they have, with their own judgments made each time; trec_eval prints four decimals, and "
+    "ranx breaks ties in another way.",
     "pairs": "CPU seconds within one process, from positions to the preference between each pair of runs on each "
     "query, and to their wins, ties and losses.",
     "comparisons": "CPU seconds within one process, from positions to corrected p-values, intervals and effect "

@@ -13,7 +13,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from contestants import JOBS, MEASURES, OURS, all_commands, job, lexirecall, ours, remark_on_agreement
+from contestants import JOBS, MEASURES, OURS, all_commands, job, lexirecall, ours, remark_on_agreement, ways_of_peers
 from timing import CORES, ONE_THREAD, Command, Timing, interleaved, run
 
 ONE_RUN, TWO_RUNS, ONE_QUERY = "one run", "two runs", "its first query, with the judgments of all"
@@ -307,9 +307,11 @@ def ways(setting: Setting) -> Outcome:
     if not (folder / "positions.parquet").exists():
         subprocess.run([sys.executable, str(JOBS / "make_ways.py"), str(folder)], check=True)
     outcome = Outcome("Every way in, the same values")
-    for way in WAYS:
-        command = Command(way, [sys.executable, str(JOBS / "ways.py"), way, str(folder)])
-        several = [json.loads(run(command)[1]) for _ in range(setting.repeats)]
+    environment = {"NUMBA_CACHE_DIR": str(setting.folder / "numba"), "TREC_EVAL": setting.trec_eval or ""}
+    for way in (*WAYS, *ways_of_peers(with_trec_eval=setting.trec_eval is not None)):
+        command = Command(way, [sys.executable, str(JOBS / "ways.py"), way, str(folder)], environment)
+        repeats = setting.repeats if way in WAYS else min(3, setting.repeats)
+        several = [json.loads(run(command)[1]) for _ in range(repeats)]
         outcome.figures[way] = {key: statistics.median(each[key] for each in several) for key in several[0]}
         outcome.figures[way]["away"] = max(each["away"] for each in several)
     return outcome

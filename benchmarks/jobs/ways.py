@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from ways_of_peers import PEERS, as_dicts
 
 import lexirecall
 
@@ -23,14 +24,14 @@ Work = Callable[[], Any]
 
 
 def main(way: str, folder: Path) -> None:
-    work = WAYS[way](folder)
+    work = (WAYS | PEERS)[way](folder)
     held = megabytes("VmRSS")
     forget_peak()
     work()  # what is imported and compiled once is not counted
-    cpu, wall = time.process_time(), time.perf_counter()
+    cpu, wall = cpu_seconds(), time.perf_counter()
     values = work()
-    used = {"CPU s": time.process_time() - cpu, "wall s": time.perf_counter() - wall, "MB before": held}
-    used["peak MB"] = megabytes("VmHWM")
+    used = {"CPU s": cpu_seconds() - cpu, "wall s": time.perf_counter() - wall, "MB before": held}
+    used["peak MB"] = max(megabytes("VmHWM"), most_of(resource.RUSAGE_CHILDREN))
     kept = folder / "values.npy"
     if way == "text":
         np.save(kept, values)
@@ -41,11 +42,21 @@ def main(way: str, folder: Path) -> None:
     print(json.dumps(used))
 
 
+def cpu_seconds() -> float:
+    """Return the CPU time of this process and of those that it has waited for, such as trec_eval."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + used.ru_utime + used.ru_stime
+
+
+def most_of(whom: int) -> float:
+    return resource.getrusage(whom).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e6 / 1024)
+
+
 def megabytes(what: str) -> float:
     """Return the memory of this process, now (VmRSS) or at most (VmHWM); elsewhere than on Linux, always the most."""
     status = Path("/proc/self/status")
     if not status.exists():
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
+        return most_of(resource.RUSAGE_SELF)
     line = next(line for line in status.read_text().splitlines() if line.startswith(what))
     return int(line.split()[1]) * 1024 / 1e6
 
@@ -66,17 +77,8 @@ def of_file(qrels: str, run: str) -> Callable[[Path], Work]:
 
 
 def of_dicts(folder: Path) -> Work:
-    qrels, run = (by_query(folder / name) for name in ("qrels.txt", "system00.run"))
+    qrels, run = as_dicts(folder)
     return lambda: values_of(qrels, {"run": run})
-
-
-def by_query(path: Path) -> dict[str, dict[str, Any]]:
-    rows: dict[str, dict[str, Any]] = {}
-    with path.open() as file:
-        for line in file:
-            request, _, item, *rest = line.split()
-            rows.setdefault(request, {})[item] = int(rest[0]) if len(rest) == 1 else float(rest[1])
-    return rows
 
 
 def of_frames(library: str) -> Callable[[Path], Work]:
