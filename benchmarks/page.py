@@ -159,9 +159,10 @@ page.
 """
 
 _OF_TABLES = (
-    "From text files, from Parquet in batches, from Parquet whose rows are mixed, from Parquet to polars frames, and "
-    "from Parquet through the engines, to the same means; by hand, without checks, to average precision alone: 20,000 "
-    "queries with 1,000 documents each, ten of them relevant. Spark runs once, on this machine; its peak is that of "
+    "From text files, from Parquet in batches, from Parquet to polars frames, and from Parquet through the engines, "
+    "to the same means; by hand, without checks, to average precision alone: 20,000 queries with 1,000 documents each, "
+    "ten of them relevant. Where rows are mixed, nothing groups them: they become a frame in memory, or DuckDB sorts "
+    "them. Spark runs once, on this machine; its peak is that of "
     "its largest process."
 )
 EXPLANATIONS = {

@@ -136,7 +136,7 @@ def _table(outcome: Outcome) -> Iterator[Verdict]:
             f"20 million rows of Parquet, grouped by query: at most {MOST_OF_TEXT} times the CPU of text, under 600 MB"
         )
         yield aim, f"{ratio:.2f} times, {megabytes:.0f} MB", ratio <= MOST_OF_TEXT and megabytes < 600
-    for what, timing in (("in DuckDB", duckdb), ("of Parquet, mixed", outcome.timing(MIXED))):
+    for what, timing in (("in DuckDB", duckdb), ("in DuckDB, mixed", outcome.timing(MIXED))):
         if timing:
             yield _through_duckdb(what, timing)
 
