@@ -136,16 +136,20 @@ def _table(outcome: Outcome) -> Iterator[Verdict]:
             f"20 million rows of Parquet, grouped by query: at most {MOST_OF_TEXT} times the CPU of text, under 600 MB"
         )
         yield aim, f"{ratio:.2f} times, {megabytes:.0f} MB", ratio <= MOST_OF_TEXT and megabytes < 600
-    for what, timing in (("in DuckDB", duckdb), ("in DuckDB, mixed", outcome.timing(MIXED))):
-        if timing:
-            yield _through_duckdb(what, timing)
+    if duckdb:
+        seconds, megabytes = duckdb.median("cpu"), duckdb.range("peak")[1]
+        most_seconds, most_megabytes = MOST_FOR_TABLES
+        aim = f"20 million rows in DuckDB, checks included: about {most_seconds} CPU s, under {most_megabytes} MB"
+        met = seconds < 1.1 * most_seconds and megabytes < most_megabytes
+        yield aim, f"{seconds:.1f} s, {megabytes:.0f} MB", met
+    yield from _mixed(outcome.timing(MIXED))
 
 
-def _through_duckdb(what: str, timing: Timing) -> Verdict:
-    seconds, megabytes = timing.median("cpu"), timing.range("peak")[1]
-    most_seconds, most_megabytes = MOST_FOR_TABLES
-    aim = f"20 million rows {what}, checks included: about {most_seconds} CPU s, under {most_megabytes} MB"
-    return aim, f"{seconds:.1f} s, {megabytes:.0f} MB", seconds < 1.1 * most_seconds and megabytes < most_megabytes
+def _mixed(timing: Timing | None) -> Iterator[Verdict]:
+    if timing:
+        seconds, megabytes = timing.median("cpu"), timing.range("peak")[1]
+        aim = f"the same rows, mixed: under {MOST_FOR_TABLES[1]} MB too"
+        yield aim, f"{megabytes:.0f} MB, {seconds:.1f} s", megabytes < MOST_FOR_TABLES[1]
 
 
 def _of_pairs(outcomes: Mapping[str, Outcome]) -> Iterator[Verdict]:
