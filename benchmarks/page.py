@@ -198,8 +198,9 @@ EXPLANATIONS = {
     "reading": "CPU seconds within one process, without start-up. Plain reading is in blocks of 1 MB, into the same "
     "memory again and again; into fresh memory, the system clears each page first. Then what was read is looked at: "
     "for line ends, with memchr in C, and at every byte, by the CRC-32 of zlib and by BLAKE2b. Each of these includes "
-    "plain reading. Then from text to positions by the compiled reader, and the judgments alone. For deep, plain "
-    "reading is unpacking. No reader of lines can do with less than plain reading and the search for line ends.",
+    "plain reading. Then from text to positions by the compiled reader, which shares large files among all cores, and "
+    "the judgments alone. For deep, plain reading is unpacking. No reader of lines can do with less than plain reading "
+    "and the search for line ends.",
 }
 
 
