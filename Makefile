@@ -58,8 +58,8 @@ docs:               ## the documentation, into site/; any warning is an error
 	$(PYTHON) docs/generate.py
 	$(PYTHON) -m mkdocs build --strict --quiet
 
-bench:              ## CPU time, wall time and memory on simulated collections, beside the peers
-	$(PYTHON) benchmarks/run.py
+bench:              ## CPU time, wall time and memory on simulated collections, beside the peers; TREC_EVAL=DIR adds trec_eval
+	$(PYTHON) benchmarks/run.py $(if $(TREC_EVAL),--trec-eval $(TREC_EVAL))
 
 against-r:          ## every p and interval that R has too, on random data; needs Rscript
 	$(PYTHON) benchmarks/against_r.py

@@ -1,9 +1,10 @@
 """Contestants: the commands that do the same job, ours and the peers'.
 
-Belongs here: how each tool is called, which are installed, and whether they agree. Imports nothing large.
+Belongs here: how each tool is called or built, which are installed, and whether they agree. Imports nothing large.
 """
 
 import json
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from timing import Command, Timing, run
 MEASURES = ("LexiRecall", "AP", "nDCG", "RR", "R@1000", "Rprec", "TSE")
 PEERS = {"pytrec_eval": "pytrec-eval-terrier", "ir_measures": "ir-measures", "ranx": "ranx"}
 JOBS = Path(__file__).parent / "jobs"
-OURS = "lexirecall"
+OURS, TREC_EVAL = "lexirecall", "trec_eval -O3"
 TOLERANCE = 1e-4
 
 
@@ -56,10 +57,30 @@ def job(name: str, qrels: str, runs: list[str], **rest: object) -> Command:
     return Command(arguments=[sys.executable, str(JOBS / f"{name}.py"), qrels, *runs], **rest)  # type: ignore[arg-type]
 
 
-def all_commands(qrels: str, runs: list[str], folder: Path, *, with_cold: bool) -> Iterator[Command]:
-    """Give our commands and those of the peers that are installed."""
+def built(sources: Path, folder: Path) -> str:
+    """Compile trec_eval with -O3, as a file in a folder; nothing is written to its sources."""
+    program = folder / "trec_eval"
+    texts = [str(path) for path in sorted(sources.glob("*.c"))]
+    if not texts:
+        raise SystemExit(f"{sources} has no C sources of trec_eval")
+    command = ["cc", "-O3", "-w", f"-I{sources}", '-DVERSIONID="benchmark"', *texts, "-o", str(program), "-lm"]
+    try:
+        subprocess.run(command, check=True, capture_output=True, text=True)
+    except FileNotFoundError:
+        raise SystemExit("trec_eval cannot be built: there is no C compiler named cc") from None
+    except subprocess.CalledProcessError as error:
+        raise SystemExit(f"trec_eval cannot be built: {error.stderr.strip()}") from None
+    return str(program)
+
+
+def all_commands(
+    qrels: str, runs: list[str], folder: Path, *, trec_eval: str | None, with_cold: bool
+) -> Iterator[Command]:
+    """Give our commands and those of the peers that are there."""
     yield ours(qrels, runs)
     yield ours(qrels, runs, label=f"{OURS}, Python reader", reader="python")
+    if trec_eval and not any(run.endswith(".gz") for run in runs):  # which it does not read
+        yield job("with_trec_eval", trec_eval, [qrels, *runs], label=TREC_EVAL)
     for peer in ("pytrec_eval", "ir_measures"):
         if installed(PEERS[peer]):
             yield job(f"with_{peer}", qrels, runs, label=peer)
@@ -70,6 +91,13 @@ def all_commands(qrels: str, runs: list[str], folder: Path, *, with_cold: bool) 
     if installed(PEERS["ranx"]) and with_cold:
         cold = {"NUMBA_CACHE_DIR": tempfile.mkdtemp(dir=folder)}
         yield job("with_ranx", qrels, runs, label="ranx, cold cache", environment=cold, once=True)
+
+
+def ways_of_peers(*, with_trec_eval: bool) -> list[str]:
+    """Name the ways in which a run may come to the peers that are there."""
+    forms = {"pytrec_eval": ("dicts",), "ir_measures": ("dicts", "pandas frames"), "ranx": ("dicts", "pandas frames")}
+    ways = [f"{peer}, {form}" for peer in forms if installed(PEERS[peer]) for form in forms[peer]]
+    return [f"{TREC_EVAL}, text", *ways] if with_trec_eval else ways
 
 
 def missing() -> list[str]:

@@ -75,6 +75,8 @@ SHAPES = {
     "100 MB": Shape(1, 29_000, 100, 0, 1.1, numbers_from(19335, 11), numbers_from(17, 8), 1_000_000),
     "50 MB of judgments": Shape(1, 1_750, 1000, 1250, 70, numbers_from(301, 1), news_ids, 528_155),
     "tables": Shape(4, 20_000, 1000, 0, 10, numbers_from(1, 1), numbers_from(17, 8), 1_000_000),
+    "ways": Shape(1, 2_000, 1000, 0, 10, numbers_from(1, 1), numbers_from(17, 8), 1_000),
+    "1 GB": Shape(1, 30_000, 1000, 0, 1.1, numbers_from(19335, 11), numbers_from(17, 8), 1_000_000),
     "500 MB": Shape(1, 145_000, 100, 0, 1.1, numbers_from(19335, 11), numbers_from(17, 8), 1_000_000),
 }
 
@@ -110,7 +112,7 @@ class _Maker:
         wanted = (shape.mean_relevant * spread / spread.mean()).round().astype(np.int64)
         most = shape.num_judged // 2 or 4 * round(shape.mean_relevant)
         self.num_relevant = wanted.clip(1, most)
-        self.pool_size = 3 * shape.depth if shape.depth <= 1000 else 2 * shape.depth
+        self.pool_size = min(shape.num_items, shape.depth * (3 if shape.depth <= 1000 else 2))
         self.first, self.step = rng.integers(0, shape.num_items, (2, num_requests))
 
     def pool(self, request: int | slice) -> Ints:

@@ -6,7 +6,7 @@ Belongs here: the layout. Not here: measuring (timing, suites), the aims (target
 import os
 import platform
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from textwrap import fill
@@ -15,11 +15,14 @@ from typing import Any
 from contestants import PEERS, installed
 from suites import Outcome, baseline
 from targets import verdicts
+from timing import CORES
 
 HEADER = ("", "CPU s", "least to most", "wall s", "peak MB", "CPU ratio", "runs", "")
-READING_HEADER = (
-    "", "MB", "plain, in blocks", "plain, at once", "native", "MB/s", "native / plain", "judgments",
-)  # fmt: skip
+READING = {
+    "in blocks": "plain", "fresh memory": "into fresh memory", "newlines": "and memchr of line ends",
+    "crc32": "and CRC-32", "blake2b": "and BLAKE2b", "native": "lexirecall", "judgments": "judgments",
+}  # fmt: skip
+WAYS_HEADER = ("", "CPU s", "wall s", "MB before", "peak MB", "values", "greatest difference from text")
 WORDS = {True: "yes", False: "not yet", None: "cannot tell"}
 Row = tuple[str, ...]
 _WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
@@ -27,9 +30,8 @@ _WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
 def rows(name: str, outcome: Outcome) -> Iterator[Row]:
     """Give the table of one benchmark, its header first."""
-    if name == "reading":
-        yield READING_HEADER
-        yield from _reading_rows(outcome)
+    if name in _OWN_ROWS:
+        yield from _OWN_ROWS[name](outcome)
         return
     if name in ("pairs", "comparisons", "resamples", "scores", "frames", "dicts"):
         yield ("CPU s", *next(iter(outcome.figures.values())))
@@ -56,18 +58,27 @@ def rows(name: str, outcome: Outcome) -> Iterator[Row]:
 
 
 def _reading_rows(outcome: Outcome) -> Iterator[Row]:
+    yield ("", "MB", *READING.values(), "MB/s", "lexirecall / plain")
     for name, seconds in outcome.figures.items():
         low, high = seconds["ratios"][0], seconds["ratios"][-1]
         yield (
             name,
             f"{seconds['megabytes']:.0f}",
-            f"{seconds['in blocks']:.3f}",
-            f"{seconds['at once']:.3f}",
-            f"{seconds['native']:.3f}",
+            *(f"{seconds[key]:.3f}" if key in seconds else "" for key in READING),
             f"{seconds['megabytes'] / seconds['native']:.0f}",
             f"{seconds['native'] / seconds['in blocks']:.1f} ({low:.1f} to {high:.1f})",
-            f"{seconds['judgments']:.3f}",
         )
+
+
+def _way_rows(outcome: Outcome) -> Iterator[Row]:
+    yield WAYS_HEADER
+    for way, found in outcome.figures.items():
+        seconds = (f"{found[key]:.2f}" for key in WAYS_HEADER[1:3])
+        megabytes = (f"{found[key]:.0f}" for key in WAYS_HEADER[3:5])
+        yield (way, *seconds, *megabytes, f"{found['values']:,.0f}", f"{found['away']:g}")
+
+
+_OWN_ROWS: dict[str, Callable[[Outcome], Iterator[Row]]] = {"reading": _reading_rows, "ways": _way_rows}
 
 
 def as_text(name: str, outcome: Outcome) -> str:
@@ -93,10 +104,11 @@ def as_markdown(name: str, outcome: Outcome) -> str:
 
 def machine() -> dict[str, str]:
     """Describe the machine by its kind, not by its name."""
-    packages = {"lexirecall": "lexirecall", "numpy": "numpy"} | PEERS | {"numba": "numba"}
+    names = ("lexirecall", "numpy", *PEERS, "numba", "polars", "pandas", "pyarrow", "duckdb", "pyspark")
+    packages = {name: PEERS.get(name, name) for name in names}
     versions = ", ".join(f"{name} {installed(package)}" for name, package in packages.items() if installed(package))
     return {
-        "Processor": f"{_processor()}, {os.cpu_count()} cores",
+        "Processor": f"{_processor()}, {CORES} cores",
         "System": f"{platform.system()} {platform.release().split('-')[0]}, {platform.machine()}",
         "Versions": f"Python {platform.python_version()}, {versions}",
         "Load": f"{os.getloadavg()[2]:.1f} on average, with this measurement; it makes wall times longer",
@@ -114,10 +126,14 @@ def _processor() -> str:
 
 
 def _command(arguments: list[str]) -> str:
-    """Return the command, without the folder of the data: it does not matter to readers."""
-    folder = {i + k for i, argument in enumerate(arguments) if argument == "--folder" for k in (0, 1)}
-    command = " ".join(["python benchmarks/run.py", *(a for i, a in enumerate(arguments) if i not in folder)])
-    return f"`{command}`" + (", after earlier calls with the same `--folder` for the other tables" if folder else "")
+    """Return the command without the names of folders: they do not matter to readers."""
+    shown = [
+        "DIR" if i and arguments[i - 1] in ("--folder", "--trec-eval") else argument
+        for i, argument in enumerate(arguments)
+    ]
+    command = " ".join(["python benchmarks/run.py", *shown])
+    earlier = ", after earlier calls with the same `--folder` for the other tables"
+    return f"`{command}`" + (earlier if "--folder" in arguments else "")
 
 
 INTRODUCTION = """# Benchmarks
@@ -127,18 +143,27 @@ of runs, and prints means and win rates; the peers compute the five measures tha
 command in its own process, with start-up: the CPU time (user and system) of the process and its children, the wall
 time, and the peak of its resident memory. The commands take turns. The tables show medians, and the least and the most
 CPU time. A command that takes more than eight seconds runs only three times, and ranx with an empty cache runs once.
-The ratio is to the CPU time of lexirecall in the same table. The lexirecall command asks numpy for one thread of linear
-algebra (OPENBLAS_NUM_THREADS=1); the peers run with their defaults. The speed of plain reading depends on how it is
-done: reading into the same megabyte of memory again and again is several times faster than reading into fresh memory.
+The ratio is to the CPU time of lexirecall in the same table.
+
+All have the same threads. A whole command may use every core: lexirecall and Spark do so by themselves, ranx, polars
+and DuckDB by NUMBA_NUM_THREADS, POLARS_MAX_THREADS and `SET threads`, which the benchmark sets; pytrec_eval,
+ir_measures and trec_eval have one thread. What is measured within one process has one thread for each, except where a
+table says otherwise. Linear algebra has one thread everywhere (OPENBLAS_NUM_THREADS, OMP_NUM_THREADS and
+MKL_NUM_THREADS are 1). trec_eval is compiled with `cc -O3` from a folder that `--trec-eval` names, and is called once
+for each run; it does not read gz files.
+
 Collections are simulated from a seed. Compare figures only within a table; another machine will give others.
 
-`make bench` measures, and `python benchmarks/run.py --write` writes this page.
+`make bench` measures (`make bench TREC_EVAL=DIR` with trec_eval), and `python benchmarks/run.py --write` writes this
+page.
 """
 
 _OF_TABLES = (
-    "From text files, from Parquet in batches, from Parquet to polars frames, and from Parquet through the engines, to "
-    "the same means; by hand, without checks, to average precision alone: 20,000 queries with 1,000 documents each, "
-    "ten of them relevant. Spark runs once, on this machine; its peak is that of its largest process."
+    "From text files, from Parquet in batches, from Parquet to polars frames, and from Parquet through the engines, "
+    "to the same means; by hand, without checks, to average precision alone: 20,000 queries with 1,000 documents each, "
+    "ten of them relevant. Where rows are mixed, nothing groups them: they become a frame in memory, or DuckDB sorts "
+    "them. Spark runs once, on this machine; its peak is that of "
+    "its largest process."
 )
 EXPLANATIONS = {
     "table": _OF_TABLES,
@@ -146,13 +171,22 @@ EXPLANATIONS = {
     "many runs": "From simulated positions to corrected p-values, with the import and the simulation. The ratio is to "
     "the comparison of all pairs.",
     "tiny": "The ratio is to `python -c 'import numpy'`.",
-    "threads": "The ratio is to one run. With two runs, CPU time doubles; wall time should not, if a second core is "
-    "free. Hashing in two threads shows whether it was free.",
+    "threads": "The ratio is to one run. With two runs, CPU time doubles; so does wall time, if one run has all cores. "
+    "A run of one query, with the same judgments, shows what the command does besides reading a run. Hashing in one "
+    "thread for each core shows how many cores were free.",
+    "ways": "2,000 queries × 1,000 documents, which are the whole corpus, so that a matrix of scores says the same as "
+    "a run. Each way has a process of its own. CPU and wall time are those of `evaluate` from the form to AP, nDCG, "
+    "RR, R@1000, Rprec and TSE of every query, without imports; the memory before is that of the process with the form "
+    "in it, if it is in memory, and the peak is that of the process. Text, Parquet and DuckDB may use all cores. The "
+    "last column is the greatest difference between a value of a query and the one that text gives. The peers compute "
+    "the five measures that they have, with their own judgments made each time; trec_eval prints four decimals, and "
+    "ranx breaks ties in another way.",
     "pairs": "CPU seconds within one process, from positions to the preference between each pair of runs on each "
     "query, and to their wins, ties and losses.",
     "comparisons": "CPU seconds within one process, from positions to corrected p-values, intervals and effect "
     "sizes for 5,995 pairs; the first column includes imports.",
-    "resamples": "CPU seconds within one process that `bootstrap=10_000` adds to `evaluate` and to `rank`.",
+    "resamples": "CPU seconds within one process that `bootstrap=10_000` adds to `evaluate` and to `rank`; and those "
+    "of the max-T test of all pairs under one measure, with 10,000 sign patterns.",
     "scores": "CPU seconds within one process: `np.argsort(-scores, axis=1)` alone, then `project_scores` from scores "
     "and lists of indices to positions, then with scores rounded to one decimal, with float64, and in numpy where no "
     "kernel was compiled.",
@@ -161,11 +195,12 @@ EXPLANATIONS = {
     "dicts": "CPU seconds within one process, from a run {query: {document: score}} to AP, nDCG, RR, R@1000 and Rprec "
     "of every query, with judgments that each has loaded before; without start-up, and with one thread for all. Our "
     "adapters give what the packages of their names give. Ranx makes its own form of the run first.",
-    "reading": "CPU seconds within one process, without start-up: the files read plainly, in blocks of 1 MB and at "
-    "once, then from text to positions by the compiled reader, then the judgments. For deep, plain reading is "
-    "unpacking. Of what a line of robust costs, less than a tenth is the copy that plain reading makes too, a quarter "
-    "is finding blanks and cutting lines, a third is comparing the query and the score with those of the line before, "
-    "and a third is the document: its hash, the look-up among the judged, and the search for one that is listed twice.",
+    "reading": "CPU seconds within one process, without start-up. Plain reading is in blocks of 1 MB, into the same "
+    "memory again and again; into fresh memory, the system clears each page first. Then what was read is looked at: "
+    "for line ends, with memchr in C, and at every byte, by the CRC-32 of zlib and by BLAKE2b. Each of these includes "
+    "plain reading. Then from text to positions by the compiled reader, which shares large files among all cores, and "
+    "the judgments alone. For deep, plain reading is unpacking. No reader of lines can do with less than plain reading "
+    "and the search for line ends.",
 }
 
 

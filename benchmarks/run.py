@@ -1,6 +1,6 @@
 """Measures lexirecall beside its peers on simulated collections: CPU time, wall time, peak memory and ratios.
 
-Usage: python benchmarks/run.py [NAME...] [--repeats N] [--quick] [--write] [--folder DIR]
+Usage: python benchmarks/run.py [NAME...] [--repeats N] [--quick] [--write] [--folder DIR] [--trec-eval DIR]
 """
 
 import argparse
@@ -8,25 +8,30 @@ import json
 import tempfile
 from pathlib import Path
 
-from contestants import missing
+from contestants import built, missing
 from page import WORDS, as_text, machine, write
 from suites import SUITES, Outcome, Setting
 from targets import verdicts
+from timing import adopt
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 
 
 def main() -> None:
     options = arguments()
+    adopt()
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         share = 0.1 if options.quick else 1
-        setting = Setting(folder, 2 if options.quick else options.repeats, share)
+        trec_eval = built(options.trec_eval, Path(temporary)) if options.trec_eval else None
+        setting = Setting(folder, 2 if options.quick else options.repeats, share, trec_eval)
         if options.quick:
             print("--quick: a tenth of the runs and queries that the titles say")
         for package in missing():
             print(f"{package} is not installed and is left out")
+        if trec_eval is None:
+            print("trec_eval is left out: --trec-eval names a folder with its sources")
         outcomes = kept(folder / "results.json")
         for name in options.names or SUITES:
             outcomes[name] = SUITES[name](setting)
@@ -51,6 +56,7 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
     parser.add_argument("--folder", type=Path, help="keep data and results here, and show results of earlier calls")
+    parser.add_argument("--trec-eval", type=Path, metavar="DIR", help="measure trec_eval too; its C sources are here")
     options = parser.parse_args()
     if unknown := set(options.names) - SUITES.keys():
         parser.error(f"there is no benchmark {', '.join(sorted(unknown))}; choose from {', '.join(SUITES)}")

@@ -9,14 +9,16 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from contestants import JOBS, MEASURES, OURS, all_commands, job, lexirecall, ours, remark_on_agreement
-from timing import Command, Timing, interleaved, run
+from contestants import JOBS, MEASURES, OURS, all_commands, job, lexirecall, ours, remark_on_agreement, ways_of_peers
+from timing import CORES, ONE_THREAD, Command, Timing, interleaved, run
 
-CONTROL = "hashing in two threads"
-PARQUET = "Parquet"
+ONE_RUN, TWO_RUNS, ONE_QUERY = "one run", "two runs", "its first query, with the judgments of all"
+CONTROL = f"hashing in {CORES} threads"
+PARQUET, MIXED = "Parquet", "DuckDB, rows mixed"
 TINY_EVAL, TINY_COMPARE = "lexirecall eval, 3 queries × 20 documents", "lexirecall compare, the same twice"
 MANY_RUNS = 500
 EVERY_PAIR, WITH_BASELINE = "compare, all pairs", "compare, with a baseline"
@@ -33,7 +35,10 @@ IN_DICTS = {
     "1 query × 100 documents, 100 calls": (1, 100, 20, 5, 100),
 }
 """Requests, items in a list, judged ones, relevant ones, and calls."""
-ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL", "NUMBA")}
+WAYS = (
+    "text", "text, gz", "text, zst", "dicts", "polars frames", "pandas frames", "pyarrow tables", "DuckDB relations",
+    "Parquet, grouped by query", "Parquet, rows mixed", "Parquet, DuckDB engine", "matrix of scores", "positions file",
+)  # fmt: skip
 RESAMPLED = {"126 runs × 50 queries, 70 relevant": (126, 50, 70)}
 """Systems, requests and relevant items."""
 
@@ -45,6 +50,8 @@ class Setting:
     folder: Path
     repeats: int
     share: float
+    trec_eval: str | None = None
+    """The program, if it was built."""
 
     def files(self, name: str) -> tuple[str, list[str]]:
         """Make a collection in a process of its own; return the paths of judgments and runs."""
@@ -82,11 +89,12 @@ def against_peers(name: str, title: str) -> Callable[[Setting], Outcome]:
 
     def measure(setting: Setting) -> Outcome:
         qrels, runs = setting.files(name)
-        commands = list(all_commands(qrels, runs, setting.folder, with_cold=name == "robust" and setting.share == 1))
+        cold = name == "robust" and setting.share == 1
+        commands = list(all_commands(qrels, runs, setting.folder, trec_eval=setting.trec_eval, with_cold=cold))
         timings = interleaved(commands, setting.repeats)
         for timing in timings[1:]:
             timing.remark = timing.remark or remark_on_agreement(timing, timings[0], qrels, runs)
-        return Outcome(title, timings, {"megabytes": _megabytes(runs)})
+        return Outcome(title, timings, _size(runs))
 
     return measure
 
@@ -115,7 +123,7 @@ def many_runs(setting: Setting) -> Outcome:
     """Measure the comparison of hundreds of runs, of all pairs and of those with a baseline."""
     shape = [str(max(2, round(setting.share * MANY_RUNS))), "1000", "10"]
     commands = [
-        Command(label, [sys.executable, str(JOBS / "many_runs.py"), *shape, *more])
+        Command(label, [sys.executable, str(JOBS / "many_runs.py"), *shape, *more], ONE_THREAD)
         for label, more in ((EVERY_PAIR, []), (WITH_BASELINE, ["s0"]))
     ]
     return Outcome(f"{MANY_RUNS} runs × 1,000 queries, seven measures", interleaved(commands, min(3, setting.repeats)))
@@ -124,13 +132,26 @@ def many_runs(setting: Setting) -> Outcome:
 def reading(setting: Setting) -> Outcome:
     """Measure the readers alone beside plain reading, all within one process each time."""
     outcome = Outcome("Reading alone")
+    library = {"NEWLINES": compiled(setting.folder)}
     for name in ("robust", "wide", "recommender", "deep", "deepest"):
         qrels, runs = setting.files(name)
-        several = [json.loads(run(job("reading", qrels, runs, label=name))[1]) for _ in range(setting.repeats)]
+        command = job("reading", qrels, runs, label=name, environment=library)
+        several = [json.loads(run(command)[1]) for _ in range(setting.repeats)]
         seconds = {key: statistics.median(each[key] for each in several) for key in several[0]}
         ratios = sorted(each["native"] / each["in blocks"] for each in several)
         outcome.figures[name] = seconds | {"megabytes": _megabytes(runs), "ratios": ratios}
     return outcome
+
+
+def compiled(folder: Path) -> str:
+    """Compile the search for line ends; return its path, or nothing if there is no compiler."""
+    library = folder / "newlines.so"
+    command = ["cc", "-O3", "-shared", "-fPIC", str(JOBS / "newlines.c"), "-o", str(library)]
+    try:
+        subprocess.run(command, check=True, capture_output=True)
+    except (FileNotFoundError, subprocess.CalledProcessError):
+        return ""
+    return str(library.resolve())
 
 
 def pairs(setting: Setting) -> Outcome:
@@ -155,10 +176,9 @@ def scores(setting: Setting) -> Outcome:
 
 
 def dicts(setting: Setting) -> Outcome:
-    """Measure runs that are dicts beside the peers, all with one thread and within one process each time."""
-    title = "Dicts, judgments loaded once"
-    environment = {**ONE_THREAD, "NUMBA_CACHE_DIR": str(setting.folder / "numba")}  # so that ranx compiles once
-    return _inside(title, "dicts", IN_DICTS, setting.repeats, environment=environment)
+    """Measure runs that are dicts beside the peers, within one process each time."""
+    cache = {"NUMBA_CACHE_DIR": str(setting.folder / "numba")}  # so that ranx compiles once
+    return _inside("Dicts, judgments loaded once", "dicts", IN_DICTS, setting.repeats, environment=cache)
 
 
 def _inside(
@@ -169,10 +189,11 @@ def _inside(
     *,
     environment: Mapping[str, str] | None = None,
 ) -> Outcome:
-    """Run a script that prints seconds, and keep their medians."""
+    """Run a script that prints seconds, with one thread, and keep their medians."""
     outcome = Outcome(title)
+    environment = {**ONE_THREAD, **(environment or {})}
     for name, shape in shapes.items():
-        command = Command(name, [sys.executable, str(JOBS / f"{script}.py"), *map(str, shape)], environment or {})
+        command = Command(name, [sys.executable, str(JOBS / f"{script}.py"), *map(str, shape)], environment)
         several = [json.loads(run(command)[1]) for _ in range(repeats)]
         outcome.figures[name] = {key: statistics.median(each[key] for each in several) for key in several[0]}
     return outcome
@@ -195,14 +216,25 @@ def units(setting: Setting) -> Outcome:
 
 
 def threads(setting: Setting) -> Outcome:
-    """Measure one large run, and two of that size at once."""
-    qrels, runs = setting.files("500 MB")
+    """Measure one large run, two of that size at once, and what the command does besides reading a run."""
+    qrels, runs = setting.files("1 GB")
     commands = [
-        ours(qrels, runs, label="one run"),
-        ours(qrels, [*_twice(runs)], label="two runs"),
-        Command(CONTROL, [sys.executable, str(JOBS / "two_threads.py")]),
+        ours(qrels, runs, label=ONE_RUN),
+        ours(qrels, [*_twice(runs)], label=TWO_RUNS),
+        ours(qrels, [_first_query(runs[0])], label=ONE_QUERY),
+        Command(CONTROL, [sys.executable, str(JOBS / "hashing.py")]),
     ]
-    return Outcome("Two files at once", interleaved(commands, setting.repeats), {"megabytes": _megabytes(runs)})
+    return Outcome("One large file, and two at once", interleaved(commands, setting.repeats), _size(runs))
+
+
+def _first_query(run_file: str) -> str:
+    """Write the lines of the first query to a run of their own."""
+    first = Path(run_file).with_name("first.run")
+    with Path(run_file).open() as lines:
+        line = next(lines)
+        request = line.split()[0]
+        first.write_text(line + "".join(takewhile(lambda line: line.split()[0] == request, lines)))
+    return str(first)
 
 
 def memory(setting: Setting) -> Outcome:
@@ -223,8 +255,8 @@ def tables(num_systems: int) -> Callable[[Setting], Outcome]:
     def measure(setting: Setting) -> Outcome:
         qrels, runs = setting.files("tables")
         folder = Path(runs[0]).parent / "parquet"
-        judged = f"{folder}.qrels.parquet"
-        if not folder.exists():
+        judged, mixed = f"{folder}.qrels.parquet", folder.with_name("mixed.parquet")
+        if not mixed.exists():  # it is written last
             script = str(JOBS / "as_parquet.py")
             subprocess.run([sys.executable, script, qrels, str(folder), *runs], check=True)
         table = str(folder) if num_systems > 1 else str(folder / f"{Path(runs[0]).stem}.parquet")
@@ -234,6 +266,7 @@ def tables(num_systems: int) -> Callable[[Setting], Outcome]:
             *by_hand(judged, table, num_systems),
             Command("polars frames", [sys.executable, str(JOBS / "with_frames.py"), judged, table, *MEASURES]),
             ours(judged, [table], label="DuckDB", engine="duckdb"),
+            *(in_no_order(judged, str(mixed)) if num_systems == 1 else []),
             ours(judged, [table], label="Spark", engine="spark", once=True),
         ]
         timings = interleaved(commands, 1 if num_systems > 1 else min(3, setting.repeats))
@@ -249,6 +282,11 @@ def tables(num_systems: int) -> Callable[[Setting], Outcome]:
     return measure
 
 
+def in_no_order(judged: str, mixed: str) -> list[Command]:
+    """Return the commands for a system whose rows are mixed: as a frame in memory, and through DuckDB."""
+    return [ours(judged, [mixed], label=f"{PARQUET}, rows mixed"), ours(judged, [mixed], label=MIXED, engine="duckdb")]
+
+
 def by_hand(judged: str, table: str, num_systems: int) -> list[Command]:
     """Return commands that compute average precision of one system in the libraries themselves."""
     script = str(JOBS / "by_hand.py")
@@ -261,10 +299,32 @@ def by_hand(judged: str, table: str, num_systems: int) -> list[Command]:
 def frames(setting: Setting) -> Outcome:
     """Measure frames of one run beside the same rows as text, within one process each time."""
     qrels, (run_file,) = setting.files("frames")
-    several = [json.loads(run(job("frames", qrels, [run_file], label="frames"))[1]) for _ in range(setting.repeats)]
+    command = job("frames", qrels, [run_file], label="frames", environment=ONE_THREAD)
+    several = [json.loads(run(command)[1]) for _ in range(setting.repeats)]
     title = "7,000 queries × 100 documents"
     medians = {key: statistics.median(each[key] for each in several) for key in several[0]}
     return Outcome("Frames of 700,000 rows", figures={title: medians})
+
+
+def ways(setting: Setting) -> Outcome:
+    """Measure one run in every form in which it may come, and compare all values with those of text."""
+    qrels, _ = setting.files("ways")
+    folder = Path(qrels).parent
+    if not (folder / "positions.parquet").exists():
+        subprocess.run([sys.executable, str(JOBS / "make_ways.py"), str(folder)], check=True)
+    outcome = Outcome("Every way in, the same values")
+    environment = {"NUMBA_CACHE_DIR": str(setting.folder / "numba"), "TREC_EVAL": setting.trec_eval or ""}
+    for way in (*WAYS, *ways_of_peers(with_trec_eval=setting.trec_eval is not None)):
+        command = Command(way, [sys.executable, str(JOBS / "ways.py"), way, str(folder)], environment)
+        repeats = setting.repeats if way in WAYS else min(3, setting.repeats)
+        several = [json.loads(run(command)[1]) for _ in range(repeats)]
+        outcome.figures[way] = {key: statistics.median(each[key] for each in several) for key in several[0]}
+        outcome.figures[way]["away"] = max(each["away"] for each in several)
+    return outcome
+
+
+def _size(runs: list[str]) -> dict[str, Any]:
+    return {"megabytes": _megabytes(runs)}
 
 
 def _megabytes(paths: list[str]) -> float:
@@ -291,13 +351,14 @@ SUITES: dict[str, Callable[[Setting], Outcome]] = {
     "units": units,
     "threads": threads,
     "memory": memory,
+    "ways": ways,
     "frames": frames,
     "table": tables(1),
     "tables": tables(4),
 }
-BASELINES = {"tiny": "import numpy", "threads": "one run", "memory": "", "reading": "", "pairs": "", "comparisons": ""}
+BASELINES = {"tiny": "import numpy", "threads": ONE_RUN, "memory": "", "reading": "", "pairs": "", "comparisons": ""}
 BASELINES |= {"table": "text", "tables": "text", "units": WITHOUT_UNITS}
-BASELINES |= dict.fromkeys(("resamples", "scores", "frames", "dicts"), "")
+BASELINES |= dict.fromkeys(("resamples", "scores", "ways", "frames", "dicts"), "")
 BASELINES |= {"many runs": EVERY_PAIR}
 """The row that the others are compared with, if it is not ours."""
 

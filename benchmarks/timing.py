@@ -17,6 +17,21 @@ from typing import Any, NamedTuple
 
 SLOW = 8
 """A command that takes more CPU seconds than this runs at most three times."""
+LINEAR_ALGEBRA = ("OPENBLAS", "OMP", "MKL")
+
+
+def with_threads(number: int) -> dict[str, str]:
+    """Return an environment in which ranx, polars and DuckDB have so many threads, and linear algebra has one.
+
+    DuckDB reads no environment: the jobs that use it set what BENCHMARK_THREADS says.
+    """
+    theirs = ("NUMBA_NUM_THREADS", "POLARS_MAX_THREADS", "BENCHMARK_THREADS")
+    return {f"{name}_NUM_THREADS": "1" for name in LINEAR_ALGEBRA} | dict.fromkeys(theirs, str(number))
+
+
+CORES = os.cpu_count() or 1
+ALL_CORES, ONE_THREAD = with_threads(CORES), with_threads(1)
+"""What every command has; and what jobs have that measure work which is ours in one thread."""
 
 
 class Usage(NamedTuple):
@@ -30,7 +45,7 @@ class Usage(NamedTuple):
 
 @dataclass(frozen=True)
 class Command:
-    """A command with its own environment; `once` is for a state that the first run changes, such as a cold cache."""
+    """A command, and what its environment has beside ALL_CORES; `once` is for one that would be different later."""
 
     label: str
     arguments: Sequence[str]
@@ -70,17 +85,22 @@ class CommandError(Exception):
     """A command ended with an error."""
 
 
+def environment_of(command: Command) -> dict[str, str]:
+    """Return what a command sees: the threads are ours to say, not the caller's."""
+    environment = os.environ | ALL_CORES | dict(command.environment)
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # or every start would compile the package anew
+    return environment
+
+
 def run(command: Command) -> tuple[Usage, str]:
     """Run a command; return what it used and what it printed."""
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         start = time.perf_counter()
-        child = subprocess.Popen(
-            command.arguments, stdout=output, stderr=errors, env=os.environ | dict(command.environment)
-        )
-        _, status, used = os.wait4(child.pid, 0)
+        child = subprocess.Popen(command.arguments, stdout=output, stderr=errors, env=environment_of(command))
+        _, status, own = os.wait4(child.pid, 0)
         wall = time.perf_counter() - start
         child.returncode = os.waitstatus_to_exitcode(status)
-        used = [used, *_left_behind()]
+        used = [own, *_left_behind()]
         if child.returncode:
             errors.seek(0)
             message = errors.read().decode(errors="replace").strip().splitlines()
@@ -93,7 +113,7 @@ def run(command: Command) -> tuple[Usage, str]:
         return Usage(cpu, wall, peak), output.read().decode()
 
 
-def _adopt() -> None:
+def adopt() -> None:
     """Become the parent of processes that a command leaves behind, such as Spark's Java process; only Linux can."""
     if sys.platform == "linux":
         set_child_subreaper = 36
@@ -108,9 +128,6 @@ def _left_behind() -> list[Any]:
             used.append(os.wait4(-1, 0)[2])
         except ChildProcessError:
             return used
-
-
-_adopt()
 
 
 def interleaved(commands: Sequence[Command], repeats: int) -> list[Timing]:

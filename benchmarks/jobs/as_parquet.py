@@ -1,4 +1,7 @@
-"""Writes TREC text as Parquet: judgments to one file, runs to a folder of files with a column `system`."""
+"""Writes TREC text as Parquet: judgments to one file, runs to a folder of files with a column `system`.
+
+The first run is written a second time, beside the folder: `mixed.parquet`, its rows in an order that says nothing.
+"""
 
 import sys
 from pathlib import Path
@@ -20,6 +23,10 @@ def main(qrels: str, folder: str, *runs: str) -> None:
             f"CAST(column4 AS DOUBLE) AS score FROM read_csv('{run}', {as_text})) "
             f"TO '{folder}/{run.stem}.parquet' (FORMAT parquet)"
         )
+    first, mixed = Path(folder) / f"{Path(runs[0]).stem}.parquet", Path(folder).with_name("mixed.parquet")
+    connection.execute(
+        f"COPY (SELECT * FROM '{first}' ORDER BY hash(query_id, doc_id)) TO '{mixed}' (FORMAT parquet)"  # noqa: S608
+    )
 
 
 if __name__ == "__main__":

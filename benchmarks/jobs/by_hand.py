@@ -1,5 +1,6 @@
 """Average precision as one would write it oneself, without checks. Usage: polars|duckdb QRELS.parquet RUN.parquet."""
 
+import os
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -26,6 +27,7 @@ def with_polars(qrels: pl.LazyFrame, run: pl.LazyFrame) -> float:
 
 def with_duckdb(qrels: Any, run: Any) -> float:  # noqa: ARG001 - the query names them
     """Take what DuckDB finds by name here: frames, or relations."""
+    duckdb.execute(f"SET threads TO {int(os.environ.get('BENCHMARK_THREADS', '1'))}")
     rows = duckdb.sql("""
         WITH relevant AS (SELECT query_id, doc_id FROM qrels WHERE relevance > 0),
         places AS (SELECT query_id, doc_id, row_number() OVER best AS position FROM run

@@ -1,4 +1,7 @@
-"""Prints, as JSON, the CPU seconds that 10,000 resamples of the queries add to evaluating and ranking all runs."""
+"""Prints, as JSON, the CPU seconds that 10,000 resamples of the queries add to evaluating and ranking all runs.
+
+Then those of the max-T test of all pairs under one measure, with as many sign patterns.
+"""
 
 import json
 import sys
@@ -9,7 +12,7 @@ from typing import Any
 from pairs import simulate
 from statistics_of_pairs import MEASURES
 
-from lexirecall import evaluate, rank
+from lexirecall import compare, evaluate, rank
 
 RESAMPLES = 10_000
 
@@ -29,6 +32,9 @@ def main() -> None:
     seconds = {"means and win rates": seconds_of(lambda **more: evaluate(positions, measures=MEASURES, **more))}
     for method in ("winrate", "borda", "copeland"):
         seconds[f"ranks by {method}"] = seconds_of(lambda method=method, **more: rank(positions, method=method, **more))
+    start = time.process_time()
+    compare(positions, measures=["AP"], test="max-t", num_resamples=RESAMPLES)
+    seconds["max-T of one measure"] = time.process_time() - start
     print(json.dumps(seconds))
 
 
