@@ -9,7 +9,6 @@ what is rare: requests with scattered lines, and duplicates to be left out.
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import repeat
 from threading import Event
@@ -19,8 +18,8 @@ import numpy as np
 
 from lexirecall.formats import lines
 from lexirecall.formats.assembly import assemble, tracks_of
-from lexirecall.formats.lists import DuplicateItem
 from lexirecall.formats.parts import Outcome, Span, free_cores, parts_of, together
+from lexirecall.formats.rankedlist import DuplicateItem
 from lexirecall.formats.source import Source
 from lexirecall.formats.trec import check_run_line, damage_first, listed_twice, project_text, read_qrels
 from lexirecall.judgments import Judgments, PackedIds
@@ -109,6 +108,8 @@ def _read_run(
 
 def _read_parts(read: Callable[[Span, bool, Event], Outcome], parts: list[Span]) -> Outcome | None:
     """Read all parts at once; return what they say together, or None if that is not what the file says."""
+    from concurrent.futures import ThreadPoolExecutor  # not on top: it imports much, and small files need no threads
+
     for careful in (False, True):
         is_over = Event()
         with ThreadPoolExecutor(len(parts)) as pool:
@@ -206,6 +207,8 @@ def _in_turn(stream: Any) -> Iterator[memoryview]:
 
 def _ahead(stream: Any) -> Iterator[memoryview]:
     """Unpack the next block while this one is read."""
+    from concurrent.futures import ThreadPoolExecutor
+
     this, other = memoryview(bytearray(_BLOCK)), memoryview(bytearray(_BLOCK))
     with ThreadPoolExecutor(1) as pool:
         coming = pool.submit(stream.readinto, this)
