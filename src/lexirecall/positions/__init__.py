@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from lexirecall.errors import UsageError, counted
 from lexirecall.judgments import SMALLEST_GRADE, BoolArray, FloatArray, IntArray, Judgments
@@ -26,6 +25,8 @@ from lexirecall.segments import Segments, sums_of
 from lexirecall.tracks import Mismatch, SystemPositions, Tracks, reachable
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from lexirecall.shortage import Shortage
     from lexirecall.units import UnitCount, Units
 
@@ -342,11 +343,11 @@ class Projection:
         """For each retrieved relevant item, the ranking it belongs to."""
         return self.found.segments.owners
 
-    def per_item(self, per_ranking: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
+    def per_item(self, per_ranking: "npt.NDArray[Scalar]") -> "npt.NDArray[Scalar]":
         """Repeat a value of each ranking for each of its retrieved relevant items."""
         return np.repeat(per_ranking, self.found.segments.sizes)
 
-    def per_item_of_request(self, per_request: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
+    def per_item_of_request(self, per_request: "npt.NDArray[Scalar]") -> "npt.NDArray[Scalar]":
         """Repeat a value of each request for each relevant item retrieved for it, in every system."""
         return self.per_item(np.tile(per_request, self.source.shape[0]))
 
