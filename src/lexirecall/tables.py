@@ -25,7 +25,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from lexirecall.errors import choice
 from lexirecall.text import visible
@@ -207,8 +207,7 @@ def to_jsonl(rows: Iterable[Mapping[str, Any]]) -> str:
     return "\n".join(json.dumps(row, allow_nan=False) for row in rows)
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(NamedTuple):
     """A format of results: made from a table for people, from rows for programs."""
 
     of_table: Callable[[Table, bool], str] | None = None

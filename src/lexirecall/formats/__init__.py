@@ -249,7 +249,7 @@ def _read(given: Input, advance: Callable[[int], None] | None = None) -> Iterato
     """Give the content of an input, read for its role, and what messages call it; a file stays open until the end."""
     with ExitStack() as stack:
         if kind_of(given) is None:
-            given = replace(given, value=stack.enter_context(_source(given.value, given.role, advance)))
+            given = given._replace(value=stack.enter_context(_source(given.value, given.role, advance)))
         yield read_input(given), given.name
 
 

@@ -5,8 +5,8 @@ the other forms (mappingrun, tableruns, positionsrun).
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from lexirecall.formats.mismatch import finds_judged, mismatch_of
 from lexirecall.formats.native import project_native
@@ -59,8 +59,7 @@ def _marked(form: Form, system: SystemPositions, whole: SystemPositions, judgmen
     return replace(system, mismatch=mismatch_of(system.name, whole.num_retrieved, judgments, items_of))
 
 
-@dataclass(frozen=True, slots=True)
-class TextRun:
+class TextRun(NamedTuple):
     """The lines of a file."""
 
     source: Source

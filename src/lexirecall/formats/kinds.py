@@ -11,9 +11,9 @@ imported here; whatever else a row needs is imported when an input is of its kin
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lexirecall.errors import FormatError
 from lexirecall.formats.catalogue import is_catalogued, judgments_from_catalogue
@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from lexirecall.formats.tablefiles import TableFiles
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(NamedTuple):
     """An input, or the source if it is a file, and what it is for."""
 
     value: Any
@@ -58,8 +57,7 @@ Readers = Mapping[str, Callable[[Any, Input], Any]]
 """By role, what turns an opened input into judgments, a form of runs, pairs, groups or sizes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """A row of the table."""
 
     knows: Callable[[Input], bool]
