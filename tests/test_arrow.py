@@ -18,11 +18,11 @@ from pyarrow import parquet
 
 from lexirecall import LexirecallError, load_judgments, project
 from lexirecall.fields import choices_of
-from lexirecall.formats import arrow, forms, labels, rows
+from lexirecall.formats import arrow, labels, rows, tableruns
 from lexirecall.formats.arrow import batches_of, judgments_in_batches, project_batches
 from lexirecall.formats.columns import find_columns
-from lexirecall.formats.frames import open_frame
 from lexirecall.formats.labels import judgments_from_table, judgments_in_rows
+from lexirecall.formats.roletable import open_frame
 from lexirecall.formats.rows import project_rows
 from lexirecall.judgments import PackedIds
 from lexirecall.manifest import Conventions
@@ -247,7 +247,7 @@ def only_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("the compiled reader does not know this table")
 
     monkeypatch.setattr(rows, "project_rows", refuse)
-    monkeypatch.setattr(forms, "project_rows", refuse)
+    monkeypatch.setattr(tableruns, "project_rows", refuse)
 
 
 @pytest.mark.usefixtures("only_compiled")
@@ -539,6 +539,6 @@ def test_without_pyarrow_pandas_is_read_by_the_readable_reader(monkeypatch: pyte
 def test_the_python_reader_can_be_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("LEXIRECALL_READER", "python")
     monkeypatch.setattr(rows, "project_batches", None)
-    monkeypatch.setattr(forms, "project_batches", None)
+    monkeypatch.setattr(tableruns, "project_batches", None)
     parquet.write_table(ONE.to_arrow(), tmp_path / "one.parquet")
     assert plain(project(QRELS, ONE).found) == plain(project(QRELS, tmp_path / "one.parquet").found)

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -24,6 +25,7 @@ from lexirecall import evaluate
 from lexirecall.cli import COMMANDS
 from lexirecall.measures import MEASURES
 from lexirecall.preferences import PREFERENCES
+from lexirecall.reader import reader_in_use
 from lexirecall.results import Scores
 
 GOOD = {
@@ -426,6 +428,33 @@ def test_a_command_imports_only_what_it_needs(tmp_path: Path) -> None:
     assert loaded("--version", folder=tmp_path, modules=heavy) == []
     assert loaded("eval", "--help", folder=tmp_path, modules=heavy) == []
     assert loaded("eval", *FILES, folder=tmp_path, modules=heavy) == ["numpy"]
+
+
+OTHER_INPUTS = """
+    formats.arrow formats.counting formats.dicts formats.grouping formats.ids formats.labels formats.lists
+    formats.mappingrun formats.memory formats.parquetbatches formats.positionsrun formats.ranking formats.roletable
+    formats.rows formats.tablefiles formats.tableruns formats.unitrows groups positions.file shortage units
+"""
+OTHER_QUESTIONS = """
+    measures.expected preferences.by_level preferences.contrasts preferences.pairs statistics verbs.breakdown
+    verbs.compare verbs.exposures verbs.owners
+"""
+OF_PYTHON = "concurrent.futures decimal difflib fractions html json numpy.typing shutil tempfile traceback"
+IN_PYTHON = {f"lexirecall.formats.{name}" for name in ("counting", "ids", "lists", "ranking")} | {"lexirecall.units"}
+
+
+def test_a_small_evaluation_imports_nothing_for_other_inputs_or_questions(tmp_path: Path) -> None:
+    rare = {f"lexirecall.{name}" for name in (OTHER_INPUTS + OTHER_QUESTIONS).split()}
+    assert [name for name in rare if find_spec(name) is None] == []
+    in_python = set() if reader_in_use() == "native" else IN_PYTHON
+    assert {*loaded("eval", *FILES[:2], folder=tmp_path, modules=" ".join(rare))} == in_python
+    needed = subprocess.run(
+        [sys.executable, "-c", "import sys, click, numpy; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    assert {*loaded("eval", *FILES[:2], folder=tmp_path, modules=OF_PYTHON)} <= {*needed}
 
 
 @pytest.mark.parametrize("arguments", [["eval", *FILES], ["measures"], ["eval", "--help"], ["demo"]], ids=" ".join)

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from lexirecall import Judgments, evaluate, project
 from lexirecall.fields import choices_of
 from lexirecall.formats import dicts
-from lexirecall.formats.forms import MappingRun, read_form
+from lexirecall.formats.forms import read_form
+from lexirecall.formats.mappingrun import MappingRun
 from lexirecall.manifest import Conventions
 from lexirecall.reader import VARIABLE, is_built
 from test_two_readers import outcome

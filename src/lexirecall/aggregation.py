@@ -11,6 +11,8 @@ from lexirecall.errors import UsageError
 from lexirecall.fields import option
 
 MOST_BOOTSTRAPS = 10**5  # all are kept, and more would not move an interval
+MIN_QUERIES = 5
+"""Groups and providers with fewer queries are not shown: one lucky or unlucky ranking would make them first or last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +75,7 @@ class Aggregation:
     )
     """A file, {query: group}, a table, or the name of a column in frames of judgments."""
     min_queries: int = field(
-        default=5,
+        default=MIN_QUERIES,
         metadata=option(
             "Fewest queries of a group, or of a provider, that is shown. Smaller ones are counted, not shown.",
             "whole",

@@ -9,8 +9,8 @@ a traceback and leaves with its `exit_code`: 1 for bad data, 2 for bad usage.
 import sys
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 __all__ = ["DataError", "FormatError", "LexirecallError", "UnknownMeasure", "UsageError"]
 
@@ -18,8 +18,7 @@ _SHOWN = 80  # characters of offending text that a message repeats
 _PACKAGE = str(Path(__file__).parent)
 
 
-@dataclass(frozen=True, slots=True)
-class WayOn:
+class WayOn(NamedTuple):
     """An option that lets the work go on all the same, and what each of its values does.
 
     >>> way = WayOn("duplicates", {"first": "the first line", "best": "the highest score"})

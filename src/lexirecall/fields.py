@@ -7,7 +7,6 @@ of a function. Not here: the options themselves (manifest), what the command lin
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
-from difflib import get_close_matches
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -155,5 +154,7 @@ def hint_at(name: str, known: Iterable[str]) -> str:
     ("did you mean 'width'?", 'choose from width, height')
     """
     known = tuple(known)
+    from difflib import get_close_matches  # not on top: most names are known
+
     near = get_close_matches(name, known, n=1)
     return f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(known)}"

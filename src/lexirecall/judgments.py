@@ -10,16 +10,17 @@ property of the judgments: it is a mask that each measure may choose.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from lexirecall.errors import counted
 from lexirecall.text import to_text
 
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
+# as numpy.typing has them, which takes long to import
+IntArray = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]
+FloatArray = np.ndarray[tuple[Any, ...], np.dtype[np.float64]]
+BoolArray = np.ndarray[tuple[Any, ...], np.dtype[np.bool_]]
 
 SMALLEST_GRADE = 5e-324
 """The level at which every positive grade counts as relevant."""

@@ -4,7 +4,6 @@ Belongs here: each option, with its default, its help, its checks and the rule i
 imputed, as JSON. Keywords of verbs, options of commands and pages of the documentation are made from the fields.
 """
 
-import json
 import os
 import sys
 from collections.abc import Mapping
@@ -355,4 +354,6 @@ class Manifest:
 
     def to_json(self) -> str:
         """Return the manifest as indented JSON text."""
+        import json  # not on top: a manifest is seldom written
+
         return json.dumps(asdict(self), indent=2) + "\n"

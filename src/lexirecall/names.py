@@ -10,7 +10,6 @@ spellings of trec_eval (`map`, `ndcg_cut_10`, `P.5,10`), ranx (`mrr`, `recall@10
 pref_eval (`dcgrpp`) are read too. `str(measure)` prints the canonical name, and reading that gives the same measure.
 """
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -34,8 +33,8 @@ _NAME = re.compile(
 )
 _TREC_AT = re.compile(r"(?P<name>[A-Za-z]\w*?)[._](?P<at>\d[\d.]*(?:,\d[\d.]*)*)")
 _COMMA = re.compile(r",(?![^{]*\})")  # that is not inside braces
-_RECALL = re.compile(r"r[a-qs-z]{0,2}c*a?l+")  # also with a letter wrong, missing or doubled
-_MEANT = {"All": re.compile(r"all|(?<![a-z])al(?![a-z])|full|perf|complete|every|total"), "Success": re.compile("any")}
+_RECALL = r"r[a-qs-z]{0,2}c*a?l+"  # also with a letter wrong, missing or doubled
+_MEANT = {"All": r"all|(?<![a-z])al(?![a-z])|full|perf|complete|every|total", "Success": "any"}
 """What a name says beside `recall`, and the measure that means it."""
 _RANX_RBP = re.compile(r"rbp\.(?P<digits>\d+)", re.IGNORECASE)
 
@@ -323,13 +322,15 @@ def _nearest(name: str) -> Evaluable | None:
     >>> _nearest("recal"), _nearest("all_recall"), _nearest("recall_at"), _nearest("anyrecall"), _nearest("xyz")
     (R, All, R, Success, None)
     """
+    from difflib import get_close_matches  # not on top: most names are understood
+
     spellings = _spellings()
-    near = next(iter(difflib.get_close_matches(name, spellings, n=1, cutoff=0.5)), None)
+    near = next(iter(get_close_matches(name, spellings, n=1, cutoff=0.5)), None)
     row = None if near is None else spellings[near]
     if near is not None and row is not None and "recall" not in near and row.name not in _MEANT:
         return row
-    beside, says_recall = _RECALL.subn("", name, count=1)
+    beside, says_recall = re.subn(_RECALL, "", name, count=1)
     for meant, pattern in _MEANT.items():
-        if pattern.search(beside):
+        if re.search(pattern, beside):
             return rows()[meant]
     return rows()["R"] if says_recall and row is not None and row.name in _MEANT else row

@@ -3,7 +3,6 @@
 Belongs here: showing progress.
 """
 
-import shutil
 import sys
 import threading
 import time
@@ -59,6 +58,8 @@ class Progress:
 
 
 def _hidden_bar(label: str, total: int) -> Any:
+    import shutil  # not on top: it imports much, and most output goes to no terminal
+
     import click
 
     room = max(shutil.get_terminal_size().columns - _BAR - _REST, 0)  # a line that wraps could not be cleared

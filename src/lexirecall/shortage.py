@@ -3,9 +3,13 @@
 Belongs here: the one error about it, whichever part finds it. Not here: how large it must be (positions).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from lexirecall.errors import DataError, counted, listed
+from lexirecall.judgments import IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,35 @@ class Shortage:
     needed_by_all: int
     requests: tuple[str, ...]
     """Every request for which it is too small."""
+
+    @classmethod
+    def of(
+        cls,
+        requests: Sequence[str],
+        systems: Sequence[str],
+        corpus_size: IntArray,
+        num_retrieved: IntArray,
+        needed: IntArray,
+    ) -> "Shortage | None":
+        """Return the first request, [S, Q], for which a corpus is too small, with the names of all; None if none is.
+
+        >>> Shortage.of(["q", "r"], ["bm25"], np.array([9, 9]), np.array([[7, 8]]), np.array([[9, 10]])).request
+        'r'
+        """
+        wrong = np.argwhere(needed > corpus_size)
+        if not len(wrong):
+            return None
+        s, q = wrong[0].tolist()
+        return cls(
+            requests[q],
+            systems[s],
+            int(corpus_size[q]),
+            int(num_retrieved[s, q]),
+            int(needed[s, q] - num_retrieved[s, q]),
+            int(needed[:, q].max()),
+            int(needed.max()),
+            tuple(requests[q] for q in dict.fromkeys(wrong[:, 1].tolist())),
+        )
 
     def __add__(self, other: "Shortage") -> "Shortage":
         """Put two together: the first request by name is described, and the others are named."""

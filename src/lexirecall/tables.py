@@ -21,13 +21,11 @@ dense & \textbf{0.3000} \\
 \end{tabular}
 """
 
-import html
-import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from lexirecall.errors import choice
 from lexirecall.text import visible
@@ -127,6 +125,8 @@ class Table:
 
     def to_html(self) -> str:
         """Return an HTML table, best values strong."""
+        import html
+
         head = "".join(f"<th>{html.escape(visible(cell))}</th>" for cell in self.header)
         body = "".join(
             "<tr>"
@@ -202,11 +202,12 @@ def to_jsonl(rows: Iterable[Mapping[str, Any]]) -> str:
     >>> to_jsonl([{"run": "a", "value": None}])
     '{"run": "a", "value": null}'
     """
+    import json  # not on top, nor html: most results are tables of text
+
     return "\n".join(json.dumps(row, allow_nan=False) for row in rows)
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(NamedTuple):
     """A format of results: made from a table for people, from rows for programs."""
 
     of_table: Callable[[Table, bool], str] | None = None

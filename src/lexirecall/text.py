@@ -4,7 +4,6 @@ Belongs here: the way from an id to bytes and back, what a number is, and what a
 """
 
 import unicodedata
-from decimal import Decimal
 from numbers import Integral, Real
 
 _HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # control, direction and line marks
@@ -32,18 +31,20 @@ def id_of(value: object) -> bytes:
     """
     if isinstance(value, (str, bytes)):
         return to_bytes(value)
-    if isinstance(value, (Integral, Real, Decimal)) and not isinstance(value, bool) and _is_whole(value):
-        return to_bytes(int(value))  # type: ignore[arg-type] # every number has __int__ or __trunc__
-    raise TypeError(f"not an id: {value!r}")
+    if isinstance(value, bool) or not _is_whole(value):
+        raise TypeError(f"not an id: {value!r}")
+    return to_bytes(int(value))  # type: ignore[call-overload] # every number has __int__ or __trunc__
 
 
-def _is_whole(value: Integral | Real | Decimal) -> bool:
-    """Tell whether a number is whole; from 2^53 on a float stands for several numbers, and digits may be lost."""
+def _is_whole(value: object) -> bool:
+    """Tell whether something is a whole number; from 2^53 on a float stands for several, and digits may be lost."""
     if isinstance(value, Integral):
         return True
-    if isinstance(value, Decimal):
-        return value.is_finite() and value == value.to_integral_value()
-    return abs(float(value)) < 2**53 and float(value).is_integer()
+    if isinstance(value, Real):
+        return abs(float(value)) < 2**53 and float(value).is_integer()
+    from decimal import Decimal  # not on top: such ids are rare
+
+    return isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value()
 
 
 def number_of(text: bytes | str) -> float:

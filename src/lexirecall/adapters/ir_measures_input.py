@@ -8,10 +8,11 @@ from typing import Any
 
 from lexirecall.errors import FormatError, shown
 from lexirecall.formats.dicts import load_mapping, project_mapping
-from lexirecall.formats.frames import Frame, RoleTable, is_frame, open_frame
+from lexirecall.formats.frames import Frame, is_frame
 from lexirecall.formats.idtypes import as_given
 from lexirecall.formats.labels import judgments_from_table
-from lexirecall.formats.lists import DuplicateItem
+from lexirecall.formats.rankedlist import DuplicateItem
+from lexirecall.formats.roletable import RoleTable, open_frame
 from lexirecall.formats.rows import project_table
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions

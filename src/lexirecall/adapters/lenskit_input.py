@@ -12,8 +12,9 @@ import numpy as np
 
 from lexirecall.errors import DataError, UsageError, counted, listed, plain, shown
 from lexirecall.formats.idtypes import TEXT, type_of_keys
-from lexirecall.formats.lists import DuplicateItem, RankedList, project_rankings
+from lexirecall.formats.lists import project_rankings
 from lexirecall.formats.memory import judgments_from_mapping
+from lexirecall.formats.rankedlist import DuplicateItem, RankedList
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions
 from lexirecall.positions import Positions

@@ -6,12 +6,11 @@ result, and a different command line would not help.
 """
 
 import contextlib
+import gc
 import os
 import signal
 import sys
 import threading
-import traceback
-from difflib import get_close_matches
 from importlib import import_module
 from typing import NoReturn
 
@@ -24,6 +23,7 @@ from lexirecall.text import visible
 TRACEBACK = "LEXIRECALL_TRACEBACK"
 """The environment variable that asks for the traceback of an unforeseen error."""
 _LONGEST = 500  # characters of such an error that a message repeats
+_BETWEEN_COLLECTIONS = 100_000  # new objects, after which the collector looks for cycles
 COMMANDS = {
     "compare": "compare",
     "demo": "demo",
@@ -51,9 +51,11 @@ class _Commands(DocumentedGroup):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, or suggest the one that may be meant."""
         name = args[0]
-        near = get_close_matches(name, [*COMMANDS, *COMMANDS.values()], n=1)
-        if near and self.get_command(ctx, name) is None and not ctx.resilient_parsing:
-            ctx.fail(f"No such command {name!r}. Did you mean {near[0]!r}?")
+        if self.get_command(ctx, name) is None and not ctx.resilient_parsing:
+            from difflib import get_close_matches  # not on top: most commands exist
+
+            if near := get_close_matches(name, [*COMMANDS, *COMMANDS.values()], n=1):
+                ctx.fail(f"No such command {name!r}. Did you mean {near[0]!r}?")
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
@@ -96,7 +98,13 @@ def run() -> None:
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     threading.excepthook = _report_thread
-    main()
+    # Imports make many objects and no garbage: to look through them, at the end too, costs a small command a tenth of
+    # its time
+    gc.set_threshold(_BETWEEN_COLLECTIONS)
+    try:
+        main()
+    finally:
+        gc.freeze()
 
 
 def main() -> None:
@@ -154,6 +162,8 @@ def _say(message: str) -> None:
 def _unforeseen(error: BaseException) -> str:
     """Return a message about a failure that should not happen, or the whole traceback if it is asked for."""
     if os.environ.get(TRACEBACK):
+        import traceback  # not on top: most commands end well
+
         return "".join(traceback.format_exception(error)).rstrip()
     if isinstance(error, OSError) and error.filename is None:  # files have names, so this is a stream
         from lexirecall.output import stdout_problem

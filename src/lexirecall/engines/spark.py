@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
-from lexirecall.aggregation import Aggregation, Resampling
+from lexirecall.aggregation import MIN_QUERIES, Aggregation, Resampling
 from lexirecall.engines.batches import Layout
 from lexirecall.engines.kernels import ROWS, STATE, Addends, Asked, Kernel, RowKernel, total_of
 from lexirecall.engines.spark_faults import every_row, explained, quietly
@@ -43,7 +43,7 @@ from lexirecall.verbs.census import Census
 from lexirecall.verbs.compare import check_number, conclude, index_of
 from lexirecall.verbs.comparison import Comparison
 from lexirecall.verbs.evaluate import computable, with_breakdown
-from lexirecall.verbs.exposures import MIN_QUERIES, Exposures
+from lexirecall.verbs.exposures import Exposures
 from lexirecall.verbs.given import asked_measures
 from lexirecall.verbs.owners import level_of_providers, overall_rows
 from lexirecall.verbs.tally import Tally

@@ -6,11 +6,10 @@ forms are (kinds).
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -21,11 +20,9 @@ from lexirecall.formats.folders import PARQUET
 from lexirecall.formats.forms import read_form
 from lexirecall.formats.frames import Frame, is_frame, library_of, names_in
 from lexirecall.formats.kinds import Input, kind_of, read_input
-from lexirecall.formats.memory import checked_size
 from lexirecall.formats.naming import NamedRun, Run, Runs, check_names, count_runs, name_runs, single
-from lexirecall.formats.positionsrun import agreed_sizes, read_positions
+from lexirecall.formats.sizes import agreed_sizes, checked_size
 from lexirecall.formats.source import Source
-from lexirecall.groups import Groups
 from lexirecall.judgments import IntArray, Judgments
 from lexirecall.manifest import READING, Conventions, Sources
 from lexirecall.positions import Positions
@@ -33,9 +30,12 @@ from lexirecall.progress import Progress
 from lexirecall.providers import Providers
 from lexirecall.text import to_bytes
 from lexirecall.tracks import SystemPositions
-from lexirecall.units import Units
-from lexirecall.units.judged import SUBTOPICS, Subtopics, units_of_judgments, units_of_subtopics
-from lexirecall.units.unitmap import UnitMap
+
+if TYPE_CHECKING:
+    from lexirecall.groups import Groups
+    from lexirecall.units import Units
+    from lexirecall.units.judged import Subtopics
+    from lexirecall.units.unitmap import UnitMap
 
 __all__ = [
     "CorpusSize",
@@ -143,12 +143,14 @@ def load_positions(path: str | os.PathLike[str]) -> Positions:
     with _source(path, "positions", None) as source:
         if not source.head.startswith(PARQUET):
             raise FormatError(source.name, None, "is not a positions file", remedy="lexirecall project writes one")
+        from lexirecall.formats.positionsrun import read_positions
+
         return read_positions(source)
 
 
 def load_units(
     qrels: Qrels, conventions: Conventions, sources: Sources
-) -> tuple[Judgments, Units | None, UnitMap | None]:
+) -> "tuple[Judgments, Units | None, UnitMap | None]":
     """Take judgments with the units that they are about; the judgments that come out are of items.
 
     >>> sources = Sources(units={"c1": "d", "c2": "d"})
@@ -158,13 +160,15 @@ def load_units(
     """
     if sources.units is None:
         return load_judgments(qrels, sources.columns), None, None
+    from lexirecall.units.judged import SUBTOPICS, units_of_judgments, units_of_subtopics
+
     if isinstance(sources.units, str) and sources.units == SUBTOPICS:
         return units_of_subtopics(*load_subtopics(qrels, conventions, sources.columns), conventions)
     judgments, unit_map = load_judgments(qrels, sources.columns), load_unit_map(sources.units, sources.columns)
     return *units_of_judgments(judgments, unit_map, conventions), unit_map
 
 
-def load_subtopics(qrels: Qrels, conventions: Conventions, columns: Given = None) -> tuple[Subtopics, str]:
+def load_subtopics(qrels: Qrels, conventions: Conventions, columns: Given = None) -> "tuple[Subtopics, str]":
     """Take judgments of pairs of unit and document in any of their forms, and what messages call them."""
     if conventions.judged == "units":
         raise UsageError("judged is 'units', but subtopics are judged with documents", remedy="leave it out")
@@ -172,7 +176,7 @@ def load_subtopics(qrels: Qrels, conventions: Conventions, columns: Given = None
         return given, name
 
 
-def load_unit_map(units: UnitsGiven, columns: Given = None) -> UnitMap:
+def load_unit_map(units: UnitsGiven, columns: Given = None) -> "UnitMap":
     """Take a map of units in any of its forms.
 
     >>> load_unit_map({"c1": "d", "c2": ["d", "e"]}).units_of(b"q", b"c2")
@@ -205,12 +209,14 @@ def load_pairs(providers: ProviderMap, columns: Given = None) -> tuple[list[tupl
         return list(pairs), name
 
 
-def load_groups(by: GroupMap, requests: Sequence[str], columns: Given = None, *, qrels: Any = None) -> Groups:
+def load_groups(by: GroupMap, requests: Sequence[str], columns: Given = None, *, qrels: Any = None) -> "Groups":
     """Take the groups of judged queries in any of their forms, or from the column of this name in frames of judgments.
 
     >>> load_groups({"q1": "easy", "q2": "hard"}, ["q1", "q2"]).names
     ('easy', 'hard')
     """
+    from lexirecall.groups import Groups
+
     group_of, name = load_group_map(by, columns, qrels=qrels)
     return Groups.from_map(group_of, requests, name=name)
 
@@ -243,7 +249,7 @@ def _read(given: Input, advance: Callable[[int], None] | None = None) -> Iterato
     """Give the content of an input, read for its role, and what messages call it; a file stays open until the end."""
     with ExitStack() as stack:
         if kind_of(given) is None:
-            given = replace(given, value=stack.enter_context(_source(given.value, given.role, advance)))
+            given = given._replace(value=stack.enter_context(_source(given.value, given.role, advance)))
         yield read_input(given), given.name
 
 
@@ -256,7 +262,7 @@ def _source(path: Any, role: str, advance: Callable[[int], None] | None) -> Sour
 
 def _reader(
     conventions: Conventions, sources: Sources, *, needs_judged: bool
-) -> Callable[[Judgments, list[NamedRun], UnitMap | None], list[SystemPositions]]:
+) -> "Callable[[Judgments, list[NamedRun], UnitMap | None], list[SystemPositions]]":
     """Return the function that reads the runs; an engine refuses what it cannot do before anything is read."""
     if sources.engine is None:
         return partial(_read_runs, conventions, sources, needs_judged=needs_judged)
@@ -281,7 +287,7 @@ def _read_runs(
     sources: Sources,
     judgments: Judgments,
     named: list[NamedRun],
-    units: UnitMap | None,
+    units: "UnitMap | None",
     *,
     needs_judged: bool,
 ) -> list[SystemPositions]:
@@ -303,6 +309,8 @@ def _side_by_side(
     """Read several runs at once; the first error in the order given is the one raised."""
     if len(named) == 1:
         return [read(named[0])]
+    from concurrent.futures import ThreadPoolExecutor  # not on top: it imports much, and often there is one run only
+
     with ThreadPoolExecutor(min(len(named), os.cpu_count() or 1)) as pool:
         futures = [pool.submit(read, run) for run in named]
         try:

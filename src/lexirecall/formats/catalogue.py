@@ -4,7 +4,6 @@ Belongs here: from such a name to judgments. Not here: files (trec, tablefiles).
 (extra `irds`) downloads what it does not have yet, and keeps it.
 """
 
-import difflib
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from math import isfinite
@@ -58,7 +57,9 @@ def _dataset(name: str) -> Any:
     try:
         return ir_datasets.load(name)
     except KeyError:
-        near = difflib.get_close_matches(name, ir_datasets.registry, n=3)
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, ir_datasets.registry, n=3)
         hint = (
             f"did you mean {' or '.join(PREFIX + each for each in near)}?" if near else "`ir_datasets list` names all"
         )

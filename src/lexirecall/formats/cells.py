@@ -13,8 +13,8 @@ import io
 import re
 from collections.abc import Generator, Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from lexirecall.errors import FormatError, counted, shown
 from lexirecall.formats.columns import Columns, Given, find_columns, has_usual_columns
@@ -26,8 +26,7 @@ _BLOCK = 1 << 20
 _CELL = r'"(?:[^"]++|"")*+"|[^"{separator}]*+'
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(NamedTuple):
     """The first line of a CSV file: the names of its columns, and how the rows below it are written."""
 
     separator: str

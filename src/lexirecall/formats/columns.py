@@ -8,7 +8,6 @@ that are given take precedence over the usual ones, and must be there. A role is
 `qrels.document=movie` is for the judgments only.
 """
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -230,5 +229,7 @@ def _not_found(names: Sequence[str], roles: Sequence[str], source: str) -> Forma
 
 
 def _there_are(names: Sequence[str], wanted: str) -> str:
-    near = difflib.get_close_matches(wanted, names, n=1)
+    from difflib import get_close_matches  # not on top: most columns have their names
+
+    near = get_close_matches(wanted, names, n=1)
     return f"did you mean {near[0]!r}?" if near else f"the columns are {listed(names, most=12)}"

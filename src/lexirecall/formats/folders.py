@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import NoReturn
 
 from lexirecall.errors import FormatError
-from lexirecall.positions.file import holds_positions
 
 PARQUET = b"PAR1\x15"  # the fifth byte begins the first page, or the footer; a request may be called PAR1
 _MAGIC = b"PAR1"
@@ -82,6 +81,8 @@ def is_parquet(file: Path) -> bool:
         raise empty_file(str(file))
     if head == PARQUET:
         check_end(str(file), size, end)
+        from lexirecall.positions.file import holds_positions  # not on top: most files are no tables
+
         with file.open("rb") as opened:
             if holds_positions(opened):
                 remedy = "name the file itself, or a pattern such as folder/*.parquet"

@@ -11,8 +11,8 @@ from numbers import Integral
 from typing import Any
 
 from lexirecall.errors import FormatError, shown
-from lexirecall.formats.frames import RoleTable
 from lexirecall.formats.memory import GROUPS_SHAPE
+from lexirecall.formats.roletable import RoleTable
 from lexirecall.formats.source import Source
 from lexirecall.formats.trec import damage_first, lines
 from lexirecall.text import id_of

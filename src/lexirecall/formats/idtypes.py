@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from lexirecall.formats.ids import number_values
-
 TEXT = "text"
 _WIDEST = ("int64", "uint64")
 
@@ -47,6 +45,8 @@ def type_of_column(series: Any) -> str:
 
     dtype = series.dtype
     if dtype in (nw.Categorical, nw.Enum):
+        from lexirecall.formats.ids import number_values
+
         return type_of_column(number_values(series)[1])
     if dtype == nw.Object or dtype in (nw.Int128, nw.UInt128):
         return type_of_keys(series.to_list())

@@ -4,51 +4,37 @@ Belongs here: the one table of what judgments, runs, providers, units, groups an
 here: what lines, keys and rows mean (trec, memory, rows, labels, unitrows, grouping), what runs are called (naming).
 
 A new format is one row: how to recognize it, how to open it and, for each role, what reads it. The first row that
-knows an input counts. Files are known by their content; a file that is none of the others is text.
+knows an input counts. Files are known by their content; a file that is none of the others is text. What reads text is
+imported here; whatever else a row needs is imported when an input is of its kind.
 """
 
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lexirecall.errors import FormatError
 from lexirecall.formats.catalogue import is_catalogued, judgments_from_catalogue
 from lexirecall.formats.cells import csv_header
 from lexirecall.formats.columns import Given
-from lexirecall.formats.dicts import load_mapping
 from lexirecall.formats.folders import PARQUET, files_of
-from lexirecall.formats.forms import MappingRun, TableFileRun, TableRun, TextRun
-from lexirecall.formats.frames import is_frame, open_frame
-from lexirecall.formats.grouping import groups_from_mapping, groups_from_table, read_groups
-from lexirecall.formats.labels import judgments_from_table, pairs_from_table
-from lexirecall.formats.memory import (
-    is_json,
-    load_json,
-    pairs_from_mapping,
-    sizes_from_mapping,
-)
+from lexirecall.formats.forms import TextRun
+from lexirecall.formats.frames import is_frame
 from lexirecall.formats.native import read_qrels_native
-from lexirecall.formats.positionsrun import PositionsRun, is_positions_file, read_positions
-from lexirecall.formats.source import Source
-from lexirecall.formats.tablefiles import TableFiles, UnopenedTable, common_header
+from lexirecall.formats.sizes import sizes_from_mapping
+from lexirecall.formats.source import BYTE_ORDER_MARK, Source
 from lexirecall.formats.trec import read_providers, read_qrels, read_sizes
-from lexirecall.formats.unitrows import (
-    read_subtopics,
-    read_units,
-    subtopics_from_mapping,
-    subtopics_from_table,
-    units_from_mapping,
-    units_from_table,
-)
 from lexirecall.judgments import Judgments
 from lexirecall.paths import is_folder
 from lexirecall.reader import reader_in_use
 
+if TYPE_CHECKING:
+    from lexirecall.formats.tablefiles import TableFiles
 
-@dataclass(frozen=True, slots=True)
-class Input:
+
+class Input(NamedTuple):
     """An input, or the source if it is a file, and what it is for."""
 
     value: Any
@@ -71,31 +57,52 @@ Readers = Mapping[str, Callable[[Any, Input], Any]]
 """By role, what turns an opened input into judgments, a form of runs, pairs, groups or sizes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """A row of the table."""
 
     knows: Callable[[Input], bool]
     opened: Callable[[Input], Any]
     readers: Readers
-    files: Callable[[Input], TableFiles] | None = None
+    files: "Callable[[Input], TableFiles] | None" = None
     """The files of a table."""
+
+
+def _late(module: str) -> Any:
+    return import_module(f"lexirecall.formats.{module}")
 
 
 def _in_file(knows: Callable[[Source, Input], bool]) -> Callable[[Input], bool]:
     return lambda given: isinstance(given.value, Source) and knows(given.value, given)
 
 
-def _table(knows: Callable[[Source, Input], bool], files: Callable[[Input], TableFiles]) -> Kind:
+def _is_json(source: Source, _: Input) -> bool:
+    """Tell by the first character; blanks may come before it, up to a limit."""
+    return source.head.removeprefix(BYTE_ORDER_MARK).lstrip().startswith((b"{", b"["))
+
+
+def _is_positions_file(source: Source, _: Input) -> bool:
+    is_parquet = not is_folder(source.path) and source.head.startswith(PARQUET)
+    return is_parquet and bool(_late("positionsrun").is_positions_file(source))
+
+
+def _table(knows: Callable[[Source, Input], bool], files: "Callable[[Input], TableFiles]") -> Kind:
     return Kind(
         _in_file(knows),
-        lambda given: UnopenedTable(files(given), given.value, given.role, given.columns),
+        lambda given: _late("tablefiles").UnopenedTable(files(given), given.value, given.role, given.columns),
         _TABLE_FILES,
         files,
     )
 
 
-def _folder_files(given: Input) -> TableFiles:
+def _files(given: Input, header: Any = None) -> "TableFiles":
+    from lexirecall.formats.tablefiles import TableFiles
+
+    return TableFiles(given.name, (given.value.path,), header)
+
+
+def _folder_files(given: Input) -> "TableFiles":
+    from lexirecall.formats.tablefiles import TableFiles, common_header
+
     paths = tuple(files_of(given.value.path))
     return TableFiles(given.name, paths, common_header(paths, given.role, given.columns), given.value.path)
 
@@ -106,36 +113,36 @@ def _as_whole(read: Callable[[Any, Input], Any]) -> Callable[[Any, Input], Any]:
 
 def _opened_frame(given: Input) -> Any:
     name = f"run {given.name!r}" if given.is_given else given.name
-    return open_frame(given.value, given.role, given.columns, name=name)
+    return _late("roletable").open_frame(given.value, given.role, given.columns, name=name)
 
 
 _MAPPING: Readers = {
-    "qrels": lambda content, given: load_mapping(content, given.name),
-    "run": lambda content, given: MappingRun(content, given.system, given.name),
-    "providers": lambda content, given: pairs_from_mapping(content, given.name),
-    "groups": lambda content, given: groups_from_mapping(content, given.name),
-    "units": lambda content, given: units_from_mapping(content, given.name),
-    "subtopics": lambda content, given: subtopics_from_mapping(content, given.name),
+    "qrels": lambda content, given: _late("dicts").load_mapping(content, given.name),
+    "run": lambda content, given: _late("mappingrun").MappingRun(content, given.system, given.name),
+    "providers": lambda content, given: _late("memory").pairs_from_mapping(content, given.name),
+    "groups": lambda content, given: _late("grouping").groups_from_mapping(content, given.name),
+    "units": lambda content, given: _late("unitrows").units_from_mapping(content, given.name),
+    "subtopics": lambda content, given: _late("unitrows").subtopics_from_mapping(content, given.name),
 }
 _TABLE: Readers = {
-    "qrels": lambda table, _: judgments_from_table(table),
-    "run": lambda table, given: TableRun(table, given.system, given.is_given),
-    "providers": lambda table, _: pairs_from_table(table),
-    "groups": lambda table, _: groups_from_table(table),
-    "units": lambda table, _: units_from_table(table),
-    "subtopics": lambda table, _: subtopics_from_table(table),
+    "qrels": lambda table, _: _late("labels").judgments_from_table(table),
+    "run": lambda table, given: _late("tableruns").TableRun(table, given.system, given.is_given),
+    "providers": lambda table, _: _late("labels").pairs_from_table(table),
+    "groups": lambda table, _: _late("grouping").groups_from_table(table),
+    "units": lambda table, _: _late("unitrows").units_from_table(table),
+    "subtopics": lambda table, _: _late("unitrows").subtopics_from_table(table),
 }
 _TABLE_FILES: Readers = {
     **{role: _as_whole(read) for role, read in _TABLE.items()},
-    "run": lambda unopened, given: TableFileRun(unopened, given.system, given.is_given),
+    "run": lambda unopened, given: _late("tableruns").TableFileRun(unopened, given.system, given.is_given),
 }
 _TEXT: Readers = {
     "qrels": lambda source, _: read_qrels_native(source) if reader_in_use() == "native" else read_qrels(source),
     "run": lambda source, given: TextRun(source, given.system),
     "providers": lambda source, _: read_providers(source),
-    "groups": lambda source, _: read_groups(source),
-    "units": lambda source, _: read_units(source),
-    "subtopics": lambda source, _: read_subtopics(source),
+    "groups": lambda source, _: _late("grouping").read_groups(source),
+    "units": lambda source, _: _late("unitrows").read_units(source),
+    "subtopics": lambda source, _: _late("unitrows").read_subtopics(source),
     "corpus_size": lambda source, _: read_sizes(source),
 }
 
@@ -152,23 +159,22 @@ CATALOGUED = Kind(
     {"qrels": lambda it, _: it},
 )
 POSITIONS_FILE = Kind(
-    _in_file(lambda source, _: not is_folder(source.path) and is_positions_file(source)),
-    lambda given: read_positions(given.value),
+    _in_file(_is_positions_file),
+    lambda given: _late("positionsrun").read_positions(given.value),
     {
         "qrels": lambda positions, given: replace(positions.judgments, name=given.name),
-        "run": lambda positions, given: PositionsRun(positions, given.system, given.is_given, given.name),
+        "run": lambda positions, given: _late("positionsrun").PositionsRun(
+            positions, given.system, given.is_given, given.name
+        ),
     },
 )
 FOLDER = _table(lambda source, _: is_folder(source.path), _folder_files)
-PARQUET_FILE = _table(
-    lambda source, _: source.head.startswith(PARQUET),
-    lambda given: TableFiles(given.name, (given.value.path,), None),
-)
+PARQUET_FILE = _table(lambda source, _: source.head.startswith(PARQUET), _files)
 CSV = _table(
     lambda source, given: csv_header(source, given.role, given.columns) is not None,
-    lambda given: TableFiles(given.name, (given.value.path,), csv_header(given.value, given.role, given.columns)),
+    lambda given: _files(given, csv_header(given.value, given.role, given.columns)),
 )
-JSON = Kind(_in_file(lambda source, _: is_json(source)), lambda given: load_json(given.value, given.role), _MAPPING)
+JSON = Kind(_in_file(_is_json), lambda given: _late("memory").load_json(given.value, given.role), _MAPPING)
 TEXT = Kind(_in_file(lambda *_: True), lambda given: given.value, _TEXT)
 
 KINDS = (JUDGED, MAPPING, FRAME, CATALOGUED, POSITIONS_FILE, FOLDER, PARQUET_FILE, CSV, JSON, TEXT)
@@ -197,7 +203,7 @@ def read_input(given: Input) -> Any:
     return kind.readers[given.role](kind.opened(given), given)
 
 
-def table_files(path: str | os.PathLike[str], role: str, columns: Given = None) -> TableFiles | None:
+def table_files(path: str | os.PathLike[str], role: str, columns: Given = None) -> "TableFiles | None":
     """Return the files of a table that an engine reads itself; None for anything else."""
     with Source(path) as source:
         given = Input(source, role, columns)

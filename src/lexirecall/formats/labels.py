@@ -11,9 +11,9 @@ import numpy as np
 from lexirecall.errors import FormatError, plain, shown
 from lexirecall.formats.arrow import batches_of, judgments_in_batches
 from lexirecall.formats.columns import NO_GRADES, NO_GRADES_REMEDY
-from lexirecall.formats.frames import RoleTable
 from lexirecall.formats.ids import Ids, by_appearance, first_rows
 from lexirecall.formats.idtypes import type_of_column
+from lexirecall.formats.roletable import RoleTable
 from lexirecall.formats.values import PROVIDER_REMEDY
 from lexirecall.judgments import FloatArray, IntArray, Judgments, PackedIds, offsets_of
 
@@ -22,7 +22,7 @@ def judgments_from_table(table: RoleTable) -> Judgments:
     """Take judgments from rows of request, item and grade; without a column of grades, each row has grade 1.
 
     >>> import polars
-    >>> from lexirecall.formats.frames import open_frame
+    >>> from lexirecall.formats.roletable import open_frame
     >>> frame = polars.DataFrame({"user": [8, 7, 8], "item": ["a", "a", "b"], "rating": [0, 4, 5]})
     >>> judgments = judgments_from_table(open_frame(frame, "qrels", name="ratings"))
     >>> judgments.requests, list(judgments.items), judgments.grades.tolist()

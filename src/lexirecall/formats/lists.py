@@ -10,37 +10,16 @@ from itertools import chain, pairwise, repeat
 
 import numpy as np
 
-from lexirecall.errors import WayOn
 from lexirecall.formats.assembly import assemble, tracks_of
 from lexirecall.formats.counting import place_by_units
+from lexirecall.formats.rankedlist import DuplicateItem, RankedList
 from lexirecall.formats.ranking import RankedLines, place, repeated, rounded
 from lexirecall.judgments import FloatArray, IntArray, Judgments
 from lexirecall.manifest import Conventions
 from lexirecall.tracks import SystemPositions
 from lexirecall.units.unitmap import UnitMap
 
-LEAVE_ONE = WayOn("duplicates", {"first": "the first line", "best": "the highest score"})
-"""What can be done about an item that is listed twice, besides removing it."""
 _BATCH = 1 << 12  # lines that are ordered together: memory depends on this, or on one request, not on the run
-
-
-@dataclass(slots=True)
-class RankedList:
-    """What a system returned for one request; without scores, the order given is the order meant."""
-
-    request: bytes
-    items: list[bytes]
-    scores: list[float] | None
-    num_extra: int = 0
-    """Lines with more fields than a line needs."""
-
-
-class DuplicateItem(Exception):  # noqa: N818 - the reader that catches it knows file and lines, and raises the error
-    """An item is listed twice in one ranking."""
-
-    def __init__(self, request: bytes, item: bytes) -> None:
-        super().__init__(request, item)
-        self.request, self.item = request, item
 
 
 def project_rankings(

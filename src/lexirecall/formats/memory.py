@@ -13,16 +13,13 @@ from math import inf, isfinite
 from numbers import Integral, Real
 from typing import Any
 
-import numpy as np
-
-from lexirecall.errors import FormatError, UsageError, shown
+from lexirecall.errors import FormatError, shown
 from lexirecall.formats.idtypes import type_of_keys
-from lexirecall.formats.lists import RankedList
+from lexirecall.formats.rankedlist import RankedList
 from lexirecall.formats.source import BYTE_ORDER_MARK, Source
 from lexirecall.formats.values import PROVIDER_REMEDY
 from lexirecall.judgments import Judgments
-from lexirecall.manifest import MOST_ITEMS
-from lexirecall.text import id_of, to_bytes
+from lexirecall.text import id_of
 
 QRELS_SHAPE = "judgments are {query: {document: grade}}"
 PROVIDERS_SHAPE = "a map of providers is {document: name} or {document: [name, ...]}"
@@ -39,11 +36,6 @@ _SHAPES = {
     "units": UNITS_SHAPE,
     "subtopics": SUBTOPICS_SHAPE,
 }
-
-
-def is_json(source: Source) -> bool:
-    """Tell whether a file holds JSON, by its first character; blanks may come before it, up to a limit."""
-    return source.head.removeprefix(BYTE_ORDER_MARK).lstrip().startswith((b"{", b"["))
 
 
 def load_json(source: Source, role: str) -> Mapping[str, Any]:
@@ -139,18 +131,6 @@ def pairs_from_mapping(providers: Mapping[Any, Any], name: str) -> Iterator[tupl
                 problem = f"document {item!r}: {shown(repr(owner))} is not the name of a provider"
                 raise FormatError(name, None, problem, remedy=f"{PROVIDERS_SHAPE}; {PROVIDER_REMEDY}")
             yield id_in(item, name), id_in(owner, name)
-
-
-def sizes_from_mapping(sizes: Mapping[Any, Any]) -> dict[bytes, int]:
-    """Take corpus sizes from {request: size}."""
-    return {to_bytes(request): checked_size(size) for request, size in sizes.items()}
-
-
-def checked_size(size: Any) -> int:
-    """Return a corpus size; raise if it is not one."""
-    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or not 0 < size < MOST_ITEMS:
-        raise UsageError(f"the corpus size is {size!r}, but must be a whole number above 0")
-    return int(size)
 
 
 def id_in(identifier: Any, name: str, request: Any = None) -> bytes:

@@ -8,8 +8,7 @@ A table, in memory or in a file, may hold several systems and name them itself; 
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Sized
-from dataclasses import dataclass, replace
-from typing import Any, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 from lexirecall.errors import UsageError, shown
 from lexirecall.formats.columns import Given
@@ -23,8 +22,7 @@ Runs = Run | Sequence[Run] | Mapping[str, Run]
 _RENAME = "rename one; a run is named by its file, or in a positions file by lexirecall project --name"
 
 
-@dataclass(frozen=True, slots=True)
-class NamedRun:
+class NamedRun(NamedTuple):
     """A run and what it is called; or a table of runs, and the name to use if it names none itself."""
 
     name: str
@@ -69,7 +67,7 @@ def name_runs(runs: Runs, columns: Given = None, stdin_name: str | None = None) 
 def _with_stdin_named(named: list[NamedRun], name: str) -> list[NamedRun]:
     if "-" not in [run.run for run in named if isinstance(run.run, str)]:
         raise UsageError(f"stdin is called {name!r}, but no run is read from it", remedy="give - as one of the runs")
-    return [replace(run, name=name) if isinstance(run.run, str) and run.run == "-" else run for run in named]
+    return [run._replace(name=name) if isinstance(run.run, str) and run.run == "-" else run for run in named]
 
 
 def check_names(named: Iterable[tuple[str, str]]) -> None:

@@ -9,26 +9,26 @@ what is rare: requests with scattered lines, and duplicates to be left out.
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import repeat
 from threading import Event, Lock
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from lexirecall.formats import lines
 from lexirecall.formats.assembly import assemble, tracks_of
-from lexirecall.formats.lists import DuplicateItem
 from lexirecall.formats.parts import Outcome, Span, free_cores, parts_of, together
+from lexirecall.formats.rankedlist import DuplicateItem
 from lexirecall.formats.source import Source
 from lexirecall.formats.trec import check_run_line, damage_first, listed_twice, project_text, read_qrels
 from lexirecall.judgments import FloatArray, IntArray, Judgments, PackedIds, offsets_of
 from lexirecall.manifest import Conventions
-from lexirecall.providers import members
 from lexirecall.text import to_text
 from lexirecall.tracks import SystemPositions, Tracks
-from lexirecall.units.unitmap import UnitMap
+
+if TYPE_CHECKING:
+    from lexirecall.units.unitmap import UnitMap
 
 _BLOCK = 1 << 18
 _READ_ON, _BAD_LINE, _DUPLICATE, _LONG_LINE, _AGAIN = 0, 1, 2, 4, 6  # as in reader.h; the rest is read in Python
@@ -58,7 +58,7 @@ def project_native(
     name: str,
     judgments: Judgments,
     conventions: Conventions,
-    units: UnitMap | None = None,
+    units: "UnitMap | None" = None,
     *,
     needs_judged: bool,
 ) -> SystemPositions:
@@ -117,6 +117,8 @@ def _read_run(native: Any, source: Source, arrays: "Arrays", conventions: Conven
 
 def _read_parts(read: Callable[[Span, bool, Event], Outcome], parts: list[Span]) -> Outcome | None:
     """Read all parts at once; return what they say together, or None if that is not what the file says."""
+    from concurrent.futures import ThreadPoolExecutor  # not on top: it imports much, and small files need no threads
+
     for careful in (False, True):
         is_over = Event()
         with ThreadPoolExecutor(len(parts)) as pool:
@@ -148,7 +150,7 @@ class Arrays(NamedTuple):
 
 
 def arrays_of(
-    judgments: Judgments, conventions: Conventions, units: UnitMap | None = None, *, needs_judged: bool
+    judgments: Judgments, conventions: Conventions, units: "UnitMap | None" = None, *, needs_judged: bool
 ) -> Arrays:
     """Return judgments for a compiled reader: which items are tracked depends on what is asked for."""
     wants_all = needs_judged or conventions.judged_only
@@ -164,7 +166,7 @@ def arrays_of(
     )
 
 
-def _table_of(units: UnitMap) -> Any:
+def _table_of(units: "UnitMap") -> Any:
     """Return the items of a map that may bring no unit, as every compiled reader takes them; None if there are none.
 
     The table is made once for all runs.
@@ -175,8 +177,9 @@ def _table_of(units: UnitMap) -> Any:
         return units.kept["native"]
 
 
-def _new_table(units: UnitMap, slots: IntArray) -> Any:
+def _new_table(units: "UnitMap", slots: IntArray) -> Any:
     from lexirecall import _native
+    from lexirecall.providers import members
 
     if not len(slots):
         return None
@@ -261,6 +264,8 @@ def _in_turn(stream: Any) -> Iterator[memoryview]:
 
 def _ahead(stream: Any) -> Iterator[memoryview]:
     """Unpack the next block while this one is read."""
+    from concurrent.futures import ThreadPoolExecutor
+
     this, other = memoryview(bytearray(_BLOCK)), memoryview(bytearray(_BLOCK))
     with ThreadPoolExecutor(1) as pool:
         coming = pool.submit(stream.readinto, this)

@@ -12,7 +12,7 @@ from typing import Any
 
 from lexirecall.formats.arrow import BATCH
 from lexirecall.formats.columns import Columns, Given, find_columns
-from lexirecall.formats.frames import used_columns
+from lexirecall.formats.roletable import used_columns
 from lexirecall.formats.source import Source
 from lexirecall.formats.tablefiles import TableFiles, check_alike
 from lexirecall.reader import reader_in_use

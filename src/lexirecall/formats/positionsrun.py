@@ -178,36 +178,3 @@ def _is_same(one: Judgments, other: Judgments) -> bool:
     arrays = ((one.offsets, other.offsets), (one.grades, other.grades))
     is_same_in_numbers = all(np.array_equal(ours, theirs) for ours, theirs in arrays)
     return is_same_in_numbers and same_ids(one.request_ids, other.request_ids) and same_ids(one.items, other.items)
-
-
-def agreed_sizes(
-    given: IntArray | None, systems: Sequence[SystemPositions], requests: Sequence[str]
-) -> IntArray | None:
-    """Return n of each request: as given, or as positions files have it; raise if these differ.
-
-    >>> from lexirecall.segments import Segments
-    >>> from lexirecall.tracks import Tracks
-    >>> nothing = Tracks(Segments(np.array([0, 0])), np.array([], np.int64), np.array([], np.int64))
-    >>> run = SystemPositions("a", np.array([True]), np.array([3]), nothing, None, corpus_size=np.array([90]))
-    >>> agreed_sizes(None, [run], ["q"]).tolist()
-    [90]
-    >>> agreed_sizes(np.array([100]), [run], ["q"])
-    Traceback (most recent call last):
-    lexirecall.errors.DataError: the corpus size of query 'q' is 100, but 90 in the positions file of a
-      leave out the corpus size, or project the runs again with the same one
-    """
-    sizes, giver = given, ""
-    for system in systems:
-        own = system.corpus_size
-        if own is None:
-            continue
-        if sizes is None:
-            sizes, giver = own, f" in the positions file of {system.name}"
-        elif (differing := np.flatnonzero(sizes != own)).size:
-            q = int(differing[0])
-            problem = f"the corpus size of query {shown(requests[q])} is {sizes[q]}{giver}, but {own[q]}"
-            raise DataError(
-                f"{problem} in the positions file of {system.name}",
-                remedy="leave out the corpus size, or project the runs again with the same one",
-            )
-    return sizes

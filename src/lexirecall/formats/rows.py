@@ -16,9 +16,9 @@ from lexirecall.formats.arrow import ReadWith, batches_of, project_batches
 from lexirecall.formats.assembly import assemble_each, tracks_of
 from lexirecall.formats.columns import check_one_system
 from lexirecall.formats.counting import place_by_units
-from lexirecall.formats.frames import RoleTable
 from lexirecall.formats.ids import Ids, by_appearance
 from lexirecall.formats.ranking import RankedLines, place, repeated, rounded
+from lexirecall.formats.roletable import RoleTable
 from lexirecall.judgments import FloatArray, IntArray, Judgments
 from lexirecall.manifest import Conventions
 from lexirecall.tracks import SystemPositions, Tracks

@@ -9,10 +9,8 @@ A file is recognized by its first bytes, never by its suffix.
 import contextlib
 import io
 import os
-import shutil
 import stat
 import sys
-import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -194,6 +192,9 @@ class Source:
 
     def _keep(self) -> BinaryIO:
         """Copy a pipe to disk, because some files must be read twice."""
+        import shutil  # not on top, nor tempfile: they import much, and most files are no pipes
+        import tempfile
+
         with sys.stdin.buffer if self.path == "-" else Path(self.path).open("rb") as pipe:
             kept = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - lives as long as the source
             shutil.copyfileobj(pipe, kept)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from lexirecall.errors import FormatError, UsageError
@@ -28,10 +28,13 @@ from lexirecall.formats.cells import (
 )
 from lexirecall.formats.columns import Columns, Given, find_columns, has_usual_columns
 from lexirecall.formats.folders import PARQUET, check_end
-from lexirecall.formats.frames import Frame, RoleTable, open_frame, used_columns
+from lexirecall.formats.roletable import RoleTable, open_frame, used_columns
 from lexirecall.formats.source import Source
 from lexirecall.formats.values import BLANKS
 from lexirecall.paths import is_file
+
+if TYPE_CHECKING:
+    from lexirecall.formats.frames import Frame
 
 _ALIKE = "write the files of a folder with the same columns and types"
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # what writers of partitions put in place of a missing value

@@ -17,16 +17,19 @@ import contextlib
 from collections.abc import Iterator
 from itertools import islice
 from math import isfinite, isnan, nan
+from typing import TYPE_CHECKING
 
 from lexirecall.errors import FormatError, plain, shown
 from lexirecall.formats.lines import NoLines, groups_of_lines, nothing_in
-from lexirecall.formats.lists import LEAVE_ONE, DuplicateItem, RankedList, project_rankings
+from lexirecall.formats.rankedlist import LEAVE_ONE, DuplicateItem, RankedList
 from lexirecall.formats.source import BYTE_ORDER_MARK, Source
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import MOST_ITEMS, Conventions
 from lexirecall.text import number_of, to_text
 from lexirecall.tracks import SystemPositions
-from lexirecall.units.unitmap import UnitMap
+
+if TYPE_CHECKING:
+    from lexirecall.units.unitmap import UnitMap
 
 _NEWLINES = b"\r\n"
 _MOST_FIELDS = 7  # one more than any line needs
@@ -126,11 +129,12 @@ def project_text(
     name: str,
     judgments: Judgments,
     conventions: Conventions,
-    units: UnitMap | None = None,
+    units: "UnitMap | None" = None,
     *,
     needs_judged: bool,
 ) -> SystemPositions:
     """Read a run straight into positions, one request at a time."""
+    from lexirecall.formats.lists import project_rankings  # not on top: most runs are left to the compiled reader
 
     def project_from(rankings: Iterator[RankedList]) -> SystemPositions:
         return project_rankings(name, rankings, judgments, conventions, units, needs_judged=needs_judged)

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from lexirecall.errors import FormatError, plain, shown
-from lexirecall.formats.frames import RoleTable
 from lexirecall.formats.idtypes import type_of_column, type_of_keys
 from lexirecall.formats.labels import grades_of_rows
 from lexirecall.formats.memory import QRELS_SHAPE, SUBTOPICS_SHAPE, UNITS_SHAPE, grade_of, id_in
+from lexirecall.formats.roletable import RoleTable
 from lexirecall.formats.source import BYTE_ORDER_MARK, Source
 from lexirecall.formats.trec import damage_first, grade_in, lines, wrong_fields
 from lexirecall.units.judged import Subtopics

@@ -7,6 +7,7 @@ look at all documents that serve a unit, and not only at the first, which is whe
 """
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,14 +20,16 @@ from lexirecall.measures.ratio import Ratio
 from lexirecall.positions import Positions, Projection
 from lexirecall.providers import members
 from lexirecall.segments import sums_of
-from lexirecall.units import Units
+
+if TYPE_CHECKING:
+    from lexirecall.units import Units
 
 ALPHA = 0.5
 GREEDY_LIMIT = np.e / (np.e - 1)
 """How much better than the greedy choice any ranking can be, since gains are submodular (Nemhauser and others 1978)."""
 
 
-def _units_of(projection: Projection) -> tuple[Positions, Units]:
+def _units_of(projection: Projection) -> "tuple[Positions, Units]":
     """Return the positions of documents and what they serve, or raise if a document may count less than once."""
     served, conventions = projection.source.served, projection.source.conventions
     assert served is not None  # noqa: S101 - Measure.scores has seen to it
@@ -53,7 +56,7 @@ def _gains(projection: Projection, alpha: float) -> tuple[IntArray, FloatArray, 
     return rankings, found.positions[rows].astype(float), np.power(1 - alpha, earlier, dtype=np.float64)
 
 
-def _serves(units: Units, level: float) -> BoolArray:
+def _serves(units: "Units", level: float) -> BoolArray:
     """Tell which pairs of document and unit count: the unit is relevant, and the document serves it at the level."""
     return np.asarray(np.minimum(units.grades, units.judgments.grades[units.units]) >= level)
 

@@ -13,7 +13,6 @@ import numpy as np
 from lexirecall.errors import DataError
 from lexirecall.judgments import FloatArray
 from lexirecall.measures.bottom import corpus_size_of, num_missing, sum_over_missing
-from lexirecall.measures.expected import mean_at_places, tied_blocks
 from lexirecall.measures.measure import Measure
 from lexirecall.measures.parameter import OWN_LEVEL, GainMap, Gains, Parameter
 from lexirecall.positions import Projection
@@ -37,6 +36,8 @@ def _ndcg(projection: Projection, dcg: str, gains: Gains | None, rel: Any, cutof
 
 def _expected_ndcg(projection: Projection, dcg: str, gains: Gains | None, rel: Any, cutoff: int | None) -> FloatArray:
     """Let every place of a block of tied items hold the mean gain of the block."""
+    from lexirecall.measures.expected import mean_at_places
+
     depth = min(cutoff or np.inf, projection.source.conventions.depth or np.inf)
     gain = _gain(projection, dcg, gains, rel)
     places, rankings, means = mean_at_places(gain(_grades(projection)), projection.found, depth)
@@ -68,6 +69,8 @@ def _expected_at_bottom(projection: Projection, gain: Gain) -> FloatArray:
     A block has b items, c of them relevant, and t of its places are shown. How many of the c are shown is
     hypergeometric, and each of the c is as likely to be hidden as any other.
     """
+    from lexirecall.measures.expected import tied_blocks
+
     gained = _gained_at_bottom(projection, gain)
     depth, n = projection.source.conventions.depth or np.inf, corpus_size_of(projection)
     gains, missing, hidden = gain(_grades(projection)), num_missing(projection), _missing_gains(projection, gain)

@@ -23,7 +23,6 @@ import numpy as np
 from lexirecall.errors import UsageError
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.measures.bottom import corpus_size_of, sum_over_missing
-from lexirecall.measures.expected import Expected
 from lexirecall.measures.ratio import Ratio, product
 from lexirecall.measures.row import Row
 from lexirecall.positions import Projection
@@ -129,6 +128,8 @@ class Measure(Row):
         divisors = np.maximum(projection.num_relevant, 1) if divisor is m_of_item else divisor
         sees_missing = self.corpus != "ignored" or (projection.sees_bottom and not self.is_cut)
         if projection.source.conventions.ties == "expected":
+            from lexirecall.measures.expected import Expected  # not on top: most rankings are put in one order
+
             expected = Expected(projection, n, self._exposures, weights)
             if not sees_missing and expected.are_counts:
                 return expected.quotients(divisors)

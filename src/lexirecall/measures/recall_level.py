@@ -3,7 +3,6 @@
 Belongs here: one row for each measure of this form, as the paper writes it; `Ratio(i, m)` is i/m.
 """
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -276,6 +275,8 @@ def needed_for_recall(recall: float, m: IntArray) -> IntArray:
     >>> needed_for_recall(0.07, np.array([100])), int(np.ceil(0.07 * 100))
     (array([7]), 8)
     """
+    from fractions import Fraction  # not on top: only these measures need it
+
     exact = Fraction(str(recall))
     sizes, where = np.unique(m, return_inverse=True)
     needed = [-(-int(size) * exact.numerator // exact.denominator) for size in sizes]

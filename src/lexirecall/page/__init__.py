@@ -16,7 +16,6 @@ from lexirecall.aggregation import Aggregation
 from lexirecall.errors import LexirecallError, UsageError, counted, warn
 from lexirecall.fields import among, taken, takes
 from lexirecall.formats import Qrels, Runs
-from lexirecall.groups import Groups
 from lexirecall.manifest import READING, Conventions, Note, Policies
 from lexirecall.names import Names
 from lexirecall.output import FilePath, check_outputs, write_files
@@ -30,7 +29,7 @@ from lexirecall.positions import Positions
 from lexirecall.svg import Drawing
 from lexirecall.tables import Table
 from lexirecall.verbs.bootstrapped import check_bootstrap
-from lexirecall.verbs.evaluate import read_aggregation
+from lexirecall.verbs.evaluate import groups_of, read_aggregation
 from lexirecall.verbs.explain import check_single_order
 from lexirecall.verbs.given import asked_of, positions_of
 from lexirecall.verbs.testing import Testing
@@ -75,7 +74,7 @@ def report(
     rows = asked_of(qrels, measures, options)
     positions = positions_of(qrels, runs, rows, options)
     asked = None if measures is None else rows  # of the default ones, those that are not defined are left out
-    groups = None if group_map is None else Groups.from_map(group_map[0], positions.requests, name=group_map[1])
+    groups = groups_of(group_map, positions.requests)
     findings = Findings.of(
         positions, asked, testing, policies, baseline=baseline, aggregation=aggregation, groups=groups,
         show_progress=options.get("show_progress", False),

@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from lexirecall.errors import UsageError, counted
 from lexirecall.judgments import SMALLEST_GRADE, BoolArray, FloatArray, IntArray, Judgments
@@ -23,9 +22,13 @@ from lexirecall.manifest import Conventions, Policies, check_level
 from lexirecall.output import FilePath, write_files
 from lexirecall.providers import Providers
 from lexirecall.segments import Segments, sums_of
-from lexirecall.shortage import Shortage
 from lexirecall.tracks import Mismatch, SystemPositions, Tracks, reachable
-from lexirecall.units import UnitCount, Units
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from lexirecall.shortage import Shortage
+    from lexirecall.units import UnitCount, Units
 
 Scalar = TypeVar("Scalar", np.int64, np.float64)
 
@@ -52,7 +55,7 @@ class Positions:
     """Of the runs that retrieve no judged document."""
     frame_library: str = ""
     """The library of the frames that came in, if any: pandas, polars, pyarrow, duckdb, …"""
-    units: Units | None = None
+    units: "Units | None" = None
     """What must be found, if that is not the judged documents themselves."""
     served: "Served | None" = None
     """If the documents here are units: what they were made from."""
@@ -66,7 +69,7 @@ class Positions:
         conventions: Conventions,
         corpus_size: IntArray | None = None,
         providers: Providers | None = None,
-        units: Units | None = None,
+        units: "Units | None" = None,
     ) -> "Positions":
         """Put the runs of one collection together."""
         with_others = [system.others for system in systems if system.others is not None]
@@ -149,11 +152,11 @@ class Positions:
         return self._sought[level]
 
     @property
-    def _own_units(self) -> Units | None:
+    def _own_units(self) -> "Units | None":
         return self.units if self.served is None else self.served.origin.units
 
     @property
-    def unit_count(self) -> UnitCount | None:
+    def unit_count(self) -> "UnitCount | None":
         """How many units there are and what serves them; None if documents must be found."""
         return None if self._own_units is None else self._own_units.count
 
@@ -174,23 +177,11 @@ class Positions:
         if (shortage := self.shortage(corpus_size)) is not None:
             raise shortage.error()
 
-    def shortage(self, corpus_size: IntArray) -> Shortage | None:
+    def shortage(self, corpus_size: IntArray) -> "Shortage | None":
         """Return the first query for which a corpus is too small, with the names of all such; None if none is."""
-        needed = self.num_needed
-        wrong = np.argwhere(needed > corpus_size)
-        if not len(wrong):
-            return None
-        s, q = wrong[0].tolist()
-        return Shortage(
-            self.requests[q],
-            self.systems[s],
-            int(corpus_size[q]),
-            int(self.num_retrieved[s, q]),
-            int(needed[s, q] - self.num_retrieved[s, q]),
-            int(needed[:, q].max()),
-            int(needed.max()),
-            tuple(self.requests[q] for q in dict.fromkeys(wrong[:, 1].tolist())),
-        )
+        from lexirecall.shortage import Shortage  # not on top: a corpus seldom has a size
+
+        return Shortage.of(self.requests, self.systems, corpus_size, self.num_retrieved, self.num_needed)
 
     def save(self, path: FilePath) -> None:
         """Write a positions file, which `load_positions` reads and which stands wherever a run may stand.
@@ -352,11 +343,11 @@ class Projection:
         """For each retrieved relevant item, the ranking it belongs to."""
         return self.found.segments.owners
 
-    def per_item(self, per_ranking: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
+    def per_item(self, per_ranking: "npt.NDArray[Scalar]") -> "npt.NDArray[Scalar]":
         """Repeat a value of each ranking for each of its retrieved relevant items."""
         return np.repeat(per_ranking, self.found.segments.sizes)
 
-    def per_item_of_request(self, per_request: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
+    def per_item_of_request(self, per_request: "npt.NDArray[Scalar]") -> "npt.NDArray[Scalar]":
         """Repeat a value of each request for each relevant item retrieved for it, in every system."""
         return self.per_item(np.tile(per_request, self.source.shape[0]))
 

@@ -1,27 +1,48 @@
 """The table of preferences: one row each, from two position vectors to a sign. The command line and tests read it.
 
-Belongs here: the table. A new preference is one row here.
+Belongs here: the table. A new preference is one row here. What compares rankings is imported when two of them are
+compared.
 
 >>> sorted(PREFERENCES)[:2]
 ['LexiPrecision', 'LexiRecall']
 """
 
+from typing import TYPE_CHECKING, Any
+
+from lexirecall.judgments import IntArray
 from lexirecall.measures.parameter import Parameter
 from lexirecall.positions import Projection
-from lexirecall.preferences.by_level import WEIGHTS, rpp, sized_lexiprecision
-from lexirecall.preferences.contrasts import Blocks, signs_of_ranks
 from lexirecall.preferences.orders import deciding_level, lexiprecision_ranks, lexirecall_ranks
-from lexirecall.preferences.pairs import Pairs
 from lexirecall.preferences.preference import Preference, preference_of
+from lexirecall.preferences.weights import WEIGHTS
+
+if TYPE_CHECKING:
+    from lexirecall.preferences.contrasts import Blocks
+    from lexirecall.preferences.pairs import Pairs
 
 __all__ = [
     "LEXI_PRECISION", "LEXI_RECALL", "PREFERENCES", "RPP", "Pairs", "Preference", "deciding_level", "preference_of",
 ]  # fmt: skip
 
+
+def __getattr__(name: str) -> Any:
+    if name != "Pairs":
+        raise AttributeError(f"module 'lexirecall.preferences' has no attribute {name!r}")
+    from lexirecall.preferences.pairs import Pairs
+
+    return Pairs
+
+
+def _by_ranks(ranks: IntArray) -> "Blocks":
+    from lexirecall.preferences.contrasts import signs_of_ranks
+
+    return signs_of_ranks(ranks)
+
+
 LEXI_RECALL = Preference(
     "LexiRecall",
     "lexicographic recall: which ranking finds its last relevant document sooner; on a tie the one before, and so on",
-    blocks=lambda projection: signs_of_ranks(lexirecall_ranks(projection)),
+    blocks=lambda projection: _by_ranks(lexirecall_ranks(projection)),
     formula="sign(q_i - p_i), i = max{j : p_j != q_j}; documents not retrieved are below all others",
     reference="DiazEM25",
     history="Introduced by Diaz, Ekstrand and Mitra in 2025.",
@@ -31,10 +52,18 @@ LEXI_RECALL = Preference(
 )
 
 
-def _lexiprecision(projection: Projection, size: str) -> Blocks:
+def _lexiprecision(projection: Projection, size: str) -> "Blocks":
     if size == "rr":
+        from lexirecall.preferences.by_level import sized_lexiprecision
+
         return sized_lexiprecision(projection)
-    return signs_of_ranks(lexiprecision_ranks(projection))
+    return _by_ranks(lexiprecision_ranks(projection))
+
+
+def _rpp(projection: Projection, weight: str, graded: bool) -> "Blocks":
+    from lexirecall.preferences.by_level import rpp
+
+    return rpp(projection, weight, graded)
 
 
 LEXI_PRECISION = Preference(
@@ -54,7 +83,7 @@ LEXI_PRECISION = Preference(
 RPP = Preference(
     "RPP",
     "recall-paired preference: the share of recall levels where one ranking is ahead, minus that where it is behind",
-    blocks=rpp,
+    blocks=_rpp,
     formula="sum_i w_i sign(q_i - p_i), sum_i w_i = 1; w_i = 1/m, or ~ 1/i for 'inverse', ~ 1/log2(i+1) for 'dcg'",
     reference="DiazF22",
     history="Introduced by Diaz and Ferraro in 2022.",

@@ -15,6 +15,7 @@ from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.measures.measure import TOLERANCE
 from lexirecall.positions import Projection
 from lexirecall.preferences.orders import UNRETRIEVED
+from lexirecall.preferences.weights import WEIGHTS
 
 PairBlock = tuple[IntArray, FloatArray | npt.NDArray[np.int8]]
 """Some requests, and the preferences on them, [S, S, requests]: positive where the first system is preferred."""
@@ -24,12 +25,6 @@ SomePairs = tuple[IntArray, IntArray] | None
 
 BUDGET = 2**21
 """How many numbers a block may hold."""
-
-WEIGHTS: dict[str, Callable[[IntArray], FloatArray]] = {
-    "uniform": lambda i: np.ones(len(i)),
-    "inverse": lambda i: 1 / i,
-    "dcg": lambda i: 1 / np.log2(i + 1),
-}
 
 
 def blocks_of_requests(num_systems: int, num_levels: IntArray) -> Iterator[IntArray]:

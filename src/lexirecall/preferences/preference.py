@@ -7,6 +7,7 @@ Positive means that the first ranking is preferred; every preference p obeys p(x
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,8 +17,10 @@ from lexirecall.measures import Measure
 from lexirecall.measures.measure import ask
 from lexirecall.measures.row import Row
 from lexirecall.positions import Projection
-from lexirecall.preferences.contrasts import Blocks, Contrasts, ValueDifferences
-from lexirecall.preferences.pairs import Pairs, win_rates
+
+if TYPE_CHECKING:
+    from lexirecall.preferences.contrasts import Blocks, Contrasts
+    from lexirecall.preferences.pairs import Pairs
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,7 +36,7 @@ class Preference(Row):
     (0.3333333333333333, RPP(weight='inverse'))
     """
 
-    blocks: Callable[..., Blocks] | None = field(default=None, kw_only=True)
+    blocks: "Callable[..., Blocks] | None" = field(default=None, kw_only=True)
     """From a projection to all pairs of runs, in blocks of queries; on a query in no block all runs tie."""
     sized: bool = field(default=False, kw_only=True)
     """Whether its values have a size as well as a sign."""
@@ -68,11 +71,13 @@ class Preference(Row):
             return self.measure.level(default)
         return SMALLEST_GRADE if self.settings.get("graded") else super().level(default)
 
-    def _compared(self, projection: Projection, among: BoolArray | None) -> tuple[Blocks, BoolArray]:
+    def _compared(self, projection: Projection, among: BoolArray | None) -> "tuple[Blocks, BoolArray]":
         """Return all pairs in blocks, and where there is something to compare, [S, Q]."""
         self.require_allowed(projection)
         everyone = np.ones(projection.source.shape, bool) if among is None else among
         if self.measure is not None:
+            from lexirecall.preferences.contrasts import ValueDifferences  # not on top: one run is not compared
+
             values = self.measure.direction * self.measure.scores(projection, among)
             defined = np.isfinite(values)
             differences = ValueDifferences(np.where(defined, values, 0.0), self.measure.order(projection))
@@ -81,7 +86,7 @@ class Preference(Row):
             self.require_closed_form()
         return ask(self.blocks, projection, self.values), everyone
 
-    def pairs(self, projection: Projection, among: BoolArray | None = None, *, with_empty: bool = False) -> Pairs:
+    def pairs(self, projection: Projection, among: BoolArray | None = None, *, with_empty: bool = False) -> "Pairs":
         """Compare each pair of runs on every query that has relevant documents.
 
         `among` says which runs take part on which queries, [S, Q]; all do if it is not given. `with_empty` also counts
@@ -91,8 +96,10 @@ class Preference(Row):
 
     def contrasts(
         self, projection: Projection, among: BoolArray | None = None, *, with_empty: bool = False
-    ) -> Contrasts:
+    ) -> "Contrasts":
         """Return what compares any of the pairs of `pairs`, some at a time, without holding all of them."""
+        from lexirecall.preferences.contrasts import Contrasts
+
         compared, taking_part = self._compared(projection, among)
         if not with_empty:
             taking_part = taking_part & (projection.num_relevant > 0)
@@ -101,6 +108,8 @@ class Preference(Row):
 
     def scores(self, projection: Projection, among: BoolArray | None = None) -> FloatArray:
         """Return the win rate of each run on each query, (wins + ties/2)/(S - 1), [S, Q]; 1/2 if none is relevant."""
+        from lexirecall.preferences.pairs import win_rates
+
         return win_rates(*self._compared(projection, among))
 
     def of(

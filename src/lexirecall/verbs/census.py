@@ -6,7 +6,7 @@ the values add up to (tally), the sentences about them (notes).
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,9 @@ from lexirecall.manifest import Conventions, Manifest, Note, Policies
 from lexirecall.names import Evaluable
 from lexirecall.positions import Positions
 from lexirecall.tracks import Mismatch
-from lexirecall.units import UnitCount
+
+if TYPE_CHECKING:
+    from lexirecall.units import UnitCount
 
 NAMED = 5
 """How many requests a note names."""
@@ -57,7 +59,7 @@ class Census:
     """Of each run, the lines with fields after the tag."""
     mismatches: tuple[Mismatch, ...] = ()
     """Of the runs that retrieve no judged item."""
-    units: UnitCount | None = None
+    units: "UnitCount | None" = None
     """What there is of units, if they are what must be found; positive and found are then of units."""
 
     @classmethod

@@ -38,7 +38,7 @@ from lexirecall.verbs.bootstrapped import check_bootstrap
 from lexirecall.verbs.cautions import cautions
 from lexirecall.verbs.compared import FamilyTest, MeasureComparison
 from lexirecall.verbs.comparison import Comparison
-from lexirecall.verbs.evaluate import Valued, evaluate, read_aggregation, with_breakdown, with_intervals
+from lexirecall.verbs.evaluate import Valued, evaluate, groups_of, read_aggregation, with_breakdown, with_intervals
 from lexirecall.verbs.given import asked_of, num_given, positions_of
 from lexirecall.verbs.pairparts import PairData, check_over, parts_of
 from lexirecall.verbs.partnotes import notes_on_parts
@@ -87,7 +87,7 @@ def compare(
     comparison = compare_scores(positions, scores, testing, policies, reference=reference, show_progress=show_progress)
     if not aggregation.is_asked:
         return comparison
-    groups = None if group_map is None else Groups.from_map(group_map[0], positions.requests, name=group_map[1])
+    groups = groups_of(group_map, positions.requests)
     return with_parts(comparison, positions, testing, policies, aggregation, groups, show_progress=show_progress)
 
 

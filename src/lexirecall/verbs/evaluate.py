@@ -5,7 +5,7 @@ Belongs here: the verb. Not here: its result (scores), formulas (measures), layo
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from lexirecall.aggregation import Aggregation, Resampling
 from lexirecall.errors import UsageError, listed
 from lexirecall.fields import taken, takes
 from lexirecall.formats import Qrels, Runs, load_group_map
-from lexirecall.groups import Groups
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.manifest import READING, Note, Policies
 from lexirecall.measures.row import coinciding
@@ -25,6 +24,9 @@ from lexirecall.verbs.bootstrapped import Bootstrapped, check_bootstrap, convent
 from lexirecall.verbs.given import asked_of, positions_of
 from lexirecall.verbs.scores import Scores
 from lexirecall.verbs.tally import Tally
+
+if TYPE_CHECKING:
+    from lexirecall.groups import Groups
 
 
 @takes(Resampling, Aggregation, Policies, *READING)
@@ -75,7 +77,7 @@ def evaluate(
     show_progress = options.get("show_progress", False)
     if not aggregation.is_asked:
         return with_intervals(scores, resampling, show_progress=show_progress)
-    groups = None if group_map is None else Groups.from_map(group_map[0], positions.requests, name=group_map[1])
+    groups = groups_of(group_map, positions.requests)
     averages = with_breakdown(averages, valued, aggregation, groups, resampling, show_progress=show_progress)
     return replace(scores, averages=averages)
 
@@ -106,11 +108,20 @@ def read_aggregation(
     return None if asked.by is None else load_group_map(asked.by, options.get("columns"), qrels=qrels)
 
 
+def groups_of(group_map: tuple[dict[bytes, bytes], str] | None, requests: Sequence[str]) -> "Groups | None":
+    """Return the groups of the judged queries, if there is a map of them."""
+    if group_map is None:
+        return None
+    from lexirecall.groups import Groups  # not on top: most evaluations do without it
+
+    return Groups.from_map(group_map[0], requests, name=group_map[1])
+
+
 def with_breakdown(
     averages: Averages,
     valued: "Valued",
     asked: Aggregation,
-    groups: Groups | None,
+    groups: "Groups | None",
     resampling: Resampling,
     *,
     alpha: float = 0.05,

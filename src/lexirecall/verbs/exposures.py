@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lexirecall.aggregation import Aggregation, Resampling
+from lexirecall.aggregation import MIN_QUERIES, Aggregation, Resampling
 from lexirecall.errors import UsageError, counted, listed
 from lexirecall.judgments import BoolArray, IntArray
 from lexirecall.manifest import Manifest, Note, Policies
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 COLUMNS = ("run", "provider", "exposure", "merit", "ratio", "queries")
 RATIO_ENDS = ("ratio_low", "ratio_high")
 """The columns of the interval of a ratio."""
-MIN_QUERIES = Aggregation().min_queries
-"""Providers with fewer queries are not shown: one lucky or unlucky ranking would make them first or last."""
 
 
 @dataclass(frozen=True, eq=False)

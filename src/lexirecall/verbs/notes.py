@@ -4,6 +4,7 @@ Belongs here: the sentences that go to stderr and into the manifest.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from lexirecall.errors import counted, listed, plain, shown, warn
 from lexirecall.judgments import SMALLEST_GRADE, IntArray
@@ -16,7 +17,9 @@ from lexirecall.tables import number
 from lexirecall.text import visible
 from lexirecall.tracks import Mismatch
 from lexirecall.verbs.census import Census
-from lexirecall.verbs.owners import Owners
+
+if TYPE_CHECKING:
+    from lexirecall.verbs.owners import Owners
 
 _OF_POLICIES = ("unanswered", "no relevant document")
 """Notes that say how queries count."""
@@ -167,7 +170,7 @@ def _undefined(measures: Sequence[Evaluable], undefined: IntArray) -> Iterator[N
         yield Note("undefined", f"undefined values, left out of the means: {listed(parts, most=9)}{reason}", total)
 
 
-def notes_on_providers(owners: Owners, audits: Sequence[ProviderExposure]) -> Iterator[Note]:
+def notes_on_providers(owners: "Owners", audits: Sequence[ProviderExposure]) -> Iterator[Note]:
     """Say how many relevant documents are credited to nobody, and which provider is worst off in each run."""
     num_relevant, total, num_empty = owners.at_level.tolist()
     if total:

@@ -4,7 +4,6 @@ Belongs here: what results that are one table have in common. Not here: layout (
 """
 
 from collections.abc import Iterator, Sequence
-from html import escape
 from typing import Any, Protocol
 
 from lexirecall.manifest import Note
@@ -39,5 +38,7 @@ class Printable:
         return "\n".join([self.table().to_text(), *(f"note: {visible(note.text)}" for note in self.notes)])
 
     def _repr_html_(self: _Tabled) -> str:
+        from html import escape  # not on top: only notebooks ask for it
+
         notes = "".join(f"<p><small>{escape(visible(note.text))}</small></p>" for note in self.notes)
         return self.table().to_html() + notes

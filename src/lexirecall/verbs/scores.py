@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lexirecall.aggregation import Resampling
+from lexirecall.aggregation import MIN_QUERIES, Resampling
 from lexirecall.errors import UsageError
 from lexirecall.fields import taken, takes
 from lexirecall.formats.idtypes import as_given, column_as_given
-from lexirecall.groups import Groups
 from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.manifest import Manifest, Note, Policies
 from lexirecall.names import Evaluable
@@ -21,10 +20,11 @@ from lexirecall.positions import Positions
 from lexirecall.tables import Table, number, render
 from lexirecall.verbs.averages import COLUMNS, Averages, headings, named, numbers, rows_of
 from lexirecall.verbs.conversion import ColumnValues, columns_of, to_arrow, to_library, to_pandas, to_polars
-from lexirecall.verbs.exposures import MIN_QUERIES, Exposures
 
 if TYPE_CHECKING:
+    from lexirecall.groups import Groups
     from lexirecall.verbs.breakdown import Breakdown
+    from lexirecall.verbs.exposures import Exposures
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Scores:
         return () if breakdown is None else tuple(part.group for part in breakdown.parts if part.group is not None)
 
     @property
-    def groups_of_queries(self) -> Groups | None:
+    def groups_of_queries(self) -> "Groups | None":
         """Which group each query is in, if groups are asked for."""
         return None if self.averages.breakdown is None else self.averages.breakdown.groups
 
@@ -270,7 +270,7 @@ class Scores:
     @takes(Resampling)
     def providers(
         self, *, min_queries: int = MIN_QUERIES, show_progress: bool | None = False, **options: Any
-    ) -> Exposures:
+    ) -> "Exposures":
         """Return exposure, merit and ratio of every provider with so many queries or more, the lowest ratio first.
 
         `bootstrap` is how often to resample the queries, from `seed`, for the 95 % interval of each exposure and ratio.
@@ -282,6 +282,8 @@ class Scores:
         >>> [(row["provider"], round(row["exposure"], 4), round(row["ratio"], 4)) for row in rows]
         [('Ada', 0.5, 0.8571), ('Ben', 0.6667, 1.1429)]
         """
+        from lexirecall.verbs.exposures import Exposures  # not on top: few runs have a map of providers
+
         made = Exposures.of(self.averages, min_queries=min_queries, frame_library=self.frame_library)
         if self.origin is None:
             return made

@@ -7,7 +7,7 @@ better than another (pairtally).
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,9 @@ from lexirecall.sums import ExactSums
 from lexirecall.verbs.averages import Averages, means_of
 from lexirecall.verbs.census import Census
 from lexirecall.verbs.notes import notes_on, notes_on_providers
-from lexirecall.verbs.owners import Owners
+
+if TYPE_CHECKING:
+    from lexirecall.verbs.owners import Owners
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ class Tally:
     """What S runs × M measures add up to over some requests; tallies of different requests can be added."""
 
     census: Census
-    owners: Owners | None
+    owners: "Owners | None"
     sums: ExactSums
     """Of the values, [S, M]."""
     counts: IntArray
@@ -50,7 +52,7 @@ class Tally:
         is_defined = ~np.isnan(values)
         return cls(
             Census.of(positions, {row.level(policies.level) for row in measures}),
-            Owners.of(positions, measures, policies),
+            _owners_of(positions, measures, policies),
             ExactSums.of(np.where(is_defined, values, 0.0).transpose(1, 0, 2)),
             is_defined.sum(axis=1),
             num_due,
@@ -88,6 +90,14 @@ class Tally:
         manifest = self.census.manifest(measures, policies, notes, record, **engine)
         means, exposures = means_of(self.sums, self.counts, measures), next(iter(audits), None)
         return Averages(systems, tuple(measures), means, self.counts, self.num_due, manifest, exposures=exposures)
+
+
+def _owners_of(positions: Positions, measures: Sequence[Evaluable], policies: Policies) -> "Owners | None":
+    if positions.providers is None:
+        return None
+    from lexirecall.verbs.owners import Owners  # not on top: few runs have a map of providers
+
+    return Owners.of(positions, measures, policies)
 
 
 def _undefined(

@@ -1,0 +1,43 @@
+"""Mappings in the place of runs: dicts of Python, and JSON.
+
+Belongs here: a mapping as a form of a run. Not here: what its keys mean (memory), the compiled reader of it (dicts).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lexirecall.errors import FormatError, shown
+from lexirecall.formats.dicts import project_mapping
+from lexirecall.formats.memory import rankings_from_mapping
+from lexirecall.formats.rankedlist import LEAVE_ONE, DuplicateItem
+from lexirecall.judgments import Judgments
+from lexirecall.manifest import Conventions
+from lexirecall.tracks import SystemPositions
+from lexirecall.units.unitmap import UnitMap
+
+
+@dataclass(frozen=True, slots=True)
+class MappingRun:
+    """{request: {item: score}} or {request: [item, …]}."""
+
+    content: Mapping[Any, Any]
+    name: str
+    label: str
+    """What messages call it."""
+
+    def systems(
+        self, judgments: Judgments, conventions: Conventions, units: UnitMap | None, *, needs_judged: bool
+    ) -> list[SystemPositions]:
+        """Read all rankings."""
+        run, name, label = self.content, self.name, self.label
+        try:
+            return [project_mapping(run, name, label, judgments, conventions, units, needs_judged=needs_judged)]
+        except DuplicateItem as error:
+            problem = f"document {shown(error.item)} of query {shown(error.request)} is listed twice"
+            raise FormatError(self.label, None, problem, remedy="remove one of them", way_on=LEAVE_ONE) from None
+
+    def items(self, _system: str, request: bytes) -> Iterable[bytes]:
+        """Give the items of one ranking."""
+        rankings = rankings_from_mapping(self.content, self.label)
+        return next((ranking.items for ranking in rankings if ranking.request == request), ())

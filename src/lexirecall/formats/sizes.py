@@ -1,0 +1,60 @@
+"""Corpus sizes: how many documents there are, for each request.
+
+Belongs here: sizes that are given as numbers, and that all who give one agree. Not here: files of sizes (trec).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from lexirecall.errors import DataError, UsageError, shown
+from lexirecall.judgments import IntArray
+from lexirecall.manifest import MOST_ITEMS
+from lexirecall.text import to_bytes
+from lexirecall.tracks import SystemPositions
+
+
+def sizes_from_mapping(sizes: Mapping[Any, Any]) -> dict[bytes, int]:
+    """Take corpus sizes from {request: size}."""
+    return {to_bytes(request): checked_size(size) for request, size in sizes.items()}
+
+
+def checked_size(size: Any) -> int:
+    """Return a corpus size; raise if it is not one."""
+    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or not 0 < size < MOST_ITEMS:
+        raise UsageError(f"the corpus size is {size!r}, but must be a whole number above 0")
+    return int(size)
+
+
+def agreed_sizes(
+    given: IntArray | None, systems: Sequence[SystemPositions], requests: Sequence[str]
+) -> IntArray | None:
+    """Return n of each request: as given, or as positions files have it; raise if these differ.
+
+    >>> from lexirecall.segments import Segments
+    >>> from lexirecall.tracks import Tracks
+    >>> nothing = Tracks(Segments(np.array([0, 0])), np.array([], np.int64), np.array([], np.int64))
+    >>> run = SystemPositions("a", np.array([True]), np.array([3]), nothing, None, corpus_size=np.array([90]))
+    >>> agreed_sizes(None, [run], ["q"]).tolist()
+    [90]
+    >>> agreed_sizes(np.array([100]), [run], ["q"])
+    Traceback (most recent call last):
+    lexirecall.errors.DataError: the corpus size of query 'q' is 100, but 90 in the positions file of a
+      leave out the corpus size, or project the runs again with the same one
+    """
+    sizes, giver = given, ""
+    for system in systems:
+        own = system.corpus_size
+        if own is None:
+            continue
+        if sizes is None:
+            sizes, giver = own, f" in the positions file of {system.name}"
+        elif (differing := np.flatnonzero(sizes != own)).size:
+            q = int(differing[0])
+            problem = f"the corpus size of query {shown(requests[q])} is {sizes[q]}{giver}, but {own[q]}"
+            raise DataError(
+                f"{problem} in the positions file of {system.name}",
+                remedy="leave out the corpus size, or project the runs again with the same one",
+            )
+    return sizes

@@ -1,0 +1,82 @@
+"""Tables in the place of runs: frames in memory, and files of Parquet or CSV.
+
+Belongs here: a table as a form of runs. Not here: what its rows mean (rows), the files themselves (tablefiles).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from lexirecall.formats.arrow import ReadWith, project_batches
+from lexirecall.formats.parquetbatches import batches_of_files
+from lexirecall.formats.roletable import RoleTable
+from lexirecall.formats.rows import project_rows, project_table
+from lexirecall.formats.tablefiles import UnopenedTable, advance_whole
+from lexirecall.judgments import Judgments
+from lexirecall.manifest import Conventions
+from lexirecall.tracks import SystemPositions
+from lexirecall.units.unitmap import UnitMap
+
+
+@dataclass(frozen=True, slots=True)
+class TableRun:
+    """Rows of one system or of many."""
+
+    table: RoleTable
+    name: str
+    """For a table that names no systems."""
+    is_given: bool
+    """Whether that name takes precedence over those in the table."""
+
+    def systems(
+        self, judgments: Judgments, conventions: Conventions, units: UnitMap | None, *, needs_judged: bool
+    ) -> list[SystemPositions]:
+        """Read all rows."""
+        return project_table(
+            self.table, self.name, judgments, conventions, units, needs_judged=needs_judged, is_given=self.is_given
+        )
+
+    def items(self, system: str, request: bytes) -> Iterable[bytes]:
+        """Give the items in the rows of one system and request."""
+        wanted = {"request": request.decode()}
+        if self.table.columns.system is not None and not self.is_given:
+            wanted["system"] = system
+        columns = {role: self.table.ids(role) for role in wanted}
+        are_wanted = [ids.codes == ids.find([wanted[role]]) for role, ids in columns.items()]
+        items = self.table.ids("item", np.flatnonzero(np.logical_and.reduce(are_wanted)))
+        texts = items.texts()
+        return (texts[code].encode() for code in np.unique(items.codes).tolist())
+
+
+@dataclass(frozen=True, slots=True)
+class TableFileRun:
+    """Rows of one system or of many in files, which are held in memory only if they must be."""
+
+    unopened: UnopenedTable
+    name: str
+    is_given: bool
+    """As in TableRun."""
+
+    def systems(
+        self, judgments: Judgments, conventions: Conventions, units: UnitMap | None, *, needs_judged: bool
+    ) -> list[SystemPositions]:
+        """Read all rows, in batches if the compiled reader knows them."""
+        whole = self.unopened
+        if (batches := batches_of_files(whole.files, whole.source, whole.given)) is None:
+            return self._table.systems(judgments, conventions, units, needs_judged=needs_judged)
+        columns, rows = batches
+        rest: ReadWith = {"needs_judged": needs_judged, "is_given": self.is_given}
+        systems = project_batches(rows, columns, self.name, judgments, conventions, units, **rest)
+        if systems is None:
+            return project_rows(whole.table, self.name, judgments, conventions, units, **rest)
+        advance_whole(whole.source)
+        return systems
+
+    def items(self, system: str, request: bytes) -> Iterable[bytes]:
+        """Give the items in the rows of one system and request."""
+        return self._table.items(system, request)
+
+    @property
+    def _table(self) -> TableRun:
+        return TableRun(self.unopened.table, self.name, self.is_given)
