@@ -1,4 +1,4 @@
-/* Statistics of rows of numbers: arrays of numpy, checked, for exactsums.c and pairsums.c. */
+/* Statistics of rows of numbers: arrays of numpy, checked, for exactsums.c, pairsums.c and permutedsums.c. */
 
 #include "statistics.h"
 #include "rows.h"
@@ -73,4 +73,48 @@ PyObject *native_pair_sums(PyObject *module, PyObject *arguments)
     PyBuffer_Release(&places);
     PyBuffer_Release(&sums);
     return fits ? outcome_of_sums(done) : NULL;
+}
+
+/* Whether rows, orders and sums have the same requests, systems and columns; otherwise 0, with an exception. */
+static int permuted_fits(const Py_buffer *views, Permuted *permuted, Py_ssize_t num_requests, Py_ssize_t num_systems,
+                         Py_ssize_t block)
+{
+    if (num_requests < 1 || num_systems < 1 || block < 1) {
+        PyErr_SetString(PyExc_ValueError, "there are no requests, systems or blocks");
+        return 0;
+    }
+    const Py_ssize_t of_request = length_of_rows(&views[0], num_requests), width = of_request / num_systems;
+    if (of_request < 0 || !has_room(&views[1], num_systems, num_requests) || !has_room(&views[2], width, num_systems) ||
+        !has_room(&views[3], width, num_systems) || !has_room(&views[0], of_request, num_requests))
+        return 0;
+    if (of_request != width * num_systems) {
+        PyErr_SetString(PyExc_ValueError, "the numbers are not as many rows");
+        return 0;
+    }
+    *permuted = (Permuted){views[0].buf, views[1].buf, (size_t)num_requests, (size_t)num_systems, (size_t)width,
+                           (size_t)block};
+    return 1;
+}
+
+PyObject *native_permuted_sums(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    Py_buffer views[4];
+    Py_ssize_t num_requests, num_systems, block;
+    if (!PyArg_ParseTuple(arguments, "y*y*nnnw*w*", &views[0], &views[1], &num_requests, &num_systems, &block, &views[2],
+                          &views[3]))
+        return NULL;
+    Permuted permuted;
+    const int fits = permuted_fits(views, &permuted, num_requests, num_systems, block);
+    int done = 0;
+    if (fits) {
+        Py_BEGIN_ALLOW_THREADS
+        done = permuted_sums(&permuted, views[2].buf, views[3].buf);
+        Py_END_ALLOW_THREADS
+    }
+    for (int i = 0; i < 4; i++)
+        PyBuffer_Release(&views[i]);
+    if (fits && !done)
+        PyErr_SetString(PyExc_ValueError, "an order names a system that there is not");
+    return done ? Py_NewRef(Py_None) : NULL;
 }

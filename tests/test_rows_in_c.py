@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import naive
 from lexirecall import sums
 from lexirecall.reader import VARIABLE, is_built
-from lexirecall.statistics import signed_ranks
+from lexirecall.statistics import hsd, signed_ranks
 from lexirecall.statistics.differences import Moments
 from lexirecall.sums import ExactSums
 from strategies import quick
@@ -120,3 +120,45 @@ def test_a_wrong_caller_gets_an_exception() -> None:
         _native.exact_sums(rows.tobytes(), 2, b"0" * 64)
     with pytest.raises(ValueError, match="as many rows"):
         _native.exact_sums(rows.tobytes()[:-1], 2, np.empty((4, 2)))
+
+
+@pytest.mark.parametrize("block", [1, 7, 2**15])
+@pytest.mark.parametrize(
+    ("num_measures", "num_systems", "num_requests"), [(1, 2, 1), (3, 5, 40), (7, 50, 9), (2, 9, 0)]
+)
+def test_permuted_sums_are_those_of_numpy(
+    num_measures: int, num_systems: int, num_requests: int, block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = np.random.default_rng(block).random((num_measures, num_systems, num_requests))
+    responses, names = list(values), [str(s) for s in range(num_systems)]
+    monkeypatch.setattr(hsd, "_BLOCK", block)
+    ours = hsd.randomized_tukey_hsd(responses, names=names, num_resamples=30)
+    monkeypatch.setenv(VARIABLE, "python")
+    for one, other in zip(ours, hsd.randomized_tukey_hsd(responses, names=names, num_resamples=30), strict=True):
+        np.testing.assert_array_equal(one.pvalues, other.pvalues)
+        np.testing.assert_array_equal(one.lows, other.lows)
+
+
+def test_a_wrong_order_gets_an_exception() -> None:
+    from lexirecall import _native
+
+    columns, orders = np.arange(12.0).reshape(2, 2, 3), np.array([[2, 1, 0], [0, 1, 2]])
+    partial, sums = np.zeros((2, 2, 3))
+    _native.permuted_sums(columns, orders, 2, 3, 1, partial, sums)
+    assert sums.tolist() == [[8.0, 8.0, 8.0], [14.0, 14.0, 14.0]]
+    for wrong in (orders + 1, orders - 1):
+        with pytest.raises(ValueError, match="names a system"):
+            _native.permuted_sums(columns, wrong, 2, 3, 1, partial, sums)
+    for numbers in ((0, 3, 1), (2, 0, 1), (2, 3, 0), (-2, 3, 1)):
+        with pytest.raises(ValueError, match="there are no"):
+            _native.permuted_sums(columns, orders, *numbers, partial, sums)
+    for arguments in (
+        (columns[:1], orders, 2, 3, 1, partial, sums),
+        (columns.ravel()[:10].copy(), orders, 2, 3, 1, partial[:1], sums[:1]),
+        (columns, orders[:1], 2, 3, 1, partial, sums),
+        (columns, orders, 3, 2, 1, partial, sums),
+        (columns, orders, 2, 3, 1, partial[:1], sums),
+        (columns, orders, 2, 3, 1, partial, sums[:1]),
+    ):
+        with pytest.raises(ValueError, match=r"for each row|as many rows"):
+            _native.permuted_sums(*arguments)
