@@ -65,7 +65,7 @@ against-r:          ## every p and interval that R has too, on random data; need
 	$(PYTHON) benchmarks/against_r.py
 
 SECONDS ?= 60
-PYTHONIC = module given matrices tables dicts judged_dicts plain units
+PYTHONIC = module given matrices statistics tables dicts judged_dicts plain units
 READER = $(filter-out $(PYTHONIC:%=native/%.c),$(wildcard native/*.c))
 SANITIZED = -std=c11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 
@@ -98,7 +98,7 @@ mutants:            ## which of some 350 small faults in the code the tests noti
 	build/mutants/tools/bin/python mutants/generate.py --seed $(SEED) build/mutants/mutants.jsonl
 	$(PYTHON) mutants/run.py build/mutants/mutants.jsonl $(FILES)
 
-sanitize:           ## tests of reading and counting, with the module built to detect memory errors; needs gcc
+sanitize:           ## tests of reading, counting and adding, with the module built to detect memory errors; needs gcc
 	rm -rf build/sanitize && mkdir -p build/sanitize && cp -r src/lexirecall build/sanitize
 	rm -f build/sanitize/lexirecall/_native*
 	gcc $(SANITIZED) -shared -fPIC -DPy_LIMITED_API=0x030B0000 \
@@ -108,4 +108,4 @@ sanitize:           ## tests of reading and counting, with the module built to d
 		ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
 		$(PYTHON) -m pytest --no-cov -p no:cacheprovider tests/test_reading.py tests/test_two_readers.py \
 		tests/test_descending.py tests/test_scores.py tests/test_arrow.py tests/test_two_readers_on_dicts.py \
-		tests/test_two_readers_on_units.py
+		tests/test_two_readers_on_units.py tests/test_rows_in_c.py

@@ -4,6 +4,7 @@
 #include "given.h"
 #include "matrices.h"
 #include "reader.h"
+#include "statistics.h"
 #include "tables.h"
 #include "units.h"
 
@@ -239,6 +240,9 @@ static PyMethodDef methods[] = {
     {"decimal", native_decimal, METH_VARARGS, decimal_doc},
     {"count_scores", native_count_scores, METH_VARARGS, COUNT_SCORES_DOC},
     {"count_before", native_count_before, METH_VARARGS, COUNT_BEFORE_DOC},
+    {"exact_sums", native_exact_sums, METH_VARARGS, EXACT_SUMS_DOC},
+    {"pair_sums", native_pair_sums, METH_VARARGS, PAIR_SUMS_DOC},
+    {"permuted_sums", native_permuted_sums, METH_VARARGS, PERMUTED_SUMS_DOC},
     {"new_table", native_new_table, METH_VARARGS, NEW_TABLE_DOC},
     {"new_judgment_table", native_new_judgment_table, METH_VARARGS, NEW_JUDGMENT_TABLE_DOC},
     {"feed_table", native_feed_table, METH_VARARGS, FEED_TABLE_DOC},

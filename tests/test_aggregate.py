@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations, permutations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.positions import Projection
 from lexirecall.preferences.pairs import SignArray
 from lexirecall.results import Pairs
+from lexirecall.statistics import kemeny
 from lexirecall.statistics.aggregate import (
     Order,
     dominance_classes,
@@ -375,6 +377,21 @@ def test_stationary_shares_are_exact(rates: list[int]) -> None:
 
 
 # Kemeny
+
+
+def test_the_search_of_kemeny_is_reported_as_it_goes_on(
+    monkeypatch: pytest.MonkeyPatch, reported: Callable[..., list[Any]]
+) -> None:
+    """Each search has its own bar, which comes to its end, also where sets are continued in blocks."""
+    margins = np.array([[(j - i + 4) % 9 - 4 for j in range(9)] for i in range(9)])  # each beats the four after it
+    expected = mean_places(margins)
+    monkeypatch.setattr(kemeny, "_BLOCK", 1)
+    reports = reported(kemeny)
+    assert mean_places(margins).tolist() == expected.tolist()
+    totals = [each for each in reports if isinstance(each, tuple)]
+    assert set(totals) == {("searching orders", 18_000, False)}
+    assert sum(each for each in reports if isinstance(each, int)) == 18_000 * len(totals)
+    assert len(reports) > 19 * len(totals)
 
 
 def test_kemeny_takes_thirty_systems_and_no_more() -> None:

@@ -14,6 +14,7 @@ from scipy import stats
 
 import naive
 from lexirecall.errors import UsageError
+from lexirecall.reader import VARIABLE
 from lexirecall.statistics import flips, paired, portions, signed_ranks
 from lexirecall.statistics.corrections import correct
 from lexirecall.statistics.differences import Differences
@@ -224,6 +225,8 @@ def test_averages_are_found_without_making_all_of_them(size: int, kind: str, mon
     rounded = {"rounded": np.round(values, 1), "signs": np.sign(values), "constant": np.full_like(values, 0.1)}
     values = rounded.get(kind, values)
     whole = signed_ranks.pseudomedians(values)
+    monkeypatch.setenv(VARIABLE, "python")
+    np.testing.assert_array_equal(signed_ranks.pseudomedians(values), whole)
     monkeypatch.setattr(signed_ranks, "_MOST_AT_ONCE", 0)
     np.testing.assert_array_equal(signed_ranks.pseudomedians(values), whole)
     places = np.unique([0, size // 2, size * (size + 1) // 2 - 1])
@@ -436,6 +439,7 @@ def test_the_size_of_blocks_changes_nothing(size: int, monkeypatch: pytest.Monke
     whole, averages = pvalues(), signed_ranks.pseudomedians(wide.values)
     monkeypatch.setattr(flips, "_BLOCK", size)
     monkeypatch.setattr(signed_ranks, "_BLOCK", size)
+    monkeypatch.setattr(paired, "_RANKED", size)
     monkeypatch.setattr(portions, "_PORTION", size)
     assert pvalues() == whole
     np.testing.assert_array_equal(signed_ranks.pseudomedians(wide.values), averages)

@@ -13,8 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from lexirecall.judgments import FloatArray, IntArray
+from lexirecall.reader import reader_in_use
 
 _BLOCK = 2**16  # numbers at a time, few enough for the cache of a processor
+_MANY = 2**10  # numbers from which the compiled kernel is worth its call
+_NUM_PARTS = 4  # that it gives
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,11 +97,27 @@ class ExactSums:
 
 def _parts(numbers: FloatArray) -> Iterator[FloatArray]:
     """Give floats with the same exact sums along the first axis; the first are nearly the sums, and so on."""
+    if numbers.size >= _MANY and (known := _native_parts(numbers)) is not None:
+        yield from known
+        return
     rest = np.array(numbers, float)  # a copy in one piece
     while rest.any():
         sums, rest = _added(rest)
         rest[:, ~np.isfinite(sums)] = 0.0  # a sum that is too large for a float is infinite
         yield sums
+
+
+def _native_parts(numbers: FloatArray) -> FloatArray | None:
+    """Return the same from the compiled kernel; None without it, or if the numbers differ too much in size for it."""
+    if reader_in_use() != "native":
+        return None
+    from lexirecall import _native
+
+    rows = np.ascontiguousarray(numbers.T, float)
+    parts = np.empty((_NUM_PARTS, len(rows)))
+    if not _native.exact_sums(rows, len(rows), parts):
+        return None
+    return parts[: 1 + max(np.flatnonzero(parts.any(axis=1)), default=-1)]
 
 
 def _added_by_group(numbers: FloatArray, groups: IntArray) -> tuple[FloatArray, IntArray, FloatArray, IntArray]:

@@ -19,6 +19,8 @@ from lexirecall.preferences.pairs import Pairs, SignArray
 
 Blocks = Iterable[PairBlock]
 
+_AT_A_TIME = 2**14  # differences that are computed together, few enough for the cache
+
 SMALLEST = 5e-324
 """The smallest positive float: the size of a difference that is not 0 but smaller than any float."""
 
@@ -82,9 +84,13 @@ class ValueDifferences:
 
     def between(self, a: IntArray, b: IntArray) -> FloatArray:
         """Compare the systems a with the systems b, [P, Q]."""
-        order = self.order
-        signs = None if order is None else lambda: _signs(order[a], order[b])
-        return _less(self.values[a], self.values[b], signs, self._is_finer)
+        differences, order = np.empty((len(a), self.values.shape[1])), self.order
+        size = max(1, _AT_A_TIME // max(1, self.values.shape[1]))
+        for start in range(0, len(a), size):
+            x, y = a[start : start + size], b[start : start + size]
+            signs = None if order is None else lambda x=x, y=y, order=order: _signs(order[x], order[y])
+            differences[start : start + size] = _less(self.values[x], self.values[y], signs, self._is_finer)
+        return differences
 
 
 def _less(x: FloatArray, y: FloatArray, order: Callable[[], SignArray] | None, is_finer: BoolArray) -> FloatArray:
@@ -198,7 +204,7 @@ class Contrasts:
         values = self.compared.between(a, b)
         if len(self.chosen) != self.num_known:
             values = values[:, self.chosen]
-        return np.where(self.counted(a, b), values, 0).astype(self.dtype)
+        return np.where(self.counted(a, b), values, 0).astype(self.dtype, copy=False)
 
     def against(self, system: int) -> npt.NDArray[Any]:
         """Return the preferences for one system over each of the others, [S, Q]."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from lexirecall.errors import UsageError, choice
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
-from lexirecall.measures.measure import is_equal
+from lexirecall.measures.measure import ask, is_equal
 from lexirecall.preferences import Pairs
 from lexirecall.preferences.contrasts import Contrasts
 from lexirecall.preferences.pairs import SignArray, win_rates
@@ -56,13 +56,13 @@ class Method:
     name: str
     title: str
     """What its scores are."""
-    rank: Callable[[AllPairs], Ranked] | None
+    rank: Callable[..., Ranked] | None
     """None where the order does not follow from pairs: leximin takes the values of a measure."""
     decimals: int = 4
     most_systems: int | None = None
 
 
-def order_systems(pairs: AllPairs, method: str = "winrate") -> Order:
+def order_systems(pairs: AllPairs, method: str = "winrate", *, show_progress: bool | None = False) -> Order:
     """Put runs in one order, by one of METHODS that takes pairs; each also names the cycles of the majority.
 
     >>> grades = np.array([[3, 3, 3, 0, 0], [2, 2, 2, 3, 3], [1, 1, 1, 2, 2], [0, 0, 0, 1, 1]])
@@ -78,7 +78,7 @@ def order_systems(pairs: AllPairs, method: str = "winrate") -> Order:
     check_method(method, len(pairs.systems))
     if (rank := METHODS[method].rank) is None:
         raise UsageError(f"{method} orders runs by values, not by pairs", remedy="use order_by_leximin")
-    return Order.of(method, rank(pairs), pairs.wins)
+    return Order.of(method, ask(rank, pairs, {"show_progress": show_progress}), pairs.wins)
 
 
 def from_pairs() -> tuple[str, ...]:
@@ -270,7 +270,7 @@ def stationary(rates: FloatArray) -> FloatArray:
     return np.asarray(shares / shares.sum())
 
 
-def by_kemeny(pairs: AllPairs) -> Ranked:
+def by_kemeny(pairs: AllPairs, *, show_progress: bool | None = False) -> Ranked:
     """Rank by the order that the fewest preferences contradict, counted over all pairs and queries.
 
     The score is minus the mean place over all best orders. Runs that these do not separate are tied.
@@ -282,7 +282,8 @@ def by_kemeny(pairs: AllPairs) -> Ranked:
     margins = pairs.wins - pairs.wins.T
     places, num_above = np.empty(len(margins)), 0
     for members in dominance_classes(_majority(pairs.wins)):  # every best order keeps to these classes
-        places[members] = num_above + mean_places(margins[np.ix_(members, members)])
+        among = margins[np.ix_(members, members)]
+        places[members] = num_above + mean_places(among, show_progress=show_progress)
         num_above += len(members)
     return -places, shared_ranks(-places)
 

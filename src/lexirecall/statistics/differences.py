@@ -16,8 +16,10 @@ from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.preferences import Pairs
 from lexirecall.sums import ExactSums
 
-_BLOCK = 2**20  # differences whose powers are held at once
+_BLOCK = 2**15  # differences whose powers are held at once, few enough for the cache
 _LEAST_EXPONENT = -1100  # below that of any float: where all differences are 0, those of other queries set the scale
+
+_WHOLE_SCALES = 1000  # 2 to a smaller power, of either sign, is a float of full precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +46,11 @@ class Moments:
 
     @staticmethod
     def _of_block(values: FloatArray, exponents: IntArray) -> tuple[ExactSums, ExactSums]:
-        squares = np.ldexp(values, -exponents[:, None]).T ** 2
+        powers = np.where(exponents == _LEAST_EXPONENT, 0, -exponents)  # 0 is 0 on any scale
+        if np.abs(powers).max(initial=0) < _WHOLE_SCALES:
+            squares = (values * np.ldexp(1.0, powers)[:, None]).T ** 2  # a product is as exact, and takes less time
+        else:
+            squares = np.ldexp(values, powers[:, None]).T ** 2
         return ExactSums.of(squares), ExactSums.of(squares**2)
 
     def __add__(self, other: "Moments") -> "Moments":

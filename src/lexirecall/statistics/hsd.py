@@ -28,6 +28,7 @@ from lexirecall.errors import DataError, UsageError, counted, listed
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.measures.measure import TOLERANCE
 from lexirecall.progress import Progress
+from lexirecall.reader import reader_in_use
 from lexirecall.statistics.attainable import FEWEST_RESAMPLES
 from lexirecall.statistics.paired import check_chance, check_count
 from lexirecall.statistics.studentized_range import critical_value, sf
@@ -246,28 +247,53 @@ def _permuted_spreads(
     if not layouts:
         return spreads
     num_systems, num_requests = layouts[0].responses.shape
-    # A row for each request and system holds all measures: one lookup serves them all. What a measure leaves out adds 0
-    # to its sums.
-    columns = [np.where(layout.is_complete, layout.responses, 0.0).T.ravel() for layout in layouts]
-    rows, starts = np.stack(columns, axis=1), num_systems * np.arange(num_requests)[:, None]
+    # What a measure leaves out adds 0 to its sums.
+    values = np.stack([np.where(layout.is_complete, layout.responses, 0.0) for layout in layouts])
+    summed = (_native_sums if reader_in_use() == "native" and num_requests else _sums)(values)
     orders = permutations_within_requests(num_requests, num_systems, seed)
     with Progress("permuting", num_resamples, shown=show_progress) as progress:
         for number, order in enumerate(islice(orders, num_resamples), 1):
-            sums = _summed(rows, starts + order)
-            spreads[number - 1] = sums.max(axis=0) - sums.min(axis=0)
+            sums = summed(order)
+            spreads[number - 1] = sums.max(axis=1) - sums.min(axis=1)
             if number % _BETWEEN_REPORTS == 0:
                 progress.advance(_BETWEEN_REPORTS)
     return spreads
 
 
-def _summed(rows: FloatArray, chosen: IntArray) -> FloatArray:
-    """Add up the rows chosen for each request, [Q, S], over the requests: [S, M]."""
-    num_requests, num_systems = chosen.shape
-    sums = np.zeros((num_systems, rows.shape[1]))
-    size = max(1, _BLOCK // num_systems)
-    for start in range(0, num_requests, size):
-        sums += rows.take(chosen[start : start + size], axis=0).sum(axis=0)
-    return sums
+def _sums(values: FloatArray) -> Callable[[IntArray], FloatArray]:
+    """Return what adds up the values, [M, S, Q], that the systems get in the order of each request, [Q, S]: [M, S]."""
+    num_measures, num_systems, num_requests = values.shape
+    # A row for each request and system holds all measures: one lookup serves them all.
+    rows = np.ascontiguousarray(values.transpose(2, 1, 0)).reshape(-1, num_measures)
+    starts, size = num_systems * np.arange(num_requests)[:, None], _num_at_once(num_systems)
+
+    def summed(orders: IntArray) -> FloatArray:
+        sums = np.zeros((num_systems, num_measures))
+        for start in range(0, num_requests, size):
+            chosen = starts[start : start + size] + orders[start : start + size]
+            sums += rows.take(chosen, axis=0).sum(axis=0)
+        return sums.T
+
+    return summed
+
+
+def _native_sums(values: FloatArray) -> Callable[[IntArray], FloatArray]:
+    """Return what does the same in C, where numbers are added in the same order."""
+    from lexirecall import _native
+
+    columns = np.ascontiguousarray(values.transpose(2, 0, 1))
+    num_systems = columns.shape[2]
+
+    def summed(orders: IntArray) -> FloatArray:
+        partial, sums = np.zeros((2, *columns.shape[1:]))
+        _native.permuted_sums(columns, orders, *orders.shape, _num_at_once(num_systems), partial, sums)
+        return np.asarray(sums)
+
+    return summed
+
+
+def _num_at_once(num_systems: int) -> int:
+    return max(1, _BLOCK // num_systems)
 
 
 def _compare(layout: _TwoWay, spreads: FloatArray, places: IntArray, alpha: float) -> HSD:

@@ -19,14 +19,16 @@ import numpy as np
 
 from lexirecall.errors import UsageError
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
+from lexirecall.progress import Progress
 
 MOST_SETS = 3_000_000  # that a search keeps: up to a minute, and 1.6 GB
 _BLOCK = 2**14  # sets that are continued at a time
 _FRACTION = 2**16  # a charge is a multiple of 1/65,536
 _VIOLATED = 1e-6
+_STEPS = 1000  # of progress, for the sets of one size
 
 
-def mean_places(margins: IntArray) -> FloatArray:
+def mean_places(margins: IntArray, *, show_progress: bool | None = False) -> FloatArray:
     """Return the mean place of each run over all best orders, [S]; margins are wins minus losses, [S, S].
 
     Equal runs, which tie and have the same margins against all others, can change places in every order. So only orders
@@ -36,7 +38,7 @@ def mean_places(margins: IntArray) -> FloatArray:
     [1.0, 2.0, 3.0, 4.0]
     """
     is_equal = np.asarray((margins[:, None] == margins).all(axis=2))
-    places = _mean_places(_best_orders(_Excess.of(margins, is_equal)))
+    places = _mean_places(_best_orders(_Excess.of(margins, is_equal), show_progress=show_progress))
     return np.asarray(is_equal @ places / is_equal.sum(axis=1))
 
 
@@ -150,7 +152,7 @@ def _charges(margins: IntArray) -> tuple[IntArray, FloatArray]:
     return cycles[:, charges > 0], charges[charges > 0]
 
 
-def _best_orders(excess: _Excess) -> list[Layer]:
+def _best_orders(excess: _Excess, *, show_progress: bool | None = False) -> list[Layer]:
     """Search with more and more contradictions, until there is an order.
 
     Half of what may be spent is spent before some place or after it. So the search from the end needs half the budget,
@@ -159,19 +161,21 @@ def _best_orders(excess: _Excess) -> list[Layer]:
     most = np.ceil(excess.bound / excess.unit)
     while True:
         budget = float(most * excess.unit - excess.bound)
-        endings = _search(excess.backwards, budget / 2, [])
-        layers = _search(excess, budget, endings)
+        # Nobody knows how many searches it takes: each has a bar of its own.
+        with Progress("searching orders", 2 * len(excess.pairs) * _STEPS, shown=show_progress) as progress:
+            endings = _search(excess.backwards, budget / 2, [], progress)
+            layers = _search(excess, budget, endings, progress)
         if len(layers[-1].sets):
             return layers
         most += max(1, (most - excess.bound / excess.unit) // 4)
 
 
-def _search(excess: _Excess, budget: float, endings: list[Layer]) -> list[Layer]:
+def _search(excess: _Excess, budget: float, endings: list[Layer], progress: Progress) -> list[Layer]:
     """Return the sets, layer by layer, that an order within the budget may begin with."""
     size, nothing = len(excess.pairs), np.zeros(0, np.int64)
     layers = [Layer(np.zeros(1, np.int64), np.zeros(1), (nothing, nothing, nothing))]
     for number in range(1, size + 1):
-        layers.append(_next_layer(excess, budget, layers[-1], endings[size - number] if endings else None))
+        layers.append(_next_layer(excess, budget, layers[-1], endings[size - number] if endings else None, progress))
         if sum(len(layer.sets) for layer in layers) > MOST_SETS:
             raise UsageError(
                 f"kemeny would have to look at more than {MOST_SETS:,} sets of {size} runs, because too many orders "
@@ -181,11 +185,11 @@ def _search(excess: _Excess, budget: float, endings: list[Layer]) -> list[Layer]
     return layers
 
 
-def _next_layer(excess: _Excess, budget: float, last: Layer, ending: Layer | None) -> Layer:
-    parts = [
-        _continued(excess, budget, last, slice(start, start + _BLOCK), ending)
-        for start in range(0, max(1, len(last.sets)), _BLOCK)
-    ]
+def _next_layer(excess: _Excess, budget: float, last: Layer, ending: Layer | None, progress: Progress) -> Layer:
+    starts, parts = range(0, max(1, len(last.sets)), _BLOCK), []
+    for number, start in enumerate(starts):
+        parts.append(_continued(excess, budget, last, slice(start, start + _BLOCK), ending))
+        progress.advance((number + 1) * _STEPS // len(starts) - number * _STEPS // len(starts))
     sets, spent, before, placed = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.lexsort((spent, sets))
     sets, spent, before, placed = sets[order], spent[order], before[order], placed[order]

@@ -27,6 +27,7 @@ from lexirecall.statistics.signed_ranks import MOST_EXACT_RANKS, pseudomedians, 
 from lexirecall.statistics.tails import t_limit, t_pvalues
 
 MOST_TIED_RANKS = 13  # up to so many requests rank sums are exact where sizes are tied: each pair has its own
+_RANKED = 2**15  # differences that are ranked together, few enough for the cache
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def wilcoxon(differences: PairDifferences, *, alpha: float = 0.05, show_progress
     with Progress("averaging", num_pairs, shown=show_progress) as progress:
         for pairs, portion in portions_of(differences):
             values = portion.values
-            for rows in slices(*values.shape):
+            for rows in slices(len(values), values.shape[1], _RANKED):
                 pvalues[pairs][rows] = _signed_rank_pvalues(*_signed_ranks(values[rows]))
             if not differences.is_signs:
                 middles[:, pairs] = pseudomedians(values, alpha=alpha, progress=progress)
@@ -309,9 +310,10 @@ def _signed_rank_pvalues(ranks: FloatArray, ties: FloatArray) -> FloatArray:
     is_untied = (ties == 0) & (n <= MOST_EXACT_RANKS)
     pvalues[is_untied] = np.minimum(1, 2 * rank_sum_chances()[n[is_untied], lesser[is_untied].astype(int)])
     is_tied = (ties > 0) & (n <= MOST_TIED_RANKS)
-    few = ranks[is_tied, :MOST_TIED_RANKS]
-    num_extreme = sum(_count_extreme(few, block) for block in all_flips(few.shape[1]))
-    pvalues[is_tied] = num_extreme / 2 ** few.shape[1]
+    if is_tied.any():
+        few = ranks[is_tied, :MOST_TIED_RANKS]
+        num_extreme = sum(_count_extreme(few, block) for block in all_flips(few.shape[1]))
+        pvalues[is_tied] = num_extreme / 2 ** few.shape[1]
     return np.asarray(pvalues)
 
 

@@ -72,7 +72,7 @@ class PortionedPairs(AddedUp):
     def at(self, pairs: slice | IntArray) -> Differences:
         """Return some of the pairs, with their differences."""
         a, b = self.a[pairs], self.b[pairs]
-        values: FloatArray = self.contrasts.between(a, b).astype(float)
+        values: FloatArray = self.contrasts.between(a, b).astype(float, copy=False)
         return Differences(a, b, values, self.contrasts.counted(a, b), self.is_signs)
 
     def on(self, queries: IntArray) -> "PortionedPairs":

@@ -75,8 +75,9 @@ def rank(
         order, said = _by_leximin(positions, row.measure, policies)
         return Ranking(positions.systems, str(row), order, (*scores.notes, *said), positions.frame_library)
     pairs = contrasted(positions, row, policies)
-    order = order_systems(pairs, method)
-    resampled = _resampled(pairs, method, resampling, show_progress=options.get("show_progress", False))
+    show_progress = options.get("show_progress", False)
+    order = order_systems(pairs, method, show_progress=show_progress)
+    resampled = _resampled(pairs, method, resampling, show_progress=show_progress)
     notes = (
         *scores.notes,
         *_not_compared(pairs),
