@@ -170,7 +170,8 @@ EXPLANATIONS = {
     "tables": f"{_OF_TABLES} Each command runs once.",
     "many runs": "From simulated positions to corrected p-values, with the import and the simulation. The ratio is to "
     "the comparison of all pairs.",
-    "tiny": "The ratio is to `python -c 'import numpy'`.",
+    "tiny": "The ratio is to `python -c 'import numpy'`, in which linear algebra starts a thread for each core, as it "
+    "does by itself. lexirecall asks for one: numpy with one thread and click are what is not its own in its start-up.",
     "threads": "The ratio is to one run. With two runs, CPU time doubles; so does wall time, if one run has all cores. "
     "A run of one query, with the same judgments, shows what the command does besides reading a run. Hashing in one "
     "thread for each core shows how many cores were free.",

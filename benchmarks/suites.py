@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from contestants import JOBS, MEASURES, OURS, all_commands, job, lexirecall, ours, remark_on_agreement, ways_of_peers
-from timing import CORES, ONE_THREAD, Command, Timing, interleaved, run
+from timing import CORES, ONE_THREAD, THREADS, Command, Timing, interleaved, run
 
 ONE_RUN, TWO_RUNS, ONE_QUERY = "one run", "two runs", "its first query, with the judgments of all"
 CONTROL = f"hashing in {CORES} threads"
 PARQUET, MIXED = "Parquet", "DuckDB, rows mixed"
 TINY_EVAL, TINY_COMPARE = "lexirecall eval, 3 queries × 20 documents", "lexirecall compare, the same twice"
+NUMPY = "import numpy"
 MANY_RUNS = 500
 EVERY_PAIR, WITH_BASELINE = "compare, all pairs", "compare, with a baseline"
 WITHOUT_UNITS, WITH_UNITS = "without units", "identity map"
@@ -103,7 +104,9 @@ def start_up(setting: Setting) -> Outcome:
     """Measure commands that do almost nothing, beside the import of numpy."""
     qrels, runs = setting.files("tiny")
     commands = [
-        Command("import numpy", [sys.executable, "-c", "import numpy"]),
+        Command(NUMPY, [sys.executable, "-c", "import numpy"], dict.fromkeys(THREADS, str(CORES))),
+        Command(f"{NUMPY}, one thread", [sys.executable, "-c", "import numpy"]),
+        Command(f"{NUMPY} and click, one thread", [sys.executable, "-c", "import numpy, click"]),
         lexirecall("--version", label="lexirecall --version"),
         ours(qrels, runs, label=TINY_EVAL),
         lexirecall("compare", qrels, *_twice(runs), label=TINY_COMPARE),
@@ -356,7 +359,7 @@ SUITES: dict[str, Callable[[Setting], Outcome]] = {
     "table": tables(1),
     "tables": tables(4),
 }
-BASELINES = {"tiny": "import numpy", "threads": ONE_RUN, "memory": "", "reading": "", "pairs": "", "comparisons": ""}
+BASELINES = {"tiny": NUMPY, "threads": ONE_RUN, "memory": "", "reading": "", "pairs": "", "comparisons": ""}
 BASELINES |= {"table": "text", "tables": "text", "units": WITHOUT_UNITS}
 BASELINES |= dict.fromkeys(("resamples", "scores", "ways", "frames", "dicts"), "")
 BASELINES |= {"many runs": EVERY_PAIR}

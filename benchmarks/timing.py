@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 
 SLOW = 8
 """A command that takes more CPU seconds than this runs at most three times."""
-LINEAR_ALGEBRA = ("OPENBLAS", "OMP", "MKL")
+THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+"""What linear algebra reads."""
 
 
 def with_threads(number: int) -> dict[str, str]:
@@ -26,7 +27,7 @@ def with_threads(number: int) -> dict[str, str]:
     DuckDB reads no environment: the jobs that use it set what BENCHMARK_THREADS says.
     """
     theirs = ("NUMBA_NUM_THREADS", "POLARS_MAX_THREADS", "BENCHMARK_THREADS")
-    return {f"{name}_NUM_THREADS": "1" for name in LINEAR_ALGEBRA} | dict.fromkeys(theirs, str(number))
+    return dict.fromkeys(THREADS, "1") | dict.fromkeys(theirs, str(number))
 
 
 CORES = os.cpu_count() or 1

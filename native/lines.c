@@ -84,11 +84,11 @@ void skip_byte_order_mark(int64_t number, const char **line, size_t *length)
     }
 }
 
-/* Counts the blank lines at the beginning of a block; returns where the next line begins. */
+/* Counts the blank lines at the beginning of a block; returns where the next line begins, or one that is too long. */
 static const char *skip_blank_lines(Lines *lines, const char *block, const char *end)
 {
     const char *line = block;
-    for (; block < end && is_blank(*block); block++)
+    for (; block < end && is_blank(*block) && (size_t)(block - line) <= lines->longest; block++)
         if (*block == '\n') {
             lines->number++;
             line = block + 1;
