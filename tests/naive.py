@@ -1022,7 +1022,8 @@ def permuted(layout: Layout, orders: Iterable[Iterable[int]]) -> Layout:
 
 def num_as_spread(layout: Layout, difference: float, draws: Iterable[Iterable[Iterable[int]]]) -> int:
     """How many of the permutations spread the means as far as the difference, up to rounding."""
-    return sum(spread(permuted(layout, orders)) >= abs(difference) - 1e-9 for orders in draws)
+    rounding = 1e-12 * max(abs(value) for row in layout for value in row)
+    return sum(spread(permuted(layout, orders)) >= abs(difference) - rounding for orders in draws)
 
 
 def all_permutations_within(num_requests: int, num_systems: int) -> Iterator[tuple[tuple[int, ...], ...]]:
@@ -1390,8 +1391,8 @@ def round_numbers(low: float, high: float, count: int) -> list[float]:
         for factor in (1, 2, 5):
             step = factor * Fraction(10) ** exponent
             if step * count >= span * slack:
-                near = Fraction(1, 10**9)
-                first, last = math.ceil(Fraction(low) / step - near), math.floor(Fraction(high) / step + near)
+                near = 1e-9  # in floats, as a scale has them: what is as near as that must be so for both
+                first, last = math.ceil(low / float(step) - near), math.floor(high / float(step) + near)
                 return [float(i * step) for i in range(first, last + 1)]
     raise AssertionError("a span that no step covers")
 
