@@ -168,8 +168,8 @@ _OF_TABLES = (
 EXPLANATIONS = {
     "table": _OF_TABLES,
     "tables": f"{_OF_TABLES} Each command runs once.",
-    "many runs": "From simulated positions to corrected p-values, with the import and the simulation. The ratio is to "
-    "the comparison of all pairs.",
+    "many runs": "From simulated positions to corrected p-values, with the import and the simulation, which is also "
+    "shown alone. The ratio is to the comparison of all pairs.",
     "tiny": "The ratio is to `python -c 'import numpy'`, in which linear algebra starts a thread for each core, as it "
     "does by itself. lexirecall asks for one: numpy with one thread and click are what is not its own in its start-up.",
     "threads": "The ratio is to one run. With two runs, CPU time doubles; so does wall time, if one run has all cores. "

@@ -22,7 +22,7 @@ PARQUET, MIXED = "Parquet", "DuckDB, rows mixed"
 TINY_EVAL, TINY_COMPARE = "lexirecall eval, 3 queries × 20 documents", "lexirecall compare, the same twice"
 NUMPY = "import numpy"
 MANY_RUNS = 500
-EVERY_PAIR, WITH_BASELINE = "compare, all pairs", "compare, with a baseline"
+EVERY_PAIR, WITH_BASELINE, NO_PAIR = "compare, all pairs", "compare, with a baseline", "the simulation alone"
 WITHOUT_UNITS, WITH_UNITS = "without units", "identity map"
 PAIRS = {
     "110 runs × 249 queries, 70 relevant": (110, 249, 70),
@@ -127,7 +127,7 @@ def many_runs(setting: Setting) -> Outcome:
     shape = [str(max(2, round(setting.share * MANY_RUNS))), "1000", "10"]
     commands = [
         Command(label, [sys.executable, str(JOBS / "many_runs.py"), *shape, *more], ONE_THREAD)
-        for label, more in ((EVERY_PAIR, []), (WITH_BASELINE, ["s0"]))
+        for label, more in ((EVERY_PAIR, []), (WITH_BASELINE, ["s0"]), (NO_PAIR, ["--only-simulate"]))
     ]
     return Outcome(f"{MANY_RUNS} runs × 1,000 queries, seven measures", interleaved(commands, min(3, setting.repeats)))
 

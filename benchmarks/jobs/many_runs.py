@@ -1,4 +1,7 @@
-"""Compares runs under seven measures, from simulated positions on, and prints how many pairs differ."""
+"""Compares runs under seven measures, from simulated positions on, and prints how many pairs differ.
+
+Usage: SYSTEMS REQUESTS RELEVANT [BASELINE | --only-simulate]
+"""
 
 import sys
 
@@ -11,7 +14,10 @@ from lexirecall import compare
 def main() -> None:
     num_systems, num_requests, num_relevant = map(int, sys.argv[1:4])
     baseline = sys.argv[4] if len(sys.argv) > 4 else None
-    comparison = compare(simulate(num_systems, num_requests, num_relevant), measures=MEASURES, baseline=baseline)
+    positions = simulate(num_systems, num_requests, num_relevant)
+    if baseline == "--only-simulate":
+        return
+    comparison = compare(positions, measures=MEASURES, baseline=baseline)
     print(*(int((each.corrected < 0.05).sum()) for each in comparison.measures))
 
 
