@@ -30,7 +30,7 @@ from lexirecall.tracks import SystemPositions, Tracks
 if TYPE_CHECKING:
     from lexirecall.units.unitmap import UnitMap
 
-_BLOCK = 1 << 19
+_BLOCK = 1 << 18
 _READ_ON, _BAD_LINE, _DUPLICATE, _LONG_LINE, _AGAIN = 0, 1, 2, 4, 6  # as in reader.h; the rest is read in Python
 _STOPPED = -1  # because of another part
 _FINDER: str | None = None  # of blanks: plain, sse2, avx2, neon, or the fastest
