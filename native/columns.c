@@ -277,6 +277,17 @@ int cell_text(Column *column, size_t row, Field *text)
     return text_at(column, at, text) && (column->is_ascii || is_utf8(text->start, text->length));
 }
 
+/* Whether a number is the one before it; those of dictionaries most often have four bytes. */
+static inline int is_repeated(const char *cell, size_t size)
+{
+    uint32_t here, before;
+    if (size != sizeof here)
+        return memcmp(cell, cell - size, size) == 0;
+    memcpy(&here, cell, sizeof here);
+    memcpy(&before, cell - sizeof before, sizeof before);
+    return here == before;
+}
+
 int cell_repeats(Column *column, size_t row)
 {
     Field here, before;
@@ -284,7 +295,7 @@ int cell_repeats(Column *column, size_t row)
     if (is_whole(type)) {
         const char *cell = column->number_type ? column->numbers + (column->first_number + row) * type->size
                                                : column->values + (column->first + row) * type->size;
-        return memcmp(cell, cell - type->size, type->size) == 0;
+        return is_repeated(cell, type->size);
     }
     return text_at(column, column->first + row, &here) && text_at(column, column->first + row - 1, &before) &&
            here.length == before.length && memcmp(here.start, before.start, here.length) == 0;
