@@ -21,8 +21,10 @@ from lexirecall.fields import choices_of
 from lexirecall.formats import count_runs
 from lexirecall.formats.folders import files_of
 from lexirecall.formats.kinds import table_files
+from lexirecall.formats.labels import judgments_in_rows
+from lexirecall.formats.parquetbatches import judgments_from_files
 from lexirecall.formats.source import Source
-from lexirecall.formats.tablefiles import open_tables
+from lexirecall.formats.tablefiles import TableFiles, UnopenedTable, open_tables
 from lexirecall.manifest import Conventions
 from strategies import costly
 from test_frames import Rows, rows, seen
@@ -457,3 +459,24 @@ def test_a_table_known_by_given_columns_only_holds_as_many_runs_as_it_says(tmp_p
     assert compare(qrels, path, ["RR"], **options).runs == ("x", "y")
     assert [row["run"] for row in rank(qrels, path, **options).rows()] == ["x", "y"]
     assert evaluate(qrels, [path, again], ["RR"], **options).runs == ("x", "y", "v", "w")
+
+
+@pytest.mark.parametrize("ids", ["text", "large text", "categories", "int16", "uint64"])
+@pytest.mark.parametrize("grades", ["int64", "float32", "none"])
+def test_judgments_in_batches_are_those_of_the_whole_table(tmp_path: Path, ids: str, grades: str) -> None:
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    types = {"text": pa.string(), "large text": pa.large_string(), "int16": pa.int16(), "uint64": pa.uint64()}
+    queries = pa.array(["7", "7", "8", "9"])
+    queries = queries.dictionary_encode() if ids == "categories" else queries.cast(types[ids])
+    columns = {"query_id": queries, "doc_id": pa.array(["a", "b", "a", "c"])}
+    if grades != "none":
+        columns["relevance"] = pa.array([0, 2, 1, -1]).cast(getattr(pa, grades)())
+    path = tmp_path / "qrels.parquet"
+    parquet.write_table(pa.table(columns), path)
+    unopened = UnopenedTable(TableFiles(str(path), (str(path),), None), Source(path), "qrels", None)
+    batched, whole = judgments_from_files(unopened), judgments_in_rows(unopened.table)
+    assert batched.request_type == whole.request_type
+    assert (batched.requests, batched.has_grades, batched.name) == (whole.requests, whole.has_grades, whole.name)
+    assert list(batched.items) == list(whole.items)
+    for name in ("offsets", "grades", "num_positive"):
+        assert getattr(batched, name).tolist() == getattr(whole, name).tolist()

@@ -1,61 +1,92 @@
 """Parquet batches: the rows of Parquet files as batches of Arrow, so that a file need not fit into memory.
 
-Belongs here: reading the columns of runs with pyarrow, part by part. Not here: files that must be read as a whole
-(tablefiles), what batches become (arrow).
+Belongs here: reading the columns of runs and judgments with pyarrow, part by part. Not here: files that must be read
+as a whole (tablefiles), what batches become (arrow).
 
 Nothing here says what is wrong with a file: without batches, or if they break off, it is read as a whole, and whoever
 reads it then says so.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from lexirecall.formats.arrow import BATCH
+from lexirecall.formats.arrow import BATCH, judgments_in_batches
 from lexirecall.formats.columns import Columns, Given, find_columns
+from lexirecall.formats.idtypes import TEXT
+from lexirecall.formats.labels import judgments_from_table
 from lexirecall.formats.roletable import used_columns
 from lexirecall.formats.source import Source
-from lexirecall.formats.tablefiles import TableFiles, check_alike
+from lexirecall.formats.tablefiles import TableFiles, UnopenedTable, advance_whole, check_alike
+from lexirecall.judgments import Judgments
 from lexirecall.reader import reader_in_use
 
 
-def batches_of_files(files: TableFiles, source: Source, given: Given) -> tuple[Columns, Iterator[Any]] | None:
-    """Give the columns of runs in a plain Parquet file, or in a folder, and its batches; None if there are none."""
+def batches_of_files(
+    files: TableFiles, source: Source, given: Given, kind: str = "run"
+) -> tuple[Columns, Iterator[Any]] | None:
+    """Give the columns of a plain Parquet file, or of a folder, and its batches; None if there are none."""
     if files.header is not None or reader_in_use() != "native" or source.is_packed or source.path == "-":
         return None
     try:
-        columns = _columns_of_folder(files, given) if files.folder is not None else _columns_of_file(source, given)
+        columns = (_columns_of_file if files.folder is None else _columns_of_folder)(files, source, given, kind)
     except MemoryError:
         raise
     except Exception:  # whoever reads the file as a whole says what is wrong
         return None
-    if any("\0" in name for name in used_columns(columns, "run")):
+    used = used_columns(columns, kind)
+    if any("\0" in name for name in used):
         return None
-    parts = (_batches_of_file(path, columns, files.partition(path)) for path in files.paths)
+    few = {columns.system, columns.request}
+    parts = (_batches_of_file(path, used, few, files.partition(path)) for path in files.paths)
     return columns, (batch for part in parts for batch in part)
 
 
-def _columns_of_file(source: Source, given: Given) -> Columns:
+def _columns_of_file(_files: TableFiles, source: Source, given: Given, kind: str) -> Columns:
     from pyarrow import parquet
 
-    return find_columns(parquet.read_schema(source.path).names, "run", given, source=source.name)
+    return find_columns(parquet.read_schema(source.path).names, kind, given, source=source.name)
 
 
-def _columns_of_folder(files: TableFiles, given: Given) -> Columns:
-    columns = files.columns("run", given)
-    check_alike(files, columns, "run")
+def _columns_of_folder(files: TableFiles, _source: Source, given: Given, kind: str) -> Columns:
+    columns = files.columns(kind, given)
+    check_alike(files, columns, kind)
     return columns
 
 
-def _batches_of_file(path: str, columns: Columns, partition: dict[str, str | None]) -> Iterator[Any]:
-    """Read some rows at a time; what the folders of a file say is a column that has one value."""
+def judgments_from_files(unopened: UnopenedTable) -> Judgments:
+    """Take judgments from the rows of files, in batches if the compiled reader knows them."""
+    files, source, given = unopened.files, unopened.source, unopened.given
+    if files.folder is None and (batches := batches_of_files(files, source, given, "qrels")) is not None:
+        columns, rows = batches
+        kind = _type_of_ids(source.path, columns.request)
+        if kind is not None and (judgments := judgments_in_batches(rows, columns, source.name)) is not None:
+            advance_whole(source)
+            return replace(judgments, request_type=kind)
+    return judgments_from_table(unopened.table)
+
+
+def _type_of_ids(path: str, name: str) -> str | None:
+    """Return the type of a column of whole numbers or texts, as idtypes calls it; None for any other."""
+    from pyarrow import parquet, types
+
+    found = parquet.read_schema(path).field(name).type
+    if types.is_integer(found):
+        return str(found)
+    return TEXT if types.is_string(found) or types.is_large_string(found) else None
+
+
+def _batches_of_file(
+    path: str, used: list[str], few: set[str | None], partition: dict[str, str | None]
+) -> Iterator[Any]:
+    """Read some rows at a time; `few` columns repeat their values, and what folders say has only one."""
     import pyarrow as pa
     from pyarrow import parquet
 
-    used = used_columns(columns, "run")
     own, folders = [name for name in used if name not in partition], [name for name in used if name in partition]
-    few = [name for name in (columns.system, columns.request) if name in own]
     # without the buffers that pyarrow fills ahead, which would hold all of the file
-    with parquet.ParquetFile(path, read_dictionary=few, pre_buffer=False, buffer_size=1 << 20) as file:
+    repeated = [name for name in own if name in few]
+    with parquet.ParquetFile(path, read_dictionary=repeated, pre_buffer=False, buffer_size=1 << 20) as file:
         if not partition.keys().isdisjoint(file.schema_arrow.names):
             raise ValueError("a column is in the file and in the name of its folder")
         for batch in file.iter_batches(BATCH, columns=own, use_threads=False):
