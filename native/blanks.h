@@ -17,19 +17,6 @@ typedef struct {
     uint16_t places[INDEXED + MOST_AT_ONCE];
 } Blanks;
 
-/* Lines of six fields with single blanks between them: where these and the newlines are, and whether the score of a line
- * is that of the line before. */
-typedef struct {
-    const uint16_t *places;
-    unsigned char *is_level;
-    size_t count;
-} Lined;
-
-static inline Lined lined_from(Lined lines, size_t first)
-{
-    return (Lined){lines.places + 6 * first, lines.is_level + first, lines.count - first};
-}
-
 /* Finds the blanks among the first `length` bytes, at most INDEXED of them. The finders differ only in speed. */
 typedef void (*FindBlanks)(const char *text, size_t length, Blanks *blanks);
 

@@ -255,8 +255,8 @@ Status descending_close(Descending *descending, Buffer *found)
 
 void descending_free(Descending *descending)
 {
-    Buffer *buffers[] = {&descending->filter, &descending->listed, &descending->hashes, &descending->sorted, &descending->table,
-                         &descending->kept};
+    Buffer *buffers[] = {&descending->filter, &descending->listed, &descending->hashes,
+                         &descending->sorted, &descending->table,  &descending->kept};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         buffer_free(buffers[i]);
     free(descending->slots);

@@ -79,16 +79,11 @@ size_t scores_descend(Score *last, const char *text, Lined lines, const char *re
         const char *score = text + places[3] + 1;
         if ((size_t)(places[4] - places[3] - 1) != shape.length || readable - score < SHORT_SCORE)
             break;
-        uint64_t now[2] = {load_text(score), load_text(score + 8)}, odd = 0;
-        for (int i = 0; i < 2; i++) {
-            now[i] &= shape.digits[i] | shape.others[i];
-            odd |= (now[i] ^ before[i]) & shape.others[i];
-            odd |= non_digits(now[i], shape.digits[i]);
-        }
-        const int is_same = now[0] == before[0];
-        if (odd || now[0] > before[0] || (is_same && now[1] > before[1]))
+        uint64_t now[2] = {load_text(score), load_text(score + 8)};
+        Step step = compare_texts(&shape, before, now);
+        if (step != STEP_DOWN && step != STEP_LEVEL)
             break;
-        lines.is_level[row] = is_same && now[1] == before[1];
+        lines.is_level[row] = step == STEP_LEVEL;
         before[0] = now[0];
         before[1] = now[1];
     }

@@ -17,6 +17,19 @@ typedef struct {
     double value;
 } Score;
 
+/* Lines of six fields with single blanks between them: where these and the newlines are, and whether the score of a line
+ * is that of the line before. */
+typedef struct {
+    const uint16_t *places;
+    unsigned char *is_level;
+    size_t count;
+} Lined;
+
+static inline Lined lined_from(Lined lines, size_t first)
+{
+    return (Lined){lines.places + 6 * first, lines.is_level + first, lines.count - first};
+}
+
 typedef enum { STEP_DOWN, STEP_LEVEL, STEP_UP, STEP_NONE } Step; /* the last: it is not a number that can be ordered */
 
 /* The number of a score; returns 0 if it is not one, or NaN. */
@@ -66,30 +79,35 @@ static inline uint64_t non_digits(uint64_t word, uint64_t mask)
     return ((word & upper) ^ zeros) | ((((word & mask) + (EACH_BYTE(0x06) & mask)) & upper) ^ zeros);
 }
 
+/* How the text of a score compares to the one before, if that has a shape; both are cut to it. STEP_NONE if the texts
+ * cannot decide: the bytes that are not digits differ, or a digit is none. */
+static inline Step compare_texts(const Score *shape, const uint64_t *before, uint64_t *now)
+{
+    uint64_t odd = 0;
+    for (int i = 0; i < 2; i++) {
+        now[i] &= shape->digits[i] | shape->others[i];
+        odd |= (now[i] ^ before[i]) & shape->others[i];
+        odd |= non_digits(now[i], shape->digits[i]);
+    }
+    const int first = now[0] == before[0]; /* the word that decides */
+    if (odd)
+        return STEP_NONE;
+    return now[first] < before[first] ? STEP_DOWN : now[first] == before[first] ? STEP_LEVEL : STEP_UP;
+}
+
 static inline Step score_next(Score *last, const Settings *settings, Field field, const char *readable)
 {
-    uint64_t words[2], differing;
+    uint64_t words[2];
     if (field.length != last->length)
         return score_compare(last, settings, field, readable);
     load_score(field, readable, words);
-    words[0] &= last->digits[0] | last->others[0];
-    differing = (words[0] ^ last->words[0]) & last->others[0];
-    uint64_t odd = non_digits(words[0], last->digits[0]);
-    int first = 0; /* the word that decides */
-    if (field.length > 8) {
-        words[1] &= last->digits[1] | last->others[1];
-        differing |= (words[1] ^ last->words[1]) & last->others[1];
-        odd |= non_digits(words[1], last->digits[1]);
-        first = words[0] == last->words[0];
-    }
-    if (differing || odd)
+    Step step = compare_texts(last, last->words, words);
+    if (step == STEP_NONE)
         return score_compare(last, settings, field, readable);
-    uint64_t now = words[first], before = last->words[first];
     last->words[0] = words[0];
-    if (field.length > 8)
-        last->words[1] = words[1];
+    last->words[1] = words[1];
     last->has_value = 0;
-    return now < before ? STEP_DOWN : now == before ? STEP_LEVEL : STEP_UP;
+    return step;
 }
 
 #endif

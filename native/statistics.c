@@ -10,7 +10,7 @@ static Py_ssize_t length_of_rows(const Py_buffer *rows, Py_ssize_t num_rows)
     const int is_whole = rows->len % (Py_ssize_t)sizeof(double) == 0 && (size_t)rows->buf % sizeof(double) == 0;
     if (is_whole && num_rows > 0 && num % num_rows == 0)
         return num / num_rows;
-    PyErr_SetString(PyExc_ValueError, "the numbers are not as many rows");
+    refuse("the numbers are not as many rows");
     return -1;
 }
 
@@ -20,8 +20,7 @@ static int has_room(const Py_buffer *view, Py_ssize_t each, Py_ssize_t num_rows)
     const Py_ssize_t num = view->len / 8;
     if (view->len % 8 == 0 && (size_t)view->buf % 8 == 0 && num % num_rows == 0 && num / num_rows == each)
         return 1;
-    PyErr_SetString(PyExc_ValueError, "an array does not have a place for each row");
-    return 0;
+    return refuse("an array does not have a place for each row");
 }
 
 PyObject *native_exact_sums(PyObject *module, PyObject *arguments)
@@ -50,7 +49,7 @@ static PyObject *outcome_of_sums(int done)
         return Py_NewRef(Py_None);
     if (done == 0)
         return PyErr_NoMemory();
-    PyErr_SetString(PyExc_ValueError, "a row does not ascend, is not finite, or does not have such a place");
+    refuse("a row does not ascend, is not finite, or does not have such a place");
     return NULL;
 }
 
@@ -79,18 +78,14 @@ PyObject *native_pair_sums(PyObject *module, PyObject *arguments)
 static int permuted_fits(const Py_buffer *views, Permuted *permuted, Py_ssize_t num_requests, Py_ssize_t num_systems,
                          Py_ssize_t block)
 {
-    if (num_requests < 1 || num_systems < 1 || block < 1) {
-        PyErr_SetString(PyExc_ValueError, "there are no requests, systems or blocks");
-        return 0;
-    }
+    if (num_requests < 1 || num_systems < 1 || block < 1)
+        return refuse("there are no requests, systems or blocks");
     const Py_ssize_t of_request = length_of_rows(&views[0], num_requests), width = of_request / num_systems;
     if (of_request < 0 || !has_room(&views[1], num_systems, num_requests) || !has_room(&views[2], width, num_systems) ||
-        !has_room(&views[3], width, num_systems) || !has_room(&views[0], of_request, num_requests))
+        !has_room(&views[3], width, num_systems))
         return 0;
-    if (of_request != width * num_systems) {
-        PyErr_SetString(PyExc_ValueError, "the numbers are not as many rows");
-        return 0;
-    }
+    if (of_request != width * num_systems)
+        return refuse("the numbers are not as many rows");
     *permuted = (Permuted){views[0].buf, views[1].buf, (size_t)num_requests, (size_t)num_systems, (size_t)width,
                            (size_t)block};
     return 1;
@@ -115,6 +110,6 @@ PyObject *native_permuted_sums(PyObject *module, PyObject *arguments)
     for (int i = 0; i < 4; i++)
         PyBuffer_Release(&views[i]);
     if (fits && !done)
-        PyErr_SetString(PyExc_ValueError, "an order names a system that there is not");
+        refuse("an order names a system that there is not");
     return done ? Py_NewRef(Py_None) : NULL;
 }

@@ -2,8 +2,7 @@
 #ifndef LEXIRECALL_STATISTICS_H
 #define LEXIRECALL_STATISTICS_H
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include "given.h"
 
 #define EXACT_SUMS_DOC \
     "exact_sums(rows, num_rows, parts)\n\n" \

@@ -21,8 +21,7 @@ from lexirecall.fields import choices_of
 from lexirecall.formats import count_runs
 from lexirecall.formats.folders import files_of
 from lexirecall.formats.kinds import table_files
-from lexirecall.formats.labels import judgments_in_rows
-from lexirecall.formats.parquetbatches import judgments_from_files
+from lexirecall.formats.labels import judgments_from_files, judgments_in_rows
 from lexirecall.formats.source import Source
 from lexirecall.formats.tablefiles import TableFiles, UnopenedTable, open_tables
 from lexirecall.manifest import Conventions

@@ -53,6 +53,16 @@ def type_of_column(series: Any) -> str:
     return str(dtype).lower() if dtype.is_integer() or dtype.is_float() else TEXT
 
 
+def type_in_parquet(path: str, name: str) -> str | None:
+    """Return the type of the ids in a column of a Parquet file; None if only the values could tell."""
+    from pyarrow import parquet, types
+
+    found = parquet.read_schema(path).field(name).type
+    if types.is_integer(found):
+        return str(found)
+    return TEXT if types.is_string(found) or types.is_large_string(found) else None
+
+
 def as_given(texts: Sequence[str], kind: str) -> list[Any]:
     """Return ids as they came in, as Python has them.
 

@@ -134,7 +134,7 @@ _TABLE: Readers = {
 }
 _TABLE_FILES: Readers = {
     **{role: _as_whole(read) for role, read in _TABLE.items()},
-    "qrels": lambda unopened, _: _late("parquetbatches").judgments_from_files(unopened),
+    "qrels": lambda unopened, _: _late("labels").judgments_from_files(unopened),
     "run": lambda unopened, given: _late("tableruns").TableFileRun(unopened, given.system, given.is_given),
 }
 _TEXT: Readers = {

@@ -12,8 +12,10 @@ from lexirecall.errors import FormatError, plain, shown
 from lexirecall.formats.arrow import batches_of, judgments_in_batches
 from lexirecall.formats.columns import NO_GRADES, NO_GRADES_REMEDY
 from lexirecall.formats.ids import Ids, by_appearance, first_rows
-from lexirecall.formats.idtypes import type_of_column
+from lexirecall.formats.idtypes import type_in_parquet, type_of_column
+from lexirecall.formats.parquetbatches import batches_of_files
 from lexirecall.formats.roletable import RoleTable
+from lexirecall.formats.tablefiles import UnopenedTable, advance_whole
 from lexirecall.formats.values import PROVIDER_REMEDY
 from lexirecall.judgments import FloatArray, IntArray, Judgments, PackedIds, offsets_of
 
@@ -35,6 +37,21 @@ def judgments_from_table(table: RoleTable) -> Judgments:
     if judgments is None:
         return judgments_in_rows(table)
     return replace(judgments, request_type=type_of_column(table.present("request")))
+
+
+def judgments_from_files(unopened: UnopenedTable) -> Judgments:
+    """Take judgments from files, in batches if it is one file of Parquet that the compiled reader knows."""
+    files, source = unopened.files, unopened.source
+    batches = None if files.folder is not None else batches_of_files(files, source, unopened.given, "qrels")
+    if batches is None:
+        return judgments_from_table(unopened.table)
+    columns, rows = batches
+    request_type = type_in_parquet(source.path, columns.request)
+    judgments = None if request_type is None else judgments_in_batches(rows, columns, source.name)
+    if judgments is None or request_type is None:
+        return judgments_in_rows(unopened.table)
+    advance_whole(source)
+    return replace(judgments, request_type=request_type)
 
 
 def judgments_in_rows(table: RoleTable) -> Judgments:

@@ -8,17 +8,13 @@ reads it then says so.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
-from lexirecall.formats.arrow import BATCH, judgments_in_batches
+from lexirecall.formats.arrow import BATCH
 from lexirecall.formats.columns import Columns, Given, find_columns
-from lexirecall.formats.idtypes import TEXT
-from lexirecall.formats.labels import judgments_from_table
 from lexirecall.formats.roletable import used_columns
 from lexirecall.formats.source import Source
-from lexirecall.formats.tablefiles import TableFiles, UnopenedTable, advance_whole, check_alike
-from lexirecall.judgments import Judgments
+from lexirecall.formats.tablefiles import TableFiles, check_alike
 from lexirecall.reader import reader_in_use
 
 
@@ -52,28 +48,6 @@ def _columns_of_folder(files: TableFiles, _source: Source, given: Given, kind: s
     columns = files.columns(kind, given)
     check_alike(files, columns, kind)
     return columns
-
-
-def judgments_from_files(unopened: UnopenedTable) -> Judgments:
-    """Take judgments from the rows of files, in batches if the compiled reader knows them."""
-    files, source, given = unopened.files, unopened.source, unopened.given
-    if files.folder is None and (batches := batches_of_files(files, source, given, "qrels")) is not None:
-        columns, rows = batches
-        kind = _type_of_ids(source.path, columns.request)
-        if kind is not None and (judgments := judgments_in_batches(rows, columns, source.name)) is not None:
-            advance_whole(source)
-            return replace(judgments, request_type=kind)
-    return judgments_from_table(unopened.table)
-
-
-def _type_of_ids(path: str, name: str) -> str | None:
-    """Return the type of a column of whole numbers or texts, as idtypes calls it; None for any other."""
-    from pyarrow import parquet, types
-
-    found = parquet.read_schema(path).field(name).type
-    if types.is_integer(found):
-        return str(found)
-    return TEXT if types.is_string(found) or types.is_large_string(found) else None
 
 
 def _batches_of_file(
