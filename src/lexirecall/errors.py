@@ -159,6 +159,28 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else plural}"
 
 
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that looks most like an unknown one, if any does.
+
+    >>> nearest("widht", ("width", "height")), nearest("colour", ("width", "height"))
+    ('width', None)
+    """
+    from difflib import get_close_matches  # not on top: most names are known
+
+    return next(iter(get_close_matches(name, tuple(known), n=1)), None)
+
+
+def hint_at(name: str, known: Iterable[str], otherwise: str = "") -> str:
+    """Suggest what an unknown name may mean, or else list the known ones, or say something else.
+
+    >>> hint_at("widht", ("width", "height")), hint_at("colour", ("width", "height"))
+    ("did you mean 'width'?", 'choose from width, height')
+    """
+    known = tuple(known)
+    near = nearest(name, known)
+    return f"did you mean {near!r}?" if near is not None else otherwise or f"choose from {', '.join(known)}"
+
+
 def choice(option: str, value: object, allowed: Iterable[str], remedy: str = "") -> None:
     """Raise unless the value of an option is one of those offered.
 

@@ -5,12 +5,12 @@ of a function. Not here: the options themselves (manifest), what the command lin
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-from lexirecall.errors import choice
+from lexirecall.errors import choice, hint_at
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -145,16 +145,3 @@ def _signature(function: Callable[..., Any], records: tuple[type, ...]) -> inspe
 
 def _unknown(function: str, name: str, known: Mapping[str, Any]) -> str:
     return f"{function}() has no keyword {name!r}: {hint_at(name, known)}"
-
-
-def hint_at(name: str, known: Iterable[str]) -> str:
-    """Suggest what an unknown name may mean, or list the known ones.
-
-    >>> hint_at("widht", ("width", "height")), hint_at("colour", ("width", "height"))
-    ("did you mean 'width'?", 'choose from width, height')
-    """
-    known = tuple(known)
-    from difflib import get_close_matches  # not on top: most names are known
-
-    near = get_close_matches(name, known, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(known)}"

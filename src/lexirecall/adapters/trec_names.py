@@ -4,7 +4,6 @@ Belongs here: the table of trec_eval 9's measures in its order, what each is com
 as `P.5,10` or `ndcg_cut_10`. Not here: formulas (measures, trec_formulas), printing (trec_eval).
 """
 
-import difflib
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -14,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from lexirecall.adapters import trec_formulas as more
-from lexirecall.errors import UnknownMeasure, UsageError
+from lexirecall.errors import UnknownMeasure, UsageError, hint_at
 from lexirecall.judgments import FloatArray
 from lexirecall.manifest import Policies
 from lexirecall.measures import (
@@ -260,9 +259,7 @@ def _our_measure(name: str) -> Measure:
     try:
         measure = parse_measure(name)
     except UnknownMeasure:
-        near = difflib.get_close_matches(name, (*FAMILIES, *NICKNAMES), n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join((*NICKNAMES, *FAMILIES))}"
-        raise UnknownMeasure(f"unknown measure {name!r}: {hint}") from None
+        raise UnknownMeasure(f"unknown measure {name!r}: {hint_at(name, (*NICKNAMES, *FAMILIES))}") from None
     needs_more = measure.corpus == "required" or measure.needs_providers or measure.needs_units
     if measure.direction < 0 or needs_more:
         raise UsageError(

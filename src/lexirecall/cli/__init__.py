@@ -17,7 +17,7 @@ from typing import NoReturn
 import click
 
 from lexirecall.cli.help import DocumentedGroup
-from lexirecall.errors import LexirecallError
+from lexirecall.errors import LexirecallError, nearest
 from lexirecall.text import visible
 
 TRACEBACK = "LEXIRECALL_TRACEBACK"
@@ -52,10 +52,9 @@ class _Commands(DocumentedGroup):
         """Find the command, or suggest the one that may be meant."""
         name = args[0]
         if self.get_command(ctx, name) is None and not ctx.resilient_parsing:
-            from difflib import get_close_matches  # not on top: most commands exist
-
-            if near := get_close_matches(name, [*COMMANDS, *COMMANDS.values()], n=1):
-                ctx.fail(f"No such command {name!r}. Did you mean {near[0]!r}?")
+            near = nearest(name, [*COMMANDS, *COMMANDS.values()])
+            if near is not None:
+                ctx.fail(f"No such command {name!r}. Did you mean {near!r}?")
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002

@@ -11,7 +11,7 @@ that are given take precedence over the usual ones, and must be there. A role is
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lexirecall.errors import FormatError, UsageError, listed
+from lexirecall.errors import FormatError, UsageError, hint_at, listed
 from lexirecall.formats.values import WORDS
 
 _THINGS = ("movie", "product", "track", "song", "book", "video", "article", "news")
@@ -229,7 +229,4 @@ def _not_found(names: Sequence[str], roles: Sequence[str], source: str) -> Forma
 
 
 def _there_are(names: Sequence[str], wanted: str) -> str:
-    from difflib import get_close_matches  # not on top: most columns have their names
-
-    near = get_close_matches(wanted, names, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"the columns are {listed(names, most=12)}"
+    return hint_at(wanted, names, f"the columns are {listed(names, most=12)}")

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from lexirecall.errors import UsageError
-from lexirecall.fields import among, hint_at, names_of
+from lexirecall.errors import UsageError, hint_at
+from lexirecall.fields import among, names_of
 from lexirecall.formats.assembly import assemble
 from lexirecall.judgments import IntArray, Judgments
 from lexirecall.manifest import OF_UNITS, READING, Conventions

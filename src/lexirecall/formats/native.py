@@ -13,6 +13,7 @@ from functools import cache
 from itertools import repeat
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -36,6 +37,7 @@ _STOPPED = -1  # because of another part
 _FINDER: str | None = None  # of blanks: plain, sse2, avx2, neon, or the fastest
 _TIES = {"trec": 0, "expected": 0, "input": 1, "worst": 2, "best": 3}  # the mean over orders needs the blocks only
 _POWERS = range(-342, 309)
+_tables: "WeakKeyDictionary[UnitMap, Any]" = WeakKeyDictionary()
 _lock = Lock()
 
 
@@ -172,9 +174,9 @@ def _table_of(units: "UnitMap") -> Any:
     The table is made once for all runs.
     """
     with _lock:
-        if "native" not in units.kept:
-            units.kept["native"] = _new_table(units, np.flatnonzero(units.shares))
-        return units.kept["native"]
+        if units not in _tables:
+            _tables[units] = _new_table(units, np.flatnonzero(units.shares))
+        return _tables[units]
 
 
 def _new_table(units: "UnitMap", slots: IntArray) -> Any:

@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lexirecall.errors import FormatError, UsageError
-from lexirecall.fields import among, hint_at, offered, taken
+from lexirecall.errors import FormatError, UsageError, hint_at
+from lexirecall.fields import among, offered, taken
 from lexirecall.formats import Qrels, Runs, check_reader, project
 from lexirecall.formats.kinds import may_hold_table
 from lexirecall.formats.source import Source

@@ -3,11 +3,10 @@
 Belongs here: the list. A new exhibit is a module with `exhibit(seed: int) -> Exhibit` and an entry here.
 """
 
-import difflib
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from lexirecall.errors import UsageError
+from lexirecall.errors import UsageError, hint_at
 
 if TYPE_CHECKING:
     from lexirecall.paper.exhibit import Exhibit
@@ -53,8 +52,6 @@ def reproduce(name: str, seed: int = 2025) -> "Exhibit":
     RecSys papers that measure recall, 2007-2024
     """
     if name not in EXHIBITS:
-        near = difflib.get_close_matches(name, EXHIBITS, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(EXHIBITS)}"
-        raise UsageError(f"there is no table or figure {name!r}: {hint}")
+        raise UsageError(f"there is no table or figure {name!r}: {hint_at(name, EXHIBITS)}")
     exhibit: Exhibit = import_module(f"lexirecall.paper.{EXHIBITS[name].module}").exhibit(seed)
     return exhibit

@@ -4,10 +4,9 @@ Belongs here: the map as arrays, and what is wrong with one. Not here: reading i
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from lexirecall.judgments import BoolArray, IntArray, offsets_of
 from lexirecall.providers import members
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class UnitMap:
     """Which units items stand for; a slot is an item, of one request if the map is for each."""
 
@@ -35,8 +34,6 @@ class UnitMap:
     """Whether a unit needs all its items, for units of which the map says so."""
     name: str = "units"
     """What messages call it."""
-    kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """What readers made of it, for the next run."""
 
     @classmethod
     def of_columns(

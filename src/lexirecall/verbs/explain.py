@@ -3,7 +3,6 @@
 Belongs here: the verb and the page of all queries. Not here: one query (explanation), layout (tables).
 """
 
-import difflib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from lexirecall.errors import UsageError, counted, listed, shown
+from lexirecall.errors import UsageError, counted, hint_at, listed, shown
 from lexirecall.fields import among, taken, takes
 from lexirecall.formats import Qrels, Runs
 from lexirecall.manifest import READING, Conventions, Note, Policies
@@ -134,8 +133,7 @@ class Explanation:
     def query(self, name: str) -> QueryExplanation:
         """Return the explanation of one query."""
         if name not in self._by_name:
-            near = difflib.get_close_matches(name, self._by_name, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are {listed(map(repr, self._by_name), most=3)}"
+            hint = hint_at(name, self._by_name, f"there are {listed(map(repr, self._by_name), most=3)}")
             raise UsageError(f"no query {shown(name)} with relevant documents is compared", remedy=hint)
         return self._by_name[name]
 

@@ -15,8 +15,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from lexirecall.errors import DataError, FormatError, UsageError
-from lexirecall.fields import hint_at, names_of
+from lexirecall.errors import DataError, FormatError, UsageError, hint_at
+from lexirecall.fields import names_of
 from lexirecall.formats.casts import literal
 from lexirecall.progress import Progress
 
