@@ -29,7 +29,7 @@ SOURCE = Path(lexirecall.__file__).parent
 PUBLIC = (
     "lexirecall",
     *(f"lexirecall.{name}" for name in ("results", "measures", "preferences", "names", "exact", "theory")),
-    *(f"lexirecall.{name}" for name in ("statistics", "meta", "page", "simulate", "errors")),
+    *(f"lexirecall.{name}" for name in ("statistics", "meta", "page", "simulate", "texts", "errors")),
     *("lexirecall.formats.duckdb", "lexirecall.engines.spark", "lexirecall.torch"),
     *(f"lexirecall.adapters.{name}" for name in ("gate", "ir_measures", "lenskit", "pref_eval", "pyterrier")),
     *(f"lexirecall.adapters.{name}" for name in ("pytrec_eval", "ranx", "trec_eval")),

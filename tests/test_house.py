@@ -17,8 +17,9 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 ORDER = (
     "_native", "version", "errors", "paths", "output", "fields", "text", "reader", "progress", "manifest",
     "aggregation", "judgments", "providers", "groups", "segments", "tracks", "units", "sums", "shortage", "positions",
-    "exposure", "exact", "formats", "measures", "preferences", "names", "theory", "statistics", "simulate", "tables",
-    "strip", "svg", "plots", "verbs", "torch", "meta", "page", "results", "paper", "engines", "adapters", "cli",
+    "exposure", "exact", "formats", "texts", "measures", "preferences", "names", "theory", "statistics", "simulate",
+    "tables", "strip", "svg", "plots", "verbs", "torch", "meta", "page", "results", "paper", "engines", "adapters",
+    "cli",
 )  # fmt: skip
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -86,12 +86,15 @@ def to_text(identifier: bytes) -> str:
 
 
 def to_valid_text(text: str) -> str:
-    r"""Return text that any library takes: bytes that were not UTF-8 become escapes.
+    r"""Return text that any library takes: bytes that were not UTF-8, and halves of pairs, become escapes.
 
-    >>> to_valid_text(to_text(b"caf\xe9"))
-    'caf\\xe9'
+    >>> to_valid_text(to_text(b"caf\xe9")), to_valid_text("a\ud800")
+    ('caf\\xe9', 'a\\xed\\xa0\\x80')
     """
-    return text.encode(errors="surrogateescape").decode(errors="backslashreplace")
+    try:
+        return text.encode(errors="surrogateescape").decode(errors="backslashreplace")
+    except UnicodeEncodeError:
+        return text.encode(errors="surrogatepass").decode(errors="backslashreplace")
 
 
 def visible(text: str) -> str:

@@ -216,6 +216,22 @@ def measures_option(command: Command) -> Command:
     )(command)  # fmt: skip
 
 
+def texts_option(command: Command) -> Command:
+    """Add --texts."""
+    return click.option(
+        "--texts", multiple=True, metavar="[queries=|documents=]FILE",
+        help="Show the texts of queries and documents: JSON lines with an id and a text, or lines `id<TAB>text`. Can "
+        "be repeated.",
+    )(command)  # fmt: skip
+
+
+def text_files(texts: Iterable[str]) -> list[object]:
+    """Return the files that --texts names."""
+    from lexirecall.texts import files_named
+
+    return [*files_named(texts)]
+
+
 def testing_options(command: Command) -> Command:
     """Add the options that say how pairs of runs are tested."""
     from lexirecall.verbs.testing import Testing  # not on top: most commands can do without the tests

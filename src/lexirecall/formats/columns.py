@@ -56,6 +56,20 @@ USUAL = {
         "iteration",  # what ir_datasets calls the second column of qrels
     ),
     "rule": ("rule", "unit_rule"),
+    "text": (
+        "text",
+        "contents",
+        "content",
+        "body",
+        "passage",
+        "segment",
+        "abstract",
+        "page_content",
+        "question",
+        "query",
+        "user_input",
+        "description",
+    ),
 }
 """The usual names of a column of each role; the first one present counts."""
 
@@ -68,6 +82,7 @@ ROLES_OF = {
     "groups": ("request", "group"),
     "units": ("request", "item", "unit", "rule"),
     "subtopics": ("request", "item", "unit", "grade"),
+    "texts": ("request", "item", "text"),
 }
 _NEEDED = {
     "run": ("request", "item"),
@@ -142,7 +157,7 @@ def find_columns(names: Sequence[str], kind: str, given: Given = None, *, source
     if kind == "run" and found["score"] is None and found["rank"] is None:
         raise _not_found(names, ["score", "rank"], source)
     _check_single(names, found, source)
-    is_graded_by_name = _spelling(found.get("grade") or "") == "score"
+    is_graded_by_name = spelling(found.get("grade") or "") == "score"
     return Columns(
         request=found.pop("request", None) or "",
         item=found.pop("item", None) or "",
@@ -191,7 +206,7 @@ def _usual(names: Sequence[str], role: str, source: str = "", also: Sequence[str
     """Return the column that has a usual name of a role; with a source, raise if several could be meant."""
     by_spelling: dict[str, list[str]] = {}
     for name in names:
-        by_spelling.setdefault(_spelling(name), []).append(name)
+        by_spelling.setdefault(spelling(name), []).append(name)
     present = [name for name in (*USUAL[role], *also) if name in by_spelling]
     if not present:
         return None
@@ -212,7 +227,12 @@ def _check_single(names: Sequence[str], found: Mapping[str, str | None], source:
             raise FormatError(source, None, problem, remedy="give each its own name, or leave one out")
 
 
-def _spelling(name: str) -> str:
+def spelling(name: str) -> str:
+    """Return what names have in common that differ only in case and in the signs between words.
+
+    >>> spelling("Query-ID")
+    'query_id'
+    """
     return name.strip().lower().replace("-", "_").replace(" ", "_").replace(".", "_")
 
 

@@ -18,7 +18,7 @@ from lexirecall.formats.counted import Counted, conventions_of, system_of
 from lexirecall.formats.embeddings.checkpoint import Checkpoint, digest
 from lexirecall.formats.embeddings.copies import digests_of
 from lexirecall.formats.embeddings.counting import CountState, Located
-from lexirecall.formats.embeddings.ids import Texts, Twice, Wanted, ids_of
+from lexirecall.formats.embeddings.ids import TextIds, Twice, Wanted, ids_of
 from lexirecall.formats.embeddings.passes import Passes
 from lexirecall.formats.embeddings.processes import Processes
 from lexirecall.formats.embeddings.shards import Shard, check_vectors, corpus_of, scales_of
@@ -113,7 +113,7 @@ def _job(asked: Shard, sought: Sought, similarity: str, ties: str, block: int, p
 def _queries(vectors: Vectors, ids: Any, scales: Any) -> Shard:
     """Return the vectors of queries with their ids."""
     check_vectors(vectors, "queries")
-    named = Texts(ids_of(ids, len(vectors), "queries").texts())
+    named = TextIds(ids_of(ids, len(vectors), "queries").texts())
     twice = Twice()
     twice.watch(named.search(Wanted([])).hashes)
     twice.check(lambda: iter([named]), "queries")

@@ -117,10 +117,10 @@ class Indices:
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
+class TextIds:
     """Ids as they are given.
 
-    >>> Texts(["b", 7, "a"]).texts(), Texts(["b", 7, "a"]).search(Wanted([b"z", b"7"])).places.tolist()
+    >>> TextIds(["b", 7, "a"]).texts(), TextIds(["b", 7, "a"]).search(Wanted([b"z", b"7"])).places.tolist()
     ([b'b', b'7', b'a'], [1])
     """
 
@@ -130,12 +130,12 @@ class Texts:
     def __len__(self) -> int:
         return len(self.given)
 
-    def __getitem__(self, at: slice) -> "Texts":
-        return Texts(self.given[at], self.what)
+    def __getitem__(self, at: slice) -> "TextIds":
+        return TextIds(self.given[at], self.what)
 
     def pick(self, at: Sequence[int]) -> list[bytes]:
         """Return some ids."""
-        return Texts([self.given[index] for index in at], self.what).texts()
+        return TextIds([self.given[index] for index in at], self.what).texts()
 
     def texts(self) -> list[bytes]:
         """Return all ids; raise if something is not an id."""
@@ -187,7 +187,7 @@ class Texts:
         return id_ranks(texts, len(texts)), np.array([bisect_right(ascending, each) for each in own], np.int64)
 
 
-VectorIds = Indices | Texts
+VectorIds = Indices | TextIds
 
 
 def _encoded(texts: Sequence[str]) -> list[bytes]:
@@ -206,7 +206,7 @@ def ids_of(ids: Any, number: int, what: str, start: int = 0) -> VectorIds:
         return Indices(start, number)
     if len(ids) != number:
         refuse_lengths("ids", ids, number, what)
-    return Texts(ids if hasattr(ids, "tolist") or isinstance(ids, Sequence) else list(ids), what)
+    return TextIds(ids if hasattr(ids, "tolist") or isinstance(ids, Sequence) else list(ids), what)
 
 
 def refuse_lengths(name: str, ids: Any, number: int, what: str) -> None:
@@ -217,7 +217,7 @@ def refuse_lengths(name: str, ids: Any, number: int, what: str) -> None:
 class Twice:
     """Watches for ids that come twice; it keeps eight bytes of each.
 
-    >>> twice, ids = Twice(), [Texts(["a", "b"]), Texts(["c", "a"])]
+    >>> twice, ids = Twice(), [TextIds(["a", "b"]), TextIds(["c", "a"])]
     >>> for some in ids: twice.watch(some.search(Wanted([])).hashes)
     >>> twice.check(lambda: iter(ids), "the corpus")
     Traceback (most recent call last):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from lexirecall.errors import DataError, UsageError, listed, shown
-from lexirecall.formats.embeddings.ids import Texts
+from lexirecall.formats.embeddings.ids import TextIds
 from lexirecall.judgments import BoolArray, FloatArray, IntArray, Judgments
 from lexirecall.text import id_of, to_text
 
@@ -84,7 +84,7 @@ def exclusions_of(given: Any, query_ids: Iterable[bytes]) -> dict[bytes, set[byt
     for query, ids in given.items():
         if isinstance(ids, (str, bytes)):
             raise UsageError(f"exclude: {shown(str(query))} has a text instead of a list", remedy="give a list of ids")
-        excluded[id_of(query)] = set(Texts(list(ids), f"exclude: {shown(str(query))}").texts())
+        excluded[id_of(query)] = set(TextIds(list(ids), f"exclude: {shown(str(query))}").texts())
     if excluded and not excluded.keys() & set(query_ids):
         raise UsageError(
             f"exclude: no query has a vector ({listed(map(shown, given), most=3)})",

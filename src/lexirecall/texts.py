@@ -1,0 +1,303 @@
+"""Texts: the words of queries and documents, to be shown beside their ids.
+
+Belongs here: which texts are kept, and how one is shortened. Not here: what a line of a file says (formats.textrows),
+where texts are shown and how that place escapes them (verbs, page, gate).
+
+Files are read line by line, and only the texts that are asked for are kept: a corpus of millions of documents takes no
+more memory than the few that are shown.
+"""
+
+import os
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from heapq import nsmallest
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from lexirecall.errors import DataError, FormatError, UsageError, counted, hint_at, listed, shown
+from lexirecall.formats.columns import Given
+from lexirecall.formats.source import Source
+from lexirecall.formats.textrows import TextRow, text_rows
+from lexirecall.judgments import Judgments
+from lexirecall.manifest import Note
+from lexirecall.paths import exists, is_file, is_folder
+from lexirecall.text import to_bytes, visible
+
+__all__ = ["Texts", "load_texts", "shortened"]
+
+EXAMPLES = 3
+_ROLES = {"queries": "request", "documents": "item", "both": None}
+"""What users write before a file, and whose ids it then has."""
+_NOUNS = {"request": "query", "item": "document"}
+_PLURALS = {"request": "queries", "item": "documents"}
+_DROPPED = {"\u00ad", "\u200c", "\u200d"}  # a soft hyphen and joiners only shape the letters around them
+_ASK = "say which: --texts queries=FILE, documents=FILE or, for a file with both, both=FILE"
+
+TextFile = str | os.PathLike[str] | Mapping[Any, str]
+
+
+class _TextSource(NamedTuple):
+    """A file, or a mapping from ids to texts, and whose ids these are."""
+
+    texts: TextFile
+    role: str | None
+    is_mixed: bool = False
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return "texts" if isinstance(self.texts, Mapping) else os.fspath(self.texts)
+
+
+@dataclass(slots=True)
+class _Chosen:
+    """The ids of one role: those whose texts are wanted, and the texts found so far."""
+
+    ids: set[bytes]
+    found: dict[bytes, str] = field(default_factory=dict)
+    num_repeated: int = 0
+
+    def take(self, identifier: bytes, text: str) -> None:
+        """Keep the first text of an id, and count those that differ."""
+        if text and self.found.setdefault(identifier, text) != text:
+            self.num_repeated += 1
+
+
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """The texts of queries and documents; of files, only those that are wanted are kept.
+
+    >>> texts = load_texts({"queries": {"q1": "black bears"}, "documents": {"d1": "Bears attack", "d2": ""}})
+    >>> texts.of_query("q1"), texts.of_document("d1"), texts.of_document("d2")
+    ('black bears', 'Bears attack', None)
+    """
+
+    given: tuple[_TextSource, ...]
+    columns: Given = None
+    chosen: Mapping[str, _Chosen] = field(default_factory=dict)
+    """By role, what was wanted, and its texts."""
+
+    def wanted(
+        self, queries: Iterable[object] = (), documents: Iterable[object] = (), *, judgments: Judgments | None = None
+    ) -> "Texts":
+        """Read the texts of these queries and documents, in one pass through each file.
+
+        A file that has none of these ids is an error, unless it has others of the judgments.
+
+        >>> texts = load_texts({"queries": {"q1": "black bears", "q2": "ferries"}}).wanted(["q1", "q3"])
+        >>> texts.of_query("q1"), [note.text for note in texts.notes]
+        ('black bears', ['1 of 2 queries has no text'])
+        """
+        chosen = {
+            role: _Chosen({to_bytes(each) for each in ids}) for role, ids in (("request", queries), ("item", documents))
+        }
+        if any(each.ids for each in chosen.values()):
+            for given in self.given:
+                _read(given, chosen, self.columns, judgments)
+        return replace(self, chosen=chosen)
+
+    def of_query(self, query: object) -> str | None:
+        """Return the text of a query, None if there is none; one that was not wanted is looked up in every file."""
+        return self._of("request", query)
+
+    def of_document(self, document: object) -> str | None:
+        """Return the text of a document, None if there is none; one that was not wanted is looked up in every file."""
+        return self._of("item", document)
+
+    def _of(self, role: str, name: object) -> str | None:
+        identifier = to_bytes(name)
+        chosen = self.chosen.get(role)
+        if chosen is None or identifier not in chosen.ids:
+            chosen = _Chosen({identifier})
+            for given in self.given:
+                with _opened(given, self.columns) as rows:
+                    _Pass().go(rows(), {role: chosen}, given.name)
+        return chosen.found.get(identifier)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """How many of the wanted queries and documents have no text, or several."""
+        notes = []
+        for role, each in self.chosen.items():
+            total = counted(len(each.ids), _NOUNS[role])
+            if missing := len(each.ids) - len(each.found):
+                have = "has" if missing == 1 else "have"
+                notes.append(Note(f"{_NOUNS[role]} without a text", f"{missing:,} of {total} {have} no text", missing))
+            if each.num_repeated:
+                again = f"{counted(each.num_repeated, 'text')} left out: the {_NOUNS[role]} has another one before"
+                notes.append(Note(f"{_NOUNS[role]} with several texts", again, each.num_repeated))
+        return tuple(notes)
+
+
+def load_texts(
+    paths: "TextFile | Sequence[TextFile] | Mapping[str, Any] | Texts", *, columns: Mapping[str, str] | None = None
+) -> Texts:
+    """Return the texts of files of JSON lines or of lines `id<TAB>text`; nothing but the first bytes is read yet.
+
+    `queries=FILE` and `documents=FILE` say whose ids a file has; in Python {"queries": …, "documents": …} too, of
+    files or of mappings from ids to texts. Otherwise the keys of a line tell (`query_id`, `doc_id`), or the name of
+    the file (`queries.jsonl`, `corpus.jsonl`), or else which of the ids it has. `columns` names keys that are unusual.
+
+    >>> load_texts({"documents": {"FR94-1": "a notice"}}).of_document("FR94-1")
+    'a notice'
+    >>> load_texts("nothing.jsonl")
+    Traceback (most recent call last):
+    lexirecall.errors.FormatError: nothing.jsonl: no such file or directory
+      check the path
+    """
+    if isinstance(paths, Texts):
+        return paths
+    given = tuple(_given(paths))
+    if not given:
+        raise UsageError("no file of texts is given", remedy="name one, or leave texts out")
+    for each in given:
+        if not isinstance(each.texts, Mapping) and not _is_pipe(each.texts):
+            with Source(each.texts) as source:
+                rows = text_rows(source, each.role, columns, told_by_name=not each.is_mixed)
+                next(rows, None)  # says what is wrong before any work
+    return Texts(given, columns)
+
+
+def texts_or_none(texts: Any, columns: Given = None) -> Texts | None:
+    """Load texts where some are given."""
+    return None if texts is None or (isinstance(texts, Sequence) and not texts) else load_texts(texts, columns=columns)
+
+
+def files_named(paths: Any) -> list[str]:
+    """Return the files among what is given as texts, without what is said of them.
+
+    >>> files_named(["queries=topics.tsv", "corpus.jsonl"])
+    ['topics.tsv', 'corpus.jsonl']
+    """
+    if paths is None or isinstance(paths, Texts):
+        return []
+    return [os.fspath(each.texts) for each in _given(paths) if not isinstance(each.texts, Mapping)]
+
+
+def shortened(text: str, limit: int = 200) -> str:
+    r"""Return a text as one line of at most `limit` characters, cut after a word, with what is hidden made visible.
+
+    >>> shortened("Bears  attack\nin\x1b[31m Alaska", 20), shortened("x" * 9, 4)
+    ('Bears attack…', 'xxx…')
+    """
+    looked_at = 16 * limit  # enough, unless it is nearly all blanks
+    line = " ".join("".join(each for each in text[:looked_at] if each not in _DROPPED).split())
+    whole = visible(line[: limit + 1])
+    if len(line) <= limit and len(whole) <= limit and not text[looked_at:].strip():
+        return whole
+    return visible(line[: _end(line, limit - 1)]) + "…"
+
+
+def _end(line: str, room: int) -> int:
+    """Return where to cut a line: after a word or, if a word is long, between characters."""
+    sizes = accumulate(len(visible(character)) for character in line[: room + 1])
+    end = sum(size <= room for size in sizes)
+    blank = line.rfind(" ", 0, end + 1)
+    if end == len(line) or blank > end // 2:
+        return end if end == len(line) else blank
+    while end > 0 and unicodedata.combining(line[end]):
+        end -= 1
+    return end
+
+
+def _given(paths: Any) -> Iterator[_TextSource]:
+    if isinstance(paths, Mapping):
+        if unknown := [name for name in paths if name not in _ROLES]:
+            problem = f"texts: unknown kind {', '.join(map(repr, unknown))}"
+            raise UsageError(problem, remedy=hint_at(str(unknown[0]), _ROLES))
+        for kind, those in paths.items():
+            for each in those if isinstance(those, (list, tuple)) else [those]:
+                yield _TextSource(each, _ROLES[kind], is_mixed=kind == "both")
+        return
+    for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
+        if not isinstance(path, (str, os.PathLike)):
+            problem = f"a file of texts is of type {type(path).__name__}, but must be a path"
+            raise UsageError(problem, remedy='mappings are given as {"queries": {...}, "documents": {...}}')
+        kind, sign, file = os.fspath(path).partition("=")
+        is_told = bool(sign) and kind in _ROLES
+        if is_told and not file:
+            raise UsageError(f"--texts {path}: no file is named", remedy=f"write {kind}=FILE")
+        yield _TextSource(file if is_told else path, _ROLES.get(kind) if is_told else None, is_told and kind == "both")
+
+
+def _is_pipe(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a file can be read once only, so that looking at its head would lose it."""
+    return os.fspath(path) == "-" or (exists(path) and not is_file(path) and not is_folder(path))
+
+
+@dataclass(slots=True)
+class _Pass:
+    """A pass through one file: which ids it has, told by role, and the first few as examples."""
+
+    met: set[str] = field(default_factory=set)
+    """The roles of ids that it has."""
+    is_guessed: bool = False
+    """Whether the role of some id was told only by the id itself."""
+    possible: set[str] = field(default_factory=set)
+    """The roles that its ids may have."""
+    examples: list[bytes] = field(default_factory=list)
+
+    def go(self, rows: Iterable[TextRow], chosen: Mapping[str, _Chosen], name: str, *, keep: bool = True) -> None:
+        """Note which ids are wanted and, if asked to, keep their texts."""
+        for row in rows:
+            roles = tuple(chosen) if row.role is None else (row.role,)
+            if len(self.examples) < EXAMPLES and row.id not in self.examples:
+                self.examples.append(row.id)
+                self.possible.update(roles)
+            for role in roles:
+                if role in chosen and row.id in chosen[role].ids:
+                    self.met.add(role)
+                    self.is_guessed |= row.role is None
+                    if keep:
+                        chosen[role].take(row.id, row.text(name))
+
+
+@contextmanager
+def _opened(given: _TextSource, columns: Given) -> Iterator[Callable[[], Iterator[TextRow]]]:
+    """Give what goes through the rows, as often as it is called."""
+    if isinstance(given.texts, Mapping):
+        texts = given.texts
+        yield lambda: (TextRow(0, given.role, to_bytes(name), text) for name, text in texts.items())
+        return
+    with Source(given.texts) as source:
+        yield lambda: text_rows(source, given.role, columns, told_by_name=not given.is_mixed)
+
+
+def _read(given: _TextSource, chosen: Mapping[str, _Chosen], columns: Given, judgments: Judgments | None) -> None:
+    """Take the wanted texts of one file; raise if it has no id that is known, or does not tell whose ids it has."""
+    made = _Pass()
+    with _opened(given, columns) as rows:
+        made.go(rows(), chosen, given.name)
+        is_unsure = made.is_guessed and not given.is_mixed
+        known = chosen
+        if judgments is not None and (not made.met or (is_unsure and len(made.met) < len(chosen))):
+            known = _judged(judgments)
+            made.go(rows(), known, given.name, keep=False)
+    if is_unsure and len(made.met) > 1:
+        problem = "some ids are those of queries and some those of documents, and nothing tells which is which"
+        raise FormatError(given.name, None, problem, remedy=_ASK)
+    if not made.examples and not isinstance(given.texts, Mapping):
+        raise FormatError(given.name, None, "the file has no texts", remedy="was it written completely?")
+    asked = {role: each.ids for role, each in known.items() if role in made.possible and each.ids}
+    if not made.met and asked:
+        raise _nothing_in_common(given.name, made.examples, asked)
+
+
+def _judged(judgments: Judgments) -> dict[str, _Chosen]:
+    requests = {to_bytes(request) for request in judgments.requests}
+    return {"request": _Chosen(requests), "item": _Chosen({*judgments.items.slice(0, len(judgments.items))})}
+
+
+def _nothing_in_common(name: str, theirs: Sequence[bytes], ours: Mapping[str, set[bytes]]) -> DataError:
+    in_file = listed(map(shown, theirs), EXAMPLES)
+    sides = (
+        f"{_PLURALS[role]} such as {listed(map(shown, nsmallest(EXAMPLES, ids)), EXAMPLES)}"
+        for role, ids in ours.items()
+    )
+    return DataError(
+        f"{name}: no text has an id that is asked for: the file has ids such as {in_file}, the judgments have "
+        f"{' and '.join(sides)}",
+        remedy="are the ids written the same way, and is it the right file?",
+    )
