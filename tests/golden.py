@@ -195,6 +195,15 @@ CASES: dict[str, list[str]] = {
         "explain odd.txt odd.run even.run -f tsv --raw",
         "explain qrels.txt a.run",
     ],
+    "texts": [
+        *(f"explain {TWO} --texts corpus.jsonl --texts words.tsv {option}" for option in (
+            "", *FORMATS, *(f"--query q3 {form}" for form in FORMATS), *(f"-m AP {form}" for form in FORMATS),
+            "--units units.tsv -f jsonl", "--units units.tsv --query q3", "-f jsonl -o corpus.jsonl")),
+        *(f"explain {TWO} --limit 2 --texts {each}" for each in (
+            "both=words.tsv", "queries=words.tsv", "documents=corpus.jsonl", "documents=words.tsv", "missing.jsonl",
+            "queries=", "a.run", "strange.tsv", "empty.tsv", "corpus.jsonl --columns text=title",
+            "corpus.jsonl --columns texts.text=body", "corpus.jsonl --columns texts.words=body")),
+    ],
     "report": [
         f"report {THREE} -o out.html --title Three",
         f"report {TWO} -o out.html -m AP",
@@ -325,10 +334,19 @@ def write_collection() -> None:
     Path("strange.tsv").write_text("301 easy\n302 hard\n")
     Path("twice.tsv").write_text("q1 easy\nq2 hard\nq1 hard\n")
     Path("units.tsv").write_text("".join(f"d{i}\tpage{i // 2}\n" for i in range(8)))
+    _write_texts()
     Path("odd.txt").write_text("=q 0 +a 1\n=q 0 b 1\n@r 0 c 1\n")
     Path("odd.run").write_text("=q Q0 +a 1 2 t\n=q Q0 x 1 1 t\n@r Q0 c 1 1 t\n")
     Path("even.run").write_text("=q Q0 b 1 2 t\n=q Q0 +a 1 1 t\n@r Q0 x 1 1 t\n")
     _write_tables(judged, runs)
+
+
+def _write_texts() -> None:
+    """Write texts of most documents and queries, with everything in them that an output could stumble over."""
+    hostile = "<b>*b*</b> | `c` &amp; \x1b[31m\u202e \u05d0\u05d1 12 =1+1 \\ ]]> {x} $y_z^ " + "long " * 40
+    corpus = [{"_id": f"d{i}", "title": f"Title {i}", "text": hostile if i == 3 else f"Text {i}"} for i in range(9)]
+    Path("corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in corpus))
+    Path("words.tsv").write_text("".join(f"q{i}\tWords of {i}\n" for i in (1, 2, 3, 5, 7)))
 
 
 def _write_vectors() -> None:

@@ -16,6 +16,7 @@ from command import Outcome
 from lexirecall import explain, project
 from lexirecall.errors import UsageError
 from lexirecall.strip import Strip
+from lexirecall.tables import FORMATS
 from strategies import LEVELS, Collection, collections, costly, quick
 
 Command = Callable[..., Outcome]
@@ -292,3 +293,52 @@ def test_the_line_ends_where_the_list_does() -> None:
     assert strip.draw(np.array([math.inf]), num_retrieved=0) == ""
     assert strip.draw(np.arange(90.0, 102.0), num_retrieved=1000)[20] == "#"
     assert strip.pointer(math.inf) == ""
+
+
+WORDS = {
+    "queries": {"found": "bears\nin woods", "last": "<b>&"},
+    "documents": {"a": "an a \x1b[2J", "b": "| `b` *b* \u202e", "c": "=c"},
+}
+
+
+def test_texts_are_shown_beside_the_ids_and_are_whole_in_rows() -> None:
+    explanation = explained(texts=WORDS)
+    first = next(explanation.rows())
+    assert (first["text"], first["only_a"], first["texts_a"]) == ("bears\nin woods", ["b"], ["| `b` *b* \u202e"])
+    page = explanation.to_text()
+    assert "  bears in woods\n" in page
+    assert r"| `b` *b* \u202e" in page
+    assert "3 of 5 queries have no text" in [note.text for note in explanation.notes]
+    assert next(line for line in page.splitlines() if line.startswith("nothing ")).endswith(" -")
+
+
+def test_texts_of_one_query_are_those_of_all_its_relevant_documents() -> None:
+    query = explained(texts=WORDS).query("found")
+    assert str(query).startswith("Query found: bears in woods\n")
+    assert r"a         an a \x1b[2J" in str(query)
+    assert [row["text_a"] for row in query.rows()] == ["| `b` *b* \u202e", "an a \x1b[2J"]
+    assert [row["text_b"] for row in query.rows()] == [None, "an a \x1b[2J"]
+    assert "text" not in explained().query("found").columns
+
+
+def test_texts_of_units_are_those_of_the_documents_that_serve_them() -> None:
+    units = {"a": "U", "b": "U", "c": "V"}
+    qrels = {"q": {"a": 1, "b": 1, "c": 1}}
+    runs = {"new": {"q": ["b", "c"]}, "old": {"q": ["a"]}}
+    explanation = explain(qrels, runs, units=units, texts={"documents": {"b": "of b", "c": "of c"}})
+    assert next(explanation.rows())["texts_a"] == ["of c"]
+    assert [row["text_a"] for row in explanation.query("q").rows()] == ["of c", "of b"]
+
+
+def test_texts_of_the_queries_that_decide_a_measure() -> None:
+    explanation = explained(measure="AP", texts=WORDS)
+    assert {row["query"]: row["text"] for row in explanation.deciding.rows()}["last"] == "<b>&"
+    assert "bears in woods" in str(explanation.deciding)
+
+
+@pytest.mark.parametrize("form", [*FORMATS])
+def test_no_format_repeats_a_text_that_could_do_harm(form: str) -> None:
+    for made in (explained(texts=WORDS), explained(texts=WORDS, measure="AP"), explained(texts=WORDS).query("found")):
+        result = made.render(form, raw=False)
+        assert not set("\x1b\u202e") & set(result)
+        assert "<b>" not in result or form in ("table", "tsv", "csv", "jsonl")

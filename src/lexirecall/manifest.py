@@ -272,7 +272,7 @@ class Sources:
         default=None,
         metadata=option(
             "Names of columns in Parquet and CSV, if they are unusual. The roles are query, document, score, rank, "
-            "grade, run, provider, group, unit and rule.",
+            "grade, run, provider, group, unit, rule and text.",
             "pairs",
             metavar="ROLE=NAME,...",
             example="query=user,document=movie",

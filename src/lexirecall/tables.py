@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from lexirecall.errors import choice
-from lexirecall.text import visible
+from lexirecall.text import isolated, visible
 
 # What a spreadsheet takes for a formula. A sign alone is not one: `-` is the name of a run from stdin. A leading
 # apostrophe turns it into text. Some spreadsheets also accept the wide forms of the signs.
@@ -94,7 +94,9 @@ class Table:
         for c, (cell, width) in enumerate(zip(row, widths, strict=True)):
             aligned = cell.rjust(width) if self._is_number(c) else cell.ljust(width)
             emphasized = bold and ((r, c) in self.best or r < 0)
-            shown = aligned.replace(cell, f"\x1b[1m{cell}\x1b[0m") if emphasized and cell else aligned
+            # without marks, words from right to left would take the numbers after them along
+            written = f"\x1b[1m{isolated(cell)}\x1b[0m" if emphasized else isolated(cell)
+            shown = aligned.replace(cell, written) if cell else aligned
             mark = f" {self.marks[r, c]}" if (r, c) in self.marks else ""
             cells.append(shown + mark.ljust(marks[c]))
         return "  ".join(cells).rstrip()

@@ -107,3 +107,13 @@ def visible(text: str) -> str:
         character.encode("unicode_escape").decode() if unicodedata.category(character) in _HIDDEN else character
         for character in to_valid_text(text)
     )
+
+
+def isolated(text: str) -> str:
+    r"""Return text within marks that keep its direction to itself, if any of it is written from right to left.
+
+    >>> isolated("abc"), isolated("\u05d0") == "\u2068\u05d0\u2069"
+    ('abc', True)
+    """
+    is_reversed = not text.isascii() and any(unicodedata.bidirectional(each) in ("R", "AL", "AN") for each in text)
+    return f"\u2068{text}\u2069" if is_reversed else text

@@ -78,6 +78,8 @@ class Texts:
     columns: Given = None
     chosen: Mapping[str, _Chosen] = field(default_factory=dict)
     """By role, what was wanted, and its texts."""
+    roles: frozenset[str] = frozenset()
+    """The roles of the ids that the files were found to have."""
 
     def wanted(
         self, queries: Iterable[object] = (), documents: Iterable[object] = (), *, judgments: Judgments | None = None
@@ -93,10 +95,21 @@ class Texts:
         chosen = {
             role: _Chosen({to_bytes(each) for each in ids}) for role, ids in (("request", queries), ("item", documents))
         }
+        roles: set[str] = set()
         if any(each.ids for each in chosen.values()):
             for given in self.given:
-                _read(given, chosen, self.columns, judgments)
-        return replace(self, chosen=chosen)
+                roles |= _read(given, chosen, self.columns, judgments)
+        return replace(self, chosen=chosen, roles=frozenset(roles))
+
+    @property
+    def has_queries(self) -> bool:
+        """Whether there are texts of queries, so that a table needs a column for them."""
+        return "request" in self.roles
+
+    @property
+    def has_documents(self) -> bool:
+        """Whether there are texts of documents."""
+        return "item" in self.roles
 
     def of_query(self, query: object) -> str | None:
         """Return the text of a query, None if there is none; one that was not wanted is looked up in every file."""
@@ -113,7 +126,7 @@ class Texts:
             chosen = _Chosen({identifier})
             for given in self.given:
                 with _opened(given, self.columns) as rows:
-                    _Pass().go(rows(), {role: chosen}, given.name)
+                    _Pass().take(rows(), {role: chosen}, given.name)
         return chosen.found.get(identifier)
 
     @property
@@ -122,7 +135,7 @@ class Texts:
         notes = []
         for role, each in self.chosen.items():
             total = counted(len(each.ids), _NOUNS[role])
-            if missing := len(each.ids) - len(each.found):
+            if (missing := len(each.ids) - len(each.found)) and role in self.roles:
                 have = "has" if missing == 1 else "have"
                 notes.append(Note(f"{_NOUNS[role]} without a text", f"{missing:,} of {total} {have} no text", missing))
             if each.num_repeated:
@@ -239,19 +252,30 @@ class _Pass:
     """The roles that its ids may have."""
     examples: list[bytes] = field(default_factory=list)
 
-    def go(self, rows: Iterable[TextRow], chosen: Mapping[str, _Chosen], name: str, *, keep: bool = True) -> None:
-        """Note which ids are wanted and, if asked to, keep their texts."""
+    def take(self, rows: Iterable[TextRow], chosen: Mapping[str, _Chosen], name: str) -> None:
+        """Keep the texts of the ids that are wanted."""
         for row in rows:
-            roles = tuple(chosen) if row.role is None else (row.role,)
-            if len(self.examples) < EXAMPLES and row.id not in self.examples:
-                self.examples.append(row.id)
-                self.possible.update(roles)
-            for role in roles:
-                if role in chosen and row.id in chosen[role].ids:
-                    self.met.add(role)
-                    self.is_guessed |= row.role is None
-                    if keep:
-                        chosen[role].take(row.id, row.text(name))
+            for role in self._roles(row, chosen):
+                chosen[role].take(row.id, row.text(name))
+
+    def look(self, rows: Iterable[TextRow], known: Mapping[str, _Chosen], enough: int) -> None:
+        """Only tell whose ids there are, until so many roles are met."""
+        for row in rows:
+            self._roles(row, known)
+            if len(self.met) >= enough:
+                return
+
+    def _roles(self, row: TextRow, chosen: Mapping[str, _Chosen]) -> list[str]:
+        """Return the roles in which the id of a row is among these."""
+        roles = tuple(chosen) if row.role is None else (row.role,)
+        if len(self.examples) < EXAMPLES and row.id not in self.examples:
+            self.examples.append(row.id)
+            self.possible.update(roles)
+        found = [role for role in roles if role in chosen and row.id in chosen[role].ids]
+        if found:
+            self.met.update(found)
+            self.is_guessed |= row.role is None
+        return found
 
 
 @contextmanager
@@ -265,16 +289,19 @@ def _opened(given: _TextSource, columns: Given) -> Iterator[Callable[[], Iterato
         yield lambda: text_rows(source, given.role, columns, told_by_name=not given.is_mixed)
 
 
-def _read(given: _TextSource, chosen: Mapping[str, _Chosen], columns: Given, judgments: Judgments | None) -> None:
-    """Take the wanted texts of one file; raise if it has no id that is known, or does not tell whose ids it has."""
+def _read(given: _TextSource, chosen: Mapping[str, _Chosen], columns: Given, judgments: Judgments | None) -> set[str]:
+    """Take the wanted texts of one file, and return whose they are.
+
+    Raise if the file has no id that is known, or does not tell whose ids it has.
+    """
     made = _Pass()
     with _opened(given, columns) as rows:
-        made.go(rows(), chosen, given.name)
+        made.take(rows(), chosen, given.name)
         is_unsure = made.is_guessed and not given.is_mixed
         known = chosen
         if judgments is not None and (not made.met or (is_unsure and len(made.met) < len(chosen))):
             known = _judged(judgments)
-            made.go(rows(), known, given.name, keep=False)
+            made.look(rows(), known, enough=2 if is_unsure else 1)
     if is_unsure and len(made.met) > 1:
         problem = "some ids are those of queries and some those of documents, and nothing tells which is which"
         raise FormatError(given.name, None, problem, remedy=_ASK)
@@ -283,6 +310,7 @@ def _read(given: _TextSource, chosen: Mapping[str, _Chosen], columns: Given, jud
     asked = {role: each.ids for role, each in known.items() if role in made.possible and each.ids}
     if not made.met and asked:
         raise _nothing_in_common(given.name, made.examples, asked)
+    return made.met
 
 
 def _judged(judgments: Judgments) -> dict[str, _Chosen]:

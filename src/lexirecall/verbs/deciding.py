@@ -22,7 +22,9 @@ from lexirecall.statistics.deciding import deciding_requests, worst_requests
 from lexirecall.statistics.over import Over
 from lexirecall.tables import Table, defined, number, render
 from lexirecall.text import visible
+from lexirecall.texts import Texts, shortened
 from lexirecall.verbs.evaluate import Valued
+from lexirecall.verbs.explanation import joined
 from lexirecall.verbs.rank import contrasted
 
 TAIL = Over.parse("tail:0.1")
@@ -56,6 +58,8 @@ would be 0 or reversed.
     """The values of both runs, [2, Q]; nan for a preference, which has no value for a single ranking."""
     num_undefined: int = 0
     """Queries that are left out, because a run that should have a value has none."""
+    texts: Texts | None = None
+    """The texts of the queries, if there are any."""
 
     @classmethod
     def of(cls, positions: Positions, row: Evaluable, a: int, b: int, policies: Policies) -> "Deciding":
@@ -107,6 +111,7 @@ would be 0 or reversed.
                 "decides": q in decisive,
                 "tail_a": q in tails[0],
                 "tail_b": q in tails[1],
+                **({} if self.texts is None else {"text": self.texts.of_query(self.queries[q])}),
             }
 
     def sentence(self) -> str:
@@ -136,7 +141,18 @@ would be 0 or reversed.
     def table(self, which: list[int]) -> Table:
         """Lay out some of the queries: both values, and by how much the first run is better."""
         header = ("query", *(self.runs if self.has_values else ()), "difference")
-        return Table(header, tuple(self._cells(q) for q in which), numbers_from=1)
+        rows = tuple((*self._cells(q), *self._text(q)) for q in which)
+        return Table((*header, *self._heading), rows, numbers_from=1, texts=frozenset({len(header)}))
+
+    @property
+    def _heading(self) -> tuple[str, ...]:
+        return ("text",) if self.texts is not None and self.texts.has_queries else ()
+
+    def _text(self, q: int) -> tuple[str, ...]:
+        """Return the cell of a query's text, nothing if there are no texts."""
+        if self.texts is None or not self.texts.has_queries:
+            return ()
+        return (shortened(self.texts.of_query(self.queries[q]) or "-"),)
 
     def _cells(self, q: int) -> tuple[str, ...]:
         values = self.values[:, q].tolist() if self.has_values else ()
@@ -167,10 +183,10 @@ would be 0 or reversed.
 
     def tail_table(self, limit: int) -> Table:
         """Lay out the queries in either tail, the worst value first, and whose tail it is."""
-        rows = [(*self._cells(q), whose) for q, whose in self._in_tails()]
+        rows = [(*self._cells(q), whose, *self._text(q)) for q, whose in self._in_tails()]
         shown = tuple(rows[:limit] if limit else rows)
-        header = ("query", *self.runs, "difference", "among the worst of")
-        return Table(header, shown, numbers_from=1, texts=frozenset({4}))
+        header = ("query", *self.runs, "difference", "among the worst of", *self._heading)
+        return Table(header, shown, numbers_from=1, texts=frozenset({4, 5}))
 
     def _in_tails(self) -> list[tuple[int, str]]:
         """Return the queries in a tail, each with the run whose tail it is."""
@@ -194,7 +210,8 @@ would be 0 or reversed.
         """Return the lists in one of the formats of the command line; all but the table hold every query."""
         if form == "table":
             return self.to_text(limit=limit, bold=bold)
-        return render(form, self.table(self.by_size), self.rows(), _COLUMNS, raw=raw)
+        rows = self.rows() if form == "jsonl" else map(joined, self.rows())
+        return render(form, self.table(self.by_size), rows, (*_COLUMNS, *self._heading), raw=raw)
 
     def __str__(self) -> str:
         return self.to_text()

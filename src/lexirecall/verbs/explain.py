@@ -5,7 +5,7 @@ Belongs here: the verb and the page of all queries. Not here: one query (explana
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,12 +14,14 @@ import numpy as np
 from lexirecall.errors import UsageError, counted, hint_at, listed, shown
 from lexirecall.fields import among, taken, takes
 from lexirecall.formats import Qrels, Runs
+from lexirecall.judgments import Judgments
 from lexirecall.manifest import READING, Conventions, Note, Policies
 from lexirecall.names import Evaluable, parse_names
 from lexirecall.positions import Positions, Projection
 from lexirecall.preferences import LEXI_RECALL
 from lexirecall.tables import Table, render
 from lexirecall.text import to_text, visible
+from lexirecall.texts import Texts, shortened, texts_or_none
 from lexirecall.verbs.census import Census
 from lexirecall.verbs.deciding import Deciding
 from lexirecall.verbs.explanation import REASONS, QueryExplanation, Side, joined
@@ -40,12 +42,14 @@ def explain(
     *,
     pair: tuple[str, str] | None = None,
     measure: str | Evaluable | None = None,
+    texts: Any = None,
     **options: Any,
 ) -> "Explanation":
     """Explain which of two runs LexiRecall prefers on each query, and why.
 
     The arguments are those of `evaluate`. If there are more than two runs, `pair` names the two. `measure` adds the
-    queries that decide the difference of the two runs under a measure: its mean and its tail.
+    queries that decide the difference of the two runs under a measure: its mean and its tail. `texts` are the words of
+    queries and documents, as `lexirecall.texts.load_texts` takes them.
 
     >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
     >>> old, new = {"q1": ["a", "x", "b"], "q2": ["c"]}, {"q1": ["x", "a", "b"], "q2": ["z"]}
@@ -58,6 +62,7 @@ is at 1 in old (a) and at 2 in new (a).
     """
     policies = taken(Policies, options)
     check_single_order(among(Conventions, options))
+    loaded = texts_or_none(texts, options.get("columns"))
     row = None if measure is None else _one_measure(measure)
     positions = positions_of(qrels, runs, [LEXI_RECALL] if row is None else [LEXI_RECALL, row], options)
     check_single_order(asdict(positions.conventions))
@@ -72,7 +77,9 @@ is at 1 in old (a) and at 2 in new (a).
     notes = tuple(notes_on_requests(Census.of(positions, [policies.level]), policies))
     ordered = tuple(sorted(explained, key=lambda query: query.weight))
     deciding = None if row is None else Deciding.of(positions, row, a, b, policies)
-    return Explanation((positions.systems[a], positions.systems[b]), ordered, notes, deciding)
+    judgments = positions.judgments if positions.served is None else positions.served.origin.judgments
+    made = Explanation((positions.systems[a], positions.systems[b]), ordered, notes, deciding, judgments)
+    return made if loaded is None else made.with_texts(loaded)
 
 
 def _one_measure(measure: str | Evaluable) -> Evaluable:
@@ -125,17 +132,34 @@ class Explanation:
     notes: tuple[Note, ...]
     deciding: Deciding | None = None
     """The queries that decide the difference under a measure, if one was given."""
+    judgments: Judgments | None = field(default=None, repr=False, compare=False)
+    """Those of the documents, which tell what a file of texts is about."""
+    texts: Texts | None = None
+    """The texts of the queries, and of the documents that only one run finds, if there are any."""
+
+    def with_texts(self, texts: Texts) -> "Explanation":
+        """Return the same with the texts of the queries and of the documents that only one run finds."""
+        documents: set[str] = set()
+        if self.deciding is None:  # its lists name no documents
+            documents = {document for query in self.queries for document in query.spoken_for_one}
+        names = {query.id for query in self.queries}.union(() if self.deciding is None else self.deciding.queries)
+        read = texts.wanted(names, documents, judgments=self.judgments)
+        deciding = None if self.deciding is None else replace(self.deciding, texts=read)
+        queries = tuple(replace(query, texts=read) for query in self.queries)
+        return replace(self, queries=queries, deciding=deciding, texts=read, notes=(*self.notes, *read.notes))
 
     @cached_property
     def _by_name(self) -> dict[str, QueryExplanation]:
         return {query.id: query for query in self.queries}
 
-    def query(self, name: str) -> QueryExplanation:
-        """Return the explanation of one query."""
+    def query(self, name: str, texts: Texts | None = None) -> QueryExplanation:
+        """Return the explanation of one query, with the texts of all of its relevant documents."""
         if name not in self._by_name:
             hint = hint_at(name, self._by_name, f"there are {listed(map(repr, self._by_name), most=3)}")
             raise UsageError(f"no query {shown(name)} with relevant documents is compared", remedy=hint)
-        return self._by_name[name]
+        known = texts or self.texts
+        found = self._by_name[name]
+        return found if known is None else found.with_texts(known, self.judgments)
 
     @property
     def noun(self) -> str:
@@ -170,12 +194,21 @@ class Explanation:
                 },
                 "only_a": list(query.only_a),
                 "only_b": list(query.only_b),
+                **self._texts_of(query),
             }
+
+    def _texts_of(self, query: QueryExplanation) -> dict[str, Any]:
+        """Return the texts of a row, whole: of the query, and of the documents that only one run finds."""
+        if self.texts is None:
+            return {}
+        texts = [[query.text_in(run, each) for each in only] for run, only in query.found_by_one.items()]
+        return {"text": query.text, **dict(zip(("texts_a", "texts_b"), texts, strict=True))}
 
     def table(self, limit: int = 0) -> Table:
         """Lay out the queries, the most clearly decided first; at most `limit` of them (0 for all)."""
         a, b = self.runs
         header = ("query", "preferred", "decided by", "relevant", f"{a} finds", f"{b} finds", "at level", a, b)
+        heading = ("text",) if self.texts is not None and self.texts.has_queries else ()
         rows = [
             (
                 row["query"],
@@ -185,10 +218,12 @@ class Explanation:
                 str(row["found_a"]),
                 str(row["found_b"]),
                 *("-" if row[key] is None else f"{row[key]:,}" for key in ("level", "position_a", "position_b")),
+                *(shortened(row[key] or "-") for key in heading),
             )
             for row in self.rows()
         ]
-        return Table(header, tuple(rows[:limit] if limit else rows), numbers_from=3)
+        shown = tuple(rows[:limit] if limit else rows)
+        return Table((*header, *heading), shown, numbers_from=3, texts=frozenset({len(header)}))
 
     def to_text(self, *, limit: int = 20, bold: bool = False) -> str:
         """Lay out the page for a terminal: the balance, the queries, and the documents that only one run finds.
@@ -226,22 +261,29 @@ class Explanation:
         """List the documents that one run finds and the other does not, the ones found soonest first."""
         for mine, other, attribute in ((*self.runs, "only_a"), (*self.runs[::-1], "only_b")):
             found = sorted(
-                (position, query.id, document)
+                (position, query.id, document, query.text_in(mine, document) or "-")
                 for query in self.queries
                 for document, position in getattr(query, attribute).items()
             )
             if not found:
                 yield visible(f"{mine} finds no relevant {self.noun} that {other} does not.")
                 continue
-            rows = tuple((query, document, f"{position:,}") for position, query, document in found)
+            rows = tuple((query, document, f"{position:,}", text) for position, query, document, text in found)
             kept = rows[:limit] if limit else rows
-            table = Table(("query", self.noun, "position"), kept, numbers_from=2).to_text()
+            table = self._table_of_documents(kept).to_text()
             more = len(rows) - len(kept)
             hint = f"\n({counted(more, f'more {self.noun}')}: --limit 0 shows all)" if more else ""
             yield (
                 visible(f"{mine} finds {counted(len(rows), f'relevant {self.noun}')} that {other} does not:")
                 + f"\n\n{table}{hint}"
             )
+
+    def _table_of_documents(self, rows: tuple[tuple[str, str, str, str], ...]) -> Table:
+        header = ("query", self.noun, "position")
+        if self.texts is None or not self.texts.has_documents:
+            return Table(header, tuple(row[:3] for row in rows), numbers_from=2)
+        cells = tuple((*row[:3], shortened(row[3])) for row in rows)
+        return Table((*header, "text"), cells, numbers_from=2, texts=frozenset({3}))
 
     def _found_by_neither(self) -> str:
         total = sum(query.num_relevant for query in self.queries)
@@ -255,7 +297,8 @@ class Explanation:
         if form == "table":
             return self.to_text(limit=limit, bold=bold)
         rows = self.rows() if form == "jsonl" else map(joined, self.rows())
-        return render(form, self.table(), rows, _COLUMNS, raw=raw)
+        columns = _COLUMNS if self.texts is None else (*_COLUMNS, "text")
+        return render(form, self.table(), rows, columns, raw=raw)
 
     def __str__(self) -> str:
         return self.to_text()

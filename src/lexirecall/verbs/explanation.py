@@ -4,20 +4,21 @@ Belongs here: one query, explained. Not here: reading and the page of all querie
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from lexirecall.errors import counted, listed
+from lexirecall.judgments import Judgments
 from lexirecall.preferences import deciding_level
 from lexirecall.strip import Strip
 from lexirecall.tables import Table, render
-from lexirecall.text import visible
+from lexirecall.text import isolated, visible
+from lexirecall.texts import Texts, shortened
 from lexirecall.verbs.serving import ServedUnit
 
-_LEVEL_COLUMNS = ("query", "level", "position_a", "document_a", "position_b", "document_b", "decides")
 REASONS = {
     "found": "how many are found",
     "last": "the last one found",
@@ -55,6 +56,12 @@ class Side:
         """The relevant documents that were not retrieved."""
         return self.documents[self.num_found :]
 
+    @property
+    def spoken_for(self) -> dict[str, str]:
+        """The document whose text is shown for each: the one itself or, for a unit, the one that serves it here."""
+        by = [serving.by for serving in self.servings] or [None] * len(self.documents)
+        return {document: own or document for document, own in zip(self.documents, by, strict=True)}
+
     def at(self, level: int) -> str:
         """Return the document at a recall level, and what serves it if it is a unit."""
         document = self.documents[level - 1]
@@ -68,6 +75,26 @@ class QueryExplanation:
     id: str
     a: Side
     b: Side
+    texts: Texts | None = None
+    """The texts of the query and its documents, if there are any."""
+
+    def with_texts(self, texts: Texts, judgments: Judgments | None = None) -> "QueryExplanation":
+        """Return the same with the texts of the query and of its relevant documents, which are read now."""
+        documents = {*self.a.spoken_for.values(), *self.b.spoken_for.values()}
+        return replace(self, texts=texts.wanted([self.id], documents, judgments=judgments))
+
+    @property
+    def text(self) -> str | None:
+        """The text of the query, None if there is none."""
+        return None if self.texts is None else self.texts.of_query(self.id)
+
+    def text_in(self, run: str, document: str) -> str | None:
+        """Return the text of a document or, for a unit, of the document that serves it in a run."""
+        return None if self.texts is None else self.texts.of_document(self._spoken_for[run][document])
+
+    @cached_property
+    def _spoken_for(self) -> dict[str, dict[str, str]]:
+        return {side.run: side.spoken_for for side in (self.a, self.b)}
 
     @property
     def num_relevant(self) -> int:
@@ -127,6 +154,16 @@ class QueryExplanation:
         return _only(self.b, self.a)
 
     @property
+    def found_by_one(self) -> dict[str, tuple[str, ...]]:
+        """For each run, the relevant documents that only it finds."""
+        return {self.a.run: (*self.only_a,), self.b.run: (*self.only_b,)}
+
+    @property
+    def spoken_for_one(self) -> set[str]:
+        """The documents whose texts are shown for those that only one run finds."""
+        return {self._spoken_for[run][each] for run, documents in self.found_by_one.items() for each in documents}
+
+    @property
     def found_by_neither(self) -> tuple[str, ...]:
         """The relevant documents that neither run finds."""
         missing = set(self.b.missing)
@@ -173,9 +210,11 @@ class QueryExplanation:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the rows; with units, also what serves each and the documents that would have."""
-        if not self.a.servings:
-            return _LEVEL_COLUMNS
-        more = ("position", "document", "served_by", "alternatives")
+        served, texts = (
+            ("served_by", "alternatives") if self.a.servings else (),
+            () if self.texts is None else ("text",),
+        )
+        more = ("position", "document", *served, *texts)
         return ("query", "level", *(f"{each}_{letter}" for letter in "ab" for each in more), "decides")
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -188,36 +227,53 @@ class QueryExplanation:
                 row[f"position_{letter}"] = int(position) if is_found else None
                 row[f"document_{letter}"] = side.documents[level - 1] if is_found else None
                 row |= _served(side, level, letter, is_found=is_found)
+                if self.texts is not None:
+                    row[f"text_{letter}"] = self.text_in(side.run, side.documents[level - 1]) if is_found else None
             yield {**row, "decides": level == self.level}
 
-    def table(self, limit: int = 0) -> Table:
+    def table(self, limit: int = 0, *, with_texts: bool = True) -> Table:
         """Lay out the recall levels, the last first; at most `limit` of them (0 for all), the deciding one included."""
         rows = list(self.rows())
         if limit and len(rows) > limit:
             deciding = self.num_relevant - (self.level or self.num_relevant)
             start = max(0, min(deciding - limit // 2, len(rows) - limit))
             rows = rows[start : start + limit]
-        columns = [column for column in self.columns[1:] if not column.startswith("alternatives")]
-        cells = tuple(tuple(_cell(row[column]) for column in columns) for row in rows)
+        has_texts = with_texts and self.texts is not None and self.texts.has_documents
+        left_out = ("alternatives",) if has_texts else ("alternatives", "text")
+        columns = [column for column in self.columns[1:] if not column.startswith(left_out)]
+        cells = tuple(tuple(_cell(row[column]) for column in columns) for row in map(with_short_texts, rows))
         best = frozenset((r, c) for r, row in enumerate(rows) for c in range(len(columns)) if row["decides"])
         places = {"level": "level", "position_a": self.a.run, "position_b": self.b.run}
-        more = {"served_by_a": "served by", "served_by_b": "served by"}
+        more = {"served_by_a": "served by", "served_by_b": "served by", "text_a": "text", "text_b": "text"}
         header = tuple((places | more).get(column, "") for column in columns)
         texts = frozenset(c for c, column in enumerate(columns) if column not in places)
         return Table(header, cells, best=best, numbers_from=0, texts=texts)
 
     def to_text(self, *, width: int = 72, limit: int = 20, bold: bool = False) -> str:
         """Lay out the whole explanation for a terminal."""
-        shown = self.table(limit)
+        shown = self.table(limit, with_texts=False)
         more = self.num_relevant - len(shown.rows)
         parts = [
-            f"Query {visible(self.id)}",
+            f"Query {visible(self.id)}" + (f": {isolated(shortened(self.text))}" if self.text else ""),
             visible(self.sentence()),
             self.drawing(width),
             shown.to_text(bold=bold) + (f"\n({counted(more, 'more level')}: --limit 0 shows all)" if more else ""),
             *self._differences(limit),
+            *self._documents(limit),
         ]
         return "\n\n".join(parts)
+
+    def _documents(self, limit: int) -> Iterator[str]:
+        """List the texts of the relevant documents, in the order of the first run."""
+        if self.texts is None:
+            return
+        documents = dict.fromkeys(name for shown in self._spoken_for.values() for name in shown.values())
+        texts = ((document, self.texts.of_document(document)) for document in documents)
+        rows = [(document, shortened(text)) for document, text in texts if text]
+        if rows:
+            more = len(rows) - limit if limit else 0
+            hint = f"\n({counted(more, 'more text')}: --limit 0 shows all)" if more > 0 else ""
+            yield Table(("document", "text"), tuple(rows[: limit or None]), numbers_from=2).to_text() + hint
 
     def _differences(self, limit: int) -> Iterator[str]:
         most = limit or self.num_relevant
@@ -253,8 +309,16 @@ class QueryExplanation:
 
 
 def joined(row: dict[str, Any]) -> dict[str, Any]:
-    """Put lists into one field of a delimited file, separated by blanks."""
-    return {key: " ".join(value) if isinstance(value, list) else value for key, value in row.items()}
+    """Put lists into one field of a delimited file, separated by blanks, and texts into one line; lists of texts go."""
+    fields = {key: value for key, value in row.items() if not key.startswith("texts_")}
+    return with_short_texts(
+        {key: " ".join(value) if isinstance(value, list) else value for key, value in fields.items()}
+    )
+
+
+def with_short_texts(row: dict[str, Any]) -> dict[str, Any]:
+    """Shorten the texts of a row, for a table that people read."""
+    return {key: shortened(value) if key.startswith("text") and value else value for key, value in row.items()}
 
 
 def _served(side: Side, level: int, letter: str, *, is_found: bool) -> dict[str, Any]:
