@@ -203,6 +203,9 @@ CASES: dict[str, list[str]] = {
             "both=words.tsv", "queries=words.tsv", "documents=corpus.jsonl", "documents=words.tsv", "missing.jsonl",
             "queries=", "a.run", "strange.tsv", "empty.tsv", "corpus.jsonl --columns text=title",
             "corpus.jsonl --columns texts.text=body", "corpus.jsonl --columns texts.words=body")),
+        f"report {TWO} -m AP --texts corpus.jsonl --texts words.tsv -o out.html",
+        f"report {TWO} -m AP --texts corpus.jsonl --texts words.tsv -o words.tsv",
+        f"report {TWO} -m AP --texts types.tsv -o out.html",
     ],
     "report": [
         f"report {THREE} -o out.html --title Three",

@@ -47,6 +47,27 @@ def hostile_report() -> Report:
     return report(qrels, runs, output=None, title="</title><script>alert(4)</script>\u202e")
 
 
+HOSTILE_TEXTS = (
+    *HOSTILE,
+    *INHERITED,
+    "<svg/onload=alert(5)>\n\n& next",
+    "javascript:alert(6)",
+    "${alert(7)}",
+    "\u2028-->",
+)
+"""Texts that try the same."""
+
+
+def hostile_texts_report(**options: Any) -> Report:
+    """Return a page with hostile texts of queries and documents."""
+    documents = sorted({document for judged in DEMO.qrels.values() for document in judged})
+    texts = {
+        "queries": {q: HOSTILE_TEXTS[i % len(HOSTILE_TEXTS)] for i, q in enumerate(DEMO.qrels)},
+        "documents": {document: HOSTILE_TEXTS[i % len(HOSTILE_TEXTS)] for i, document in enumerate(documents)},
+    }
+    return demo_report(texts=texts, **options)
+
+
 def inherited_report() -> Report:
     """Return a page with requests, systems and documents named like properties that JavaScript objects inherit."""
     qrels = {name: dict.fromkeys(INHERITED, 1) for name in INHERITED}

@@ -30,6 +30,7 @@ from lexirecall.page.recall import RECALLS
 from lexirecall.plots import FORMATS
 from lexirecall.positions import Positions
 from lexirecall.segments import Segments
+from lexirecall.texts import shortened
 from lexirecall.tracks import SystemPositions, Tracks
 from strategies import LEVELS, Collection, collections, costly, quick
 
@@ -326,6 +327,22 @@ def test_a_hostile_name_stays_text(name: str) -> None:
 
 
 @pytest.mark.usefixtures("stand_in")
+def test_texts_are_held_once_and_those_that_do_not_fit_are_counted() -> None:
+    qrels = {"q1": {"a": 1, "b": 1}, "q2": {"a": 1, "c": 1}}
+    runs = {"q1": ["a"], "q2": ["c"]}
+    texts = {"queries": {"q1": "one"}, "documents": {"a": "the a " * 99, "b": "the b"}}
+    page = report(qrels, runs, "RR", output=None, texts=texts)
+    short = shortened("the a " * 99)
+    assert page.payload["texts"] == {
+        "words": ["one", short, "the b"], "queries": [0, -1], "documents": [[1, 2], [1, -1]],
+    }  # fmt: skip
+    assert page.payload["left_out"] == ["1 of 2 queries has no text.", "1 of 3 documents has no text."]
+    small = report(qrels, runs, "RR", output=None, texts=texts, limits=Limits(text_characters=9))
+    assert small.payload["texts"]["documents"] == [[-1, 1], [-1, -1]]
+    assert small.payload["left_out"][-1] == "2 texts: left out, because the page would be too large."
+    assert "texts" not in report(qrels, runs, "RR", output=None).payload
+
+
 def test_long_names_are_cut_and_counted_and_stay_different() -> None:
     long, other = "d" * 10_000, "d" * 10_001
     runs = {long: {long: [long], other: [long]}, other: {long: ["x", long], other: [long]}}

@@ -19,7 +19,18 @@ from lexirecall.page.html import fill
 from lexirecall.plots import _INHERITED
 from lexirecall.tables import number
 from lexirecall.text import visible
-from report_fixture import DEMO, HOSTILE, INHERITED, demo_report, hostile_report, inherited_report, large_payload
+from lexirecall.texts import shortened
+from report_fixture import (
+    DEMO,
+    HOSTILE,
+    HOSTILE_TEXTS,
+    INHERITED,
+    demo_report,
+    hostile_report,
+    hostile_texts_report,
+    inherited_report,
+    large_payload,
+)
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
@@ -149,6 +160,8 @@ KINDS: dict[str, Callable[[], str]] = {
     "undrawn": lambda: page_with_drawings(None),
     "damaged": lambda: page_with_drawings({"recall": "<svg><g", "__proto__": "x"}),
     "hostile": lambda: hostile_report().html(),
+    "texts": lambda: hostile_texts_report(measures=["LexiRecall", "AP"]).html(),
+    "unit texts": lambda: hostile_texts_report(units=UNITS, measures=["LexiRecall"]).html(),
     "inherited": lambda: inherited_report().html(),
     "large": large_page,
     "long": long_page,
@@ -886,6 +899,35 @@ def test_hostile_names_stay_text(show: Open) -> None:
         assert opened.text("#request h3") == visible(f"Query q{name}")
 
 
+def test_hostile_texts_stay_text_and_are_those_of_their_ids(show: Open) -> None:
+    opened = show("texts")
+    assert opened.count("main script, main img") == 0
+    queries = list(DEMO.qrels)
+    for i, text in enumerate(HOSTILE_TEXTS):
+        opened.go(f"#q={queries[i]}")
+        assert opened.text("#request .query-text") == shortened(text)
+        shown = dict(zip(opened.texts("#request .columns tbody th"), opened.texts("#request td .text"), strict=True))
+        documents = sorted({document for judged in DEMO.qrels.values() for document in judged})
+        expected = {each: shortened(HOSTILE_TEXTS[documents.index(each) % len(HOSTILE_TEXTS)]) for each in shown}
+        assert shown == expected
+    body = opened.page.evaluate("document.body.innerText")
+    assert not {"\u202e", "\u0007", "\u2028"} & set(body)
+    assert opened.count("#worst td .text") == 10
+    assert opened.count("#pair .deciding td .text") == 12
+    assert shortened(HOSTILE_TEXTS[0]) in " ".join(opened.texts("#request select option"))
+
+
+def test_texts_of_units_are_those_of_the_documents_that_serve_them(show: Open) -> None:
+    opened = show("unit texts")
+    documents = sorted({document for judged in DEMO.qrels.values() for document in judged})
+    rows = opened.page.locator("#request .columns table", has_text="documents that serve it").locator("tbody tr").all()
+    assert rows
+    for row in rows:
+        server = str(row.locator("td .id").first.text_content())
+        expected = shortened(HOSTILE_TEXTS[documents.index(server) % len(HOSTILE_TEXTS)])
+        assert row.locator(".text").text_content() == expected
+
+
 def test_names_that_objects_inherit_are_drawn_as_any_other(show: Open) -> None:
     opened = show("inherited")
     assert sorted(opened.texts(".leaderboard tbody th .id")) == sorted(INHERITED)
@@ -938,7 +980,7 @@ def test_colours_follow_the_system_and_the_button_turns_them(show: Open, scheme:
     assert opened.page.evaluate(label) != before_label  # charts turn with the page
 
 
-@pytest.mark.parametrize("kind", ["demo", "hostile", "large"])
+@pytest.mark.parametrize("kind", ["demo", "hostile", "texts", "large"])
 def test_on_a_phone_only_tables_scroll_sideways(show: Open, kind: str) -> None:
     opened = show(kind, width=400)
     assert opened.page.evaluate("document.documentElement.scrollWidth") == 400
@@ -970,7 +1012,7 @@ def test_everything_has_a_name_for_those_who_do_not_see_it(look: Open) -> None:
     assert unnamed == 0
 
 
-@pytest.mark.parametrize("kind", ["demo", "single", "baseline"])
+@pytest.mark.parametrize("kind", ["demo", "single", "baseline", "texts"])
 def test_every_column_has_a_heading(show: Open, kind: str) -> None:
     assert (
         show(kind).page.evaluate("[...document.querySelectorAll('th')].filter(each => !each.textContent.trim()).length")
@@ -1135,7 +1177,7 @@ def test_paper_has_every_row_and_column(show: Open) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("kind", ["demo", "single", "baseline", "hostile", "large"])
+@pytest.mark.parametrize("kind", ["demo", "single", "baseline", "hostile", "texts", "large"])
 def test_axe_finds_no_fault(show: Open, kind: str, scheme: str) -> None:
     if not AXE.exists():
         pytest.skip("axe-core is not installed: npm ci")

@@ -106,9 +106,9 @@ def test_ids_that_may_be_of_either_are_asked_for(name: str, tmp_path: Path) -> N
     path = tmp_path / name
     path.write_text("1\tone\n2\ttwo\n700\tmany\n", encoding="utf-8")
     judgments = load_judgments({"1": {"700": 1}})
-    for wanted in ({"queries": ["1"]}, {"documents": ["700"]}, {"queries": ["1"], "documents": ["700"]}):
+    for queries, documents in ((["1"], []), ([], ["700"]), (["1"], ["700"])):
         with pytest.raises(FormatError, match="nothing tells which is which") as raised:
-            load_texts(path).wanted(**wanted, judgments=judgments)
+            load_texts(path).wanted(queries, documents, judgments=judgments)
         assert "--texts queries=FILE, documents=FILE or" in str(raised.value)
     assert load_texts(f"queries={path}").wanted(["1"], ["700"], judgments=judgments).of_document("700") is None
     assert load_texts([f"documents={path}"]).wanted(["1"], ["700"], judgments=judgments).of_query("1") is None

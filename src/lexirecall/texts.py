@@ -56,11 +56,14 @@ class _Chosen:
     """The ids of one role: those whose texts are wanted, and the texts found so far."""
 
     ids: set[bytes]
+    limit: int | None = None
+    """How long a text may be that is kept."""
     found: dict[bytes, str] = field(default_factory=dict)
     num_repeated: int = 0
 
     def take(self, identifier: bytes, text: str) -> None:
         """Keep the first text of an id, and count those that differ."""
+        text = text if self.limit is None else shortened(text, self.limit)
         if text and self.found.setdefault(identifier, text) != text:
             self.num_repeated += 1
 
@@ -82,18 +85,25 @@ class Texts:
     """The roles of the ids that the files were found to have."""
 
     def wanted(
-        self, queries: Iterable[object] = (), documents: Iterable[object] = (), *, judgments: Judgments | None = None
+        self,
+        queries: Iterable[object] = (),
+        documents: Iterable[object] = (),
+        *,
+        judgments: Judgments | None = None,
+        limit: int | None = None,
     ) -> "Texts":
         """Read the texts of these queries and documents, in one pass through each file.
 
-        A file that has none of these ids is an error, unless it has others of the judgments.
+        A file that has none of these ids is an error, unless it has others of the judgments. If a `limit` is given,
+        only the shortened texts are kept.
 
         >>> texts = load_texts({"queries": {"q1": "black bears", "q2": "ferries"}}).wanted(["q1", "q3"])
         >>> texts.of_query("q1"), [note.text for note in texts.notes]
         ('black bears', ['1 of 2 queries has no text'])
         """
         chosen = {
-            role: _Chosen({to_bytes(each) for each in ids}) for role, ids in (("request", queries), ("item", documents))
+            role: _Chosen({to_bytes(each) for each in ids}, limit)
+            for role, ids in (("request", queries), ("item", documents))
         }
         roles: set[str] = set()
         if any(each.ids for each in chosen.values()):

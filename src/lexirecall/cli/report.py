@@ -15,6 +15,8 @@ from lexirecall.cli.options import (
     show_notes,
     shown_warnings,
     testing_options,
+    text_files,
+    texts_option,
 )
 
 
@@ -23,6 +25,7 @@ from lexirecall.cli.options import (
 @measures_option
 @testing_options
 @record_options(Aggregation)
+@texts_option
 @click.option("--title", metavar="TEXT", help="Title of the page.")
 @click.option(
     "--plots", metavar="DIR",
@@ -44,7 +47,8 @@ def command(
 
     The page shows the leaderboard with marks of significance; every pair of runs, and the queries that decide it; for
     each query, where every run ranks the relevant documents; the worst-off queries; recall by depth; and how the
-    measures behave on these data. With --by, it shows the numbers of each group of queries. A single run is enough.
+    measures behave on these data. With --by, it shows the numbers of each group of queries, and with --texts the words
+    of queries and documents. A single run is enough.
 
     \b
     Examples:
@@ -52,8 +56,9 @@ def command(
       lexirecall report qrels.txt runs/*.run --baseline bm25.run -m LexiRecall -m nDCG@10 -o r04.html
       lexirecall report qrels.txt runs/*.run --title 'Robust 2004' --plots figures
       lexirecall report qrels.txt runs/*.run -m R@100 --over mean --over tail:0.1 --by types.tsv
+      lexirecall report qrels.txt runs/*.run --texts queries.jsonl --texts corpus.jsonl.gz
     """
-    check_files([qrels, *runs, *named_files(options)], ("-o", output))
+    check_files([qrels, *runs, *named_files(options), *text_files(options["texts"])], ("-o", output))
     from lexirecall.output import write
     from lexirecall.page import report
 

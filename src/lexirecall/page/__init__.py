@@ -28,6 +28,7 @@ from lexirecall.plots import drawing_files, has_converter
 from lexirecall.positions import Positions
 from lexirecall.svg import Drawing
 from lexirecall.tables import Table
+from lexirecall.texts import files_named, texts_or_none
 from lexirecall.verbs.bootstrapped import check_bootstrap
 from lexirecall.verbs.evaluate import groups_of, read_aggregation
 from lexirecall.verbs.explain import check_single_order
@@ -49,6 +50,7 @@ def report(
     date: dt.date | None = None,
     baseline: str | None = None,
     limits: Limits | None = None,
+    texts: Any = None,
     **options: Any,
 ) -> "Report":
     """Write a page about runs: a leaderboard, every pair, every query and what decides it; and charts, to a folder.
@@ -56,7 +58,8 @@ def report(
     `output` is the file; None writes no file. `plots` is a folder for the charts as SVG and, if `lexirecall[plots]` is
     installed, as PDF and PNG. The page shows `title` and `date` (default: today). `over`, `by` and `min_queries` are
     those of `evaluate`, the other arguments those of `compare`. A single run is enough; the page then has nothing about
-    pairs. With several runs, LexiRecall is always among the measures.
+    pairs. With several runs, LexiRecall is always among the measures. `texts` are the words of queries and documents,
+    as `lexirecall.texts.load_texts` takes them; the page holds one line of each.
 
     >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
     >>> runs = {"old": {"q1": ["a"], "q2": ["x", "c"]}, "new": {"q1": ["x", "b", "a"], "q2": ["c"]}}
@@ -67,7 +70,9 @@ def report(
     testing, policies = taken(Testing, options), taken(Policies, options)
     check_bootstrap(testing, testing.alpha)
     _check_places(output, plots)
-    _check_kept(output, plots, [] if isinstance(qrels, Positions) else [qrels, runs], options)
+    given = [] if isinstance(qrels, Positions) else [qrels, runs]
+    _check_kept(output, plots, [*given, *files_named(texts)], options)
+    loaded = texts_or_none(texts, options.get("columns"))
     check_single_order(among(Conventions, options))
     aggregation = taken(Aggregation, options)
     group_map = read_aggregation(aggregation, qrels, options)
@@ -80,7 +85,7 @@ def report(
         show_progress=options.get("show_progress", False),
     )  # fmt: skip
     heading = title or f"{counted(len(positions.systems), 'run')} on {findings.name}"
-    made = Report(findings, build_payload(findings, title=heading, date=date, limits=limits))
+    made = Report(findings, build_payload(findings, title=heading, date=date, limits=limits, texts=loaded))
     if output is not None:
         made.write(output, plots)
     elif plots is not None:

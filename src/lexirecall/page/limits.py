@@ -28,8 +28,10 @@ class Limits:
     pair_values: int = 2_000_000
     characters: int = 8_000_000
     """Of the ids of relevant documents."""
+    text_characters: int = 4_000_000
+    """Of the texts of queries and documents."""
     length: int = 200
-    """Of a name."""
+    """Of a name, and of a text."""
     providers: int = 1_000
     """Rows of providers, over all runs; each run has five at least."""
     fewest_systems: int = 5

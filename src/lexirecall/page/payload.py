@@ -27,8 +27,10 @@ from lexirecall.page.rankings import found_documents, lengths_of_relevant, relev
 from lexirecall.page.recall import RECALLS, depths_to, mean_recall, median_depths
 from lexirecall.page.rounding import rounded
 from lexirecall.page.serving import serving_columns
+from lexirecall.page.words import text_columns
 from lexirecall.preferences import Preference
 from lexirecall.statistics.over import over_queries
+from lexirecall.texts import Texts
 from lexirecall.verbs.deciding import TAIL
 from lexirecall.version import VERSION
 
@@ -40,7 +42,12 @@ _ALL_DIGITS = 17
 
 
 def build_payload(
-    findings: Findings, *, title: str = "", date: dt.date | None = None, limits: Limits | None = None
+    findings: Findings,
+    *,
+    title: str = "",
+    date: dt.date | None = None,
+    limits: Limits | None = None,
+    texts: Texts | None = None,
 ) -> dict[str, Any]:
     """Return what a page shows; the same findings and date give the same payload.
 
@@ -60,6 +67,8 @@ def build_payload(
     systems = cut.names(findings.positions.systems[s] for s in findings.places)
     best = findings.places[: chosen.num_detailed]
     rest = [None] * (len(findings.places) - len(best))
+    serving = serving_columns(findings, best, requests, cut)
+    words, about_words = text_columns(findings, texts, requests, limits, serving.get("serving", {}).get("documents"))
     parts = {
         "version": FORM,
         "title": cut(title),
@@ -79,14 +88,15 @@ def build_payload(
         **group_columns(findings),
         "relevant": relevant_documents(findings.projection, requests, cut),
         "found": [*found_documents(findings, best, requests), *rest],
-        **serving_columns(findings, best, requests, cut),
+        **serving,
+        **words,
         "retrieved": [*findings.positions.num_retrieved[best][:, requests].tolist(), *rest],
         "absent": [*_absent(findings, best, requests), *rest],
         **provider_columns(findings, limits, cut),
         **_curves(findings),
         "study": list(_study(findings)),
     }
-    left_out = [*chosen.sentences(), *_left_out(findings, cut)]
+    left_out = [*chosen.sentences(), *_left_out(findings, cut), *about_words]
     return {**parts, "left_out": left_out, "charts": page_charts(findings, parts)}
 
 

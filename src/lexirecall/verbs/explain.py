@@ -27,7 +27,7 @@ from lexirecall.verbs.deciding import Deciding
 from lexirecall.verbs.explanation import REASONS, QueryExplanation, Side, joined
 from lexirecall.verbs.given import positions_of
 from lexirecall.verbs.notes import notes_on_requests
-from lexirecall.verbs.serving import servings_of
+from lexirecall.verbs.serving import judgments_of_documents, servings_of
 
 _COLUMNS = (
     "query", "preferred", "decided_by", "level", "num_relevant", "found_a", "found_b", "position_a", "position_b",
@@ -77,7 +77,7 @@ is at 1 in old (a) and at 2 in new (a).
     notes = tuple(notes_on_requests(Census.of(positions, [policies.level]), policies))
     ordered = tuple(sorted(explained, key=lambda query: query.weight))
     deciding = None if row is None else Deciding.of(positions, row, a, b, policies)
-    judgments = positions.judgments if positions.served is None else positions.served.origin.judgments
+    judgments = judgments_of_documents(positions)
     made = Explanation((positions.systems[a], positions.systems[b]), ordered, notes, deciding, judgments)
     return made if loaded is None else made.with_texts(loaded)
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lexirecall.errors import listed
-from lexirecall.positions import Projection
+from lexirecall.judgments import Judgments
+from lexirecall.positions import Positions, Projection
 from lexirecall.text import to_text
 
 FEW = 3
@@ -41,6 +42,11 @@ class ServedUnit:
     def wanted(self) -> str:
         """What would serve a unit that was not found."""
         return f"{'needs' if self.needs_all else 'served by'} {listed(self.others, FEW)}"
+
+
+def judgments_of_documents(positions: Positions) -> Judgments:
+    """Return the judgments that name documents, also if what must be found are units."""
+    return positions.judgments if positions.served is None else positions.served.origin.judgments
 
 
 def items_of_units(projection: Projection, q: int) -> dict[int, list[int]]:

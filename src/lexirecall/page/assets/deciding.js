@@ -6,6 +6,7 @@ import { D, REASONS, REASON_ORDER, byWeight, decide, difference, isHeadToHead, n
 import { sections, shown, state } from "./state.js";
 import { A, B, place, requestLink } from "./links.js";
 import { MOST_BARS, sortedBars } from "./bars.js";
+import { requestTextCell, requestTextHead } from "./words.js";
 
 /** @typedef {{ q: number, value: number, decided: import("./data.js").Decided | null }} PairRow */
 
@@ -114,6 +115,7 @@ export function decidingTable(k, rows) {
       "tr",
       null,
       th("query"),
+      requestTextHead(),
       !isLexiRecall && th(cut(D.measures[k].name), { class: "num" }),
       th("preferred"),
       th("because it"),
@@ -130,6 +132,7 @@ export function decidingTable(k, rows) {
         "tr",
         null,
         rowHead(requestLink(q)),
+        requestTextCell(q),
         !isLexiRecall && num(signed(value, (x) => number(x, 4))),
         td(
           decided.sign === 0

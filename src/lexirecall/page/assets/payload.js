@@ -44,6 +44,7 @@
  * @property {string[][]} relevant the documents of each request
  * @property {(number[][] | null)[]} found by system and request: steps between positions, each with its document
  * @property {Serving} [serving] if units must be found: which documents serve them
+ * @property {Texts} [texts] of requests and documents, if there are any
  * @property {(number[] | null)[]} retrieved by system and request
  * @property {(number[] | null)[]} absent by system: the requests on which it is not compared with any other
  * @property {{ names: string[], total: number, min_queries: number, measure: string, note: string, runs: Provided[] }}
@@ -67,6 +68,12 @@
  * The documents of each request; those of each unit: how many, 1 if it needs all, and the first few as indices; and by
  * system and request the document of each unit found.
  * @typedef {{ documents: string[][], units: number[][][], by: number[][][] }} Serving
+ */
+
+/**
+ * Texts, each once; which one each request has, and each relevant document of a request or, if units must be found,
+ * each document that serves them; -1 for none.
+ * @typedef {{ words: string[], queries: number[], documents: number[][] }} Texts
  */
 
 /**

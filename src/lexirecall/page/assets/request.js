@@ -5,8 +5,9 @@ import { chooser, h, listed, name, note, num, put, rowHead, table, td, th } from
 import { D, at, decide, indices, lacked, numRelevant, thing } from "./data.js";
 import { change, sections, shown, state } from "./state.js";
 import { A, B, notHeld, pairChoosers, place } from "./links.js";
-import { servedCell, serversOf } from "./serving.js";
+import { firstServer, servedCell, serversOf } from "./serving.js";
 import { byLexiRecall, rankings, stripTable } from "./strips.js";
+import { documentColumns, documentTextCell, documentTextHead, requestText, requestWords } from "./words.js";
 
 /** @param {HTMLElement} body */
 export function setUpRequest(body) {
@@ -30,7 +31,13 @@ const MOST_OPTIONS = 1000;
 
 function requestOptions() {
   const near = new Set(shown.requests.slice(0, MOST_OPTIONS)).add(state.q);
-  return [...near].sort((x, y) => x - y).map((q) => [q, D.requests[q]]);
+  return [...near].sort((x, y) => x - y).map((q) => [q, optionOf(q)]);
+}
+
+/** @param {number} q */
+function optionOf(q) {
+  const text = requestText(q);
+  return text ? `${D.requests[q]}: ${text}` : D.requests[q];
 }
 
 /**
@@ -138,7 +145,7 @@ function documentTable(q) {
   const sorted = found.toSorted((x, y) => x.count - y.count || (y.best === x.best ? 0 : y.best - x.best));
   return table({
     caption: `The relevant ${thing()}s, those found by the fewest of ${counted(all.length, "run")} first`,
-    head: h("tr", null, th(thing()), D.serving && th("documents that serve it"), th("found by", { class: "num" }), th("best position", { class: "num" }), th("by")),
+    head: h("tr", null, th(thing()), D.serving && th("documents that serve it"), documentTextHead(), th("found by", { class: "num" }), th("best position", { class: "num" }), th("by")),
     rows: sorted,
     row: (each) =>
       h(
@@ -146,6 +153,7 @@ function documentTable(q) {
         null,
         rowHead(name(each.text, 60)),
         D.serving && td(serversOf(q, each.unit)),
+        documentTextCell(q, D.serving ? firstServer(q, each.unit) : each.unit),
         num(grouped(each.count)),
         num(each.count ? grouped(each.best) : NONE),
         td(each.by < 0 ? NONE : name(D.systems[each.by], 40)),
@@ -183,9 +191,10 @@ export function drawRequest() {
   put(
     space,
     h("h3", null, "Query ", name(D.requests[q], 80)),
+    requestWords(q),
     h("p", null, requestLead(q)),
     decided ? h("p", { class: "lead sentence" }, sentence(decided)) : D.systems.length > 1 && notHeld(),
     stripTable(q, decided),
-    h("div", { class: "columns" }, decided && numRelevant(q) ? levelTable(decided, q) : "", documentTable(q)),
+    h("div", { class: documentColumns() }, decided && numRelevant(q) ? levelTable(decided, q) : "", documentTable(q)),
   );
 }

@@ -42,6 +42,14 @@ export function serversOf(q, unit) {
 }
 
 /**
+ * The first document that serves a unit, as an index; -1 if there is none.
+ * @param {number} q
+ * @param {number} unit
+ * @returns {number}
+ */
+export const firstServer = (q, unit) => D.serving.units[q][unit][2] ?? -1;
+
+/**
  * The document that puts the unit at a recall level where it is, and what else would have.
  * @param {number} s
  * @param {number} q

@@ -6,6 +6,7 @@ import { D, PREFERENCES, indices, isHeld, missing, numRelevant, ranking, thing }
 import { shown, state } from "./state.js";
 import { system } from "./links.js";
 import { showTip } from "./charts.js";
+import { documentText } from "./words.js";
 
 /** @typedef {{ s: number, own: import("./data.js").Ranking }} Ranked the ranking of a system */
 
@@ -113,7 +114,8 @@ function nearest(event, { own, s }, q, x) {
   const distance = (i) => Math.abs(x(own.positions[i]) - where);
   const best = indices(own.positions.length).reduce((i, j) => (i < 0 || distance(j) < distance(i) ? j : i), -1);
   if (best < 0 || distance(best) > 15) return "";
-  return `${cut(D.systems[s], 40)}: ${cut(D.relevant[q][own.documents[best]], 60)} at ${grouped(own.positions[best])}, level ${best + 1} of ${numRelevant(q)}`;
+  const text = D.serving ? documentText(q, D.serving.by[s][q][best]) : documentText(q, own.documents[best]);
+  return `${cut(D.systems[s], 40)}: ${cut(D.relevant[q][own.documents[best]], 60)} at ${grouped(own.positions[best])}, level ${best + 1} of ${numRelevant(q)}${text ? `: ${cut(text, 120)}` : ""}`;
 }
 
 const MOST_DOCUMENTS = 500;

@@ -6,12 +6,13 @@ import { D, indices, isHeld, numRelevant, takesPart, thing } from "./data.js";
 import { change, sections, shown, state } from "./state.js";
 import { requestLink, systemOptions } from "./links.js";
 import { MOST_BARS, sortedBars } from "./bars.js";
+import { requestColumns, requestTextCell, requestTextHead } from "./words.js";
 
 /** @param {HTMLElement} body */
 export function setUpWorst(body) {
   const choice = chooser("For", (worst) => change({ worst }));
   const [bars, space] = [h("div"), h("div")];
-  const beside = h("div", { class: "columns even" }, space, bars);
+  const beside = h("div", { class: requestColumns() }, space, bars);
   body.append(
     h("div", { class: "controls" }, choice.element),
     note(
@@ -98,6 +99,7 @@ function worstTable(rows, isOne) {
       "tr",
       null,
       th("query"),
+      requestTextHead(),
       th("relevant", { class: "num" }),
       th(isOne ? "found" : "found, mean", { class: "num" }),
       isOne
@@ -110,6 +112,7 @@ function worstTable(rows, isOne) {
         "tr",
         null,
         rowHead(requestLink(row.q)),
+        requestTextCell(row.q),
         num(grouped(row.m)),
         h("td", { class: "num value", "--share": row.recall }, percent(row.recall)),
         isOne
