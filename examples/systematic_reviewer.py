@@ -30,12 +30,15 @@ print("(rel=2): until the last study that survives the full text\n")
 # %% Review by review, because a mean hides the one that goes wrong
 print(scores.render(per_query=True), "\n")
 
-# %% If I stop after 1,000 abstracts, what do I miss?
-stopped = lexirecall.explain(qrels, runs, depth=1000)
+# %% If I stop after 1,000 abstracts, what do I miss? (titles can also come from a file: texts="titles.tsv")
+titles = {
+    study: f"Trial {study.removeprefix('PMID')} of {review} in adults" for review in qrels for study in qrels[review]
+}
+stopped = lexirecall.explain(qrels, runs, depth=1000, texts={"documents": titles})
 for query in stopped.queries:
     print(f"{query.id}: {query.sentence()}")
 print()
-print(stopped.queries[0].to_text(limit=3), "\n")
+print(stopped.query("statins").to_text(limit=3), "\n")
 
 # %% How many of all possible placements would have been worse? (exact, on a log scale: bits of luck)
 bits = lexirecall.evaluate(qrels, runs, ["LexiRecallBits"], corpus_size=reviews)

@@ -264,10 +264,13 @@ class QueryExplanation:
         return "\n\n".join(parts)
 
     def _documents(self, limit: int) -> Iterator[str]:
-        """List the texts of the relevant documents, in the order of the first run."""
+        """List the texts of the relevant documents: what only one run finds, what neither does, and then the others."""
         if self.texts is None:
             return
-        documents = dict.fromkeys(name for shown in self._spoken_for.values() for name in shown.values())
+        differing = [(run, each) for run, documents in self.found_by_one.items() for each in documents]
+        lacking = [(self.a.run, each) for each in self.found_by_neither]
+        others = [(side.run, each) for side in (self.a, self.b) for each in reversed(side.documents)]
+        documents = dict.fromkeys(self._spoken_for[run][each] for run, each in (*differing, *lacking, *others))
         texts = ((document, self.texts.of_document(document)) for document in documents)
         rows = [(document, shortened(text)) for document, text in texts if text]
         if rows:
