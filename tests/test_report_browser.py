@@ -917,6 +917,13 @@ def test_hostile_texts_stay_text_and_are_those_of_their_ids(show: Open) -> None:
     assert shortened(HOSTILE_TEXTS[0]) in " ".join(opened.texts("#request select option"))
 
 
+def test_the_filter_of_requests_finds_words(show: Open) -> None:
+    opened = show("texts")
+    opened.page.fill("#filter-requests", "${ALERT(7)}")
+    opened.wait()
+    assert opened.text("#filter-status") == f"1 of {len(DEMO.qrels)} queries shown"
+
+
 def test_texts_of_units_are_those_of_the_documents_that_serve_them(show: Open) -> None:
     opened = show("unit texts")
     documents = sorted({document for judged in DEMO.qrels.values() for document in judged})

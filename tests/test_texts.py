@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from lexirecall import load_judgments
 from lexirecall.errors import DataError, FormatError, UsageError
+from lexirecall.progress import Progress
 from lexirecall.text import visible
 from lexirecall.texts import load_texts, shortened
 from strategies import quick
@@ -121,6 +122,25 @@ def test_ids_of_one_side_tell_whose_they_are(tmp_path: Path) -> None:
     path.write_text("d1\tone\nd3\tthree\n", encoding="utf-8")
     texts = load_texts(path).wanted(["q1"], ["d1"], judgments=load_judgments(QRELS))
     assert (texts.of_query("q1"), texts.of_document("d1")) == (None, "one")
+
+
+def test_a_folder_stands_for_the_texts_in_it(tmp_path: Path) -> None:
+    lines(tmp_path / "queries.jsonl", [{"_id": "1", "text": "bears"}])
+    (tmp_path / "corpus.jsonl.gz").write_bytes(gzip.compress(b'{"_id": "1", "text": "Bears attack."}'))
+    texts = load_texts(tmp_path).wanted(["1"], ["1"], judgments=load_judgments({"1": {"1": 1}}))
+    assert (texts.of_query("1"), texts.of_document("1")) == ("bears", "Bears attack.")
+    assert load_texts(f"documents={tmp_path}").of_query("1") is None
+    (empty := tmp_path / "empty").mkdir()
+    with pytest.raises(FormatError, match="is a directory"):
+        load_texts(empty)
+
+
+def test_reading_shows_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = lines(tmp_path / "corpus.jsonl", [{"_id": f"d{n}", "text": "words"} for n in range(99)])
+    told: list[int] = []
+    monkeypatch.setattr(Progress, "advance", lambda _, units: told.append(units))
+    load_texts(path, show_progress=True).wanted(documents=["d1"])
+    assert sum(told) == path.stat().st_size
 
 
 def test_a_file_without_a_known_id_is_an_error_with_examples(tmp_path: Path) -> None:

@@ -18,11 +18,12 @@ from typing import Any, NamedTuple
 
 from lexirecall.errors import DataError, FormatError, UsageError, counted, hint_at, listed, shown
 from lexirecall.formats.columns import Given
-from lexirecall.formats.source import Source
+from lexirecall.formats.source import SUFFIXES, Source
 from lexirecall.formats.textrows import TextRow, text_rows
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import Note
 from lexirecall.paths import exists, is_file, is_folder
+from lexirecall.progress import Progress
 from lexirecall.text import to_bytes, visible
 
 __all__ = ["Texts", "load_texts", "shortened"]
@@ -49,6 +50,11 @@ class _TextSource(NamedTuple):
     def name(self) -> str:
         """What messages call it."""
         return "texts" if isinstance(self.texts, Mapping) else os.fspath(self.texts)
+
+    @property
+    def size(self) -> int:
+        """Bytes to read, as far as known."""
+        return 0 if isinstance(self.texts, Mapping) else Source(self.texts).size
 
 
 @dataclass(slots=True)
@@ -83,6 +89,8 @@ class Texts:
     """By role, what was wanted, and its texts."""
     roles: frozenset[str] = frozenset()
     """The roles of the ids that the files were found to have."""
+    show_progress: bool | None = False
+    """None: on a terminal, if it takes longer than a second."""
 
     def wanted(
         self,
@@ -107,8 +115,11 @@ class Texts:
         }
         roles: set[str] = set()
         if any(each.ids for each in chosen.values()):
-            for given in self.given:
-                roles |= _read(given, chosen, self.columns, judgments)
+            size = sum(given.size for given in self.given)
+            with Progress("reading texts", size, shown=self.show_progress) as progress:
+                for given in self.given:
+                    with _opened(given, self.columns, progress.advance) as rows:
+                        roles |= _read(given, rows, chosen, judgments)
         return replace(self, chosen=chosen, roles=frozenset(roles))
 
     @property
@@ -155,13 +166,17 @@ class Texts:
 
 
 def load_texts(
-    paths: "TextFile | Sequence[TextFile] | Mapping[str, Any] | Texts", *, columns: Mapping[str, str] | None = None
+    paths: "TextFile | Sequence[TextFile] | Mapping[str, Any] | Texts",
+    *,
+    columns: Mapping[str, str] | None = None,
+    show_progress: bool | None = False,
 ) -> Texts:
     """Return the texts of files of JSON lines or of lines `id<TAB>text`; nothing but the first bytes is read yet.
 
     `queries=FILE` and `documents=FILE` say whose ids a file has; in Python {"queries": …, "documents": …} too, of
     files or of mappings from ids to texts. Otherwise the keys of a line tell (`query_id`, `doc_id`), or the name of
-    the file (`queries.jsonl`, `corpus.jsonl`), or else which of the ids it has. `columns` names keys that are unusual.
+    the file (`queries.jsonl`, `corpus.jsonl`), or else which of the ids it has. A folder stands for the files of these
+    two names in it. `columns` names keys that are unusual.
 
     >>> load_texts({"documents": {"FR94-1": "a notice"}}).of_document("FR94-1")
     'a notice'
@@ -180,12 +195,14 @@ def load_texts(
             with Source(each.texts) as source:
                 rows = text_rows(source, each.role, columns, told_by_name=not each.is_mixed)
                 next(rows, None)  # says what is wrong before any work
-    return Texts(given, columns)
+    return Texts(given, columns, show_progress=show_progress)
 
 
-def texts_or_none(texts: Any, columns: Given = None) -> Texts | None:
+def texts_or_none(texts: Any, columns: Given = None, show_progress: bool | None = False) -> Texts | None:
     """Load texts where some are given."""
-    return None if texts is None or (isinstance(texts, Sequence) and not texts) else load_texts(texts, columns=columns)
+    if texts is None or (isinstance(texts, Sequence) and not texts):
+        return None
+    return load_texts(texts, columns=columns, show_progress=show_progress)
 
 
 def files_named(paths: Any) -> list[str]:
@@ -242,7 +259,18 @@ def _given(paths: Any) -> Iterator[_TextSource]:
         is_told = bool(sign) and kind in _ROLES
         if is_told and not file:
             raise UsageError(f"--texts {path}: no file is named", remedy=f"write {kind}=FILE")
-        yield _TextSource(file if is_told else path, _ROLES.get(kind) if is_told else None, is_told and kind == "both")
+        role = _ROLES[kind] if is_told else None
+        for each in _files_at(file if is_told else os.fspath(path), role):
+            yield _TextSource(each, role, is_mixed=is_told and kind == "both" and not is_folder(file))
+
+
+def _files_at(path: str, role: str | None) -> list[str]:
+    """Return the texts of a folder as BEIR lays it out, or else the path itself."""
+    if not is_folder(path):
+        return [path]
+    stems = [stem for stem, own in (("queries", "request"), ("corpus", "item")) if role in (own, None)]
+    names = (f"{stem}.jsonl{suffix}" for stem in stems for suffix in ("", *SUFFIXES))
+    return [each for name in names if is_file(each := os.path.join(path, name))] or [path]  # noqa: PTH118 - as given
 
 
 def _is_pipe(path: str | os.PathLike[str]) -> bool:
@@ -289,29 +317,35 @@ class _Pass:
 
 
 @contextmanager
-def _opened(given: _TextSource, columns: Given) -> Iterator[Callable[[], Iterator[TextRow]]]:
+def _opened(
+    given: _TextSource, columns: Given, advance: Callable[[int], None] | None = None
+) -> Iterator[Callable[[], Iterator[TextRow]]]:
     """Give what goes through the rows, as often as it is called."""
     if isinstance(given.texts, Mapping):
         texts = given.texts
         yield lambda: (TextRow(0, given.role, to_bytes(name), text) for name, text in texts.items())
         return
-    with Source(given.texts) as source:
+    with Source(given.texts, advance) as source:
         yield lambda: text_rows(source, given.role, columns, told_by_name=not given.is_mixed)
 
 
-def _read(given: _TextSource, chosen: Mapping[str, _Chosen], columns: Given, judgments: Judgments | None) -> set[str]:
+def _read(
+    given: _TextSource,
+    rows: Callable[[], Iterator[TextRow]],
+    chosen: Mapping[str, _Chosen],
+    judgments: Judgments | None,
+) -> set[str]:
     """Take the wanted texts of one file, and return whose they are.
 
     Raise if the file has no id that is known, or does not tell whose ids it has.
     """
     made = _Pass()
-    with _opened(given, columns) as rows:
-        made.take(rows(), chosen, given.name)
-        is_unsure = made.is_guessed and not given.is_mixed
-        known = chosen
-        if judgments is not None and (not made.met or (is_unsure and len(made.met) < len(chosen))):
-            known = _judged(judgments)
-            made.look(rows(), known, enough=2 if is_unsure else 1)
+    made.take(rows(), chosen, given.name)
+    is_unsure = made.is_guessed and not given.is_mixed
+    known = chosen
+    if judgments is not None and (not made.met or (is_unsure and len(made.met) < len(chosen))):
+        known = _judged(judgments)
+        made.look(rows(), known, enough=2 if is_unsure else 1)
     if is_unsure and len(made.met) > 1:
         problem = "some ids are those of queries and some those of documents, and nothing tells which is which"
         raise FormatError(given.name, None, problem, remedy=_ASK)

@@ -82,7 +82,7 @@ def command(
     check_files([qrels, *runs, *named_files(options), *text_files(texts)], ("-o", output))
     if query is not None and measure is not None:
         raise UsageError("--query and -m are given together", remedy="give --query for one query, -m for all of them")
-    words = texts_or_none(texts, options["columns"])
+    words = texts_or_none(texts, options["columns"], show_progress=None)
     page_texts = words if query is None else None  # those of one query are read for it alone
     explanation = explain(qrels, runs, pair=pair, measure=measure, texts=page_texts, show_progress=None, **options)
     show_notes(explanation.notes)

@@ -72,7 +72,7 @@ def report(
     _check_places(output, plots)
     given = [] if isinstance(qrels, Positions) else [qrels, runs]
     _check_kept(output, plots, [*given, *files_named(texts)], options)
-    loaded = texts_or_none(texts, options.get("columns"))
+    loaded = texts_or_none(texts, options.get("columns"), options.get("show_progress", False))
     check_single_order(among(Conventions, options))
     aggregation = taken(Aggregation, options)
     group_map = read_aggregation(aggregation, qrels, options)

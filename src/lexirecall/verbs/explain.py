@@ -62,7 +62,7 @@ is at 1 in old (a) and at 2 in new (a).
     """
     policies = taken(Policies, options)
     check_single_order(among(Conventions, options))
-    loaded = texts_or_none(texts, options.get("columns"))
+    loaded = texts_or_none(texts, options.get("columns"), options.get("show_progress", False))
     row = None if measure is None else _one_measure(measure)
     positions = positions_of(qrels, runs, [LEXI_RECALL] if row is None else [LEXI_RECALL, row], options)
     check_single_order(asdict(positions.conventions))

@@ -3,6 +3,7 @@
 import { counted, cut, grouped, visible } from "./text.js";
 import { byId } from "./elements.js";
 import { D, byWeight, decide, indices } from "./data.js";
+import { requestText } from "./words.js";
 
 // The address alone determines what is shown: what it does not name is as when the page opens.
 /** @typedef {{ q: number, a: number, b: number, m: number, worst: number, systems: string, requests: string }} State */
@@ -156,7 +157,8 @@ function matching(texts, wanted) {
 
 export function filter() {
   shown.systems = matching(D.systems, state.systems);
-  shown.requests = matching(D.requests, state.requests);
+  const asked = D.requests.map((text, q) => `${text} ${requestText(q) ?? ""}`); // by their words too
+  shown.requests = matching(asked, state.requests);
   /** @type {[string, number[], string[]][]} */
   const kinds = [
     ["run", shown.systems, D.systems],
