@@ -431,16 +431,19 @@ def test_a_command_imports_only_what_it_needs(tmp_path: Path) -> None:
 
 
 OTHER_INPUTS = """
-    formats.arrow formats.counting formats.dicts formats.grouping formats.ids formats.labels formats.lists
-    formats.mappingrun formats.memory formats.parquetbatches formats.positionsrun formats.ranking formats.roletable
-    formats.rows formats.tablefiles formats.tableruns formats.unitrows groups positions.file shortage units
+    formats.arrow formats.counting formats.dicts formats.grouping formats.ids formats.labels formats.listing
+    formats.lists formats.mappingrun formats.memory formats.parquetbatches formats.positionsrun formats.ranking
+    formats.roletable formats.rows formats.tablefiles formats.tableruns formats.unitrows formats.wholelists
+    groups positions.file shortage units
 """
 OTHER_QUESTIONS = """
     measures.expected preferences.by_level preferences.contrasts preferences.pairs statistics verbs.breakdown
     verbs.compare verbs.exposures verbs.owners
 """
 OF_PYTHON = "concurrent.futures decimal difflib fractions html json numpy.typing shutil tempfile traceback"
-IN_PYTHON = {f"lexirecall.formats.{name}" for name in ("counting", "ids", "lists", "ranking")} | {"lexirecall.units"}
+IN_PYTHON = {f"lexirecall.formats.{name}" for name in ("counting", "ids", "lists", "ranking", "wholelists")} | {
+    "lexirecall.units"
+}
 
 
 def test_a_small_evaluation_imports_nothing_for_other_inputs_or_questions(tmp_path: Path) -> None:

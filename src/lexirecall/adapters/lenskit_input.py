@@ -22,7 +22,7 @@ from lexirecall.text import to_bytes, to_text
 
 ItemList = Any
 """LensKit's list of items, with scores or an order."""
-Lists = Any
+RankedLists = Any
 """LensKit's ItemListCollection: item lists by key."""
 
 GRADE_FIELDS = ("rating", "gain")
@@ -38,7 +38,7 @@ class RunTable:
     requests: frozenset[str]
 
 
-def table_of(lists: Lists, name: str, key_fields: tuple[str, ...]) -> RunTable:
+def table_of(lists: RankedLists, name: str, key_fields: tuple[str, ...]) -> RunTable:
     """Put the lists of a run one after the other; in an ordered list the first item gets the highest score."""
     import pyarrow as pa
 
@@ -61,7 +61,7 @@ def table_of(lists: Lists, name: str, key_fields: tuple[str, ...]) -> RunTable:
     return RunTable(pa.table(columns), frozenset(keys))
 
 
-def lists_of(lists: Lists, key_fields: tuple[str, ...], name: str) -> Iterator[tuple[str, ItemList]]:
+def lists_of(lists: RankedLists, key_fields: tuple[str, ...], name: str) -> Iterator[tuple[str, ItemList]]:
     """Give each list with the text of its key; only these fields of the key count."""
     theirs = key_fields_of(lists, name)
     if missing := [each for each in key_fields if each not in theirs]:
@@ -80,7 +80,7 @@ def lists_of(lists: Lists, key_fields: tuple[str, ...], name: str) -> Iterator[t
             yield text, each
 
 
-def key_fields_of(lists: Lists, name: str) -> tuple[str, ...]:
+def key_fields_of(lists: RankedLists, name: str) -> tuple[str, ...]:
     """Return the names of the key's fields, or raise if this is not a collection."""
     if not (hasattr(lists, "key_fields") and hasattr(lists, "items")):
         raise UsageError(f"{name} is a {type(lists).__name__}, but must be an ItemListCollection")
@@ -194,7 +194,7 @@ def _refuse_contradiction(ids: list[Any], values: list[float], pairs: dict[Any, 
             raise DataError(problem, remedy="keep one of them")
 
 
-def refuse_duplicates(lists: Lists, name: str, key_fields: tuple[str, ...]) -> None:
+def refuse_duplicates(lists: RankedLists, name: str, key_fields: tuple[str, ...]) -> None:
     """Say which list has an item twice, in words for lists rather than for tables."""
     for key, each in lists_of(lists, key_fields, name):
         ids = each.ids().tolist() if len(each) else []
@@ -209,6 +209,6 @@ def _repeated(ids: list[Any]) -> Any:
     return next(item for item in ids if item in seen or seen.add(item))  # type: ignore[func-returns-value]
 
 
-def type_of_users(test: Lists) -> str:
+def type_of_users(test: RankedLists) -> str:
     """Return the type of keys with a single field; several fields are joined as text."""
     return type_of_keys(key[0] for key, _ in test.items()) if len(test.key_fields) == 1 else TEXT

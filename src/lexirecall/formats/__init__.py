@@ -17,7 +17,7 @@ from lexirecall.errors import DataError, FormatError, UsageError, listed
 from lexirecall.fields import taken, takes
 from lexirecall.formats.columns import Given, check_given
 from lexirecall.formats.folders import PARQUET
-from lexirecall.formats.forms import read_form
+from lexirecall.formats.forms import Form, read_form
 from lexirecall.formats.frames import Frame, is_frame, library_of, names_in
 from lexirecall.formats.kinds import Input, kind_of, read_input
 from lexirecall.formats.naming import NamedRun, Run, Runs, check_names, count_runs, name_runs, single
@@ -60,6 +60,7 @@ __all__ = [
     "load_unit_map",
     "load_units",
     "nothing_in_common",
+    "opened_run",
     "project",
 ]
 
@@ -253,6 +254,13 @@ def _read(given: Input, advance: Callable[[int], None] | None = None) -> Iterato
         yield read_input(given), given.name
 
 
+@contextmanager
+def opened_run(run: NamedRun, columns: Given, advance: Callable[[int], None] | None = None) -> Iterator[Form]:
+    """Give the form of a run, which can be read until the end."""
+    with _read(Input(run.run, "run", columns, run.name, run.is_given), advance) as (form, _):
+        yield form
+
+
 def _source(path: Any, role: str, advance: Callable[[int], None] | None) -> Source:
     if not isinstance(path, (str, os.PathLike)):
         what = "a run" if role == "run" else role
@@ -294,8 +302,7 @@ def _read_runs(
     with Progress("reading runs", sum(run.size for run in named), shown=sources.show_progress) as progress:
 
         def read(run: NamedRun) -> list[SystemPositions]:
-            given = Input(run.run, "run", sources.columns, run.name, run.is_given)
-            with _read(given, progress.advance) as (form, _):
+            with opened_run(run, sources.columns, progress.advance) as form:
                 return read_form(form, judgments, conventions, units, needs_judged=needs_judged)
 
         parts = _side_by_side(read, named, progress)

@@ -7,11 +7,9 @@ An item takes a place if it brings a unit of which no item has appeared in its r
 takes none, and is where the last one that did is.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
-from lexirecall.formats.ranking import RankedLines, place
+from lexirecall.formats.ranking import RankedLines, place_all
 from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.providers import members
 from lexirecall.units.unitmap import UnitMap
@@ -30,8 +28,7 @@ def place_by_units(
     >>> rows[:, 1].tolist(), num_places.tolist()
     ([1, 3], [3])
     """
-    gains = np.where(lines.judged >= 0, np.append(grades, 0.0)[lines.judged], 0.0)
-    every = place(replace(lines, judged=np.arange(len(lines.judged))), gains, ties)
+    every = place_all(lines, grades, ties)
     rankings, line = every[:, 0], every[:, 2]
     takes_place = _brings(rankings, slots[line], units)
     total = np.cumsum(takes_place)

@@ -6,18 +6,19 @@ the other forms (mappingrun, tableruns, positionsrun).
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeGuard
 
 from lexirecall.formats.mismatch import finds_judged, mismatch_of
 from lexirecall.formats.native import project_native
 from lexirecall.formats.source import Source
-from lexirecall.formats.trec import project_text, run_lines
+from lexirecall.formats.trec import lists_of_text, project_text, run_lines
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions
 from lexirecall.reader import reader_in_use
 from lexirecall.tracks import SystemPositions
 
 if TYPE_CHECKING:
+    from lexirecall.formats.wholelists import RunLists
     from lexirecall.units.unitmap import UnitMap
 
 
@@ -31,6 +32,18 @@ class Form(Protocol):
 
     def items(self, system: str, request: bytes) -> Iterable[bytes]:
         """Give what a system retrieves for a request, in any order."""
+
+    def lists(self, judgments: Judgments, conventions: Conventions) -> "list[RunLists]":
+        """Give the whole rankings of each system for judged requests, in order; no depth is applied."""
+
+
+def is_form(value: object) -> TypeGuard[Form]:
+    """Tell whether something is a run that has been opened, such as several that were joined.
+
+    >>> is_form({"q": ["a"]}), is_form(TextRun(Source("bm25.run"), "bm25"))
+    (False, True)
+    """
+    return hasattr(type(value), "systems") and hasattr(type(value), "lists")
 
 
 def read_form(
@@ -75,3 +88,7 @@ class TextRun(NamedTuple):
     def items(self, _system: str, request: bytes) -> Iterable[bytes]:
         """Give the items on the lines of a request."""
         return (item for of, item, *_ in run_lines(self.source) if of == request)
+
+    def lists(self, judgments: Judgments, conventions: Conventions) -> "list[RunLists]":
+        """Read the whole rankings."""
+        return [lists_of_text(self.source, self.name, judgments, conventions)]

@@ -20,7 +20,7 @@ from lexirecall.formats.catalogue import is_catalogued, judgments_from_catalogue
 from lexirecall.formats.cells import csv_header
 from lexirecall.formats.columns import Given
 from lexirecall.formats.folders import PARQUET, files_of
-from lexirecall.formats.forms import TextRun
+from lexirecall.formats.forms import TextRun, is_form
 from lexirecall.formats.frames import is_frame
 from lexirecall.formats.native import read_qrels_native
 from lexirecall.formats.sizes import sizes_from_mapping
@@ -153,6 +153,7 @@ MAPPING = Kind(
     lambda given: given.value,
     {**_MAPPING, "corpus_size": lambda content, _: sizes_from_mapping(content)},
 )
+FORM = Kind(lambda given: is_form(given.value), lambda given: given.value, {"run": lambda it, _: it})
 FRAME = Kind(lambda given: is_frame(given.value), _opened_frame, _TABLE)
 CATALOGUED = Kind(
     lambda given: is_catalogued(given.value),
@@ -178,7 +179,7 @@ CSV = _table(
 JSON = Kind(_in_file(_is_json), lambda given: _late("memory").load_json(given.value, given.role), _MAPPING)
 TEXT = Kind(_in_file(lambda *_: True), lambda given: given.value, _TEXT)
 
-KINDS = (JUDGED, MAPPING, FRAME, CATALOGUED, POSITIONS_FILE, FOLDER, PARQUET_FILE, CSV, JSON, TEXT)
+KINDS = (JUDGED, MAPPING, FORM, FRAME, CATALOGUED, POSITIONS_FILE, FOLDER, PARQUET_FILE, CSV, JSON, TEXT)
 
 
 def _kinds(given: Input) -> Iterator[Kind]:

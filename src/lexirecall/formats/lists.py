@@ -13,7 +13,8 @@ import numpy as np
 from lexirecall.formats.assembly import assemble, tracks_of
 from lexirecall.formats.counting import place_by_units
 from lexirecall.formats.rankedlist import DuplicateItem, RankedList
-from lexirecall.formats.ranking import RankedLines, place, repeated, rounded
+from lexirecall.formats.ranking import RankedLines, place, place_all, repeated, rounded
+from lexirecall.formats.wholelists import RunLists
 from lexirecall.judgments import FloatArray, IntArray, Judgments
 from lexirecall.manifest import Conventions
 from lexirecall.tracks import SystemPositions
@@ -48,6 +49,20 @@ def project_rankings(
     )
 
 
+def order_rankings(
+    name: str, rankings: Iterable[RankedList], judgments: Judgments, conventions: Conventions
+) -> RunLists:
+    """Put the items of one system's rankings into order, whole; each request comes at most once.
+
+    >>> judgments = Judgments.from_grades({b"q": {b"a": 1}})
+    >>> order_rankings("bm25", [RankedList(b"q", [b"a", b"b"], [1.0, 2.0])], judgments, Conventions()).lists
+    {b'q': [b'b', b'a']}
+    """
+    taken = _Taken(judgments, conventions, None)
+    lists = {ranking.request: ordered for ranking, ordered in taken.ordered(rankings)}
+    return RunLists(name, lists, frozenset(taken.unjudged), taken.num_duplicates, taken.num_extra)
+
+
 @dataclass(slots=True)
 class _Taken:
     """Rankings of judged requests, taken one by one, and what was met on the way."""
@@ -73,6 +88,12 @@ class _Taken:
                 rows, requests, num_places = place_by_units(lines, slots, self.units, grades, ties)
                 self.num_retrieved[requests] = num_places
                 yield rows
+
+    def ordered(self, rankings: Iterable[RankedList]) -> Iterator[tuple[RankedList, list[bytes]]]:
+        """Give each ranking of a judged request with its items in order."""
+        for request, ranking in self._judged(rankings):
+            every = place_all(self._lines([request], [ranking]), self.judgments.grades, self.conventions.ties)
+            yield ranking, [ranking.items[line] for line in every[:, 2].tolist()]
 
     def _batches(self, rankings: Iterable[RankedList]) -> Iterator[tuple[RankedLines, IntArray | None]]:
         requests: list[int] = []

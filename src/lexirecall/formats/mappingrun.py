@@ -9,8 +9,10 @@ from typing import Any
 
 from lexirecall.errors import FormatError, shown
 from lexirecall.formats.dicts import project_mapping
+from lexirecall.formats.lists import order_rankings
 from lexirecall.formats.memory import rankings_from_mapping
 from lexirecall.formats.rankedlist import LEAVE_ONE, DuplicateItem
+from lexirecall.formats.wholelists import RunLists
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions
 from lexirecall.tracks import SystemPositions
@@ -34,10 +36,21 @@ class MappingRun:
         try:
             return [project_mapping(run, name, label, judgments, conventions, units, needs_judged=needs_judged)]
         except DuplicateItem as error:
-            problem = f"document {shown(error.item)} of query {shown(error.request)} is listed twice"
-            raise FormatError(self.label, None, problem, remedy="remove one of them", way_on=LEAVE_ONE) from None
+            raise self._listed_twice(error) from None
 
     def items(self, _system: str, request: bytes) -> Iterable[bytes]:
         """Give the items of one ranking."""
         rankings = rankings_from_mapping(self.content, self.label)
         return next((ranking.items for ranking in rankings if ranking.request == request), ())
+
+    def lists(self, judgments: Judgments, conventions: Conventions) -> list[RunLists]:
+        """Put all rankings into order."""
+        rankings = rankings_from_mapping(self.content, self.label)
+        try:
+            return [order_rankings(self.name, rankings, judgments, conventions)]
+        except DuplicateItem as error:
+            raise self._listed_twice(error) from None
+
+    def _listed_twice(self, error: DuplicateItem) -> FormatError:
+        problem = f"document {shown(error.item)} of query {shown(error.request)} is listed twice"
+        return FormatError(self.label, None, problem, remedy="remove one of them", way_on=LEAVE_ONE)

@@ -19,6 +19,7 @@ from lexirecall.formats.columns import check_one_system
 from lexirecall.formats.folders import PARQUET
 from lexirecall.formats.source import Source
 from lexirecall.formats.tablefiles import advance_whole, content_of
+from lexirecall.formats.wholelists import RunLists
 from lexirecall.judgments import IntArray, Judgments, PackedIds
 from lexirecall.manifest import OF_UNITS, Conventions
 from lexirecall.positions import Positions
@@ -73,6 +74,11 @@ class PositionsRun:
     def items(self, _system: str, _request: bytes) -> Iterable[bytes]:
         """Give nothing: the documents without a judgment are not known."""
         return ()
+
+    def lists(self, _judgments: Judgments, _conventions: Conventions) -> list[RunLists]:
+        """Refuse: there are no lists."""
+        problem = "a positions file holds where the judged documents are, but whole lists are needed here"
+        raise FormatError(self.label, None, problem, remedy="give the run itself")
 
     def _check(self, conventions: Conventions, units: UnitMap | None, *, needs_judged: bool) -> None:
         if units is not None or conventions.count != "items":

@@ -7,7 +7,7 @@ The order is score descending, then, where scores are equal, as the tie rule say
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -59,6 +59,17 @@ def place(lines: RankedLines, grades: FloatArray, ties: str) -> IntArray:
     start = starts[np.searchsorted(starts, first, side="right") - 1]
     rows = np.column_stack([rankings[first], at - start + 1, found, first - start, sizes])
     return rows[np.argsort(at, kind="stable")]
+
+
+def place_all(lines: RankedLines, grades: FloatArray, ties: str) -> IntArray:
+    """Find every item as `place` finds the judged ones; the third column says on which line each is.
+
+    >>> lines = RankedLines(np.zeros(3, int), np.array([1.0, 3, 2]), np.array([-1, -1, 0]), lambda lines, _: lines)
+    >>> place_all(lines, np.ones(1), "trec")[:, 2].tolist()
+    [1, 2, 0]
+    """
+    gains = np.where(lines.judged >= 0, np.append(grades, 0.0)[lines.judged], 0.0)
+    return place(replace(lines, judged=np.arange(len(lines.judged))), gains, ties)
 
 
 def _order(rankings: IntArray, scores: FloatArray) -> IntArray | None:

@@ -8,6 +8,8 @@ scores are equal.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,9 +18,10 @@ from lexirecall.formats.arrow import ReadWith, batches_of, project_batches
 from lexirecall.formats.assembly import assemble_each, tracks_of
 from lexirecall.formats.columns import check_one_system
 from lexirecall.formats.counting import place_by_units
-from lexirecall.formats.ids import Ids, by_appearance
-from lexirecall.formats.ranking import RankedLines, place, repeated, rounded
+from lexirecall.formats.ids import Ids, by_appearance, changes
+from lexirecall.formats.ranking import RankedLines, place, place_all, repeated, rounded
 from lexirecall.formats.roletable import RoleTable
+from lexirecall.formats.wholelists import RunLists
 from lexirecall.judgments import FloatArray, IntArray, Judgments
 from lexirecall.manifest import Conventions
 from lexirecall.tracks import SystemPositions, Tracks
@@ -61,6 +64,44 @@ def project_rows(
     is_given: bool,
 ) -> list[SystemPositions]:
     """Do the same with arrays, for rows in any order and columns of every type."""
+    read = _read_rows(table, name, judgments, conventions, is_given=is_given)
+    wants_all = needs_judged or conventions.judged_only
+    tracks, lengths = read.kept.tracks(conventions, len(read.names), units, wants_all=wants_all)
+    return assemble_each(
+        read.names,
+        judgments,
+        conventions,
+        tracks,
+        np.where(lengths == 0, -1, lengths),
+        needs_judged=needs_judged,
+        num_unjudged=np.array([len(requests) for requests in read.unjudged]),
+        num_duplicates=read.num_duplicates,
+    )
+
+
+def lists_of_rows(
+    table: RoleTable, name: str, judgments: Judgments, conventions: Conventions, *, is_given: bool
+) -> list[RunLists]:
+    """Put the rows of one system or of many into the order of their rankings."""
+    read = _read_rows(table, name, judgments, conventions, is_given=is_given)
+    lists = read.kept.lists(conventions, len(read.names))
+    return [
+        RunLists(system, lists[s], read.unjudged[s], int(read.num_duplicates[s])) for s, system in enumerate(read.names)
+    ]
+
+
+class _ReadRows(NamedTuple):
+    """The rows of judged requests, each item of a ranking once, and what was met on the way, for each system."""
+
+    names: list[str]
+    kept: "Rows"
+    unjudged: list[frozenset[bytes]]
+    num_duplicates: IntArray
+
+
+def _read_rows(
+    table: RoleTable, name: str, judgments: Judgments, conventions: Conventions, *, is_given: bool
+) -> _ReadRows:
     names, systems = _systems(table, name, is_given=is_given)
     requests = table.ids("request")
     judged = judgments.index
@@ -68,7 +109,6 @@ def project_rows(
     numbers, scores = number_of[requests.codes], _scores(table)
     table.present("item")  # also for requests that nobody judged
     rows = np.flatnonzero(numbers >= 0)
-    num_unjudged = _count_unjudged(systems, requests, numbers, len(names))
     width = len(judgments.requests)
     every = len(rows) == len(numbers)
     kept = Rows(
@@ -81,18 +121,7 @@ def project_rows(
     )
     kept, left_out = kept.without_duplicates(conventions.duplicates)
     num_duplicates = np.bincount(left_out // width, minlength=len(names))
-    wants_all = needs_judged or conventions.judged_only
-    tracks, lengths = kept.tracks(conventions, len(names), units, wants_all=wants_all)
-    return assemble_each(
-        names,
-        judgments,
-        conventions,
-        tracks,
-        np.where(lengths == 0, -1, lengths),
-        needs_judged=needs_judged,
-        num_unjudged=num_unjudged,
-        num_duplicates=num_duplicates,
-    )
+    return _ReadRows(names, kept, _unjudged(systems, requests, numbers, len(names)), num_duplicates)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +165,7 @@ class Rows:
         self, conventions: Conventions, num_systems: int, units: UnitMap | None, *, wants_all: bool
     ) -> tuple[Tracks, IntArray]:
         """Find where the judged items are, those with a positive grade or all, and how long each ranking is."""
-        lines = RankedLines(
-            rankings=self.groups,
-            scores=rounded(self.scores, conventions.score_dtype),
-            judged=self._judged(wants_all=wants_all),
-            ranks=lambda lines, _: self.items.ranks(self.items.codes[lines]),
-        )
+        lines = self._lines(conventions, wants_all=wants_all)
         num_rankings, grades = num_systems * len(self.judgments.requests), self.judgments.grades
         if units is None:
             lengths = np.bincount(self.groups, minlength=num_rankings)
@@ -150,6 +174,27 @@ class Rows:
         lengths = np.zeros(num_rankings, np.int64)
         lengths[rankings] = num_places
         return tracks_of(found, num_rankings), lengths
+
+    def lists(self, conventions: Conventions, num_systems: int) -> list[dict[bytes, list[bytes]]]:
+        """Return for each system the items of its rankings, in order, by request."""
+        lines = self._lines(conventions, wants_all=conventions.ties in ("worst", "best"))
+        rankings, _, order, *_ = place_all(lines, self.judgments.grades, conventions.ties).T
+        texts = [text.encode() for text in self.items.texts()]
+        items = [texts[code] for code in self.items.codes[order].tolist()]
+        borders = [*np.flatnonzero(changes(rankings)).tolist(), len(rankings)]
+        found: list[dict[bytes, list[bytes]]] = [{} for _ in range(num_systems)]
+        for start, stop in pairwise(borders):
+            system, request = divmod(int(rankings[start]), len(self.judgments.requests))
+            found[system][self.judgments.request_ids[request]] = items[start:stop]
+        return found
+
+    def _lines(self, conventions: Conventions, *, wants_all: bool) -> RankedLines:
+        return RankedLines(
+            rankings=self.groups,
+            scores=rounded(self.scores, conventions.score_dtype),
+            judged=self._judged(wants_all=wants_all),
+            ranks=lambda lines, _: self.items.ranks(self.items.codes[lines]),
+        )
 
     def _slots(self, units: UnitMap) -> IntArray:
         """Return the slot of each row in the map; each pair of request and item is looked up once."""
@@ -216,8 +261,13 @@ def _valid_text(item: bytes) -> str | None:
         return None
 
 
-def _count_unjudged(systems: IntArray, requests: Ids, numbers: IntArray, num_systems: int) -> IntArray:
-    """Count the different requests of each system for which there are no judgments."""
+def _unjudged(systems: IntArray, requests: Ids, numbers: IntArray, num_systems: int) -> list[frozenset[bytes]]:
+    """Return the requests of each system for which there are no judgments."""
     rows = np.flatnonzero(numbers < 0)
     pairs = np.unique(systems[rows] * len(requests.values) + requests.codes[rows])
-    return np.bincount(pairs // max(len(requests.values), 1), minlength=num_systems)
+    found: list[set[bytes]] = [set() for _ in range(num_systems)]
+    if len(pairs):
+        texts = requests.texts()
+        for pair in pairs.tolist():
+            found[pair // len(texts)].add(texts[pair % len(texts)].encode())
+    return [frozenset(each) for each in found]

@@ -11,8 +11,9 @@ import numpy as np
 from lexirecall.formats.arrow import ReadWith, project_batches
 from lexirecall.formats.parquetbatches import batches_of_files
 from lexirecall.formats.roletable import RoleTable
-from lexirecall.formats.rows import project_rows, project_table
+from lexirecall.formats.rows import lists_of_rows, project_rows, project_table
 from lexirecall.formats.tablefiles import UnopenedTable, advance_whole
+from lexirecall.formats.wholelists import RunLists
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions
 from lexirecall.tracks import SystemPositions
@@ -48,6 +49,10 @@ class TableRun:
         texts = items.texts()
         return (texts[code].encode() for code in np.unique(items.codes).tolist())
 
+    def lists(self, judgments: Judgments, conventions: Conventions) -> list[RunLists]:
+        """Put all rows into the order of their rankings."""
+        return lists_of_rows(self.table, self.name, judgments, conventions, is_given=self.is_given)
+
 
 @dataclass(frozen=True, slots=True)
 class TableFileRun:
@@ -76,6 +81,10 @@ class TableFileRun:
     def items(self, system: str, request: bytes) -> Iterable[bytes]:
         """Give the items in the rows of one system and request."""
         return self._table.items(system, request)
+
+    def lists(self, judgments: Judgments, conventions: Conventions) -> list[RunLists]:
+        """Put all rows into the order of their rankings."""
+        return self._table.lists(judgments, conventions)
 
     @property
     def _table(self) -> TableRun:

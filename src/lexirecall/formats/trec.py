@@ -29,6 +29,7 @@ from lexirecall.text import number_of, to_text
 from lexirecall.tracks import SystemPositions
 
 if TYPE_CHECKING:
+    from lexirecall.formats.wholelists import RunLists
     from lexirecall.units.unitmap import UnitMap
 
 _NEWLINES = b"\r\n"
@@ -145,6 +146,17 @@ def project_text(
                 return project_from(_by_group(source, judgments, strict=conventions.strict))
             except _Interleaved:
                 return project_from(_gathered(source, strict=conventions.strict))
+        except DuplicateItem as error:
+            raise listed_twice(source, error) from None
+
+
+def lists_of_text(source: Source, name: str, judgments: Judgments, conventions: Conventions) -> "RunLists":
+    """Read the whole rankings of a run, in order."""
+    from lexirecall.formats.lists import order_rankings  # not on top: most runs are left to the compiled reader
+
+    with damage_first(source):
+        try:
+            return order_rankings(name, _gathered(source, strict=conventions.strict), judgments, conventions)
         except DuplicateItem as error:
             raise listed_twice(source, error) from None
 

@@ -1,0 +1,82 @@
+"""Listing: from judgments and runs in any of their forms to whole lists.
+
+Belongs here: `load_lists`. Not here: what lists are (wholelists), what a file means (trec, memory, rows).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from lexirecall.errors import UsageError
+from lexirecall.fields import taken, takes
+from lexirecall.formats import Qrels, Runs, load_units, nothing_in_common, opened_run
+from lexirecall.formats.columns import check_given
+from lexirecall.formats.naming import check_names, name_runs
+from lexirecall.formats.wholelists import Lists, RunLists
+from lexirecall.judgments import Judgments
+from lexirecall.manifest import READING, Conventions, Sources
+from lexirecall.progress import Progress
+
+
+@takes(*READING)
+def load_lists(qrels: Qrels, runs: Runs, **options: Any) -> Lists:
+    """Read the ids of every ranking of a judged query, in order, cut at the depth, from what `project` takes.
+
+    A positions file is refused: it does not hold the documents without a judgment.
+
+    >>> qrels, run = {"q": {"a": 1}}, {"q": {"x": 0.5, "a": 0.9, "b": 0.5}}
+    >>> [run.lists for run in load_lists(qrels, {"bm25": run}).runs]
+    [{b'q': [b'a', b'x', b'b']}]
+    """
+    conventions, sources = taken(Conventions, options), taken(Sources, options)
+    check_listable(conventions, sources)
+    conventions.check_units(sources.units, sources.providers)
+    check_given(sources.columns)
+    judgments, _, _ = load_units(qrels, conventions, sources)
+    named = name_runs(runs, sources.columns, sources.stdin_name)
+    read: list[RunLists] = []
+    sources_of_names = []
+    with Progress("reading runs", sum(run.size for run in named), shown=sources.show_progress) as progress:
+        for run in named:
+            with opened_run(run, sources.columns, progress.advance) as form:
+                made = form.lists(judgments, conventions)
+            sources_of_names += [(each.name, run.label) for each in made]
+            read += made
+    check_names(sources_of_names)
+    if strangers := [run.name for run in read if not run.lists]:
+        raise nothing_in_common(strangers, judgments.requests)
+    return Lists(judgments, tuple(_cut(run, judgments, conventions) for run in read))
+
+
+def check_listable(conventions: Conventions, sources: Sources) -> None:
+    """Raise if whole lists cannot be had under the options.
+
+    >>> check_listable(Conventions(), Sources(engine="duckdb"))
+    Traceback (most recent call last):
+    lexirecall.errors.UsageError: engine is 'duckdb', which finds positions, but whole lists are needed
+      leave out the engine
+    """
+    if sources.engine is not None:
+        problem = f"engine is {sources.engine!r}, which finds positions, but whole lists are needed"
+        raise UsageError(problem, remedy="leave out the engine")
+    if conventions.ties == "expected":
+        raise UsageError("ties='expected' has no single order to list", remedy="choose trec, input, worst or best")
+    if conventions.count == "units" and conventions.depth is not None:
+        problem = "with count='units' the depth counts units, but whole lists are cut in documents"
+        raise UsageError(problem, remedy="leave one of them out")
+
+
+def _cut(run: RunLists, judgments: Judgments, conventions: Conventions) -> RunLists:
+    """Leave out what is below the depth, and then what is not judged if only judged items count."""
+    if conventions.depth is None and not conventions.judged_only:
+        return run
+    index = judgments.index
+
+    def kept(request: bytes, items: Sequence[bytes]) -> Sequence[bytes]:
+        items = items[: conventions.depth]
+        if not conventions.judged_only:
+            return items
+        lookup = judgments.lookup(index[request])
+        return [item for item in items if item in lookup and judgments.grades[lookup[item]] >= 0]
+
+    return replace(run, lists={request: kept(request, items) for request, items in run.lists.items()})

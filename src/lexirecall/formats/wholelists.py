@@ -1,0 +1,111 @@
+"""Whole lists: the ids of every ranking, in order, for what needs more of a run than the positions of judged items.
+
+Belongs here: the lists of several runs, all runs of one request at a time, and several runs joined to one. Not here:
+reading them (listing), their order (ranking).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lexirecall.formats.rankedlist import RankedList
+from lexirecall.judgments import IntArray, Judgments
+from lexirecall.manifest import Conventions
+from lexirecall.tracks import SystemPositions
+
+if TYPE_CHECKING:
+    from lexirecall.units.unitmap import UnitMap
+
+
+@dataclass(frozen=True, slots=True)
+class RunLists:
+    """The rankings of one run for judged requests."""
+
+    name: str
+    lists: Mapping[bytes, Sequence[bytes]]
+    """For each judged request that it answers, the ids of its items, the first one first."""
+    unjudged: frozenset[bytes] = frozenset()
+    """The requests without judgments."""
+    num_duplicates: int = 0
+    num_extra: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """The rankings of several runs, all runs of one request at a time.
+
+    >>> judgments = Judgments.from_grades({b"q": {b"a": 1}, b"r": {b"b": 1}})
+    >>> lists = Lists(judgments, (RunLists("one", {b"q": [b"x", b"a"]}), RunLists("two", {b"q": [b"a"], b"r": []})))
+    >>> for request, of_runs in lists:
+    ...     print(request, of_runs)
+    b'q' [[b'x', b'a'], [b'a']]
+    b'r' [None, []]
+    """
+
+    judgments: Judgments
+    runs: tuple[RunLists, ...]
+
+    def __iter__(self) -> Iterator[tuple[bytes, list[Sequence[bytes] | None]]]:
+        for request in self.judgments.request_ids:
+            yield request, [run.lists.get(request) for run in self.runs]
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedRun:
+    """Several runs as one: for each request their union, in the order of first appearance, run by run.
+
+    >>> judgments = Judgments.from_grades({b"q": {b"a": 1}})
+    >>> calls = Lists(judgments, (RunLists("one", {b"q": [b"x", b"a"]}), RunLists("two", {b"q": [b"a", b"y"]})))
+    >>> JoinedRun("both", calls).joined, JoinedRun("both", calls).num_repeats.tolist()
+    ({b'q': [b'x', b'a', b'y']}, [1])
+    """
+
+    name: str
+    calls: Lists
+    """Cut at the depth already."""
+    joined: Mapping[bytes, Sequence[bytes]] = field(init=False)
+    """For each request that any of them answers, the ids in order."""
+
+    def __post_init__(self) -> None:
+        answered = ((request, [each for each in lists if each is not None]) for request, lists in self.calls)
+        joined = {request: _union(lists) for request, lists in answered if lists}
+        object.__setattr__(self, "joined", joined)
+
+    @property
+    def num_repeats(self) -> IntArray:
+        """How many items of each judged request were there before, in an earlier run, [Q]."""
+        sizes = [sum(len(each or ()) for each in lists) - len(self.joined.get(q, ())) for q, lists in self.calls]
+        return np.array(sizes, np.int64)
+
+    def systems(
+        self, judgments: Judgments, conventions: Conventions, units: "UnitMap | None", *, needs_judged: bool
+    ) -> list[SystemPositions]:
+        """Find where the judged items are in the joined rankings."""
+        from lexirecall.formats.lists import project_rankings  # not on top: few runs are joined
+
+        rankings = (RankedList(request, list(items), None) for request, items in self.joined.items())
+        uncut = replace(conventions, depth=None)
+        made = project_rankings(self.name, rankings, judgments, uncut, units, needs_judged=needs_judged)
+        runs = self.calls.runs
+        return [
+            replace(
+                made,
+                num_unjudged=len(frozenset().union(*(run.unjudged for run in runs))),
+                num_duplicates=sum(run.num_duplicates for run in runs),
+                num_extra=sum(run.num_extra for run in runs),
+            )
+        ]
+
+    def items(self, _system: str, request: bytes) -> Iterable[bytes]:
+        """Give the items of one joined ranking."""
+        return self.joined.get(request, ())
+
+    def lists(self, _judgments: Judgments, _conventions: Conventions) -> list[RunLists]:
+        """Give the joined rankings."""
+        return [RunLists(self.name, self.joined)]
+
+
+def _union(lists: Iterable[Sequence[bytes]]) -> list[bytes]:
+    return list(dict.fromkeys(item for items in lists for item in items))
