@@ -1445,3 +1445,28 @@ def counts_above_and_tied(
     above = [[sum(score > limit for score in row) for limit in limits] for row, limits in rows]
     tied = [[sum(score == limit for score in row) for limit in limits] for row, limits in rows]
     return above, tied
+
+
+# Through the stages of a funnel
+
+
+def fate(item: str, lists: Sequence[Sequence[str]], depths: Sequence[int | None]) -> tuple[str, int | None]:
+    """Say what became of a relevant item, and which stage lost it."""
+    handed_on = [set(items[:depth]) for items, depth in zip(lists, depths, strict=True)]
+    seen = [stage for stage, items in enumerate(lists) if item in set(items)]
+    if item in handed_on[-1]:
+        return "kept", None
+    if not seen:
+        return "never", None
+    stage = seen[-1]
+    if item in handed_on[stage]:
+        return "dropped", stage + 1
+    if stage > 0 and item in handed_on[stage - 1] & set(lists[stage - 1][: depths[stage]]):
+        return "pushed_down", stage
+    return "cut", stage
+
+
+def from_elsewhere(relevant: set[str], lists: Sequence[Sequence[str]], depths: Sequence[int | None]) -> list[set[str]]:
+    """Return, for each stage, the relevant items of its list that the stage before did not hand on."""
+    before = [set(items[:depth]) for items, depth in zip(lists, depths, strict=True)]
+    return [set(), *(relevant & set(items) - given for items, given in zip(lists[1:], before, strict=False))]

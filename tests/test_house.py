@@ -18,8 +18,8 @@ ORDER = (
     "_native", "version", "errors", "paths", "output", "fields", "text", "reader", "progress", "manifest",
     "aggregation", "judgments", "providers", "groups", "segments", "tracks", "units", "sums", "shortage", "positions",
     "exposure", "exact", "formats", "texts", "measures", "preferences", "names", "theory", "statistics", "simulate",
-    "tables", "strip", "svg", "plots", "verbs", "torch", "meta", "page", "results", "paper", "engines", "adapters",
-    "cli",
+    "tables", "strip", "svg", "plots", "verbs", "gates", "torch", "meta", "page", "results", "paper", "engines",
+    "adapters", "cli",
 )  # fmt: skip
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
