@@ -69,7 +69,7 @@ def _reading(command: str, files: str, end: str) -> list[str]:
     calls = [f"{command} {files} {option} {end}" for option in READING]
     calls += [f"{command} {each} {end}" for each in other]
     calls.append(f"{command} stars.csv films.csv {_TABLES} --level 4 {end}")
-    if command != "explain":
+    if command not in ("explain", "funnel"):
         calls.append(f"{command} {files} --providers owners.tsv {end}")
     calls += [
         f"{command} stars.csv a.csv b.csv {_TABLES} --engine duckdb {more}{end}" for more in ("", "--ties input ")
@@ -195,17 +195,23 @@ CASES: dict[str, list[str]] = {
         "explain odd.txt odd.run even.run -f tsv --raw",
         "explain qrels.txt a.run",
     ],
-    "texts": [
-        *(f"explain {TWO} --texts corpus.jsonl --texts words.tsv {option}" for option in (
-            "", *FORMATS, *(f"--query q3 {form}" for form in FORMATS), *(f"-m AP {form}" for form in FORMATS),
-            "--units units.tsv -f jsonl", "--units units.tsv --query q3", "-f jsonl -o corpus.jsonl")),
-        *(f"explain {TWO} --limit 2 --texts {each}" for each in (
-            "both=words.tsv", "queries=words.tsv", "documents=corpus.jsonl", "documents=words.tsv", "missing.jsonl",
-            "queries=", "a.run", "strange.tsv", "empty.tsv", "corpus.jsonl --columns text=title",
-            "corpus.jsonl --columns texts.text=body", "corpus.jsonl --columns texts.words=body")),
-        f"report {TWO} -m AP --texts corpus.jsonl --texts words.tsv -o out.html",
-        f"report {TWO} -m AP --texts corpus.jsonl --texts words.tsv -o words.tsv",
-        f"report {TWO} -m AP --texts types.tsv -o out.html",
+    "funnel": [
+        "funnel qrels.txt a.run@6 b.run@4 c.run",
+        *(f"funnel qrels.txt a.run@6 b.run@4 {form}" for form in FORMATS),
+        *_reading("funnel", TWO, "-f jsonl"),
+        *(f"funnel qrels.txt a.run+b.run@5 c.run@3 {option}" for option in (
+            "", "-f jsonl", "--depth 3", "--judged-only", "--ties worst", "--units units.tsv --judged items",
+            "--units units.tsv --judged items --count units", "--texts documents=texts.tsv",
+            "--texts documents=texts.tsv -f jsonl", "--texts documents=texts.tsv -f tsv", "--limit 0", "--limit 2",
+            "--engine duckdb", "--ties expected")),
+        *(f"funnel qrels.txt {stages}" for stages in (
+            "a.run@3 a.run@2", "a.run a.run", "a.run@0", "a.run@x", "a.run+", "a.run+missing.run", "c.run+a.run+c.run",
+            "kept.parquet@3", "kept.parquet+a.run", "dup.run+a.run", "dup.run+a.run --duplicates best",
+            "a.run -o a.run", "a.run --texts nothing.tsv", "a.run@2 --texts documents=types.tsv")),
+        "funnel odd.txt odd.run even.run@1 -f tsv --raw -o out.tsv",
+        "funnel odd.txt odd.run even.run@1 -f tsv",
+        "funnel odd.txt a.run",
+        "funnel qrels.txt",
     ],
     "report": [
         f"report {THREE} -o out.html --title Three",
@@ -290,8 +296,9 @@ CASES: dict[str, list[str]] = {
               "paper ties-by-corpus worst-case-agreement -f tsv --raw -o made",
               "paper ties-by-relevant -f latex -o made"],
     "demo": ["demo", "demo -o elsewhere"],
-    "help": ["", *(f"{name} --help" for name in ("", "eval", "compare", "rank", "explain", "report", "study", "paper",
-                                                  "demo", "measures", "project", "trec_eval")), "nope", "eval --nope"],
+    "help": ["", *(f"{name} --help" for name in ("", "eval", "compare", "rank", "explain", "funnel", "report", "study",
+                                                  "paper", "demo", "measures", "project", "trec_eval")),
+             "nope", "eval --nope"],
     "spark": [f"eval stars.csv films.csv --engine spark -f jsonl {_TABLES} {more}" for more in (
         "", "--level 4 --manifest made.json", "--no-relevant zero --queries intersection --depth 3 -m AP -m LexiRecall",
         "-q", "-m nope", "--engine-options threads=1", "--providers owners.tsv -m WorstProvider",
@@ -337,7 +344,7 @@ def write_collection() -> None:
     Path("strange.tsv").write_text("301 easy\n302 hard\n")
     Path("twice.tsv").write_text("q1 easy\nq2 hard\nq1 hard\n")
     Path("units.tsv").write_text("".join(f"d{i}\tpage{i // 2}\n" for i in range(8)))
-    _write_texts()
+    Path("texts.tsv").write_text("".join(f"d{i}\tThe text of document {i}\n" for i in range(1, 9)))
     Path("odd.txt").write_text("=q 0 +a 1\n=q 0 b 1\n@r 0 c 1\n")
     Path("odd.run").write_text("=q Q0 +a 1 2 t\n=q Q0 x 1 1 t\n@r Q0 c 1 1 t\n")
     Path("even.run").write_text("=q Q0 b 1 2 t\n=q Q0 +a 1 1 t\n@r Q0 x 1 1 t\n")

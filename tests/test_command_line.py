@@ -481,7 +481,7 @@ def test_an_unknown_command_suggests_the_nearest(command: Command, typed: str, m
     assert "Did you mean" not in command("nothing-like-it").err
 
 
-@pytest.mark.parametrize("name", ["eval", "compare", "rank", "explain", "report", "study"])
+@pytest.mark.parametrize("name", ["eval", "compare", "rank", "explain", "funnel", "report", "study"])
 def test_help_groups_every_option_and_begins_with_what_to_compute(command: Command, name: str) -> None:
     shown = command(name, "--help").out
     headings = re.findall(r"^([A-Z][a-z ]+):$", shown, re.MULTILINE)

@@ -13,6 +13,7 @@ SAYS = {
     "systematic_reviewer": "LastRel(rel=2)",
     "rag_gate": "question 3",
     "rag_units": "multi-hop",
+    "candidate_generator": "pushed down",
     "fairness_auditor": "'Corner Store'",
     "recommender": "LexiRecall",
     "torch_loop": "epoch 6  TSE 0.",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from lexirecall.formats import load_judgments, load_positions, project
     from lexirecall.formats.embeddings import project_embeddings
     from lexirecall.formats.scores import project_scores
+    from lexirecall.gates.funnels import funnel
     from lexirecall.judgments import Judgments
     from lexirecall.measures import Measure
     from lexirecall.meta import study
@@ -36,6 +37,7 @@ _HOME = {
     "compare": "verbs.compare",
     "evaluate": "verbs.evaluate",
     "explain": "verbs.explain",
+    "funnel": "gates.funnels",
     "load_judgments": "formats",
     "load_positions": "formats",
     "parse_measure": "names",
@@ -52,7 +54,7 @@ _HOME = {
 
 __all__ = [
     "Judgments", "LexirecallError", "Measure", "Positions", "Preference", "compare", "evaluate", "explain",
-    "load_judgments", "load_positions", "parse_measure", "parse_preference", "project", "project_embeddings",
+    "funnel", "load_judgments", "load_positions", "parse_measure", "parse_preference", "project", "project_embeddings",
     "project_scores", "rank", "register", "report", "simulate_collection", "study",
 ]  # fmt: skip
 

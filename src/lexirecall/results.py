@@ -4,6 +4,7 @@ Belongs here: the names, to find all results in one place. Not here: the classes
 them.
 """
 
+from lexirecall.gates.funnelresult import Arrival, Funnel, Loss, Stage
 from lexirecall.manifest import Manifest, Note
 from lexirecall.measures.providers import ProviderExposure
 from lexirecall.meta import Study
@@ -22,7 +23,7 @@ from lexirecall.verbs.rank import Ranking
 from lexirecall.verbs.scores import Scores
 
 __all__ = [
-    "Averages", "Bootstrapped", "Comparison", "Explanation", "Exposures", "FamilyTest", "Manifest", "MeasureComparison",
-    "Note", "Order", "Pairs",
-    "Projection", "ProviderExposure", "QueryExplanation", "Ranking", "Report", "Scores", "Side", "Study",
+    "Arrival", "Averages", "Bootstrapped", "Comparison", "Explanation", "Exposures", "FamilyTest", "Funnel", "Loss",
+    "Manifest", "MeasureComparison", "Note", "Order", "Pairs", "Projection", "ProviderExposure", "QueryExplanation",
+    "Ranking", "Report", "Scores", "Side", "Stage", "Study",
 ]  # fmt: skip

@@ -29,6 +29,7 @@ COMMANDS = {
     "demo": "demo",
     "eval": "evaluate",
     "explain": "explain",
+    "funnel": "funnel",
     "measures": "measures",
     "paper": "paper",
     "project": "project",
