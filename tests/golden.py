@@ -224,6 +224,9 @@ CASES: dict[str, list[str]] = {
             "--over median", "--over mean --over tail:0.5 --by types.tsv --min-queries 2 --bootstrap 99",
             "--by types.tsv", "--by missing.tsv", "--over worst")),
         f"report {TWO} -o out.html --plots a.run",
+        *(f"report {TWO} -m AP -o out.html --funnel a.run@4 --funnel b.run@2 {option}" for option in (
+            "", "--texts corpus.jsonl", "--queries intersection --depth 3", "--funnel c.run+a.run")),
+        f"report {TWO} -m AP -o b.run --funnel a.run+b.run", f"report {TWO} -m AP -o out.html --funnel a.run@0",
     ],
     "study": [
         f"study {THREE} --samples 2",

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from lexirecall import compare, evaluate, project
+from lexirecall import compare, evaluate, funnel, project, report
 from lexirecall.errors import DataError, FormatError, UsageError
 from lexirecall.gates.funnelfates import LOSSES
-from lexirecall.gates.funnels import funnel
 from lexirecall.gates.funnelstages import asked_stages
+from lexirecall.page import Limits
 from strategies import Collection, collections, quick
 
 Depths = Sequence[int | None]
@@ -353,3 +353,26 @@ def test_tables_are_cut_and_say_so() -> None:
     assert "more" not in made.to_text(limit=0)
     assert str(made).endswith(made.notes[-1].text)
     assert repr(made) == "<Funnel: 2 stages, 4 of 7 relevant documents lost>"
+
+
+# On the page
+
+
+def test_the_page_has_the_stages_and_the_first_lost_documents() -> None:
+    made = funnel(QRELS, STAGES, texts={"documents": {"a": "alpha"}})
+    page = report(QRELS, {"first": FIRST}, "AP", output=None, funnel=made, limits=Limits(lost=3))
+    shown = page.payload["funnel"]
+    assert [stage["name"] for stage in shown["stages"]] == [stage.name for stage in made.stages]
+    assert [stage["lost"] for stage in shown["stages"]] == [list(stage.lost.values()) for stage in made.stages]
+    assert [(each["query"], each["document"]) for each in shown["losses"]] == [loss[:2] for loss in made.losses[:3]]
+    assert [each.get("text") for each in shown["losses"]] == [None, None, "alpha"]
+    assert shown["totals"] == [len(made.losses), len(made.arrivals)]
+    assert [page.payload["requests"][each["request"]] for each in shown["losses"]] == ["q1"] * 3
+    assert "from elsewhere" in [note.kind for note in page.notes]
+    assert "funnel" not in report(QRELS, {"first": FIRST}, "AP", output=None).payload
+
+
+def test_the_page_takes_nothing_else_for_a_funnel() -> None:
+    wrong: Any = [FIRST]
+    with pytest.raises(UsageError, match=r"funnel is of type list, but must be what lexirecall.funnel returns"):
+        report(QRELS, {"first": FIRST}, "AP", output=None, funnel=wrong)

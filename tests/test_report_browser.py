@@ -13,7 +13,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from lexirecall import compare, evaluate, explain, report
+from lexirecall import compare, evaluate, explain, funnel, report
+from lexirecall.gates.funnelfates import LOSSES
 from lexirecall.page import Report
 from lexirecall.page.html import fill
 from lexirecall.plots import _INHERITED
@@ -173,6 +174,7 @@ KINDS: dict[str, Callable[[], str]] = {
     "measures": measures_page,
     "formulas": formula_page,
     "owned": lambda: owned_report().html(),
+    "funnel": lambda: funnel_report().html(),
     "groups": lambda: demo_report(by=GROUPS, over=("mean", "tail:0.1"), min_queries=4, bootstrap=99).html(),
     "units": lambda: demo_report(units=UNITS, measures=["LexiRecall", "R@10", "RR"]).html(),
     "single": lambda: replace_runs({"only.run": DEMO.runs["deep.run"]}),
@@ -184,6 +186,16 @@ def owned_report() -> Report:
     documents = sorted({document for judged in DEMO.qrels.values() for document in judged})
     owners = {document: HOSTILE[1 + number % 7] for number, document in enumerate(documents)}
     return demo_report(providers=owners, bootstrap=99)
+
+
+STAGES = {f"{HOSTILE[0]}@30": DEMO.runs["deep.run"], f"{HOSTILE[3]}@10": DEMO.runs["precise.run"]}
+
+
+def funnel_report() -> Report:
+    """Return a page with a funnel, of which the stages have hostile names, and the documents hostile texts."""
+    documents = sorted({document for judged in DEMO.qrels.values() for document in judged})
+    texts = {"documents": {document: HOSTILE[number % 7] for number, document in enumerate(documents)}}
+    return demo_report(funnel=funnel(DEMO.qrels, STAGES, texts=texts))
 
 
 def replace_runs(runs: dict[str, Any]) -> str:
@@ -1194,6 +1206,44 @@ def test_axe_finds_no_fault(show: Open, kind: str, scheme: str) -> None:
     found = opened.page.evaluate("axe.run({ resultTypes: ['violations'] })")
     faults = {each["id"]: [node["html"][:200] for node in each["nodes"][:3]] for each in found["violations"]}
     assert faults == {}
+
+
+# Stages
+
+
+def test_the_stages_of_a_funnel_are_those_of_python(show: Open) -> None:
+    opened, made = show("funnel"), funnel(DEMO.qrels, STAGES)
+    names = [visible(stage.name) for stage in made.stages]
+    assert opened.texts("#funnel .table:nth-of-type(1) tbody th .id") == names
+    last = opened.texts("#funnel .table:nth-of-type(1) tbody tr:last-child td")
+    stage, preference = made.stages[-1], made.preference(1)
+    assert preference is not None
+    shown = [number(stage.recall), number(stage.all), f"{preference:.4f}".replace("-", "\u2212")]
+    assert last[:5] == [*shown, str(stage.better), str(stage.worse)]
+    assert opened.texts("#funnel .table:nth-of-type(2) tbody tr:last-child td") == [
+        f"{count:,}" for count in (*stage.lost.values(), stage.found, stage.entered)
+    ]
+    lost = opened.page.locator("#funnel .table:nth-of-type(3) tbody tr")
+    assert lost.count() == 20
+    first = made.losses[0]
+    assert first.query in lost.first.text_content()
+    assert LOSSES[first.kind] in lost.first.text_content()
+    assert opened.count("#funnel td .text") > 0
+    assert opened.count("#funnel img, #funnel script") == 0
+
+
+def test_a_query_of_the_funnel_leads_to_its_section(show: Open) -> None:
+    opened = show("funnel")
+    link = opened.page.locator("#funnel .table:nth-of-type(3) tbody a").first
+    query = link.text_content()
+    link.click()
+    opened.wait()
+    assert opened.text("#request h3") == f"Query {query}"
+
+
+def test_a_page_without_a_funnel_has_no_section_of_stages(look: Open) -> None:
+    assert look().count("#funnel, nav a[href='#funnel']") == 0
+    assert look("funnel").count("nav a[href='#funnel']") == 1
 
 
 # Providers

@@ -1,6 +1,7 @@
 """`lexirecall report`: a thin shell on `lexirecall.report`."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +19,11 @@ from lexirecall.cli.options import (
     text_files,
     texts_option,
 )
+from lexirecall.fields import among
+from lexirecall.manifest import READING, Policies
+
+if TYPE_CHECKING:
+    from lexirecall.results import Funnel
 
 
 @click.command("report", cls=Documented)
@@ -26,6 +32,10 @@ from lexirecall.cli.options import (
 @testing_options
 @record_options(Aggregation)
 @texts_option
+@click.option(
+    "--funnel", "stages", multiple=True, metavar="STAGE",
+    help="Show where documents are lost between stages, as `lexirecall funnel` does. Repeat it for each stage.",
+)  # fmt: skip
 @click.option("--title", metavar="TEXT", help="Title of the page.")
 @click.option(
     "--plots", metavar="DIR",
@@ -40,6 +50,7 @@ def command(
     qrels: str,
     runs: tuple[str, ...],
     measures: tuple[str, ...],
+    stages: tuple[str, ...],
     output: str,
     **options: Any,
 ) -> None:
@@ -47,8 +58,8 @@ def command(
 
     The page shows the leaderboard with marks of significance; every pair of runs, and the queries that decide it; for
     each query, where every run ranks the relevant documents; the worst-off queries; recall by depth; and how the
-    measures behave on these data. With --by, it shows the numbers of each group of queries, and with --texts the words
-    of queries and documents. A single run is enough.
+    measures behave on these data. With --by, it shows the numbers of each group of queries, with --texts the words of
+    queries and documents, with --funnel what each stage of a search loses. A single run is enough.
 
     \b
     Examples:
@@ -57,15 +68,18 @@ def command(
       lexirecall report qrels.txt runs/*.run --title 'Robust 2004' --plots figures
       lexirecall report qrels.txt runs/*.run -m R@100 --over mean --over tail:0.1 --by types.tsv
       lexirecall report qrels.txt runs/*.run --texts queries.jsonl --texts corpus.jsonl.gz
+      lexirecall report qrels.txt first.run final.run --funnel first.run@1000 --funnel final.run@10
     """
-    check_files([qrels, *runs, *named_files(options), *text_files(options["texts"])], ("-o", output))
+    files = [qrels, *runs, *_files_of(stages), *named_files(options), *text_files(options["texts"])]
+    check_files(files, ("-o", output))
     from lexirecall.output import write
     from lexirecall.page import report
 
     to_stdout = output == "-"
     with shown_warnings():
         to = None if to_stdout else output
-        page = report(qrels, list(runs), measures or None, output=to, show_progress=None, **options)
+        made = _funnel_of(qrels, stages, options)
+        page = report(qrels, list(runs), measures or None, output=to, funnel=made, show_progress=None, **options)
     show_notes(page.notes)
     if to_stdout:
         write(page.html(), None)
@@ -74,3 +88,22 @@ def command(
     click.echo(f"note: the page is in {output} ({size:.1f} MB); open it in a browser", err=True)
     if options["plots"] is not None:
         click.echo(f"note: the charts are in {options['plots']}", err=True)
+
+
+def _files_of(stages: tuple[str, ...]) -> list[object]:
+    if not stages:
+        return []
+    from lexirecall.gates.funnelstages import asked_stages
+
+    return [run for stage in asked_stages(stages) for run in stage.runs]
+
+
+def _funnel_of(qrels: str, stages: tuple[str, ...], options: Mapping[str, Any]) -> "Funnel | None":
+    """Return the funnel that the page shows, read as the runs are; None if none is asked for."""
+    if not stages:
+        return None
+    from lexirecall.gates.funnels import funnel
+
+    reading = {name: value for record in (Policies, *READING) for name, value in among(record, options).items()}
+    own = {"stdin_name": None, "providers": None, "show_progress": None}
+    return funnel(qrels, stages, texts=options["texts"] or None, **(reading | own))

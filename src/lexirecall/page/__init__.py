@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lexirecall.aggregation import Aggregation
 from lexirecall.errors import LexirecallError, UsageError, counted, warn
@@ -23,6 +23,7 @@ from lexirecall.page.findings import Findings
 from lexirecall.page.html import fill
 from lexirecall.page.limits import Limits
 from lexirecall.page.payload import build_payload
+from lexirecall.page.stages import check_funnel
 from lexirecall.paths import exists, is_folder
 from lexirecall.plots import drawing_files, has_converter
 from lexirecall.positions import Positions
@@ -34,6 +35,9 @@ from lexirecall.verbs.evaluate import groups_of, read_aggregation
 from lexirecall.verbs.explain import check_single_order
 from lexirecall.verbs.given import asked_of, positions_of
 from lexirecall.verbs.testing import Testing
+
+if TYPE_CHECKING:
+    from lexirecall.gates.funnelresult import Funnel
 
 __all__ = ["Limits", "Report", "report"]
 
@@ -51,6 +55,7 @@ def report(
     baseline: str | None = None,
     limits: Limits | None = None,
     texts: Any = None,
+    funnel: "Funnel | None" = None,
     **options: Any,
 ) -> "Report":
     """Write a page about runs: a leaderboard, every pair, every query and what decides it; and charts, to a folder.
@@ -59,7 +64,8 @@ def report(
     installed, as PDF and PNG. The page shows `title` and `date` (default: today). `over`, `by` and `min_queries` are
     those of `evaluate`, the other arguments those of `compare`. A single run is enough; the page then has nothing about
     pairs. With several runs, LexiRecall is always among the measures. `texts` are the words of queries and documents,
-    as `lexirecall.texts.load_texts` takes them; the page holds one line of each.
+    as `lexirecall.texts.load_texts` takes them; the page holds one line of each. `funnel` is what `lexirecall.funnel`
+    returns; the page then shows what each stage hands on, and where documents are lost.
 
     >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
     >>> runs = {"old": {"q1": ["a"], "q2": ["x", "c"]}, "new": {"q1": ["x", "b", "a"], "q2": ["c"]}}
@@ -69,6 +75,7 @@ def report(
     """
     testing, policies = taken(Testing, options), taken(Policies, options)
     check_bootstrap(testing, testing.alpha)
+    check_funnel(funnel)
     _check_places(output, plots)
     given = [] if isinstance(qrels, Positions) else [qrels, runs]
     _check_kept(output, plots, [*given, *files_named(texts)], options)
@@ -85,7 +92,8 @@ def report(
         show_progress=options.get("show_progress", False),
     )  # fmt: skip
     heading = title or f"{counted(len(positions.systems), 'run')} on {findings.name}"
-    made = Report(findings, build_payload(findings, title=heading, date=date, limits=limits, texts=loaded))
+    payload = build_payload(findings, title=heading, date=date, limits=limits, texts=loaded, funnel=funnel)
+    made = Report(findings, payload, () if funnel is None else funnel.notes)
     if output is not None:
         made.write(output, plots)
     elif plots is not None:
@@ -131,6 +139,8 @@ class Report:
     findings: Findings
     payload: dict[str, Any]
     """What the page shows, as plain lists and numbers."""
+    notes_on_stages: tuple[Note, ...] = ()
+    """What readers should know about the stages of the funnel, if there is one."""
 
     def __repr__(self) -> str:
         return f"<Report: {self.payload['title']}>"
@@ -139,7 +149,9 @@ class Report:
     def notes(self) -> tuple[Note, ...]:
         """What readers should know about the data, and what the page leaves out."""
         left_out = (Note("left out of the page", sentence) for sentence in self.payload["left_out"])
-        return (*self.findings.notes, *left_out)
+        own = self.findings.notes
+        known = {note.kind for note in own}  # the same, of stages: it need not be said twice
+        return (*own, *(note for note in self.notes_on_stages if note.kind not in known), *left_out)
 
     def html(self) -> str:
         """Return the page as the text of one HTML file."""

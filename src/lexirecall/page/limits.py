@@ -34,6 +34,8 @@ class Limits:
     """Of a name, and of a text."""
     providers: int = 1_000
     """Rows of providers, over all runs; each run has five at least."""
+    lost: int = 1_000
+    """Documents that a funnel loses, and as many that come in from elsewhere."""
     fewest_systems: int = 5
     """Queries are thinned until this many runs can be shown for each."""
 

@@ -9,7 +9,7 @@ Systems are listed best first, requests in the order of the judgments; everythin
 import datetime as dt
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,12 +27,16 @@ from lexirecall.page.rankings import found_documents, lengths_of_relevant, relev
 from lexirecall.page.recall import RECALLS, depths_to, mean_recall, median_depths
 from lexirecall.page.rounding import rounded
 from lexirecall.page.serving import serving_columns
+from lexirecall.page.stages import stage_columns
 from lexirecall.page.words import text_columns
 from lexirecall.preferences import Preference
 from lexirecall.statistics.over import over_queries
 from lexirecall.texts import Texts
 from lexirecall.verbs.deciding import TAIL
 from lexirecall.version import VERSION
+
+if TYPE_CHECKING:
+    from lexirecall.gates.funnelresult import Funnel
 
 FORM = 1
 """The version of the payload format."""
@@ -48,6 +52,7 @@ def build_payload(
     date: dt.date | None = None,
     limits: Limits | None = None,
     texts: Texts | None = None,
+    funnel: "Funnel | None" = None,
 ) -> dict[str, Any]:
     """Return what a page shows; the same findings and date give the same payload.
 
@@ -92,6 +97,7 @@ def build_payload(
         **words,
         "retrieved": [*findings.positions.num_retrieved[best][:, requests].tolist(), *rest],
         "absent": [*_absent(findings, best, requests), *rest],
+        **stage_columns(funnel, [findings.positions.requests[q] for q in requests.tolist()], limits, cut),
         **provider_columns(findings, limits, cut),
         **_curves(findings),
         "study": list(_study(findings)),

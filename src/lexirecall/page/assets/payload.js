@@ -49,6 +49,7 @@
  * @property {(number[] | null)[]} absent by system: the requests on which it is not compared with any other
  * @property {{ names: string[], total: number, min_queries: number, measure: string, note: string, runs: Provided[] }}
  *   [providers] if there is a map of them
+ * @property {FunnelData} [funnel] the stages of a search, if there is one
  * @property {{ depths: number[], mean: (number | null)[][] }} recall
  * @property {{ recall: number, median: Column, reached: Column }[]} depth_needed
  * @property {{ measure: string, tied: number | null, agreement: number | null }[]} study
@@ -74,6 +75,20 @@
  * Texts, each once; which one each request has, and each relevant document of a request or, if units must be found,
  * each document that serves them; -1 for none.
  * @typedef {{ words: string[], queries: number[], documents: number[][] }} Texts
+ */
+
+/**
+ * A relevant document that is lost, in the way of one of the kinds, or that comes in from elsewhere: the stage (-1 if it
+ * was never retrieved) and its places in the list of each; the request as the page has it, -1 if it has not.
+ * @typedef {{ query: string, request: number, document: string, stage: number, positions: Column, text?: string,
+ *   how?: number }} OnTheWay
+ */
+
+/**
+ * Stages of a search: what they hand on, what is lost for good by kind, and documents read, distinct and handed on.
+ * @typedef {{ noun: string, queries: number, relevant: number, kinds: string[], stages: { name: string, recall: number,
+ *   all: number, preference: number | null, better: number | null, worse: number | null, lost: number[], found: number,
+ *   entered: number, documents: number[] }[], losses: OnTheWay[], entries: OnTheWay[], totals: number[] }} FunnelData
  */
 
 /**

@@ -47,7 +47,7 @@ export const documentTextHead = () => hasDocuments() && th("text");
 export const documentTextCell = (q, document) => hasDocuments() && textCell(documentText(q, document));
 
 /** @param {string | undefined} text */
-const textCell = (text) => td(text ? bareText(text) : NONE);
+export const textCell = (text) => td(text ? bareText(text) : NONE);
 
 /**
  * The text of a request in a line of its own, if there is one.
