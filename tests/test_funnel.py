@@ -167,6 +167,8 @@ def test_the_worst_query_comes_first_and_within_it_what_is_lost_first() -> None:
     assert [note.kind for note in made.notes] == ["from elsewhere"]
     equal = funnel({"q1": {"a": 1}, "q2": {"a": 1, "b": 1}, "q3": {"a": 1}}, [{"q1": ["x"], "q2": ["x"], "q3": ["x"]}])
     assert [loss.query for loss in equal.losses] == ["q2", "q2", "q1", "q3"]
+    half = funnel({"q1": {"a": 1, "b": 1, "c": 1, "d": 1}, "q2": {"a": 1}}, [{"q1": ["a", "b"], "q2": ["x"]}])
+    assert [loss.query for loss in half.losses] == ["q2", "q1", "q1"]
 
 
 def test_a_document_that_is_lifted_but_stays_below_the_depth_is_cut_and_not_pushed_down() -> None:
