@@ -293,6 +293,22 @@ CASES: dict[str, list[str]] = {
         "trec_eval qrels.txt dup.run",
         "trec_eval qrels.txt extra.run",
     ],
+    "rows": [
+        *(f"eval rows.jsonl {option}" for option in (
+            "", "-q -f jsonl", "-m AP --no-relevant zero", "-m AP --bootstrap 99", "a.run -m AP", "rows.jsonl -m AP",
+            "new.json -m AP", "--duplicates best -m AP", "--manifest made.json -m AP",
+            "--columns query=n -m AP -q -f jsonl", "--columns query=none", "--columns document=expected_ids",
+            "--columns run.document=expected_ids -m AP", "--columns qrels.document=none", "--engine spark")),
+        "eval texts.jsonl", "eval texts.jsonl --columns run.document=retrieved_contexts",
+        "eval texts.jsonl -m RR --columns qrels.document=reference_contexts,run.document=retrieved_contexts",
+        "eval either.jsonl", "eval either.jsonl -m AP -q -f jsonl --columns run.document=retrieved_ids",
+        "eval other.jsonl", "compare rows.jsonl other.jsonl", "compare rows.jsonl",
+        *(f"{command} rows.jsonl new.json" for command in ("compare", "rank", "explain", "report -o out.html")),
+        "compare rows.jsonl new.json --baseline rows.jsonl -f jsonl -m LexiRecall",
+        "project rows.jsonl -o made.parquet",
+        "study rows.jsonl new.json --samples 2 -m AP -m R@2", "eval qrels.txt predictions.json -m AP",
+        "eval beir a.run -m AP", "eval broken.jsonl",
+    ],
     "measures": ["measures", *(f"measures {form}" for form in FORMATS), "measures AP", "measures LexiRecall -o out.txt",
                  "measures nDCG -f jsonl", "measures nope", "measures -f tsv --raw"],
     "paper": ["paper", "paper nope", *(f"paper recsys --seed 3 {form}" for form in FORMATS),
@@ -352,6 +368,35 @@ def write_collection() -> None:
     Path("odd.run").write_text("=q Q0 +a 1 2 t\n=q Q0 x 1 1 t\n@r Q0 c 1 1 t\n")
     Path("even.run").write_text("=q Q0 b 1 2 t\n=q Q0 +a 1 1 t\n@r Q0 x 1 1 t\n")
     _write_tables(judged, runs)
+    _write_rows(judged, runs)
+
+
+def _write_rows(judged: dict[str, dict[str, int]], runs: dict[str, dict[str, dict[str, str]]]) -> None:
+    """Write rows of JSON that hold judgments and a run, some odd ones, predictions of MTEB and a folder of BEIR."""
+    rows = {
+        name: [
+            {"n": number, "query": f"What is {query}?", "expected_ids": [item for item in grades if grades[item] > 0],
+             "retrieved_ids": sorted(runs[run][query], key=lambda item: -float(runs[run][query][item]))}
+            for number, (query, grades) in enumerate(judged.items())
+        ]
+        for name, run in (("rows", "a"), ("new", "c"))
+    }  # fmt: skip
+    Path("rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows["rows"]))
+    Path("new.json").write_text(json.dumps({"data": rows["new"]}))
+    other = [{**row, "expected_ids": ["d0"]} for row in rows["rows"][:2]]
+    Path("other.jsonl").write_text(
+        "".join(f"{json.dumps({**row, 'query': rows['rows'][0]['query']})}\n" for row in other)
+    )
+    text = {"user_input": "why?", "reference_contexts": ["Because."], "retrieved_contexts": ["Maybe.", "Because."]}
+    Path("texts.jsonl").write_text(f"{json.dumps(text)}\n")
+    either = {**rows["rows"][0], "retrieved_context_ids": ["d1"]}
+    Path("either.jsonl").write_text(f"{json.dumps(either)}\n")
+    Path("broken.jsonl").write_text(f"{json.dumps(text)}\n{{\n")
+    Path("predictions.json").write_text(json.dumps({"default": {"test": {query: {"d1": 1.0} for query in judged}}}))
+    Path("beir/qrels").mkdir(parents=True)
+    Path("beir/corpus.jsonl").write_text('{"_id": "d1", "text": "one"}\n')
+    lines = [f"{query}\t{item}\t{grade}" for query, grades in judged.items() for item, grade in grades.items()]
+    Path("beir/qrels/test.tsv").write_text("\n".join(["query-id\tcorpus-id\tscore", *lines]) + "\n")
 
 
 def _write_texts() -> None:
@@ -437,7 +482,7 @@ def record(call: str, longest: int) -> Recorded:
         project("qrels.txt", ["a.run", "b.run"], needs_judged=True).save("kept.parquet")
     if "-vectors" in call:
         _write_vectors()
-    given = {path: path.read_bytes() for path in Path().iterdir()}
+    given = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
     code, out, err = _run(shlex.split(call.replace("(", "'('").replace(")", "')'")))
     made = [path for path in sorted(Path().rglob("*")) if path.is_file() and given.get(path) != path.read_bytes()]
     made = [path for path in made if path.suffix not in _DRAWINGS]

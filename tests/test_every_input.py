@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given
 
 from lexirecall import project
-from lexirecall.formats.kinds import FORM, KINDS, POSITIONS_FILE, Input, Kind, kind_of
+from lexirecall.formats.jsontext import rows_of
+from lexirecall.formats.kinds import KINDS, POSITIONS_FILE, Input, Kind, kind_of
+from lexirecall.formats.queryrows import QueryRows
 from lexirecall.formats.source import Source
 from strategies import SCORES, Collection, collections, quick
 from test_frames import seen
@@ -48,12 +50,18 @@ def folder(values: Values, role: str, path: Path) -> Path:
     return path
 
 
+def query_rows(values: Values, role: str) -> QueryRows:
+    key = "expected_ids" if role == "qrels" else "retrieved_ids"
+    return QueryRows.of(rows_of([{"query_id": query, key: own} for query, own in values.items()], "rows"), role)
+
+
 INPUTS: dict[str, Callable[[Values, str, Path], Any]] = {
     "mapping": lambda values, _, __: values,
     "frame": lambda values, role, _: frame(values, role),
     "folder": folder,
     "parquet": parquet,
     "csv": lambda values, role, path: written(path, frame(values, role).write_csv()),
+    "rows": lambda values, role, _: query_rows(values, role),
     "json": lambda values, _, path: written(path, json.dumps(values)),
     "text": lambda values, role, path: written(path, "".join(TEXT[role].format(*row) for row in rows(values))),
 }

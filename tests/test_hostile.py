@@ -21,7 +21,7 @@ import zstandard
 from lexirecall import Judgments
 from lexirecall.errors import FormatError
 from lexirecall.formats import lines, native
-from lexirecall.formats.memory import load_json
+from lexirecall.formats.jsontext import load_json
 from lexirecall.formats.native import project_native, read_qrels_native
 from lexirecall.formats.source import Source
 from lexirecall.formats.trec import project_text, read_qrels
@@ -262,14 +262,14 @@ def test_zst_is_unpacked_a_few_blocks_at_a_time_however_small_they_are(tmp_path:
 def test_json_that_unpacks_to_far_more_than_text_does_is_refused(tmp_path: Path, packing: str) -> None:
     path = write(tmp_path / "run", [PACKERS[packing](b'{"q": ["a"' + b" " * (80 << 20) + b"]}")])
     with pytest.raises(FormatError, match="run: the compressed data unpacks to more than 1,000 times its size"):
-        load_json(Source(path), "run")
+        load_json(Source(path), "a run is an object")
 
 
 def test_a_key_that_is_there_twice_among_many(tmp_path: Path) -> None:
     keys = ",".join(f'"d{i}": 1' for i in range(300_000))
     path = write(tmp_path / "qrels", [f'{{"q": {{{keys}, "d299999": 1}}}}'.encode()])
     with pytest.raises(FormatError, match="the key 'd299999' occurs twice in one object"):
-        load_json(Source(path), "run")
+        load_json(Source(path), "a run is an object")
 
 
 # Hashes

@@ -76,6 +76,8 @@ class Judgments:
     """Whether the input had grades; if not, every judged document has grade 1."""
     request_type: str = "text"
     """What the query ids were before they became text: text, or a type of numbers such as int64."""
+    remarks: tuple[str, ...] = ()
+    """What readers of results should know about how they were read."""
     _lookups: dict[int, dict[bytes, int]] = field(default_factory=dict, repr=False, compare=False)
     _num_relevant: dict[float, IntArray] = field(default_factory=dict, init=False, repr=False, compare=False)
 

@@ -271,8 +271,9 @@ class Sources:
     columns: Mapping[str, str] | None = field(
         default=None,
         metadata=option(
-            "Names of columns in Parquet and CSV, if they are unusual. The roles are query, document, score, rank, "
-            "grade, run, provider, group, unit, rule and text.",
+            "Names of columns in Parquet and CSV, and of keys in rows of JSON, if they are unusual. The roles are "
+            "query, document, score, rank, grade, run, provider, group, unit and rule; qrels.document is for QRELS "
+            "only.",
             "pairs",
             metavar="ROLE=NAME,...",
             example="query=user,document=movie",

@@ -88,6 +88,7 @@ def command(
       lexirecall compare qrels.txt runs/*.run --show power --detect 0.02
       lexirecall compare qrels.txt bm25.run dense.run -m AP --bootstrap 10000 --seed 1
       lexirecall compare qrels.txt bm25.run dense.run -m AP --over mean --over tail:0.1 --by types.tsv
+      lexirecall compare accepted.jsonl new.jsonl
       lexirecall compare qrels.parquet runs/ --engine spark --master spark://host:7077 --test sign
     """
     check_files([qrels, *runs, *named_files(options)], ("-o", output))

@@ -70,7 +70,7 @@ def command(
 
     QRELS and RUN can be TREC text, JSON, CSV with a header, or Parquet, plain or compressed (gz, bz2, xz, zst). They
     can also be `-` for stdin, a folder of Parquet or CSV files, or a pattern. A table with a column of runs holds many
-    runs.
+    runs. Rows of JSON, as RAG tools write them, may hold judgments and run; then QRELS is enough.
 
     \b
     Examples:
@@ -84,6 +84,8 @@ def command(
       lexirecall eval qrels.txt bm25.run --providers publishers.tsv --show providers --bootstrap 10000
       lexirecall eval ratings.parquet knn.parquet --level 4 --columns document=movie,grade=stars
       lexirecall eval qrels.parquet recommendations/ --engine duckdb
+      lexirecall eval rows.jsonl
+      lexirecall eval log.jsonl --columns query=trace,qrels.document=gold,run.document=hits[].id
     """
     inputs = [qrels, *runs, *named_files(options)]
     check_files(inputs, ("-o", output), *([("--manifest", manifest)] if manifest is not None else []))

@@ -131,12 +131,10 @@ def convention_options(command: Command, without: tuple[str, ...] = ()) -> Comma
     return record_options(Policies, *READING, without=without)(offering)
 
 
-def reading_options(command: Command, without: tuple[str, ...] = (), *, needs_runs: bool = True) -> Command:
-    """Add QRELS, RUN... and the options that say how to read them."""
+def reading_options(command: Command, without: tuple[str, ...] = ()) -> Command:
+    """Add QRELS, RUN... and the options that say how to read them; QRELS may bring a run of its own."""
     command = convention_options(command, without)
-    command = click.argument("runs", metavar="RUN..." if needs_runs else "[RUN...]", nargs=-1, required=needs_runs)(
-        command
-    )
+    command = click.argument("runs", metavar="[RUN...]", nargs=-1)(command)
     return click.argument("qrels", metavar="QRELS")(command)
 
 

@@ -47,7 +47,7 @@ def vector_options(command: Command) -> Command:
 
 
 @click.command("project", cls=Documented)
-@partial(reading_options, without=NOT_KEPT, needs_runs=False)
+@partial(reading_options, without=NOT_KEPT)
 @vector_options
 @click.option("-o", "--output", metavar="FILE", required=True, help="Write the positions file to FILE.")
 def command(qrels: str, runs: tuple[str, ...], output: str, **options: Any) -> None:
@@ -91,12 +91,12 @@ def command(qrels: str, runs: tuple[str, ...], output: str, **options: Any) -> N
 
 
 def _of_runs(qrels: str, runs: tuple[str, ...], name: str | None, options: Mapping[str, Any]) -> "Positions":
-    from lexirecall.formats import project
+    from lexirecall.formats import may_hold_both, project
 
-    if not runs:
+    if not runs and not may_hold_both(qrels, options["columns"]):
         raise UsageError("no runs are given", remedy="name runs, or give --query-vectors and --corpus-vectors")
-    if name is not None and len(runs) > 1:
-        problem = f"--name {name} is the name of one run, but {len(runs)} are given"
+    if name is not None and len(runs) != 1:
+        problem = f"--name {name} is the name of one run, but {len(runs) or 'none'} {'are' if runs else 'is'} given"
         raise UsageError(problem, remedy="project them one after the other, or leave it out")
     given = list(runs) if name is None else {name: runs[0]}
     return project(qrels, given, needs_judged=True, show_progress=None, **options)

@@ -108,6 +108,8 @@ def _opened(
     conventions = Conventions(**among(Conventions, options))
     conventions.check_units(units, providers)
     plan = Plan(conventions, SPARK)
+    if not runs:
+        raise UsageError("no runs are given", remedy="name Parquet or CSV files, or folders of them")
     paths = [path for given in runs for path in _expanded(given)]
     found = [_table_files(path, "run", columns) for path in paths]  # before Spark starts
     is_ours = pyspark("sql").SparkSession.getActiveSession() is None

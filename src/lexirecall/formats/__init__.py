@@ -20,7 +20,8 @@ from lexirecall.formats.folders import PARQUET
 from lexirecall.formats.forms import Form, read_form
 from lexirecall.formats.frames import Frame, is_frame, library_of, names_in
 from lexirecall.formats.kinds import Input, kind_of, read_input
-from lexirecall.formats.naming import NamedRun, Run, Runs, check_names, count_runs, name_runs, single
+from lexirecall.formats.naming import NamedRun, Run, Runs, check_names, count_runs, has_runs, name_runs, single
+from lexirecall.formats.sides import may_hold_both, sides_of
 from lexirecall.formats.sizes import agreed_sizes, checked_size
 from lexirecall.formats.source import Source
 from lexirecall.judgments import IntArray, Judgments
@@ -51,6 +52,7 @@ __all__ = [
     "check_reader",
     "corpus_sizes",
     "count_runs",
+    "has_runs",
     "load_group_map",
     "load_groups",
     "load_judgments",
@@ -59,6 +61,7 @@ __all__ = [
     "load_subtopics",
     "load_unit_map",
     "load_units",
+    "may_hold_both",
     "nothing_in_common",
     "opened_run",
     "project",
@@ -72,12 +75,13 @@ UnitsGiven = str | os.PathLike[str] | Mapping[Any, Any] | Frame
 
 
 @takes(*READING)
-def project(qrels: Qrels, runs: Runs, *, needs_judged: bool = False, **options: Any) -> Positions:
+def project(qrels: Qrels, runs: Runs | None = None, *, needs_judged: bool = False, **options: Any) -> Positions:
     """Find the positions of the judged documents in every run: the relevance projection, for all levels at once.
 
     `qrels` is a file, {query: {document: grade}}, a data frame or `ir_datasets:NAME`. `runs` is one run, several, or
     {name: run}. A run is a file, {query: {document: score}}, {query: [document, …]} without scores, or a data frame.
-    Frames are those of pandas, polars, pyarrow, duckdb and others. Parquet and CSV files are read like frames. A
+    Frames are those of pandas, polars, pyarrow, duckdb and others. Parquet and CSV files are read like frames. Rows of
+    JSON may hold judgments and a run, and then `runs` may be left out; beside other such rows they are the first run. A
     pattern such as `runs/*.run` stands for each file that matches. A table may hold many runs. Its columns are found by
     their usual names, or `columns` maps roles to names, as in {"query": "user", "qrels.grade": "stars"}. `providers`,
     for the measures of their exposure, is a file of lines `document provider`, {document: provider}, {document:
@@ -100,11 +104,12 @@ def project(qrels: Qrels, runs: Runs, *, needs_judged: bool = False, **options: 
     if sources.engine is not None:  # which reads no positions file, so that nobody else can bring the size
         conventions.require_corpus_size(sources.corpus_size)
     read = _reader(conventions, sources, needs_judged=needs_judged)
-    judgments, units, unit_map = load_units(qrels, conventions, sources)
+    named = name_runs(runs, columns, sources.stdin_name) if has_runs(runs) else []
+    with sides_of(qrels, named, columns, sources.stdin_name) as (judged, named):
+        judgments, units, unit_map = load_units(judged, conventions, sources)
     n = corpus_sizes(sources.corpus_size)
     sizes = n(judgments.requests) if callable(n) else None if n is None else np.full(len(judgments.requests), n)
     owners = _load_providers(sources.providers, judgments, columns)
-    named = name_runs(runs, columns, sources.stdin_name)
     systems = read(judgments, named, unit_map if conventions.count == "units" else None)
     check_common(judgments, systems)
     sizes = agreed_sizes(sizes, systems, judgments.requests)

@@ -10,10 +10,11 @@ imported here; whatever else a row needs is imported when an input is of its kin
 
 import os
 import stat
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from lexirecall.errors import FormatError
 from lexirecall.formats.catalogue import is_catalogued, judgments_from_catalogue
@@ -31,6 +32,7 @@ from lexirecall.paths import is_folder
 from lexirecall.reader import reader_in_use
 
 if TYPE_CHECKING:
+    from lexirecall.formats.queryrows import QueryRows
     from lexirecall.formats.tablefiles import TableFiles
 
 
@@ -116,6 +118,28 @@ def _opened_frame(given: Input) -> Any:
     return _late("roletable").open_frame(given.value, given.role, given.columns, name=name)
 
 
+def _opened_beir(given: Input) -> Judgments:
+    with Source(_late("beirfolders").judgments_of_folder(given.value.path)) as source:
+        judgments: Judgments = read_input(given._replace(value=source))
+        return judgments
+
+
+def is_rows(given: object) -> "TypeGuard[QueryRows]":
+    """Tell whether these are rows that have been read; nobody has made any before their module was imported."""
+    module = sys.modules.get("lexirecall.formats.queryrows")
+    return module is not None and isinstance(given, module.QueryRows)
+
+
+def _opened_json(given: Input) -> Any:
+    if given.role in _ROWS:
+        return _late("jsonfiles").open_json(given.value, given.role, given.columns)
+    return _late("jsontext").load_json(given.value, _late("memory").SHAPES[given.role])
+
+
+def _as_mapping_or_rows(role: str) -> Callable[[Any, Input], Any]:
+    return lambda content, given: (_MAPPING if isinstance(content, Mapping) else _ROWS)[role](content, given)
+
+
 _MAPPING: Readers = {
     "qrels": lambda content, given: _late("dicts").load_mapping(content, given.name),
     "run": lambda content, given: _late("mappingrun").MappingRun(content, given.system, given.name),
@@ -136,6 +160,14 @@ _TABLE_FILES: Readers = {
     **{role: _as_whole(read) for role, read in _TABLE.items()},
     "qrels": lambda unopened, _: _late("labels").judgments_from_files(unopened),
     "run": lambda unopened, given: _late("tableruns").TableFileRun(unopened, given.system, given.is_given),
+}
+_ROWS: Readers = {
+    "qrels": lambda rows, _: rows.judgments(),
+    "run": lambda rows, given: _late("mappingrun").MappingRun(rows.ranked, given.system, rows.name),
+}
+_JSON: Readers = {
+    **_MAPPING,
+    **{role: _as_mapping_or_rows(role) for role in _ROWS},
 }
 _TEXT: Readers = {
     "qrels": lambda source, _: read_qrels_native(source) if reader_in_use() == "native" else read_qrels(source),
@@ -170,16 +202,22 @@ POSITIONS_FILE = Kind(
         ),
     },
 )
+BEIR_FOLDER = Kind(
+    _in_file(lambda source, _: is_folder(source.path) and _late("beirfolders").is_beir_folder(source.path)),
+    _opened_beir,
+    {"qrels": lambda it, _: it},
+)
 FOLDER = _table(lambda source, _: is_folder(source.path), _folder_files)
 PARQUET_FILE = _table(lambda source, _: source.head.startswith(PARQUET), _files)
 CSV = _table(
     lambda source, given: csv_header(source, given.role, given.columns) is not None,
     lambda given: _files(given, csv_header(given.value, given.role, given.columns)),
 )
-JSON = Kind(_in_file(_is_json), lambda given: _late("memory").load_json(given.value, given.role), _MAPPING)
+ROWS = Kind(lambda given: is_rows(given.value), lambda given: given.value, _ROWS)
+JSON = Kind(_in_file(_is_json), _opened_json, _JSON)
 TEXT = Kind(_in_file(lambda *_: True), lambda given: given.value, _TEXT)
 
-KINDS = (JUDGED, MAPPING, FORM, FRAME, CATALOGUED, POSITIONS_FILE, FOLDER, PARQUET_FILE, CSV, JSON, TEXT)
+KINDS = (JUDGED, MAPPING, ROWS, FRAME, CATALOGUED, POSITIONS_FILE, BEIR_FOLDER, FOLDER, PARQUET_FILE, CSV, JSON, TEXT)
 
 
 def _kinds(given: Input) -> Iterator[Kind]:

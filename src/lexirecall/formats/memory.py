@@ -1,13 +1,12 @@
-"""Judgments, runs and providers that are already in memory, or in JSON: dicts of dicts, and ranked lists.
+"""Judgments, runs and providers that are already in memory: dicts of dicts, and ranked lists.
 
 Belongs here: {request: {item: value}}, {request: [item, …]}, {item: provider} and {request: size}. Not here: text
-(trec), what becomes of rankings (lists).
+(trec, jsontext), what becomes of rankings (lists).
 
 Ids are text, or whole numbers, which are taken as their text: 7 and "7" are the same request. A grade or a score is any
 real number; true and false are 1 and 0, as in a table.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from math import inf, isfinite
 from numbers import Integral, Real
@@ -16,7 +15,6 @@ from typing import Any
 from lexirecall.errors import FormatError, shown
 from lexirecall.formats.idtypes import type_of_keys
 from lexirecall.formats.rankedlist import RankedList
-from lexirecall.formats.source import BYTE_ORDER_MARK, Source
 from lexirecall.formats.values import PROVIDER_REMEDY
 from lexirecall.judgments import Judgments
 from lexirecall.text import id_of
@@ -28,7 +26,7 @@ RUN_SHAPE = "a run is {query: {document: score}} or, without scores, {query: [do
 GROUPS_SHAPE = "groups are {query: group}"
 UNITS_SHAPE = "a map of units is {document: unit}, {document: [unit, ...]} or {query: {document: unit}}"
 SUBTOPICS_SHAPE = "judgments of subtopics are {query: {subtopic: {document: grade}}}"
-_SHAPES = {
+SHAPES = {
     "qrels": QRELS_SHAPE,
     "run": RUN_SHAPE,
     "providers": PROVIDERS_SHAPE,
@@ -36,36 +34,7 @@ _SHAPES = {
     "units": UNITS_SHAPE,
     "subtopics": SUBTOPICS_SHAPE,
 }
-
-
-def load_json(source: Source, role: str) -> Mapping[str, Any]:
-    """Read the JSON object of `qrels`, a `run` or `providers`; a key that is given twice is refused."""
-    shape = _SHAPES[role]
-    text = source.read_whole().removeprefix(BYTE_ORDER_MARK)
-    try:
-        content = json.loads(text, object_pairs_hook=lambda pairs: _unique(pairs, source))
-    except json.JSONDecodeError as error:
-        raise FormatError(source.name, error.lineno, f"not valid JSON: {error.msg}", remedy=shape) from None
-    except UnicodeDecodeError as error:
-        problem = f"not UTF-8 text: {error.reason}"
-        raise FormatError(source.name, None, problem, remedy="convert it to UTF-8") from None
-    except (ValueError, RecursionError) as error:  # a number with thousands of digits, or brackets in brackets
-        raise FormatError(source.name, None, f"not valid JSON: {error}", remedy=shape) from None
-    if not isinstance(content, Mapping):
-        found = "a list" if isinstance(content, list) else f"a {type(content).__name__}"
-        raise FormatError(source.name, None, f"expected a JSON object, found {found}", remedy=shape)
-    return content
-
-
-def _unique(pairs: list[tuple[str, Any]], source: Source) -> dict[str, Any]:
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise FormatError(
-            source.name, None, f"the key {shown(twice)} occurs twice in one object", remedy="keep one of them"
-        )
-    return content
+"""What a mapping in each role looks like."""
 
 
 def judgments_from_mapping(grades: Mapping[Any, Any], name: str) -> Judgments:

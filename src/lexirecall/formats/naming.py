@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeGuard
 from lexirecall.errors import UsageError, shown
 from lexirecall.formats.columns import Given
 from lexirecall.formats.frames import Frame
-from lexirecall.formats.kinds import Input, kind_of, may_hold_table
+from lexirecall.formats.kinds import Input, is_rows, kind_of, may_hold_table
 from lexirecall.formats.source import Source
 from lexirecall.paths import matching
 
@@ -41,6 +41,15 @@ class NamedRun(NamedTuple):
         if isinstance(self.run, (str, os.PathLike)):
             return os.fspath(self.run)
         return f"run {self.name!r}" if self.is_given else self.name
+
+
+def has_runs(runs: Runs | None) -> TypeGuard[Runs]:
+    """Tell whether any runs are given; the files of judgments may bring their own.
+
+    >>> has_runs([]), has_runs(None), has_runs("bm25.run")
+    (False, False, True)
+    """
+    return runs is not None and not (isinstance(runs, (list, tuple)) and not runs)
 
 
 def name_runs(runs: Runs, columns: Given = None, stdin_name: str | None = None) -> list[NamedRun]:
@@ -125,6 +134,8 @@ def _numbered(runs: Iterable[Run]) -> list[NamedRun]:
     for number, run in enumerate(runs, 1):
         if isinstance(run, (str, os.PathLike)):
             named += [NamedRun(Source(path).run_name, path) for path in matching(run)]
+        elif is_rows(run):
+            named.append(NamedRun(run.run_name, run))
         elif _is_in_memory(run):
             named.append(NamedRun(f"run{number}", run))
         else:

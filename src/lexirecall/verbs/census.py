@@ -61,6 +61,8 @@ class Census:
     """Of the runs that retrieve no judged item."""
     units: "UnitCount | None" = None
     """What there is of units, if they are what must be found; positive and found are then of units."""
+    remarks: tuple[str, ...] = ()
+    """On how the judgments were read."""
 
     @classmethod
     def of(cls, positions: Positions, levels: Iterable[float]) -> "Census":
@@ -91,6 +93,7 @@ class Census:
             extra=positions.num_extra,
             mismatches=positions.mismatches,
             units=units,
+            remarks=judgments.remarks,
         )
 
     def __add__(self, other: "Census") -> "Census":

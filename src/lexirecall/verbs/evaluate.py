@@ -44,7 +44,8 @@ def evaluate(
     often to resample the queries, from `seed`, for the 95 % interval of each mean and win rate. `over` names what is
     computed instead of the mean over queries: "median", "min", "quantile:0.9", "tail:0.1", or several of these. `by`
     says which group each query is in: a file of lines `query group`, {query: group}, a table, or the name of a column
-    in a data frame of judgments. The numbers of each group of at least `min_queries` are then given too.
+    in a data frame of judgments. The numbers of each group of at least `min_queries` are then given too. Rows of JSON
+    may hold judgments and a run; then `runs` may be left out.
 
     >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
     >>> runs = {"early": {"q1": ["a", "x", "y", "b"], "q2": ["c"]}, "late": {"q1": ["x", "a", "b"], "q2": ["z", "c"]}}

@@ -9,7 +9,7 @@ from typing import Any
 
 from lexirecall.errors import UsageError
 from lexirecall.fields import names_of
-from lexirecall.formats import Qrels, Runs, count_runs, project
+from lexirecall.formats import Qrels, Runs, count_runs, has_runs, may_hold_both, project
 from lexirecall.manifest import Conventions, Sources
 from lexirecall.names import Evaluable, Names, parse_names
 from lexirecall.positions import Positions
@@ -37,7 +37,9 @@ def num_given(
     """Return how many runs there are, None if only reading them will tell; `most` is how many there may be."""
     if isinstance(qrels, Positions):
         return len(qrels.systems)
-    return None if runs is None else count_runs(runs, most, options.get("columns"))
+    columns = options.get("columns")
+    number = count_runs(runs, most, columns) if has_runs(runs) else None
+    return None if number == 1 and may_hold_both(qrels, columns) else number
 
 
 def positions_of(
@@ -54,8 +56,6 @@ def positions_of(
       leave it out, or project the runs again
     """
     if not isinstance(qrels, Positions):
-        if runs is None:
-            raise UsageError("no runs are given", remedy="give judgments and runs, or positions from project")
         return project(qrels, runs, needs_judged=any(row.needs_judged for row in rows), **options)
     if runs is not None:
         raise UsageError("runs are given beside positions, which have their own", remedy="name measures by measures=")

@@ -65,6 +65,7 @@ def notes_on_requests(census: Census, policies: Policies) -> Iterator[Note]:
     yield from _without_unit(census)
     if total := sum(census.extra):
         yield extra_fields(total, f" ({census.per_run(census.extra)})", "; --strict refuses them")
+    yield from (Note("rows", remark, 1) for remark in census.remarks)
     if not census.has_grades:
         yield without_grades(census.name, census.num_judged)
 

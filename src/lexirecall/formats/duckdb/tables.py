@@ -18,6 +18,7 @@ from lexirecall.formats.cells import Header, check_quotes, check_rows
 from lexirecall.formats.columns import Given, find_columns
 from lexirecall.formats.duckdb.session import Session
 from lexirecall.formats.enginefiles import DUCKDB as FILES
+from lexirecall.formats.kinds import is_rows
 from lexirecall.formats.naming import NamedRun
 from lexirecall.formats.plan import UNITS, Plan
 from lexirecall.formats.source import Source
@@ -131,6 +132,8 @@ def open_table(session: Session, named: NamedRun, given: Given) -> DuckdbTable:
     """Open a run that is a table: a file, a folder, a relation or a frame."""
     if isinstance(named.run, Mapping):
         raise UsageError(f"run {named.name!r} is a mapping, which is already in memory", remedy="leave out the engine")
+    if is_rows(named.run):
+        raise UsageError(f"run {named.name!r} is JSON, which is read into memory", remedy="leave out the engine")
     if not isinstance(named.run, (str, os.PathLike)):
         return _of_object(session, named, given)
     files = FILES.files(named.run, "run", given)

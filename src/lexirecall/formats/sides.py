@@ -1,0 +1,153 @@
+"""Sides: judgments and runs, of which one file may hold both.
+
+Belongs here: which file is what, and that files with judgments of their own agree. Not here: what rows hold
+(queryrows), what runs are called (naming).
+
+Rows that hold both sides can be evaluated by themselves. If all runs are such rows, the file that is given as
+judgments is also the first run. Otherwise it is judgments, and nothing else.
+"""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from lexirecall.errors import DataError, FormatError, UsageError, counted, shown
+from lexirecall.formats.columns import Given
+from lexirecall.formats.kinds import JSON, Input, is_rows, kind_of
+from lexirecall.formats.naming import NamedRun
+from lexirecall.formats.source import Source
+from lexirecall.paths import matching
+
+if TYPE_CHECKING:
+    from lexirecall.formats.queryrows import QueryRows
+
+
+@contextmanager
+def sides_of(
+    qrels: Any, named: list[NamedRun], columns: Given = None, stdin_name: str | None = None
+) -> Iterator[tuple[Any, list[NamedRun]]]:
+    """Give judgments and runs; what was opened to tell what it is comes back as it is, and is closed at the end.
+
+    `stdin_name` is what judgments from stdin are called if they bring a run.
+
+    >>> with sides_of({"q": {"a": 1}}, []):
+    ...     pass
+    Traceback (most recent call last):
+    lexirecall.errors.UsageError: no runs are given
+      give judgments and runs, or one file of rows that hold both
+    """
+    with ExitStack() as stack:
+        own = qrels
+        if (path := _one_file(qrels)) is not None:
+            source = stack.enter_context(Source(path))
+            own = _rows_in(source, "qrels", columns) or source
+        if is_rows(own):
+            yield own, _with_own(own, qrels, named, columns, stdin_name)
+            return
+        if not named:
+            raise UsageError("no runs are given", remedy="give judgments and runs, or one file of rows that hold both")
+        yield own, named
+
+
+def _with_own(
+    own: "QueryRows", qrels: Any, named: list[NamedRun], columns: Given, stdin_name: str | None
+) -> list[NamedRun]:
+    """Return the runs beside judgments that are rows: these bring a run if no other is given, or only rows are."""
+    read = [_read(run, qrels, own, columns) for run in named]
+    rows = [run.run for run in read if is_rows(run.run) and run.run.holds("qrels") and run.run.holds("run")]
+    for each in rows:
+        if each is not own:
+            _check_agreement(own, each)
+    is_first_run = len(rows) == len(read) and own not in rows and not any(run.is_given for run in named)
+    if named and not (is_first_run and own.holds("run")):
+        return read
+    if "document" in (columns or {}):
+        problem = "columns: document is given for rows that hold judgments and a run"
+        raise UsageError(problem, remedy="say which is meant: qrels.document or run.document")
+    return [NamedRun(stdin_name if stdin_name is not None and qrels == "-" else own.run_name, own), *read]
+
+
+def may_hold_both(qrels: Any, columns: Given = None) -> bool:
+    """Tell whether judgments may bring a run of their own, which only reading them will tell."""
+    if (path := _one_file(qrels)) is None:
+        return is_rows(qrels)
+    if not _is_regular(path):  # a pipe cannot be looked into without emptying it
+        return True
+    try:
+        with Source(path) as source:
+            return _may_hold_rows(source, "qrels", columns)
+    except FormatError:
+        return False  # whoever reads it will say what is wrong
+
+
+def _one_file(given: Any) -> str | None:
+    """Return the path of an input that is one file."""
+    if not isinstance(given, (str, os.PathLike)) or kind_of(Input(given, "qrels")) is not None:
+        return None
+    paths = matching(given)
+    return paths[0] if len(paths) == 1 else None
+
+
+def _is_regular(path: str) -> bool:
+    try:
+        return path != "-" and stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116
+    except (OSError, ValueError):
+        return False
+
+
+def _rows_in(source: Source, role: str, columns: Given) -> "QueryRows | None":
+    """Return the rows of a file that holds rows."""
+    if not _may_hold_rows(source, role, columns):
+        return None
+    from lexirecall.formats.jsonfiles import open_json
+
+    content = open_json(source, role, columns)
+    return content if is_rows(content) else None
+
+
+def _may_hold_rows(source: Source, role: str, columns: Given) -> bool:
+    """Tell by its first bytes; what reads rows is imported for JSON only."""
+    if kind_of(Input(source, role, columns)) is not JSON:
+        return False
+    from lexirecall.formats.jsonfiles import may_hold_rows
+
+    return may_hold_rows(source)
+
+
+def _read(run: NamedRun, qrels: Any, own: "QueryRows", columns: Given) -> NamedRun:
+    """Read a run that is rows; the file of the judgments has been read."""
+    path = _one_file(run.run)
+    if path is None or not _is_regular(path):
+        return run
+    if (first := _one_file(qrels)) is not None and os.path.realpath(first) == os.path.realpath(path):
+        return run._replace(run=own)
+    with Source(path) as source:
+        rows = _rows_in(source, "run", columns)
+        return run if rows is None else run._replace(run=rows)
+
+
+def _check_agreement(first: "QueryRows", other: "QueryRows") -> None:
+    """Raise if rows of two files judge the same query differently; a query that is only in one file is left alone."""
+    ours, theirs = _judged(first), _judged(other)
+    if differing := [query for query in ours if query in theirs and ours[query] != theirs[query]]:
+        (_, our_grades), (_, their_grades) = ours[differing[0]], theirs[differing[0]]
+        items = [item for item in {**our_grades, **their_grades} if our_grades.get(item) != their_grades.get(item)]
+        what = f"document {shown(items[0])} of query" if items else "the text of row"
+        raise DataError(
+            f"rows must agree in their judgments, but {first.name} and {other.name} differ in "
+            f"{counted(len(differing), 'query')}, such as {what} {shown(differing[0])}",
+            remedy="give the judgments as a file of their own: QRELS RUN...",
+        )
+
+
+def _judged(rows: "QueryRows") -> dict[bytes, tuple[str | None, dict[bytes, Any]]]:
+    """Return the grades of each query, with its words if it is called by the number of its row."""
+    from lexirecall.formats.memory import id_in
+
+    words = dict(zip(rows.ids.ids, rows.ids.texts, strict=True)) if rows.ids.are_numbers else {}
+    return {
+        id_in(query, rows.name): (words.get(query), {id_in(item, rows.name, query): judged[item] for item in judged})
+        for query, judged in rows.judged.items()
+    }
