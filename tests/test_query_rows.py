@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from command import Command
 from lexirecall import evaluate, load_judgments, project
 from lexirecall.errors import DataError, FormatError, LexirecallError, UsageError
-from lexirecall.formats.rowforms import FORMS, found_at
+from lexirecall.formats.rowforms import FORMS, ITEM_IDS, QUERY_IDS, found_at
+from pages import DOCS
 from strategies import quick
 from test_bad_input import assert_refused
 from test_frames import seen
@@ -423,3 +424,16 @@ def test_a_folder_of_beir_holds_judgments(tmp_path: Path, command: Command) -> N
     (tmp_path / "scifact" / "qrels" / "train.tsv").write_text(f"{header}r\ta\t1\n")
     assert_refused(command("eval", folder, "x.run"), r"has judgments of 'test' and 'train'\n  name one of the files")
     assert load_judgments(tmp_path / "scifact" / "qrels" / "train.tsv").requests == ("r",)
+
+
+def test_the_page_names_every_form_and_its_keys() -> None:
+    page = (DOCS / "rag-data.md").read_text(encoding="utf-8")
+    table = [line for line in page.splitlines() if line.startswith("| ")]
+    for form in FORMS:
+        if form.has_texts and form.name == "ragas":  # has a section of its own
+            assert f"`{form.judged}`" in page
+            continue
+        (line,) = [line for line in table if line.startswith(f"| {form.name} |")]
+        keys = [key.replace(".*", "").replace("*", "") for key in (form.judged, form.ranked, form.query) if key]
+        assert [key for key in keys if f"`{key}`" not in line] == []
+    assert all(f"`{key}`" in page for key in (*QUERY_IDS, *ITEM_IDS))

@@ -8,7 +8,7 @@ A row in which a side is missing or null says nothing about that side; an empty 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,7 @@ from lexirecall.formats.dicts import load_mapping
 from lexirecall.formats.jsontext import JsonRows, PlacedRow
 from lexirecall.formats.memory import ID_SHAPE
 from lexirecall.formats.queryids import QueryIds, query_ids
-from lexirecall.formats.rowforms import WITHIN, found_at, item_keys, paths_to, value_at
+from lexirecall.formats.rowforms import WITHIN, RowForm, found_at, item_keys, paths_to, value_at
 from lexirecall.judgments import Judgments
 from lexirecall.text import id_of
 
@@ -37,6 +37,7 @@ class QueryRows:
     columns: Given = None
     within: str = ""
     """The key of the list that the rows were in, if a row of the file holds many."""
+    _known: dict[tuple[str, bool], dict[str, RowForm]] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(cls, rows: JsonRows, role: str, run_name: str = "run", columns: Given = None) -> "QueryRows":
@@ -59,11 +60,11 @@ class QueryRows:
 
     def holds(self, role: str) -> bool:
         """Tell whether the rows hold `qrels` or a `run`, perhaps under more than one key."""
-        return self._given(role, "document") is not None or bool(paths_to(self._contents, role, self.within))
+        return self._given(role, "document") is not None or bool(self._paths(role))
 
     def judgments(self) -> Judgments:
         """Return the judgments; what readers of results should know about the rows comes with them."""
-        num_repeated = sum(len(given) - len({*given}) for _, given in self._side("qrels") if isinstance(given, list))
+        num_repeated = sum(len(given) - len({*given}) for _, given in self._judged if isinstance(given, list))
         judgments = load_mapping(self.judged, self.name)
         return replace(judgments, num_repeated=num_repeated, remarks=tuple(self._remarks()))
 
@@ -71,9 +72,12 @@ class QueryRows:
     def judged(self) -> dict[Any, Mapping[Any, Any]]:
         """{query: {document: grade}}, all grades 1 unless the rows have grades."""
         return {
-            query: given if isinstance(given, Mapping) else dict.fromkeys(given, 1)
-            for query, given in self._side("qrels")
+            query: given if isinstance(given, Mapping) else dict.fromkeys(given, 1) for query, given in self._judged
         }
+
+    @cached_property
+    def _judged(self) -> list[tuple[Any, Any]]:
+        return self._side("qrels")
 
     @cached_property
     def ranked(self) -> dict[Any, Any]:
@@ -86,12 +90,18 @@ class QueryRows:
     @cached_property
     def ids(self) -> QueryIds:
         """The id of the query of each row."""
-        forms = [form for role in _CALLED for form in paths_to(self._contents, role, self.within).values()]
+        forms = [form for role in _CALLED for form in self._paths(role).values()]
         return query_ids(self.rows, forms, self._given(self.role, "query"))
 
     @cached_property
     def _contents(self) -> list[Mapping[str, Any]]:
         return [row.content for row in self.rows.rows]
+
+    def _paths(self, role: str, *, are_texts: bool = False) -> dict[str, RowForm]:
+        """Return the paths by which the rows may hold a side, looked for once."""
+        if (role, are_texts) not in self._known:
+            self._known[role, are_texts] = paths_to(self._contents, role, self.within, are_texts=are_texts)
+        return self._known[role, are_texts]
 
     def _given(self, role: str, what: str) -> str | None:
         """Return the name of a key that the user gave; one that is for any file is for what this file was given as."""
@@ -116,7 +126,7 @@ class QueryRows:
                 problem = f"no row has the key {shown(given)}"
                 raise FormatError(self.name, None, problem, remedy=f"the keys are {self._keys()}")
             return given
-        found = paths_to(self._contents, role, self.within)
+        found = self._paths(role)
         if len(found) == 1:
             return next(iter(found))
         raise self._several(role, [*found]) if found else self._none(role)
@@ -127,7 +137,7 @@ class QueryRows:
         return FormatError(self.name, None, problem, remedy=remedy)
 
     def _none(self, role: str) -> FormatError:
-        if texts := [*paths_to(self._contents, role, self.within, are_texts=True)]:
+        if texts := [*self._paths(role, are_texts=True)]:
             problem = f"the {_CALLED[role]} documents under {shown(texts[0])} are texts, not ids"
             sides = {role: texts[0], **{each: path for each in _CALLED if (path := self._texts(each)) is not None}}
             option = ",".join(f"{each}.document={path}" for each, path in sides.items())
@@ -138,7 +148,7 @@ class QueryRows:
 
     def _texts(self, role: str) -> str | None:
         """Return the path of the texts of a side that has no ids."""
-        paths = paths_to(self._contents, role, self.within, are_texts=True)
+        paths = self._paths(role, are_texts=True)
         return None if self.holds(role) else next(iter(paths), None)
 
     def _keys(self) -> str:
@@ -146,7 +156,7 @@ class QueryRows:
 
     def _item_key(self, path: str, lists: Sequence[list[Any]], role: str) -> str:
         """Return the key of the ids of documents that are objects; raise if it cannot be told."""
-        objects = [each for given in lists for each in given if isinstance(each, Mapping)]
+        objects = [each for given in lists for each in given if isinstance(each, dict)]
         keys = item_keys(objects) if objects else [""]
         if len(keys) == 1:
             return keys[0]
@@ -164,7 +174,7 @@ class QueryRows:
         if not isinstance(given, list):
             problem = f"expected a list of documents under {shown(path)}, found {shown(repr(given))}"
             raise self.rows.error(row, problem, remedy="write a list of ids, or {document: number}")
-        ids = [each[key] if isinstance(each, Mapping) else each for each in given]
+        ids = [each[key] if isinstance(each, dict) else each for each in given]
         for each in ids:
             if type(each) is not str:
                 try:

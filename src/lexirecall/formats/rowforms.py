@@ -83,7 +83,7 @@ def found_at(content: Any, path: str) -> Iterator[tuple[str, Any]]:
     >>> list(found_at({"hits": [], "gpt-3.5_context": ["a"]}, "*_context"))
     [('gpt-3.5_context', ['a'])]
     """
-    if not isinstance(content, Mapping):
+    if not isinstance(content, dict):
         return
     if path in content:  # a key may have dots of its own
         yield path, content[path]
@@ -125,16 +125,23 @@ def paths_to(rows: Iterable[JsonObject], role: str, within: str = "", *, are_tex
     >>> list(paths_to([{"query": "a", "expected_ids": ["x"], "retrieved_ids": ["x"]}], "run"))
     ['retrieved_ids']
     """
-    forms = [form for form in FORMS if form.path(role) and form.within == within]
+    sought = [form for form in FORMS if form.path(role) and form.within == within]
     found: dict[str, RowForm] = {}
     for row in rows:
-        for form in forms:
+        for form in [form for form in sought if _may_lead(form.path(role), row)]:
             if all(value_at(row, key) is not None for key in form.told_by):
                 for path, value in found_at(row, form.path(role)):
                     is_it = _are_texts(value, form) if are_texts else _may_be_documents(path, value, form, role)
                     if is_it and path not in found:
                         found[path] = form
+                        sought = [each for each in sought if each is not form or "*" in form.path(role)]
     return found
+
+
+def _may_lead(path: str, row: JsonObject) -> bool:
+    """Tell whether a row has the first key of a path; nearly all rows and forms need no further look."""
+    first = path.partition(".")[0].removesuffix("[]")
+    return first in row or "*" in first
 
 
 def _are_texts(value: Any, form: RowForm) -> bool:
@@ -143,7 +150,7 @@ def _are_texts(value: Any, form: RowForm) -> bool:
 
 def _may_be_documents(path: str, value: Any, form: RowForm, role: str) -> bool:
     """Tell whether a value may be documents by their ids; where many keys will do, it must look like them."""
-    are_objects = isinstance(value, list) and any(isinstance(each, Mapping) and item_keys([each]) for each in value)
+    are_objects = isinstance(value, list) and any(isinstance(each, dict) and item_keys([each]) for each in value)
     if form.has_texts:
         return are_objects
     if form.path(role).endswith(".*"):
@@ -180,5 +187,5 @@ def rows_within(content: JsonObject) -> dict[str, list[Any]]:
     return {
         key: value
         for key, value in content.items()
-        if isinstance(value, list) and value and all(isinstance(each, Mapping) for each in value)
+        if isinstance(value, list) and value and all(isinstance(each, dict) for each in value)
     }
