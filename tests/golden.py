@@ -307,7 +307,7 @@ CASES: dict[str, list[str]] = {
         "compare rows.jsonl new.json --baseline rows.jsonl -f jsonl -m LexiRecall",
         "project rows.jsonl -o made.parquet",
         "study rows.jsonl new.json --samples 2 -m AP -m R@2", "eval qrels.txt predictions.json -m AP",
-        "eval beir a.run -m AP", "eval broken.jsonl",
+        "eval beir a.run -m AP", "eval broken.jsonl", "eval flat.jsonl a.run -m AP",
     ],
     "measures": ["measures", *(f"measures {form}" for form in FORMATS), "measures AP", "measures LexiRecall -o out.txt",
                  "measures nDCG -f jsonl", "measures nope", "measures -f tsv --raw"],
@@ -396,6 +396,12 @@ def _write_rows(judged: dict[str, dict[str, int]], runs: dict[str, dict[str, dic
     Path("beir/qrels").mkdir(parents=True)
     Path("beir/corpus.jsonl").write_text('{"_id": "d1", "text": "one"}\n')
     lines = [f"{query}\t{item}\t{grade}" for query, grades in judged.items() for item, grade in grades.items()]
+    flat = (
+        {"query_id": query, "doc_id": item, "relevance": judged[query][item]}
+        for query in judged
+        for item in judged[query]
+    )
+    Path("flat.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in flat))
     Path("beir/qrels/test.tsv").write_text("\n".join(["query-id\tcorpus-id\tscore", *lines]) + "\n")
 
 

@@ -62,6 +62,9 @@ INPUTS: dict[str, Callable[[Values, str, Path], Any]] = {
     "parquet": parquet,
     "csv": lambda values, role, path: written(path, frame(values, role).write_csv()),
     "rows": lambda values, role, _: query_rows(values, role),
+    "json lines": lambda values, role, path: written(
+        path, "".join(f"{json.dumps(dict(zip(COLUMNS[role], row, strict=True)))}\n" for row in rows(values))
+    ),
     "json": lambda values, _, path: written(path, json.dumps(values)),
     "text": lambda values, role, path: written(path, "".join(TEXT[role].format(*row) for row in rows(values))),
 }

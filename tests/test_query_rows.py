@@ -437,3 +437,23 @@ def test_the_page_names_every_form_and_its_keys() -> None:
         keys = [key.replace(".*", "").replace("*", "") for key in (form.judged, form.ranked, form.query) if key]
         assert [key for key in keys if f"`{key}`" not in line] == []
     assert all(f"`{key}`" in page for key in (*QUERY_IDS, *ITEM_IDS))
+
+
+def test_rows_about_one_document_are_a_table(tmp_path: Path, command: Command) -> None:
+    pytest.importorskip("polars")
+    judged = [{"query-id": 7, "corpus-id": "a", "score": 2}, {"query-id": 7, "corpus-id": "b", "score": 0}]
+    hits = [
+        {"qid": 7, "docno": each, "rank": place, "run": run} for run in "xy" for place, each in enumerate(f"{run}ba")
+    ]
+    runs = {"x": {"7": ["x", "b", "a"]}, "y": {"7": ["y", "b", "a"]}}
+    expected = seen(project({"7": {"a": 2, "b": 0}}, runs))
+    for shape in ("lines", "list", "under a key"):
+        qrels = written(tmp_path / "qrels", SHAPES[shape](judged))
+        assert seen(project(qrels, written(tmp_path / "run", SHAPES[shape](hits)))) == expected
+    film = written(tmp_path / "films.jsonl", lines([{"who": 7, "film": each, "stars": 1} for each in ("a", 5)]))
+    columns = {"query": "who", "document": "film", "grade": "stars"}
+    assert list(load_judgments(film, columns).items) == [b"a", b"5"]
+    lacking = written(tmp_path / "qrels.jsonl", lines([*judged, {"query-id": 7, "score": 1}]))
+    assert_refused(command("eval", lacking, "run"), "qrels.jsonl:3: the document id is missing")
+    lacking = written(tmp_path / "run.jsonl", lines([{"qid": 7, "docno": "a"}]))
+    assert_refused(command("eval", "qrels", lacking), "found no column of scores or ranks among qid, docno")

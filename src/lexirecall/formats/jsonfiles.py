@@ -3,29 +3,33 @@
 Belongs here: telling the shapes of JSON apart, by their content. Not here: JSON text (jsontext), what rows mean
 (queryrows), what mappings mean (memory).
 
-Rows are on a line each, in a list, or in a list under any key of an object. Predictions of MTEB are {subset: {split:
+Rows are on a line each, in a list, or in a list under any key of an object. A row is about one query, or about one
+query and one document: then they are a table. Predictions of MTEB are {subset: {split:
 {query: {document: score}}}}.
 """
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lexirecall.errors import FormatError, shown
-from lexirecall.formats.columns import Given
+from lexirecall.formats.columns import Given, has_usual_columns
 from lexirecall.formats.jsontext import JsonRows, load_json_or_rows, rows_of
 from lexirecall.formats.memory import SHAPES
 from lexirecall.formats.queryrows import QueryRows
 from lexirecall.formats.rowforms import found_at, is_row, rows_within
 from lexirecall.formats.source import BYTE_ORDER_MARK, Source
 
+if TYPE_CHECKING:
+    from lexirecall.formats.roletable import RoleTable
+
 _TEXT = rb'"(?:[^"\\]|\\.)*+"'
 _NUMBERED = re.compile(rb"\s*\{\s*" + _TEXT + rb"\s*:\s*\{\s*" + _TEXT + rb"\s*:\s*-?[0-9]")
 _ABOUT_THE_MODEL = "mteb_model_meta"
 
 
-def open_json(source: Source, role: str, columns: Given = None) -> Mapping[str, Any] | QueryRows:
-    """Read JSON that holds `qrels` or a `run`, as {query: documents} or as rows."""
+def open_json(source: Source, role: str, columns: Given = None) -> "Mapping[str, Any] | QueryRows | RoleTable":
+    """Read JSON that holds `qrels` or a `run`: {query: documents}, rows about one query, or a table."""
     content = load_json_or_rows(source, SHAPES[role])
     if not isinstance(content, JsonRows):
         splits = _splits(content) if role == "run" else {}
@@ -35,7 +39,13 @@ def open_json(source: Source, role: str, columns: Given = None) -> Mapping[str, 
         if rows is None:
             return content
         content = rows
-    return QueryRows.of(content, role, source.run_name, columns)
+    return _table(content, role, columns) or QueryRows.of(content, role, source.run_name, columns)
+
+
+def _table(rows: JsonRows, role: str, columns: Given) -> "RoleTable | None":
+    from lexirecall.formats.jsontables import is_json_table, open_json_table  # not on top: most rows are no tables
+
+    return open_json_table(rows, role, columns) if is_json_table(rows, role, columns) else None
 
 
 def may_hold_rows(source: Source) -> bool:
@@ -46,7 +56,8 @@ def may_hold_rows(source: Source) -> bool:
 def _rows_in(content: Mapping[str, Any], name: str, role: str, columns: Given) -> JsonRows | None:
     """Return the rows of an object: itself, or the list of objects that it has; None if it is {query: documents}."""
     named = [path for what, path in (columns or {}).items() if what.rpartition(".")[2] in ("query", "document")]
-    if is_row(content) or any(True for path in named for _ in found_at(content, path)):
+    is_flat = has_usual_columns([*content]) and not any(isinstance(value, (dict, list)) for value in content.values())
+    if is_flat or is_row(content) or any(True for path in named for _ in found_at(content, path)):
         return rows_of([content], name)
     found = rows_within(content)
     if len(found) > 1:  # other lists may say what was tried, or how it went

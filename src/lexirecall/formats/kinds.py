@@ -136,8 +136,14 @@ def _opened_json(given: Input) -> Any:
     return _late("jsontext").load_json(given.value, _late("memory").SHAPES[given.role])
 
 
-def _as_mapping_or_rows(role: str) -> Callable[[Any, Input], Any]:
-    return lambda content, given: (_MAPPING if isinstance(content, Mapping) else _ROWS)[role](content, given)
+def _by_content(role: str) -> Callable[[Any, Input], Any]:
+    """Return what reads JSON in a role: a mapping, rows about one query, or a table."""
+
+    def read(content: Any, given: Input) -> Any:
+        readers = _MAPPING if isinstance(content, Mapping) else _ROWS if is_rows(content) else _TABLE
+        return readers[role](content, given)
+
+    return read
 
 
 _MAPPING: Readers = {
@@ -167,7 +173,7 @@ _ROWS: Readers = {
 }
 _JSON: Readers = {
     **_MAPPING,
-    **{role: _as_mapping_or_rows(role) for role in _ROWS},
+    **{role: _by_content(role) for role in _ROWS},
 }
 _TEXT: Readers = {
     "qrels": lambda source, _: read_qrels_native(source) if reader_in_use() == "native" else read_qrels(source),

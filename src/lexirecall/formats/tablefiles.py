@@ -121,7 +121,7 @@ def advance_whole(source: Source) -> None:
 
 def _open_folder(files: TableFiles, kind: str, given: Given) -> RoleTable:
     """Take the Parquet files of a folder as one table; folders such as system=bm25 are columns of it."""
-    pl = _polars(files.name)
+    pl = polars_for(files.name)
     schema = dict.fromkeys(files.keys, pl.String)
     check_alike(files, files.columns(kind, given), kind)
 
@@ -171,7 +171,7 @@ def parquet_types(path: str) -> dict[str, str]:
 
 
 def _open_parquet(source: Source, kind: str, given: Given) -> RoleTable:
-    pl = _polars(source.name)
+    pl = polars_for(source.name)
     content = content_of(source)
     with _said_of(source.name):
         check_whole(content, source.name)
@@ -194,7 +194,7 @@ def check_whole(content: Any, name: str) -> None:
 
 def _open_csv(files: TableFiles, header: Header, source: Source, kind: str, given: Given) -> RoleTable:
     """Take the cells of CSV files as one table of texts."""
-    pl = _polars(files.name)
+    pl = polars_for(files.name)
     used = used_columns(find_columns([*header.names, *files.keys], kind, given, source=files.name), kind)
     sources = [source] if files.folder is None else [Source(path) for path in files.paths]
     parts, rows = [], []
@@ -217,7 +217,7 @@ def _open_csv(files: TableFiles, header: Header, source: Source, kind: str, give
 
 def _cells(source: Source, header: Header, used: list[str]) -> tuple[Any, Any]:
     """Return the columns that are used, without blanks around cells; and which rows they are, empty ones left out."""
-    pl = _polars(source.name)
+    pl = polars_for(source.name)
     check_quotes(source, header)
     places = sorted({*(header.names.index(name) for name in used), len(header.names) - 1})
     try:
@@ -250,11 +250,12 @@ def content_of(source: Source) -> Any:
     return io.BytesIO(source.read_whole())
 
 
-def _polars(name: str) -> Any:
+def polars_for(name: str) -> Any:
+    """Return the library that reads tables; raise if it is not installed, and name the file that needs it."""
     try:
         import polars as pl
     except ModuleNotFoundError:
-        problem = f"{name}: reading Parquet and CSV files needs polars, which is not installed"
+        problem = f"{name}: reading tables needs polars, which is not installed"
         raise UsageError(problem, remedy="pip install 'lexirecall[frames]'") from None
     return pl
 

@@ -1,0 +1,57 @@
+"""JSON tables: rows of JSON that are about one query and one document each.
+
+Belongs here: telling such rows from rows about one query (queryrows), and their columns as a table. Not here: what
+columns and rows mean (columns, rows, labels).
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from lexirecall.formats.columns import Given, find_columns, has_usual_columns
+from lexirecall.formats.jsontext import JsonRows
+from lexirecall.formats.roletable import RoleTable, open_frame, used_columns
+from lexirecall.formats.rowforms import JsonObject, paths_to
+from lexirecall.formats.tablefiles import polars_for
+
+
+def is_json_table(rows: JsonRows, role: str, columns: Given) -> bool:
+    """Tell whether each row has one document of a `run` or of `qrels`, under a usual key or under one that is given.
+
+    >>> from lexirecall.formats.jsontext import rows_of
+    >>> is_json_table(rows_of([{"query_id": 7, "doc_id": "a", "score": 0.5}], "rows"), "run", None)
+    True
+    """
+    contents = [row.content for row in rows.rows]
+    given = (columns or {}).get(f"{role}.document") or (columns or {}).get("document")
+    if given is not None:
+        value = next((content[given] for content in contents if content.get(given) is not None), None)
+        return isinstance(value, (str, int, float))
+    return has_usual_columns(_keys(contents)) and not paths_to(contents, role)
+
+
+def open_json_table(rows: JsonRows, role: str, columns: Given) -> RoleTable:
+    """Take rows as a table; a key that a row lacks is a missing value."""
+    pl = polars_for(rows.name)
+    contents = [row.content for row in rows.rows]
+    found = find_columns(_keys(contents), role, columns, source=rows.name)
+    frame = pl.DataFrame(
+        [_series(pl, name, [content.get(name) for content in contents]) for name in used_columns(found, role)]
+    )
+    table = open_frame(frame, role, columns, name=rows.name)
+
+    def place(row: int) -> tuple[str, int]:
+        return rows.name, rows.rows[row].number
+
+    return RoleTable(table.frame, table.columns, table.name, place) if rows.are_lines else table
+
+
+def _keys(contents: Sequence[JsonObject]) -> list[str]:
+    return [*dict.fromkeys(key for content in contents for key in content)]
+
+
+def _series(pl: Any, name: str, values: list[Any]) -> Any:
+    """Return a column; values of several types stay what they are."""
+    try:
+        return pl.Series(name, values)
+    except (TypeError, OverflowError, pl.exceptions.PolarsError):
+        return pl.Series(name, values, dtype=pl.Object)
