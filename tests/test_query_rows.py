@@ -142,6 +142,8 @@ def test_rows_may_come_from_a_pipe(command: Command) -> None:
     assert outcome.out.splitlines()[1].startswith("-\tall\tRR\t0.8333")
     outcome = command("eval", "-", "-m", "RR", "-f", "tsv", "--stdin-name", "new", stdin=stdin)
     assert outcome.out.splitlines()[1].startswith("new\tall\tRR\t0.8333")
+    outcome = command("eval", "-", "a.json", "-m", "RR", "-f", "tsv", stdin=stdin, **{"a.json": b'{"why?": ["a"]}'})
+    assert outcome.out.splitlines()[1].startswith("a.json\tall\tRR\t0.3333")
     assert_refused(command("eval", "missing.jsonl"), "missing.jsonl: no such file")
 
 

@@ -118,11 +118,11 @@ def _may_hold_rows(source: Source, role: str, columns: Given) -> bool:
 
 def _read(run: NamedRun, qrels: Any, own: "QueryRows", columns: Given) -> NamedRun:
     """Read a run that is rows; the file of the judgments has been read."""
-    path = _one_file(run.run)
+    path, first = _one_file(run.run), _one_file(qrels)
+    if path is not None and first is not None and os.path.realpath(first) == os.path.realpath(path):
+        return run._replace(run=own)
     if path is None or not _is_regular(path):
         return run
-    if (first := _one_file(qrels)) is not None and os.path.realpath(first) == os.path.realpath(path):
-        return run._replace(run=own)
     with Source(path) as source:
         rows = _rows_in(source, "run", columns)
         return run if rows is None else run._replace(run=rows)
