@@ -1,5 +1,6 @@
 """Rows of JSON, each about one query: every form means what {query: documents} means, and what is unclear is asked."""
 
+import contextlib
 import gzip
 import json
 from collections.abc import Callable, Mapping
@@ -457,5 +458,36 @@ def test_rows_about_one_document_are_a_table(tmp_path: Path, command: Command) -
     assert list(load_judgments(film, columns).items) == [b"a", b"5"]
     lacking = written(tmp_path / "qrels.jsonl", lines([*judged, {"query-id": 7, "score": 1}]))
     assert_refused(command("eval", lacking, "run"), "qrels.jsonl:3: the document id is missing")
+    odd = written(tmp_path / "odd.jsonl", lines([*judged, {"query-id": ["\ud800"], "corpus-id": "a", "score": 1}]))
+    assert_refused(command("eval", odd, "run"), r"odd.jsonl:3: .*ud800.* under 'query-id' is not valid Unicode")
     lacking = written(tmp_path / "run.jsonl", lines([{"qid": 7, "docno": "a"}]))
     assert_refused(command("eval", "qrels", lacking), "found no column of scores or ranks among qid, docno")
+
+
+KEYS = st.sampled_from(
+    ["user_input", "retrieved_context_ids", "reference_context_ids", "reference_contexts", "query", "expected_ids",
+     "retrieved_ids", "inputs", "outputs", "reference_outputs", "documents", "context", "input", "retrieval_context",
+     "question_id", "answer_session_ids", "retrieval_results", "ranked_items", "corpus_id", "qa", "evidence",
+     "x_context", "topic_id", "run_id", "references", "metadata", "narrative_id", "id", "doc_id",
+     "score", "rank", "default", "a.b"]
+)  # fmt: skip
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from([*HOSTILE, "", "\ud800"])
+VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3))
+OBJECTS = st.dictionaries(KEYS, VALUES, max_size=5)
+ROLES = st.sampled_from(["query", "document", "qrels.document", "run.document", "run.score"])
+
+
+@quick(150)
+@given(
+    content=st.lists(OBJECTS, min_size=1, max_size=3),
+    shape=st.sampled_from(["lines", "list", "under a key"]),
+    columns=st.none() | st.dictionaries(ROLES, KEYS),
+)
+def test_whatever_rows_hold_is_read_or_refused(
+    content: list[dict[str, Any]], shape: str, columns: dict[str, str] | None, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    file = str(tmp_path_factory.mktemp("any") / "rows")
+    Path(file).write_text(SHAPES[shape](content), encoding="utf-8")
+    for sides in ((file,), (file, file), ({"a": {"a": 1}}, file), (file, {"a": ["a"]})):
+        with contextlib.suppress(LexirecallError):
+            project(*sides, columns=columns)

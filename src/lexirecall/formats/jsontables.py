@@ -4,9 +4,12 @@ Belongs here: telling such rows from rows about one query (queryrows), and their
 columns and rows mean (columns, rows, labels).
 """
 
+import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
+from lexirecall.errors import shown
 from lexirecall.formats.columns import Given, find_columns, has_usual_columns
 from lexirecall.formats.jsontext import JsonRows
 from lexirecall.formats.roletable import RoleTable, open_frame, used_columns
@@ -34,9 +37,7 @@ def open_json_table(rows: JsonRows, role: str, columns: Given) -> RoleTable:
     pl = polars_for(rows.name)
     contents = [row.content for row in rows.rows]
     found = find_columns(_keys(contents), role, columns, source=rows.name)
-    frame = pl.DataFrame(
-        [_series(pl, name, [content.get(name) for content in contents]) for name in used_columns(found, role)]
-    )
+    frame = pl.DataFrame([_series(pl, name, rows) for name in used_columns(found, role)])
     table = open_frame(frame, role, columns, name=rows.name)
 
     def place(row: int) -> tuple[str, int]:
@@ -49,9 +50,18 @@ def _keys(contents: Sequence[JsonObject]) -> list[str]:
     return [*dict.fromkeys(key for content in contents for key in content)]
 
 
-def _series(pl: Any, name: str, values: list[Any]) -> Any:
+def _series(pl: Any, name: str, rows: JsonRows) -> Any:
     """Return a column; values of several types stay what they are."""
+    values = [row.content.get(name) for row in rows.rows]
     try:
         return pl.Series(name, values)
+    except UnicodeEncodeError:
+        row = next(row for row in rows.rows if not _is_unicode(row.content.get(name)))
+        problem = f"{shown(ascii(row.content[name]))} under {shown(name)} is not valid Unicode"
+        raise rows.error(row, problem, remedy="a lone surrogate is not a character") from None
     except (TypeError, OverflowError, pl.exceptions.PolarsError):
         return pl.Series(name, values, dtype=pl.Object)
+
+
+def _is_unicode(value: Any) -> bool:
+    return not re.search("[\ud800-\udfff]", value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
