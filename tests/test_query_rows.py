@@ -176,6 +176,8 @@ def test_a_conversation_holds_many_queries(tmp_path: Path) -> None:
     file = written(tmp_path / "two.json", json.dumps(content))
     with pytest.raises(FormatError, match=r"may be under 'gpt-3\.5_context' or 'bm25_context'"):
         project(file)
+    with pytest.raises(FormatError, match=r"row 1: expected objects under 'qa', found '3'"):
+        project(written(tmp_path / "odd.json", json.dumps([{"qa": [3]}])))
     assert project(file, columns={"run.document": "bm25_context"}).found.positions.tolist() == [1]
 
 
@@ -231,6 +233,29 @@ def test_grades_and_scores_may_be_given(tmp_path: Path) -> None:
     file = written(tmp_path / "rows", lines([row]))
     columns = {"qrels.document": "gold[].d", "qrels.grade": "gold[].g", "run.document": "hits", "run.score": "scores"}
     assert seen(project(file, columns=columns)) == expected
+
+
+VALUED = {"qrels.document": "gold", "qrels.grade": "grades", "run.document": "hits", "run.score": "scores"}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            {"grades": [1]},
+            r"rows:1: expected a grade under 'grades' for each document, found '\[1\]'\n  both are lists",
+        ),
+        ({"grades": None}, "expected a grade under 'grades' for each document"),
+        ({"gold": ["a", "a"]}, r"rows:1: document 'a' has two grades\n  remove one"),
+        ({"hits": ["a", "a"], "scores": [1, 1]}, "document 'a' has two scores"),
+        ({"scores": [1, "x"]}, "the score is not a number"),
+    ],
+)
+def test_values_are_for_each_document(change: dict[str, Any], said: str, tmp_path: Path) -> None:
+    row = {"qid": "q", "gold": ["a", "b"], "grades": [1, 2], "hits": ["a", "b"], "scores": [1, 2]}
+    file = written(tmp_path / "rows", lines([{**row, **change}, {**row, "qid": "r"}]))
+    with pytest.raises(FormatError, match=said):
+        project(file, columns=VALUED)
 
 
 def test_equal_texts_are_the_same_document_if_the_user_says_so(tmp_path: Path, command: Command) -> None:
@@ -366,6 +391,25 @@ def test_one_key_is_not_for_both_sides(tmp_path: Path) -> None:
         project(file, columns={"qrels.document": "gold"})
     with pytest.raises(FormatError, match=r"no row has the key 'qid'"):
         project(file, columns={"query": "qid"})
+
+
+def test_rows_under_two_keys_are_asked_for(tmp_path: Path) -> None:
+    content = rows("ragas", JUDGED, RANKED)
+    with pytest.raises(
+        FormatError, match=r"the rows may be under 'old' or 'new'\n  write one of these lists to a file"
+    ):
+        project(written(tmp_path / "rows.json", json.dumps({"old": content, "new": content})))
+
+
+@pytest.mark.parametrize("name", ["old.jsonl", "-"])
+def test_rows_may_be_named_as_a_run_too(name: str, command: Command) -> None:
+    content = lines(rows("ragas", JUDGED, RANKED)).encode()
+    outcome = command("compare", name, "new.jsonl", stdin=content, **{"old.jsonl": content, "new.jsonl": content})
+    assert (outcome.code, outcome.out.count(" new.jsonl "), outcome.out.count(f" {name} ")) == (0, 1, 1)
+    outcome = command("project", name, "-o", "made.parquet", stdin=content)
+    assert outcome.code == 0
+    outcome = command("compare", "old.jsonl", "--columns", "run.document=none")
+    assert_refused(outcome, "no row has the key 'none'")
 
 
 def test_judgments_without_runs_are_refused(tmp_path: Path, command: Command) -> None:

@@ -18,7 +18,7 @@ from lexirecall.formats.columns import Given
 from lexirecall.formats.kinds import JSON, Input, is_rows, kind_of
 from lexirecall.formats.naming import NamedRun
 from lexirecall.formats.source import Source
-from lexirecall.paths import matching
+from lexirecall.paths import is_folder, matching
 
 if TYPE_CHECKING:
     from lexirecall.formats.queryrows import QueryRows
@@ -74,7 +74,7 @@ def may_hold_both(qrels: Any, columns: Given = None) -> bool:
     if (path := _one_file(qrels)) is None:
         return is_rows(qrels)
     if not _is_regular(path):  # a pipe cannot be looked into without emptying it
-        return True
+        return not is_folder(path)
     try:
         with Source(path) as source:
             return _may_hold_rows(source, "qrels", columns)
