@@ -101,7 +101,8 @@ def test_a_file_of_rows_is_judgments_and_run(form: str, shape: str, tmp_path: Pa
     file = written(tmp_path / "rows", SHAPES[shape](rows(form, JUDGED, RANKED)))
     expected = seen(project(grades(JUDGED), {"rows": RANKED}))
     assert seen(project(file)) == seen(project(file, file)) == seen(project(file, [])) == expected
-    assert seen(project(grades(JUDGED), {"rows": file})) == seen(project(file, {"rows": RANKED})) == expected
+    assert seen(project(grades(JUDGED), {"rows": file})) == expected
+    assert seen(project(load_judgments(file), {"rows": RANKED})) == expected
 
 
 @pytest.mark.parametrize("form", WRITERS)
@@ -360,6 +361,9 @@ def test_two_files_of_rows_are_two_runs_and_agree(tmp_path: Path, command: Comma
     run = written(tmp_path / "c.run", "why? Q0 a 1 1 t\n")
     assert project(old, run).systems == ("c.run",), "beside a run of another kind, rows are judgments"
     assert project(old, {"new": new}).systems == ("new",), "whoever names the runs has named them all"
+    for runs in (run, {"new": new}):
+        assert "old.jsonl holds a run too, which is left out" in evaluate(old, runs, ["AP"]).notes[-1].text
+    assert not evaluate(old, {"old": old}, ["AP"]).notes
 
 
 def test_rows_that_disagree_are_refused(tmp_path: Path, command: Command) -> None:

@@ -37,6 +37,8 @@ class QueryRows:
     columns: Given = None
     within: str = ""
     """The key of the list that the rows were in, if a row of the file holds many."""
+    leaves_run: bool = False
+    """Whether the rows hold a run that is not read."""
     _known: dict[tuple[str, bool], dict[str, RowForm]] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
@@ -204,6 +206,8 @@ class QueryRows:
                 f"{self.name}: the rows have no id of their query, and {self.ids.why}: each query is called by the "
                 "number of its row (--columns query=KEY names a key of ids)"
             )
+        if self.leaves_run:
+            yield f"{self.name} holds a run too, which is left out because other runs are given"
         if num_missing := len(self.rows.rows) - len(self.judged):
             path = shown(self._documents("qrels"))
             yield f"{self.name}: {counted(num_missing, 'row')} without {path}: the query is not judged"

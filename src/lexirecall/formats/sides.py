@@ -11,6 +11,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lexirecall.errors import DataError, FormatError, UsageError, counted, shown
@@ -44,7 +45,9 @@ def sides_of(
             source = stack.enter_context(Source(path))
             own = _rows_in(source, "qrels", columns) or source
         if is_rows(own):
-            yield own, _with_own(own, qrels, named, columns, stdin_name)
+            runs = _with_own(own, qrels, named, columns, stdin_name)
+            is_left_out = own.holds("run") and not any(run.run is own for run in runs)
+            yield replace(own, leaves_run=True) if is_left_out else own, runs
             return
         if not named:
             raise UsageError("no runs are given", remedy="give judgments and runs, or one file of rows that hold both")
