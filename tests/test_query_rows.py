@@ -111,6 +111,14 @@ def test_rows_are_a_run_beside_other_judgments(form: str, tmp_path: Path) -> Non
     assert seen(project(grades(JUDGED), file)) == seen(project(grades(JUDGED), {"rows": RANKED}))
 
 
+def test_what_an_answer_cites_is_a_run_if_the_user_says_so(tmp_path: Path) -> None:
+    answer = [{"text": "…", "citations": ["x", "b"]}, {"text": "…"}, {"text": "…", "citations": ["a", "x"]}]
+    row = {"topic_id": "q", "run_id": "mine", "references": ["a", "b"], "answer": answer}
+    file, columns = written(tmp_path / "rag.jsonl", lines([row])), {"run.document": "answer[].citations[]"}
+    assert project({"q": {"a": 1}}, file).found.positions.tolist() == [1]
+    assert project({"q": {"a": 1}}, file, columns=columns, duplicates="first").found.positions.tolist() == [3]
+
+
 ids = st.lists(st.sampled_from(HOSTILE), unique=True, max_size=6)
 
 
@@ -454,10 +462,17 @@ def test_predictions_of_mteb_are_a_run(tmp_path: Path) -> None:
     ("path", "expected"),
     [("a", [("a", 1)]), ("b.c", [("b.c", 2)]), ("d[].e", [("d[].e", [3, None])]), ("d[]", [("d[]", [{"e": 3}, {}])]),
      ("b.*", [("b.c", 2)]), ("f.g", [("f.g", 4)]), ("none", []), ("a.b", []), ("b.none", []),
-     ("h.i[].j", [("h.i[].j", [5])])],
+     ("h.i[].j", [("h.i[].j", [5])]), ("k[].l[]", [("k[].l[]", [6, 7, 8])])],
 )  # fmt: skip
 def test_a_path_leads_to_a_key(path: str, expected: list[Any]) -> None:
-    content = {"a": 1, "b": {"c": 2}, "d": [{"e": 3}, {}], "f.g": 4, "h": {"i": [{"j": 5}]}}
+    content = {
+        "a": 1,
+        "b": {"c": 2},
+        "d": [{"e": 3}, {}],
+        "f.g": 4,
+        "h": {"i": [{"j": 5}]},
+        "k": [{"l": [6, 7]}, {}, {"l": [8]}],
+    }
     assert list(found_at(content, path)) == expected
 
 

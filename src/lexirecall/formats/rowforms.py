@@ -4,8 +4,8 @@ Belongs here: the one table of such forms, and finding keys in a row. Not here: 
 rows (queryrows).
 
 A form is known by its keys. A path leads to a key: `outputs.documents` is the key `documents` within `outputs`,
-`hits[].id` is the key `id` of each object in the list `hits`, and `*` stands for any part of a key. A new form is one
-row of the table.
+`hits[].id` is the key `id` of each object in the list `hits`, `answer[].citations[]` is all that is in these lists, and
+`*` stands for any part of a key. A new form is one row of the table.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -94,7 +94,8 @@ def found_at(content: Any, path: str) -> Iterator[tuple[str, Any]]:
     for place in (place for place, sign in enumerate(path) if sign == "."):
         head, rest = path[:place], path[place + 1 :]
         if head.endswith("[]") and isinstance(each := content.get(head[:-2]), list):
-            yield path, [next((value for _, value in found_at(one, rest)), None) for one in each]
+            values = [value_at(one, rest) for one in each]
+            yield path, [one for value in values for one in value or ()] if rest.endswith("[]") else values
             return
         if head in content:
             yield from ((f"{head}.{more}", value) for more, value in found_at(content[head], rest))
