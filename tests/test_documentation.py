@@ -25,6 +25,7 @@ NEEDS = {
     "ir_measures": "ir_measures",
     "past-the-cut-off": "pyarrow",
     "positions-files": "pyarrow",
+    "rag-data": "duckdb",
     "ranx": "ranx",
     "tables": "polars",
 }
