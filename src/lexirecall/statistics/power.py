@@ -182,7 +182,7 @@ def _beyond_critical_t(shift: FloatArray, df: IntArray, critical: FloatArray) ->
     """
     from scipy.special import gammainc, gammaln, ndtr
 
-    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    nodes, weights = _quadrature()
     reach = 9 / np.sqrt(df)  # V is farther from 1 than this with a probability below exp(-9²/2) on either side
     low, high = (np.clip((shift + side) / critical, np.maximum(0, 1 - reach), 1 + reach) for side in (-8, 8))
     v = low[:, None] + (high - low)[:, None] * (1 + nodes) / 2
@@ -190,6 +190,12 @@ def _beyond_critical_t(shift: FloatArray, df: IntArray, critical: FloatArray) ->
     log_density = np.log(2) + half * np.log(half) - gammaln(half) + (2 * half - 1) * np.log(v) - half * v**2
     integrand = np.exp(log_density) * (ndtr(shift - t * v) + ndtr(-shift - t * v))
     return np.asarray(gammainc(df / 2, df / 2 * low**2) + (high - low) / 2 * (integrand @ weights))
+
+
+@lru_cache(maxsize=1)
+def _quadrature() -> tuple[FloatArray, FloatArray]:
+    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    return nodes, weights
 
 
 @lru_cache(maxsize=32)
