@@ -1,0 +1,152 @@
+"""Checks: whether a run does what is required of it.
+
+Belongs here: requirements held against values and positions. Not here: how requirements are written (requirements).
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from lexirecall.aggregation import Aggregation
+from lexirecall.errors import UsageError, counted
+from lexirecall.gates.changes import Moved
+from lexirecall.gates.requirements import Limit, Requirement, Statement
+from lexirecall.manifest import Policies
+from lexirecall.positions import Positions
+from lexirecall.tables import defined, number
+from lexirecall.verbs.breakdown import Breakdown
+from lexirecall.verbs.evaluate import evaluate
+from lexirecall.verbs.explanation import QueryExplanation
+
+
+@dataclass(frozen=True, slots=True)
+class Offence:
+    """A query with the documents on which a requirement fails."""
+
+    query: str
+    documents: tuple[Moved, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A requirement, and whether it holds."""
+
+    requirement: Requirement
+    group: str | None
+    """None for all queries."""
+    passed: bool
+    value: float
+    """The number that is required to be on one side of the limit; or how many documents offend. nan if undefined."""
+    sentence: str
+    """What was found, in words."""
+    offences: tuple[Offence, ...] = ()
+    """The worst query first."""
+
+    @property
+    def name(self) -> str:
+        """The requirement, with the group that it is checked in."""
+        return f"{self.requirement}" + ("" if self.group is None else f" in {self.group}")
+
+    @property
+    def is_of_any_loss(self) -> bool:
+        """Whether its offences are the documents that are lost, which are listed in any case."""
+        return isinstance(self.requirement, Statement) and self.requirement == Statement("lost", None)
+
+    def row(self) -> dict[str, Any]:
+        """Return it as a row for programs."""
+        return {
+            "kind": "requirement", "requirement": str(self.requirement), "group": self.group, "passed": self.passed,
+            "value": defined(self.value), "limit": getattr(self.requirement, "limit", 0),
+        }  # fmt: skip
+
+
+def check(
+    requirements: Sequence[Requirement],
+    positions: Positions,
+    new: str,
+    queries: Sequence[QueryExplanation],
+    policies: Policies,
+    aggregation: Aggregation,
+) -> tuple[Checked, ...]:
+    """Check each requirement, limits also in each group; `queries` explain the baseline, first, and the new run."""
+    limits = [each for each in requirements if isinstance(each, Limit)]
+    found = _numbers(limits, positions, policies, aggregation) if limits else None
+    made: list[Checked] = []
+    for each in requirements:
+        if isinstance(each, Limit) and found is not None:
+            made += _limit_in(each, found, positions.systems.index(new))
+        elif isinstance(each, Statement):
+            check_depth(each, positions.conventions.depth)
+            made.append(_said(each, queries))
+    return tuple(made)
+
+
+def check_depth(sentence: Statement, depth: int | None) -> None:
+    """Raise if rankings are cut before what a requirement is about."""
+    if depth is not None and sentence.depth is not None and depth < sentence.depth:
+        raise UsageError(
+            f"{str(sentence)!r} is required, but rankings are cut at {depth}",
+            remedy=f"leave --depth out, or require it within the first {depth}",
+        )
+
+
+def _numbers(limits: Sequence[Limit], positions: Positions, policies: Policies, aggregation: Aggregation) -> Breakdown:
+    """Compute every number that has a limit, over all queries and in each group."""
+    overs = {each.over.meaning: each.over.text for each in limits}
+    measures = list(dict.fromkeys(each.measure for each in limits))
+    scores = evaluate(
+        positions, measures=measures, over=tuple(overs.values()), by=aggregation.by,
+        min_queries=aggregation.min_queries, **asdict(policies),
+    )  # fmt: skip
+    assert scores.averages.breakdown is not None  # noqa: S101 - it is asked for
+    return scores.averages.breakdown
+
+
+def _limit_in(limit: Limit, found: Breakdown, new: int) -> Iterator[Checked]:
+    o = [over.meaning for over in found.overs].index(limit.over.meaning)
+    c = found.measures.index(limit.measure)
+    for part in found.parts:
+        value = float(part.numbers[o, new, c])
+        passed = limit.holds(value)
+        where = "" if part.group is None else f" in {part.group}"
+        verb = "is" if passed else "is not"
+        sentence = f"{limit.subject}{where} is {told(value, limit)}, which {verb} {limit.sign} {limit.limit:.10g}"
+        yield Checked(limit, part.group, passed, value, sentence)
+
+
+def told(value: float, limit: Limit) -> str:
+    """Write a number with as many decimals as it takes to see on which side of the limit it is.
+
+    >>> told(0.89999, Limit.parse("All@20 >= 0.9")), told(0.5, Limit.parse("All@20 >= 0.9"))
+    ('0.89999', '0.5000')
+    """
+    text = number(value)
+    if text == "-":
+        return "undefined"
+    return text if limit.holds(float(text)) == limit.holds(value) else f"{value:.10g}"
+
+
+def _said(sentence: Statement, queries: Iterable[QueryExplanation]) -> Checked:
+    """Check a requirement about every relevant document."""
+    offences, num_documents = [], 0
+    for query in queries:
+        documents = tuple(_offending(sentence, query))
+        if documents:
+            offences.append(Offence(query.id, documents))
+            num_documents += len(documents)
+    offences.sort(key=lambda offence: -len(offence.documents))  # a stable sort: equal ones keep their order
+    what = {"lost": "lost", "found": "not found"}[sentence.kind] + sentence.within
+    how_many = f"{counted(num_documents, 'relevant document')} {'is' if num_documents == 1 else 'are'} {what}"
+    text = f"{how_many}, on {counted(len(offences), 'query')}" if offences else f"no relevant document is {what}"
+    return Checked(sentence, None, not offences, num_documents, text, tuple(offences))
+
+
+def _offending(sentence: Statement, query: QueryExplanation) -> Iterator[Moved]:
+    now = query.b.found
+    before = {} if query.a.run == query.b.run else query.a.found  # without a baseline nothing was anywhere
+    relevant = before if sentence.kind == "lost" else query.b.documents
+    for document in relevant:
+        moved = Moved(document, before.get(document), now.get(document))
+        had = sentence.kind == "found" or sentence.reaches(moved.was)
+        if had and not sentence.reaches(moved.now):
+            yield moved
