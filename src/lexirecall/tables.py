@@ -34,6 +34,16 @@ from lexirecall.text import isolated, visible
 # apostrophe turns it into text. Some spreadsheets also accept the wide forms of the signs.
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20](?s:.)")
 _CELL = '(?:\\A|[{0}\n])"?((?<=")(?:[^"]+|"")*|[^{0}\n]*)'
+# What GitHub and GitLab make links, pictures or formulas of in text that is not code.
+_LINKED = re.compile(
+    r"""(?<!\w)@\w | @[^\s@]*\.\w  # a mention; an address of mail
+    | \#\w | \bGH-\d | [!&%]\d | ~[\w"] | %[a-z"] | \*iteration: | \[\w+:  # an issue, and all that GitLab refers to
+    | \b(?=[0-9a-f]*[0-9])[0-9a-f]{7,40}\b  # a commit
+    | :// | \bwww\. | \$ | :[\w+-]+:  # an address, a formula, an emoji
+    | [{\[]\+.*\+[}\]] | [{\[]-.*-[}\]]  # what is inserted or deleted""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_NUMBER = re.compile(r"[-+]?[\d,]*\.?\d+(?:e[-+]?\d+)?")
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
@@ -104,13 +114,13 @@ class Table:
     def to_markdown(self) -> str:
         """Return a pipe table, best values bold."""
         rule = ["---:" if self._is_number(c) else "---" for c in range(len(self.header))]
-        rows = [[_markdown(cell) for cell in self.header], rule]
+        rows = [[markdown(cell, in_table=True) for cell in self.header], rule]
         rows += [
-            [self._cell(r, c, _markdown(cell), "**{}**", "<sup>{}</sup>") for c, cell in enumerate(row)]
+            [self._cell(r, c, markdown(cell, in_table=True), "**{}**", "<sup>{}</sup>") for c, cell in enumerate(row)]
             for r, row in self._cells
         ]
         lines = [f"| {' | '.join(row)} |" for row in rows]
-        return "\n".join([*lines, *(["", _markdown(self.footnote)] if self.footnote else [])])
+        return "\n".join([*lines, *(["", markdown(self.footnote)] if self.footnote else [])])
 
     def to_latex(self) -> str:
         """Return a booktabs tabular, best values bold."""
@@ -151,8 +161,34 @@ class Table:
         return shown + (raised.format(self.marks[r, c]) if (r, c) in self.marks else "")
 
 
-def _markdown(text: str) -> str:
-    return "".join(f"\\{character}" if character in "\\|*_`<>[]&#~" else character for character in visible(text))
+def markdown(text: str, *, in_table: bool = False) -> str:
+    r"""Return Markdown that shows a text as it is: escaped, or as code if GitHub or GitLab would make a link of it.
+
+    A backslash does not prevent mentions (@name), references (#12, or the hash of a commit), addresses and emoji,
+    which are looked for in the escaped text, but never in code.
+
+    >>> print(markdown("bm25_a"), markdown("R@10"), markdown("@bm25_a"), markdown("see #12"))
+    bm25\_a R@10 `@bm25_a` `see #12`
+    """
+    shown = visible(text)
+    if _LINKED.search(shown) and not _NUMBER.fullmatch(shown):
+        return markdown_code(shown, in_table=in_table)
+    return "".join(f"\\{character}" if character in "\\|*_`<>[]&#~" else character for character in shown)
+
+
+def markdown_code(text: str, *, in_table: bool = False) -> str:
+    r"""Return Markdown that shows a text as code, in which nothing has a meaning.
+
+    >>> print(markdown_code("a*b"), markdown_code("a`b"), markdown_code("`"), markdown_code("a|b", in_table=True))
+    `a*b` ``a`b`` `` ` `` `a\|b`
+    """
+    shown = visible(text)
+    if in_table:  # where a bar ends the cell, in code too, unless a backslash is before it
+        shown = shown.replace("|", r"\|")
+    fence = "`" * (max(map(len, re.findall("`+", shown)), default=0) + 1)
+    ends = shown[:1] + shown[-1:]
+    padding = " " if not shown or "`" in ends or ends == "  " else ""
+    return f"{fence}{padding}{shown}{padding}{fence}"
 
 
 def _latex(text: str) -> str:
