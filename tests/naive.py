@@ -1447,6 +1447,33 @@ def counts_above_and_tied(
     return above, tied
 
 
+def one_sided_sign_p(wins: int, losses: int) -> Fraction:
+    """Return the chance of so few wins, or fewer, among the queries that do not tie."""
+    trials = wins + losses
+    return Fraction(sum(math.comb(trials, k) for k in range(wins + 1)), 2**trials)
+
+
+def holm_by_steps(pvalues: Sequence[float], alpha: float) -> list[bool]:
+    """Reject the smallest p below alpha/m, then the next below alpha/(m - 1), and stop at the first that is not."""
+    rejected = [False] * len(pvalues)
+    for step, index in enumerate(sorted(range(len(pvalues)), key=lambda k: pvalues[k])):
+        if not pvalues[index] < alpha / (len(pvalues) - step):
+            break
+        rejected[index] = True
+    return rejected
+
+
+def lost_documents(
+    relevant: Iterable[str], old: Sequence[str], new: Sequence[str], depth: int | None = None
+) -> dict[str, int]:
+    """Return the relevant documents of the old list that are not in the new one, with their old places."""
+    return {
+        document: old.index(document) + 1
+        for document in relevant
+        if document in old[:depth] and document not in new[:depth]
+    }
+
+
 # Through the stages of a funnel
 
 

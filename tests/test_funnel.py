@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 import naive
 from lexirecall import compare, evaluate, funnel, project, report
@@ -332,7 +333,9 @@ def test_hostile_ids_and_texts_are_only_text(form: str) -> None:
     if form == "html":
         assert "<b>" not in text
     if form == "markdown":
-        assert "[a](b)" not in text
+        page = MarkdownIt("commonmark").enable("table").render(text)
+        assert "<a " not in page
+        assert "<b>" not in page
         assert {line.replace(r"\|", "").count("|") for line in text.splitlines() if line} <= {10, 8, 9}
 
 
@@ -378,3 +381,12 @@ def test_the_page_takes_nothing_else_for_a_funnel() -> None:
     wrong: Any = [FIRST]
     with pytest.raises(UsageError, match=r"funnel is of type list, but must be what lexirecall.funnel returns"):
         report(QRELS, {"first": FIRST}, "AP", output=None, funnel=wrong)
+
+
+def test_the_depth_of_a_stage_is_at_its_end(tmp_path: Path) -> None:
+    for name in ("a.run", "b.run"):
+        (tmp_path / name).write_text("q Q0 d 1 1 t\n")
+    with pytest.raises(UsageError, match=r"'.*a.run@5' has a depth of its own"):
+        asked_stages([f"{tmp_path / 'a.run'}@5+{tmp_path / 'b.run'}"])
+    (tmp_path / "a.run@5").write_text("q Q0 d 1 1 t\n")
+    assert len(asked_stages([f"{tmp_path / 'a.run'}@5+{tmp_path / 'b.run'}"])[0].runs) == 2

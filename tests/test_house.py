@@ -3,6 +3,8 @@
 import ast
 import inspect
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -21,6 +23,19 @@ ORDER = (
     "tables", "strip", "svg", "plots", "verbs", "gates", "torch", "meta", "page", "results", "paper", "engines",
     "adapters", "cli",
 )  # fmt: skip
+ROOMS_SHOWN_BY = {"gates": ("cli.gate", "cli.funnel", "adapters.gate", "results")}
+"""The modules that need a room that only some need."""
+WITHOUT_A_ROOM = """
+import sys
+from importlib import import_module
+from lexirecall.errors import UsageError
+sys.modules[sys.argv[1]] = None
+for name in sys.argv[2:]:
+    try:
+        import_module(name)
+    except UsageError:  # an adapter of what is not installed
+        pass
+"""
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -72,6 +87,15 @@ def test_a_module_imports_only_what_stands_above_it(path: Path) -> None:
         return
     above = {*ORDER[: ORDER.index(room)], room}
     assert set(imported(path)) <= above
+
+
+@pytest.mark.parametrize("room", ROOMS_SHOWN_BY)
+def test_a_room_that_only_some_need_could_be_taken_away(room: str) -> None:
+    kept = [name for path in MODULES if (name := name_of(path)) and name.split(".")[0] not in (room, "__main__")]
+    others = [f"lexirecall.{name}" for name in kept if name not in ROOMS_SHOWN_BY[room]]
+    words = [sys.executable, "-c", WITHOUT_A_ROOM, f"lexirecall.{room}", *others]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 @every_module

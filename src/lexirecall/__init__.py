@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from lexirecall.formats.embeddings import project_embeddings
     from lexirecall.formats.scores import project_scores
     from lexirecall.gates.funnels import funnel
+    from lexirecall.gates.gate import gate
     from lexirecall.judgments import Judgments
     from lexirecall.measures import Measure
     from lexirecall.meta import study
@@ -37,6 +38,7 @@ _HOME = {
     "compare": "verbs.compare",
     "evaluate": "verbs.evaluate",
     "explain": "verbs.explain",
+    "gate": "gates.gate",
     "funnel": "gates.funnels",
     "load_judgments": "formats",
     "load_positions": "formats",
@@ -53,8 +55,8 @@ _HOME = {
 }
 
 __all__ = [
-    "Judgments", "LexirecallError", "Measure", "Positions", "Preference", "compare", "evaluate", "explain",
-    "funnel", "load_judgments", "load_positions", "parse_measure", "parse_preference", "project", "project_embeddings",
+    "Judgments", "LexirecallError", "Measure", "Positions", "Preference", "compare", "evaluate", "explain", "funnel",
+    "gate", "load_judgments", "load_positions", "parse_measure", "parse_preference", "project", "project_embeddings",
     "project_scores", "rank", "register", "report", "simulate_collection", "study",
 ]  # fmt: skip
 

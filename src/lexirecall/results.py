@@ -4,7 +4,11 @@ Belongs here: the names, to find all results in one place. Not here: the classes
 them.
 """
 
+from lexirecall.gates.changes import Change, Moved
+from lexirecall.gates.checks import Checked
+from lexirecall.gates.decisions import Decision
 from lexirecall.gates.funnelresult import Arrival, Funnel, Loss, Stage
+from lexirecall.gates.result import GateResult
 from lexirecall.manifest import Manifest, Note
 from lexirecall.measures.providers import ProviderExposure
 from lexirecall.meta import Study
@@ -23,7 +27,7 @@ from lexirecall.verbs.rank import Ranking
 from lexirecall.verbs.scores import Scores
 
 __all__ = [
-    "Arrival", "Averages", "Bootstrapped", "Comparison", "Explanation", "Exposures", "FamilyTest", "Funnel", "Loss",
-    "Manifest", "MeasureComparison", "Note", "Order", "Pairs", "Projection", "ProviderExposure", "QueryExplanation",
-    "Ranking", "Report", "Scores", "Side", "Stage", "Study",
+    "Arrival", "Averages", "Bootstrapped", "Change", "Checked", "Comparison", "Decision", "Explanation", "Exposures",
+    "FamilyTest", "Funnel", "GateResult", "Loss", "Manifest", "MeasureComparison", "Moved", "Note", "Order", "Pairs",
+    "Projection", "ProviderExposure", "QueryExplanation", "Ranking", "Report", "Scores", "Side", "Stage", "Study",
 ]  # fmt: skip

@@ -5,22 +5,24 @@ query (verbs). The assertions raise AssertionError and hide their own frames fro
 pytest.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
 from lexirecall.errors import UsageError, counted, listed, warn
 from lexirecall.fields import taken, takes
 from lexirecall.formats import Qrels, Run, Runs, project
+from lexirecall.gates.checks import Offence
+from lexirecall.gates.decisions import Decision
+from lexirecall.gates.gate import gate
+from lexirecall.gates.requirements import Statement
+from lexirecall.gates.result import GateResult
 from lexirecall.manifest import READING, Policies
 from lexirecall.measures import Measure
 from lexirecall.names import Evaluable, parse_names, parse_preference
 from lexirecall.positions import Positions
-from lexirecall.statistics.attainable import least_attainable
 from lexirecall.tables import number
 from lexirecall.text import visible
-from lexirecall.verbs.compare import compare
-from lexirecall.verbs.compared import MeasureComparison
 from lexirecall.verbs.explain import check_single_order, explain
 from lexirecall.verbs.explanation import QueryExplanation
 from lexirecall.verbs.notes import warn_of_mismatches
@@ -65,12 +67,10 @@ def assert_no_worse(
     __tracebackhide__ = True
     row, policies = _single(preference), taken(Policies, options)
     positions = _read(qrels, {"new": new, "baseline": baseline}, options, needs_judged=row.needs_judged)
-    comparison = compare(positions, measures=[row], correction="none", alpha=alpha, **asdict(policies))
-    compared = comparison.measures[0]
-    two_sided, difference = float(compared.pvalues[0]), float(compared.tested[0])
-    _warn_if_nothing_can_fail(compared, alpha)
-    if difference < 0 and two_sided / 2 < alpha:
-        raise AssertionError(_worse(positions, compared, alpha, policies))
+    decision = gate(positions, "new", "baseline", [row], alpha=alpha, **asdict(policies)).decisions[0]
+    _warn_if_nothing_can_fail(decision)
+    if decision.fails:
+        raise AssertionError(_worse(positions, decision, policies))
 
 
 @takes(*READING)
@@ -94,15 +94,14 @@ def assert_nothing_lost(
     q: a (was at 1, now at 2)
     """
     __tracebackhide__ = True
-    positions = _read(qrels, {"new": new, "baseline": baseline}, {**options, "depth": depth})
-    explained = explain(positions, level=level)
-    lost = {request.id: request.only_b for request in explained.queries if request.only_b}
-    if lost:
-        total = counted(sum(map(len, lost.values())), "relevant document")
-        where = f"{'' if depth is None else f' within the first {depth}'}, on {len(lost)} of "
-        first = f"the new run loses {total} that the baseline has{where}{counted(len(explained.queries), 'query')}"
-        now = _places(qrels, new, level, options)
-        raise AssertionError("\n".join([first, *_listed_documents(lost, now, "was at {}, ")]))
+    required = Statement("lost", depth)
+    result = _held_to(required, _read(qrels, {"new": new, "baseline": baseline}, options), level)
+    if not result.passed:
+        offences = result.checks[0].offences
+        total = counted(sum(len(each.documents) for each in offences), "relevant document")
+        on = f"on {len(offences)} of {counted(result.num_queries, 'query')}"
+        first = f"the new run loses {total} that the baseline has{required.within}, {on}"
+        raise AssertionError("\n".join([first, *_listed_documents(offences)]))
 
 
 @takes(*READING)
@@ -123,15 +122,20 @@ def assert_all_found(
     q: b (now at 3)
     """
     __tracebackhide__ = True
-    positions = _read(qrels, {"new": run}, {**options, "depth": depth})
-    explained = explain(positions, pair=("new", "new"), level=level)
-    missing = {request.id: dict.fromkeys(request.a.missing, 0) for request in explained.queries if request.a.missing}
-    if missing:
-        total = counted(sum(request.num_relevant for request in explained.queries), "relevant document")
-        where = "retrieved" if depth is None else f"within the first {depth}"
-        requests = f"on {len(missing)} of {counted(len(explained.queries), 'query')}"
-        first = f"{sum(map(len, missing.values()))} of {total} are not {where}, {requests}"
-        raise AssertionError("\n".join([first, *_listed_documents(missing, _places(qrels, run, level, options), "")]))
+    required = Statement("found", depth)
+    result = _held_to(required, _read(qrels, {"new": run}, options), level)
+    if not result.passed:
+        offences = result.checks[0].offences
+        missing = sum(len(each.documents) for each in offences)
+        where = required.within.strip() or "retrieved"
+        of_all = counted(result.num_relevant, "relevant document")
+        on = f"on {len(offences)} of {counted(result.num_queries, 'query')}"
+        raise AssertionError("\n".join([f"{missing} of {of_all} are not {where}, {on}", *_listed_documents(offences)]))
+
+
+def _held_to(required: Statement, positions: Positions, level: float) -> GateResult:
+    baseline = "baseline" if "baseline" in positions.systems else None
+    return gate(positions, "new", baseline, require=[str(required)], level=level)
 
 
 def _read(qrels: Qrels, runs: Runs, options: dict[str, Any], *, needs_judged: bool = False) -> Positions:
@@ -149,25 +153,25 @@ def _single(preference: str | Evaluable) -> Evaluable:
     return rows[0]
 
 
-def _warn_if_nothing_can_fail(compared: MeasureComparison, alpha: float) -> None:
-    """Warn of a gate that is always open: half of the least two-sided p is not below alpha, or there is none."""
-    num_requests = int(compared.num_queries[0])
-    least = least_attainable("sign" if compared.method == "sign test" else "t", num_requests).least
-    if not least / 2 < alpha:
+def _warn_if_nothing_can_fail(decision: Decision) -> None:
+    """Warn of a gate that is always open."""
+    if not decision.can_fail:
+        compared = decision.compared
         warn(
-            f"{counted(num_requests, 'query')} cannot show that a run is worse ({compared.method}, alpha {alpha:g}): "
-            "the gate cannot fail; give more queries, or use assert_nothing_lost"
+            f"{counted(compared.num_queries, 'query')} cannot show that a run is worse ({compared.method}, alpha "
+            f"{decision.alpha:g}): the gate cannot fail; give more queries, or use assert_nothing_lost"
         )
 
 
-def _worse(positions: Positions, compared: MeasureComparison, alpha: float, policies: Policies) -> str:
+def _worse(positions: Positions, decision: Decision, policies: Policies) -> str:
     """Say that the new run is worse, by how much, and on which requests; the greatest losses come first."""
-    wins, ties, losses = (int(counts[0]) for counts in (compared.wins, compared.ties, compared.losses))
-    p = f"p = {float(compared.pvalues[0]) / 2:.3g} ({compared.method}, one-sided; alpha {alpha:g})"
+    compared, losses = decision.compared, decision.compared.losses or 0
+    p = f"p = {compared.p:.3g} ({compared.method}, one-sided; alpha {decision.alpha:g})"
     first = f"the new run is worse than the baseline by {compared.measure}: {p}"
-    balance = f"{counted(wins + ties + losses, 'query')}: {wins} better, {ties} tied, {losses} worse"
+    queries = counted(compared.num_queries, "query")
+    balance = f"{queries}: {compared.wins} better, {compared.ties} tied, {losses} worse"
     if isinstance(compared.measure, Measure):
-        balance += f"; mean difference {compared.means[0]:+.4f}"
+        balance += f"; mean difference {compared.difference:+.4f}"
     more = [f"and worse on {counted(losses - _SHOWN, 'more query')}"] if losses > _SHOWN else []
     return "\n".join([first, balance, "", *_worse_requests(positions, compared.measure, policies), *more])
 
@@ -194,25 +198,17 @@ def _why(request: QueryExplanation, row: Evaluable, size: float) -> str:
     return f"worse by {row}" if isinstance(size, int) else f"{row} is worse by {number(size)}"
 
 
-def _places(qrels: Qrels, run: Run, level: float, options: dict[str, Any]) -> dict[str, dict[str, int]]:
-    """Return the positions of a run's relevant documents, at any depth."""
-    explained = explain(project(qrels, {"new": run}, **options), pair=("new", "new"), level=level)
-    return {request.id: request.a.found for request in explained.queries}
-
-
-def _listed_documents(
-    documents: dict[str, dict[str, int]], now: dict[str, dict[str, int]], before: str
-) -> Iterator[str]:
+def _listed_documents(offences: Sequence[Offence]) -> Iterator[str]:
     """Give a line for each request: its documents, where they were and where they are now; the longest list first."""
-    ordered = sorted(documents, key=lambda request: -len(documents[request]))
-    for request in ordered[:_SHOWN]:
-        which = [
-            f"{document} ({before.format(f'{was:,}')}{_now(now[request].get(document))})"
-            for document, was in documents[request].items()
-        ]
-        yield visible(f"{request}: {listed(which, _SHOWN)}")
-    if len(ordered) > _SHOWN:
-        yield f"and {counted(len(ordered) - _SHOWN, 'more query')}"
+    for offence in offences[:_SHOWN]:
+        which = (f"{each.document} ({_was(each.was)}{_now(each.now)})" for each in offence.documents)
+        yield visible(f"{offence.query}: {listed(which, _SHOWN)}")
+    if len(offences) > _SHOWN:
+        yield f"and {counted(len(offences) - _SHOWN, 'more query')}"
+
+
+def _was(position: int | None) -> str:
+    return "" if position is None else f"was at {position:,}, "
 
 
 def _now(position: int | None) -> str:

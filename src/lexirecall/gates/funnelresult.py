@@ -16,12 +16,11 @@ from lexirecall.texts import Texts, shortened
 
 SHOWN = 20
 """Lost documents that tables list."""
-_QUERY_WIDTH, _DOCUMENT_WIDTH = 40, 60  # characters of texts in tables
+_WIDTHS = {"query_text": 40, "document_text": 60}  # characters of texts in tables
 _COLUMNS = (
     "kind", "stage", "depth", "queries", "relevant", "found", "R", "All", "LexiRecall", "better", "worse", *LOSSES,
     "entered", "read", "distinct", "handed_on", "query", "document", "loss", "position", "positions",
 )  # fmt: skip
-_TEXTS = ("query_text", "document_text")
 
 
 class Stage(NamedTuple):
@@ -149,9 +148,8 @@ class Funnel:
     def _texts_of(self, row: Loss | Arrival) -> dict[str, str | None]:
         if self.texts is None:
             return {}
-        return dict(
-            zip(_TEXTS, (self.texts.of_query(row.query), self.texts.of_document(row.document)), strict=True)
-        )  # fmt: skip
+        texts = self.texts.of_query(row.query), self.texts.of_document(row.document)
+        return dict(zip(_WIDTHS, texts, strict=True))
 
     def ceilings(self) -> Table:
         """Lay out what a perfect later stage could still reach, and what each stage costs."""
@@ -191,25 +189,27 @@ class Funnel:
     def _documents(self, rows: Sequence[Loss | Arrival], verb: str, how: Sequence[tuple[str, str]]) -> Table:
         """Lay out documents with their places in the list of each stage, and with their texts if there are any."""
         first = 4
-        texts = () if self.texts is None else ("query's text", f"{self.noun}'s text")
-        header = ("query", self.noun, verb, "at", *(f"in {stage.name}" for stage in self.stages), *texts)
+        places = tuple(f"in {stage.name}" for stage in self.stages)
+        header = ("query", self.noun, verb, "at", *places, *(heading for heading, _ in self._shown_texts))
         cells = tuple(
             (
                 row.query,
                 row.document,
                 *says,
                 *("-" if place is None else f"{place:,}" for place in row.positions),
-                *self._short_texts(row),
+                *(shortened(self._texts_of(row)[key] or "-", _WIDTHS[key]) for _, key in self._shown_texts),
             )
             for row, says in zip(rows, how, strict=True)
         )
-        return Table(
-            header, cells, numbers_from=first, texts=frozenset(range(first + len(self.stages), len(header)))
-        )  # fmt: skip
+        texts = frozenset(range(first + len(places), len(header)))
+        return Table(header, cells, numbers_from=first, texts=texts)
 
-    def _short_texts(self, row: Loss | Arrival) -> Iterator[str]:
-        for text, width in zip(self._texts_of(row).values(), (_QUERY_WIDTH, _DOCUMENT_WIDTH), strict=False):
-            yield "-" if text is None else shortened(text, width)
+    @property
+    def _shown_texts(self) -> list[tuple[str, str]]:
+        """The headings of the texts that tables show, each with its key."""
+        has = (False, False) if self.texts is None else (self.texts.has_queries, self.texts.has_documents)
+        headings = ("text of query", f"text of {self.noun}")
+        return [(heading, key) for heading, key, there in zip(headings, _WIDTHS, has, strict=True) if there]
 
     def to_text(self, *, limit: int = SHOWN, bold: bool = False) -> str:
         """Lay out everything for a terminal, at most `limit` documents (0 for all)."""
@@ -243,7 +243,7 @@ class Funnel:
             return "\n\n".join(chosen.of_table(table, bold) for table in tables if table.rows)
         if chosen.of_rows:
             return chosen.of_rows(self.rows())
-        columns = _COLUMNS if self.texts is None else (*_COLUMNS, *_TEXTS)
+        columns = _COLUMNS if self.texts is None else (*_COLUMNS, *_WIDTHS)
         rows = ({name: _field(row.get(name)) for name in columns} for row in self.rows())
         return to_delimited(rows, columns, chosen.delimiter, raw=raw)
 

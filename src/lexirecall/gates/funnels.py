@@ -29,6 +29,7 @@ from lexirecall.text import to_text
 from lexirecall.texts import Texts, texts_or_none
 from lexirecall.verbs.census import Census
 from lexirecall.verbs.notes import notes_on_requests
+from lexirecall.verbs.serving import judgments_of_documents
 
 
 @takes(Policies, *READING)
@@ -188,4 +189,5 @@ def _note_on_arrivals(ways: _Ways) -> Iterator[Note]:
 def _wanted(texts: Texts, losses: tuple[Loss, ...], arrivals: tuple[Arrival, ...], positions: Positions) -> Texts:
     """Read the texts of what is shown."""
     rows: list[Loss | Arrival] = [*losses, *arrivals]
-    return texts.wanted((row.query for row in rows), (row.document for row in rows), judgments=positions.judgments)
+    queries, documents = {row.query for row in rows}, {row.document for row in rows}
+    return texts.wanted(queries, documents, judgments=judgments_of_documents(positions))

@@ -138,6 +138,9 @@ def _files_of(text: str) -> Iterator[str]:
         end = next(ends, start + 1)
         if not (file := "+".join(parts[start:end])):
             raise UsageError(f"stage {text!r} has no run before or behind a +", remedy="write it as in a.run+b.run")
+        if end < len(parts) and _with_depth(file)[1] is not None:
+            remedy = "the depth of a stage is at its end, and of all its searches: a.run+b.run@100"
+            raise UsageError(f"stage {text!r}: {file!r} has a depth of its own", remedy=remedy)
         yield file
         start = end
 

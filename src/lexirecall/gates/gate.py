@@ -1,0 +1,218 @@
+"""Gate: whether a new run may replace its baseline, and does what is required of it.
+
+Belongs here: the verb. Not here: its result (result), tests (comparing, decisions), requirements (requirements,
+checks), what was lost (changes).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from lexirecall.aggregation import Aggregation
+from lexirecall.errors import UsageError, counted, listed
+from lexirecall.fields import taken, takes
+from lexirecall.formats import Qrels, Run, may_hold_both
+from lexirecall.gates.changes import Change, changes_of
+from lexirecall.gates.checks import Checked, check, check_depth
+from lexirecall.gates.comparing import Comparing
+from lexirecall.gates.decisions import decide, notes_on
+from lexirecall.gates.gating import Gating
+from lexirecall.gates.labels import note_on, unknown_labels
+from lexirecall.gates.ledger import Ledger
+from lexirecall.gates.requirements import Limit, Requirement, Statement, parse_requirements
+from lexirecall.gates.result import GateResult
+from lexirecall.judgments import IntArray
+from lexirecall.manifest import READING, Manifest, Note, Policies
+from lexirecall.names import Evaluable, Names, parse_names
+from lexirecall.positions import Positions
+from lexirecall.statistics.gates import level_of_build
+from lexirecall.statistics.over import overs_of
+from lexirecall.texts import Texts, texts_or_none
+from lexirecall.verbs.evaluate import evaluate, groups_of, read_aggregation
+from lexirecall.verbs.explain import check_single_order, explain
+from lexirecall.verbs.explanation import QueryExplanation
+from lexirecall.verbs.given import positions_of
+
+DEFAULT_MEASURE = "LexiRecall"
+_NAMES = ("new", "baseline")  # what messages call the runs
+
+
+@takes(Gating, Aggregation, Policies, *READING)
+def gate(
+    qrels: Qrels | Positions,
+    new: Run | str | None = None,
+    baseline: Run | str | None = None,
+    measures: Names | None = None,
+    *,
+    texts: Any = None,
+    **options: Any,
+) -> GateResult:
+    """Decide whether a new run is no worse than its baseline, and does what is required of it.
+
+    Without a `margin`, the gate fails if the new run is significantly worse under a measure, LexiRecall unless others
+    are named; the test is one-sided. With a margin, it fails unless the loss is shown to be below it. `require` has
+    requirements in words, such as "All@20>=0.9" or "no query loses a relevant document". `over` and `by` compare other
+    numbers than the mean, and groups of queries. `alpha` is the chance of a false alarm, of all these together; with a
+    `ledger`, a file that counts builds on the same queries, of all builds together. `corpus_ids`, a file or the ids
+    themselves, tells which relevant documents no longer exist. Runs are files, dicts or frames; with positions in the
+    place of the judgments, they are names of runs. Rows of JSON may hold judgments and the new run; then `new` may be
+    left out. The other arguments are those of `evaluate`.
+
+    >>> qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(6)}
+    >>> old, new = dict.fromkeys(qrels, ["a", "b"]), dict.fromkeys(qrels, ["a", "x"])
+    >>> result = gate(qrels, new, old, require=["no query loses a relevant document"])
+    >>> result.passed, result.decisions[0].compared.losses, result.changes[0].lost
+    (False, 6, (Moved(document='b', was=2, now=None),))
+    """
+    gating, policies, aggregation = taken(Gating, options), taken(Policies, options), taken(Aggregation, options)
+    asked = Demands.of(gating, measures, has_baseline=baseline is not None)
+    check_single_order(options)
+    if new is None:
+        new = _held_by(qrels, options.get("columns"))
+    show_progress = options.get("show_progress", False)
+    given_texts = texts_or_none(texts, options.get("columns"), show_progress=show_progress)
+    group_map = read_aggregation(aggregation, qrels, options)
+    positions, pair = _read(qrels, new, baseline, asked, options)
+    asked.check_depths(positions.conventions.depth)
+    explained = explain(positions, pair=(pair[1], pair[0]), **asdict(policies))
+    queries = explained.queries
+    unknown = () if gating.corpus_ids is None else unknown_labels(queries, gating.corpus_ids)
+    groups, small = _groups(group_map, positions, queries, aggregation.min_queries)
+    comparing = Comparing(positions, pair, policies, asked.rows, overs_of(aggregation.over), groups)
+    manifest = _manifest(positions, asked, policies, gating)
+    changes = changes_of(queries)
+    checks = check(asked.requirements, positions, pair[0], queries, policies, aggregation)
+    shown = _texts(given_texts, changes, checks, positions)
+    # from here on the build has spent its share: nothing below reads what may be wrong
+    build = None if gating.ledger is None else Ledger(gating.ledger).begin([each.id for each in queries], gating.alpha)
+    level = gating.alpha if build is None else level_of_build(gating.alpha, build.number)
+    compared = comparing.compared(level, gating, show_progress=show_progress)
+    decisions = decide(compared, level, gating.margin, are_identical=_are_identical(positions, pair))
+    notes = (
+        *explained.notes, *small, *notes_on(decisions), *note_on(queries, unknown, gating.corpus_ids),
+        *(() if shown is None else shown.notes),
+    )  # fmt: skip
+    result = GateResult(
+        _label(new, pair[0]), None if baseline is None else _label(baseline, pair[1]), len(queries),
+        sum(query.num_relevant for query in queries), gating.alpha, level, build, decisions, checks, changes, unknown,
+        notes, replace(manifest, notes=notes), shown,
+    )  # fmt: skip
+    if build is not None:
+        Ledger(gating.ledger).end(build, passed=result.passed)
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class Demands:
+    """What a run is held against: measures that are compared with the baseline, and requirements."""
+
+    rows: tuple[Evaluable, ...]
+    requirements: tuple[Requirement, ...]
+
+    @classmethod
+    def of(cls, gating: Gating, measures: Names | None, *, has_baseline: bool) -> "Demands":
+        """Read them; raise if nothing could fail, or if a baseline is needed and there is none."""
+        requirements = parse_requirements(gating.require)
+        if has_baseline:
+            return cls(tuple(parse_names(measures or DEFAULT_MEASURE)), requirements)
+        needing = [str(each) for each in requirements if isinstance(each, Statement) and each.kind == "lost"]
+        needing += [f"{name}" for name in ("margin", "ledger") if getattr(gating, name) is not None]
+        needing += ["measures"] if measures else []
+        if needing or not requirements:
+            what = f"{listed(needing)} needs a baseline" if needing else "there is no baseline, and nothing is required"
+            raise UsageError(what, remedy="give --baseline RUN, or only --require 'All@20>=0.9' and the like")
+        return cls((), requirements)
+
+    def check_depths(self, depth: int | None) -> None:
+        """Raise if rankings are cut before what a requirement is about."""
+        for each in self.requirements:
+            if isinstance(each, Statement):
+                check_depth(each, depth)
+
+    @property
+    def measures(self) -> list[Evaluable]:
+        """Everything that has a value; without any, what the requirements about documents come to."""
+        limited = (each.measure for each in self.requirements if isinstance(each, Limit))
+        return list(dict.fromkeys([*self.rows, *limited])) or parse_names("Depth@1")
+
+
+def _held_by(qrels: Qrels | Positions, columns: Any) -> Any:
+    """Return what holds the new run if none is given: rows that hold judgments too."""
+    if isinstance(qrels, Positions) or not may_hold_both(qrels, columns) or qrels == "-":
+        raise UsageError("no new run is given", remedy="give judgments and a run, or one file of rows that hold both")
+    return qrels
+
+
+def _read(
+    qrels: Qrels | Positions, new: Run | str, baseline: Run | str | None, asked: Demands, options: Mapping[str, Any]
+) -> tuple[Positions, tuple[str, str]]:
+    """Return the positions of both runs, and their names; without a baseline the new run twice."""
+    if isinstance(qrels, Positions):
+        names = [name for name in (new, baseline) if name is not None]
+        if unknown := [name for name in names if name not in qrels.systems]:
+            known = listed(qrels.systems, 9)
+            raise UsageError(f"no run is called {listed(map(repr, unknown))}", remedy=f"the runs are {known}")
+        return positions_of(qrels, None, asked.measures, options), (str(names[0]), str(names[-1]))
+    runs = {name: run for name, run in zip(_NAMES, (new, baseline), strict=True) if run is not None}
+    return positions_of(qrels, runs, asked.measures, options), (_NAMES[0], _NAMES[len(runs) - 1])
+
+
+def _texts(
+    texts: Texts | None, changes: Sequence[Change], checks: Sequence[Checked], positions: Positions
+) -> Texts | None:
+    """Return the texts of what is shown."""
+    if texts is None:
+        return None
+    offences = [offence for each in checks for offence in each.offences]
+    moved = [*(each for change in changes for each in (*change.lost, *change.gained)),
+             *(each for offence in offences for each in offence.documents)]  # fmt: skip
+    queries = [*(change.query for change in changes), *(offence.query for offence in offences)]
+    return texts.wanted(queries, [each.document for each in moved], judgments=positions.judgments)
+
+
+def _label(run: Run | str, name: str) -> str:
+    """Return what people call a run: the file, or the name."""
+    return str(run) if isinstance(run, str) else name
+
+
+def _groups(
+    group_map: tuple[dict[bytes, bytes], str] | None,
+    positions: Positions,
+    queries: Sequence[QueryExplanation],
+    min_queries: int,
+) -> tuple[dict[str, IntArray], list[Note]]:
+    """Return the queries of each group that has enough of them, and say which groups are not tested."""
+    groups = groups_of(group_map, positions.requests)
+    if groups is None:
+        return {}, []
+    counting = {query.id for query in queries}
+    counts = np.array([request in counting for request in positions.requests])
+    members = {name: own[counts[own]] for name, own in groups.members()}
+    small = [name for name, own in members.items() if len(own) < min_queries]
+    told = f"{counted(len(small), 'group')} with fewer than {min_queries} queries: not tested: {listed(small, 9)}"
+    notes = [Note("small groups", told, len(small))] if small else []
+    return {name: own for name, own in members.items() if len(own) >= min_queries}, notes
+
+
+def _are_identical(positions: Positions, pair: tuple[str, str]) -> bool:
+    """Tell whether every judged document is at the same place in both runs."""
+    new, baseline = (positions.systems.index(name) for name in pair)
+    num_queries = len(positions.requests)
+    rankings = [np.arange(s * num_queries, (s + 1) * num_queries) for s in (new, baseline)]
+    everything = np.arange(len(positions.judgments.items))
+    for tracks in (positions.found, positions.others):
+        if tracks is not None:
+            own, other = (tracks.of_rankings(each, everything) for each in rankings)
+            pairs = (own.segments.offsets, other.segments.offsets), (own.positions, other.positions)
+            if not all(np.array_equal(*each) for each in (*pairs, (own.items, other.items))):
+                return False
+    return True
+
+
+def _manifest(positions: Positions, asked: Demands, policies: Policies, gating: Gating) -> Manifest:
+    """Return how the values come about, and what the gate was asked."""
+    manifest = evaluate(positions, measures=asked.measures, **asdict(policies)).manifest
+    own = {name: value for name, value in asdict(gating).items() if name not in ("ledger", "corpus_ids")}
+    return replace(manifest, conventions={**manifest.conventions, **own})

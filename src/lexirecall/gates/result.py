@@ -1,0 +1,239 @@
+"""Gate result: what a gate decided, and everything that it decided on.
+
+Belongs here: the result, its rows and its tables. Not here: Markdown (markdown), JUnit XML (junit), how it comes about
+(gate).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from lexirecall.errors import choice, counted
+from lexirecall.gates.changes import Change, Moved
+from lexirecall.gates.checks import Checked
+from lexirecall.gates.decisions import Decision
+from lexirecall.gates.labels import Label
+from lexirecall.gates.ledger import Build
+from lexirecall.manifest import Manifest, Note
+from lexirecall.tables import Table, number, to_jsonl
+from lexirecall.text import visible
+from lexirecall.texts import Texts, shortened
+
+FORMS = ("table", "markdown", "junit", "jsonl")
+"""How it is printed."""
+SHOWN = 20
+"""Documents, or queries, that tables and Markdown list."""
+_PREFERRED = {1: "new", -1: "baseline", 0: None}
+
+
+@dataclass(frozen=True, eq=False)
+class GateResult:
+    """What a gate decided."""
+
+    new: str
+    """The new run, as people call it."""
+    baseline: str | None
+    """The baseline; None if there is none, and requirements decide."""
+    num_queries: int
+    num_relevant: int
+    """How many relevant documents these queries have."""
+    alpha: float
+    """The chance of a false alarm, over all builds if there is a ledger."""
+    level: float
+    """What this build could spend of it; alpha without a ledger."""
+    build: Build | None
+    """Which build on these queries it is, if there is a ledger."""
+    decisions: tuple[Decision, ...]
+    """Is the new run worse than the baseline? One for each measure, and for each number and group asked for."""
+    checks: tuple[Checked, ...]
+    """Does the new run do what is required of it?"""
+    changes: tuple[Change, ...]
+    """What each query lost and gained, the worst first; queries without a change are not listed."""
+    unknown: tuple[Label, ...]
+    """Relevant documents that no run finds and no file of the corpus knows; empty without such a file."""
+    notes: tuple[Note, ...]
+    manifest: Manifest
+    texts: Texts | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the gate lets the new run pass."""
+        return not self.num_failed
+
+    @property
+    def num_failed(self) -> int:
+        """How many decisions and requirements fail."""
+        return sum(each.fails for each in self.decisions) + sum(not each.passed for each in self.checks)
+
+    @property
+    def verdict(self) -> str:
+        """The verdict in one line."""
+        total = counted(len(self.decisions) + len(self.checks), "check")
+        against = "" if self.baseline is None else f" against {self.baseline}"
+        word = f"fails: {self.num_failed} of {total}" if self.num_failed else f"passes: {total}"
+        return f"The gate {word} ({self.new}{against}, {counted(self.num_queries, 'query')})"
+
+    @property
+    def failures(self) -> list[str]:
+        """Why the gate fails, a sentence for each decision and requirement that does."""
+        decided = [each.sentence() for each in self.decisions if each.fails]
+        return decided + [each.sentence for each in self.checks if not each.passed]
+
+    @property
+    def lost(self) -> list[tuple[Change, Moved]]:
+        """Every relevant document that only the baseline finds, the worst query first."""
+        return [(change, moved) for change in self.changes for moved in change.lost]
+
+    @property
+    def gained(self) -> list[tuple[Change, Moved]]:
+        """Every relevant document that only the new run finds."""
+        return [(change, moved) for change in self.changes for moved in change.gained]
+
+    @property
+    def later(self) -> list[Change]:
+        """The queries that lose no document, and find some later."""
+        return [change for change in self.changes if change.is_worse and not change.lost]
+
+    def text_of_query(self, query: str) -> str | None:
+        """Return the text of a query, if there is one."""
+        return None if self.texts is None else self.texts.of_query(query)
+
+    def text_of_document(self, document: str) -> str | None:
+        """Return the text of a document, if there is one."""
+        return None if self.texts is None else self.texts.of_document(document)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Give everything as rows for programs; each says of which kind it is."""
+        yield {
+            "kind": "verdict", "passed": self.passed, "failed": self.num_failed, "new": self.new,
+            "baseline": self.baseline, "queries": self.num_queries, "relevant": self.num_relevant,
+            "alpha": self.alpha, "level": self.level, "build": None if self.build is None else self.build.number,
+        }  # fmt: skip
+        yield from (each.row() for each in self.decisions)
+        for check in self.checks:
+            yield check.row()
+            for offence in check.offences:
+                for moved in offence.documents:
+                    said = {"kind": "offence", "requirement": str(check.requirement)}
+                    yield {**said, **self._moved(offence.query, moved)}
+        for kind, documents in (("lost", self.lost), ("gained", self.gained)):
+            yield from ({"kind": kind, **self._moved(change.query, moved)} for change, moved in documents)
+        for change in self.changes:
+            yield {
+                "kind": "query", "query": change.query, "preferred": _PREFERRED[change.sign],
+                "relevant": change.num_relevant, "found_baseline": change.found_before, "found_new": change.found_now,
+                "lost": len(change.lost), "gained": len(change.gained), "why": change.sentence,
+                **self._text("query_text", self.text_of_query(change.query)),
+            }  # fmt: skip
+        yield from ({"kind": "label", "query": each.query, "document": each.document} for each in self.unknown)
+        yield from ({"kind": "note", "about": note.kind, "text": note.text} for note in self.notes)
+
+    def _moved(self, query: str, moved: Moved) -> dict[str, Any]:
+        return {
+            "query": query, "document": moved.document, "was": moved.was, "now": moved.now,
+            **self._text("query_text", self.text_of_query(query)),
+            **self._text("text", self.text_of_document(moved.document)),
+        }  # fmt: skip
+
+    def _text(self, key: str, text: str | None) -> dict[str, Any]:
+        return {} if self.texts is None else {key: text}
+
+    def render(self, form: str = "table", *, bold: bool = False) -> str:
+        """Return it in one of the formats of the command line."""
+        choice("format", form, FORMS)
+        if form == "jsonl":
+            return to_jsonl(self.rows())
+        if form == "markdown":
+            from lexirecall.gates.markdown import markdown
+
+            return markdown(self)
+        if form == "junit":
+            from lexirecall.gates.junit import junit
+
+            return junit(self)
+        return self.to_text(bold=bold)
+
+    def to_text(self, *, bold: bool = False) -> str:
+        """Lay everything out for a terminal."""
+        verdict = visible(self.verdict)
+        parts = [f"\x1b[1m{verdict}\x1b[0m" if bold else verdict]
+        parts += ["\n".join(visible(f"  {sentence}") for sentence in self.failures)] if self.failures else []
+        parts += [table.to_text(bold=bold) for table in self.tables()]
+        return "\n\n".join(parts)
+
+    def __str__(self) -> str:
+        return "\n".join([self.to_text(), *(f"note: {visible(note.text)}" for note in self.notes)])
+
+    def tables(self) -> Iterator[Table]:
+        """Give the tables: decisions, requirements, what was lost, what was only found later, what was gained."""
+        if self.decisions:
+            yield decisions_table(self)
+        if self.checks:
+            held = tuple((each.name, each.sentence, _word(each.passed)) for each in self.checks)
+            yield Table(("requirement", "found", "verdict"), held, texts=frozenset({1, 2}))
+        for check in self.checks:
+            if check.offences and not check.is_of_any_loss:
+                pairs = [(offence.query, moved) for offence in check.offences for moved in offence.documents]
+                yield self._documents(f"against {check.requirement}", pairs)
+        if self.lost:
+            yield self._documents("lost", [(change.query, moved) for change, moved in self.lost])
+        if self.later:
+            later = tuple((change.query, change.sentence) for change in self.later[:SHOWN])
+            yield Table(("found later", "why"), later, texts=frozenset({1}), footnote=_more(len(self.later)))
+        if self.gained:
+            yield self._documents("gained", [(change.query, moved) for change, moved in self.gained])
+        if self.unknown:
+            labels = tuple((each.query, each.document) for each in self.unknown[:SHOWN])
+            footnote = _more(len(self.unknown))
+            yield Table(("query", "unknown label"), labels, texts=frozenset({1}), footnote=footnote)
+
+    def _documents(self, title: str, moved: list[tuple[str, Moved]]) -> Table:
+        """Lay out the first documents of a list: where they were and where they are."""
+        rows = tuple(
+            (query, each.document, place(each.was), place(each.now), *self._shown(each.document))
+            for query, each in moved[:SHOWN]
+        )
+        header = ("query", title, "was at", "is at", *(("text",) if self.texts is not None else ()))
+        return Table(header, rows, numbers_from=2, texts=frozenset({4}), footnote=_more(len(moved)))
+
+    def _shown(self, document: str) -> tuple[str, ...]:
+        if self.texts is None:
+            return ()
+        text = self.texts.of_document(document)
+        return ("" if text is None else shortened(text, 60),)
+
+
+def decisions_table(result: GateResult) -> Table:
+    """Lay out what was decided under each measure."""
+    has_margin = any(each.margin is not None for each in result.decisions)
+    bound = ("at least", "margin") if has_margin else ("p",)
+    rows = []
+    for each in result.decisions:
+        own = each.compared
+        counts = tuple("-" if value is None else str(value) for value in (own.wins, own.ties, own.losses))
+        p = "-" if own.is_resampled else f"{each.p_corrected:.3g}"
+        shown = (number(own.low), number(-(each.margin or 0))) if has_margin else (p,)
+        rows.append((each.name, number(own.difference), *counts, *shown, _word(not each.fails)))
+    header = ("measure", "difference", "better", "tied", "worse", *bound, "verdict")
+    return Table(header, tuple(rows), texts=frozenset({len(header) - 1}), footnote=_footnote(result, has_margin))
+
+
+def _footnote(result: GateResult, has_margin: bool) -> str:
+    tests = list(dict.fromkeys(each.compared.method for each in result.decisions))
+    many = f", corrected for {counted(len(result.decisions), 'decision')}" if len(result.decisions) > 1 else ""
+    build = "" if result.build is None else f"; build {result.build.number} on these queries, at {result.level:.2g}"
+    how = "lower end of the one-sided interval" if has_margin else f"one-sided p ({', '.join(tests)})"
+    return f"difference: new less baseline; {how}{many}; alpha {result.alpha:g}{build}"
+
+
+def place(position: int | None) -> str:
+    """Write a position; a dash if there is none."""
+    return "-" if position is None else f"{position:,}"
+
+
+def _word(passed: bool) -> str:
+    return "passes" if passed else "FAILS"
+
+
+def _more(total: int) -> str:
+    return f"and {total - SHOWN:,} more: -f jsonl lists all" if total > SHOWN else ""
