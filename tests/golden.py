@@ -30,6 +30,7 @@ from lexirecall.cli import group, main
 FOLDER = Path(__file__).parent / "golden"
 THREE = "qrels.txt a.run b.run c.run"
 TWO = "qrels.txt a.run b.run"
+GATE = "qrels.txt b.run --baseline a.run"
 READING = (
     "--level 2", "--depth 4", "--corpus-size 100", "--corpus-size sizes.txt", "--queries all", "--queries intersection",
     "--no-relevant skip", "--no-relevant zero", "--no-relevant zero --queries intersection --level 3",
@@ -69,7 +70,7 @@ def _reading(command: str, files: str, end: str) -> list[str]:
     calls = [f"{command} {files} {option} {end}" for option in READING]
     calls += [f"{command} {each} {end}" for each in other]
     calls.append(f"{command} stars.csv films.csv {_TABLES} --level 4 {end}")
-    if command not in ("explain", "funnel"):
+    if command not in ("explain", "funnel", "gate"):
         calls.append(f"{command} {files} --providers owners.tsv {end}")
     calls += [
         f"{command} stars.csv a.csv b.csv {_TABLES} --engine duckdb {more}{end}" for more in ("", "--ties input ")
@@ -195,15 +196,35 @@ CASES: dict[str, list[str]] = {
         "explain odd.txt odd.run even.run -f tsv --raw",
         "explain qrels.txt a.run",
     ],
+    "gate": [
+        f"gate {GATE}",
+        *(f"gate {GATE} -m LexiRecall -m AP -m All@3 -f {form}" for form in ("table", "markdown", "junit", "jsonl")),
+        *_reading("gate", "qrels.txt a.run", "--require AP>=0.1 -f jsonl"),
+        *(f"gate {GATE} {option}" for option in (
+            "--margin 0.1 -m AP -m LexiRecall", "--margin -1", "--alpha 0.3 -m R@3", "--alpha 0.6",
+            "--require 'no query loses a relevant document' --require 'tail:0.5 of R@3 >= 0.5' -f jsonl",
+            "--require 'every relevant document is found within the first 3'", "--require 'AP is good' --require x",
+            "--require 'every relevant document is found within the first 9' --depth 4",
+            "-m AP --over mean --over tail:0.5 --by types.tsv --min-queries 2 --bootstrap 99 --seed 3 -f jsonl",
+            "-m AP --over tail:0.5 --bootstrap 3", "--over min", "--by types.tsv --min-queries 2 --require 'R@3>0.1'",
+            "--ledger made.jsonl", "--ledger empty.tsv", "--ledger a.run", "--corpus-ids c.txt", "--corpus-ids q.txt",
+            "--corpus-ids missing.txt", "--texts corpus.jsonl --texts words.tsv",
+            "--also junit=made.xml --also markdown=made.md -o made.txt",
+            "--also made.xml", "--also pdf=made.pdf", "--also junit=a.run", "-m nope", "--margin x")),
+        "gate qrels.txt a.run", "gate qrels.txt b.run --baseline b.run --margin 0", "gate qrels.txt a.run --margin 0.1",
+        "gate qrels.txt a.run --baseline missing.run", "gate qrels.txt kept.parquet --baseline a.run",
+        "gate odd.txt odd.run --baseline even.run -f markdown", "gate odd.txt odd.run --baseline even.run -f junit",
+        "gate odd.txt odd.run --baseline even.run", "gate qrels.txt --baseline a.run",
+    ],
     "funnel": [
         "funnel qrels.txt a.run@6 b.run@4 c.run",
         *(f"funnel qrels.txt a.run@6 b.run@4 {form}" for form in FORMATS),
         *_reading("funnel", TWO, "-f jsonl"),
         *(f"funnel qrels.txt a.run+b.run@5 c.run@3 {option}" for option in (
             "", "-f jsonl", "--depth 3", "--judged-only", "--ties worst", "--units units.tsv --judged items",
-            "--units units.tsv --judged items --count units", "--texts documents=texts.tsv",
-            "--texts documents=texts.tsv -f jsonl", "--texts documents=texts.tsv -f tsv", "--limit 0", "--limit 2",
-            "--engine duckdb", "--ties expected")),
+            "--units units.tsv --judged items --count units", "--texts corpus.jsonl", "--texts words.tsv",
+            *(f"--texts corpus.jsonl --texts words.tsv {form}" for form in FORMATS), "--limit 0", "--limit 2",
+            "--units units.tsv --judged items --texts corpus.jsonl", "--engine duckdb", "--ties expected")),
         *(f"funnel qrels.txt {stages}" for stages in (
             "a.run@3 a.run@2", "a.run a.run", "a.run@0", "a.run@x", "a.run+", "a.run+missing.run", "c.run+a.run+c.run",
             "kept.parquet@3", "kept.parquet+a.run", "dup.run+a.run", "dup.run+a.run --duplicates best",
@@ -212,6 +233,18 @@ CASES: dict[str, list[str]] = {
         "funnel odd.txt odd.run even.run@1 -f tsv",
         "funnel odd.txt a.run",
         "funnel qrels.txt",
+    ],
+    "texts": [
+        *(f"explain {TWO} --texts corpus.jsonl --texts words.tsv {option}" for option in (
+            "", *FORMATS, *(f"--query q3 {form}" for form in FORMATS), *(f"-m AP {form}" for form in FORMATS),
+            "--units units.tsv -f jsonl", "--units units.tsv --query q3", "-f jsonl -o corpus.jsonl")),
+        *(f"explain {TWO} --limit 2 --texts {each}" for each in (
+            "both=words.tsv", "queries=words.tsv", "documents=corpus.jsonl", "documents=words.tsv", "missing.jsonl",
+            "queries=", "a.run", "strange.tsv", "empty.tsv", "corpus.jsonl --columns text=title",
+            "corpus.jsonl --columns texts.text=body", "corpus.jsonl --columns texts.words=body")),
+        f"report {TWO} -m AP --texts corpus.jsonl --texts words.tsv -o out.html",
+        f"report {TWO} -m AP --texts corpus.jsonl --texts words.tsv -o words.tsv",
+        f"report {TWO} -m AP --texts types.tsv -o out.html",
     ],
     "report": [
         f"report {THREE} -o out.html --title Three",
@@ -316,7 +349,7 @@ CASES: dict[str, list[str]] = {
               "paper ties-by-relevant -f latex -o made"],
     "demo": ["demo", "demo -o elsewhere"],
     "help": ["", *(f"{name} --help" for name in ("", "eval", "compare", "rank", "explain", "funnel", "report", "study",
-                                                  "paper", "demo", "measures", "project", "trec_eval")),
+                                                  "paper", "demo", "measures", "project", "trec_eval", "gate")),
              "nope", "eval --nope"],
     "spark": [f"eval stars.csv films.csv --engine spark -f jsonl {_TABLES} {more}" for more in (
         "", "--level 4 --manifest made.json", "--no-relevant zero --queries intersection --depth 3 -m AP -m LexiRecall",
@@ -331,7 +364,7 @@ CASES: dict[str, list[str]] = {
 """The calls of each file in tests/golden/."""
 
 _UNSEEN = ("--plots",)
-_LONGEST = {"help": 20_000, "compare": 3_500, "study": 400, "report": 400}
+_LONGEST = {"help": 20_000, "gate": 5_000, "compare": 3_500, "study": 400, "report": 400}
 """Characters of an output, 2,500 where it is not said; longer ones are kept as a digest, but for the first call."""
 _FIRST = 30_000
 _DRAWINGS = (".svg", ".pdf", ".png")  # are looked at by other tests
@@ -363,7 +396,7 @@ def write_collection() -> None:
     Path("strange.tsv").write_text("301 easy\n302 hard\n")
     Path("twice.tsv").write_text("q1 easy\nq2 hard\nq1 hard\n")
     Path("units.tsv").write_text("".join(f"d{i}\tpage{i // 2}\n" for i in range(8)))
-    Path("texts.tsv").write_text("".join(f"d{i}\tThe text of document {i}\n" for i in range(1, 9)))
+    _write_texts()
     Path("odd.txt").write_text("=q 0 +a 1\n=q 0 b 1\n@r 0 c 1\n")
     Path("odd.run").write_text("=q Q0 +a 1 2 t\n=q Q0 x 1 1 t\n@r Q0 c 1 1 t\n")
     Path("even.run").write_text("=q Q0 b 1 2 t\n=q Q0 +a 1 1 t\n@r Q0 x 1 1 t\n")
@@ -486,7 +519,7 @@ def record(call: str, longest: int) -> Recorded:
     write_collection()
     if " kept.parquet" in call.partition(" -o ")[0]:
         project("qrels.txt", ["a.run", "b.run"], needs_judged=True).save("kept.parquet")
-    if "-vectors" in call:
+    if "-vectors" in call or "--corpus-ids" in call:
         _write_vectors()
     given = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
     code, out, err = _run(shlex.split(call.replace("(", "'('").replace(")", "')'")))
@@ -535,6 +568,8 @@ def _content(path: Path) -> str:
         packed = re.search(r'id="payload">([^<]*)</script>', text)
         assert packed is not None
         return _json(unpack(packed[1]))
+    if '"kind": "build"' in text:  # a ledger: builds have names by chance, and dates
+        return re.sub(r'"(id|date)": "[^"]*"', r'"\1": …', text)
     return _json(json.loads(text)) if path.suffix == ".json" else text
 
 

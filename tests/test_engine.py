@@ -28,6 +28,8 @@ CALLS = {
     "compare, pref_eval": f"compare {ONE} {COLUMNS} -f pref_eval -m LexiRecall -m AP",
     "rank": f"rank {ONE} {COLUMNS} -f jsonl --method mc4",
     "explain": f"explain {TWO} {COLUMNS} -f jsonl",
+    "gate": f"gate {{0}}/stars.{{1}} {{0}}/a.{{1}} --baseline {{0}}/b.{{1}} {COLUMNS} --require AP>0 -f jsonl",
+    "funnel": f"funnel {TWO} {COLUMNS} -f jsonl",
     "report": f"report {ONE} {COLUMNS} -m AP -m LexiRecall -m Bpref -o made.html",
     "project": f"project {ONE} {COLUMNS} -o made.parquet",
     "study": f"study {ONE} {COLUMNS} --samples 2 -m AP -m LexiRecall -o made",

@@ -301,7 +301,7 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 def test_duckdb_reads_each_form_that_is_a_table(tmp_path: Path, form: str) -> None:
     run = {"mine": INPUTS[form]({"8": {"a": 0.5, "b": 1.0}}, "run", tmp_path / "run")}
     found = outcome(lambda: by_duckdb(run, {}))
-    if form in ("mapping", "json", "text"):
+    if form in ("mapping", "rows", "json", "json lines", "text"):
         assert found[2].startswith("leave out the engine")
     else:
         assert found == in_memory(run, {})
@@ -390,7 +390,7 @@ def test_the_same_is_wrong_to_spark(spark: Any, tmp_path: Path, name: str) -> No
         assert outcome(lambda: by_spark(spark, qrels, run, case.options)) == in_memory(run, case.options)
 
 
-@pytest.mark.parametrize("form", [form for form in INPUTS if form not in ("mapping", "frame")])
+@pytest.mark.parametrize("form", [form for form in INPUTS if form not in ("mapping", "rows", "frame")])
 def test_judgments_of_every_form_are_the_same_to_spark(spark: Any, tmp_path: Path, form: str) -> None:
     """And all that is said of several tables together: means, counts and notes."""
     assert spark is not None

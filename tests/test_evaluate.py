@@ -176,7 +176,7 @@ def test_at_least_one_measure_is_asked_for() -> None:
         (QRELS, {"q1": [("a", 1.0)]}, "run: query 'q1': .* is not a document id"),
         (QRELS, {"q1": {"a", "b"}}, "the value of query .q1. is not a ranking"),
         (QRELS, {"q9": ["a"]}, "no query in common with the judgments: run"),
-        (QRELS, [], "no runs to evaluate"),
+        (QRELS, [], "no runs are given"),
         (QRELS, [3], "a run is of type int, but must be a path, a mapping or a data frame"),
         (QRELS, None, "no runs are given"),
     ],

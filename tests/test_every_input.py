@@ -12,7 +12,7 @@ from hypothesis import given
 
 from lexirecall import project
 from lexirecall.formats.jsontext import rows_of
-from lexirecall.formats.kinds import KINDS, POSITIONS_FILE, Input, Kind, kind_of
+from lexirecall.formats.kinds import FORM, KINDS, POSITIONS_FILE, Input, Kind, kind_of
 from lexirecall.formats.queryrows import QueryRows
 from lexirecall.formats.source import Source
 from strategies import SCORES, Collection, collections, quick

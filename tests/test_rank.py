@@ -342,7 +342,7 @@ def test_optimism_is_warned_of(command: Command) -> None:
     ("arguments", "code", "message"),
     [
         (("qrels", "aaa"), 2, "there is only one run"),
-        (("qrels",), 2, "RUN..."),
+        (("qrels",), 2, "no runs are given"),
         (("qrels", "aaa", "aaa"), 2, "two runs have the same name"),
         (("qrels", "aaa", "zzz", "--method", "mc3"), 2, "--method"),
         (("qrels", "aaa", "zzz", "-m", "lexirecal"), 2, "did you mean 'LexiRecall'"),

@@ -678,7 +678,7 @@ def test_charts_are_written_in_every_format(quick_command: Command, tmp_path: Pa
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("qrels.txt",), 2, "RUN"),
+        (("qrels.txt",), 2, "no runs are given"),
         (("qrels.txt", "missing.run"), 1, "missing.run"),
         (("qrels.txt", "bad.run", "deep.run"), 1, "bad.run:1"),
         (("qrels.txt", *RUNS, "-m", "AQ"), 2, "unknown measure 'AQ'"),

@@ -272,8 +272,8 @@ class Sources:
         default=None,
         metadata=option(
             "Names of columns in Parquet and CSV, and of keys in rows of JSON, if they are unusual. The roles are "
-            "query, document, score, rank, grade, run, provider, group, unit and rule; qrels.document is for QRELS "
-            "only.",
+            "query, document, score, rank, grade, run, provider, group, unit, rule and text; qrels.document is for "
+            "QRELS only.",
             "pairs",
             metavar="ROLE=NAME,...",
             example="query=user,document=movie",

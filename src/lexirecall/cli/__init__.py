@@ -1,8 +1,8 @@
 """The command line: one module for each command, a thin shell on one verb.
 
 Belongs here: the group of commands, and what happens to errors. Results go to stdout, notes and progress to stderr.
-The exit code is 0 if all went well, 1 for bad data and 2 for bad usage. An unforeseen error is 1 too: there is no
-result, and a different command line would not help.
+The exit code is 0 if all went well, 1 for bad data, 2 for bad usage and 3 for a gate that fails. An unforeseen error is
+1 too: there is no result, and a different command line would not help.
 """
 
 import contextlib
@@ -29,6 +29,7 @@ COMMANDS = {
     "demo": "demo",
     "eval": "evaluate",
     "explain": "explain",
+    "gate": "gate",
     "funnel": "funnel",
     "measures": "measures",
     "paper": "paper",

@@ -11,7 +11,7 @@ from lexirecall.aggregation import Aggregation, Resampling
 from lexirecall.fields import names_of
 from lexirecall.manifest import READING, Policies
 
-_OUTPUT = ("per_query", "view", "sort", "digits", "form", "output", "raw", "manifest", "title", "plots")
+_OUTPUT = ("per_query", "view", "sort", "digits", "form", "output", "also", "raw", "manifest", "title", "plots")
 _ENGINE = ("engine", "engine_options", "master")
 
 

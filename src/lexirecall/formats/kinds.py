@@ -223,7 +223,9 @@ ROWS = Kind(lambda given: is_rows(given.value), lambda given: given.value, _ROWS
 JSON = Kind(_in_file(_is_json), _opened_json, _JSON)
 TEXT = Kind(_in_file(lambda *_: True), lambda given: given.value, _TEXT)
 
-KINDS = (JUDGED, MAPPING, ROWS, FRAME, CATALOGUED, POSITIONS_FILE, BEIR_FOLDER, FOLDER, PARQUET_FILE, CSV, JSON, TEXT)
+KINDS = (
+    JUDGED, MAPPING, ROWS, FORM, FRAME, CATALOGUED, POSITIONS_FILE, BEIR_FOLDER, FOLDER, PARQUET_FILE, CSV, JSON, TEXT,
+)  # fmt: skip
 
 
 def _kinds(given: Input) -> Iterator[Kind]:
