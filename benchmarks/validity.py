@@ -1,9 +1,10 @@
 """Simulates whether intervals hold what they say, and how often tests find differences that are not there.
 
-Usage: python benchmarks/validity.py coverage|errors|tails|groups|page [--repetitions N] [--workers N]
+Usage: python benchmarks/validity.py coverage|errors|tails|groups|gate|ledger|margin [--repetitions N] [--workers N]
+       python benchmarks/validity.py page
 
 Belongs here: drawing data of which the truth is known, and counting. Not here: tails and groups of queries
-(validity_over), the page (validity_page).
+(validity_over), gates (validity_gate), the page (validity_page).
 
 What was counted is in the folder validity, and `page` makes docs/validity.md of it. Both parts continue where they
 stopped: they work in batches, each with its own seed, and go round all settings before they come back to the first.
@@ -11,7 +12,7 @@ stopped: they work in batches, each with its own seed, and go round all settings
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
@@ -23,6 +24,17 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr
 from scipy.stats import multinomial
+from validity_gate import (
+    GATED,
+    LEDGERED,
+    MARGINED,
+    Gated,
+    Ledgered,
+    Margined,
+    count_gated,
+    count_ledgered,
+    count_margined,
+)
 from validity_over import GROUPED, TAILS, Grouped, TailPair, cover_tail, vary
 from validity_page import write
 
@@ -43,7 +55,7 @@ from lexirecall.tracks import SystemPositions, Tracks
 RESULTS = Path(__file__).parent / "validity"
 PAGE = Path(__file__).parent.parent / "docs" / "validity.md"
 ALPHA = 0.05
-BATCH = {"coverage": 1000, "errors": 50, "tails": 100, "groups": 50}
+BATCH = {"coverage": 1000, "errors": 50, "tails": 100, "groups": 50, "gate": 500, "ledger": 200, "margin": 500}
 """Data sets that are drawn at once, by part."""
 
 Counts = dict[str, dict[str, float]]
@@ -273,7 +285,7 @@ def holm(pvalues: FloatArray, num_pairs: int) -> FloatArray:
 
 # Counting
 
-Setting = Pair | Family | TailPair | Grouped
+Setting = Pair | Family | TailPair | Grouped | Gated | Ledgered | Margined
 
 
 def as_pairs(values: FloatArray, *, is_signs: bool = False) -> Differences:
@@ -292,19 +304,27 @@ def generator(setting: Setting, seed: int) -> np.random.Generator:
     return np.random.default_rng([seed, *key(setting).encode()])
 
 
-SETTINGS: dict[str, Sequence[Setting]] = {"coverage": PAIRS, "errors": FAMILIES, "tails": TAILS, "groups": GROUPED}
+SETTINGS: dict[str, Sequence[Setting]] = {
+    "coverage": PAIRS, "errors": FAMILIES, "tails": TAILS, "groups": GROUPED, "gate": GATED, "ledger": LEDGERED,
+    "margin": MARGINED,
+}  # fmt: skip
 """Of each part."""
 Job = tuple[str, Setting, int]
 """The part, the setting and the seed of one batch."""
 
 
+COUNTERS: dict[type, Callable[[Any, np.random.Generator, int], dict[str, float]]] = {
+    TailPair: cover_tail, Grouped: vary, Gated: count_gated, Ledgered: count_ledgered, Margined: count_margined,
+}  # fmt: skip
+
+
 def work(job: Job) -> dict[str, float]:
     part, setting, seed = job
-    if isinstance(setting, TailPair):
-        return cover_tail(setting, generator(setting, seed), BATCH[part])
-    if isinstance(setting, Grouped):
-        return vary(setting, generator(setting, seed), BATCH[part])
-    return cover(setting, seed, BATCH[part]) if isinstance(setting, Pair) else err(setting, seed, BATCH[part])
+    if isinstance(setting, Pair):
+        return cover(setting, seed, BATCH[part])
+    if isinstance(setting, Family):
+        return err(setting, seed, BATCH[part])
+    return COUNTERS[type(setting)](setting, generator(setting, seed), BATCH[part])
 
 
 def jobs(part: str, repetitions: int, known: Counts) -> Iterator[Job]:

@@ -40,6 +40,15 @@ EFFECTS = {
     "better": "Half of the runs are better than the other half",
     "variants": "A quarter of the runs are better, and the others are variants of one run",
 }
+ALPHA = 0.05
+GATES = {
+    "LexiRecall": "LexiRecall", "measure": "a measure", "gains": "a measure with few large gains",
+    "losses": "a measure with few large losses", "three": "LexiRecall and two measures",
+}  # fmt: skip
+SEQUENCES = {
+    "apart": "made anew", "variants": "a tenth of the queries changes",
+    "sampled": "a tenth changes, on samples of the queries",
+}  # fmt: skip
 _WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
 
@@ -310,6 +319,94 @@ def group_rows(counts: Counts) -> Iterator[Row]:
         yield [sizes.strip("()"), how, shape, str(rate), rate.verdict]
 
 
+# Gates
+
+
+def gate_rows(counts: Counts) -> Iterator[Row]:
+    """Give the false alarms of each gate, and how often it notices the loss that it says it does."""
+    yield ["compared by", "queries", "tied", "false alarms", "loss noticed", "aim met"]
+    for name, found in counts.items():
+        response, num_requests, ties = name.split(" | ")
+        rates = {"false alarms": alarms(found, "alarms")}
+        if "noticed" in found:
+            rates["loss noticed"] = power(found, "noticed")
+        cells = [str(rates[each]) if each in rates else "" for each in ("false alarms", "loss noticed")]
+        yield [GATES[response], num_requests, f"{float(ties):g}", *cells, verdict(rates)]
+
+
+def ledger_rows(counts: Counts) -> Iterator[Row]:
+    """Give how often any of 20 builds raises a false alarm, with a ledger and without one."""
+    yield ["compared by", "builds", "queries", "with the ledger", "without it", "aim met with it"]
+    for name, found in counts.items():
+        response, builds, num_requests = name.split(" | ")
+        rates = alarms(found, "with"), alarms(found, "without")
+        yield [GATES[response], SEQUENCES[builds], num_requests, *map(str, rates), rates[0].verdict]
+
+
+def margin_rows(counts: Counts) -> Iterator[Row]:
+    """Give how often a loss of exactly the margin passes, and an equally good run with the margin that is advised."""
+    yield ["compared by", "queries", "tied", "loss of the margin passes", "equally good passes", "aim met"]
+    for name, found in counts.items():
+        response, num_requests, ties = name.split(" | ")
+        rates = {"loss of the margin": alarms(found, "let through"), "equally good": power(found, "passed")}
+        yield [GATES[response], num_requests, f"{float(ties):g}", *map(str, rates.values()), verdict(rates)]
+
+
+def alarms(found: dict[str, float], what: str) -> Rate:
+    """Return a rate that should be at most alpha."""
+    return Rate(found[what] / found["sets"], int(found["sets"]), 0.0, ALPHA)
+
+
+def power(found: dict[str, float], what: str) -> Rate:
+    """Return a rate that should be .8 or more."""
+    return Rate(found[what] / found["sets"], int(found["sets"]), 0.8, 1.0)
+
+
+def gate_conclusions(results: dict[str, Counts]) -> Iterator[str]:
+    """Say what the numbers show about gates, one sentence for each part that was simulated."""
+    if gate := results.get("gate"):
+        yield _of_alarms(gate, "alarms", "A gate at .05 fails a run as good as its baseline in")
+        yield _of_power(gate, "noticed", "The loss that a gate says it notices with the chance .8 is noticed")
+    if ledger := results.get("ledger"):
+        without = [found["without"] / found["sets"] for found in ledger.values()]
+        yield (
+            _of_alarms(ledger, "with", "With a ledger, any of 20 builds fails without a cause in").rstrip(".")
+            + f"; without one it is {plain(min(without))} to {plain(max(without))}."
+        )
+    if margin := results.get("margin"):
+        yield _of_alarms(margin, "let through", "With a margin, a loss of exactly that size passes in")
+        yield _of_power(margin, "passed", "With the margin that a gate advises, a run as good as its baseline passes")
+
+
+def _of_alarms(counts: Counts, what: str, subject: str) -> str:
+    """Give the range over settings that keep to alpha, and name those that do not."""
+    rates = {name: alarms(found, what) for name, found in counts.items()}
+    held = [rate.share for rate in rates.values() if rate.verdict != "no"]
+    missed = {name: rate for name, rate in rates.items() if rate.verdict == "no"}
+    text = (
+        f"{subject} {plain(min(held))} to {plain(max(held))} of the data sets, in {len(held)} of {len(rates)} settings"
+    )
+    if missed:
+        name = max(missed, key=lambda each: missed[each].share)
+        kinds = listed(list(dict.fromkeys(GATES[each.split(" | ")[0]] for each in missed)))
+        text += f"; the others compare by {kinds}, with {missed[name]} at most ({name.split(' | ')[1]} queries), so "
+        text += "with sizes so skewed take more queries, or LexiRecall, which asks on how many queries a run is worse"
+    return f"{text}."
+
+
+def _of_power(counts: Counts, what: str, subject: str) -> str:
+    """Say in how many settings it is .8 or more, and where it is least."""
+    rates = {name: power(found, what) for name, found in counts.items() if what in found}
+    num_met = sum(rate.verdict != "no" for rate in rates.values())
+    name = min(rates, key=lambda each: rates[each].share)
+    response, num_requests, ties = name.split(" | ")
+    where = f"{GATES[response]}, {num_requests} queries, {float(ties):.0%} of them tied"
+    return (
+        f"{subject} as often, up to Monte-Carlo error, or more often in {num_met} of {len(rates)} settings, and least "
+        f"often in {rates[name]} of the data sets ({where})."
+    )
+
+
 # Layout
 
 
@@ -338,7 +435,8 @@ def paragraphs(results: dict[str, Counts]) -> Iterator[str]:
     yield "# Do the numbers hold?"
     yield INTRODUCTION
     yield "## What to conclude"
-    yield "\n".join(f"{n}. {text}" for n, text in enumerate(conclusions(coverage, errors), 1))
+    concluded = (*conclusions(coverage, errors), *gate_conclusions(results))
+    yield "\n".join(f"{n}. {text}" for n, text in enumerate(concluded, 1))
     if coverage:
         yield "## Coverage of 95% intervals"
         yield COVERAGE.format(repetitions=repetitions(results["coverage"]))
@@ -355,6 +453,20 @@ def paragraphs(results: dict[str, Counts]) -> Iterator[str]:
         yield "## Differences that are found to vary by group at .05"
         yield GROUPS.format(repetitions=repetitions(groups))
         yield table(group_rows(groups))
+    yield from gate_paragraphs(results)
+
+
+def gate_paragraphs(results: dict[str, Counts]) -> Iterator[str]:
+    """Give the parts about gates."""
+    for part, title, text, rows in (
+        ("gate", "## False alarms of a gate at .05, and the losses that it notices", GATE, gate_rows),
+        ("ledger", "## False alarms of a gate over 20 builds", LEDGER, ledger_rows),
+        ("margin", "## A gate with a margin", MARGIN, margin_rows),
+    ):
+        if counts := results.get(part):
+            yield title
+            yield text.format(repetitions=repetitions(counts))
+            yield table(rows(counts))
 
 
 INTRODUCTION = """\
@@ -398,6 +510,27 @@ sets in which the mean difference of a pair is found to vary by group, although 
 differences are normal, or skewed: exponential, less their mean. In some rows the first group has three times the
 spread of the others, which the test does not look for. It hands out the groups 999 times, in the same way for 50 data
 sets at a time. The aim is at most .06."""
+
+GATE = """\
+`python benchmarks/validity.py gate --repetitions {repetitions}` makes this table: the share of {repetitions} data sets
+in which the gate fails, at .05, one-sided. False alarms are those on a run as good as its baseline. LexiRecall is
+tested by the sign test, a measure by t. Values of a measure are Φ(z)^3, where z is standard normal; half of its
+variance is that of the query. Differences with few large gains are exponential, less their mean; those with few large
+losses are the negative of that. Three measures are LexiRecall and two that are half alike, and any of them may fail.
+The loss is the one that the gate says it notices with the chance .8. By LexiRecall so many queries are lost, and all
+others tied, whatever the third column says; by a measure the same amount is lost on every query, those that were tied
+included. The aim is at most .05 for false alarms, and at least .8 for losses."""
+LEDGER = """\
+`python benchmarks/validity.py ledger --repetitions {repetitions}` makes this table: the share of {repetitions}
+sequences of 20 builds in which the gate fails at least once, although every build is as good as the baseline. All are
+compared with the same baseline on the same queries. Each build is made anew, or ranks as the one before it on nine
+tenths of the queries; then it may also be tested on four fifths of the queries, others each time. The numbers of the
+builds are those of the ledger. The aim is at most .05 with it."""
+MARGIN = """\
+`python benchmarks/validity.py margin --repetitions {repetitions}` makes this table: the share of {repetitions} data
+sets in which the gate passes, at .05. The loss is exactly the margin, .1 by LexiRecall (losses less wins, as a share of
+the queries), .02 by a measure and .2 standard deviations by a skewed one, and should pass in at most .05. A run as good
+as its baseline should pass in .8 or more with the margin for which the gate says so. Data are as above."""
 
 
 def laid_out(paragraph: str) -> str:

@@ -10,11 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import validity
+import validity_gate
 import validity_over
 from validity import Family, Pair
+from validity_gate import Gated, Ledgered, Margined
 from validity_over import Grouped, TailPair
 from validity_page import TESTS, Rate, conclusions, covered, erred, verdict, write
 
+from lexirecall import compare, evaluate, gate
 from lexirecall.judgments import FloatArray
 from lexirecall.statistics.over import Over, over_queries
 from lexirecall.statistics.proportions import preference_interval
@@ -90,17 +93,27 @@ def test_only_differences_between_equally_good_runs_are_errors(monkeypatch: pyte
 
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(validity, "BATCH", {"coverage": 5, "errors": 2, "tails": 3, "groups": 4})
+    monkeypatch.setattr(
+        validity, "BATCH", {"coverage": 5, "errors": 2, "tails": 3, "groups": 4, "gate": 6, "ledger": 2, "margin": 5}
+    )
     monkeypatch.setattr(validity_over, "RESAMPLES", 39)
     pairs = [Pair(sizes, n, 0.2, 0.5) for sizes in ("signs", *validity.SIZES) for n in (8, 50)]
     families = [Family(*kind, 4, 8, 19) for kind in product((*validity.POWERS, "preference"), validity.EFFECTS)]
     tails = [TailPair(response, "tail:0.1", 20, 0.5) for response in validity_over.POWERS]
     groups = [Grouped((3, 4), 3.0, shape) for shape in ("normal", "skewed")]
-    settings = {"coverage": pairs, "errors": families, "tails": tails, "groups": groups}
+    gates = {
+        "gate": [Gated(response, 8, 0.2) for response in (*validity_gate.MARGINS, "three")],
+        "ledger": [Ledgered("LexiRecall", builds, 8) for builds in validity_gate.SEQUENCES],
+        "margin": [Margined(response, 8, 0.2) for response in validity_gate.MARGINS],
+    }
+    settings = {"coverage": pairs, "errors": families, "tails": tails, "groups": groups, **gates}
     monkeypatch.setattr(validity, "SETTINGS", settings)
 
 
-@pytest.mark.parametrize("part", ["coverage", "errors", "tails", "groups"])
+PARTS = ("coverage", "errors", "tails", "groups", "gate", "ledger", "margin")
+
+
+@pytest.mark.parametrize("part", PARTS)
 def test_a_simulation_continues_where_it_stopped(tiny: None, tmp_path: Path, part: str) -> None:
     for folder, steps in (("at once", (4,)), ("in steps", (2, 4, 4))):
         for repetitions in steps:
@@ -113,14 +126,16 @@ def test_a_simulation_continues_where_it_stopped(tiny: None, tmp_path: Path, par
 
 def test_the_page_has_five_conclusions_and_only_what_was_simulated(tiny: None, tmp_path: Path) -> None:
     results = {}
-    for part in ("coverage", "errors", "tails", "groups"):
+    for part in PARTS:
         validity.simulate(part, validity.BATCH[part], 1, tmp_path)
         results[part] = validity.kept(tmp_path / f"{part}.json")
     assert len(list(conclusions(list(covered(results["coverage"])), list(erred(results["errors"]))))) == 5
     write(tmp_path / "all.md", results)
     assert all(name in (tmp_path / "all.md").read_text() for name in TESTS.values())
-    write(tmp_path / "part.md", {**results, "errors": {}})
+    write(tmp_path / "part.md", {**results, "errors": {}, "ledger": {}})
     assert "Family-wise" not in (tmp_path / "part.md").read_text()
+    assert "over 20 builds" in (tmp_path / "all.md").read_text()
+    assert "20 builds" not in (tmp_path / "part.md").read_text()
     assert "vary by group" in (tmp_path / "part.md").read_text()
 
 
@@ -139,6 +154,61 @@ def test_differences_of_groups_have_the_mean_0_and_the_spread_that_is_said() -> 
         first, second = drawn[:, :30], drawn[:, 30:]
         assert (first.mean(), second.mean()) == pytest.approx((0, 0), abs=0.1)
         assert first.std() / second.std() == pytest.approx(3, abs=0.1)
+
+
+def test_simulated_differences_are_decided_on_as_rankings_are() -> None:
+    """The gate decides the same on rankings as the simulation does on their differences."""
+    rng = np.random.default_rng(5)
+    qrels = {f"q{q}": {f"d{d}": 1 for d in range(3)} for q in range(12)}
+    for margin, _ in product((None, 0.1), range(5)):
+        new, old = ({q: rng.permutation([*docs, "x", "y"])[:3].tolist() for q, docs in qrels.items()} for _ in range(2))
+        made = gate(qrels, new, old, ["LexiRecall"], margin=margin).decisions[0]
+        pairs = compare(qrels, {"new": new, "old": old}, ["LexiRecall"]).measures[0]
+        signs = np.repeat([1.0, 0.0, -1.0], [int(each[0]) for each in (pairs.wins, pairs.ties, pairs.losses)])
+        (simulated,) = validity_gate.decided(signs[None], 0.05, margin, is_signs=True)
+        assert simulated == made
+        made = gate(qrels, new, old, ["AP"], margin=margin).decisions[0]
+        scores = evaluate(qrels, {"new": new, "old": old}, ["AP"]).values[..., 0]
+        (simulated,) = validity_gate.decided(scores[:1] - scores[1:], 0.05, margin, is_signs=False)
+        assert simulated.fails == made.fails
+        assert simulated.compared.p == pytest.approx(made.compared.p)
+        assert simulated.compared.low == pytest.approx(made.compared.low)
+        assert simulated.noticed == pytest.approx(made.noticed)
+
+
+@pytest.mark.parametrize("response", validity_gate.MARGINS)
+def test_equally_good_runs_have_the_mean_0_and_the_ties_and_spread_that_are_said(response: str) -> None:
+    drawn = validity_gate.draw_tied(response, (100_000,), 0.5, np.random.default_rng(6))
+    deviation = validity_gate.deviation_of(response) * np.sqrt(0.5)
+    assert drawn.mean() == pytest.approx(0, abs=5 * deviation / np.sqrt(drawn.size))
+    assert drawn.std() == pytest.approx(deviation, rel=0.05)
+    assert (drawn == 0).mean() == pytest.approx(0.5, abs=0.01)
+
+
+def test_signs_that_are_worse_by_the_margin_have_that_mean_and_those_ties() -> None:
+    drawn = validity_gate.draw_worse_signs((1000, 100), 0.5, 0.1, np.random.default_rng(7))
+    assert drawn.mean() == pytest.approx(-0.1, abs=0.015)
+    assert (drawn == 0).mean() == pytest.approx(0.5, abs=0.01)
+
+
+@pytest.mark.parametrize("builds", validity_gate.SEQUENCES)
+def test_builds_are_as_good_as_the_baseline_and_as_alike_as_is_said(builds: str) -> None:
+    drawn = validity_gate.draw_builds(Ledgered("measure", builds, 50), 200, np.random.default_rng(8))
+    assert np.nanmean(drawn) == pytest.approx(0, abs=0.02)
+    both = ~np.isnan(drawn[:, 0] + drawn[:, 1])
+    kept = (drawn[:, 0] == drawn[:, 1])[both].mean()
+    assert kept == pytest.approx(0.0 if builds == "apart" else 0.9, abs=0.02)
+    assert np.isnan(drawn).mean() == pytest.approx(0.2 if builds == "sampled" else 0.0, abs=0.01)
+    assert validity_gate.numbers_of_builds(drawn[0]) == list(range(1, validity_gate.BUILDS + 1))
+
+
+def test_a_gate_that_always_fails_and_one_that_never_does_are_counted() -> None:
+    worse, better = -np.ones((3, 10)), np.ones((3, 10))
+    for is_signs in (True, False):
+        assert validity_gate.num_failed(worse, 0.05, None, is_signs=is_signs) == 3
+        assert validity_gate.num_failed(better, 0.05, None, is_signs=is_signs) == 0
+        assert validity_gate.num_failed(worse, 0.05, 0.5, is_signs=is_signs) == 3
+        assert validity_gate.num_failed(better, 0.05, 0.5, is_signs=is_signs) == 0
 
 
 def test_a_row_says_where_its_aim_is_missed() -> None:
