@@ -1,6 +1,9 @@
 """Each example runs as it is, and says what it is meant to say."""
 
 import importlib.util
+import re
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -47,3 +50,24 @@ def test_the_researcher_may_give_files(tmp_path: Path) -> None:
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     assert "best by AP: x.run; best by LexiRecall: y.run" in ran.stdout
+
+
+# A sentence of examples/README.md with the exit code in parentheses, and the command below it
+COMMANDS = re.findall(
+    r"\((?:exit code\s)?(\d)\)(?:(?!```).)*```sh\nlexirecall (.*?)\n```",
+    (EXAMPLES / "README.md").read_text(encoding="utf-8"),
+    re.DOTALL,
+)
+
+
+def test_five_people_have_a_command() -> None:
+    assert len(COMMANDS) == 5
+
+
+@pytest.mark.parametrize(("code", "command"), COMMANDS)
+def test_a_command_of_the_examples_leaves_as_they_say(code: str, command: str, tmp_path: Path) -> None:
+    shutil.copytree(EXAMPLES / "data", tmp_path / "data")
+    words = [sys.executable, "-m", "lexirecall", *shlex.split(command)]
+    ran = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode == int(code), ran.stderr
+    assert ran.stdout
