@@ -61,6 +61,30 @@ def number(value: float, decimals: int = 4) -> str:
     return f"{value:.1e}" if 0 < abs(value) < 0.5 * 10.0**-decimals else f"{value:.{decimals}f}"
 
 
+def whole(value: int | None) -> str:
+    """Format a count or a position for a table.
+
+    >>> whole(1234), whole(None)
+    ('1,234', '-')
+    """
+    return "-" if value is None else f"{value:,}"
+
+
+def percent(share: float | None) -> str:
+    """Return a share as people read it; only nothing is shown as 0 %, and only everything as 100 %.
+
+    >>> [percent(x) for x in (0.1674, 0.0, 0.0002, 0.9999, 1.0, None)]
+    ['16.7 %', '0 %', '< 0.1 %', '> 99.9 %', '100 %', '-']
+    """
+    if share is None:
+        return "-"
+    if 0 < share < 0.0005:
+        return "< 0.1 %"
+    if 0.9995 <= share < 1:
+        return "> 99.9 %"
+    return f"{100 * share:.1f} %" if 0 < share < 1 else f"{100 * share:.0f} %"
+
+
 def defined(value: float) -> float | None:
     """Return a number as rows have it: None if it is not finite.
 

@@ -205,6 +205,18 @@ def texts_or_none(texts: Any, columns: Given = None, show_progress: bool | None 
     return load_texts(texts, columns=columns, show_progress=show_progress)
 
 
+def texts_beside(texts: Texts | None, query: str, document: str | None = None) -> dict[str, str | None]:
+    """Return the columns that rows have for the texts of a query and a document; none without texts.
+
+    >>> texts_beside(load_texts({"queries": {"q": "why?"}}), "q", "d")
+    {'query_text': 'why?', 'document_text': None}
+    """
+    if texts is None:
+        return {}
+    columns = {"query_text": texts.of_query(query)}
+    return columns if document is None else {**columns, "document_text": texts.of_document(document)}
+
+
 def files_named(paths: Any) -> list[str]:
     """Return the files among what is given as texts, without what is said of them.
 
