@@ -27,11 +27,10 @@ from lexirecall.meta import MEASURES, TABLES, Collection, CollectionFiles, read_
 from lexirecall.meta.agreement import agreement
 from lexirecall.meta.collection import from_files
 from lexirecall.meta.conclusions import Outcomes, conclude
-from lexirecall.meta.correlation import kendall_tau
 from lexirecall.meta.data import depth_label
 from lexirecall.meta.decisions import Decisions, concordance, decide, dense_ranks
 from lexirecall.meta.degradation import TENTHS, degradation_rows, kept_labels, num_kept, random_places
-from lexirecall.meta.digest import Digest, digests, percent
+from lexirecall.meta.digest import Digest, digests
 from lexirecall.meta.figures import charts
 from lexirecall.meta.resampling import Bootstrap, request_orders
 from lexirecall.meta.shares import PooledShares
@@ -40,6 +39,8 @@ from lexirecall.meta.ties import share_of_ties
 from lexirecall.names import Evaluable, parse_measures, parse_names
 from lexirecall.preferences import preference_of
 from lexirecall.results import Projection, Study
+from lexirecall.statistics.kendall import kendall_tau
+from lexirecall.tables import percent
 from lexirecall.verbs.rank import compared_pairs
 from strategies import LEVELS, collections, costly, quick
 from strategies import Collection as Drawn

@@ -94,21 +94,6 @@ def _less(value: float | None) -> float | None:
     return None if value is None else -value
 
 
-def percent(share: float | None) -> str:
-    """Return a share as people read it; only nothing is shown as 0 %, and only everything as 100 %.
-
-    >>> [percent(x) for x in (0.1674, 0.0, 0.0002, 0.9999, 1.0, None)]
-    ['16.7 %', '0 %', '< 0.1 %', '> 99.9 %', '100 %', '-']
-    """
-    if share is None:
-        return "-"
-    if 0 < share < 0.0005:
-        return "< 0.1 %"
-    if 0.9995 <= share < 1:
-        return "> 99.9 %"
-    return f"{100 * share:.1f} %" if 0 < share < 1 else f"{100 * share:.0f} %"
-
-
 def panels(data: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Return the panel of each collection: its task if any collection has one, else its depth label; in order.
 

@@ -13,8 +13,8 @@ from textwrap import fill
 from typing import Any
 
 from lexirecall.errors import counted, listed
-from lexirecall.meta.digest import ENOUGH, FEW, Digest, TablesOfRows, digests, panels, percent
-from lexirecall.tables import Table
+from lexirecall.meta.digest import ENOUGH, FEW, Digest, TablesOfRows, digests, panels
+from lexirecall.tables import Table, percent
 from lexirecall.text import visible
 
 WIDTH = 100

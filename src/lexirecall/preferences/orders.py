@@ -54,7 +54,7 @@ def lexiprecision_ranks(projection: Projection) -> IntArray:
     return _ranks(projection, steps())
 
 
-def deciding_level(x: FloatArray, y: FloatArray) -> int | None:
+def deciding_level(x: FloatArray | IntArray, y: FloatArray | IntArray) -> int | None:
     """Return the recall level that decides between two position vectors under LexiRecall, max {j : x_j != y_j}.
 
     Missing documents are at infinity. The result is None if the vectors are equal.

@@ -9,6 +9,9 @@ import math
 import numpy as np
 
 from lexirecall.errors import UsageError
+from lexirecall.judgments import FloatArray
+from lexirecall.measures.measure import TOLERANCE
+from lexirecall.statistics.attainable import least_attainable
 from lexirecall.statistics.paired import check_chance
 from lexirecall.statistics.tails import binomial_chances, normal_quantile
 
@@ -61,7 +64,9 @@ def fewest_losses(level: float) -> int:
     (5, 6, 2)
     """
     check_chance("level", level)
-    return math.floor(-math.log2(level)) + 1
+    needed = least_attainable("sign", 0, alpha=2 * level).needed_requests  # of a one-sided p, twice is two-sided
+    assert needed is not None  # noqa: S101 - no query is never enough
+    return needed
 
 
 def noticed_share(num_queries: int, level: float, power: float = 0.8) -> float:
@@ -80,6 +85,19 @@ def noticed_share(num_queries: int, level: float, power: float = 0.8) -> float:
     from scipy.special import betaincinv
 
     return float(betaincinv(fewest, num_queries - fewest + 1, power))  # P(X >= k) = I_p(k, n - k + 1)
+
+
+def skewness_of(differences: FloatArray) -> float:
+    """Return the mean of ((d - mean)/sd)³; 0 if all differences are equal.
+
+    >>> skewness_of(np.array([0.0, 0.0, 0.0, 1.0])) > 1, skewness_of(np.ones(3)), skewness_of(np.array([]))
+    (True, 0.0, 0.0)
+    """
+    if not len(differences):
+        return 0.0
+    deviations = differences - differences.mean()
+    spread = float(np.sqrt(np.mean(deviations**2)))
+    return float(np.mean((deviations / spread) ** 3)) if spread > TOLERANCE else 0.0
 
 
 def level_with_skew(level: float, skewness: float, num_queries: int) -> float:
