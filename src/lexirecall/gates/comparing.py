@@ -7,7 +7,7 @@ A share of queries, such as All@20, is 1 or 0 on each query. Its differences are
 counted as for a preference: the t interval of so few distinct values would be too short.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -15,22 +15,22 @@ import numpy as np
 
 from lexirecall.aggregation import Resampling
 from lexirecall.errors import UsageError
-from lexirecall.judgments import IntArray
-from lexirecall.manifest import Policies
-from lexirecall.measures.measure import TOLERANCE
+from lexirecall.judgments import FloatArray, IntArray
+from lexirecall.manifest import Note, Policies
 from lexirecall.names import Evaluable, parse_preference
 from lexirecall.positions import Positions
-from lexirecall.statistics.gates import chance_of_losses, chance_of_worse
+from lexirecall.statistics.gates import chance_of_losses, chance_of_worse, skewness_of
 from lexirecall.statistics.over import Over
 from lexirecall.statistics.overpairs import compare_over
 from lexirecall.statistics.paired import TESTS, default_test
 from lexirecall.statistics.portions import PortionedPairs
 from lexirecall.statistics.proportions import preference_interval
+from lexirecall.verbs.breakdown import EVERY
+from lexirecall.verbs.breakdown_notes import few_at_the_end
 from lexirecall.verbs.evaluate import Valued
-from lexirecall.verbs.pairparts import own_overs
+from lexirecall.verbs.pairparts import NUM_RESAMPLES, own_overs
 from lexirecall.verbs.rank import contrasted
 
-_FEWEST_RESAMPLES = 10_000
 _OUTSIDE = 20  # resamples beyond the end of an interval, at least
 
 
@@ -122,6 +122,12 @@ class Comparing:
             for over in own_overs(row, self.overs)
         ]
 
+    def notes(self, compared: Sequence[Compared]) -> Iterator[Note]:
+        """Warn of tails and quantiles that rest on few queries, of all and of each group."""
+        for over in self.overs:
+            sizes = {each.group or EVERY: each.num_queries for each in compared if each.over == str(over)}
+            yield from few_at_the_end([over], sizes)
+
     @property
     def _places(self) -> tuple[IntArray, IntArray]:
         """The places of the new run and of the baseline among the runs."""
@@ -152,7 +158,7 @@ class Comparing:
             low, high = preference_interval(own.wins, own.losses, own.num_requests, alpha=two_sided)
         else:
             p = chance_of_worse(float(test.pvalues[0]), float(own.means[0]))
-            low, high, skewness = test.lows, test.highs, _skewness(own)
+            low, high, skewness = test.lows, test.highs, skewness_of(_values(own))
         return Compared(
             case.row, str(case.over), case.group, float(own.means[0]), float(low[0]), float(high[0]),
             int(own.num_requests[0]), wins, ties, losses, test.method, p, float(own.deviations[0]),
@@ -162,7 +168,7 @@ class Comparing:
     def _resampled(self, case: _Case, level: float, resampling: Resampling, *, show_progress: bool | None) -> Compared:
         values = Valued.of(self.positions, [case.row], self.policies).placed[:, :, 0]
         # never too few for the interval: builds late in a ledger have little of alpha
-        num_resamples = max(resampling.bootstrap or _FEWEST_RESAMPLES, int(np.ceil(_OUTSIDE / level)))
+        num_resamples = max(resampling.bootstrap or NUM_RESAMPLES, int(np.ceil(_OUTSIDE / level)))
         made = compare_over(
             values if case.queries is None else values[:, case.queries], case.over, *self._places,
             direction=case.row.direction, num_resamples=num_resamples, seed=resampling.seed, alpha=2 * level,
@@ -175,10 +181,7 @@ class Comparing:
         )  # fmt: skip
 
 
-def _skewness(pair: PortionedPairs) -> float:
-    """Return the mean of ((d - mean)/sd)³ of the differences; 0 if all are equal."""
+def _values(pair: PortionedPairs) -> FloatArray:
+    """Return the differences on the queries that are compared."""
     held = pair.at(slice(0, 1))
-    values = held.values[0, held.counted[0]]
-    deviations = values - values.mean() if len(values) else values
-    spread = float(np.sqrt(np.mean(deviations**2))) if len(values) else 0.0
-    return float(np.mean((deviations / spread) ** 3)) if spread > TOLERANCE else 0.0
+    return np.asarray(held.values[0, held.counted[0]])

@@ -21,8 +21,9 @@ from lexirecall.errors import counted
 from lexirecall.gates.comparing import Compared
 from lexirecall.manifest import Note
 from lexirecall.names import Evaluable
+from lexirecall.statistics.attainable import least_attainable
 from lexirecall.statistics.corrections import correct
-from lexirecall.statistics.gates import fewest_losses, level_with_skew, noticed_share
+from lexirecall.statistics.gates import level_with_skew, noticed_share
 from lexirecall.statistics.power import detectable_effects
 from lexirecall.tables import defined, number
 
@@ -66,7 +67,8 @@ class Decision:
         """How many queries there must be for the gate to be able to fail; with a margin it always is."""
         if self.margin is not None:
             return 0
-        return fewest_losses(self.level) if self.compared.counts else 2
+        test = "sign" if self.compared.counts else "t"
+        return least_attainable(test, 0, alpha=2 * self.level).needed_requests or 0
 
     @property
     def can_fail(self) -> bool:

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from lexirecall.errors import choice, counted
 from lexirecall.gates.funnelfates import LOSSES
 from lexirecall.manifest import Note
-from lexirecall.tables import FORMATS, Table, number, to_delimited
+from lexirecall.tables import FORMATS, Table, number, to_delimited, whole
 from lexirecall.text import visible
-from lexirecall.texts import Texts, shortened
+from lexirecall.texts import Texts, shortened, texts_beside
 
 SHOWN = 20
 """Lost documents that tables list."""
@@ -123,33 +123,17 @@ class Funnel:
                 "distinct": stage.distinct,
                 "handed_on": stage.handed_on,
             }
-        for loss in self.losses:
-            yield {
-                "kind": "loss",
-                "query": loss.query,
-                "document": loss.document,
-                "loss": loss.kind,
-                "stage": loss.stage,
-                "position": loss.position,
-                "positions": list(loss.positions),
-                **self._texts_of(loss),
-            }
-        for arrival in self.arrivals:
-            yield {
-                "kind": "entry",
-                "query": arrival.query,
-                "document": arrival.document,
-                "stage": arrival.stage,
-                "position": arrival.position,
-                "positions": list(arrival.positions),
-                **self._texts_of(arrival),
-            }
+        yield from ({"kind": "loss", **self._document(loss, loss=loss.kind)} for loss in self.losses)
+        yield from ({"kind": "entry", **self._document(arrival)} for arrival in self.arrivals)
+
+    def _document(self, row: Loss | Arrival, **how: str) -> dict[str, Any]:
+        return {
+            "query": row.query, "document": row.document, **how, "stage": row.stage, "position": row.position,
+            "positions": list(row.positions), **self._texts_of(row),
+        }  # fmt: skip
 
     def _texts_of(self, row: Loss | Arrival) -> dict[str, str | None]:
-        if self.texts is None:
-            return {}
-        texts = self.texts.of_query(row.query), self.texts.of_document(row.document)
-        return dict(zip(_WIDTHS, texts, strict=True))
+        return texts_beside(self.texts, row.query, row.document)
 
     def ceilings(self) -> Table:
         """Lay out what a perfect later stage could still reach, and what each stage costs."""
@@ -160,7 +144,7 @@ class Funnel:
                 number(stage.recall),
                 number(stage.all),
                 *("-" if value is None else f"{value:+.4f}" for value in [self.preference(place)]),
-                *("-" if value is None else f"{value:,}" for value in (stage.better, stage.worse)),
+                *map(whole, (stage.better, stage.worse)),
                 *(f"{value:,.1f}" for value in (stage.read, stage.distinct, stage.handed_on)),
             )
             for place, stage in enumerate(self.stages)
@@ -196,7 +180,7 @@ class Funnel:
                 row.query,
                 row.document,
                 *says,
-                *("-" if place is None else f"{place:,}" for place in row.positions),
+                *map(whole, row.positions),
                 *(shortened(self._texts_of(row)[key] or "-", _WIDTHS[key]) for _, key in self._shown_texts),
             )
             for row, says in zip(rows, how, strict=True)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from lexirecall.aggregation import Aggregation
-from lexirecall.errors import UsageError, counted, listed
+from lexirecall.errors import UsageError, listed
 from lexirecall.fields import taken, takes
 from lexirecall.formats import Qrels, Run, may_hold_both
 from lexirecall.gates.changes import Change, changes_of
@@ -30,6 +30,7 @@ from lexirecall.positions import Positions
 from lexirecall.statistics.gates import level_of_build
 from lexirecall.statistics.over import overs_of
 from lexirecall.texts import Texts, texts_or_none
+from lexirecall.verbs.breakdown_notes import notes_on_groups
 from lexirecall.verbs.evaluate import evaluate, groups_of, read_aggregation
 from lexirecall.verbs.explain import check_single_order, explain
 from lexirecall.verbs.explanation import QueryExplanation
@@ -91,8 +92,8 @@ def gate(
     compared = comparing.compared(level, gating, show_progress=show_progress)
     decisions = decide(compared, level, gating.margin, are_identical=_are_identical(positions, pair))
     notes = (
-        *explained.notes, *small, *notes_on(decisions), *note_on(queries, unknown, gating.corpus_ids),
-        *(() if shown is None else shown.notes),
+        *explained.notes, *small, *comparing.notes(compared), *notes_on(decisions),
+        *note_on(queries, unknown, gating.corpus_ids), *(() if shown is None else shown.notes),
     )  # fmt: skip
     result = GateResult(
         _label(new, pair[0]), None if baseline is None else _label(baseline, pair[1]), len(queries),
@@ -190,9 +191,9 @@ def _groups(
     counting = {query.id for query in queries}
     counts = np.array([request in counting for request in positions.requests])
     members = {name: own[counts[own]] for name, own in groups.members()}
-    small = [name for name, own in members.items() if len(own) < min_queries]
-    told = f"{counted(len(small), 'group')} with fewer than {min_queries} queries: not tested: {listed(small, 9)}"
-    notes = [Note("small groups", told, len(small))] if small else []
+    small = [(name, len(own)) for name, own in members.items() if len(own) < min_queries]
+    num_without = int(np.count_nonzero(counts & (groups.of_request < 0)))
+    notes = list(notes_on_groups(groups, num_without, small, min_queries))
     return {name: own for name, own in members.items() if len(own) >= min_queries}, notes
 
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from lexirecall.errors import DataError, UsageError, counted, listed, shown
-from lexirecall.formats.lines import groups_of_lines
-from lexirecall.formats.source import BYTE_ORDER_MARK, Source
+from lexirecall.formats.lines import numbered_lines
+from lexirecall.formats.source import Source
 from lexirecall.manifest import Note
 from lexirecall.output import FilePath
 from lexirecall.text import to_bytes
@@ -74,11 +74,7 @@ def _ids(corpus_ids: FilePath | Iterable[object]) -> Iterator[bytes]:
         yield from map(to_bytes, corpus_ids)
         return
     with Source(corpus_ids) as source:
-        for number, lines in groups_of_lines(source):
-            for line in lines:
-                stripped = line.strip()
-                if stripped:
-                    yield stripped.removeprefix(BYTE_ORDER_MARK) if number == 1 else stripped
+        yield from (line.strip() for _, line in numbered_lines(source))
 
 
 def note_on(queries: Sequence[QueryExplanation], unknown: Sequence[Label], corpus_ids: object) -> Iterator[Note]:

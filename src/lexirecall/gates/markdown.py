@@ -14,7 +14,7 @@ from typing import NamedTuple
 from lexirecall.errors import counted
 from lexirecall.gates.changes import Change, Moved
 from lexirecall.gates.checks import Checked
-from lexirecall.gates.result import SHOWN, GateResult, decisions_table
+from lexirecall.gates.result import SHOWN, GateResult, checks_table, decisions_table
 from lexirecall.tables import Table
 from lexirecall.tables import markdown as escaped
 from lexirecall.tables import markdown_code as as_code
@@ -68,7 +68,7 @@ def _sections(result: GateResult) -> Iterator[_Section]:
         failing = [each.fails for each in result.decisions]
         yield _of_table(decisions_table(result), failing)
     if result.checks:
-        yield _of_table(_required(result.checks), [not each.passed for each in result.checks])
+        yield _of_table(checks_table(result), [not each.passed for each in result.checks])
     yield _lost(result)
     yield from (_offending(check, result) for check in result.checks if not check.is_of_any_loss)
     yield _later(result)
@@ -101,11 +101,6 @@ def _of_table(table: Table, failing: Sequence[bool]) -> _Section:
     bold = frozenset((row, len(table.header) - 1) for row, fails in enumerate(failing) if fails)
     head, rule, *rows = replace(table, best=bold, footnote="").to_markdown().splitlines()
     return _Section(f"{head}\n{rule}", rows, f"\n{escaped(table.footnote)}" if table.footnote else "")
-
-
-def _required(checks: Sequence[Checked]) -> Table:
-    rows = tuple((each.name, each.sentence, "passes" if each.passed else "FAILS") for each in checks)
-    return Table(("requirement", "found", "verdict"), rows, numbers_from=3)
 
 
 # Lists

@@ -15,9 +15,9 @@ from lexirecall.gates.decisions import Decision
 from lexirecall.gates.labels import Label
 from lexirecall.gates.ledger import Build
 from lexirecall.manifest import Manifest, Note
-from lexirecall.tables import Table, number, to_jsonl
+from lexirecall.tables import Table, number, to_jsonl, whole
 from lexirecall.text import visible
-from lexirecall.texts import Texts, shortened
+from lexirecall.texts import Texts, shortened, texts_beside
 
 FORMS = ("table", "markdown", "junit", "jsonl")
 """How it is printed."""
@@ -123,7 +123,7 @@ class GateResult:
                 "kind": "query", "query": change.query, "preferred": _PREFERRED[change.sign],
                 "relevant": change.num_relevant, "found_baseline": change.found_before, "found_new": change.found_now,
                 "lost": len(change.lost), "gained": len(change.gained), "why": change.sentence,
-                **self._text("query_text", self.text_of_query(change.query)),
+                **texts_beside(self.texts, change.query),
             }  # fmt: skip
         yield from ({"kind": "label", "query": each.query, "document": each.document} for each in self.unknown)
         yield from ({"kind": "note", "about": note.kind, "text": note.text} for note in self.notes)
@@ -131,12 +131,8 @@ class GateResult:
     def _moved(self, query: str, moved: Moved) -> dict[str, Any]:
         return {
             "query": query, "document": moved.document, "was": moved.was, "now": moved.now,
-            **self._text("query_text", self.text_of_query(query)),
-            **self._text("text", self.text_of_document(moved.document)),
+            **texts_beside(self.texts, query, moved.document),
         }  # fmt: skip
-
-    def _text(self, key: str, text: str | None) -> dict[str, Any]:
-        return {} if self.texts is None else {key: text}
 
     def render(self, form: str = "table", *, bold: bool = False) -> str:
         """Return it in one of the formats of the command line."""
@@ -169,8 +165,7 @@ class GateResult:
         if self.decisions:
             yield decisions_table(self)
         if self.checks:
-            held = tuple((each.name, each.sentence, _word(each.passed)) for each in self.checks)
-            yield Table(("requirement", "found", "verdict"), held, texts=frozenset({1, 2}))
+            yield checks_table(self)
         for check in self.checks:
             if check.offences and not check.is_of_any_loss:
                 pairs = [(offence.query, moved) for offence in check.offences for moved in offence.documents]
@@ -190,7 +185,7 @@ class GateResult:
     def _documents(self, title: str, moved: list[tuple[str, Moved]]) -> Table:
         """Lay out the first documents of a list: where they were and where they are."""
         rows = tuple(
-            (query, each.document, place(each.was), place(each.now), *self._shown(each.document))
+            (query, each.document, whole(each.was), whole(each.now), *self._shown(each.document))
             for query, each in moved[:SHOWN]
         )
         header = ("query", title, "was at", "is at", *(("text",) if self.texts is not None else ()))
@@ -210,12 +205,18 @@ def decisions_table(result: GateResult) -> Table:
     rows = []
     for each in result.decisions:
         own = each.compared
-        counts = tuple("-" if value is None else str(value) for value in (own.wins, own.ties, own.losses))
+        counts = map(whole, (own.wins, own.ties, own.losses))
         p = "-" if own.is_resampled else f"{each.p_corrected:.3g}"
         shown = (number(own.low), number(-(each.margin or 0))) if has_margin else (p,)
         rows.append((each.name, number(own.difference), *counts, *shown, _word(not each.fails)))
     header = ("measure", "difference", "better", "tied", "worse", *bound, "verdict")
     return Table(header, tuple(rows), texts=frozenset({len(header) - 1}), footnote=_footnote(result, has_margin))
+
+
+def checks_table(result: GateResult) -> Table:
+    """Lay out what is required, what was found, and whether it will do."""
+    rows = tuple((each.name, each.sentence, _word(each.passed)) for each in result.checks)
+    return Table(("requirement", "found", "verdict"), rows, texts=frozenset({1, 2}))
 
 
 def _footnote(result: GateResult, has_margin: bool) -> str:
@@ -224,11 +225,6 @@ def _footnote(result: GateResult, has_margin: bool) -> str:
     build = "" if result.build is None else f"; build {result.build.number} on these queries, at {result.level:.2g}"
     how = "lower end of the one-sided interval" if has_margin else f"one-sided p ({', '.join(tests)})"
     return f"difference: new less baseline; {how}{many}; alpha {result.alpha:g}{build}"
-
-
-def place(position: int | None) -> str:
-    """Write a position; a dash if there is none."""
-    return "-" if position is None else f"{position:,}"
 
 
 def _word(passed: bool) -> str:

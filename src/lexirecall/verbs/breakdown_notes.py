@@ -3,7 +3,7 @@
 Belongs here: the sentences, and what a manifest records. Not here: the numbers (breakdown).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from lexirecall.aggregation import Aggregation
 from lexirecall.errors import counted, listed
+from lexirecall.groups import Groups
 from lexirecall.manifest import Manifest, Note
 from lexirecall.statistics.over import Over
 from lexirecall.verbs.bootstrapped import FEW, Bootstrapped
@@ -40,7 +41,8 @@ def notes_on_breakdown(made: Breakdown, asked: Aggregation) -> Iterator[Note]:
     """Give what a reader of a breakdown should know."""
     yield from _endless(made)
     yield from _undefined(made)
-    yield from _groups(made, asked)
+    if made.groups is not None:
+        yield from notes_on_groups(made.groups, made.num_without, made.withheld, asked.min_queries)
     yield from _resamples(made)
 
 
@@ -68,21 +70,22 @@ def _undefined(made: Breakdown) -> Iterator[Note]:
         yield Note("undefined over queries", text, sum(which.values()))
 
 
-def _groups(made: Breakdown, asked: Aggregation) -> Iterator[Note]:
-    if made.groups is None:
-        return
-    if number := made.num_without:
+def notes_on_groups(
+    groups: Groups, num_without: int, withheld: Sequence[tuple[str, int]], min_queries: int
+) -> Iterator[Note]:
+    """Say which queries have no group, and which groups are too small to be shown."""
+    if number := num_without:
         yield Note("without group", f"{counted(number, 'query')} without a group: left out of the groups", number)
-    if number := made.groups.num_strange:
-        text = f"{counted(number, 'query')} of {made.groups.name} without judgments: ignored"
+    if number := groups.num_strange:
+        text = f"{counted(number, 'query')} of {groups.name} without judgments: ignored"
         yield Note("groups without judgments", text, number)
-    if made.withheld:
-        which = listed((f"{name} {size:,}" for name, size in made.withheld), 9)
+    if withheld:
+        which = listed((f"{name} {size:,}" for name, size in withheld), 9)
         text = (
-            f"{counted(len(made.withheld), 'group')} with fewer than {counted(asked.min_queries, 'query')} that count "
+            f"{counted(len(withheld), 'group')} with fewer than {counted(min_queries, 'query')} that count "
             f"({which}): not shown, but included in all queries (--min-queries shows smaller groups)"
         )
-        yield Note("small groups", text, len(made.withheld))
+        yield Note("small groups", text, len(withheld))
 
 
 def _intervals(made: Breakdown) -> list[Bootstrapped]:
