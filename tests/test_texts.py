@@ -167,7 +167,7 @@ def test_a_file_with_other_judged_ids_is_right(tmp_path: Path) -> None:
     [
         ("\n \n", "x.txt: the file has no texts"),
         ("d1 Bears\n", "x.txt:1: found no tab in 'd1 Bears'"),
-        ('{"_id": "d1", "text": "a"}\n{"_id": "d1", \n', "x.txt:2: not a JSON object on a line of its own"),
+        ('{"_id": "d1", "text": "a"}\n{"_id": "d1", \n', "x.txt:2: not valid JSON"),
         ('{"_id": "d1", "text": "a"}\n[1]\n', r"x.txt:2: expected a JSON object, found '\[1\]'"),
         ('[{"_id": "d1"}]', "x.txt: texts are read line by line, but this is a JSON list"),
         ("PAR1\x15\x04\x15", "x.txt: texts are read line by line, but this is a Parquet file"),

@@ -92,14 +92,22 @@ def _lines(text: bytes, name: str) -> JsonRows:
         text.decode(errors="surrogatepass").split("\n"), 1
     ):  # splitlines would cut at marks within a text
         if line.strip():
-            rows.append(PlacedRow(number, _object(line, name, number)))
+            rows.append(PlacedRow(number, object_on(line, name, number, refuses_repeats=True)))
     return JsonRows(name, tuple(rows), are_lines=True)
 
 
-def _object(line: str, name: str, number: int) -> Mapping[str, Any]:
-    remedy = "in JSON lines, each line is one object"
+def object_on(
+    line: str, name: str, number: int, *, refuses_repeats: bool = False, remedy: str = ""
+) -> Mapping[str, Any]:
+    """Return the object that a line of JSON lines is; a key that is given twice is refused where it matters.
+
+    >>> object_on('{"query": "a"}', "rows.jsonl", 1)
+    {'query': 'a'}
+    """
+    remedy = remedy or "in JSON lines, each line is one object"
+    hook = (lambda pairs: _unique(pairs, name, number)) if refuses_repeats else None
     try:
-        content = json.loads(line, object_pairs_hook=lambda pairs: _unique(pairs, name, number))
+        content = json.loads(line, object_pairs_hook=hook)
     except (ValueError, RecursionError) as error:
         what = error.msg if isinstance(error, json.JSONDecodeError) else error
         raise FormatError(name, number, f"not valid JSON: {what}: {shown(line)}", remedy=remedy) from None

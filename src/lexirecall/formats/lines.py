@@ -10,7 +10,7 @@ import re
 from collections.abc import Generator, Iterator
 
 from lexirecall.errors import FormatError
-from lexirecall.formats.source import Source
+from lexirecall.formats.source import BYTE_ORDER_MARK, Source
 
 LONGEST_LINE = 1 << 26  # bytes, without the newline
 _BLOCK = 1 << 18  # never more than the longest line: only a line that is broken off by blocks can be too long
@@ -35,6 +35,15 @@ def groups_of_lines(source: Source) -> Iterator[tuple[int, list[bytes]]]:
                 del begun[: end + 1]
         if begun:
             yield from _groups(bytes(begun), number)
+
+
+def numbered_lines(source: Source) -> Iterator[tuple[int, bytes]]:
+    """Give the lines with their numbers, without their ends and without blank lines."""
+    for first, group in groups_of_lines(source):
+        for number, line in enumerate(group, first):
+            text = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
+            if text and not text.isspace():
+                yield number, text
 
 
 def _groups(text: bytes, number: int) -> Generator[tuple[int, list[bytes]], None, int]:

@@ -7,16 +7,16 @@ A line is a JSON object, or an id, a tab and the text; the first character of th
 by their usual names, as those of tables are. A row with a title and a text has both.
 """
 
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from lexirecall.errors import FormatError, listed, shown
 from lexirecall.formats.columns import CALLED, USUAL, Given, check_given, spelling
 from lexirecall.formats.folders import PARQUET
-from lexirecall.formats.lines import groups_of_lines
+from lexirecall.formats.jsontext import object_on
+from lexirecall.formats.lines import numbered_lines
 from lexirecall.formats.source import BYTE_ORDER_MARK, Source
 from lexirecall.text import id_of, to_text, to_valid_text
 
@@ -95,18 +95,10 @@ def role_by_name(path: str) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def _lines(source: Source) -> Iterator[tuple[int, bytes]]:
-    for first, group in groups_of_lines(source):
-        for number, line in enumerate(group, first):
-            text = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
-            if not text.isspace() and text:
-                yield number, text
-
-
 def _json_rows(source: Source, finder: "_Finder") -> Iterator[TextRow]:
     known: dict[tuple[str, ...], _Keys] = {}
-    for number, line in _lines(source):
-        content = _object(line, source, number)
+    for number, line in numbered_lines(source):
+        content = object_on(to_text(line), source.name, number, remedy=SHAPE)
         names = tuple(content)
         keys = known.get(names)
         if keys is None:
@@ -114,21 +106,9 @@ def _json_rows(source: Source, finder: "_Finder") -> Iterator[TextRow]:
         yield TextRow(number, keys.role, _id(content[keys.id], source, number), content, keys.texts)
 
 
-def _object(line: bytes, source: Source, number: int) -> Mapping[str, Any]:
-    try:
-        content = json.loads(to_text(line))
-    except (ValueError, RecursionError) as error:
-        reason = getattr(error, "msg", str(error))
-        problem = f"not a JSON object on a line of its own ({reason}): {shown(line)}"
-        raise FormatError(source.name, number, problem, remedy=SHAPE) from None
-    if not isinstance(content, dict):
-        raise FormatError(source.name, number, f"expected a JSON object, found {shown(line)}", remedy=SHAPE)
-    return content
-
-
 def _tabbed_rows(source: Source, finder: "_Finder") -> Iterator[TextRow]:
     header: _Keys | None = None
-    for place, (number, line) in enumerate(_lines(source)):
+    for place, (number, line) in enumerate(numbered_lines(source)):
         identifier, tab, text = line.partition(b"\t")
         if not tab:
             raise FormatError(source.name, number, f"found no tab in {shown(line)}", remedy=SHAPE)
