@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain, combinations, permutations, product
-from statistics import fmean, median
+from statistics import NormalDist, fmean, median
 from typing import Any
 
 Grade = float | None
@@ -299,6 +299,78 @@ def wss(case: Case, recall: float) -> float:
     return (n - depth_at_recall(case, recall)) / n - (1 - recall)
 
 
+# Measures of reviews
+
+
+def at_share(case: Case, share: float) -> int:
+    """How many records a share of the corpus is at most."""
+    return math.floor(Fraction(str(share)) * (case.corpus_size or 0))
+
+
+def rrf(case: Case, share: float) -> float:
+    return recall(case, at_share(case, share))
+
+
+def erf(case: Case, share: float) -> float:
+    """Screened at random, k of n records hold k/n of the relevant ones on average."""
+    return rrf(case, share) - at_share(case, share) / (case.corpus_size or 0) if case.m else 0.0
+
+
+def atd(case: Case) -> float:
+    return ratio(sum(case.positions), case.m)
+
+
+def loss(case: Case) -> float:
+    """The area between the ideal curve of records found and the curve, of what there is between ideal and worst."""
+    n, m = case.corpus_size or 0, case.m
+
+    def area(positions: Iterable[float]) -> float:
+        return sum(n - p + 1 for p in positions)  # each counts from where it is found to the end
+
+    if m == 0:
+        return 0.0
+    best, worst = area(range(1, m + 1)), area(range(n - m + 1, n + 1))
+    return ratio(best - area(case.positions), best - worst)
+
+
+def tnr(case: Case, recall: float) -> float:
+    """Of the records that are not relevant, those that come after the one by which the recall is reached."""
+    n, m = case.corpus_size or 0, case.m
+    if m == 0:
+        return 0.0
+    others = sorted({*range(1, n + 1)} - {*map(int, case.positions)})
+    last = depth_at_recall(case, recall)
+    return ratio(sum(p > last for p in others), len(others))
+
+
+def found_by_chance(m: int, n: int) -> list[int]:
+    """What ASReview Insights takes a random order to find by each record, in whole records."""
+    return [round(m * k / (n - 1)) if n > 1 else 0 for k in range(n)]
+
+
+def asreview_wss(case: Case, recall: float) -> float:
+    n, m = case.corpus_size or 0, case.m
+    found = math.floor(Fraction(str(recall)) * m)
+    if not found:
+        return 0.0
+    chance = [*(k for k, number in enumerate(found_by_chance(m, n)) if number >= found), n]
+    return (chance[0] - (case.positions[found - 1] - 1)) / n
+
+
+def asreview_erf(case: Case, share: float) -> float:
+    k = at_share(case, share)
+    chance = found_by_chance(case.m, case.corpus_size or 0)
+    return rrf(case, share) - (chance[k - 1] / case.m if k else 0) if case.m else 0.0
+
+
+def asreview_tnr(case: Case, recall: float) -> float:
+    n, m = case.corpus_size or 0, case.m
+    found = math.floor(Fraction(str(recall)) * m)
+    if not found:
+        return 0.0
+    return round(ratio(n - m - (case.positions[found - 1] - found), n - m), 6)
+
+
 # Measures of grades
 
 
@@ -440,7 +512,9 @@ def linear_exposure(case: Case) -> float:
 MEASURES: dict[str, Callable[..., float]] = {
     "AP": ap, "RR": rr, "RBP": rbp, "R": recall, "P": precision, "Success": success, "Rprec": r_precision,
     "All": all_found, "Reached": reached, "TSE": tse, "SL1": sl1, "SL3": sl3, "LastRel": last_rel, "RE": recall_error,
-    "Depth": depth_at_recall, "WSS": wss, "Linear": linear_exposure, "nDCG": ndcg, "ERR": err,
+    "Depth": depth_at_recall, "WSS": wss, "RRF": rrf, "ERF": erf, "ATD": atd, "Loss": loss, "TNR": tnr,
+    "AsreviewWSS": asreview_wss, "AsreviewERF": asreview_erf, "AsreviewTNR": asreview_tnr,
+    "Linear": linear_exposure, "nDCG": ndcg, "ERR": err,
     "NumRet": num_ret, "NumRel": lambda case: case.m, "NumRelRet": lambda case: case.num_found,
     "SetP": set_p, "SetR": set_r, "SetF": set_f,
     "Bpref": bpref, "infAP": inf_ap, "Judged": judged_at, "IPrec": iprec,
@@ -456,7 +530,10 @@ def value(name: str, settings: Mapping[str, Any], case: Case) -> float:
     assert name in MEASURES, f"{name} has no twin: add one to MEASURES in tests/naive.py"
     twin = MEASURES[name]
     takes_level = "rel" in inspect.signature(twin).parameters
-    return twin(case, **{key: setting for key, setting in settings.items() if key != "rel" or takes_level})
+    kept = {key: setting for key, setting in settings.items() if key != "rel" or takes_level}
+    if str(cutoff := kept.get("cutoff")).endswith("%"):
+        kept["cutoff"] = at_share(case, float(Fraction(str(cutoff)[:-1]) / 100))
+    return twin(case, **kept)
 
 
 def completed(case: Case) -> list[Case]:
@@ -1196,6 +1273,82 @@ def subsets(ranks: list[int]) -> Iterator[list[int]]:
     return ([rank for place, rank in enumerate(ranks) if number >> place & 1] for number in range(2 ** len(ranks)))
 
 
+def joint_depth(places: Iterable[int]) -> float:
+    """Return the depth at which one run would have to have a document that several have at these places."""
+    return sum(1 / math.sqrt(place) for place in places) ** -2
+
+
+def rate_items(
+    qrels: Mapping[str, Mapping[str, float]], runs: Sequence[Mapping[str, Sequence[str]]], level: float
+) -> list[tuple[str, str, float, list[float], bool | None]]:
+    """List what is retrieved: query, document, joint depth, weights of the runs, whether it is relevant if judged."""
+    found = []
+    for query, judged in qrels.items():
+        rankings = [run.get(query, []) for run in runs]
+        for document in dict.fromkeys(document for ranking in rankings for document in ranking):
+            places = [ranking.index(document) + 1 if document in ranking else None for ranking in rankings]
+            depth = joint_depth(place for place in places if place)
+            weights = [math.sqrt(depth / place) if place else 0.0 for place in places]
+            grade = judged.get(document, -1)
+            found.append((query, document, depth, weights, None if grade < 0 else grade >= level))
+    return found
+
+
+def rate_likelihood(
+    items: list[tuple[str, str, float, list[float], bool | None]],
+    intercept: float,
+    slope: float,
+    levels: Sequence[float],
+) -> float:
+    """Return the log likelihood that the estimate of rates maximizes, with its prior and its half items."""
+
+    def half_decade(depth: float) -> int:
+        return math.floor(2 * math.log10(depth))
+
+    judged = []
+    for query, _, depth, weights, relevant in items:
+        if relevant is not None:
+            near = [each[4] for each in items if each[0] == query and half_decade(each[2]) == half_decade(depth)]
+            share = sum(each is not None for each in near) / len(near)
+            judged.append((share, [1.0, math.log(depth), *weights], relevant))
+    total = sum(share for share, _, _ in judged)
+    size = len(judged[0][1])
+    middle = [sum(share * features[k] for share, features, _ in judged) / total for k in range(size)]
+    point = [intercept, slope, *levels]
+    likelihood = -sum(each**2 for each in point[1:]) / 2
+    for weight, features, relevant in [*judged, (0.5, middle, True), (0.5, middle, False)]:
+        logit = sum(a * b for a, b in zip(point, features, strict=True))
+        likelihood += weight * (relevant * logit - math.log1p(math.exp(logit)))
+    return likelihood
+
+
+def label_weights(
+    effects: Sequence[Sequence[float]],
+    chances: Sequence[float],
+    shares: Sequence[float],
+    pairs: Sequence[tuple[int, int]],
+) -> list[float]:
+    """Return by how much each label is expected to move the chances of who is better, added up over pairs."""
+    totals = [0.0] * len(chances)
+    for (a, b), share in zip(pairs, shares, strict=True):
+        moves = [abs(x - y) for x, y in zip(effects[a], effects[b], strict=True)]
+        deviation = math.sqrt(sum(c * (1 - c) * move**2 for c, move in zip(chances, moves, strict=True)))
+        if deviation > 0:
+            normal = NormalDist()
+            density = normal.pdf(normal.inv_cdf(share))
+            for i, (c, move) in enumerate(zip(chances, moves, strict=True)):
+                totals[i] += 2 * c * (1 - c) * move * density / deviation
+    return totals
+
+
+def number_chances(chances: Sequence[float]) -> list[float]:
+    """Return the chance of each number of successes, from all outcomes."""
+    totals = [0.0] * (len(chances) + 1)
+    for outcome in product((0, 1), repeat=len(chances)):
+        totals[sum(outcome)] += math.prod(c if x else 1 - c for c, x in zip(chances, outcome, strict=True))
+    return totals
+
+
 def tango(wins: int, losses: int, n: int, z: float) -> tuple[float, float]:
     """Tango's interval: where the score of wins minus losses is z or -z, with the chance of a loss by brute force.
 
@@ -1474,6 +1627,47 @@ def lost_documents(
     }
 
 
+# Labels that are missing
+
+
+def likely_labellings(chances: Mapping[str, float]) -> Iterator[tuple[set[str], float]]:
+    """Give every choice of relevant ones among unjudged items, with its chance if each has its own."""
+    for chosen in product([False, True], repeat=len(chances)):
+        labels = {item for item, is_relevant in zip(chances, chosen, strict=True) if is_relevant}
+        yield labels, math.prod(chance if item in labels else 1 - chance for item, chance in chances.items())
+
+
+def reversal_chance(
+    sign: Callable[[set[str], Sequence[str], Sequence[str]], int],
+    relevant: set[str],
+    x: Sequence[str],
+    y: Sequence[str],
+    chances: Mapping[str, float],
+) -> float:
+    """Return the chance that labels turn the sign between two rankings round; `sign` takes what is relevant."""
+    now = sign(relevant, x, y)
+    return sum(chance for labels, chance in likely_labellings(chances) if sign(relevant | labels, x, y) == -now)
+
+
+def recall_sign(cutoff: int) -> Callable[[set[str], Sequence[str], Sequence[str]], int]:
+    """Compare how many relevant items two rankings have within a cut-off."""
+
+    def sign(relevant: set[str], x: Sequence[str], y: Sequence[str]) -> int:
+        difference = len(relevant & set(x[:cutoff])) - len(relevant & set(y[:cutoff]))
+        return (difference > 0) - (difference < 0)
+
+    return sign
+
+
+def lexirecall_sign(relevant: set[str], x: Sequence[str], y: Sequence[str]) -> int:
+    """Compare two rankings by LexiRecall; an item that is not retrieved is at infinity."""
+    places = [sorted(ranking.index(item) if item in ranking else math.inf for item in relevant) for ranking in (x, y)]
+    for mine, theirs in zip(*map(reversed, places), strict=True):
+        if mine != theirs:
+            return 1 if mine < theirs else -1
+    return 0
+
+
 # Through the stages of a funnel
 
 
@@ -1497,3 +1691,108 @@ def from_elsewhere(relevant: set[str], lists: Sequence[Sequence[str]], depths: S
     """Return, for each stage, the relevant items of its list that the stage before did not hand on."""
     before = [set(items[:depth]) for items, depth in zip(lists, depths, strict=True)]
     return [set(), *(relevant & set(items) - given for items, given in zip(lists[1:], before, strict=False))]
+
+
+# What nobody has judged
+
+
+def labellings(
+    judged: Mapping[str, float], lists: Iterable[Sequence[str]], grade: float
+) -> Iterator[tuple[int, dict[str, float]]]:
+    """Give every way to make unjudged items of the lists relevant: how many they are, and the judgments then."""
+    unjudged = sorted({item for items in lists for item in items if judged.get(item, -1) < 0})
+    for number in range(len(unjudged) + 1):
+        for chosen in combinations(unjudged, number):
+            yield number, {**judged, **dict.fromkeys(chosen, grade)}
+
+
+def flip_number(
+    judged: Mapping[str, float],
+    x: Sequence[str],
+    y: Sequence[str],
+    grade: float,
+    sign: Callable[[Mapping[str, float]], int],
+) -> float:
+    """Return the size of the smallest labelling that turns the sign round; infinite if none does, nan for a tie."""
+    now = sign(judged)
+    if now == 0:
+        return math.nan
+    return min((number for number, then in labellings(judged, [x, y], grade) if sign(then) == -now), default=math.inf)
+
+
+def value_range(
+    judged: Mapping[str, float], items: Sequence[str], grade: float, value: Callable[[Mapping[str, float]], float]
+) -> tuple[float, float]:
+    """Return the lowest and the highest value over all labellings of a ranking; what is undefined is left out."""
+    values = [value(then) for _, then in labellings(judged, [items], grade)]
+    return min(v for v in values if not math.isnan(v)), max(v for v in values if not math.isnan(v))
+
+
+def lexirecall_flip(relevant: set[str], unjudged: set[str], winner: Sequence[str], loser: Sequence[str]) -> float:
+    """Return the flip number in the words of the specification, without trying every labelling.
+
+    The loser finds one item more than the winner; or it finds as many, and a place decides for it below which the
+    labels of both rankings are equal.
+    """
+    lacking = len(relevant & {*winner}) - len(relevant & {*loser})
+    costs = [lacking + 1.0] if len(unjudged & {*loser} - {*winner}) > lacking else []
+    places = range(1, max(len(winner), len(loser)) + 1)
+    costs += [_cost_of_deciding_at(place, relevant, unjudged, winner, loser, lacking) for place in places]
+    return min(costs, default=math.inf)
+
+
+def _cost_of_deciding_at(
+    place: int, relevant: set[str], unjudged: set[str], winner: Sequence[str], loser: Sequence[str], lacking: int
+) -> float:
+    rows = [dict(enumerate(items, 1)) for items in (winner, loser)]
+    groups = [{item} for item in {*winner, *loser, ""}]  # "" is what a list holds beyond its end
+    for p in range(place + 1, max(len(winner), len(loser)) + 1):
+        tied = [group for group in groups if {row.get(p, "") for row in rows} & group]
+        groups = [group for group in groups if group not in tied] + [set().union(*tied)]
+    labelled = next(group for group in groups if rows[0].get(place, "") in group)
+    refused = next(group for group in groups if rows[1].get(place, "") in group)
+    needed = [group for group in groups if group & relevant or group == labelled]
+    if any(group - relevant - unjudged or group == refused for group in needed):
+        return math.inf
+
+    def moves(group: set[str]) -> int:
+        """How many more items the winner finds, if the group is labelled."""
+        return len(group & unjudged & {*winner}) - len(group & unjudged & {*loser})
+
+    ahead = lacking + sum(map(moves, needed))
+    free = [group for group in groups if group <= unjudged and group not in (*needed, refused)]
+    helpful = sorted(len(group) for group in free if moves(group) * ahead < 0)
+    if len(helpful) < abs(ahead):
+        return math.inf
+    return sum(len(group & unjudged) for group in needed) + sum(helpful[: abs(ahead)])
+
+
+# Samples of what was not read: every sample is as likely as any other
+
+
+@lru_cache(maxsize=4096)
+def chance_of_finds(population: int, relevant: int, size: int) -> tuple[Fraction, ...]:
+    """Return the chance of 0, 1, … relevant ones in a sample, by looking at every sample; the first are relevant."""
+    counts = Counter(sum(item < relevant for item in sample) for sample in combinations(range(population), size))
+    total = sum(counts.values())
+    return tuple(Fraction(counts[number], total) for number in range(size + 1))
+
+
+def possible_numbers(population: int, size: int, found: int, alpha: Fraction, *, below: bool) -> list[int]:
+    """Return the numbers of relevant ones that do not make so few (or so many) finds less likely than alpha."""
+    kept = []
+    for relevant in range(population + 1):
+        chances = chance_of_finds(population, relevant, size)
+        if sum(chances[: found + 1] if below else chances[found:]) > alpha and chances[found] > 0:
+            kept.append(relevant)
+    return kept
+
+
+def stopped_at(
+    ranking: Sequence[str], grades: Mapping[str, float], depth: int, wanted: Fraction
+) -> tuple[int, int, int | None]:
+    """Return how many relevant documents there are and were found, and the least depth that finds enough of them."""
+    relevant = {item for item, grade in grades.items() if grade >= 1}
+    found_at = [len(relevant & {*ranking[:k]}) for k in range(len(ranking) + 1)]
+    ideal = [k for k, found in enumerate(found_at) if Fraction(found, len(relevant)) >= wanted]
+    return len(relevant), found_at[min(depth, len(ranking))], ideal[0] if ideal else None

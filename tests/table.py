@@ -15,6 +15,7 @@ from lexirecall.fields import choices_of
 from lexirecall.manifest import Conventions
 from lexirecall.measures import MEASURES
 from lexirecall.measures.form import recall_level_form
+from lexirecall.measures.parameter import Share
 from lexirecall.measures.row import Row
 from lexirecall.preferences import PREFERENCES
 
@@ -27,13 +28,15 @@ WITHOUT_INPUT_ORDER = [rule for rule in choices_of(Conventions, "ties") if rule 
 
 def variants(row: Kind) -> list[Kind]:
     """Return a row with values of `@` that matter in short lists, and with each of its options."""
-    at = {"cutoff": (1, 3), "recall": (0.5, 1), "": ()}[row.at]
+    at = {"cutoff": (1, 3), "recall": (0.5, 1), "share": (0.1, 0.5, 1), "": ()}[row.at]
+    shares = (Share(10), Share(50)) if row.takes_share else ()
     options = [
         (name, option)
         for name, parameter in row.parameters.items()
         for option in parameter.options or ((True, False) if parameter.kind is bool else ())
     ]
     varied: list[Kind] = [*(row @ place for place in at), *(row.__call__(**{name: option}) for name, option in options)]
+    varied += [row.__call__(cutoff=share) for share in shares]
     return list(dict.fromkeys([*([] if row.needs_at else [row]), *varied]))
 
 
@@ -59,7 +62,7 @@ def needs_size(measure: Measure) -> bool:
     exposure = measure.values.get("e")
     if exposure is not None and math.isnan(naive.EXPOSURES[exposure](1, p=0.5, n=None)):
         return True
-    return measure.corpus == "required"
+    return measure.needs_size
 
 
 def is_sum(measure: Measure) -> bool:

@@ -29,12 +29,15 @@ CALLS = {
     "rank": f"rank {ONE} {COLUMNS} -f jsonl --method mc4",
     "explain": f"explain {TWO} {COLUMNS} -f jsonl",
     "gate": f"gate {{0}}/stars.{{1}} {{0}}/a.{{1}} --baseline {{0}}/b.{{1}} {COLUMNS} --require AP>0 -f jsonl",
+    "certify": f"certify {ONE} {COLUMNS} --stops 3 -f jsonl",
     "funnel": f"funnel {TWO} {COLUMNS} -f jsonl",
     "report": f"report {ONE} {COLUMNS} -m AP -m LexiRecall -m Bpref -o made.html",
     "project": f"project {ONE} {COLUMNS} -o made.parquet",
     "study": f"study {ONE} {COLUMNS} --samples 2 -m AP -m LexiRecall -o made",
     "study, a list": "study --collections {0}/{1}.toml --samples 2 -m AP -o made",
 }
+REFUSING = ("unjudged",)
+"""Commands that need whole lists, which an engine does not give."""
 QRELS, RUNS = {"q": {"a": 1}}, {"x": {"q": ["a"]}, "y": {"q": ["b"]}}
 VERBS = {"evaluate": evaluate, "compare": compare, "rank": rank, "explain": explain, "study": study, "report": report}
 every_verb = pytest.mark.parametrize("verb", VERBS.values(), ids=list(VERBS))
@@ -73,7 +76,14 @@ def test_a_command_prints_the_same_with_duckdb(tables: Path, kind: str, name: st
 
 def test_every_command_with_an_engine_is_called() -> None:
     with_engine = [name for name in COMMANDS if "--engine duckdb" in golden.options_of(name)]
-    assert {*with_engine} == {call.split()[0] for call in CALLS.values()}
+    assert {*with_engine} == {*(call.split()[0] for call in CALLS.values()), *REFUSING}
+
+
+@pytest.mark.parametrize("name", REFUSING)
+def test_a_command_that_needs_whole_lists_refuses_the_engine_with_the_reason(tables: Path, name: str) -> None:
+    parts = golden.record(f"{name} {TWO} {COLUMNS} --engine duckdb".format(tables, "csv"), 10**9).parts
+    assert next(iter(parts)).startswith("exit 2")
+    assert "which finds positions, but whole lists are needed" in parts["stderr"]
 
 
 def test_a_collection_of_a_study_may_have_an_engine(tables: Path) -> None:

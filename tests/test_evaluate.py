@@ -277,7 +277,7 @@ def test_the_order_of_runs_and_measures_is_kept() -> None:
 
 
 def test_the_order_of_requests_documents_and_runs_does_not_matter() -> None:
-    measures = [row @ 0.5 if row.at == "recall" else row @ 5 if row.at else row for row in ROWS]
+    measures = [row @ 5 if row.at == "cutoff" else row @ 0.5 if row.at else row for row in ROWS]
     tied = {request: dict.fromkeys(scores, 1.0) for request, scores in LATE.items()}
     scores = evaluate(QRELS, {**RUNS, "tied": tied}, measures, corpus_size=50, providers=PROVIDERS)
     reversed_runs = {name: reversed_dict(run) for name, run in reversed({**RUNS, "tied": tied}.items())}

@@ -164,7 +164,7 @@ def test_a_name_near_all_is_refused_with_all(name: str) -> None:
 def test_each_name_that_a_row_declares_is_read_as_that_row() -> None:
     for row in MEASURES.values():
         plain, cut = (*row.trec, "", "")[:2]
-        at = {"cutoff": "10", "recall": "0.50", "": ""}[row.at]
+        at = {"cutoff": "10", "recall": "0.50", "share": "0.50", "": ""}[row.at]
         spellings = [plain, *([] if row.needs_at else [row.name, *row.aliases]), *([f"{cut}_{at}"] if cut else [])]
         spellings += [f"{name}@{at}" for name in (row.name, *row.aliases) if row.at]
         assert {parse_measure(name).name for name in spellings if name} == {row.name}
@@ -275,6 +275,13 @@ def test_all_unknown_names_are_reported_at_once() -> None:
         "rbp.0": "RBP: p is 0.0, but must be",
         "IPrec@1.5": "IPrec: recall is 1.5, but must be",
         "WSS@0": "WSS: recall is 0, but must be a number above 0 and at most 1",
+        "R@0%": "R: cutoff is 0%, but a share must be above 0% and at most 100%",
+        "R@101%": "R: cutoff is 101%, but a share must be",
+        "R@nan%": "R: cutoff is nan%, but a share must be",
+        "R@ten%": "R: cutoff is 'ten%', but must be a number",
+        "R@0.1": "for a share of the corpus, write 10%",
+        "P@10%": "P: cutoff is 10%, but must be a number",
+        "RRF": "RRF needs a share: write it as RRF@0.1",
         "AP(rel=0)": "AP: rel is 0, but must be a number above 0",
         "AP(rel=inf)": "AP: rel is inf, but must be",
         "AP(foo=1)": "AP has no setting 'foo': it takes rel, cutoff",
@@ -317,6 +324,18 @@ def test_a_setting_that_is_not_offered_is_refused(written: str, said: str) -> No
     assert caught.value.exit_code == 2
 
 
+@pytest.mark.parametrize(
+    ("written", "name"),
+    {
+        "R@10%": "R@10%", "recall@12.5%": "R@12.5%", "R@10.0%": "R@10%", "R(cutoff=7%)": "R@7%", "all@5%": "All@5%",
+        "WSS@95%": "WSS@0.95", "RRF@10%": "RRF@0.1", "ERF@7%": "ERF@0.07", "Reached(r=95%)@10%": "Reached(r=0.95)@10%",
+    }.items(),
+)  # fmt: skip
+def test_a_share_may_be_written_in_percent(written: str, name: str) -> None:
+    assert str(parse_measure(written)) == name
+    assert parse_measure(name) == parse_measure(written)
+
+
 @pytest.mark.parametrize("written", ["AP,nDCG@10,P.5,10", "AP, nDCG@10, P.5,10,", "ap,,ndcg@10 P.5,10"])
 def test_names_are_separated_by_blanks_or_commas(written: str) -> None:
     assert parse_names(written) == parse_names(["AP", "nDCG@10", "P@5", "P@10"])
@@ -329,7 +348,9 @@ def test_commas_inside_parentheses_separate_settings() -> None:
     ]
 
 
-@pytest.mark.parametrize(("written", "share"), [("WSS@95", "0.95"), ("Depth@100", "1"), ("IPrec@2.5", "0.025")])
+@pytest.mark.parametrize(
+    ("written", "share"), [("WSS@95", "0.95"), ("Depth@100", "1"), ("IPrec@2.5", "0.025"), ("RRF@10", "0.1")]
+)
 def test_a_share_that_is_written_in_percent_is_refused_with_the_share(written: str, share: str) -> None:
     with pytest.raises(UsageError, match=f"it is a share: write {share} for "):
         parse_measure(written)

@@ -172,7 +172,7 @@ def test_with_optimistic_imputation_returning_nothing_pays() -> None:
 def test_the_corpus_size_changes_only_measures_of_the_missing_items(shown: Grades, missing: list[float]) -> None:
     rankings = [ranking_of(shown, missing, size) for size in (None, 30, 40)]
     for measure in all_measures():
-        if measure.corpus != "ignored":
+        if measure.corpus != "ignored" or measure.needs_size:
             continue
         unknown, *known = (value(measure, ranking) for ranking in rankings)
         assert known == pytest.approx([unknown, unknown], abs=0, nan_ok=True), measure
@@ -180,7 +180,12 @@ def test_the_corpus_size_changes_only_measures_of_the_missing_items(shown: Grade
 
 @pytest.mark.parametrize("row", [row for row in MEASURES.values() if row.corpus != "ignored"], ids=str)
 def test_the_corpus_size_changes_measures_of_the_missing_items(row: Measure) -> None:
-    shown_and_missing: list[tuple[Grades, list[float]]] = [([1, 1], []), ([None, 1], [1]), ([None, None], [1, 1])]
+    shown_and_missing: list[tuple[Grades, list[float]]] = [
+        ([1, 1], []),
+        ([None, 1], []),
+        ([None, 1], [1]),
+        ([None, None], [1, 1]),
+    ]
     rankings = [[ranking_of(*listed, size) for size in (30, 40)] for listed in shown_and_missing]
     for measure in variants(row):
         if not measure.is_cut:
@@ -244,6 +249,17 @@ WITH_1000 = {
     "Depth@0.95": 1000,
     "WSS@0.5": 992 / 1000 - (1 - 0.5),
     "WSS@0.95": 0 - (1 - 0.95),
+    "R@0.5%": 2 / 6,  # of the first five
+    "All@80%": 0,
+    "RRF@0.008": 3 / 6,
+    "ERF@0.1": 3 / 6 - 100 / 1000,
+    "ATD": (2 + 3 + 8 + 998 + 999 + 1000) / 6,
+    "Loss": (2 + 3 + 8 + 998 + 999 + 1000 - 21) / (6 * 994),
+    "TNR@0.5": 989 / 994,  # five of those that are not relevant are above the third
+    "TNR@0.95": 0,
+    "AsreviewWSS@0.5": (417 - 7) / 1000,  # round(6 j/999) is 3 from j = 417 on
+    "AsreviewERF@0.1": (3 - 1) / 6,  # round(6 · 99/999) is 1
+    "AsreviewTNR@0.5": 0.99497,
     "LexiRecallPercentile": WORSE / (PLACEMENTS - 1),
     "Linear": 1 - (2 + 3 + 8 + 998 + 999 + 1000) / 6 / 1000,
     "MetricLexiRecall": (1000.5 * (1 + 2 / 1001.5 + 992 / 1001.5**2 + 997 / 1001.5**3) + 998 / 1001.5**3)
@@ -333,7 +349,7 @@ def test_the_share_that_is_to_be_reached_is_counted_in_exact_decimals() -> None:
 @quick(30)
 @given(shown=shown_grades, missing=missing_grades)
 def test_a_measure_that_is_a_share_of_queries_is_0_or_1(measure: Measure, shown: Grades, missing: list[float]) -> None:
-    assert value(measure, ranking_of(shown, missing)) in (0, 1)
+    assert value(measure, ranking_of(shown, missing, 30 if measure.needs_size else None)) in (0, 1)
 
 
 # What is undefined, and what is refused

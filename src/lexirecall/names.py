@@ -3,9 +3,10 @@
 Belongs here: parsing, aliases and suggestions. Not here: the rows.
 
     name   =  NAME [ "(" setting "=" value { "," … } ")" ] [ "@" value ]
-    value  =  number | word | "{" number ":" number { "," … } "}"
+    value  =  number | number "%" | word | "{" number ":" number { "," … } "}"
 
-as in ir_measures: `nDCG@10`, `RBP(p=0.5)`, `AP(rel=2)@100`, `nDCG(gains={1:0,2:3})`. Case does not matter. The
+as in ir_measures: `nDCG@10`, `RBP(p=0.5)`, `AP(rel=2)@100`, `nDCG(gains={1:0,2:3})`. `R@10%` cuts at a tenth of the
+corpus. Case does not matter. The
 spellings of trec_eval (`map`, `ndcg_cut_10`, `P.5,10`), ranx (`mrr`, `recall@100`, `rbp.95`, `precision-l2@5`) and
 pref_eval (`dcgrpp`) are read too. `str(measure)` prints the canonical name, and reading that gives the same measure.
 """
@@ -18,6 +19,7 @@ from typing import Any, TypeVar
 
 from lexirecall.errors import UnknownMeasure, UsageError
 from lexirecall.measures import MEASURES, Measure
+from lexirecall.measures.parameter import Share
 from lexirecall.preferences import PREFERENCES, Preference, preference_of
 from lexirecall.text import number_of, whole_number_of
 
@@ -298,7 +300,10 @@ def _map(text: str, word: str) -> dict[Any, Any]:
 
 
 def _value(text: str) -> Any:
-    """Read a number, or a word with or without quotes."""
+    """Read a number, a share in percent, or a word with or without quotes."""
+    if text.endswith("%"):
+        percent = _value(text[:-1].rstrip())
+        return text if isinstance(percent, str) else Share(percent)
     for read in (whole_number_of, number_of):
         try:
             return read(text)

@@ -51,6 +51,7 @@ _DESCRIPTIONS = {
     "cutoff": "ranking cutoff threshold",
     "rel": "minimum relevance score to be considered relevant (inclusive)",
     "recall": "share of the relevant documents",
+    "share": "share of the corpus",
     "p": "persistence",
     "e": "exposure of a position",
 }

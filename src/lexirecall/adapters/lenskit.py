@@ -106,7 +106,7 @@ class LexirecallMetric(ListMetric):
         check_level(level)
         if row.needs_providers:
             raise UsageError(f"{row} needs a map of items to providers", remedy=_WITH_PROVIDERS)
-        if row.corpus == "required" and corpus_size is None:
+        if row.needs_size and corpus_size is None:
             raise UsageError(f"{row} needs the number of items", remedy="give corpus_size=")
         if corpus_size is not None and not (corpus_size >= 1 and float(corpus_size).is_integer()):
             raise UsageError(f"corpus_size is {corpus_size}, but must be a whole number, 1 or more")

@@ -260,7 +260,7 @@ def _our_measure(name: str) -> Measure:
         measure = parse_measure(name)
     except UnknownMeasure:
         raise UnknownMeasure(f"unknown measure {name!r}: {hint_at(name, (*NICKNAMES, *FAMILIES))}") from None
-    needs_more = measure.corpus == "required" or measure.needs_providers or measure.needs_units
+    needs_more = measure.needs_size or measure.needs_providers or measure.needs_units
     if measure.direction < 0 or needs_more:
         raise UsageError(
             f"{measure} cannot be a measure of trec_eval, which counts a topic without an answer as 0",

@@ -39,7 +39,7 @@ def command(name: str | None, form: str, output: str | None, raw: bool) -> None:
 
 
 def _row(row: Any) -> dict[str, str]:
-    at = {"cutoff": "@k", "recall": "@r", "": ""}[row.at]
+    at = {"cutoff": "@k", "recall": "@r", "share": "@r", "": ""}[row.at]
     return {
         "measure": row.name + (at if row.needs_at else f"[{at}]" if at else ""),
         "better": "higher" if row.direction > 0 else "lower",
@@ -47,6 +47,18 @@ def _row(row: Any) -> dict[str, str]:
         "reference": row.reference,
         "title": row.title,
     }
+
+
+def _at(row: Any) -> str:
+    if row.takes_share:
+        return "a cut-off k, as in @10, or a share of the corpus, as in @10%"
+    said = {
+        "cutoff": "a cut-off k, as in @10",
+        "recall": "a recall r, as in @0.95",
+        "share": "a share r of the corpus, as in @0.1",
+        "": "none",
+    }
+    return said[row.at]
 
 
 def _explained(row: Any) -> str:
@@ -60,8 +72,7 @@ def _explained(row: Any) -> str:
         "over queries": row.total,
         "needs": ", ".join(row.needs) or "only the positions of the relevant documents",
         "settings": ", ".join(settings),
-        "@": {"cutoff": "a cut-off k, as in @10", "recall": "a recall r, as in @0.95", "": "none"}[row.at]
-        + (" (required)" if row.needs_at else ""),
+        "@": _at(row) + (" (required)" if row.needs_at else ""),
         "also read as": ", ".join(dict.fromkeys((*filter(None, row.trec), *row.aliases))),
         "reference": REFERENCES.get(row.reference, row.reference),
         **row.about,

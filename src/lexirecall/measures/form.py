@@ -27,7 +27,7 @@ def recall_level_form(measure: Measure, corpus_size: int | None) -> Measure:
     'dcg'
     """
     measure.require_settings()
-    if measure.corpus == "required" and corpus_size is None:
+    if measure.needs_size and corpus_size is None:
         raise UsageError(f"{measure} needs the corpus size", remedy="give corpus_size=n")
     if measure.exposure is not None:
         return measure
@@ -50,7 +50,8 @@ def exposures_at(measure: Measure, positions: FloatArray, m: int, n: int | None)
     [1.0, 0.5, 0.0, 0.0]
     """
     exposures = _computed(measure, measure.exposure, positions, m, n)
-    is_unseen = positions > measure.settings.get("cutoff", np.inf)
+    cutoff = measure.cutoff_in(n)
+    is_unseen = positions > (np.inf if cutoff is None else cutoff)
     if measure.corpus == "ignored":
         is_unseen |= np.isinf(positions)
     return np.where(is_unseen, 0.0, exposures)
@@ -70,4 +71,5 @@ def _computed(measure: Measure, formula: Any, first: Any, m: int, n: int | None)
     """Call e or z with what it asks for; m and n have the shape of the first argument, as in `Measure.scores`."""
     sizes = {"m": np.full(first.shape, m), "n": np.full(first.shape, np.nan if n is None else float(n))}
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.broadcast_to(np.asarray(ask(formula, first, {**measure.values, **sizes}), float), first.shape)
+        available = {**measure.values, "cutoff": measure.cutoff_in(n), **sizes}
+        return np.broadcast_to(np.asarray(ask(formula, first, available), float), first.shape)

@@ -26,7 +26,7 @@ GAINS: dict[str, Gain] = {
 
 
 def _ndcg(projection: Projection, dcg: str, gains: Gains | None, rel: Any, cutoff: int | None) -> FloatArray:
-    gain = _gain(projection, dcg, gains, rel)
+    gain = gain_of(projection.level, dcg, gains, rel)
     terms = discounted(gain(_grades(projection)), projection.positions, cutoff)
     gained = projection.sum(terms)
     if projection.sees_bottom and cutoff is None:
@@ -39,7 +39,7 @@ def _expected_ndcg(projection: Projection, dcg: str, gains: Gains | None, rel: A
     from lexirecall.measures.expected import mean_at_places
 
     depth = min(cutoff or np.inf, projection.source.conventions.depth or np.inf)
-    gain = _gain(projection, dcg, gains, rel)
+    gain = gain_of(projection.level, dcg, gains, rel)
     places, rankings, means = mean_at_places(gain(_grades(projection)), projection.found, depth)
     sums = sums_of(discounted(means, places, cutoff), rankings, len(projection.found.segments.sizes))
     gained = sums.reshape(projection.source.shape)
@@ -94,10 +94,14 @@ def _grades(projection: Projection) -> FloatArray:
     return projection.source.judgments.grades[projection.found.items]
 
 
-def _gain(projection: Projection, dcg: str, gains: Gains | None, rel: Any) -> Gain:
-    """Return how grades become gains: one of the three settings says so, or the grades are the gains."""
+def gain_of(level: float, dcg: str, gains: Gains | None, rel: Any) -> Gain:
+    """Return how grades become gains: one of the three settings says so, or the grades are the gains.
+
+    >>> gain_of(1, "exp-log2", None, None)(np.array([1.0, 2])).tolist()
+    [1.0, 3.0]
+    """
     if rel is not None:
-        return lambda grades: (grades >= projection.level).astype(float)  # the level is that of `rel`
+        return lambda grades: (grades >= level).astype(float)  # the level is that of `rel`
     return GAINS[dcg] if gains is None else partial(_mapped, gains)
 
 

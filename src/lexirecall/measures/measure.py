@@ -91,7 +91,7 @@ class Measure(Row):
             raise UsageError(
                 f"{self} needs a map of documents to providers", remedy="give --providers FILE, or providers= in Python"
             )
-        if self.corpus == "required" and projection.source.corpus_size is None:
+        if self.needs_size and projection.source.corpus_size is None:
             raise UsageError(
                 f"{self} needs the corpus size", remedy="give --corpus-size N, or a file with a size for each query"
             )
@@ -126,7 +126,7 @@ class Measure(Row):
         n_of_item = np.nan if projection.source.corpus_size is None else projection.per_item_of_request(n)
         weights, divisor = self._weights(levels, m_of_item, n_of_item)
         divisors = np.maximum(projection.num_relevant, 1) if divisor is m_of_item else divisor
-        sees_missing = self.corpus != "ignored" or (projection.sees_bottom and not self.is_cut)
+        sees_missing = self.sees_missing(sees_bottom=projection.sees_bottom)
         if projection.source.conventions.ties == "expected":
             from lexirecall.measures.expected import Expected  # not on top: most rankings are put in one order
 
@@ -139,10 +139,34 @@ class Measure(Row):
         retrieved = projection.sum(terms)
         return (retrieved + self._tail(projection) if sees_missing else retrieved) / divisors
 
+    def sums_over(
+        self, positions: FloatArray, levels: IntArray, counts: BoolArray, m: IntArray, n: float
+    ) -> FloatArray:
+        """Return sum_i e(p_i) z(i, m) of J rankings whose relevant items are among K positions, [J].
+
+        `counts` tells which of the positions are theirs, and `levels` is i there, [J, K]. For what was not retrieved,
+        give its place at the bottom, or leave it out where it contributes nothing. The terms are not added up in the
+        order of `scores`, so that the last digits may differ.
+
+        >>> from lexirecall.measures import AP
+        >>> positions, counts = np.array([1.0, 4.0]), np.array([[True, True], [False, True]])
+        >>> AP.sums_over(positions, counts.cumsum(axis=1), counts, np.array([2, 1]), np.nan).tolist()
+        [0.75, 0.25]
+        """
+        of_each = m[:, None]
+        weights, divisor = self._weights(levels, of_each, n)
+        terms = product(self._exposures(positions, of_each, n), weights)
+        sums = np.where(counts, terms, 0.0).sum(axis=1)
+        return np.asarray(sums / (np.maximum(m, 1) if divisor is of_each else divisor))
+
+    def sees_missing(self, *, sees_bottom: bool) -> bool:
+        """Tell whether what was not retrieved contributes, if other measures see the bottom of the corpus or not."""
+        return self.corpus != "ignored" or (sees_bottom and not self.is_cut)
+
     def _exposures(self, positions: FloatArray, m: Any, n: Any) -> Any:
         """Return e of each position, numbers or a Ratio."""
-        exposures = ask(self.exposure, positions, {**self.values, "m": m, "n": n})
-        cutoff = self.settings.get("cutoff")
+        cutoff = self.cutoff_in(n)
+        exposures = ask(self.exposure, positions, {**self.values, "cutoff": cutoff, "m": m, "n": n})
         if isinstance(exposures, Ratio):
             return exposures if cutoff is None else Ratio(exposures.over * (positions <= cutoff), exposures.under)
         exposures = np.asarray(exposures)

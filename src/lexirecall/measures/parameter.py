@@ -1,6 +1,6 @@
 """Settings of measures: their defaults and what is allowed.
 
-Belongs here: checking one value, and a map of grades to gains.
+Belongs here: checking one value, a map of grades to gains, and a cut-off that is a share of the corpus.
 """
 
 from collections.abc import Mapping
@@ -10,6 +10,52 @@ from typing import Any
 import numpy as np
 
 from lexirecall.errors import UsageError
+from lexirecall.judgments import IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A cut-off in percent of the corpus, as in R@10%.
+
+    >>> Share(10), Share(12.5).fraction
+    (10%, 0.125)
+    """
+
+    percent: float
+
+    def __repr__(self) -> str:
+        return f"{self.percent!r}%"
+
+    @classmethod
+    def of_fraction(cls, fraction: float) -> "Share":
+        """Return the share that a number from 0 to 1 stands for.
+
+        >>> Share.of_fraction(0.07)
+        7%
+        """
+        from fractions import Fraction  # not on top: few measures have shares
+
+        return cls(_plain(float(Fraction(str(fraction)) * 100)))
+
+    @property
+    def fraction(self) -> float:
+        """The share as a number from 0 to 1."""
+        from fractions import Fraction
+
+        return float(Fraction(str(self.percent)) / 100)
+
+    def of(self, n: Any) -> IntArray:
+        """Return how many of n items it is at most, floor(n percent/100), without the errors of binary fractions.
+
+        >>> Share(7).of(np.array([100, 99])).tolist(), Share(29).of(100).tolist(), int(0.29 * 100)
+        ([7, 6], 29, 28)
+        """
+        from fractions import Fraction
+
+        exact = Fraction(str(self.percent)) / 100
+        sizes, where = np.unique(np.ravel(n), return_inverse=True)
+        most = np.array([int(size) * exact.numerator // exact.denominator for size in sizes], np.int64)
+        return np.asarray(most[where.reshape(np.shape(n))])
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +73,13 @@ class Parameter:
     """Words that it takes instead of a number."""
 
     def check(self, name: str, value: Any) -> Any:
-        """Return the value in its proper type, or raise with what is allowed."""
+        """Return the value in its proper type, or raise with what is allowed.
+
+        >>> Parameter(above=0, high=1).check("recall", Share(95))
+        0.95
+        """
+        if isinstance(value, Share) and self.high == 1:
+            value = value.fraction
         if self.options:
             if str(value).lower() in self.options:
                 return str(value).lower()
@@ -63,6 +115,26 @@ class Gains(dict[float, float]):
 
     def __repr__(self) -> str:
         return "{" + ",".join(f"{grade!r}:{gain!r}" for grade, gain in sorted(self.items())) + "}"
+
+
+@dataclass(frozen=True, slots=True)
+class ShareOrNumber(Parameter):
+    """A cut-off: a number of items, or a share of the corpus."""
+
+    def check(self, name: str, value: Any) -> Any:
+        """Return a number, or a share above 0 and at most 100%; or raise with what is allowed.
+
+        >>> ShareOrNumber(kind=int, low=1).check("R: cutoff", Share(10.0))
+        10%
+        """
+        if isinstance(value, Share):
+            if not 0 < value.percent <= 100:
+                raise UsageError(f"{name} is {value!r}, but a share must be above 0% and at most 100%")
+            return Share(_plain(value.percent))
+        if isinstance(value, float) and 0 < value < 1:
+            remedy = f"for a share of the corpus, write {value * 100:g}%"
+            raise UsageError(f"{name} is {value!r}, but must be {self._range()}", remedy=remedy)
+        return Parameter.check(self, name, value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +178,7 @@ def _plain(value: float) -> float:
 
 
 CUTOFF = Parameter(kind=int, low=1, below=2**62)
+CUTOFF_OR_SHARE = ShareOrNumber(kind=int, low=1, below=2**62)
 RECALL = Parameter(above=0, high=1)
 LEVEL = Parameter(above=0, high=1e15)
 OWN_LEVEL = Parameter(above=0, high=1e15, words=("level",))

@@ -76,13 +76,15 @@ R = Measure(
     "recall at k: the share of the relevant documents in the top k",
     exposure=lambda i, cutoff: i <= cutoff,
     weight=lambda i, m: Ratio(1, m),
-    formula="#{i : p_i <= k} / m",
+    formula="#{i : p_i <= k} / m; k = floor(0.1 n) for @10%",
     reference="DiazEM25",
     history="Recall is as old as retrieval experiments; trec_eval computes it at cut-offs.",
-    use="Use it where exactly k documents are read, or passed on to a second stage.",
+    use="Use it where exactly k documents are read, or passed on to a second stage. R@10% cuts at a tenth of the "
+    "corpus of each query.",
     misses="It ignores the order of the top k and everything below it, so many rankings tie.",
     at="cutoff",
     needs_at=True,
+    takes_share=True,
     trec=("", "recall"),
     aliases=("recall",),
     coincides=True,
@@ -115,6 +117,7 @@ SUCCESS = Measure(
     misses="It ignores where in the top k that document is, and every other relevant document.",
     at="cutoff",
     needs_at=True,
+    takes_share=True,
     trec=("", "success"),
     aliases=("hit_rate", "recall_any"),
     is_share=True,
@@ -133,6 +136,7 @@ ALL = Measure(
     misses="It does not tell a query that lacks one document from a query that lacks all of them.",
     at="cutoff",
     needs_at=True,
+    takes_share=True,
     aliases=("recall_all", "full_recall", "perfect_recall", "AllRel", "PerfRecall"),
     is_share=True,
     coincides=True,
@@ -280,18 +284,23 @@ def needed_for_recall(recall: float, m: IntArray) -> IntArray:
     exact = Fraction(str(recall))
     sizes, where = np.unique(m, return_inverse=True)
     needed = [-(-int(size) * exact.numerator // exact.denominator) for size in sizes]
-    return np.array(needed, np.int64)[where]
+    return np.array(needed, np.int64)[where].reshape(m.shape)
 
 
-def _at_recall(i: IntArray, m: IntArray, recall: float) -> BoolArray:
-    return np.equal(i, needed_for_recall(recall, np.broadcast_to(m, i.shape)))
+def at_recall(i: IntArray, m: IntArray, recall: float) -> BoolArray:
+    """Tell which relevant item is the one that reaches the recall, the c-th, c = ceil(recall · m).
+
+    >>> at_recall(np.array([1, 2, 3]), np.array([3, 3, 3]), 0.5).tolist()
+    [False, True, False]
+    """
+    return np.equal(i, needed_for_recall(recall, np.asarray(m)))
 
 
 DEPTH = Measure(
     "Depth",
     "how deep one must read to find the share r of the relevant documents",
     exposure=lambda i: i,
-    weight=_at_recall,
+    weight=at_recall,
     formula="p_c, c = ceil(r m)",
     reference="CormackG14",
     history="Effort at a given recall is a common measure in technology-assisted review, as in Cormack and Grossman "
@@ -310,7 +319,7 @@ WSS = Measure(
     "WSS",
     "work saved over sampling: the share of the corpus left unread at recall r, beyond what random order would leave",
     exposure=lambda i, n, recall: recall - i / n,
-    weight=_at_recall,
+    weight=at_recall,
     formula="(n - p_c)/n - (1 - r), c = ceil(r m)",
     reference="CohenHPY06",
     history="Introduced by Cohen, Hersh, Peterson and Yen in 2006 for systematic reviews.",
@@ -327,7 +336,7 @@ REACHED = Measure(
     "Reached",
     "whether the top k hold the share r of the relevant documents",
     exposure=lambda i, cutoff: i <= cutoff,
-    weight=lambda i, m, r: _at_recall(i, m, r),  # noqa: PLW0108 - arguments are asked for by their names
+    weight=lambda i, m, r: at_recall(i, m, r),  # noqa: PLW0108 - arguments are asked for by their names
     formula="1 if p_c <= k, else 0; c = ceil(r m), r = 0.9 by default",
     reference="CormackG16",
     history="Cormack and Grossman (2016) call the share of reviews that reach a recall their reliability. With r = 1 "
@@ -338,6 +347,7 @@ REACHED = Measure(
     "all of them.",
     at="cutoff",
     needs_at=True,
+    takes_share=True,
     parameters={"r": Parameter(0.9, above=0, high=1)},
     is_share=True,
     coincides=True,

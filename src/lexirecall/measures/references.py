@@ -17,14 +17,21 @@ REFERENCES = {
     "DiazF22": "Diaz, Ferraro. Offline retrieval evaluation without evaluation metrics. SIGIR 2022.",
     "Diaz23": "Diaz. Best-case retrieval evaluation: improving the sensitivity of reciprocal rank with lexicographic "
     "precision. EVIA 2023.",
+    "FerdinandsSBBOTTS23": "Ferdinands, Schram, de Bruin, Bagheri, Oberski, Tummers, Teijema, van de Schoot. "
+    "Performance of active learning models for screening prioritization in systematic reviews: a simulation study into "
+    "the Average Time to Discovery metric. Systematic Reviews 12, 2023.",
     "Harman92": "Harman. Evaluation issues in information retrieval. IP&M 28(4), 1992.",
     "JarvelinK02": "Järvelin, Kekäläinen. Cumulated gain-based evaluation of IR techniques. ACM TOIS 20(4), 2002.",
     "KantorV00": "Kantor, Voorhees. The TREC-5 confusion track. Information Retrieval 2(2/3), 2000.",
+    "KusaLKH23": "Kusa, Lipani, Knoth, Hanbury. An analysis of work saved over sampling in the evaluation of automated "
+    "citation screening in systematic literature reviews. Intelligent Systems with Applications 18, 2023.",
     "MacAvaneyMO22": "MacAvaney, Macdonald, Ounis. Streamlining evaluation with ir-measures. ECIR 2022.",
     "MoffatZ08": "Moffat, Zobel. Rank-biased precision for measurement of retrieval effectiveness. ACM TOIS 27(1), "
     "2008.",
     "Rijsbergen79": "van Rijsbergen. Information retrieval, 2nd edition. Butterworths 1979.",
     "Rocchio64": "Rocchio. Performance indices for document retrieval systems. Report ISR-8, Harvard 1964.",
+    "VanDeSchoot21": "van de Schoot and others. An open source machine learning framework for efficient and "
+    "transparent systematic reviews. Nature Machine Intelligence 3, 2021.",
     "WuWYZCY25": "Wu, Wang, Yu, Zhang, Chang, Yu. LongMemEval: benchmarking chat assistants on long-term interactive "
     "memory. ICLR 2025.",
     "YilmazA06": "Yilmaz, Aslam. Estimating average precision with incomplete and imperfect judgments. CIKM 2006.",

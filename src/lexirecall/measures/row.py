@@ -12,7 +12,7 @@ import numpy as np
 
 from lexirecall.errors import UsageError, listed
 from lexirecall.judgments import SMALLEST_GRADE, BoolArray
-from lexirecall.measures.parameter import CUTOFF, LEVEL, RECALL, Parameter
+from lexirecall.measures.parameter import CUTOFF, CUTOFF_OR_SHARE, LEVEL, RECALL, Parameter, Share
 from lexirecall.positions import Positions, Projection
 
 ABOUT = ("history", "use", "misses", "defaults")
@@ -40,9 +40,11 @@ class Row:
     corpus: Literal["ignored", "optional", "if missing", "required"] = field(default="ignored", kw_only=True)
     """What the corpus size n is for. Where it is ignored, a document that was not retrieved contributes nothing.
     Elsewhere it contributes what it would at the bottom of the corpus, or at infinity if n is unknown."""
-    at: Literal["", "cutoff", "recall"] = field(default="", kw_only=True)
-    """What `@` sets."""
+    at: Literal["", "cutoff", "recall", "share"] = field(default="", kw_only=True)
+    """What `@` sets: a share is one of the corpus."""
     needs_at: bool = field(default=False, kw_only=True)
+    takes_share: bool = field(default=False, kw_only=True)
+    """Whether the cut-off may be a share of the corpus, as in R@10%: k = floor(0.1 n) for each query."""
     cuts: bool = field(default=False, kw_only=True)
     """Has a cut-off of its own, as Rprec has m, and so never sees what was not retrieved."""
     at_range: Parameter | None = field(default=None, kw_only=True)
@@ -89,7 +91,8 @@ class Row:
         """All the settings this row takes."""
         at: dict[str, Parameter] = {}
         if self.at:
-            at[self.at] = self.at_range or (CUTOFF if self.at == "cutoff" else RECALL)
+            cutoff = CUTOFF_OR_SHARE if self.takes_share else CUTOFF
+            at[self.at] = self.at_range or (cutoff if self.at == "cutoff" else RECALL)
         return {**self.parameters, **({} if self.graded else {"rel": LEVEL}), **at}
 
     def __call__(self, **settings: Any) -> Self:
@@ -134,6 +137,21 @@ class Row:
         """The settings in force: those given, and the defaults of the others."""
         return {name: self.settings.get(name, parameter.default) for name, parameter in self.offered.items()}
 
+    def cutoff_in(self, n: Any) -> Any:
+        """Return the cut-off as a number, or numbers if n is an array; None if there is none.
+
+        >>> from lexirecall.names import parse_measure
+        >>> parse_measure("R@10%").cutoff_in(np.array([90, 200])).tolist(), parse_measure("R@10").cutoff_in(90)
+        ([9, 20], 10)
+        """
+        cutoff = self.settings.get("cutoff")
+        return cutoff.of(n) if isinstance(cutoff, Share) else cutoff
+
+    @property
+    def needs_size(self) -> bool:
+        """Whether it cannot be computed without the corpus size, with these settings."""
+        return self.corpus == "required" or isinstance(self.settings.get("cutoff"), Share)
+
     @property
     def is_cut(self) -> bool:
         """Whether it looks at the top of a list only, where a document that was not retrieved never is."""
@@ -152,7 +170,7 @@ class Row:
             "judged non-relevant documents": self.needs_judged,
             "providers": self.needs_providers,
             "units": self.needs_units,
-            f"n ({self.corpus})": self.corpus != "ignored",
+            f"n ({'required' if self.needs_size else self.corpus})": self.needs_size or self.corpus != "ignored",
         }
         return tuple(fact for fact, holds in facts.items() if holds)
 
@@ -195,7 +213,7 @@ class Row:
     def require_settings(self) -> Self:
         """Return the row, or raise if it cannot be computed without a cut-off."""
         if self.needs_at and self.at not in self.settings:
-            example = 10 if self.at == "cutoff" else 0.95
+            example = {"cutoff": 10, "recall": 0.95, "share": 0.1}[self.at]
             raise UsageError(f"{self.name} needs a {self.at}: write it as {self.name}@{example}")
         return self
 

@@ -76,7 +76,7 @@ def tie_probability(
     """
     m, n = placed(num_relevant, corpus_size)
     row = _read(measure)
-    if isinstance(row, Measure) and (cutoff := _cutoff_of_count(row, m)) is not None:
+    if isinstance(row, Measure) and (cutoff := _cutoff_of_count(row, m, n)):
         return TieProbability(tie_probability_recall(cutoff, m, n), "closed form")
     if (tied := _tied_pairs(row, m, n)) is not None:
         return TieProbability(tied / comb(n, m) ** 2, "closed form")
@@ -210,21 +210,21 @@ def _tied_pairs(row: Measure | Preference, m: int, n: int) -> int | None:
     if row.name in TOTAL_ORDERS:
         return comb(n, m)
     assert isinstance(row, Measure)  # noqa: S101 - no other preference is read
-    if (k := _cutoff_of_count(row, m)) is not None:
+    if (k := _cutoff_of_count(row, m, n)) is not None:
         k = min(k, n)
         return sum((comb(k, i) * comb(n - k, m - i)) ** 2 for i in range(min(k, m) + 1))
-    k = min(row.settings.get("cutoff", n), n)
+    k = n if (cutoff := row.cutoff_in(n)) is None else min(int(cutoff), n)
     if is_row(row, SUCCESS):
         return comb(n - k, m) ** 2 + (comb(n, m) - comb(n - k, m)) ** 2
     level = _deciding_level(row, m)
     return None if level is None else _tied_in_top(k, level, m, n)
 
 
-def _cutoff_of_count(row: Measure, m: int) -> int | None:
-    """Return k if the measure counts the relevant items in the top k."""
+def _cutoff_of_count(row: Measure, m: int, n: int) -> int | None:
+    """Return k if the measure counts the relevant items in the top k; a small share of a small corpus may be none."""
     if is_row(row, RPREC):
         return m
-    return int(row.settings["cutoff"]) if is_row(row, R) or is_row(row, P) else None
+    return int(row.cutoff_in(n)) if is_row(row, R) or is_row(row, P) else None
 
 
 def _deciding_level(row: Measure, m: int) -> int | None:

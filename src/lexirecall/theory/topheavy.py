@@ -70,7 +70,7 @@ def _counterexample(measure: Measure, max_relevant: int, n: int) -> Counterexamp
 
 
 def _exposure_problem(measure: Measure, max_relevant: int, n: int) -> Counterexample | None:
-    cutoff = measure.settings.get("cutoff", 0)
+    cutoff = int(measure.cutoff_in(n) or 0)
     positions = np.array([*range(1, n + 1), *range(max(cutoff, n) + 1, cutoff + 3)], float)  # and two beyond a cut-off
     of_m = [exposures_at(measure, positions, m, n) for m in range(1, max_relevant + 1)]
     for i, j, e_i, e_j in zip(positions, positions[1:], of_m[0], of_m[0][1:], strict=False):
