@@ -12,7 +12,7 @@ from hypothesis import given
 
 from lexirecall import project
 from lexirecall.formats.jsontext import rows_of
-from lexirecall.formats.kinds import FORM, KINDS, POSITIONS_FILE, Input, Kind, kind_of
+from lexirecall.formats.kinds import FORM, KINDS, POSITIONS_FILE, REVIEW, Input, Kind, kind_of
 from lexirecall.formats.queryrows import QueryRows
 from lexirecall.formats.source import Source
 from strategies import SCORES, Collection, collections, quick
@@ -102,7 +102,7 @@ def kind_of_input(given: Any) -> Kind | None:
 
 def test_a_row_of_the_table_of_kinds_without_a_form_here_fails(tmp_path: Path) -> None:
     tried = [kind_of_input(give({"q": {"a": 1.0}}, "run", tmp_path / form)) for form, give in INPUTS.items()]
-    # are made from judgments and runs together: test_positions_files.py, test_whole_lists.py
-    elsewhere = [POSITIONS_FILE, FORM]
+    # are made from judgments and runs together: test_positions_files.py, test_whole_lists.py, test_asreview.py
+    elsewhere = [POSITIONS_FILE, FORM, REVIEW]
     missing = [kind for kind in KINDS if "run" in kind.readers and kind not in [*tried, *elsewhere]]
     assert missing == [], "add to INPUTS how values are given in the new form"

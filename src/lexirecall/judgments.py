@@ -78,6 +78,8 @@ class Judgments:
     """What the query ids were before they became text: text, or a type of numbers such as int64."""
     remarks: tuple[str, ...] = ()
     """What readers of results should know about how they were read."""
+    corpus_size: IntArray | None = None
+    """n of each query, [Q], if what they were read from knows it."""
     _lookups: dict[int, dict[bytes, int]] = field(default_factory=dict, repr=False, compare=False)
     _num_relevant: dict[float, IntArray] = field(default_factory=dict, init=False, repr=False, compare=False)
 

@@ -22,7 +22,7 @@ from lexirecall.formats.frames import Frame, is_frame, library_of, names_in
 from lexirecall.formats.kinds import Input, kind_of, read_input
 from lexirecall.formats.naming import NamedRun, Run, Runs, check_names, count_runs, has_runs, name_runs, single
 from lexirecall.formats.sides import may_hold_both, sides_of
-from lexirecall.formats.sizes import agreed_sizes, checked_size
+from lexirecall.formats.sizes import agreed_sizes, checked_size, with_own_sizes
 from lexirecall.formats.source import Source
 from lexirecall.judgments import IntArray, Judgments
 from lexirecall.manifest import READING, Conventions, Sources
@@ -64,6 +64,7 @@ __all__ = [
     "may_hold_both",
     "nothing_in_common",
     "opened_run",
+    "origin_of",
     "project",
 ]
 
@@ -109,13 +110,14 @@ def project(qrels: Qrels, runs: Runs | None = None, *, needs_judged: bool = Fals
         judgments, units, unit_map = load_units(judged, conventions, sources)
     n = corpus_sizes(sources.corpus_size)
     sizes = n(judgments.requests) if callable(n) else None if n is None else np.full(len(judgments.requests), n)
+    sizes = with_own_sizes(sizes, judgments)
     owners = _load_providers(sources.providers, judgments, columns)
     systems = read(judgments, named, unit_map if conventions.count == "units" else None)
     check_common(judgments, systems)
     sizes = agreed_sizes(sizes, systems, judgments.requests)
     conventions.require_corpus_size(sizes)  # a positions file may have brought it
     positions = Positions.stack(judgments, systems, conventions, sizes, owners, units)
-    return replace(positions, frame_library=_origin_of(qrels, named))
+    return replace(positions, frame_library=origin_of(qrels, named))
 
 
 def load_judgments(qrels: Qrels, columns: Given = None) -> Judgments:
@@ -244,7 +246,7 @@ def load_group_map(by: GroupMap, columns: Given = None, *, qrels: Any = None) ->
         return group_of, name
 
 
-def _origin_of(qrels: Qrels, named: list[NamedRun]) -> str:
+def origin_of(qrels: Qrels, named: list[NamedRun]) -> str:
     """Return the library that frames come from, those of the runs first; an empty text if there are none."""
     frames = [frame for frame in (*(run.run for run in named), qrels) if is_frame(frame)]
     return library_of(frames[0]) if frames else ""

@@ -25,7 +25,7 @@ from lexirecall.formats.forms import TextRun, is_form
 from lexirecall.formats.frames import is_frame
 from lexirecall.formats.native import read_qrels_native
 from lexirecall.formats.sizes import sizes_from_mapping
-from lexirecall.formats.source import BYTE_ORDER_MARK, Source
+from lexirecall.formats.source import BYTE_ORDER_MARK, ZIP, Source
 from lexirecall.formats.trec import read_providers, read_qrels, read_sizes
 from lexirecall.judgments import Judgments
 from lexirecall.paths import is_folder
@@ -130,6 +130,20 @@ def is_rows(given: object) -> "TypeGuard[QueryRows]":
     return module is not None and isinstance(given, module.QueryRows)
 
 
+def _is_review(source: Source, _: Input) -> bool:
+    """Tell by the first bytes; of archives, only projects of ASReview are read."""
+    if is_folder(source.path):
+        return False
+    return source.head.startswith(ZIP) or (b"asreview_" in source.head and bool(_late("asreview").is_export(source)))
+
+
+def _opened_review(given: Input) -> Any:
+    from lexirecall.formats.reviews import Reviews
+
+    read = "read_project" if given.value.head.startswith(ZIP) else "read_export"
+    return Reviews((getattr(_late("asreview"), read)(given.value),))
+
+
 def _opened_json(given: Input) -> Any:
     if given.role in _ROWS:
         return _late("jsonfiles").open_json(given.value, given.role, given.columns)
@@ -198,6 +212,16 @@ CATALOGUED = Kind(
     lambda given: judgments_from_catalogue(given.value),
     {"qrels": lambda it, _: it},
 )
+REVIEW = Kind(
+    _in_file(_is_review),
+    _opened_review,
+    {
+        "qrels": lambda reviews, _: reviews.judgments(),
+        "run": lambda reviews, given: _late("mappingrun").MappingRun(
+            reviews.given[0].ranking(), given.system, given.name
+        ),
+    },
+)
 POSITIONS_FILE = Kind(
     _in_file(_is_positions_file),
     lambda given: _late("positionsrun").read_positions(given.value),
@@ -224,7 +248,8 @@ JSON = Kind(_in_file(_is_json), _opened_json, _JSON)
 TEXT = Kind(_in_file(lambda *_: True), lambda given: given.value, _TEXT)
 
 KINDS = (
-    JUDGED, MAPPING, ROWS, FORM, FRAME, CATALOGUED, POSITIONS_FILE, BEIR_FOLDER, FOLDER, PARQUET_FILE, CSV, JSON, TEXT,
+    JUDGED, MAPPING, ROWS, FORM, FRAME, CATALOGUED, REVIEW, POSITIONS_FILE, BEIR_FOLDER, FOLDER, PARQUET_FILE, CSV,
+    JSON, TEXT,
 )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from lexirecall.errors import UsageError
 from lexirecall.fields import taken, takes
-from lexirecall.formats import Qrels, Runs, load_units, nothing_in_common, opened_run
+from lexirecall.formats import Qrels, Runs, load_units, nothing_in_common, opened_run, origin_of
 from lexirecall.formats.columns import check_given
 from lexirecall.formats.naming import check_names, name_runs
 from lexirecall.formats.wholelists import Lists, RunLists
@@ -45,7 +45,8 @@ def load_lists(qrels: Qrels, runs: Runs, **options: Any) -> Lists:
     check_names(sources_of_names)
     if strangers := [run.name for run in read if not run.lists]:
         raise nothing_in_common(strangers, judgments.requests)
-    return Lists(judgments, tuple(_cut(run, judgments, conventions) for run in read))
+    cut = tuple(_cut(run, judgments, conventions) for run in read)
+    return Lists(judgments, cut, origin_of(qrels, named))
 
 
 def check_listable(conventions: Conventions, sources: Sources) -> None:

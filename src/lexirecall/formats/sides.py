@@ -4,7 +4,7 @@ Belongs here: which file is what, and that files with judgments of their own agr
 (queryrows), what runs are called (naming).
 
 Rows that hold both sides can be evaluated by themselves. If all runs are such rows, the file that is given as
-judgments is also the first run. Otherwise it is judgments, and nothing else.
+judgments is also the first run. Otherwise it is judgments, and nothing else. The same holds for reviews.
 """
 
 import os
@@ -16,13 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 from lexirecall.errors import DataError, FormatError, UsageError, counted, shown
 from lexirecall.formats.columns import Given
-from lexirecall.formats.kinds import JSON, Input, is_rows, kind_of
+from lexirecall.formats.kinds import JSON, REVIEW, Input, is_rows, kind_of
 from lexirecall.formats.naming import NamedRun
 from lexirecall.formats.source import Source
+from lexirecall.judgments import Judgments
 from lexirecall.paths import is_folder, matching
 
 if TYPE_CHECKING:
     from lexirecall.formats.queryrows import QueryRows
+    from lexirecall.formats.reviews import Review, Reviews
 
 
 @contextmanager
@@ -43,6 +45,9 @@ def sides_of(
         own = qrels
         if (path := _one_file(qrels)) is not None:
             source = stack.enter_context(Source(path))
+            if (review := _review_in(source, "qrels", columns)) is not None:
+                yield _with_reviews(review, path, named, columns)
+                return
             own = _rows_in(source, "qrels", columns) or source
         if is_rows(own):
             runs = _with_own(own, qrels, named, columns, stdin_name)
@@ -72,6 +77,44 @@ def _with_own(
     return [NamedRun(stdin_name if stdin_name is not None and qrels == "-" else own.run_name, own), *read]
 
 
+def _with_reviews(own: "Review", path: str, named: list[NamedRun], columns: Given) -> tuple[Judgments, list[NamedRun]]:
+    """Return the judgments of all reviews that are given, and the runs; a review brings a run as rows do."""
+    from lexirecall.formats.reviews import Reviews
+
+    found: list[tuple[NamedRun, Review | None]] = []
+    for run in named:
+        given = _one_file(run.run)
+        if given is not None and os.path.realpath(given) == os.path.realpath(path):
+            found.append((run, own))
+        elif given is None or not _is_regular(given):
+            found.append((run, None))
+        else:
+            with Source(given) as source:
+                found.append((run, _review_in(source, "run", columns)))
+    others = [review for _, review in found if review is not None and review is not own]
+    if all(review is not None and review is not own for _, review in found) and not any(run.is_given for run in named):
+        found = [(NamedRun(own.run_name, path), own), *found]
+    reviews = Reviews((own, *others))
+    judgments = reviews.judgments()
+    if not any(review is own for _, review in found):
+        remark = f"{own.name} holds a run too, which is left out because other runs are given"
+        judgments = replace(judgments, remarks=(*judgments.remarks, remark))
+    return judgments, [run if review is None else _as_run(run, review, reviews) for run, review in found]
+
+
+def _as_run(run: NamedRun, review: "Review", reviews: "Reviews") -> NamedRun:
+    return run._replace(run=review.ranking(reviews.left_out(review.query)))
+
+
+def _review_in(source: Source, role: str, columns: Given) -> "Review | None":
+    """Return the review of a file that holds one."""
+    given = Input(source, role, columns)
+    if is_folder(source.path) or kind_of(given) is not REVIEW:
+        return None
+    review: Review = REVIEW.opened(given).given[0]
+    return review
+
+
 def may_hold_both(qrels: Any, columns: Given = None) -> bool:
     """Tell whether judgments may bring a run of their own, which only reading them will tell."""
     if (path := _one_file(qrels)) is None:
@@ -80,7 +123,7 @@ def may_hold_both(qrels: Any, columns: Given = None) -> bool:
         return not is_folder(path)
     try:
         with Source(path) as source:
-            return _may_hold_rows(source, "qrels", columns)
+            return kind_of(Input(source, "qrels", columns)) is REVIEW or _may_hold_rows(source, "qrels", columns)
     except FormatError:
         return False  # whoever reads it will say what is wrong
 

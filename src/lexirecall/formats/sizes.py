@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from lexirecall.errors import DataError, UsageError, shown
-from lexirecall.judgments import IntArray
+from lexirecall.judgments import IntArray, Judgments
 from lexirecall.manifest import MOST_ITEMS
 from lexirecall.text import to_bytes
 from lexirecall.tracks import SystemPositions
@@ -25,6 +25,23 @@ def checked_size(size: Any) -> int:
     if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or not 0 < size < MOST_ITEMS:
         raise UsageError(f"the corpus size is {size!r}, but must be a whole number above 0")
     return int(size)
+
+
+def with_own_sizes(given: IntArray | None, judgments: Judgments) -> IntArray | None:
+    """Return n of each request: as given, or as the judgments have it; raise if these differ.
+
+    >>> judgments = Judgments.from_grades({b"q": {b"a": 1}})
+    >>> with_own_sizes(None, judgments) is None
+    True
+    """
+    own = judgments.corpus_size
+    if given is None or own is None:
+        return own if given is None else given
+    if (differing := np.flatnonzero(given != own)).size:
+        q = int(differing[0])
+        problem = f"the corpus size of query {shown(judgments.requests[q])} is {given[q]}, but {own[q]}"
+        raise DataError(f"{problem} in {judgments.name}", remedy="leave out the corpus size")
+    return given
 
 
 def agreed_sizes(

@@ -26,8 +26,13 @@ _BUFFER = 1 << 16  # less than a block, so that blocks are read without another 
 _MOST_BLANKS = 1 << 20  # before the text itself; a file of nothing but blanks is not held in memory
 _ROOM = 1 << 26
 _MOST_UNPACKED = 1000  # times its packed size; text that says something comes to a tenth of that
+ZIP = b"PK\x03\x04"
+NOT_UNPACKED = ("is a zip archive", "unpack it first; gz, bz2, xz and zst are read as they are")
+_RIS = ("is a RIS file of references", "give the project file of ASReview (.asreview), or its export as CSV")
 _REFUSED = {
-    b"PK\x03\x04": ("is a zip archive", "unpack it first; gz, bz2, xz and zst are read as they are"),
+    ZIP: NOT_UNPACKED,
+    b"TY  -": _RIS,
+    BYTE_ORDER_MARK + b"TY": _RIS,
     b"\xff\xfe": ("is UTF-16 text", "convert it: iconv -f UTF-16 -t UTF-8 IN > OUT"),
     b"\xfe\xff": ("is UTF-16 text", "convert it: iconv -f UTF-16 -t UTF-8 IN > OUT"),
 }
@@ -101,7 +106,7 @@ class Source:
         """
         if self._head is None:
             with self._explained(), contextlib.ExitStack() as stack:
-                stream = self._begin(stack)
+                stream = self._begin(stack, refuses_archives=False)
                 head = stream.read(_HEAD)
                 if not head.removeprefix(BYTE_ORDER_MARK).strip():
                     head += stream.read(_MOST_BLANKS)
@@ -115,11 +120,20 @@ class Source:
         with self._explained(), contextlib.ExitStack() as stack:
             if self._begun is None:
                 yield self._begin(stack)
+            elif self.head.startswith(ZIP):
+                raise FormatError(self.name, None, NOT_UNPACKED[0], remedy=NOT_UNPACKED[1])
             else:
                 begun, stream = self._begun
                 self._begun = None
                 stack.enter_context(begun)
                 yield stream
+
+    @contextlib.contextmanager
+    def open_packed(self) -> Iterator[BinaryIO]:
+        """Give the bytes as they are, in a file that can be read from any place: an archive has its list at its end."""
+        with self._explained(), self._raw() as raw:
+            yield raw
+            self._count(self.size)
 
     @property
     def is_plain_file(self) -> bool:
@@ -133,12 +147,12 @@ class Source:
             file.seek(start)
             yield io.BufferedReader(_CountedFile(cast("BinaryIO", file), self._count), 1 << 12)
 
-    def _begin(self, stack: contextlib.ExitStack) -> IO[bytes]:
+    def _begin(self, stack: contextlib.ExitStack, *, refuses_archives: bool = True) -> IO[bytes]:
         self._num_read = 0
         packed = io.BufferedReader(_CountedStream(stack.enter_context(self._raw()), self._count), _BUFFER)
         self._packing = packing_of(packed.peek(10))
         unpacked = stack.enter_context(_unpacked(packed, self._packing))
-        return stack.enter_context(_checked(unpacked, self.name))
+        return stack.enter_context(_checked(unpacked, self.name, refuses_archives=refuses_archives))
 
     @contextlib.contextmanager
     def _explained(self) -> Iterator[None]:
@@ -257,12 +271,12 @@ class _Continued(io.RawIOBase):
         return len(part)
 
 
-def _checked(unpacked: Any, name: str) -> IO[bytes]:
+def _checked(unpacked: Any, name: str, *, refuses_archives: bool) -> IO[bytes]:
     """Refuse what is not text, by its first bytes."""
     stream = unpacked if isinstance(unpacked, io.BufferedReader) else io.BufferedReader(unpacked, _BLOCK)
     head = stream.peek(5)
     for magic, (problem, remedy) in _REFUSED.items():
-        if head.startswith(magic):
+        if head.startswith(magic) and (refuses_archives or magic != ZIP):
             raise FormatError(name, None, problem, remedy=remedy)
     return stream
 
@@ -295,7 +309,11 @@ def _unpacked(packed: Any, packing: str) -> Any:
         from lzma import LZMAFile
 
         return LZMAFile(packed)
-    return _Zstandard(packed) if packing == "zst" else packed
+    if packing == "zst":
+        from lexirecall.formats.zstframes import ZstFrames
+
+        return ZstFrames(packed)
+    return packed
 
 
 def _gzip_file() -> Any:
@@ -307,83 +325,3 @@ def _gzip_file() -> Any:
 
         return GzipFile
     return IGzipFile
-
-
-class _Zstandard(io.RawIOBase):
-    """Reads zst frames; unlike the library's own reader it notices a file that ends within one.
-
-    Frames are taken a few blocks at a time, because a block unpacks to 128 KiB at most, and any number of bytes to
-    more than fits into memory.
-    """
-
-    _MOST_BLOCKS = 16
-    _ENOUGH = 1 << 16
-
-    def __init__(self, packed: IO[bytes]) -> None:
-        from zstandard import ZstdDecompressor
-
-        self._packed, self._new_frame = packed, ZstdDecompressor(max_window_size=2**31).decompressobj
-        self._frame: Any = None
-        self._skipped, self._num_behind = 0, 0
-        self._unpacked = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Fill the buffer: whoever reads in blocks should get whole ones, not what little each step unpacks."""
-        filled = 0
-        while filled < len(buffer) and (len(self._unpacked) or self._unpack()):
-            data, self._unpacked = self._unpacked[: len(buffer) - filled], self._unpacked[len(buffer) - filled :]
-            buffer[filled : filled + len(data)] = data
-            filled += len(data)
-        return filled
-
-    def _unpack(self) -> bool:
-        """Unpack some blocks, or return False at the end. What is wrong with them is for the library to say."""
-        if self._frame is None or self._frame.eof:
-            piece = self._start()
-            if not piece:
-                return False
-            self._frame = self._new_frame()
-        else:
-            piece = self._blocks()
-            if not piece:
-                raise EOFError
-        self._unpacked = memoryview(self._frame.decompress(piece))
-        return True
-
-    def _start(self) -> bytes:
-        """Read the head of a frame, and note what it says about the rest."""
-        start = self._packed.read(5)
-        self._skipped = self._num_behind = 0
-        if packing_of(start) != "zst" or len(start) < 5:
-            return start
-        if start[0] >> 4 == 5:  # a frame to be skipped, after four bytes of its length
-            start += self._packed.read(3)
-            self._skipped = int.from_bytes(start[4:8], "little")
-            return start
-        descriptor = start[4]
-        is_single = descriptor >> 5 & 1
-        self._num_behind = 4 * (descriptor >> 2 & 1)  # the checksum
-        content_size = (is_single, 2, 4, 8)[descriptor >> 6]
-        return start + self._packed.read((not is_single) + (0, 1, 2, 4)[descriptor & 3] + content_size)
-
-    def _blocks(self) -> bytes:
-        """Read some blocks of a frame: each has three bytes in front that tell its kind, its length and the last."""
-        if self._skipped:
-            piece = self._packed.read(min(self._skipped, self._ENOUGH))
-            self._skipped -= len(piece)
-            return piece
-        pieces: list[bytes] = []
-        size = 0
-        while len(pieces) < 2 * self._MOST_BLOCKS and size < self._ENOUGH:
-            head = self._packed.read(3)
-            word = int.from_bytes(head, "little")
-            is_last, is_one_byte = word & 1, word >> 1 & 3 == 1  # a byte that is repeated
-            content = self._packed.read((1 if is_one_byte else word >> 3) + is_last * self._num_behind)
-            pieces += [head, content]
-            size += len(content)
-            if is_last or len(head) < 3:
-                break
-        return b"".join(pieces)

@@ -46,6 +46,8 @@ class Lists:
 
     judgments: Judgments
     runs: tuple[RunLists, ...]
+    frame_library: str = ""
+    """The library of the frames that they come from; empty if they do not."""
 
     def __iter__(self) -> Iterator[tuple[bytes, list[Sequence[bytes] | None]]]:
         for request in self.judgments.request_ids:

@@ -1,0 +1,114 @@
+"""Reviews: records that were read one after the other and labelled, as judgments and as a ranking.
+
+Belongs here: what a review means to an evaluation, and that reviews of one dataset agree. Not here: the files that hold
+one (asreview), which file is what (sides).
+
+The labels are the judgments, the order of reading is the ranking, and the dataset is the corpus. Prior knowledge, which
+was labelled before the first ranking, was not found by anything: it is in none of the three. If several reviews of one
+dataset had different prior knowledge, what was known to any of them is left out of all.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lexirecall.errors import DataError, FormatError, counted, shown
+from lexirecall.judgments import Judgments
+from lexirecall.text import to_bytes
+
+Record = int | str
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """One review of one dataset."""
+
+    name: str
+    """What messages call it."""
+    run_name: str
+    query: str
+    """The dataset."""
+    read: Mapping[Record, float | None]
+    """The records that were read, without prior knowledge, in this order; or each with a score that says when."""
+    labels: Mapping[Record, int]
+    """1 or 0 for each record whose label is known, also one that was not read."""
+    priors: frozenset[Record]
+    num_records: int
+    num_pending: int = 0
+    """Records that were shown and have no label."""
+    remark: str = ""
+
+    def ranking(self, left_out: Iterable[Record] = ()) -> Mapping[str, Sequence[Record] | Mapping[Record, float]]:
+        """Return {query: records} in the order of reading, or {query: {record: score}} if there are times."""
+        without = {*left_out}
+        scores = {record: score for record, score in self.read.items() if score is not None and record not in without}
+        return {self.query: scores or [record for record in self.read if record not in without]}
+
+
+@dataclass(frozen=True, slots=True)
+class Reviews:
+    """Reviews whose labels agree."""
+
+    given: tuple[Review, ...]
+
+    def __post_init__(self) -> None:
+        for review in self.given:
+            if not review.read:
+                what = f", besides {counted(len(review.priors), 'record')} of prior knowledge" if review.priors else ""
+                remedy = "screen or simulate, then export it again"
+                raise FormatError(review.name, None, f"no record has a label{what}", remedy=remedy)
+        for query in dict.fromkeys(review.query for review in self.given):
+            first, *others = (review for review in self.given if review.query == query)
+            for other in others:
+                _check_agreement(first, other)
+
+    def left_out(self, query: str) -> frozenset[Record]:
+        """Return the records of a dataset that any of its reviews knew before."""
+        return frozenset().union(*(review.priors for review in self.given if review.query == query))
+
+    def judgments(self) -> Judgments:
+        """Return the labels, with the number of records of each dataset as the corpus size."""
+        grades: dict[bytes, dict[bytes, float]] = {}
+        sizes: dict[bytes, int] = {}
+        for review in self.given:
+            query, without = to_bytes(review.query), self.left_out(review.query)
+            labels = {to_bytes(record): label for record, label in review.labels.items() if record not in without}
+            grades[query] = grades.get(query, {}) | labels
+            sizes[query] = review.num_records - len(without)
+        name = ", ".join(dict.fromkeys(review.name for review in self.given[:3]))
+        made = Judgments.from_grades(grades, name=name)
+        return replace(made, corpus_size=np.array([*sizes.values()], np.int64), remarks=tuple(self._remarks()))
+
+    def _remarks(self) -> Iterator[str]:
+        for query in dict.fromkeys(review.query for review in self.given):
+            if without := self.left_out(query):
+                own = [review for review in self.given if review.query == query]
+                num_relevant = sum(any(review.labels.get(record) == 1 for review in own) for record in without)
+                differ = any(review.priors != without for review in own)
+                of_all = ", of all runs together, because they differ" if differ else ""
+                yield (
+                    f"{query}: prior knowledge is left out{of_all}: {counted(len(without), 'record')}, "
+                    f"{num_relevant:,} of them relevant"
+                )
+        for review in self.given:
+            if review.num_pending:
+                yield f"{review.name}: {counted(review.num_pending, 'record')} shown without a label, left out"
+            if review.remark:
+                yield review.remark
+
+
+def _check_agreement(first: Review, other: Review) -> None:
+    """Raise if two reviews of one dataset are of different sizes, or label a record differently."""
+    what = ""
+    if first.num_records != other.num_records:
+        what = f"it has {first.num_records:,} and {other.num_records:,} records"
+    else:
+        labels = other.labels
+        differing = [record for record, label in first.labels.items() if labels.get(record, label) != label]
+        if differing:
+            number, record = counted(len(differing), "record"), shown(str(differing[0]))
+            what = f"they label {number} differently, such as {record}"
+    if what:
+        problem = f"{first.name} and {other.name} are both about {shown(first.query)}, but {what}"
+        raise DataError(problem, remedy="evaluate them one by one, or give judgments as a file of their own")
