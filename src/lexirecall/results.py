@@ -9,6 +9,14 @@ from lexirecall.gates.checks import Checked
 from lexirecall.gates.decisions import Decision
 from lexirecall.gates.funnelresult import Arrival, Funnel, Loss, Stage
 from lexirecall.gates.result import GateResult
+from lexirecall.labels.certificates import Certificate, Missed, RecallBounds, ReviewCounts, SampleCount
+from lexirecall.labels.certified import Certificates
+from lexirecall.labels.forecasts import OrderForecast, PairForecast
+from lexirecall.labels.hindsight import ForecastNumber, Hindsight, ReliabilityRow
+from lexirecall.labels.judging import Candidate
+from lexirecall.labels.missingresult import PairLabels, RunBound, RunLabels, Unjudged
+from lexirecall.labels.sampleplans import SamplePlan
+from lexirecall.labels.wholeruns import KnownDecisions
 from lexirecall.manifest import Manifest, Note
 from lexirecall.measures.providers import ProviderExposure
 from lexirecall.meta import Study
@@ -19,7 +27,8 @@ from lexirecall.statistics import Order
 from lexirecall.verbs.averages import Averages
 from lexirecall.verbs.bootstrapped import Bootstrapped
 from lexirecall.verbs.compared import FamilyTest, MeasureComparison
-from lexirecall.verbs.comparison import Comparison
+from lexirecall.verbs.comparison import Comparison, SafeDecisions
+from lexirecall.verbs.discoveries import Discoveries
 from lexirecall.verbs.explain import Explanation
 from lexirecall.verbs.explanation import QueryExplanation, Side
 from lexirecall.verbs.exposures import Exposures
@@ -27,7 +36,10 @@ from lexirecall.verbs.rank import Ranking
 from lexirecall.verbs.scores import Scores
 
 __all__ = [
-    "Arrival", "Averages", "Bootstrapped", "Change", "Checked", "Comparison", "Decision", "Explanation", "Exposures",
-    "FamilyTest", "Funnel", "GateResult", "Loss", "Manifest", "MeasureComparison", "Moved", "Note", "Order", "Pairs",
-    "Projection", "ProviderExposure", "QueryExplanation", "Ranking", "Report", "Scores", "Side", "Stage", "Study",
+    "Arrival", "Averages", "Bootstrapped", "Candidate", "Certificate", "Certificates", "Change", "Checked",
+    "Comparison", "Decision", "Discoveries", "Explanation", "Exposures", "FamilyTest", "ForecastNumber", "Funnel",
+    "GateResult", "Hindsight", "KnownDecisions", "Loss", "Manifest", "MeasureComparison", "Missed", "Moved", "Note",
+    "Order", "OrderForecast", "PairForecast", "PairLabels", "Pairs", "Projection", "ProviderExposure",
+    "QueryExplanation", "Ranking", "RecallBounds", "ReliabilityRow", "Report", "ReviewCounts", "RunBound", "RunLabels",
+    "SafeDecisions", "SampleCount", "SamplePlan", "Scores", "Side", "Stage", "Study", "Unjudged",
 ]  # fmt: skip

@@ -26,14 +26,17 @@ from lexirecall.cli.options import (
     shown_warnings,
 )
 from lexirecall.errors import UsageError
-from lexirecall.fields import names_of, taken
+from lexirecall.fields import among, names_of, taken
 from lexirecall.manifest import Note
 
 if TYPE_CHECKING:
+    from lexirecall.manifest import Manifest
+    from lexirecall.verbs.discoveries import Discoveries
     from lexirecall.verbs.exposures import Exposures
 
-VIEWS = ("runs", "providers")
+VIEWS = ("runs", "providers", "discovery")
 """What can be shown."""
+_ROWS_OF = {"providers": "run and provider", "discovery": "relevant document"}
 
 
 @click.command("eval", cls=Documented)
@@ -44,7 +47,8 @@ VIEWS = ("runs", "providers")
 @click.option(
     "--show", "view", type=click.Choice(VIEWS), default=VIEWS[0], show_default=True,
     help="What to show: the measures of each run (runs); or exposure, merit and ratio of every provider in each run, "
-    "the lowest ratio first (providers). A ratio below 1 is less than the provider's share.",
+    "the lowest ratio first (providers), a ratio below 1 being less than the provider's share; or the position of "
+    "every relevant document in each run, the one found last first (discovery).",
 )  # fmt: skip
 @click.option("--manifest", metavar="FILE", help="Write the conventions used, and what was left out, to FILE as JSON.")
 @engine_options
@@ -70,7 +74,8 @@ def command(
 
     QRELS and RUN can be TREC text, JSON, CSV with a header, or Parquet, plain or compressed (gz, bz2, xz, zst). They
     can also be `-` for stdin, a folder of Parquet or CSV files, or a pattern. A table with a column of runs holds many
-    runs. Rows of JSON, as RAG tools write them, may hold judgments and run; then QRELS is enough.
+    runs. Rows of JSON, as RAG tools write them, may hold judgments and run; then QRELS is enough. So is a project file
+    of ASReview.
 
     \b
     Examples:
@@ -85,30 +90,29 @@ def command(
       lexirecall eval ratings.parquet knn.parquet --level 4 --columns document=movie,grade=stars
       lexirecall eval qrels.parquet recommendations/ --engine duckdb
       lexirecall eval rows.jsonl
+      lexirecall eval simulation.asreview -m R@10% -m WSS@95%
+      lexirecall eval nb.asreview svm.asreview --show discovery
       lexirecall eval log.jsonl --columns query=trace,qrels.document=gold,run.document=hits[].id
     """
     inputs = [qrels, *runs, *named_files(options)]
     check_files(inputs, ("-o", output), *([("--manifest", manifest)] if manifest is not None else []))
-    resampled = options["bootstrap"] is not None
-    is_over, is_by = bool(options["over"]), options["by"] is not None
-    check_engine(engine, master, "means", ("-q", per_query), ("-f trec", form == "trec"), ("--bootstrap", resampled))
-    if form == "trec" and (is_over or is_by):
-        from lexirecall.verbs.scores import check_trec
-
-        check_trec(is_over, is_by)
-    if resampled and form == "trec":
-        raise UsageError(
-            "--bootstrap does not work with -f trec, which has no place for intervals",
-            remedy="leave it out, or choose another format, such as -f tsv",
-        )
-    if view == "providers":
-        _check_view(options, ("-q", per_query), ("-f trec", form == "trec"))
+    resampled, is_trec = ("--bootstrap", options["bootstrap"] is not None), ("-f trec", form == "trec")
+    check_engine(engine, master, "means", ("-q", per_query), is_trec, resampled)
+    if form == "trec":
+        _check_trec(options)
+    if view != VIEWS[0]:
+        _check_view(view, options, ("-q", per_query), is_trec)
+    if view == "discovery":
+        _check_positions(engine, ("-m", bool(measures)), resampled, ("--sort", sort is not None))
     from lexirecall.output import write_all
 
     with shown_warnings():
         if view == "providers":
             exposures = _exposures((qrels, list(runs), measures or None), engine, master, (sort, digits), options)
             result, record = exposures.render(form, bold=is_bold(output), raw=raw), exposures.manifest
+        elif view == "discovery":
+            discoveries, record = _discoveries(qrels, list(runs), engine, options)
+            result = discoveries.render(form, bold=is_bold(output), raw=raw)
         elif engine == "spark":
             from lexirecall.engines.spark_files import evaluate_files
 
@@ -128,22 +132,57 @@ def command(
     write_all([(output, result), *([(manifest, record.to_json())] if manifest is not None else [])])
 
 
+def _check_trec(options: dict[str, Any]) -> None:
+    """Raise before anything is read if trec_eval's format has no place for what is asked for."""
+    from lexirecall.verbs.scores import check_trec
+
+    check_trec(bool(options["over"]), options["by"] is not None)
+    if options["bootstrap"] is not None:
+        raise UsageError(
+            "--bootstrap does not work with -f trec, which has no place for intervals",
+            remedy="leave it out, or choose another format, such as -f tsv",
+        )
+
+
 def _hint(view: str, options: dict[str, Any]) -> Iterator[Note]:
     """Say how to see more than the worst-off provider."""
     if view == VIEWS[0] and options["providers"] is not None:
         yield Note("all providers", "--show providers shows exposure, merit and ratio of every provider")
 
 
-def _check_view(options: dict[str, Any], *unlike: tuple[str, bool]) -> None:
-    """Raise before anything is read if an option has no meaning for the table of providers."""
-    if options["providers"] is None:
+def _check_view(view: str, options: dict[str, Any], *unlike: tuple[str, bool]) -> None:
+    """Raise before anything is read if an option has no meaning for a table that does not have the measures of runs."""
+    if view == "providers" and options["providers"] is None:
         raise UsageError("--show providers needs a map of documents to providers", remedy="add --providers FILE")
     for name, is_given in (*unlike, ("--over", bool(options.get("over"))), ("--by", options.get("by") is not None)):
         if is_given:
             raise UsageError(
-                f"{name} does not work with --show providers, which has one row for each run and provider",
+                f"{name} does not work with --show {view}, which has one row for each {_ROWS_OF[view]}",
                 remedy="leave it out, or leave --show out",
             )
+
+
+def _check_positions(engine: str | None, *unlike: tuple[str, bool]) -> None:
+    """Raise if an option has no meaning where only positions are shown."""
+    for name, is_given in (*unlike, ("--engine spark", engine == "spark")):
+        if is_given:
+            problem = f"{name} does not work with --show discovery, which shows positions and no measures"
+            raise UsageError(problem, remedy="leave it out, or leave --show out")
+
+
+def _discoveries(
+    qrels: str, runs: list[str], engine: str | None, options: dict[str, Any]
+) -> "tuple[Discoveries, Manifest]":
+    """Return where each relevant document is in each run, and how that was read."""
+    from lexirecall.formats import project
+    from lexirecall.manifest import READING, Policies
+    from lexirecall.verbs.discoveries import Discoveries
+    from lexirecall.verbs.evaluate import evaluate
+
+    reading = {name: value for record in READING for name, value in among(record, options).items()}
+    positions = project(qrels, runs, **(reading | {"engine": engine, "show_progress": None}))
+    scores = evaluate(positions, measures="NumRelRet", **among(Policies, options))
+    return Discoveries.of(positions, options["level"]), scores.manifest
 
 
 def _exposures(
