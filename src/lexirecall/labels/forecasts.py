@@ -1,0 +1,243 @@
+"""Forecasts: what becomes of decisions, of tests and of the order of the runs if unjudged items have sampled labels.
+
+Belongs here: drawing labels, and what is concluded from each labelling. Not here: how likely an item is relevant
+(rates), what no labelling can change (flips), chances that need no samples (reversals).
+
+In a sample each unjudged item of each pool is relevant with its own chance, independently of the others, and all
+requests together are evaluated and tested as `compare` does it. A share p of B samples has the standard error
+sqrt(p (1 - p)/B).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from lexirecall.judgments import SMALLEST_GRADE, BoolArray, FloatArray, IntArray
+from lexirecall.labels.pools import Labelling, LabelPool
+from lexirecall.labels.reversals import recall_reversals
+from lexirecall.manifest import Policies
+from lexirecall.measures import Measure, R
+from lexirecall.measures.measure import TOLERANCE
+from lexirecall.measures.parameter import Share
+from lexirecall.names import Evaluable, parse_preference
+from lexirecall.preferences.contrasts import Contrasts
+from lexirecall.preferences.pairs import SignArray
+from lexirecall.progress import Progress
+from lexirecall.statistics.corrections import correct
+from lexirecall.statistics.differences import Differences
+from lexirecall.statistics.kendall import kendall_tau
+from lexirecall.verbs.compared import MeasureComparison
+from lexirecall.verbs.evaluate import Valued
+from lexirecall.verbs.rank import contrasted
+from lexirecall.verbs.testing import Testing, run_test
+
+_DIFFERENCES = 2**21  # differences that are tested together
+
+RunPairs = tuple[IntArray, IntArray]
+"""Both systems of each pair."""
+
+
+class Chances(Protocol):
+    """What says how likely unjudged items are relevant."""
+
+    def chances(self, pool: LabelPool) -> FloatArray:
+        """Return the chance of each item of a pool, [I]; those of judged items are not looked at."""
+
+
+class PairForecast(NamedTuple):
+    """What becomes of the P pairs of runs under one measure."""
+
+    reversals: FloatArray
+    """The chance that each decision is reversed, [P, Q]; nan where there is none."""
+    is_exact: bool
+    """Whether these chances are computed rather than sampled."""
+    same_order: FloatArray
+    """The share of labellings in which the better run of the pair is still the better one, [P]; nan if none is."""
+    significant: FloatArray
+    """The share in which that run is significantly better, [P]."""
+    turned: FloatArray
+    """The share in which the other one is significantly better, [P]; either of them, if none is better now."""
+
+
+class OrderForecast(NamedTuple):
+    """What becomes of the order of S runs by their means, or by their win rates."""
+
+    now: FloatArray
+    """What each run has now, more being better, [S]."""
+    taus: FloatArray
+    """Kendall's tau between the order now and that of each labelling, [B]; nan where either ties all."""
+    stays_best: float
+    """The share of labellings in which no run is better than the one that is best now."""
+
+    @property
+    def best(self) -> int:
+        """The run that is best now, the first of equal ones."""
+        return int(np.nanargmax(self.now))
+
+
+def standard_error(share: float, num_samples: int) -> float:
+    """Return the standard error of a share of samples.
+
+    >>> standard_error(0.5, 100)
+    0.05
+    """
+    return float(np.sqrt(share * (1 - share) / num_samples))
+
+
+def drawn(pool: LabelPool, chances: FloatArray, num_samples: int, seed: int) -> BoolArray:
+    """Draw labels of a pool, [B, I]; those of a request depend on nothing but the seed and its own items.
+
+    >>> pool = LabelPool(0, (b"x", b"a"), np.array([[1, 2]]), np.array([np.nan, 1]), *np.zeros((3, 0)))
+    >>> drawn(pool, np.array([1.0, 1.0]), 2, seed=0).tolist()  # `a` is judged: it has no label to draw
+    [[True, False], [True, False]]
+    """
+    draws = np.random.default_rng([seed, pool.request]).random((num_samples, len(pool.items)), np.float32)
+    return np.asarray((draws < chances) & pool.is_unjudged)
+
+
+def grade_of(row: Evaluable, level: float) -> float:
+    """Return the grade of new labels for a measure: its own level, or that of all if it uses the grades themselves."""
+    own = row.level(level)
+    return level if own == SMALLEST_GRADE else own
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """One measure or preference on every request under B labellings."""
+
+    row: Evaluable
+    contrasts: tuple[Contrasts, ...]
+    """Of each request, the preferences under each labelling."""
+    means: FloatArray
+    """The mean of each run under each labelling, [S, B], more being better; of a preference, its win rate."""
+
+    @property
+    def is_signs(self) -> bool:
+        """Whether the preferences are signs."""
+        return not self.contrasts[0].is_sized
+
+    @property
+    def num_samples(self) -> int:
+        """B."""
+        return int(self.means.shape[1])
+
+    def between(self, a: IntArray, b: IntArray) -> tuple[npt.NDArray[Any], BoolArray]:
+        """Compare systems a with systems b: their preferences, and where there are any, [P, B, Q]."""
+        values = np.stack([each.between(a, b) for each in self.contrasts], axis=-1)
+        return values, np.stack([each.counted(a, b) for each in self.contrasts], axis=-1)
+
+
+def sample(
+    pools: Sequence[LabelPool],
+    rates: Chances,
+    rows: Sequence[Evaluable],
+    labelling: Labelling,
+    policies: Policies,
+    *,
+    num_samples: int,
+    seed: int,
+    show_progress: bool | None = False,
+) -> list[Sampled]:
+    """Draw labellings of every pool, and compare the runs under each; all measures see the same labels."""
+    by_grade: dict[float, list[int]] = {}
+    for c, row in enumerate(rows):
+        by_grade.setdefault(grade_of(row, policies.level), []).append(c)
+    contrasts: list[list[Contrasts]] = [[] for _ in rows]
+    sums, counts = np.zeros((2, len(rows), len(labelling.systems), num_samples))
+    with Progress("sampling labels", len(pools), shown=show_progress) as progress:
+        for pool in pools:
+            labels = drawn(pool, rates.chances(pool), num_samples, seed)
+            for grade, columns in by_grade.items():
+                made = _compared(replace(labelling, grade=grade), pool, labels, [rows[c] for c in columns], policies)
+                for c, (own, values) in zip(columns, made, strict=True):
+                    contrasts[c].append(own)
+                    sums[c] += np.nan_to_num(values)
+                    counts[c] += np.isfinite(values)
+            progress.advance(1)
+    with np.errstate(invalid="ignore"):
+        means = sums / counts
+    return [Sampled(row, tuple(contrasts[c]), row.direction * means[c]) for c, row in enumerate(rows)]
+
+
+def _compared(
+    labelling: Labelling, pool: LabelPool, labels: BoolArray, rows: Sequence[Evaluable], policies: Policies
+) -> list[tuple[Contrasts, FloatArray]]:
+    """Return the preferences under each labelling of one pool, and the values of each run, [S, B]."""
+    positions = labelling.positions([pool], [labels])
+    values = Valued.of(positions, rows, policies).values
+    return [(contrasted(positions, parse_preference(row), policies), values[:, :, c]) for c, row in enumerate(rows)]
+
+
+def forecast_pairs(
+    sampled: Sampled, now: MeasureComparison, signs: SignArray, testing: Testing, exact: FloatArray | None = None
+) -> PairForecast:
+    """Say how often the pairs of a comparison keep their order, and how often they differ significantly.
+
+    `signs` are the decisions now, [P, Q]; `exact` are the chances that they are reversed, where these are known.
+    """
+    num_pairs, num_samples = len(now.a), sampled.num_samples
+    reversals = np.full(signs.shape, np.nan)
+    orders, pvalues = np.zeros((num_pairs, num_samples)), np.full((num_pairs, num_samples), np.nan)
+    size = max(1, _DIFFERENCES // max(1, num_samples * signs.shape[1]))
+    for pairs in (slice(start, start + size) for start in range(0, num_pairs, size)):
+        values, counted = sampled.between(now.a[pairs], now.b[pairs])
+        reversals[pairs] = (np.sign(values) == -signs[pairs, None]).mean(axis=1)
+        orders[pairs], pvalues[pairs] = _tested(values, counted, testing, is_signs=sampled.is_signs)
+    reversals[signs == 0] = np.nan
+    better = np.sign(np.nan_to_num(now.tested))[:, None]
+    corrected = np.array([correct(each, testing.correction) for each in pvalues.T]).T
+    is_significant, is_same = corrected < testing.alpha, (orders == better) & (better != 0)
+    return PairForecast(
+        reversals if exact is None else exact,
+        exact is not None,
+        np.where(better[:, 0] == 0, np.nan, is_same.mean(axis=1)),
+        (is_significant & is_same).mean(axis=1),
+        (is_significant & ~is_same).mean(axis=1),
+    )
+
+
+def _tested(
+    values: npt.NDArray[Any], counted: BoolArray, testing: Testing, *, is_signs: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Return which of two is better, and the p of each pair by itself, under each labelling, [P, B] of [P, B, Q]."""
+    shape, num_requests = values.shape[:2], values.shape[2]
+    flat = values.reshape(-1, num_requests).astype(float)
+    every = np.arange(len(flat))
+    differences = Differences(every, every, flat, counted.reshape(-1, num_requests), is_signs)
+    test = run_test(testing, differences)
+    by_wins = testing.of_pair(differences) == "sign"
+    better = np.sign(differences.wins - differences.losses if by_wins else np.nan_to_num(differences.means))
+    return better.reshape(shape), test.pvalues.reshape(shape)
+
+
+def exact_reversals(
+    pools: Sequence[LabelPool], rates: Chances, row: Evaluable, policies: Policies, pairs: RunPairs, signs: SignArray
+) -> FloatArray | None:
+    """Return the chance that each decision is reversed, [P, Q], nan where there is none; None if it must be sampled."""
+    if not (isinstance(row, Measure) and row.name == R.name) or isinstance(row.settings["cutoff"], Share):
+        return None
+    level, cutoff = row.level(policies.level), row.settings["cutoff"]
+    made = np.full(signs.shape, np.nan)
+    for q, pool in enumerate(pools):
+        made[:, q] = recall_reversals(pool, rates.chances(pool), cutoff, level, pairs)
+    made[signs == 0] = np.nan
+    return made
+
+
+def forecast_order(sampled: Sampled, now: FloatArray) -> OrderForecast:
+    """Compare the order of the runs now with that under each labelling; `now` are their means, more being better, [S].
+
+    >>> sampled = Sampled(R @ 10, (), np.array([[0.5, 0.1], [0.4, 0.4], [0.3, 0.0]]))
+    >>> made = forecast_order(sampled, np.array([0.3, 0.2, 0.1]))
+    >>> made.best, made.taus.round(4).tolist(), made.stays_best
+    (0, [1.0, 0.3333], 0.5)
+    """
+    taus = np.array([kendall_tau(np.stack([now, each]))[0, 1] for each in sampled.means.T])
+    known = np.where(np.isnan(sampled.means), -np.inf, sampled.means)
+    highest = known.max(axis=0)
+    with np.errstate(invalid="ignore"):
+        is_best = (known[np.nanargmax(now)] >= highest - TOLERANCE * np.abs(highest)) | np.isinf(highest)
+    return OrderForecast(now, taus, float(is_best.mean()))
