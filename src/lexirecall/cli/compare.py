@@ -52,6 +52,11 @@ _TESTING = ("baseline", *names_of(Testing, Aggregation))
     help="With --show power: how many queries it would take to detect a difference of D, on the scale of the measure; "
     "for LexiRecall and LexiPrecision, wins minus losses as a share of the queries.",
 )  # fmt: skip
+@click.option(
+    "--safe", is_flag=True,
+    help="With --show pairs, and in rows: on how many queries no label of an unjudged document can reverse who is "
+    "better. lexirecall unjudged says more.",
+)  # fmt: skip
 @layout_options("best win rate first")
 @output_options("pref_eval")
 def command(
@@ -60,6 +65,7 @@ def command(
     measures: tuple[str, ...],
     view: str,
     detect: float | None,
+    safe: bool,
     engine: str | None,
     master: str | None,
     sort: str | None,
@@ -88,6 +94,7 @@ def command(
       lexirecall compare qrels.txt runs/*.run --show power --detect 0.02
       lexirecall compare qrels.txt bm25.run dense.run -m AP --bootstrap 10000 --seed 1
       lexirecall compare qrels.txt bm25.run dense.run -m AP --over mean --over tail:0.1 --by types.tsv
+      lexirecall compare qrels.txt bm25.run dense.run --show pairs --safe
       lexirecall compare accepted.jsonl new.jsonl
       lexirecall compare qrels.parquet runs/ --engine spark --master spark://host:7077 --test sign
     """
@@ -100,6 +107,8 @@ def command(
         _check_parts(engine, view)
     elif resampled:
         _check_shown(view, form)
+    if safe:
+        _check_safe(engine, view, form, is_asked=is_asked)
     from lexirecall.output import write
 
     with shown_warnings():
@@ -111,7 +120,7 @@ def command(
             preferences = prefer(qrels, list(runs), measures or None, engine=engine, show_progress=None, **reading)
             notes, result = preferences.notes, str(preferences)
         else:
-            comparison = _compared(engine, master)(qrels, list(runs), measures or None, **options)
+            comparison = _compared(engine, master, safe=safe)(qrels, list(runs), measures or None, **options)
             comparison = laid_out(comparison, sort, digits)
             result = comparison.render(form, view=view, detect=detect, bold=is_bold(output), raw=raw)
             notes = comparison.notes
@@ -130,8 +139,14 @@ def _check_detect(detect: float | None, view: str) -> None:
         check_detect(detect)
 
 
-def _compared(engine: str | None, master: str | None) -> "Callable[..., Comparison]":
-    """Return what compares, here or on a cluster."""
+def _compared(engine: str | None, master: str | None, *, safe: bool) -> "Callable[..., Comparison]":
+    """Return what compares, here or on a cluster, and perhaps with whole lists."""
+    if safe:
+        from lexirecall.labels.wholeruns import compare_with_safe  # not on top: few comparisons need it
+
+        return lambda *given, **options: compare_with_safe(
+            *given, show_progress=None, **{name: options[name] for name in options if name not in names_of(Aggregation)}
+        )
     if engine == "spark":
         from lexirecall.engines.spark_files import compare_files
 
@@ -147,7 +162,7 @@ def _check_nothing_is_tested(context: click.Context) -> None:
     """Raise if an option is given that has no meaning for the lines of pref_eval."""
     for parameter in context.command.params:
         is_given = context.get_parameter_source(str(parameter.name)) is click.core.ParameterSource.COMMANDLINE
-        if parameter.name in (*_TESTING, "view", "sort", "digits") and is_given:
+        if parameter.name in (*_TESTING, "view", "sort", "digits", "safe") and is_given:
             raise UsageError(
                 f"{parameter.opts[0]} does not work with -f pref_eval, which writes every pair and no test",
                 remedy="leave it out, or choose -f jsonl",
@@ -165,6 +180,24 @@ def _check_parts(engine: str | None, view: str) -> None:
         raise UsageError(
             f"--show {view} is about mean differences of all queries, and --over and --by are not",
             remedy="leave --show out, or leave --over and --by out",
+        )
+
+
+def _check_safe(engine: str | None, view: str, form: str, *, is_asked: bool) -> None:
+    """Raise if decisions are asked of what has none, or has no place for them."""
+    if is_asked:
+        raise UsageError(
+            "--safe is about queries one by one, and --over and --by compare other numbers",
+            remedy="leave --safe out, or leave --over and --by out",
+        )
+    if engine is not None:
+        raise UsageError(
+            f"--safe needs whole lists, and --engine {engine} reads the positions of judged documents",
+            remedy="leave the engine out",
+        )
+    if form != "pref_eval" and (view == "power" or (view != "pairs" and form in FOR_PEOPLE)):
+        raise UsageError(
+            f"--safe adds columns to the table of pairs, and --show {view} does not print it", remedy="add --show pairs"
         )
 
 

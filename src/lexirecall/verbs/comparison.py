@@ -6,7 +6,7 @@ Belongs here: rows, tables and marks of significance. Not here: how they come ab
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from string import ascii_lowercase
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,8 +30,18 @@ _COLUMNS = (
 )  # fmt: skip
 CERTAINTY = ("first", "resampling range", "ranks by tests")
 """Columns that say how certain the place of a run is, if the queries were resampled."""
+_SAFE = ("decided", "safe")
 _OPTIONAL = ("estimate", "response", "response_low", "response_high", "effective")
 """Columns of the table of pairs that are left out if no pair has a value."""
+
+
+class SafeDecisions(NamedTuple):
+    """On how many queries one run of a pair is better, whatever documents without a judgment may turn out to be."""
+
+    decided: IntArray
+    """On how many it is better by the judgments that there are, [P]."""
+    safe: IntArray | None
+    """On how many no further label of a document can reverse that, [P]; None if it is not known for the measure."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +74,8 @@ class Comparison(Convertible):
     """The differences in other numbers than the mean and in groups of queries, if these are asked for."""
     places: tuple[int, ...] | None = None
     """The runs in the order of tables, if another one is asked for than the best first."""
+    safe: tuple[SafeDecisions | None, ...] | None = None
+    """For each measure, the decisions that no label can reverse, if they are asked for."""
 
     @property
     def _decimals(self) -> int:
@@ -82,17 +94,28 @@ class Comparison(Convertible):
         if self.parts is not None:
             yield from self.parts.rows()
             return
-        for compared in self.measures:
+        for c, compared in enumerate(self.measures):
             columns, ends = compared.columns(), {"test": compared.method, "correction": compared.correction}
+            columns |= self._safe_columns(c)
             pairs = zip(compared.a.tolist(), compared.b.tolist(), *columns.values(), strict=True)
             for a, b, *values in pairs:
                 names = {"a": self.runs[a], "b": self.runs[b], "measure": str(compared.measure)}
                 yield {**names, **dict(zip(columns, values, strict=True)), **ends}
 
+    def _safe_columns(self, c: int) -> dict[str, list[Any]]:
+        """Return how many decisions there are, and how many are safe, for each pair under one measure; if asked for."""
+        if self.safe is None:
+            return {}
+        none: list[Any] = [None] * len(self.measures[c].a)
+        counts = self.safe[c] or (None, None)
+        return {name: none if own is None else own.tolist() for name, own in zip(_SAFE, counts, strict=True)}
+
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the rows."""
-        return _COLUMNS if self.parts is None else self.parts.columns(_COLUMNS)
+        if self.parts is not None:
+            return self.parts.columns(_COLUMNS)
+        return _COLUMNS if self.safe is None else (*_COLUMNS, *_SAFE)
 
     def _conversion(self) -> tuple[ColumnValues, str]:
         return columns_of(self.rows(), self.columns), self.scores.frame_library if self.scores else ""
@@ -173,7 +196,7 @@ class Comparison(Convertible):
         listed = list(self.rows())
         columns = (
             "mean", "estimate", "low", "high", "p", "p_corrected", "response", "response_low", "response_high",
-            "effect", "effective", "wins", "ties", "losses", "queries",
+            "effect", "effective", "wins", "ties", "losses", "queries", *(_SAFE if self.safe is not None else ()),
         )  # fmt: skip
         shown = [c for c in columns if c not in _OPTIONAL or any(row[c] is not None for row in listed)]
         decimals = {c: 1 if c == "effective" else self._decimals for c in shown}
@@ -190,6 +213,8 @@ class Comparison(Convertible):
         says.append(f"p_corrected: with regard to all pairs ({self._how()})")
         if any(compared.family.layout for compared in self.measures):
             says.append("response: what HSD compares, with an interval that regards all pairs")
+        if self.safe is not None:
+            says.append("decided, safe: queries on which one run is better, and those that no label can reverse")
         return "; ".join(says)
 
     def matrix_table(self, compared: MeasureComparison) -> Table:

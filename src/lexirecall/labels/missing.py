@@ -1,0 +1,279 @@
+"""Missing: how much a result depends on documents that nobody has judged.
+
+Belongs here: the verb. Not here: its result (missingresult), bounds (bounds), flip numbers (flips), samples
+(forecasts), chances (rates), what to judge next (judging), what became of forecasts (hindsight).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from lexirecall.errors import DataError, UsageError, counted, listed, plain
+from lexirecall.fields import taken, takes
+from lexirecall.formats import Qrels, Runs, load_judgments
+from lexirecall.judgments import FloatArray, Judgments
+from lexirecall.labels.asking import Asking
+from lexirecall.labels.bounds import bounds_of, check_bounded
+from lexirecall.labels.forecasts import (
+    RunPairs,
+    Sampled,
+    exact_reversals,
+    forecast_order,
+    forecast_pairs,
+    sample,
+)
+from lexirecall.labels.hindsight import Hindsight, in_hindsight
+from lexirecall.labels.judging import Candidate, to_judge
+from lexirecall.labels.missingresult import PairLabels, RunBound, RunLabels, Unjudged
+from lexirecall.labels.missingtables import DEPTHS
+from lexirecall.labels.rates import Rates, estimated_rates, stated_rate
+from lexirecall.labels.wholeruns import WholeRuns, decisions_of, read_whole
+from lexirecall.manifest import READING, Note, Policies
+from lexirecall.measures import Measure
+from lexirecall.names import Evaluable, Names, parse_names
+from lexirecall.positions import Positions
+from lexirecall.progress import Progress
+from lexirecall.statistics.portions import pairs_of
+from lexirecall.sums import ExactSums
+from lexirecall.texts import Texts, texts_or_none
+from lexirecall.verbs.averages import means_of
+from lexirecall.verbs.census import NAMED
+from lexirecall.verbs.compare import compare_scores, index_of
+from lexirecall.verbs.comparison import Comparison
+from lexirecall.verbs.evaluate import evaluate
+from lexirecall.verbs.scores import Scores
+from lexirecall.verbs.testing import Testing
+
+TESTING = Testing()
+"""The tests are those of `compare`, if nothing else is asked of it."""
+DEFAULT_MEASURES = ("LexiRecall", "R@100", "AP")
+"""One that is decided by everything relevant, one that looks at the top, and one that weighs both."""
+
+
+@takes(Asking, Policies, *READING)
+def unjudged(
+    qrels: Qrels | Positions,
+    runs: Runs | None = None,
+    measures: Names | None = None,
+    *,
+    baseline: str | None = None,
+    texts: Any = None,
+    **options: Any,
+) -> Unjudged:
+    """Say how much a result depends on documents that nobody has judged.
+
+    For each run: how much of it is judged, and the least and the most that labels can make of each measure. For each
+    pair of runs: on how many queries one is better, how many of these decisions no label can reverse, how few labels
+    reverse the others, and, if unjudged documents are relevant with a chance of `rate`, how likely that is and whether
+    the order of the two and the significance of their difference survive. Without a `rate` it is estimated from the
+    judged documents: a guess. `samples` labellings are drawn, from `seed`. `judge` is how many
+    documents to judge next are listed. `judged_with` are judgments that were made since, to compare forecasts with.
+    `baseline` names the run that all others are compared with. The other arguments are those of `evaluate`.
+
+    >>> qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(6)}
+    >>> runs = {"one": dict.fromkeys(qrels, ["a", "b", "x"]), "two": dict.fromkeys(qrels, ["y", "z", "a"])}
+    >>> made = unjudged(qrels, runs, "LexiRecall", rate=0.1)
+    >>> [row] = [row for row in made.rows() if row["kind"] == "pair"]
+    >>> row["decided"], row["safe"], row["median_flip"], row["median_unjudged"]
+    (6, 0, 2.0, 3.0)
+    """
+    asking, policies = taken(Asking, options), taken(Policies, options)
+    rows = parse_names(DEFAULT_MEASURES if measures is None else measures)
+    check_bounded([row for row in rows if isinstance(row, Measure)])
+    show_progress = options.get("show_progress", False)
+    if texts and asking.judge is None:
+        problem = "texts are given, but nothing is listed that has a text"
+        raise UsageError(problem, remedy="list documents to judge with --judge N, or leave --texts out")
+    given_texts = texts_or_none(texts, options.get("columns"), show_progress=show_progress)
+    new = None if asking.judged_with is None else load_judgments(asking.judged_with, options.get("columns"))
+    read = read_whole(qrels, runs, options)
+    reference = index_of(baseline, read.positions.systems)
+    return _Inquiry(read, asking, policies, tuple(rows), reference, new, show_progress).answer(given_texts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Inquiry:
+    """What is asked, and of which runs."""
+
+    read: WholeRuns
+    asking: Asking
+    policies: Policies
+    rows: tuple[Evaluable, ...]
+    reference: int | None
+    new: Judgments | None
+    """Those that were made since."""
+    show_progress: bool | None
+
+    def answer(self, texts: Texts | None) -> Unjudged:
+        """Compute everything that is asked for."""
+        asking, positions = self.asking, self.read.positions
+        scores = evaluate(positions, measures=self.rows, **asdict(self.policies))
+        comparison = self._compared(scores)
+        rates, unestimated = (None, []) if comparison is None or not asking.samples else self._rates()
+        sampled = [] if rates is None else self.sampled(rates, scores.measures)
+        to_judge = self.to_judge(rates, sampled)
+        hindsight = () if rates is None else tuple(self.in_hindsight(rates, scores.measures))
+        if texts is not None:
+            listed_ids = [each.query for each in to_judge or ()], [each.document for each in to_judge or ()]
+            texts = texts.wanted(*listed_ids, judgments=self.read.lists.judgments)
+        return Unjudged(
+            runs=positions.systems,
+            queries=positions.requests,
+            labels=tuple(_labels(self.read)),
+            bounds=tuple(self.bounds(scores)),
+            pairs=() if comparison is None else tuple(self.pairs(comparison, rates, sampled)),
+            to_judge=to_judge,
+            hindsight=hindsight,
+            rate="" if rates is None else rates.describe(),
+            num_samples=0 if rates is None else asking.samples,
+            alpha=TESTING.alpha,
+            notes=(
+                *scores.notes,
+                *unestimated,
+                *_on_empty(self.read, self.policies),
+                *_on_new(hindsight),
+                *(() if texts is None else texts.notes),
+            ),
+            texts=texts,
+            frame_library=positions.frame_library,
+        )
+
+    def _compared(self, scores: Scores) -> Comparison | None:
+        """Return what is concluded now; None if there is one run only."""
+        if len(scores.runs) > 1:
+            return compare_scores(self.read.positions, scores, TESTING, self.policies, reference=self.reference)
+        if self.asking.judge is not None or self.asking.judged_with is not None:
+            name = "judge" if self.asking.judge is not None else "judged_with"
+            problem = f"{name} is given, but there is only one run, and no decision that a label could change"
+            raise UsageError(problem, remedy="give two or more runs")
+        return None
+
+    @property
+    def run_pairs(self) -> RunPairs:
+        """Both runs of each pair."""
+        return pairs_of(len(self.read.positions.systems), self.reference)
+
+    def _rates(self) -> tuple[Rates | None, list[Note]]:
+        """Return the stated chances, or estimate them; None and the reason if that fails, and nothing needs them."""
+        if self.asking.rate is not None:
+            return stated_rate(self.asking.rate), []
+        try:
+            return estimated_rates(self.read.lists, self.policies), []
+        except DataError as error:
+            if self.asking.judge is not None or self.asking.judged_with is not None:
+                raise
+            text = f"{error.problem}: no labels are sampled (state the chance with --rate, such as --rate 0.02)"
+            return None, [Note("not estimated", text, 1)]
+
+    def bounds(self, scores: Scores) -> Iterator[RunBound]:
+        """Give the bounds of the mean of each measure: those of queries are reached together."""
+        read, rows = self.read, [row for row in scores.measures if isinstance(row, Measure)]
+        if not rows:
+            return
+        num_bounds = len(read.pools) * len(rows) * len(scores.runs)
+        with Progress("finding bounds", num_bounds, shown=self.show_progress) as progress:
+            made = bounds_of(read.pools, rows, read.labelling, policies=self.policies, progress=progress)
+        ends = [_means(each, rows) for each in made]
+        averages = scores.averages
+        for s, name in enumerate(averages.runs):
+            for c, row in enumerate(rows):
+                at = averages.measures.index(row)
+                value, queries = float(averages.means[s, at]), int(averages.counts[s, at])
+                yield RunBound(name, str(row), value, float(ends[0][s, c]), float(ends[1][s, c]), queries)
+
+    def sampled(self, rates: Rates, rows: Sequence[Evaluable]) -> list[Sampled]:
+        """Draw labels, and compare the runs under each measure."""
+        return sample(
+            self.read.pools, rates, rows, self.read.labelling, self.policies,
+            num_samples=self.asking.samples, seed=self.asking.seed, show_progress=self.show_progress,
+        )  # fmt: skip
+
+    def pairs(self, comparison: Comparison, rates: Rates | None, sampled: Sequence[Sampled]) -> Iterator[PairLabels]:
+        """Give what becomes of the pairs of runs under each measure."""
+        pools, pairs = self.read.pools, self.run_pairs
+        rows = [each.measure for each in comparison.measures]
+        known = decisions_of(self.read, rows, self.policies, pairs, show_progress=self.show_progress)
+        for c, (now, own) in enumerate(zip(comparison.measures, known, strict=True)):
+            forecast, order = None, None
+            if rates is not None:
+                exact = exact_reversals(pools, rates, now.measure, self.policies, pairs, own.signs)
+                forecast = forecast_pairs(sampled[c], now, own.signs, TESTING, exact)
+                means = now.measure.direction * comparison.averages.means[:, c]
+                order = None if np.isnan(means).all() else forecast_order(sampled[c], means)
+            yield PairLabels(now, own, forecast, order)
+
+    def to_judge(self, rates: Rates | None, sampled: Sequence[Sampled]) -> tuple[Candidate, ...] | None:
+        """Return what to judge next, by the decisions of the first measure; None if that is not asked."""
+        if self.asking.judge is None or rates is None:
+            return None
+        read = self.read
+        return tuple(
+            to_judge(
+                read.pools, rates, sampled[0], read.labelling, self.policies, self.asking.judge,
+                pairs=self.run_pairs, judgments=read.lists.judgments, show_progress=self.show_progress,
+            )
+        )  # fmt: skip
+
+    def in_hindsight(self, rates: Rates, rows: Sequence[Evaluable]) -> Iterator[Hindsight]:
+        """Give what became of the forecasts for each measure, if judgments were made since."""
+        if self.new is None:
+            return
+        read = self.read
+        for row in rows:
+            yield in_hindsight(
+                read.pools, rates, row, read.labelling, self.policies, judgments=read.lists.judgments, new=self.new,
+                pairs=self.run_pairs, samples=self.asking.samples, seed=self.asking.seed,
+                show_progress=self.show_progress,
+            )  # fmt: skip
+
+
+def _means(values: FloatArray, rows: Sequence[Measure]) -> FloatArray:
+    """Return the means over requests, [S, Q, C] to [S, C]; infinite if a value is, and nan if there is none."""
+    is_defined, is_infinite = ~np.isnan(values), np.isinf(values)
+    sums = ExactSums.of(np.where(is_defined & ~is_infinite, values, 0.0).transpose(1, 0, 2))
+    means = means_of(sums, is_defined.sum(axis=1), rows)
+    return np.asarray(means + np.where(is_infinite, values, 0.0).sum(axis=1))
+
+
+def _labels(read: WholeRuns) -> Iterator[RunLabels]:
+    """Give how much of each run is judged, as far as its lists go."""
+    retrieved = np.stack([pool.lengths for pool in read.pools], axis=1)
+    for s, name in enumerate(read.positions.systems):
+        places = np.concatenate([pool.places[s, pool.is_unjudged] for pool in read.pools])
+        places = places[places > 0]
+        total, deepest = int(retrieved[s].sum()), int(retrieved[s].max())
+        depths = [*(depth for depth in DEPTHS if depth < deepest), None]
+        shares = {}
+        for depth in depths:
+            num_here = total if depth is None else int(np.minimum(retrieved[s], depth).sum())
+            num_missing = len(places) if depth is None else int(np.count_nonzero(places <= depth))
+            shares[depth] = 1 - num_missing / num_here if num_here else 1.0
+        yield RunLabels(name, total, len(places), shares)
+
+
+def _on_new(hindsight: Sequence[Hindsight]) -> Iterator[Note]:
+    """Say what the new judgments say of other documents than unjudged ones that runs retrieve."""
+    for made in hindsight[:1]:  # it is the same for all measures
+        if total := len(made.changed):
+            query, document, old, new = made.changed[0]
+            example = f"{document} of query {query} from {plain(old)} to {plain(new)}"
+            text = f"{counted(total, 'grade')} changed in the new judgments ({example}): the old ones are kept"
+            yield Note("changed grade", text, total)
+        if made.num_elsewhere:
+            found = counted(made.num_elsewhere, "relevant document")
+            text = f"{found} of the new judgments that no run retrieves: counted as missed by all"
+            yield Note("relevant elsewhere", text, made.num_elsewhere)
+
+
+def _on_empty(read: WholeRuns, policies: Policies) -> Iterator[Note]:
+    """Say how queries count that have nothing relevant now, and might have."""
+    empty = [pool for pool in read.pools if not pool.num_relevant(policies.level) and pool.is_unjudged.any()]
+    if empty and policies.skips_empty:
+        names = listed((read.positions.requests[pool.request] for pool in empty), NAMED)
+        text = (
+            f"{counted(len(empty), 'query')} without a relevant document, but with unjudged ones ({names}): left out "
+            "of bounds and decisions; a sampled label that is relevant makes one count"
+        )
+        yield Note("may become relevant", text, len(empty))

@@ -1,0 +1,161 @@
+"""Missing words: what a reader concludes from what depends on unjudged documents.
+
+Belongs here: the sentences, each made from the numbers, with their uncertainty. Not here: the numbers (missingresult),
+rows and tables (missingtables).
+"""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from lexirecall.errors import counted
+from lexirecall.judgments import FloatArray
+from lexirecall.labels.forecasts import standard_error
+from lexirecall.labels.missingresult import PairLabels, Unjudged
+from lexirecall.tables import number, percent
+
+MOST_LIKELY = 0.95
+"""A conclusion that holds in this share of the labellings is called stable where there are many."""
+
+
+def _on_everything(made: Unjudged) -> Iterator[str]:
+    """Say how much is judged, what is safe, and what becomes of the rest."""
+    retrieved, missing = (sum(getattr(each, name) for each in made.labels) for name in ("retrieved", "unjudged"))
+    of_runs = "the run retrieves" if len(made.runs) == 1 else f"{len(made.runs):,} runs retrieve"
+    if not missing:
+        yield f"Every document that {of_runs} is judged: no label is missing."
+        return
+    yield f"{percent(missing / retrieved)} of the documents that {of_runs} are unjudged."
+    if made.rate:
+        yield f"{made.rate[0].upper()}{made.rate[1:]}."
+    for own in made.pairs:
+        yield from _on_pair(made, own) if len(own.compared.a) == 1 else _on_pairs(made, own)
+
+
+def _on_pair(made: Unjudged, own: PairLabels) -> Iterator[str]:
+    now, forecast = own.compared, own.forecast
+    a, b = made.runs[now.a[0]], made.runs[now.b[0]]
+    decided = int(own.decided[0])
+    if not decided:
+        compared = "tie on every query" if now.num_queries[0] else "have no query with a value for both"
+        yield f"{own.measure}: {a} and {b} {compared}."
+        return
+    yield f"{own.measure}: {_safe(own, counted(decided, 'decided query'))}."
+    if forecast is None:
+        return
+    expected = own.expected
+    assert expected is not None  # noqa: S101 - there is a forecast
+    says = [_reversed(float(expected[0]), 2)]
+    better = np.sign(np.nan_to_num(now.tested[0]))
+    if better:
+        first, second = (a, b) if better > 0 else (b, a)
+        same = float(forecast.same_order[0])
+        says.append(f"{first} stays better than {second} in {_share(same, made.num_samples)}")
+    share, turned = float(forecast.significant[0]), float(forecast.turned[0])
+    if now.is_significant(made.alpha)[0]:
+        says.append(f"the difference stays significant in {_share(share, made.num_samples)}")
+        says += [f"turns round significantly in {_share(turned, made.num_samples)}"] if turned else []
+    else:
+        says.append(f"a difference becomes significant in {_share(share + turned, made.num_samples)}")
+    yield f"{own.measure}: {says[0]}; in {made.num_samples:,} sampled labellings {', and '.join(says[1:])}."
+
+
+def _on_pairs(made: Unjudged, own: PairLabels) -> Iterator[str]:
+    total = int(own.decided.sum())
+    decisions = f"{total:,} decisions ({counted(len(own.compared.a), 'pair')} of runs, query by query)"
+    if not total:
+        yield f"{own.measure}: no run is better than another on any query."
+        return
+    yield f"{own.measure}: {_safe(own, decisions)}."
+    forecast, order, expected = own.forecast, own.order, own.expected
+    if forecast is None or order is None or expected is None:
+        return
+    says = [_reversed(float(expected.sum()), 1, f" ({percent(float(expected.sum()) / total)})")]
+    says.append(f"{_stable(forecast.same_order)} pairs keep their order in 95 % or more of the labellings")
+    is_significant = own.compared.is_significant(made.alpha)
+    if is_significant.any():
+        stays = forecast.significant[is_significant]
+        says.append(f"{_stable(stays)} significant differences stay so in 95 % or more")
+    arises = (forecast.significant + forecast.turned)[~is_significant]
+    if len(arises):
+        what = "others become so" if is_significant.any() else "differences become significant"
+        says.append(f"{np.count_nonzero(arises > 1 - MOST_LIKELY):,} of {len(arises):,} {what} in more than 5 %")
+    yield f"{own.measure}: {'; '.join(says)}."
+    taus = order.taus[~np.isnan(order.taus)]
+    if len(made.runs) > 2 and len(taus):
+        best = f"{made.runs[order.best]} stays the best run in {_share(order.stays_best, made.num_samples)}"
+        yield (
+            f"{own.measure}: {best}; Kendall's tau with the order of the runs now is {number(float(taus.mean()))} on "
+            f"average, {number(float(taus.min()))} at the lowest."
+        )
+
+
+def _safe(own: PairLabels, of_what: str) -> str:
+    """Say how many decisions no label can reverse, and what it takes to reverse the others."""
+    flip, unjudged = own.median_flip(slice(None))
+    either = f"of {_median(unjudged)} unjudged documents that either run retrieves (medians)"
+    if own.safe is None:
+        return f"{of_what}; how few labels reverse one is not known exactly for this measure"
+    safe = int(own.safe.sum())
+    first = f"of {of_what} {f'{safe:,}' if safe else 'none'} {'are' if safe > 1 else 'is'} safe, whatever is judged"
+    if np.isinf(flip):
+        return first
+    return f"{first}; to reverse one it takes {_median(flip)} {either}"
+
+
+def _median(value: float) -> str:
+    """Write a median of whole numbers.
+
+    >>> _median(1165.0), _median(3.5)
+    ('1,165', '3.5')
+    """
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
+
+
+def _reversed(expected: float, decimals: int, share: str = "") -> str:
+    """Say how many decisions are expected to be reversed."""
+    if not expected:
+        return "none of them is expected to be reversed"
+    shown = f"{expected:,.0f}" if expected >= 100 else number(expected, decimals)
+    return f"{shown} of them{share} are expected to be reversed"
+
+
+def _share(share: float, num_samples: int) -> str:
+    error = f" (standard error {percent(standard_error(share, num_samples))})" if 0 < share < 1 else ""
+    return f"{percent(share)}{error}"
+
+
+def _stable(shares: FloatArray) -> str:
+    known = shares[~np.isnan(shares)]
+    return f"{np.count_nonzero(known >= MOST_LIKELY):,} of {len(known):,}"
+
+
+def _on_hindsight(made: Unjudged) -> Iterator[str]:
+    """Say what became of the forecasts."""
+    for each in made.hindsight:
+        total = each.total
+        if each is made.hindsight[0]:  # the documents are the same for all measures, unless their levels differ
+            yield (
+                f"{total.judged:,} of {each.num_unjudged:,} unjudged documents were judged since, and "
+                f"{total.relevant:,} of these are relevant; {number(total.expected, 1)} were expected, {total.low:,} "
+                f"to {total.high:,} with a chance of 95 %."
+            )
+        says = [
+            f"{each.num_reversed:,} of {counted(each.num_decisions, 'decision')} reversed, "
+            f"{number(each.expected_reversed, 1)} expected (Brier score {number(each.brier)}; "
+            f"{number(each.brier_of_share)} if each chance were the share reversed)"
+        ]
+        if each.num_safe:
+            says.append(f"{each.num_safe_reversed:,} of {each.num_safe:,} safe ones reversed")
+        yield f"{each.measure}: {'; '.join(says)}."
+
+
+def _on_judging(made: Unjudged) -> Iterator[str]:
+    if not made.to_judge:
+        yield "Every document that a run retrieves is judged: there is nothing to judge."
+
+
+SENTENCES: dict[str, Callable[[Unjudged], Iterator[str]]] = {
+    "summary": _on_everything, "hindsight": _on_hindsight, "judge": _on_judging,
+}  # fmt: skip
+"""What is said of each view before its tables."""
