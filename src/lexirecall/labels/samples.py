@@ -1,0 +1,311 @@
+"""Samples: what was read of each ranking, what was sampled of the rest, and drawing such a sample.
+
+Belongs here: counting from judgments, a run and files of samples, and the file of a sample to fill in. Not here: what
+the counts show (certificates).
+
+All that was read must be judged, or nobody knows how much was found. A sampled document was not read, and is in no
+other sample. A simple random sample makes every set of that size as likely, so a query is sampled by its own random
+numbers: they follow from the seed and its id, whatever other queries there are.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from lexirecall.errors import DataError, FormatError, UsageError, counted, listed, shown
+from lexirecall.fields import taken, takes
+from lexirecall.formats import Qrels, corpus_sizes, load_judgments
+from lexirecall.formats.listing import load_lists
+from lexirecall.formats.naming import Run
+from lexirecall.formats.wholelists import Lists, RunLists
+from lexirecall.judgments import Judgments
+from lexirecall.labels.certificates import ReviewCounts, SampleCount
+from lexirecall.labels.depths import check_whole, load_depths
+from lexirecall.manifest import READING, Note, Policies
+from lexirecall.tables import to_delimited
+from lexirecall.text import to_text
+from lexirecall.verbs.notes import extra_fields, without_grades
+
+__all__ = ["DrawnSample", "draw_sample"]
+
+COLUMNS = ("query_id", "doc_id", "grade")
+"""Of the file to fill in, which is then read as judgments."""
+_REMEDY = "a sample is drawn from the ranking, below what was read, and all of it is judged"
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    """The counts of each review, and what is to be said about them."""
+
+    counts: tuple[ReviewCounts, ...]
+    notes: tuple[Note, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _StoppedRanking:
+    """One query: a ranking of which the first documents were read."""
+
+    request: int
+    ranking: Sequence[bytes]
+    depth: int
+    corpus_size: int
+
+    @property
+    def read(self) -> Sequence[bytes]:
+        return self.ranking[: self.depth]
+
+
+@dataclass(frozen=True, slots=True)
+class _StoppedRankings:
+    """What was read of one run."""
+
+    judgments: Judgments
+    each: tuple[_StoppedRanking, ...]
+    has_sizes: bool
+    """Whether corpus sizes are given; otherwise the ranking is the corpus."""
+    notes: tuple[Note, ...]
+
+    def name(self, review: _StoppedRanking) -> str:
+        return self.judgments.requests[review.request]
+
+
+def count_reviews(
+    qrels: Qrels, run: Run, read: Any, sampled: Any, level: float, options: Mapping[str, Any]
+) -> Reviewed:
+    """Count what each query has read, found and sampled; name everything that does not fit together."""
+    reviews = _read_reviews(qrels, run, read, options)
+    samples = _load_samples(sampled, options)
+    problems = [*_unjudged(reviews), *_misplaced(reviews, samples)]
+    made = []
+    for review in reviews.each:
+        own, wrong = _samples_of(reviews, review, samples, level)
+        problems += wrong
+        if not problems:
+            found = sum(_grades(reviews.judgments, review.request, review.read, level))
+            counts = ReviewCounts(review.corpus_size, review.depth, found, tuple(own), reviews.name(review))
+            made.append(counts)
+    if problems:
+        remedy = "if QRELS lists only what is relevant, give --corpus-size, --read, --found, --sample and --relevant"
+        raise DataError("; ".join(problems), remedy=remedy if "without a judgment" in problems[0] else _REMEDY)
+    notes = *reviews.notes, *_on_corpus(reviews, level), *_unsampled(made), *_only_ranked(reviews, samples)
+    return Reviewed(tuple(made), notes)
+
+
+def _load_samples(sampled: Any, options: Mapping[str, Any]) -> list[Judgments]:
+    """Take one form of judgments, or several; all of a sample must be judged."""
+    several = [] if sampled is None else [*sampled] if isinstance(sampled, (list, tuple)) else [sampled]
+    try:
+        return [load_judgments(each, options.get("columns")) for each in several]
+    except FormatError as error:
+        if "grade is missing" not in error.problem:
+            raise
+        remedy = "judge every document of the sample: one that is left out may be the one that counts"
+        raise FormatError(error.source, error.line, "a sampled document has no grade", remedy=remedy) from None
+
+
+def _read_reviews(qrels: Qrels, run: Run, read: Any, options: Mapping[str, Any]) -> _StoppedRankings:
+    """Read one run with how much of it was read."""
+    check_whole(options)
+    if options.get("units") is not None:
+        raise UsageError("units are given, but a certificate counts documents", remedy="leave them out")
+    lists = load_lists(qrels, run, **options)
+    if len(lists.runs) > 1:
+        problem = f"{len(lists.runs)} runs are given, but a certificate is about one"
+        raise UsageError(problem, remedy="give one run, or --stops to compare where reviews stopped")
+    sizes = corpus_sizes(options.get("corpus_size"))
+    given = sizes(lists.judgments.requests).tolist() if callable(sizes) else [sizes] * len(lists.judgments.requests)
+    (own,) = lists.runs
+    depths = load_depths(read)
+    each, short = [], 0
+    for request, (query, (ranking,)) in enumerate(lists):
+        depth = depths.of(own.name, query)
+        if ranking is None or depth is None:
+            continue
+        short += depth > len(ranking)
+        n = given[request] or len(ranking)
+        if n < len(ranking):
+            problem = f"the corpus of query {shown(query)} has {n:,} documents, but its ranking {len(ranking):,}"
+            raise DataError(problem, remedy="give the size of the whole corpus")
+        each.append(_StoppedRanking(request, ranking, min(depth, len(ranking)), n))
+    if not each:
+        raise DataError(f"{depths.name}: no judged query has a depth", remedy="are the ids written the same way?")
+    return _StoppedRankings(
+        lists.judgments, tuple(each), sizes is not None, tuple(_notes(lists, own, len(each), short))
+    )
+
+
+def _notes(lists: Lists, run: RunLists, num_reviews: int, short: int) -> Iterator[Note]:
+    if left_out := len(lists.judgments.requests) - num_reviews:
+        text = f"{counted(left_out, 'judged query')} left out: not in the run, or without a depth"
+        yield Note("left out", text, left_out)
+    if run.unjudged:
+        text = f"{counted(len(run.unjudged), 'query')} of the run left out: without judgments"
+        yield Note("without judgments", text, len(run.unjudged))
+    if run.num_duplicates:
+        text = f"{counted(run.num_duplicates, 'line')} left out: they repeat a document of the same query"
+        yield Note("duplicates", text, run.num_duplicates)
+    if run.num_extra:
+        yield extra_fields(run.num_extra, "", "; --strict refuses them")
+    if not lists.judgments.has_grades:
+        yield without_grades(lists.judgments.name, len(lists.judgments.grades))
+    if short:
+        text = f"{counted(short, 'ranking')} shorter than what was to be read: read to the end"
+        yield Note("short", text, short)
+
+
+def _unjudged(reviews: _StoppedRankings) -> Iterator[str]:
+    """Say how many read documents nobody judged."""
+    names, total = [], 0
+    for review in reviews.each:
+        lookup, grades = reviews.judgments.lookup(review.request), reviews.judgments.grades
+        missing = [item for item in review.read if item not in lookup or grades[lookup[item]] < 0]
+        total += len(missing)
+        names += [f"{to_text(item)} of query {reviews.name(review)}" for item in missing[:3]]
+    if total:
+        yield f"{counted(total, 'document')} among those read without a judgment ({listed(names, 3, total)})"
+
+
+def _misplaced(reviews: _StoppedRankings, samples: Sequence[Judgments]) -> Iterator[str]:
+    """Say which sampled queries were not read at all."""
+    known = {reviews.judgments.request_ids[review.request] for review in reviews.each}
+    for sample in samples:
+        strange = [name for name, query in zip(sample.requests, sample.request_ids, strict=True) if query not in known]
+        if strange:
+            yield f"{sample.name} has {counted(len(strange), 'query')} of which nothing was read ({listed(strange, 3)})"
+
+
+def _samples_of(
+    reviews: _StoppedRankings, review: _StoppedRanking, samples: Sequence[Judgments], level: float
+) -> tuple[list[SampleCount], list[str]]:
+    """Count the samples of one query, and say what is wrong with them."""
+    query = reviews.judgments.request_ids[review.request]
+    read, ranked = frozenset(review.read), frozenset(review.ranking)
+    seen: set[bytes] = set()
+    made, wrong = [], []
+    for sample in samples:
+        request = sample.index.get(query)
+        items = [] if request is None else [*sample.lookup(request)]
+        labels = (sample, request) if sample.has_grades else (reviews.judgments, review.request)
+        lookup, grades = labels[0].lookup(labels[1]) if items and labels[1] is not None else {}, labels[0].grades
+        outside = [item for item in items if item not in ranked]
+        kinds = {
+            "that were read": [item for item in items if item in read],
+            "that an earlier sample holds": [item for item in items if item in seen],
+            "that are not in the ranking": [] if reviews.has_sizes else outside,
+            "that are more than the corpus has": outside[max(review.corpus_size - len(ranked), 0) :]
+            if reviews.has_sizes
+            else [],
+            "without a grade": [item for item in items if item not in lookup or grades[lookup[item]] < 0],
+        }
+        for what, those in kinds.items():
+            if those:
+                whose = f"{len(those):,} of query {reviews.name(review)} in {sample.name}"
+                wrong.append(f"sampled documents {what}: {whose} ({listed(map(to_text, those), 3)})")
+        seen.update(items)
+        made.append(SampleCount(len(items), sum(_grades(labels[0], labels[1], items, level)) if not wrong else 0))
+    return made, wrong
+
+
+def _grades(judgments: Judgments, request: int | None, items: Iterable[bytes], level: float) -> Iterator[bool]:
+    """Tell of each item whether it is relevant."""
+    lookup = {} if request is None else judgments.lookup(request)
+    return (bool(judgments.grades[lookup[item]] >= level) for item in items)
+
+
+def _unsampled(counts: Sequence[ReviewCounts]) -> Iterator[Note]:
+    if without := sum(1 for each in counts if each.samples and each.unread and not each.sampled):
+        text = f"{counted(without, 'query')} without a sampled document: only what was read is certain there"
+        yield Note("without a sample", text, without)
+
+
+def _on_corpus(reviews: _StoppedRankings, level: float) -> Iterator[Note]:
+    """Say what recall is about if the rankings are taken to be the corpus, and what speaks against that."""
+    if reviews.has_sizes:
+        return
+    text = "recall is about the documents that the rankings hold (--corpus-size N if there are others)"
+    judgments, elsewhere = reviews.judgments, 0
+    for review in reviews.each:
+        lookup = judgments.lookup(review.request)
+        others = lookup.keys() - {*review.ranking}
+        elsewhere += sum(1 for item in others if judgments.grades[lookup[item]] >= level)
+    if elsewhere:
+        text += f"; QRELS name {counted(elsewhere, 'relevant document')} that they do not hold"
+    yield Note("corpus", text, elsewhere)
+
+
+def _only_ranked(reviews: _StoppedRankings, samples: Sequence[Judgments]) -> Iterator[Note]:
+    """Warn of samples that were not drawn from the whole corpus, as it seems."""
+    suspicious = 0
+    for review in reviews.each:
+        query, ranked = reviews.judgments.request_ids[review.request], {*review.ranking}
+        drawn = {item for each in samples if (at := each.index.get(query)) is not None for item in each.lookup(at)}
+        suspicious += bool(drawn) and review.corpus_size > len(ranked) and drawn <= ranked
+    if suspicious:
+        text = (
+            f"{counted(suspicious, 'query')} whose corpus is larger than the ranking, but whose sample is of ranked "
+            "documents only: a sample that was not drawn from all that was not read certifies nothing"
+        )
+        yield Note("sample", text, suspicious)
+
+
+# Drawing
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnSample:
+    """A simple random sample of what was not read, to be judged."""
+
+    rows: tuple[tuple[str, str], ...]
+    """Query and document; those of a query in random order, so that their ranks do not show."""
+    notes: tuple[Note, ...]
+
+    def to_csv(self, *, raw: bool = False) -> str:
+        """Return a file to fill in: the column of grades is empty."""
+        rows = ({"query_id": query, "doc_id": document, "grade": None} for query, document in self.rows)
+        return to_delimited(rows, COLUMNS, ",", raw=raw)
+
+
+@takes(Policies, *READING)
+def draw_sample(
+    qrels: Qrels, run: Run, size: int, *, read: Any, sampled: Any = None, seed: int = 0, **options: Any
+) -> DrawnSample:
+    """Draw a simple random sample of what was not read of each ranking, as a file to fill in.
+
+    `read` is as in `lexirecall.certify`. What earlier samples hold is not drawn again. If fewer documents are left,
+    all of them are drawn.
+
+    >>> ranking = {"q": ["a", "b", "c", "d", "e", "f"]}
+    >>> print(draw_sample({"q": {"a": 1, "b": 0}}, ranking, 2, read=2, seed=1).to_csv())
+    query_id,doc_id,grade
+    q,f,
+    q,c,
+    """
+    taken(Policies, options)
+    if not hasattr(size, "__index__") or size < 1:
+        raise UsageError(f"a sample of {size!r} documents", remedy="draw 1 or more")
+    reviews = _read_reviews(qrels, run, read, options)
+    earlier = _load_samples(sampled, options)
+    if problems := list(_misplaced(reviews, earlier)):
+        raise DataError("; ".join(problems), remedy="are the ids written the same way?")
+    rows, few = [], 0
+    for review in reviews.each:
+        query = reviews.judgments.request_ids[review.request]
+        gone = {item for each in earlier if (at := each.index.get(query)) is not None for item in each.lookup(at)}
+        rest = [item for item in review.ranking[review.depth :] if item not in gone]
+        if review.corpus_size > len(review.ranking):
+            problem = f"the ranking of query {shown(query)} has {len(review.ranking):,} documents"
+            problem += f" of {review.corpus_size:,}, so that those not in it could not be drawn"
+            raise DataError(problem, remedy="rank the whole corpus, or leave out the corpus size if the ranking is it")
+        few += len(rest) < size
+        drawn = np.random.default_rng([seed, len(earlier), crc32(query)]).permutation(len(rest))[:size]
+        rows += [(reviews.name(review), to_text(rest[at])) for at in drawn.tolist()]
+    return DrawnSample(tuple(rows), (*reviews.notes, *_few(few, size)))
+
+
+def _few(few: int, size: int) -> Iterator[Note]:
+    if few:
+        text = f"{counted(few, 'query')} with fewer than {size:,} documents left: all of them are drawn"
+        yield Note("few left", text, few)
