@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from lexirecall.gates.funnels import funnel
     from lexirecall.gates.gate import gate
     from lexirecall.judgments import Judgments
+    from lexirecall.labels.certifying import certify
+    from lexirecall.labels.missing import unjudged
     from lexirecall.measures import Measure
     from lexirecall.meta import study
     from lexirecall.names import parse_measure, parse_preference, register
@@ -35,6 +37,7 @@ _HOME = {
     "Measure": "measures",
     "Positions": "positions",
     "Preference": "preferences",
+    "certify": "labels.certifying",
     "compare": "verbs.compare",
     "evaluate": "verbs.evaluate",
     "explain": "verbs.explain",
@@ -52,12 +55,13 @@ _HOME = {
     "report": "page",
     "simulate_collection": "simulate",
     "study": "meta",
+    "unjudged": "labels.missing",
 }
 
 __all__ = [
-    "Judgments", "LexirecallError", "Measure", "Positions", "Preference", "compare", "evaluate", "explain", "funnel",
-    "gate", "load_judgments", "load_positions", "parse_measure", "parse_preference", "project", "project_embeddings",
-    "project_scores", "rank", "register", "report", "simulate_collection", "study",
+    "Judgments", "LexirecallError", "Measure", "Positions", "Preference", "certify", "compare", "evaluate", "explain",
+    "funnel", "gate", "load_judgments", "load_positions", "parse_measure", "parse_preference", "project",
+    "project_embeddings", "project_scores", "rank", "register", "report", "simulate_collection", "study", "unjudged",
 ]  # fmt: skip
 
 

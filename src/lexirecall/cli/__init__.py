@@ -25,6 +25,7 @@ TRACEBACK = "LEXIRECALL_TRACEBACK"
 _LONGEST = 500  # characters of such an error that a message repeats
 _BETWEEN_COLLECTIONS = 100_000  # new objects, after which the collector looks for cycles
 COMMANDS = {
+    "certify": "certify",
     "compare": "compare",
     "demo": "demo",
     "eval": "evaluate",
@@ -38,6 +39,7 @@ COMMANDS = {
     "report": "report",
     "study": "study",
     "trec_eval": "trec_eval",
+    "unjudged": "unjudged",
 }
 """The module of each command. A command can also be called by the name of its module, if the two differ."""
 
