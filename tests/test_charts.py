@@ -23,6 +23,7 @@ from lexirecall.page.charts import (
     leaderboard,
     page_charts,
     pair_matrix,
+    recall_by_share,
     recall_curves,
     request_differences,
     request_strips,
@@ -291,6 +292,7 @@ def test_curves_are_the_mean_recall_and_only_ten_are_in_colour() -> None:
     root = read_back(recall_curves(positions))
     across, up = axis(root, is_log=True), axis(root, "end")
     lines = [each for each in root.iter(f"{SVG}polyline") if len(points_of(each)) == len(depths)]
+    assert lines.pop(0).findtext(f"{SVG}title") == "ideal"
     owners = {id(line): i for i, group in _curves(root) for line in group.iter(f"{SVG}polyline")}
     assert sorted(owners[id(line)] for line in lines) == [*range(12)]
     for line in lines:
@@ -300,9 +302,52 @@ def test_curves_are_the_mean_recall_and_only_ten_are_in_colour() -> None:
     assert looks[:2] == [("#666666", None)] * 2  # below the others
     assert [color for color, _ in looks[2:]] == [*COLORS]
     assert [dash for _, dash in looks[2:]] == [None, *(" ".join(map(str, dash)) for dash in DASHES[1:])]
-    assert texts(root)[-11:] == [*[*runs][:10], "2 more"]
+    assert texts(root)[-12:] == [*[*runs][:10], "2 more", "ideal"]
     tips = [each.text for each in root.iter(f"{SVG}title")]
     assert f"deep.run0: {100 * means[positions.systems.index('deep.run0'), -1]:.1f} % within {depths[-1]:,}" in tips
+
+
+def test_the_ideal_curve_and_that_of_a_random_order_are_drawn_where_they_are_known() -> None:
+    """One query has 1 relevant document of 10, the other 4 of 40."""
+    qrels = {"q": {"a": 1}, "r": dict.fromkeys("abcd", 1)}
+    runs = {"x": {"q": [*"xa"], "r": [*"abcd"]}}
+    positions = project(qrels, runs, corpus_size={"q": 10, "r": 40})
+    root, depths = read_back(recall_curves(positions)), (1, 2, 5)
+    across, up = axis(root, is_log=True), axis(root, "end")
+    ideal, random = _references(root)
+    expected = zip(depths, ((1 + 1 / 4) / 2, (1 + 2 / 4) / 2, 1), strict=True)
+    assert np.array(ideal) == pytest.approx(np.array([(across(k), up(y)) for k, y in expected]), abs=CLOSE)
+    assert np.array(random) == pytest.approx(
+        np.array([(across(k), up((k / 10 + k / 40) / 2)) for k in depths]), abs=CLOSE
+    )
+    assert len(_references(read_back(recall_curves(project(qrels, runs))))) == 1
+
+
+def test_by_share_of_the_corpus_each_query_has_its_own_depth() -> None:
+    """5 % are none of 10 documents and 2 of 40: the ideal ranking has 0 of 1 and 2 of 4 there."""
+    qrels = {"q": {"a": 1}, "r": dict.fromkeys("abcd", 1)}
+    runs = {"x": {"q": [*"xa"], "r": [*"axbcd"]}}
+    drawing = recall_by_share(project(qrels, runs, corpus_size={"q": 10, "r": 40}))
+    assert drawing is not None
+    root = read_back(drawing)
+    across, up = axis(root), axis(root, "end")
+    (line,) = (line for _, group in _curves(root) for line in group.iter(f"{SVG}polyline"))
+    curve, (ideal, random) = dict(points_of(line)), map(dict, _references(root))
+
+    def heights(share: float) -> list[float]:
+        x = min(curve, key=lambda each: abs(each - across(share)))
+        return [curve[x], ideal[x], random[x]]
+
+    assert heights(0.05) == pytest.approx([up((0 + 1 / 4) / 2), up((0 + 2 / 4) / 2), up((0 + 2 / 40) / 2)], abs=CLOSE)
+    assert heights(0.2) == pytest.approx([up(1), up(1), up((2 / 10 + 8 / 40) / 2)], abs=CLOSE)
+    assert heights(1) == pytest.approx([up(1)] * 3, abs=CLOSE)
+    assert recall_by_share(project(qrels, runs)) is None
+
+
+def _references(root: Element) -> list[list[tuple[float, float]]]:
+    """Return the lines that belong to no system: the ideal one and, where it is known, that of a random order."""
+    called = ("ideal", "random order")
+    return [points_of(line) for line in root.findall(f"{SVG}polyline") if line.findtext(f"{SVG}title") in called]
 
 
 def _curves(root: Element) -> Iterator[tuple[int, Element]]:
@@ -359,7 +404,7 @@ def test_the_page_gets_its_charts_in_its_own_colours(simulated: Report) -> None:
         assert "href" not in content
     root = read_back(charts["recall"]["svg"])
     names = [f"{a} {b}" for a, b in zip(simulated.payload["labels"], simulated.payload["systems"], strict=True)]
-    assert texts(root)[-4:] == names
+    assert texts(root)[-5:] == [*names, "ideal"]
     assert {i for i, _ in _curves(root)} == {0, 1, 2, 3}
     up = axis(root, "end")
     for i, group in _curves(root):

@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from lexirecall import compare, evaluate, explain, funnel, report
+from lexirecall import compare, evaluate, explain, funnel, report, unjudged
 from lexirecall.gates.funnelfates import LOSSES
 from lexirecall.page import Report
 from lexirecall.page.html import fill
@@ -175,6 +175,7 @@ KINDS: dict[str, Callable[[], str]] = {
     "formulas": formula_page,
     "owned": lambda: owned_report().html(),
     "funnel": lambda: funnel_report().html(),
+    "unjudged": lambda: unjudged_report().html(),
     "groups": lambda: demo_report(by=GROUPS, over=("mean", "tail:0.1"), min_queries=4, bootstrap=99).html(),
     "units": lambda: demo_report(units=UNITS, measures=["LexiRecall", "R@10", "RR"]).html(),
     "single": lambda: replace_runs({"only.run": DEMO.runs["deep.run"]}),
@@ -196,6 +197,12 @@ def funnel_report() -> Report:
     documents = sorted({document for judged in DEMO.qrels.values() for document in judged})
     texts = {"documents": {document: HOSTILE[number % 7] for number, document in enumerate(documents)}}
     return demo_report(funnel=funnel(DEMO.qrels, STAGES, texts=texts))
+
+
+def unjudged_report() -> Report:
+    """Return a page about missing labels, of runs with hostile names, and of another order than on the page."""
+    runs = {HOSTILE[number]: run for number, run in enumerate(DEMO.runs.values())}
+    return demo_report(unjudged=unjudged(DEMO.qrels, runs, ["LexiRecall", "R@10", "AP"], rate=0.1, samples=20))
 
 
 def replace_runs(runs: dict[str, Any]) -> str:
@@ -1244,6 +1251,60 @@ def test_a_query_of_the_funnel_leads_to_its_section(show: Open) -> None:
 def test_a_page_without_a_funnel_has_no_section_of_stages(look: Open) -> None:
     assert look().count("#funnel, nav a[href='#funnel']") == 0
     assert look("funnel").count("nav a[href='#funnel']") == 1
+
+
+# Missing labels
+
+
+def test_what_depends_on_missing_labels_is_that_of_python(show: Open) -> None:
+    opened = show("unjudged")
+    runs = {HOSTILE[number]: run for number, run in enumerate(DEMO.runs.values())}
+    made = unjudged(DEMO.qrels, runs, ["LexiRecall", "R@10", "AP"], rate=0.1, samples=20)
+    assert opened.texts("#unjudged .body > p:not(.note)")[: len(made.sentences())] == [
+        visible(sentence) for sentence in made.sentences()
+    ]
+    assert opened.texts("#unjudged .table:nth-of-type(1) tbody th .id") == [visible(name) for name in made.runs]
+    first, bounds = made.labels[0], [each for each in made.bounds if each.run == made.runs[0]]
+    cells = opened.texts("#unjudged .table:nth-of-type(1) tbody tr:first-child td")
+    assert cells[:2] == [f"{first.retrieved:,}", f"{first.unjudged:,}"]
+    shown = [f"{number(each.value)} ({number(each.low)} to {number(each.high)})" for each in bounds]
+    assert cells[3:] == shown
+    pairs = [row for row in made.rows() if row["kind"] == "pair"]
+    cells = opened.texts("#unjudged .table:nth-of-type(2) tbody tr:first-child td")
+    assert cells[2:5] == [f"{pairs[0][name]:,}" for name in ("decided", "tied", "safe")]
+    assert opened.count("#unjudged .range .now") == len(made.bounds)
+    assert opened.count("#unjudged img, #unjudged script") == 0
+
+
+def test_a_page_without_missing_labels_has_no_section_of_them(look: Open) -> None:
+    assert look().count("#unjudged, nav a[href='#unjudged']") == 0
+    assert look("unjudged").count("nav a[href='#unjudged']") == 1
+
+
+# Recall by share of the corpus
+
+
+def test_a_switch_shows_recall_by_share_of_the_corpus(show: Open) -> None:
+    opened = show("sizes")
+    buttons = "#recall [role=group] button"
+    assert opened.texts(buttons) == ["Depth of the list", "Share of the corpus"]
+    assert "by depth" in opened.page.locator("#recall svg").first.get_attribute("aria-label")
+    opened.page.locator(buttons).nth(1).click()
+    assert "by share of the corpus" in opened.page.locator("#recall svg").first.get_attribute("aria-label")
+    pressed = [button.get_attribute("aria-pressed") for button in opened.page.locator(buttons).all()]
+    assert pressed == ["false", "true"]
+    opened.page.locator("#recall summary").click()
+    heads = opened.texts("#recall details thead th")
+    assert heads[:4] == ["run", "1 %", "2 %", "5 %"]
+    names = opened.texts("#recall details tbody th")
+    assert names[-2:] == ["ideal", "random order"]
+    assert opened.texts("#recall details tbody tr:last-child td")[3] == "10.0 %"
+
+
+def test_without_a_corpus_size_there_is_no_switch(look: Open) -> None:
+    opened = look()
+    assert opened.count("#recall [role=group] button") == 0
+    assert opened.texts("#recall details tbody th")[-1] == "ideal"
 
 
 # Providers

@@ -23,7 +23,7 @@ from lexirecall.fields import among
 from lexirecall.manifest import READING, Policies
 
 if TYPE_CHECKING:
-    from lexirecall.results import Funnel
+    from lexirecall.results import Funnel, Unjudged
 
 
 @click.command("report", cls=Documented)
@@ -36,6 +36,11 @@ if TYPE_CHECKING:
     "--funnel", "stages", multiple=True, metavar="STAGE",
     help="Show where documents are lost between stages, as `lexirecall funnel` does. Repeat it for each stage.",
 )  # fmt: skip
+@click.option(
+    "--unjudged",
+    is_flag=True,
+    help="Show how much depends on documents that nobody has judged, as `lexirecall unjudged` does.",
+)
 @click.option("--title", metavar="TEXT", help="Title of the page.")
 @click.option(
     "--plots", metavar="DIR",
@@ -51,6 +56,7 @@ def command(
     runs: tuple[str, ...],
     measures: tuple[str, ...],
     stages: tuple[str, ...],
+    unjudged: bool,
     output: str,
     **options: Any,
 ) -> None:
@@ -59,7 +65,8 @@ def command(
     The page shows the leaderboard with marks of significance; every pair of runs, and the queries that decide it; for
     each query, where every run ranks the relevant documents; the worst-off queries; recall by depth; and how the
     measures behave on these data. With --by, it shows the numbers of each group of queries, with --texts the words of
-    queries and documents, with --funnel what each stage of a search loses. A single run is enough.
+    queries and documents, with --funnel what each stage of a search loses, with --unjudged how sure the numbers are
+    when labels are missing. A single run is enough.
 
     \b
     Examples:
@@ -69,6 +76,7 @@ def command(
       lexirecall report qrels.txt runs/*.run -m R@100 --over mean --over tail:0.1 --by types.tsv
       lexirecall report qrels.txt runs/*.run --texts queries.jsonl --texts corpus.jsonl.gz
       lexirecall report qrels.txt first.run final.run --funnel first.run@1000 --funnel final.run@10
+      lexirecall report qrels.txt runs/*.run --unjudged
     """
     files = [qrels, *runs, *_files_of(stages), *named_files(options), *text_files(options["texts"])]
     check_files(files, ("-o", output))
@@ -78,8 +86,10 @@ def command(
     to_stdout = output == "-"
     with shown_warnings():
         to = None if to_stdout else output
-        made = _funnel_of(qrels, stages, options)
-        page = report(qrels, list(runs), measures or None, output=to, funnel=made, show_progress=None, **options)
+        parts: dict[str, Any] = {"funnel": _funnel_of(qrels, stages, options)}
+        if unjudged:
+            parts["unjudged"] = _unjudged_of(qrels, runs, measures, options)
+        page = report(qrels, list(runs), measures or None, output=to, **parts, show_progress=None, **options)
     show_notes(page.notes)
     if to_stdout:
         write(page.html(), None)
@@ -104,6 +114,19 @@ def _funnel_of(qrels: str, stages: tuple[str, ...], options: Mapping[str, Any]) 
         return None
     from lexirecall.gates.funnels import funnel
 
+    return funnel(qrels, stages, texts=options["texts"] or None, **(_reading(options) | {"stdin_name": None}))
+
+
+def _reading(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how the runs are read, without what only the page needs."""
     reading = {name: value for record in (Policies, *READING) for name, value in among(record, options).items()}
-    own = {"stdin_name": None, "providers": None, "show_progress": None}
-    return funnel(qrels, stages, texts=options["texts"] or None, **(reading | own))
+    return reading | {"providers": None, "show_progress": None}
+
+
+def _unjudged_of(
+    qrels: str, runs: tuple[str, ...], measures: tuple[str, ...], options: Mapping[str, Any]
+) -> "Unjudged":
+    """Return what depends on unjudged documents, under the measures of the page."""
+    from lexirecall.labels.missing import unjudged
+
+    return unjudged(qrels, list(runs), measures or None, baseline=options["baseline"], **_reading(options))

@@ -24,6 +24,7 @@ from lexirecall.page.html import fill
 from lexirecall.page.limits import Limits
 from lexirecall.page.payload import build_payload
 from lexirecall.page.stages import check_funnel
+from lexirecall.page.unlabelled import check_unjudged
 from lexirecall.paths import exists, is_folder
 from lexirecall.plots import drawing_files, has_converter
 from lexirecall.positions import Positions
@@ -38,6 +39,7 @@ from lexirecall.verbs.testing import Testing
 
 if TYPE_CHECKING:
     from lexirecall.gates.funnelresult import Funnel
+    from lexirecall.labels.missingresult import Unjudged
 
 __all__ = ["Limits", "Report", "report"]
 
@@ -56,6 +58,7 @@ def report(
     limits: Limits | None = None,
     texts: Any = None,
     funnel: "Funnel | None" = None,
+    unjudged: "Unjudged | None" = None,
     **options: Any,
 ) -> "Report":
     """Write a page about runs: a leaderboard, every pair, every query and what decides it; and charts, to a folder.
@@ -65,7 +68,8 @@ def report(
     those of `evaluate`, the other arguments those of `compare`. A single run is enough; the page then has nothing about
     pairs. With several runs, LexiRecall is always among the measures. `texts` are the words of queries and documents,
     as `lexirecall.texts.load_texts` takes them; the page holds one line of each. `funnel` is what `lexirecall.funnel`
-    returns; the page then shows what each stage hands on, and where documents are lost.
+    returns; the page then shows what each stage hands on, and where documents are lost. `unjudged` is what
+    `lexirecall.unjudged` returns; the page then shows how much depends on labels that are missing.
 
     >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
     >>> runs = {"old": {"q1": ["a"], "q2": ["x", "c"]}, "new": {"q1": ["x", "b", "a"], "q2": ["c"]}}
@@ -76,6 +80,7 @@ def report(
     testing, policies = taken(Testing, options), taken(Policies, options)
     check_bootstrap(testing, testing.alpha)
     check_funnel(funnel)
+    check_unjudged(unjudged)
     _check_places(output, plots)
     given = [] if isinstance(qrels, Positions) else [qrels, runs]
     _check_kept(output, plots, [*given, *files_named(texts)], options)
@@ -92,8 +97,12 @@ def report(
         show_progress=options.get("show_progress", False),
     )  # fmt: skip
     heading = title or f"{counted(len(positions.systems), 'run')} on {findings.name}"
-    payload = build_payload(findings, title=heading, date=date, limits=limits, texts=loaded, funnel=funnel)
-    made = Report(findings, payload, () if funnel is None else funnel.notes)
+    payload = build_payload(
+        findings, title=heading, date=date, limits=limits, texts=loaded, funnel=funnel, unjudged=unjudged
+    )
+    made = Report(
+        findings, payload, tuple(note for each in (funnel, unjudged) if each is not None for note in each.notes)
+    )
     if output is not None:
         made.write(output, plots)
     elif plots is not None:
@@ -139,8 +148,8 @@ class Report:
     findings: Findings
     payload: dict[str, Any]
     """What the page shows, as plain lists and numbers."""
-    notes_on_stages: tuple[Note, ...] = ()
-    """What readers should know about the stages of the funnel, if there is one."""
+    notes_on_parts: tuple[Note, ...] = ()
+    """What readers should know about stages of a funnel and about missing labels, if the page shows them."""
 
     def __repr__(self) -> str:
         return f"<Report: {self.payload['title']}>"
@@ -150,8 +159,8 @@ class Report:
         """What readers should know about the data, and what the page leaves out."""
         left_out = (Note("left out of the page", sentence) for sentence in self.payload["left_out"])
         own = self.findings.notes
-        known = {note.kind for note in own}  # the same, of stages: it need not be said twice
-        return (*own, *(note for note in self.notes_on_stages if note.kind not in known), *left_out)
+        known = {note.kind for note in own}  # the same, of stages or labels: it need not be said twice
+        return (*own, *(note for note in self.notes_on_parts if note.kind not in known), *left_out)
 
     def html(self) -> str:
         """Return the page as the text of one HTML file."""

@@ -19,7 +19,7 @@ from lexirecall.text import visible
 MODULES = (
     "text", "save", "elements", "payload", "data", "state", "links", "charts", "bars", "headline", "groups",
     "breakdown", "serving", "words", "evaluated", "leaderboard", "pairs", "pair", "deciding", "tail", "request",
-    "strips", "worst", "funnel", "providers", "recall", "measures", "start",
+    "strips", "worst", "unjudged", "funnel", "providers", "recall", "measures", "start",
 )  # fmt: skip
 """The modules of the page's script, in the order in which they are joined; the last one starts it."""
 _IMPORT = re.compile(r'^import \{[\w\s,]*\} from "\./\w+\.js";\n', re.MULTILINE)

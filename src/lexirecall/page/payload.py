@@ -24,10 +24,11 @@ from lexirecall.page.limits import Cutter, Limits, Selection, select
 from lexirecall.page.owners import provider_columns
 from lexirecall.page.pairs import pair_columns
 from lexirecall.page.rankings import found_documents, lengths_of_relevant, relevant_documents
-from lexirecall.page.recall import RECALLS, depths_to, mean_recall, median_depths
+from lexirecall.page.recall import RECALLS, median_depths, recall_columns
 from lexirecall.page.rounding import rounded
 from lexirecall.page.serving import serving_columns
 from lexirecall.page.stages import stage_columns
+from lexirecall.page.unlabelled import label_columns
 from lexirecall.page.words import text_columns
 from lexirecall.preferences import Preference
 from lexirecall.statistics.over import over_queries
@@ -37,12 +38,14 @@ from lexirecall.version import VERSION
 
 if TYPE_CHECKING:
     from lexirecall.gates.funnelresult import Funnel
+    from lexirecall.labels.missingresult import Unjudged
 
 FORM = 1
 """The version of the payload format."""
 VALUE_DIGITS = 5
 NOTE_LENGTH = 1000
 _ALL_DIGITS = 17
+_CURVES = ("mean", "ideal", "random")
 
 
 def build_payload(
@@ -53,6 +56,7 @@ def build_payload(
     limits: Limits | None = None,
     texts: Texts | None = None,
     funnel: "Funnel | None" = None,
+    unjudged: "Unjudged | None" = None,
 ) -> dict[str, Any]:
     """Return what a page shows; the same findings and date give the same payload.
 
@@ -69,20 +73,12 @@ def build_payload(
     with_relevant = np.flatnonzero(findings.projection.num_relevant)
     chosen = _selection(findings, limits)
     requests = with_relevant[chosen.requests]
-    systems = cut.names(findings.positions.systems[s] for s in findings.places)
     best = findings.places[: chosen.num_detailed]
     rest = [None] * (len(findings.places) - len(best))
     serving = serving_columns(findings, best, requests, cut)
-    words, about_words = text_columns(findings, texts, requests, limits, serving.get("serving", {}).get("documents"))
+    words, about = text_columns(findings, texts, requests, limits, serving.get("serving", {}).get("documents"))
     parts = {
-        "version": FORM,
-        "title": cut(title),
-        "lexirecall": VERSION,
-        "date": (date or dt.date.today()).isoformat(),
-        "manifest": _manifest(findings, systems, cut),
-        "headline": headline(findings),
-        "alpha": findings.testing.alpha,
-        "systems": systems,
+        **_head(findings, cut, title, date),
         **_leaderboard(findings),
         "tail": _tail(findings),
         **breakdown_columns(findings, cut),
@@ -98,12 +94,31 @@ def build_payload(
         "retrieved": [*findings.positions.num_retrieved[best][:, requests].tolist(), *rest],
         "absent": [*_absent(findings, best, requests), *rest],
         **stage_columns(funnel, [findings.positions.requests[q] for q in requests.tolist()], limits, cut),
+        **label_columns(unjudged, limits),
         **provider_columns(findings, limits, cut),
         **_curves(findings),
         "study": list(_study(findings)),
     }
-    left_out = [*chosen.sentences(), *_left_out(findings, cut), *about_words]
-    return {**parts, "left_out": left_out, "charts": page_charts(findings, parts)}
+    return {
+        **parts,
+        "left_out": [*chosen.sentences(), *_left_out(findings, cut), *about],
+        "charts": page_charts(findings, parts),
+    }
+
+
+def _head(findings: Findings, cut: Cutter, title: str, date: dt.date | None) -> dict[str, Any]:
+    """Return what the page is about, and its systems."""
+    systems = cut.names(findings.positions.systems[s] for s in findings.places)
+    return {
+        "version": FORM,
+        "title": cut(title),
+        "lexirecall": VERSION,
+        "date": (date or dt.date.today()).isoformat(),
+        "manifest": _manifest(findings, systems, cut),
+        "headline": headline(findings),
+        "alpha": findings.testing.alpha,
+        "systems": systems,
+    }
 
 
 def _absent(findings: Findings, systems: list[int], requests: IntArray) -> Iterator[list[int]]:
@@ -217,16 +232,21 @@ def _study(findings: Findings) -> Iterator[dict[str, Any]]:
 
 
 def _curves(findings: Findings) -> dict[str, Any]:
-    positions, projection, places = findings.positions, findings.projection, findings.places
+    projection, places = findings.projection, findings.places
     counted_rankings = findings.counted
-    depths = depths_to(int(positions.num_retrieved.max(initial=1)))
     needed = []
     for recall in RECALLS:
         medians, shares = median_depths(projection, recall, counted_rankings)
         columns = {"median": rounded(medians[places], _ALL_DIGITS), "reached": rounded(shares[places], VALUE_DIGITS)}
         needed.append({"recall": recall, **columns})
-    means = mean_recall(projection, depths, counted_rankings)[places]
-    return {"recall": {"depths": depths, "mean": rounded(means, VALUE_DIGITS)}, "depth_needed": needed}
+    return {"recall": _rounded(recall_columns(projection, places, counted_rankings)), "depth_needed": needed}
+
+
+def _rounded(curves: dict[str, Any]) -> dict[str, Any]:
+    """Round the curves, also those within; depths and shares are as they are."""
+    made = {name: _rounded(each) if isinstance(each, dict) else each for name, each in curves.items()}
+    named = {name: rounded(np.array(curves[name]), VALUE_DIGITS) for name in _CURVES if curves.get(name) is not None}
+    return {**made, **named}
 
 
 def _manifest(findings: Findings, systems: list[str], cut: Cutter) -> dict[str, Any]:

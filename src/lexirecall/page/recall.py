@@ -5,15 +5,19 @@ Belongs here: the numbers behind recall curves. Not here: drawing them.
 
 from collections.abc import Sequence
 from itertools import cycle
+from typing import Any
 
 import numpy as np
 
-from lexirecall.judgments import BoolArray, FloatArray
+from lexirecall.judgments import BoolArray, FloatArray, IntArray
+from lexirecall.measures.parameter import Share
 from lexirecall.measures.recall_level import needed_for_recall
 from lexirecall.positions import Projection
 
 RECALLS = (0.75, 0.95, 1.0)
 """The shares of what is relevant that a reader may want to find."""
+SHARES = tuple(Share(percent) for percent in (1, 2, *range(5, 101, 5)))
+"""The shares of the corpus at which curves are drawn."""
 
 
 def depths_to(deepest: int) -> list[int]:
@@ -38,14 +42,86 @@ def mean_recall(projection: Projection, depths: Sequence[int], counted: BoolArra
     >>> mean_recall(projection, [1, 2, 5], np.array([[True]])).tolist()
     [[0.5, 0.5, 1.0]]
     """
+    within = np.searchsorted(depths, projection.found.positions)  # the first depth that reaches the item
+    return _means(projection, within, len(depths), counted)
+
+
+def mean_recall_at_shares(
+    projection: Projection, sizes: IntArray, shares: Sequence[Share], counted: BoolArray
+) -> FloatArray:
+    """Return the same at shares of the corpus, whose size is n of each request, [Q].
+
+    >>> from lexirecall import project
+    >>> projection = project({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}).at_level(1)
+    >>> mean_recall_at_shares(projection, np.array([10]), (Share(10), Share(30)), np.array([[True]])).tolist()
+    [[0.5, 1.0]]
+    """
+    n, positions = projection.per_item_of_request(sizes), projection.found.positions
+    within = np.zeros(len(positions), np.int64)
+    for size in np.unique(sizes):
+        own = n == size
+        within[own] = np.searchsorted([int(share.of(size)) for share in shares], positions[own])
+    return _means(projection, within, len(shares), counted)
+
+
+def _means(projection: Projection, within: IntArray, num_depths: int, counted: BoolArray) -> FloatArray:
+    """Return the mean recall at each depth, [S, depths], from the first depth that reaches each item."""
     num_systems, num_requests = projection.source.shape
     ranking = projection.found.segments.owners
     shares = counted.ravel()[ranking] / projection.num_relevant_of_item
-    within = np.searchsorted(depths, projection.found.positions)  # the first depth that reaches the item
-    cells = (ranking // num_requests) * (len(depths) + 1) + within
-    found = np.bincount(cells, shares, minlength=num_systems * (len(depths) + 1)).reshape(num_systems, -1)
+    cells = (ranking // num_requests) * (num_depths + 1) + within
+    found = np.bincount(cells, shares, minlength=num_systems * (num_depths + 1)).reshape(num_systems, -1)
     with np.errstate(invalid="ignore"):
         return np.asarray(found[:, :-1].cumsum(axis=1) / counted.sum(axis=1, keepdims=True))
+
+
+def ideal_recall(num_relevant: IntArray, depths: IntArray) -> FloatArray:
+    """Return the mean recall of rankings with everything relevant on top, at depths of each request, [depths, Q].
+
+    >>> ideal_recall(np.array([1, 4]), np.array([[1, 1], [2, 2]])).tolist()
+    [0.625, 0.75]
+    """
+    return np.asarray((np.minimum(depths, num_relevant) / num_relevant).mean(axis=1))
+
+
+def random_recall(sizes: IntArray, depths: IntArray) -> FloatArray:
+    """Return the mean recall that is expected of a random order of the corpus: k/n at depth k.
+
+    >>> random_recall(np.array([10, 20]), np.array([[5, 5], [20, 20]])).tolist()
+    [0.375, 1.0]
+    """
+    return np.asarray((np.minimum(depths, sizes) / sizes).mean(axis=1))
+
+
+def recall_columns(projection: Projection, places: Sequence[int], counted: BoolArray) -> dict[str, Any]:
+    """Return the curves of the systems at `places`, by depth and, if the corpus size is known, by its shares.
+
+    Beside them is the ideal curve and, with the corpus size, that of a random order, over all requests that count.
+
+    >>> from lexirecall import project
+    >>> projection = project({"q": {"a": 1}}, {"q": ["x", "a"]}, corpus_size=4).at_level(1)
+    >>> curves = recall_columns(projection, [0], np.array([[True]]))
+    >>> curves["depths"], curves["mean"], curves["ideal"], curves["random"]
+    ([1, 2], [[0.0, 1.0]], [1.0, 1.0], [0.25, 0.5])
+    """
+    sizes, asked = projection.source.corpus_size, counted.any(axis=0)
+    depths = depths_to(int(projection.source.num_retrieved.max(initial=1)))
+    every, m = np.repeat(np.array(depths)[:, None], asked.sum(), axis=1), projection.num_relevant[asked]
+    curves = {
+        "depths": depths,
+        "mean": mean_recall(projection, depths, counted)[places].tolist(),
+        "ideal": ideal_recall(m, every).tolist() if asked.any() else None,
+    }
+    if sizes is None or not asked.any():
+        return curves
+    shared = np.array([share.of(sizes[asked]) for share in SHARES])
+    by_share = {
+        "shares": [share.fraction for share in SHARES],
+        "mean": mean_recall_at_shares(projection, sizes, SHARES, counted)[places].tolist(),
+        "ideal": ideal_recall(m, shared).tolist(),
+        "random": random_recall(sizes[asked], shared).tolist(),
+    }
+    return {**curves, "random": random_recall(sizes[asked], every).tolist(), "by_share": by_share}
 
 
 def depth_needed(projection: Projection, recall: float) -> FloatArray:

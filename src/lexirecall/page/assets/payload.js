@@ -50,7 +50,8 @@
  * @property {{ names: string[], total: number, min_queries: number, measure: string, note: string, runs: Provided[] }}
  *   [providers] if there is a map of them
  * @property {FunnelData} [funnel] the stages of a search, if there is one
- * @property {{ depths: number[], mean: (number | null)[][] }} recall
+ * @property {UnjudgedData} [unjudged] what depends on documents that nobody has judged, if that was asked for
+ * @property {RecallCurves & { depths: number[], by_share?: RecallCurves & { shares: number[] } }} recall
  * @property {{ recall: number, median: Column, reached: Column }[]} depth_needed
  * @property {{ measure: string, tied: number | null, agreement: number | null }[]} study
  * @property {string[]} left_out
@@ -58,6 +59,11 @@
  * @property {([number, number][] | null)[]} groups by measure: first and last places of runs that do not differ
  * @property {number[][]} group_order by measure: the systems from best to worst
  * @property {Record<string, Drawn>} [charts] drawings that do not depend on the reader
+ */
+
+/**
+ * By system the mean recall at each depth; that of the ideal ranking; and of a random order, if the corpus size is known.
+ * @typedef {{ mean: (number[] | null)[], ideal?: number[] | null, random?: number[] }} RecallCurves
  */
 
 /**
@@ -89,6 +95,16 @@
  * @typedef {{ noun: string, queries: number, relevant: number, kinds: string[], stages: { name: string, recall: number,
  *   all: number, preference: number | null, better: number | null, worse: number | null, lost: number[], found: number,
  *   entered: number, documents: number[] }[], losses: OnTheWay[], entries: OnTheWay[], totals: number[] }} FunnelData
+ */
+
+/**
+ * What depends on unjudged documents: sentences; by run the mean, least and most of each measure; pairs; and the order.
+ * @typedef {{ sentences: string[], samples: number, measures: string[], runs: { name: string,
+ *   retrieved: number, unjudged: number, judged: number, bounds: (number | null)[][] }[], pairs: { a: string, b: string,
+ *   measure: string, decided: number, tied: number, safe: number | null, median_flip: number | null,
+ *   median_unjudged: number | null, reversals: number | null, same_order: number | null, significant: boolean,
+ *   survives: number | null }[], orders: { measure: string, best: string, stays_best: number, tau: number | null,
+ *   tau_low: number | null }[], total: number }} UnjudgedData
  */
 
 /**

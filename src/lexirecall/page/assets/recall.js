@@ -1,4 +1,4 @@
-/** Recall by depth: how much is found down to each depth. */
+/** Recall by depth, or by share of the corpus: how much is found down to there. */
 
 import { NONE, grouped, percent } from "./text.js";
 import { h, note, num, put, rowHead, table, th } from "./elements.js";
@@ -7,47 +7,81 @@ import { sections, shown } from "./state.js";
 import { system } from "./links.js";
 import { placeDrawing } from "./charts.js";
 
+const WAYS = { depth: "Depth of the list", share: "Share of the corpus" };
+/** @type {keyof typeof WAYS} */
+let way = "depth"; // what recall is shown by
+
 /** @param {HTMLElement} body */
 export function setUpRecall(body) {
   const [lines, space] = [h("div"), h("div")];
+  const random = D.recall.random ? " A random order finds, on average, the share of the corpus that is read." : "";
   body.append(
     note(
-      `The share of the relevant ${thing()}s found down to each depth, as a mean over queries.`,
+      `The share of the relevant ${thing()}s found down to each depth, as a mean over queries. The ideal ranking has all of them on top.${random}`,
     ),
+    ...(D.recall.by_share ? [wayButtons()] : []),
     h("div", { class: "columns wide-first" }, lines, space),
   );
   return { lines, space };
 }
 
+function wayButtons() {
+  /** @param {keyof typeof WAYS} each */
+  const button = (each) =>
+    h(
+      "button",
+      { type: "button", "aria-pressed": String(each === way), "data-way": each, onclick: () => choose(each) },
+      WAYS[each],
+    );
+  return h("div", { class: "ways", role: "group", "aria-label": "Show recall by" }, button("depth"), button("share"));
+}
+
+/** @param {keyof typeof WAYS} chosen */
+function choose(chosen) {
+  way = chosen;
+  for (const button of sections.get("recall").body.querySelectorAll("[data-way]"))
+    button.setAttribute("aria-pressed", String(button.getAttribute("data-way") === way));
+  drawRecall();
+}
+
 export function drawRecall() {
   const { lines, space } = sections.get("recall").parts;
   const systems = shown.systems.filter((s) => D.recall.mean[s]);
-  lines.hidden = !systems.length || !placeDrawing(lines, "recall", "recall by depth", systems);
+  const [key, file] = way === "depth" ? ["recall", "recall by depth"] : ["recall-by-share", "recall by share"];
+  lines.hidden = !systems.length || !placeDrawing(lines, key, file, systems);
   if (!systems.length) return put(space, note("No run matches the filter."));
-  put(space, depthTable(systems), h("details", null, h("summary", null, "Recall at each depth"), recallTable(systems)));
+  const summary = way === "depth" ? "Recall at each depth" : "Recall at each share of the corpus";
+  put(space, depthTable(systems), h("details", null, h("summary", null, summary), recallTable(systems)));
 }
 
 /**
- * The numbers that are drawn.
+ * The numbers that are drawn: of the runs, of the ideal ranking, and of a random order.
  * @param {number[]} systems
  */
 function recallTable(systems) {
-  const { depths, mean } = D.recall;
+  const { by_share: shared, depths } = D.recall;
+  const isShared = way === "share" && shared;
+  const curves = isShared ? shared : D.recall;
+  const heads = isShared ? shared.shares.map((share) => percent(share, 0)) : depths.map((depth) => grouped(depth));
+  const beside = [
+    { name: "ideal", means: curves.ideal },
+    { name: "random order", means: curves.random },
+  ].filter(({ means }) => means);
   return table({
-    caption: `The mean share of the relevant ${thing()}s found within each depth`,
+    caption: `The mean share of the relevant ${thing()}s found within each ${isShared ? "share of the corpus" : "depth"}`,
     head: h(
       "tr",
       null,
       th("run"),
-      depths.map((depth) => th(grouped(depth), { class: "num" })),
+      heads.map((text) => th(text, { class: "num" })),
     ),
-    rows: systems,
-    row: (s) =>
+    rows: [...systems.map((s) => ({ name: system(s, 24), means: curves.mean[s] })), ...beside],
+    row: ({ name, means }) =>
       h(
         "tr",
         null,
-        rowHead(system(s, 24)),
-        mean[s].map((share) => num(percent(share))),
+        rowHead(name),
+        means.map((share) => num(percent(share))),
       ),
     first: 20,
   });

@@ -29,6 +29,7 @@ import { drawPair, setUpPair } from "./pair.js";
 import { drawRequest, setUpRequest } from "./request.js";
 import { drawWorst, setUpWorst } from "./worst.js";
 import { drawFunnel } from "./funnel.js";
+import { drawUnjudged } from "./unjudged.js";
 import { drawProviders, setUpProviders } from "./providers.js";
 import { drawRecall, setUpRecall } from "./recall.js";
 import { drawMeasures, setUpMeasures } from "./measures.js";
@@ -60,6 +61,7 @@ const SECTIONS = {
   pair: { keys: ["requests", "m", "a", "b"], draw: drawPair, setUp: setUpPair },
   request: { keys: ["systems", "requests", "q", "a", "b"], draw: drawRequest, setUp: setUpRequest },
   worst: { keys: ["systems", "requests", "worst"], draw: drawWorst, setUp: setUpWorst },
+  unjudged: { keys: [], draw: drawUnjudged, isShown: () => Boolean(D.unjudged) },
   funnel: { keys: [], draw: drawFunnel, isShown: () => Boolean(D.funnel) },
   providers: { keys: [], draw: drawProviders, setUp: setUpProviders, isShown: () => Boolean(D.providers) },
   recall: { keys: ["systems"], draw: drawRecall, setUp: setUpRecall },

@@ -8,8 +8,9 @@ into SVG, PDF and PNG. Not here: scales, axes and marks (svg).
 from collections.abc import Mapping
 from typing import Any
 
-from lexirecall.page.charts import measures, requests, systems, tail
-from lexirecall.page.charts.measures import agreement_and_ties, depths_needed, recall_curves
+from lexirecall.page.charts import curves, measures, requests, systems, tail
+from lexirecall.page.charts.curves import recall_by_share, recall_curves
+from lexirecall.page.charts.measures import agreement_and_ties, depths_needed
 from lexirecall.page.charts.requests import request_differences, request_strips
 from lexirecall.page.charts.systems import difference_intervals, leaderboard, pair_matrix
 from lexirecall.page.charts.tail import sorted_values
@@ -18,10 +19,10 @@ from lexirecall.svg import Drawing
 
 __all__ = [
     "CHARTS", "agreement_and_ties", "charts_of", "depths_needed", "difference_intervals", "leaderboard", "page_charts",
-    "pair_matrix", "recall_curves", "request_differences", "request_strips", "sorted_values",
+    "pair_matrix", "recall_by_share", "recall_curves", "request_differences", "request_strips", "sorted_values",
 ]  # fmt: skip
 
-CHARTS = (*systems.CHARTS, *requests.CHARTS, *tail.CHARTS, *measures.CHARTS)
+CHARTS = (*systems.CHARTS, *requests.CHARTS, *tail.CHARTS, *curves.CHARTS, *measures.CHARTS)
 """Every chart, in the order in which they are written."""
 
 
