@@ -1,10 +1,13 @@
 """Simulates whether intervals hold what they say, and how often tests find differences that are not there.
 
-Usage: python benchmarks/validity.py coverage|errors|tails|groups|gate|ledger|margin [--repetitions N] [--workers N]
+Usage: python benchmarks/validity.py PART [--repetitions N] [--workers N]
        python benchmarks/validity.py page
 
+PART is one of coverage, errors, tails, groups, gate, ledger, margin, bounds, certify and looks.
+
 Belongs here: drawing data of which the truth is known, and counting. Not here: tails and groups of queries
-(validity_over), gates (validity_gate), the page (validity_page).
+(validity_over), gates (validity_gate), missing labels (validity_labels), certificates of recall (validity_certify),
+the page (validity_page).
 
 What was counted is in the folder validity, and `page` makes docs/validity.md of it. Both parts continue where they
 stopped: they work in batches, each with its own seed, and go round all settings before they come back to the first.
@@ -24,6 +27,17 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr
 from scipy.stats import multinomial
+from validity_certify import (
+    BOUNDED,
+    CERTIFIED,
+    LOOKED,
+    Bounded,
+    Certified,
+    Looked,
+    count_certified,
+    count_looked,
+    cover_bounds,
+)
 from validity_gate import (
     GATED,
     LEDGERED,
@@ -35,6 +49,7 @@ from validity_gate import (
     count_ledgered,
     count_margined,
 )
+from validity_labels_page import read
 from validity_over import GROUPED, TAILS, Grouped, TailPair, cover_tail, vary
 from validity_page import write
 
@@ -55,7 +70,10 @@ from lexirecall.tracks import SystemPositions, Tracks
 RESULTS = Path(__file__).parent / "validity"
 PAGE = Path(__file__).parent.parent / "docs" / "validity.md"
 ALPHA = 0.05
-BATCH = {"coverage": 1000, "errors": 50, "tails": 100, "groups": 50, "gate": 500, "ledger": 200, "margin": 500}
+BATCH = {
+    "coverage": 1000, "errors": 50, "tails": 100, "groups": 50, "gate": 500, "ledger": 200, "margin": 500,
+    "bounds": 1, "certify": 500, "looks": 500,
+}  # fmt: skip
 """Data sets that are drawn at once, by part."""
 
 Counts = dict[str, dict[str, float]]
@@ -285,7 +303,7 @@ def holm(pvalues: FloatArray, num_pairs: int) -> FloatArray:
 
 # Counting
 
-Setting = Pair | Family | TailPair | Grouped | Gated | Ledgered | Margined
+Setting = Pair | Family | TailPair | Grouped | Gated | Ledgered | Margined | Bounded | Certified | Looked
 
 
 def as_pairs(values: FloatArray, *, is_signs: bool = False) -> Differences:
@@ -306,7 +324,7 @@ def generator(setting: Setting, seed: int) -> np.random.Generator:
 
 SETTINGS: dict[str, Sequence[Setting]] = {
     "coverage": PAIRS, "errors": FAMILIES, "tails": TAILS, "groups": GROUPED, "gate": GATED, "ledger": LEDGERED,
-    "margin": MARGINED,
+    "margin": MARGINED, "bounds": BOUNDED, "certify": CERTIFIED, "looks": LOOKED,
 }  # fmt: skip
 """Of each part."""
 Job = tuple[str, Setting, int]
@@ -315,6 +333,7 @@ Job = tuple[str, Setting, int]
 
 COUNTERS: dict[type, Callable[[Any, np.random.Generator, int], dict[str, float]]] = {
     TailPair: cover_tail, Grouped: vary, Gated: count_gated, Ledgered: count_ledgered, Margined: count_margined,
+    Certified: count_certified, Looked: count_looked,
 }  # fmt: skip
 
 
@@ -322,17 +341,19 @@ def work(job: Job) -> dict[str, float]:
     part, setting, seed = job
     if isinstance(setting, Pair):
         return cover(setting, seed, BATCH[part])
+    if isinstance(setting, Bounded):
+        return cover_bounds(setting)
     if isinstance(setting, Family):
         return err(setting, seed, BATCH[part])
     return COUNTERS[type(setting)](setting, generator(setting, seed), BATCH[part])
 
 
 def jobs(part: str, repetitions: int, known: Counts) -> Iterator[Job]:
-    """Give the batches that are missing, of each setting one before any has two; signs are exact and need only one."""
+    """Give the batches that are missing, of each setting one before any has two; what is exact needs only one."""
     for batch in range(-(-repetitions // BATCH[part])):
         for setting in SETTINGS[part]:
             done = known.get(key(setting), {"sets": -1})["sets"]
-            is_exact = getattr(setting, "sizes", "") == "signs"
+            is_exact = isinstance(setting, Bounded) or getattr(setting, "sizes", "") == "signs"
             if (done < 0 and batch == 0) if is_exact else done < (batch + 1) * BATCH[part]:
                 yield part, setting, batch
 
@@ -381,7 +402,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1, help="processes (default 1)")
     options = parser.parse_args()
     if options.part == "page":
-        write(PAGE, {part: kept(RESULTS / f"{part}.json") for part in SETTINGS})
+        write(PAGE, {part: kept(RESULTS / f"{part}.json") for part in SETTINGS}, read(RESULTS))
     else:
         simulate(options.part, options.repetitions, options.workers)
 

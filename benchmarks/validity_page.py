@@ -4,12 +4,14 @@ Belongs here: rates with their Monte-Carlo error, whether they meet the aims, ta
 here: the simulation (validity).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
 from textwrap import fill
 from typing import Any
+
+from validity_labels_page import Counted, label_conclusions, label_paragraphs
 
 Counts = dict[str, dict[str, float]]
 Row = list[str]
@@ -407,6 +409,95 @@ def _of_power(counts: Counts, what: str, subject: str) -> str:
     )
 
 
+# Certificates of recall
+
+SIDES = {
+    "low": "at least", "interval": "interval", "added low": "with finds, at least",
+    "added interval": "with finds, interval",
+}  # fmt: skip
+
+
+def certain(name: str, found: dict[str, float], what: str) -> Rate:
+    """Return a rate that should be the confidence, which is the last part of the name, or more."""
+    return Rate(found[what] / found["sets"], int(found["sets"]), float(name.rpartition(" | ")[2]), 1.0)
+
+
+def bound_rows(counts: Counts) -> Iterator[Row]:
+    """Give how often bounds of the number that was missed hold, for the number with which they hold least often."""
+    yield ["not read", "sample", "confidence", "at most", "mean", "interval", "mean", "aim met"]
+    for name, found in counts.items():
+        rates = {side: Rate(found[side], 0, float(name.rpartition(" | ")[2]), 1.0) for side in ("low", "interval")}
+        cells = [plain(found[each]) for each in ("low", "mean low", "interval", "mean interval")]
+        yield [*name.split(" | "), *cells, verdict(rates)]
+
+
+def certify_rows(counts: Counts) -> Iterator[Row]:
+    """Give how often each bound of recall holds, with the mean of recall and of its bound."""
+    yield ["rankings", "read", "sample", "confidence", *SIDES.values(), "mean recall", "mean bound", "aim met"]
+    for name, found in counts.items():
+        rankings, read, sample, confidence = name.split(" | ")
+        rates = {title: certain(name, found, side) for side, title in SIDES.items()}
+        means = (plain(found[each] / found["sets"]) for each in ("recall", "bound"))
+        yield [rankings, f"{float(read):g}", sample, confidence, *map(str, rates.values()), *means, verdict(rates)]
+
+
+def plan_rows(counts: Counts) -> Iterator[Row]:
+    """Give how often a planned sample shows what it should, whatever sample was drawn before."""
+    together: Counts = {}
+    for name, found in counts.items():
+        rankings, read, _, confidence = name.split(" | ")
+        own = together.setdefault(f"{rankings} | {float(read):g} | {confidence}", {"planned": 0, "shown": 0})
+        own.update({each: own[each] + found[each] for each in own})
+    yield ["rankings", "read", "confidence", "planned", "shown", "aim met"]
+    for name, own in together.items():
+        if own["planned"]:
+            rate = Rate(own["shown"] / own["planned"], int(own["planned"]), 0.8, 1.0)
+            yield [*name.split(" | "), f"{own['planned']:.0f}", str(rate), rate.verdict]
+
+
+def look_rows(counts: Counts) -> Iterator[Row]:
+    """Give how often every certificate of a review holds, with two looks planned and without a plan."""
+    yield ["rankings", "read", "sample", "confidence", "second look", "planned", "not planned", "aim met if planned"]
+    for name, found in counts.items():
+        rankings, read, sample, confidence = name.split(" | ")
+        rates = [certain(name, found, each) for each in ("with", "without")]
+        second = plain(found["second"] / found["sets"])
+        yield [rankings, f"{float(read):g}", sample, confidence, second, *map(str, rates), rates[0].verdict]
+
+
+def certify_conclusions(results: dict[str, Counts]) -> Iterator[str]:
+    """Say what the numbers show about certificates."""
+    if counts := results.get("certify"):
+        rates = {name: [certain(name, found, side) for side in SIDES] for name, found in counts.items()}
+        num_met = sum(all(rate.verdict != "no" for rate in own) for own in rates.values())
+        least: dict[float, Rate] = {}
+        for rate in (rate for own in rates.values() for rate in own):
+            least[rate.low] = min(rate, least.get(rate.low, rate), key=lambda each: each.share)
+        worst = listed([f"{rate} at {plain(confidence)}" for confidence, rate in sorted(least.items())])
+        yield (
+            f"Certificates of recall hold at least as often as they say, up to Monte-Carlo error, in {num_met} of "
+            f"{len(rates)} settings, and least often in {worst}{_of_bounds(results)}; bounds of a whole number are "
+            "cautious, the more so the fewer relevant documents were missed."
+        )
+    if looks := results.get("looks"):
+        both = [[certain(name, found, each) for name, found in looks.items()] for each in ("with", "without")]
+        planned, alone = (min(own, key=lambda rate: rate.share - rate.low) for own in both)
+        yield (
+            f"With two looks planned, every certificate of a review holds in {planned} at {plain(planned.low)}, where "
+            f"that is closest; with a second sample that was not planned for, in {alone} at {plain(alone.low)}."
+        )
+
+
+def _of_bounds(results: dict[str, Counts]) -> str:
+    """Say how often they hold with the least favourable number of missed documents, which was added up exactly."""
+    least: dict[str, float] = {}
+    for name, found in results.get("bounds", {}).items():
+        confidence = plain(float(name.rpartition(" | ")[2]))
+        least[confidence] = min(found["low"], found["interval"], least.get(confidence, 1.0))
+    words = listed([f"{plain(share)} at {confidence}" for confidence, share in least.items()])
+    return f", with the least favourable number of missed documents in {words}" if least else ""
+
+
 # Layout
 
 
@@ -428,14 +519,17 @@ def repetitions(counts: Counts) -> int:
     return int(max(found["sets"] for found in counts.values()))
 
 
-def paragraphs(results: dict[str, Counts]) -> Iterator[str]:
+def paragraphs(results: dict[str, Counts], studies: Sequence[Counted] = ()) -> Iterator[str]:
     """Give the parts of the page; what was not simulated is not on it."""
     coverage, errors = list(covered(results["coverage"])), list(erred(results["errors"]))
     tails, groups = results.get("tails", {}), results.get("groups", {})
     yield "# Do the numbers hold?"
     yield INTRODUCTION
     yield "## What to conclude"
-    concluded = (*conclusions(coverage, errors), *gate_conclusions(results))
+    concluded = (
+        *conclusions(coverage, errors), *gate_conclusions(results), *label_conclusions(studies),
+        *certify_conclusions(results),
+    )  # fmt: skip
     yield "\n".join(f"{n}. {text}" for n, text in enumerate(concluded, 1))
     if coverage:
         yield "## Coverage of 95% intervals"
@@ -454,6 +548,27 @@ def paragraphs(results: dict[str, Counts]) -> Iterator[str]:
         yield GROUPS.format(repetitions=repetitions(groups))
         yield table(group_rows(groups))
     yield from gate_paragraphs(results)
+    yield from (each if isinstance(each, str) else table(each) for each in label_paragraphs(studies))
+    yield from certify_paragraphs(results)
+
+
+def certify_paragraphs(results: dict[str, Counts]) -> Iterator[str]:
+    """Give the parts about certificates."""
+    if counts := results.get("certify"):
+        yield "## Certificates of recall"
+        yield CERTIFY.format(repetitions=repetitions(counts))
+        yield table(certify_rows(counts))
+        if bounds := results.get("bounds"):
+            yield "### The least favourable number"
+            yield BOUNDS
+            yield table(bound_rows(bounds))
+        yield "### Planned samples"
+        yield PLANNED
+        yield table(plan_rows(counts))
+    if looks := results.get("looks"):
+        yield "### A second look"
+        yield LOOKS.format(repetitions=repetitions(looks))
+        yield table(look_rows(looks))
 
 
 def gate_paragraphs(results: dict[str, Counts]) -> Iterator[str]:
@@ -471,7 +586,8 @@ def gate_paragraphs(results: dict[str, Counts]) -> Iterator[str]:
 
 INTRODUCTION = """\
 An interval at 95% should hold the true value in 95% of all cases, and a test of all pairs at .05 should find a
-difference that is not there in at most 5%. Here both are counted on simulated data, of which the truth is known.
+difference that is not there in at most 5%. Here both are counted on simulated data, of which the truth is known. What
+is said about missing labels is compared with judgments that were hidden, also of a real collection.
 Each number is followed by its Monte-Carlo standard error; a number without one is exact. "Within error" means that a
 number misses its aim by no more than twice that. `python benchmarks/validity.py page` writes this page, including
 the sentences below, from the counts in `benchmarks/validity`."""
@@ -531,6 +647,28 @@ MARGIN = """\
 sets in which the gate passes, at .05. The loss is exactly the margin, .1 by LexiRecall (losses less wins, as a share of
 the queries), .02 by a measure and .2 standard deviations by a skewed one, and should pass in at most .05. A run as good
 as its baseline should pass in .8 or more with the margin for which the gate says so. Data are as above."""
+CERTIFY = """\
+`python benchmarks/validity.py certify --repetitions {repetitions}` makes this table on simulated rankings: 150 of 300
+to 10,000 documents, of which .3% to 10% are relevant and have a score that is higher by 1 to 3 standard deviations.
+`python benchmarks/validity_certify.py --name clef-tar-2017 --qrels FILE --runs FILE...` makes it on rankings of your
+own; here, 191 rankings of whole corpora, of the 30 systematic reviews of CLEF TAR 2017. In each of
+{repetitions} repetitions a ranking is taken at random, a share of it is read from the top, and a sample of the rest is
+drawn, or all of it if there is not more. A number is the share of certificates that hold: the one-sided bound (at
+least), and the interval, for what was read and with the finds of the sample added. Beside them are the mean recall of
+what was read and the mean one-sided bound. The aim is the confidence or more."""
+BOUNDS = """\
+`python benchmarks/validity.py bounds` makes this table, by adding up the chances of all outcomes: how often the bound
+of the number of relevant documents that were not read holds, for the number from 0 to all with which it holds least
+often, and the mean over all of these numbers. Recall is bounded as often. So where certificates hold more often in the
+table above, it is because few documents were missed, or because the sample held most of the rest."""
+PLANNED = """\
+For the same rankings, the sample that `--wanted 0.9` asks for, if what was missed is known: how often it shows a recall
+of .9. Only reviews count that miss few enough. The aim is .8 or more."""
+LOOKS = """\
+`python benchmarks/validity.py looks --repetitions {repetitions}` makes this table, on these rankings. A second sample
+is drawn if the first does not show a recall of .9, and it is twice as large if the first has a relevant document. A
+number is the share of reviews in which every bound holds that was given: with two looks planned, or with all of alpha
+for each. The aim is the confidence or more."""
 
 
 def laid_out(paragraph: str) -> str:
@@ -542,5 +680,5 @@ def laid_out(paragraph: str) -> str:
     return fill(paragraph, 120, **_WHOLE)
 
 
-def write(path: Path, results: dict[str, Counts]) -> None:
-    path.write_text("\n\n".join(map(laid_out, paragraphs(results))) + "\n")
+def write(path: Path, results: dict[str, Counts], studies: Sequence[Counted] = ()) -> None:
+    path.write_text("\n\n".join(map(laid_out, paragraphs(results, studies))) + "\n")

@@ -10,15 +10,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 import validity
+import validity_certify
 import validity_gate
 import validity_over
 from validity import Family, Pair
+from validity_certify import Bounded, Certified, Looked, Ranked
 from validity_gate import Gated, Ledgered, Margined
+from validity_labels_page import read
 from validity_over import Grouped, TailPair
 from validity_page import TESTS, Rate, conclusions, covered, erred, verdict, write
 
 from lexirecall import compare, evaluate, gate
 from lexirecall.judgments import FloatArray
+from lexirecall.labels.certificates import Certificate, ReviewCounts, SampleCount
 from lexirecall.statistics.over import Over, over_queries
 from lexirecall.statistics.proportions import preference_interval
 
@@ -94,8 +98,9 @@ def test_only_differences_between_equally_good_runs_are_errors(monkeypatch: pyte
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        validity, "BATCH", {"coverage": 5, "errors": 2, "tails": 3, "groups": 4, "gate": 6, "ledger": 2, "margin": 5}
-    )
+        validity, "BATCH", {"coverage": 5, "errors": 2, "tails": 3, "groups": 4, "gate": 6, "ledger": 2, "margin": 5,
+                            "bounds": 1, "certify": 4, "looks": 4}
+    )  # fmt: skip
     monkeypatch.setattr(validity_over, "RESAMPLES", 39)
     pairs = [Pair(sizes, n, 0.2, 0.5) for sizes in ("signs", *validity.SIZES) for n in (8, 50)]
     families = [Family(*kind, 4, 8, 19) for kind in product((*validity.POWERS, "preference"), validity.EFFECTS)]
@@ -106,11 +111,16 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
         "ledger": [Ledgered("LexiRecall", builds, 8) for builds in validity_gate.SEQUENCES],
         "margin": [Margined(response, 8, 0.2) for response in validity_gate.MARGINS],
     }
-    settings = {"coverage": pairs, "errors": families, "tails": tails, "groups": groups, **gates}
+    certificates = {
+        "bounds": [Bounded(12, 4, 0.8)],
+        "certify": [Certified("simulated", 0.3, size, 0.9) for size in (20, 100)],
+        "looks": [Looked("simulated", 0.3, size, 0.9) for size in (20, 100)],
+    }
+    settings = {"coverage": pairs, "errors": families, "tails": tails, "groups": groups, **gates, **certificates}
     monkeypatch.setattr(validity, "SETTINGS", settings)
 
 
-PARTS = ("coverage", "errors", "tails", "groups", "gate", "ledger", "margin")
+PARTS = ("coverage", "errors", "tails", "groups", "gate", "ledger", "margin", "bounds", "certify", "looks")
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -132,7 +142,10 @@ def test_the_page_has_five_conclusions_and_only_what_was_simulated(tiny: None, t
     assert len(list(conclusions(list(covered(results["coverage"])), list(erred(results["errors"]))))) == 5
     write(tmp_path / "all.md", results)
     assert all(name in (tmp_path / "all.md").read_text() for name in TESTS.values())
-    write(tmp_path / "part.md", {**results, "errors": {}, "ledger": {}})
+    assert "## Certificates of recall" in (tmp_path / "all.md").read_text()
+    assert "### A second look" in (tmp_path / "all.md").read_text()
+    write(tmp_path / "part.md", {**results, "errors": {}, "ledger": {}, "looks": {}})
+    assert "second look" not in (tmp_path / "part.md").read_text()
     assert "Family-wise" not in (tmp_path / "part.md").read_text()
     assert "over 20 builds" in (tmp_path / "all.md").read_text()
     assert "20 builds" not in (tmp_path / "part.md").read_text()
@@ -211,6 +224,52 @@ def test_a_gate_that_always_fails_and_one_that_never_does_are_counted() -> None:
         assert validity_gate.num_failed(better, 0.05, 0.5, is_signs=is_signs) == 0
 
 
+def test_coverage_of_bounds_is_that_of_all_samples() -> None:
+    found = validity_certify.cover_bounds(Bounded(7, 3, 0.8))
+    held = []
+    for missed in range(8):
+        samples = [sum(item < missed for item in sample) for sample in combinations(range(7), 3)]
+        mosts = [Certificate(ReviewCounts(7, 0, 0, (SampleCount(3, x),)), 0.8).missed.most for x in samples]
+        held.append(np.mean(np.array(mosts) >= missed))
+    assert (found["low"], found["mean low"]) == pytest.approx((min(held), np.mean(held)))
+    assert found["interval"] >= 0.8
+
+
+def test_rankings_are_read_and_sampled_as_is_said() -> None:
+    ranked = Ranked(20, np.array([1, 2, 9, 15, 20]))
+    drawing = validity_certify.drawn(ranked, 0.4, np.random.default_rng(9), 100)
+    assert (drawing.depth, drawing.found, len(drawing.is_relevant), drawing.is_relevant.sum()) == (8, 2, 12, 3)
+    counts = drawing.counts(4, 5)
+    assert (counts.read, counts.found, [each.size for each in counts.samples]) == (8, 2, [4, 5])
+    assert [each.relevant for each in counts.samples] == [drawing.is_relevant[:4].sum(), drawing.is_relevant[4:9].sum()]
+    assert [each.size for each in drawing.counts(10, 5).samples] == [10, 2]
+    shares = [
+        validity_certify.drawn(ranked, 0.4, np.random.default_rng(seed), 4).is_relevant.mean() for seed in range(500)
+    ]
+    assert np.mean(shares) == pytest.approx(3 / 12, abs=0.03)
+
+
+def test_only_rankings_of_the_whole_corpus_are_taken(tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text("q 0 a 1\nq 0 b 1\nq 0 x 0\nr 0 a 1\n")
+    rankings = {"whole": {"q": "axb", "r": "a"}, "misses": {"q": "axy"}, "short": {"q": "ab"}, "long": {"q": "abxyz"}}
+    for name, run in rankings.items():
+        lines = (f"{q} Q0 {d} {i} {-i} t\n" for q, items in run.items() for i, d in enumerate(items))
+        (tmp_path / name).write_text("".join(lines))
+    loaded = validity_certify.load(str(tmp_path / "qrels.txt"), [str(tmp_path / name) for name in rankings])
+    assert [(each.corpus_size, each.places.tolist()) for each in loaded] == [(3, [1, 3]), (1, [1])]
+
+
+def test_a_certificate_that_is_wrong_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = validity_certify.count_certified(Certified("simulated", 0.3, 50, 0.9), np.random.default_rng(10), 20)
+    assert right["low"] >= 16
+    monkeypatch.setattr("lexirecall.labels.certificates.most_relevant", lambda *given: given[2])
+    wrong = validity_certify.count_certified(Certified("simulated", 0.3, 50, 0.9), np.random.default_rng(10), 20)
+    assert wrong["low"] < right["low"]
+    looked = validity_certify.count_looked(Looked("simulated", 0.3, 50, 0.9), np.random.default_rng(10), 20)
+    assert looked["with"] <= wrong["low"]
+    assert looked["without"] < 16
+
+
 def test_a_row_says_where_its_aim_is_missed() -> None:
     rates = {"x": Rate(0.95, 1000, 0.93, 0.97), "y": Rate(0.925, 1000, 0.93, 0.97), "z": Rate(0.8, 0, 0.9, 1.0)}
     assert verdict(rates) == "no: z; within error: y"
@@ -218,5 +277,6 @@ def test_a_row_says_where_its_aim_is_missed() -> None:
 
 
 def test_the_page_is_made_from_the_counts(tmp_path: Path) -> None:
-    write(tmp_path / "page.md", {part: validity.kept(validity.RESULTS / f"{part}.json") for part in validity.SETTINGS})
+    results = {part: validity.kept(validity.RESULTS / f"{part}.json") for part in validity.SETTINGS}
+    write(tmp_path / "page.md", results, read(validity.RESULTS))
     assert (tmp_path / "page.md").read_text() == validity.PAGE.read_text(), "run: python benchmarks/validity.py page"
