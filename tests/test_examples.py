@@ -13,7 +13,7 @@ import pytest
 EXAMPLES = Path(__file__).parent.parent / "examples"
 SAYS = {
     "trec_researcher": "best by AP: precise.run; best by LexiRecall: deep.run",
-    "systematic_reviewer": "LastRel(rel=2)",
+    "systematic_reviewer": "read: certified at least 9",
     "rag_gate": "question 3",
     "rag_units": "multi-hop",
     "candidate_generator": "pushed down",
