@@ -52,6 +52,7 @@ TESTS = {
     "src/lexirecall/statistics/differences.py": "differences paired compare",
     "src/lexirecall/statistics/exposures.py": "exposures",
     "src/lexirecall/statistics/hsd.py": "hsd compare",
+    "src/lexirecall/statistics/hypergeometric.py": "certify",
     "src/lexirecall/statistics/kemeny.py": "aggregate",
     "src/lexirecall/statistics/flips.py": "paired maxt",
     "src/lexirecall/statistics/maxt.py": "maxt compare",

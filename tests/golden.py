@@ -24,6 +24,8 @@ from unittest.mock import patch
 import click
 import numpy as np
 
+import asreview_files
+from asreview_files import archive, project_file
 from lexirecall import project, tables
 from lexirecall.cli import group, main
 
@@ -31,6 +33,7 @@ FOLDER = Path(__file__).parent / "golden"
 THREE = "qrels.txt a.run b.run c.run"
 TWO = "qrels.txt a.run b.run"
 GATE = "qrels.txt b.run --baseline a.run"
+REVIEW = "--corpus-size 10000 --read 2000 --found 190"
 READING = (
     "--level 2", "--depth 4", "--corpus-size 100", "--corpus-size sizes.txt", "--queries all", "--queries intersection",
     "--no-relevant skip", "--no-relevant zero", "--no-relevant zero --queries intersection --level 3",
@@ -70,7 +73,7 @@ def _reading(command: str, files: str, end: str) -> list[str]:
     calls = [f"{command} {files} {option} {end}" for option in READING]
     calls += [f"{command} {each} {end}" for each in other]
     calls.append(f"{command} stars.csv films.csv {_TABLES} --level 4 {end}")
-    if command not in ("explain", "funnel", "gate"):
+    if command not in ("explain", "funnel", "gate", "unjudged", "certify"):
         calls.append(f"{command} {files} --providers owners.tsv {end}")
     calls += [
         f"{command} stars.csv a.csv b.csv {_TABLES} --engine duckdb {more}{end}" for more in ("", "--ties input ")
@@ -167,6 +170,11 @@ CASES: dict[str, list[str]] = {
         f"compare {TWO} {AP} -o out.jsonl",
         "compare odd.txt odd.run even.run -m AP -f csv --raw",
         "compare qrels.txt a.run",
+        *(f"compare {THREE} --safe {option}" for option in (
+            "--show pairs", "", "--show pairs --baseline b.run -m R@3 -m AP -f markdown", f"{AP} --test max-t",
+            "--show power -f jsonl", "-f pref_eval", "--over min --show pairs", "--show pairs --engine duckdb",
+            "--show pairs --engine spark", "--show pairs --judged-only", "--show pairs --units units.tsv")),
+        "compare qrels.txt kept.parquet --safe --show pairs",
     ],
     "rank": [
         *(f"rank {THREE} --method {name}" for name in ("winrate", "borda", "copeland", "mc4", "kemeny")),
@@ -234,6 +242,59 @@ CASES: dict[str, list[str]] = {
         "funnel odd.txt a.run",
         "funnel qrels.txt",
     ],
+    "unjudged": [
+        f"unjudged {THREE}",
+        *(f"unjudged {TWO} -m LexiRecall -m R@3 -m AP {form}" for form in FORMATS),
+        *_reading("unjudged", TWO, "-m LexiRecall -m R@3 --samples 20 --show pairs -f jsonl"),
+        *(f"unjudged {THREE} -m LexiRecall -m R@3 --samples 20 {option}" for option in (
+            *(f"--show {view}" for view in ("summary", "runs", "pairs", "queries", "judge", "hindsight")),
+            "--show queries -f jsonl", "--rate 0.02", "--rate 0", "--rate 2", "--rate x", "--seed 3", "--samples 0",
+            "--samples -1", "--baseline b.run --show pairs", "--baseline none", "--judge 5", "--judge 5 -f csv",
+            "--judge 5 -f jsonl --texts corpus.jsonl --texts words.tsv", "--judge 3 --texts words.tsv", "--judge 0",
+            "--judge 2 --samples 0", "--texts words.tsv", "--judged-with rejudged.txt",
+            "--judged-with rejudged.txt -f jsonl", "--judged-with qrels.txt", "--judged-with missing.txt",
+            "-m bpref -m infAP", "-m nope", "-m LastRel -m Depth@0.5 --show runs", "-o a.run")),
+        "unjudged qrels.txt a.run", "unjudged qrels.txt a.run --judge 3", "unjudged qrels.txt a.run -m LexiRecall",
+        "unjudged qrels.txt kept.parquet", "unjudged qrels.txt", "unjudged qrels.txt missing.run",
+        "unjudged odd.txt odd.run even.run --judge 3 --rate 0.1 -f tsv -o out.tsv",
+        "unjudged odd.txt odd.run even.run --judge 3 --rate 0.1 -f tsv --raw",
+    ],
+    "certify": [
+        f"certify {REVIEW} --sample 1500 --relevant 0",
+        *(f"certify {REVIEW} --sample 1500 --relevant 3 --wanted 0.95 {form}" for form in FORMATS),
+        *(f"certify {REVIEW} {option}" for option in (
+            "", "--wanted 0.95", "--wanted 0.95 --assume 6", "--sample 1500 --relevant 4 --wanted 0.95 --looks 2",
+            "--sample 1500 --relevant 4 --sample 500 --relevant 0 --confidence 0.9", "--sample 1500 --relevant 11 "
+            "--wanted 0.95", "--sample 8000 --relevant 0", "--sample 8000 --relevant 3", "--sample 2000 --relevant 0 "
+            "--wanted 0.95", "--sample 200 --relevant 0 --sample 200 --relevant 150",
+            "--sample 9000 --relevant 9500", "--sample 10", "--sample 10 --relevant 0 --confidence 1", "--wanted 2",
+            "--sample 10 --relevant x", "--assume 3", "--wanted 0.9 --assume 9000", "--looks 0", "--level 2",
+            "--draw 5", "--sample 10 --relevant 0 --sample 10 --relevant 0 --looks 1", "--stops 5", "--sampled a.run")),
+        "certify", "certify --read 5 --found 9 --corpus-size 3", "certify --read -1 --found 0 --corpus-size 3",
+        "certify --corpus-size 50 --read 10 --found 0 --sample 20 --relevant 0",
+        "certify --corpus-size 50 --read 50 --found 0",
+        *(f"certify whole.txt whole.run --read {option}" for option in (
+            "4", "4 --sampled filled.csv", "4 --sampled filled.csv --sampled more.csv --wanted 0.9",
+            *(f"4 --sampled filled.csv --wanted 0.9 {form}" for form in FORMATS), "depths.txt --sampled filled.csv",
+            "4 --sampled filled.csv --corpus-size 40", "4 --sampled filled.csv --corpus-size 5", "4 --sampled ids.csv",
+            "7 --sampled filled.csv", "90 --level 2", "4 --sampled unfilled.csv", "4 --sampled filled.csv --found 3",
+            "4 --sampled filled.csv --sampled filled.csv", "4 --depth 5", "4 --units units.tsv", "nothing.txt",
+            "4 --draw 3 --seed 1", "4 --draw 3 -f csv -o made.csv", "4 --draw 3 -f jsonl",
+            "4 --draw 3 --sampled filled.csv", "4 --draw 30",
+            "4 --draw 3 --corpus-size 90", "4 --draw 3 --wanted 0.9", "4 --draw 0", "4 --engine duckdb", "a.run",
+            "4 --draw 3 -o whole.run", "wrong.txt", "twice.txt")),
+        "certify whole.txt", "certify whole.txt whole.run", "certify qrels.txt a.run --read 6",
+        "certify whole.txt whole.run b.run --read 3", "certify odd.txt odd.run --read 1 --draw 1",
+        "certify odd.txt odd.run --read 1 --draw 1 --raw", "certify whole.txt kept.parquet --read 3",
+        *_reading("certify", TWO, "--stops 3 -f jsonl"),
+        *(f"certify {TWO} --stops 3 --wanted 0.5 {form}" for form in FORMATS),
+        *(f"certify {TWO} --stops {option}" for option in (
+            "stops.txt", "stops.txt --wanted 0.5 --confidence 0.9 -f jsonl", "depths.txt", "cut", "cut -f tsv",
+            "wrong.txt", "twice.txt", "missing.txt", "90", "4 --ties expected", "4 --looks 2", "4 --draw 3",
+            "strange.tsv", "4 --found 3 --sample 2 --relevant 1 --sampled a.run", "4 -o a.run", "types.tsv")),
+        "certify qrels.txt --stops cut --corpus-size sizes.txt", "certify qrels.txt --stops cut",
+        "certify qrels.txt --stops 4", "certify --stops 4",
+    ],
     "texts": [
         *(f"explain {TWO} --texts corpus.jsonl --texts words.tsv {option}" for option in (
             "", *FORMATS, *(f"--query q3 {form}" for form in FORMATS), *(f"-m AP {form}" for form in FORMATS),
@@ -259,6 +320,9 @@ CASES: dict[str, list[str]] = {
         f"report {TWO} -o out.html --plots a.run",
         *(f"report {TWO} -m AP -o out.html --funnel a.run@4 --funnel b.run@2 {option}" for option in (
             "", "--texts corpus.jsonl", "--queries intersection --depth 3", "--funnel c.run+a.run")),
+        *(f"report {TWO} -o out.html --unjudged {option}" for option in (
+            "", "-m AP --depth 3", "-m Bpref", "--baseline b.run -m R@3", "-m R@20% --corpus-size 100")),
+        "report qrels.txt a.run -m AP --unjudged -o out.html",
         f"report {TWO} -m AP -o b.run --funnel a.run+b.run", f"report {TWO} -m AP -o out.html --funnel a.run@0",
     ],
     "study": [
@@ -342,6 +406,25 @@ CASES: dict[str, list[str]] = {
         "study rows.jsonl new.json --samples 2 -m AP -m R@2", "eval qrels.txt predictions.json -m AP",
         "eval beir a.run -m AP", "eval broken.jsonl", "eval flat.jsonl a.run -m AP",
     ],
+    "reviews": [
+        *(f"eval nb.asreview {option}" for option in (
+            "", "-m R@20% -m RRF@0.2 -m ERF@0.2 -m ATD -m Loss -m TNR@0.5 -m WSS@95%", "svm.asreview -m ATD -m R@20%",
+            "-m AsreviewWSS@0.5 -m AsreviewERF@0.2 -m AsreviewTNR@0.5 -f jsonl", "-m ATD --corpus-size 99",
+            "other.asreview -m ATD -q", "differs.asreview -m ATD", "nb.asreview -m ATD", "-m RRF@20", "-m R@0%",
+            "heart.run -m ATD", "--engine duckdb", "--manifest made.json -m ATD")),
+        *(f"eval nb.asreview svm.asreview --show discovery {form}" for form in FORMATS),
+        *(f"eval {TWO} --show discovery {option}" for option in (
+            "--level 2", "--corpus-size sizes.txt --depth 4", "-m AP", "-q", "-f trec", "--by types.tsv",
+            "--bootstrap 99", "--sort name", "--engine spark", "--ties expected", "-f tsv --raw -o out.tsv",
+            "--units units.tsv")),
+        f"eval {TWO} -m R@10%", f"eval {TWO} -m R@10% -m All@10% -m P@10% --corpus-size 100",
+        f"eval {TWO} -m R@10% -m All@50% --corpus-size sizes.txt -q -f jsonl",
+        *(f"{command} nb.asreview svm.asreview {end}" for command, end in (
+            ("compare", "-m ATD"), ("rank", ""), ("explain", ""), ("report", "-m ATD -o out.html"),
+            ("unjudged", "-m R@20% --samples 20"))),
+        "project nb.asreview -o made.parquet", "eval screened.csv -m ATD", "eval old.csv", "eval refs.ris a.run",
+        "eval broken.asreview", "eval empty.asreview", "eval other.zip",
+    ],
     "measures": ["measures", *(f"measures {form}" for form in FORMATS), "measures AP", "measures LexiRecall -o out.txt",
                  "measures nDCG -f jsonl", "measures nope", "measures -f tsv --raw"],
     "paper": ["paper", "paper nope", *(f"paper recsys --seed 3 {form}" for form in FORMATS),
@@ -349,7 +432,8 @@ CASES: dict[str, list[str]] = {
               "paper ties-by-relevant -f latex -o made"],
     "demo": ["demo", "demo -o elsewhere"],
     "help": ["", *(f"{name} --help" for name in ("", "eval", "compare", "rank", "explain", "funnel", "report", "study",
-                                                  "paper", "demo", "measures", "project", "trec_eval", "gate")),
+                                                  "paper", "demo", "measures", "project", "trec_eval", "gate",
+                                                  "unjudged", "certify")),
              "nope", "eval --nope"],
     "spark": [f"eval stars.csv films.csv --engine spark -f jsonl {_TABLES} {more}" for more in (
         "", "--level 4 --manifest made.json", "--no-relevant zero --queries intersection --depth 3 -m AP -m LexiRecall",
@@ -396,12 +480,65 @@ def write_collection() -> None:
     Path("strange.tsv").write_text("301 easy\n302 hard\n")
     Path("twice.tsv").write_text("q1 easy\nq2 hard\nq1 hard\n")
     Path("units.tsv").write_text("".join(f"d{i}\tpage{i // 2}\n" for i in range(8)))
+    _write_reviews(runs)
     _write_texts()
+    again = (f"{query} 0 x {number % 2}\n{query} 0 y 0\n" for number, query in enumerate(judged))
+    Path("rejudged.txt").write_text("".join(again))
     Path("odd.txt").write_text("=q 0 +a 1\n=q 0 b 1\n@r 0 c 1\n")
     Path("odd.run").write_text("=q Q0 +a 1 2 t\n=q Q0 x 1 1 t\n@r Q0 c 1 1 t\n")
     Path("even.run").write_text("=q Q0 b 1 2 t\n=q Q0 +a 1 1 t\n@r Q0 x 1 1 t\n")
     _write_tables(judged, runs)
     _write_rows(judged, runs)
+    _write_projects()
+
+
+def _write_projects() -> None:
+    """Write projects of ASReview of both versions, of one dataset and of two, what it exports, and broken ones."""
+    rows = [(9, 1, True), (8, 0, True), *asreview_files.read([1, 0, 1, 0, 0, 1, 0])]
+    made = {
+        "nb": project_file([*rows, (7, None, False)], 30, included={20: 1}),
+        "svm": project_file(
+            [(9, 1, True), (0, 1, True), *asreview_files.read([0, 0, 1], 3), *asreview_files.read([0, 1], 1)],
+            30,
+            version=1,
+        ),
+        "other": project_file(rows, 40, dataset="lung.ris"),
+        "differs": project_file(asreview_files.read([1, 1]), 30),
+        "empty": project_file(rows[:2], 30),
+        "broken": project_file(rows, 30)[:99],
+    }
+    for name, content in made.items():
+        Path(f"{name}.asreview").write_bytes(content)
+    Path("other.zip").write_bytes(archive({"a.txt": b"a"}))
+    Path("heart.run").write_text("heart Q0 2 1 2 t\nheart Q0 0 2 1 t\n")
+    Path("refs.ris").write_text("TY  - JOUR\nER  - \n")
+    Path("old.csv").write_text("title,included,asreview_ranking\nOne,1,1\n")
+    times = ["record_id,title,asreview_label,asreview_time"]
+    times += [f"{i},Study {i},{i % 2},2026-05-01 14:0{i}:00" for i in range(6)]
+    Path("screened.csv").write_text("\n".join([*times, "6,Study 6,,"]) + "\n")
+
+
+def _write_reviews(runs: dict[str, dict[str, dict[str, str]]]) -> None:
+    """Write two rankings of a whole corpus, judged to depth 8, samples of the rest, and where reviews stopped."""
+    rankings = {query: [f"{query}-{i}" for i in range(20)] for query in ("r1", "r2")}
+    Path("whole.run").write_text(
+        "".join(f"{query} Q0 {item} 0 {-i} t\n" for query, items in rankings.items() for i, item in enumerate(items))
+    )
+    grades = ((query, item, i % 3) for query, items in rankings.items() for i, item in enumerate(items[:8]))
+    Path("whole.txt").write_text("".join(f"{query} 0 {item} {grade}\n" for query, item, grade in grades))
+    samples = {"filled": ((5, 0), (9, 1), (13, 0)), "more": ((6, 0), (19, 0)), "unfilled": ((8, ""),)}
+    for name, sample in samples.items():
+        lines = (f"{query},{items[i]},{grade}\n" for query, items in rankings.items() for i, grade in sample)
+        Path(f"{name}.csv").write_text("query_id,doc_id,grade\n" + "".join(lines))
+    Path("ids.csv").write_text("query_id,doc_id\nr1,r1-5\nr1,r1-7\nr2,r2-6\n")
+    Path("depths.txt").write_text("query depth\nr1 5\nr2 8\nq1 2\nq4 5\n")
+    Path("stops.txt").write_text("a.run q1 3\na.run q3 2\na.run q5 6\nb.run q1 4\nb.run q99 4\nd.run q1 3\n")
+    Path("wrong.txt").write_text("q1 3\nq2 many\n")
+    Path("twice.txt").write_text("q1 3\nq2 4\nq1 5\n")
+    Path("cut").mkdir(exist_ok=True)
+    for name, depth in (("a", 3), ("b", 2)):
+        ranked = ((query, sorted(each.items(), key=lambda pair: -float(pair[1]))) for query, each in runs[name].items())
+        Path(f"cut/{name}.run").write_text("".join(_lines({query: dict(each[:depth]) for query, each in ranked})))
 
 
 def _write_rows(judged: dict[str, dict[str, int]], runs: dict[str, dict[str, dict[str, str]]]) -> None:

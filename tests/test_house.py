@@ -20,10 +20,13 @@ ORDER = (
     "_native", "version", "errors", "paths", "output", "fields", "text", "reader", "progress", "manifest",
     "aggregation", "judgments", "providers", "groups", "segments", "tracks", "units", "sums", "shortage", "positions",
     "exposure", "exact", "formats", "texts", "measures", "preferences", "names", "theory", "statistics", "simulate",
-    "tables", "strip", "svg", "plots", "verbs", "gates", "torch", "meta", "page", "results", "paper", "engines",
-    "adapters", "cli",
+    "tables", "strip", "svg", "plots", "verbs", "gates", "labels", "torch", "meta", "page", "results", "paper",
+    "engines", "adapters", "cli",
 )  # fmt: skip
-ROOMS_SHOWN_BY = {"gates": ("cli.gate", "cli.funnel", "adapters.gate", "results")}
+ROOMS_SHOWN_BY = {
+    "gates": ("cli.gate", "cli.funnel", "adapters.gate", "results"),
+    "labels": ("cli.unjudged", "cli.certify", "results"),
+}
 """The modules that need a room that only some need."""
 WITHOUT_A_ROOM = """
 import sys
