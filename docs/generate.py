@@ -30,6 +30,7 @@ PUBLIC = (
     "lexirecall",
     *(f"lexirecall.{name}" for name in ("results", "measures", "preferences", "names", "exact", "theory")),
     *(f"lexirecall.{name}" for name in ("statistics", "meta", "page", "simulate", "texts", "errors")),
+    *("lexirecall.labels.samples", "lexirecall.labels.stops"),
     *("lexirecall.formats.duckdb", "lexirecall.engines.spark", "lexirecall.torch"),
     *(f"lexirecall.adapters.{name}" for name in ("gate", "ir_measures", "lenskit", "pref_eval", "pyterrier")),
     *(f"lexirecall.adapters.{name}" for name in ("pytrec_eval", "ranx", "trec_eval")),
@@ -61,7 +62,10 @@ def measures_page() -> str:
 
 
 def _measure_section(row: Row) -> str:
-    at = {"cutoff": "a cut-off, `@k`", "recall": "a recall, `@r`", "": ""}[row.at]
+    at = {"cutoff": "a cut-off, `@k`", "recall": "a recall, `@r`", "share": "a share of the corpus, `@r`", "": ""}[
+        row.at
+    ]
+    at += " or `@p%`, a share of the corpus" if row.takes_share else ""
     settings = [f"`{name}`" if p.default is None else f"`{name}={p.default!r}`" for name, p in row.parameters.items()]
     settings += [] if row.graded else ["`rel` (the level)"]
     facts = {
