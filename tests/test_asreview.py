@@ -121,6 +121,7 @@ def test_a_review_of_another_dataset_is_another_query(tmp_path: Path) -> None:
 WITHOUT_STATE = {"project.json": json.dumps({"name": "x"}).encode()}
 BROKEN = {
     "cut off": (project_file(ROWS, 10)[:300], "the zip archive is broken"),
+    "not an archive": (b"something else", "the zip archive is broken"),
     "another archive": (
         archive({"a.txt": b"a"}),
         "is a zip archive\n  unpack it first; gz, bz2, xz and zst are read as they are, and projects",

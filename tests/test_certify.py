@@ -399,7 +399,7 @@ def test_as_many_can_be_assumed_as_the_sample_leaves(assumed: int, is_possible: 
         ({"assume": 1}, "assume is given, but not what recall is wanted"),
         ({"wanted": 0.9, "assume": 7},
          "7 relevant documents are assumed among those not read, but the samples leave 0 to 6"),
-        ({"corpus_size": None, "read": None}, "a certificate needs corpus_size and read"),
+        ({"corpus_size": None, "read": None}, "a certificate needs corpus_size, read"),
         ({"ties": "best"}, "ties is about files, but counts are given"),
         ({"sampled": {"q": {"a": 1}}}, "a file of samples is given, but not what was read"),
     ],

@@ -131,16 +131,21 @@ def is_rows(given: object) -> "TypeGuard[QueryRows]":
 
 
 def _is_review(source: Source, _: Input) -> bool:
-    """Tell by the first bytes; of archives, only projects of ASReview are read."""
+    """Tell by the first bytes, and by the name of a project that is broken."""
     if is_folder(source.path):
         return False
-    return source.head.startswith(ZIP) or (b"asreview_" in source.head and bool(_late("asreview").is_export(source)))
+    return _is_project(source) or (b"asreview_" in source.head and bool(_late("asreview").is_export(source)))
+
+
+def _is_project(source: Source) -> bool:
+    """Tell whether to read a project of ASReview: no other archive can be read."""
+    return source.head.startswith(ZIP) or source.name.endswith(".asreview")
 
 
 def _opened_review(given: Input) -> Any:
     from lexirecall.formats.reviews import Reviews
 
-    read = "read_project" if given.value.head.startswith(ZIP) else "read_export"
+    read = "read_project" if _is_project(given.value) else "read_export"
     return Reviews((getattr(_late("asreview"), read)(given.value),))
 
 

@@ -182,7 +182,7 @@ def _given_counts(corpus_size: Any, sampled: Any, given: dict[str, Any]) -> Revi
         raise UsageError("a file of samples is given, but not what was read", remedy=_FORMS)
     needed = {"corpus_size": corpus_size, "read": given["read"], "found": given["found"]}
     if missing := [name for name, value in needed.items() if value is None]:
-        raise UsageError(f"a certificate needs {' and '.join(missing)}", remedy=_FORMS)
+        raise UsageError(f"a certificate needs {', '.join(missing)}", remedy=_FORMS)
     sizes, finds = (_several(given[name]) for name in ("sample", "relevant"))
     named = [*((name, value, int(name == "corpus_size")) for name, value in needed.items())]
     check_counts([*named, *(("sample", each, 0) for each in sizes), *(("relevant", each, 0) for each in finds)])
