@@ -28,11 +28,13 @@ torch-test:         ## what needs PyTorch, on the CPU, in an environment of its 
 	$(TORCH_ENVIRONMENT)/bin/pip install -q 'triton>=3.4; platform_system == "Linux"'  # its interpreter runs the kernels
 	$(TORCH_ENVIRONMENT)/bin/python -m pytest tests/torch_*.py tests/test_examples.py -k 'torch'
 
-adapters-test:      ## LensKit, PyTerrier, sentence-transformers and Lightning, which are large packages, each in its own environment
+adapters-test:      ## LensKit, PyTerrier, ASReview, sentence-transformers and Lightning: large packages, each in its own environment
 	$(PYTHON) -m venv build/lenskit && build/lenskit/bin/pip install -q . 'lenskit>=2025.8' pytest hypothesis
 	build/lenskit/bin/python -m pytest tests/test_adapter_lenskit.py tests/test_examples.py -k 'lenskit or recommender'
 	$(PYTHON) -m venv build/pyterrier && build/pyterrier/bin/pip install -q . python-terrier pytest hypothesis
 	build/pyterrier/bin/python -m pytest tests/test_adapter_pyterrier.py
+	$(PYTHON) -m venv build/asreview && build/asreview/bin/pip install -q . asreview-insights pytest hypothesis
+	build/asreview/bin/python -m pytest tests/test_reviews.py
 	$(PYTHON) -m venv build/trainers && build/trainers/bin/pip install -q '$(TORCH)'
 	build/trainers/bin/pip install -q '.[torch,arrays,frames]' torchmetrics lightning 'sentence-transformers[train]>=5' pytest hypothesis
 	build/trainers/bin/python -m pytest tests/trainers.py tests/test_examples.py -k 'trainer or lightning'
