@@ -1,4 +1,4 @@
-"""Torch: exact positions while a model is trained, in plain PyTorch, in Lightning and in sentence-transformers.
+"""Torch: exact positions while a model is trained, and a loss that trains it to find everything.
 
 Belongs here: the names for users, each imported when it is first used: what one of them needs, the others do not. Not
 here: positions from scores and embeddings, which take tensors like other arrays (formats).
@@ -10,10 +10,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lexirecall.torch.evaluator import LexirecallEvaluator
     from lexirecall.torch.metric import PositionsMetric
+    from lexirecall.torch.ordered import OrderedLoss
+    from lexirecall.torch.texttraining import OrderedRankingLoss
 
-_HOME = {"LexirecallEvaluator": "evaluator", "PositionsMetric": "metric"}
+_HOME = {
+    "LexirecallEvaluator": "evaluator",
+    "OrderedLoss": "ordered",
+    "OrderedRankingLoss": "texttraining",
+    "PositionsMetric": "metric",
+}
 
-__all__ = ["LexirecallEvaluator", "PositionsMetric"]
+__all__ = ["LexirecallEvaluator", "OrderedLoss", "OrderedRankingLoss", "PositionsMetric"]
 
 
 def __getattr__(name: str) -> Any:
