@@ -79,9 +79,7 @@ class OrderedLoss(torch.nn.Module):
 
     def _losses(self, table: Candidates) -> Tensor:
         """Return the loss of each request of a table, [Q]."""
-        logs = log_soft_positions(
-            table.others, table.own, table.owners, table.stands_for, self.temperature, self.block
-        )
+        logs = log_soft_positions(table.others, table.own, table.owners, table.stands_for, self.temperature, self.block)
         return ordered_means(logs, table.owners, len(table.others), self.discount)
 
     def extra_repr(self) -> str:
