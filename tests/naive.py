@@ -8,7 +8,7 @@ import ctypes
 import inspect
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -1796,3 +1796,32 @@ def stopped_at(
     found_at = [len(relevant & {*ranking[:k]}) for k in range(len(ranking) + 1)]
     ideal = [k for k, found in enumerate(found_at) if Fraction(found, len(relevant)) >= wanted]
     return len(relevant), found_at[min(depth, len(ranking))], ideal[0] if ideal else None
+
+
+# Learning: the ordered loss of one query
+
+
+def soft_position(own: float, others: Sequence[tuple[float, float]], temperature: float) -> float:
+    """Return the soft position of a relevant item; the others have a score, and stand for a number of items."""
+
+    def share(distance: float) -> float:
+        """Return the sigmoid; exp of a large number would overflow."""
+        return 1 / (1 + math.exp(-distance)) if distance >= 0 else 1 - 1 / (1 + math.exp(max(distance, -745)))
+
+    return 1 + math.fsum(number * share((score - own) / temperature) for score, number in others)
+
+
+def ordered_loss(
+    scores: Sequence[float],
+    relevant: Set[int],
+    discount: float,
+    temperature: float,
+    absent: Set[int] = frozenset(),
+    stands_for: Sequence[float] | None = None,
+) -> float:
+    numbers = [1.0] * len(scores) if stands_for is None else stands_for
+    others = [(scores[j], numbers[j]) for j in range(len(scores)) if j not in relevant and j not in absent]
+    positions = sorted((soft_position(scores[i], others, temperature) for i in relevant), reverse=True)
+    weights = [discount**k for k in range(len(positions))]
+    terms = [weight * math.log(position) for weight, position in zip(weights, positions, strict=True)]
+    return math.fsum(terms) / math.fsum(weights) if positions else 0.0
