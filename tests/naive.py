@@ -1805,8 +1805,8 @@ def soft_position(own: float, others: Sequence[tuple[float, float]], temperature
     """Return the soft position of a relevant item; the others have a score, and stand for a number of items."""
 
     def share(distance: float) -> float:
-        """Return the sigmoid; exp of a large number would overflow."""
-        return 1 / (1 + math.exp(-distance)) if distance >= 0 else 1 - 1 / (1 + math.exp(max(distance, -745)))
+        """Return the sigmoid, without the exp of a large number."""
+        return 1 / (1 + math.exp(-distance)) if distance > 0 else math.exp(distance) / (1 + math.exp(distance))
 
     return 1 + math.fsum(number * share((score - own) / temperature) for score, number in others)
 
