@@ -1,4 +1,4 @@
-"""LexirecallEvaluator inside the trainer of sentence-transformers: `make adapters-test` runs it.
+"""LexirecallEvaluator and OrderedRankingLoss inside the trainer of sentence-transformers: `make adapters-test` runs it.
 
 The model is made here, from a vocabulary of twelve words: nothing is downloaded.
 """
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from datasets import Dataset
 from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
 from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator, SequentialEvaluator
@@ -16,7 +17,7 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
-from lexirecall.torch import LexirecallEvaluator
+from lexirecall.torch import LexirecallEvaluator, OrderedRankingLoss
 
 WORDS = ["who", "what", "ran", "sat", "ate", "cat", "dog", "fox", "mat", "log", "den"]
 QUERIES = {f"q{n}": f"who {verb}" for n, verb in enumerate(("ran", "sat", "ate"))}
@@ -87,3 +88,32 @@ def test_it_stands_beside_other_evaluators() -> None:
     evaluator = LexirecallEvaluator(QUERIES, CORPUS, RELEVANT, name="dev", primary="LastRel")
     found = SequentialEvaluator([InformationRetrievalEvaluator(QUERIES, CORPUS, RELEVANT), evaluator])(tiny_model())
     assert found["sequential_score"] == found["dev_LastRel"]
+
+
+PAIRS = [(QUERIES[query], CORPUS[document]) for query in QUERIES for document in sorted(RELEVANT[query])]
+COLUMNS: dict[str, dict[str, list[Any]]] = {
+    "pairs": {"anchor": [a for a, _ in PAIRS], "positive": [b for _, b in PAIRS]},
+    "labels": {
+        "anchor": [a for a, _ in PAIRS],
+        "one": [b for _, b in PAIRS],
+        "other": [PAIRS[(row + 4) % 9][1] for row in range(9)],  # of another query
+        "label": [[1, 0]] * 9,
+    },
+}
+
+
+@pytest.mark.filterwarnings("ignore")  # of the packages around the trainer
+@pytest.mark.parametrize("form", COLUMNS)
+def test_a_trainer_finds_everything_with_the_ordered_loss(form: str, tmp_path: Path) -> None:
+    torch.manual_seed(1)
+    model = tiny_model()
+    evaluator = LexirecallEvaluator(QUERIES, CORPUS, RELEVANT, name="dev", measures=["TSE", "All@3"])
+    arguments = SentenceTransformerTrainingArguments(
+        output_dir=str(tmp_path), num_train_epochs=60, learning_rate=0.1, save_strategy="no", report_to=[],
+        use_cpu=True, per_device_train_batch_size=9, seed=1,
+    )  # fmt: skip
+    loss = OrderedRankingLoss(model, discount=0.5)
+    SentenceTransformerTrainer(model, arguments, train_dataset=Dataset.from_dict(COLUMNS[form]), loss=loss).train()
+    assert evaluator(model)["dev_All@3"] == 1
+    model.save(str(tmp_path / "model"))
+    assert "OrderedRankingLoss" in (tmp_path / "model" / "README.md").read_text(encoding="utf-8")
