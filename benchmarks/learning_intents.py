@@ -1,6 +1,6 @@
 """Trains a linear model with each loss on simulated queries of two intents, and evaluates what it finds.
 
-Usage: python benchmarks/learning_intents.py [--seeds N] [--queries N] [--steps N]
+Usage: python benchmarks/learning_intents.py [--seeds N] [--queries N] [--steps N] [--discount D…] [--temperature T…]
 
 Belongs here: the simulation, the training and the table. Not here: the losses (learning_losses).
 
@@ -13,10 +13,11 @@ import argparse
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from statistics import fmean, stdev
 
 import torch
-from learning_losses import LOSSES, Loss
+from learning_losses import LOSSES, Loss, ordered
 
 from lexirecall import compare, evaluate, project_scores
 
@@ -112,9 +113,14 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--queries", type=int, default=600)
     parser.add_argument("--steps", type=int, default=300)
+    parser.add_argument("--discount", type=float, nargs="*", default=[], help="compare only these, and softmax")
+    parser.add_argument("--temperature", type=float, nargs="*", default=[1.0], help="with each discount")
     given = parser.parse_args()
+    pairs = product(given.discount, given.temperature)
+    chosen = {BASELINE: LOSSES[BASELINE], **{f"{d:g}, τ {t:g}": ordered(d, t) for d, t in pairs}}
+    losses = chosen if given.discount else LOSSES
     seeds = range(1, given.seeds + 1)
-    print(table([row for seed in seeds for row in run(seed, num_queries=given.queries, steps=given.steps)]))
+    print(table([row for seed in seeds for row in run(seed, losses, num_queries=given.queries, steps=given.steps)]))
 
 
 if __name__ == "__main__":

@@ -62,12 +62,19 @@ def ordered(discount: float, temperature: float = 1.0) -> Loss:
     return OrderedLoss(discount, temperature)
 
 
+def scaled(discount: float, temperature: float = 0.2) -> Loss:
+    """Return the same of scores whose standard deviation is 1, so that a model gains nothing by making all alike."""
+    loss = OrderedLoss(discount, temperature)
+    return lambda scores, relevant: loss(scores / scores.std(), relevant)
+
+
 LOSSES: dict[str, Loss] = {
     "softmax": softmax,
     "RankNet": ranknet,
     "LambdaRank": lambdarank,
     "ApproxNDCG": approx_ndcg,
     **{f"ordered {discount:g}": ordered(discount) for discount in (1, 0.9, 0.5, 0.2)},
+    **{f"scaled {discount:g}": scaled(discount) for discount in (0.9, 0.5, 0.2, 0)},
 }
 """By their names in tables."""
 

@@ -20,9 +20,15 @@ SAYS = {
     "fairness_auditor": "'Corner Store'",
     "recommender": "LexiRecall",
     "torch_loop": "epoch 6  TSE 0.",
+    "torch_ordered_loss": " wins against softmax in ",
     "lightning_loop": "epoch 4  TSE 0.",
 }
-NEEDS = {"recommender": "lenskit", "torch_loop": "torch", "lightning_loop": "lightning"}
+NEEDS = {
+    "recommender": "lenskit",
+    "torch_loop": "torch",
+    "torch_ordered_loss": "torch",
+    "lightning_loop": "lightning",
+}
 
 
 def test_every_example_is_run() -> None:

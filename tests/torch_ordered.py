@@ -226,6 +226,12 @@ def test_the_lower_the_discount_the_more_the_last_document_counts() -> None:
     assert (losses[0], losses[-1]) == (pytest.approx(last), pytest.approx((last + first) / 2))
 
 
+@pytest.mark.parametrize("discount", DISCOUNTS)
+def test_equal_scores_put_every_relevant_document_in_the_middle(discount: float) -> None:
+    """So a model that cannot do better for the last ones is tempted to score all documents alike."""
+    assert loss_of(torch.zeros(12, dtype=WIDE), [0, 1, 2], discount) == pytest.approx(math.log(1 + 9 / 2))
+
+
 class Largest(TorchDispatchMode):
     """Remember the most elements of a tensor that was made; views of those that were there are left out."""
 

@@ -25,9 +25,13 @@ class OrderedLoss(torch.nn.Module):
     that are not relevant. The logs of these positions are sorted from the last document, the hardest to find, to the
     first, and have the weights 1, discount, discount², …, divided by their sum. So `discount` moves a model from
     precision to recall: at 1 every relevant document counts the same; the lower it is, the more the last ones count. At
-    0 only the last one counts: such a maximum is unstable, since every step serves a single document. The gradient is
-    that of the order as it is. `temperature` is the difference of scores at which one document is clearly above another
-    one: lower it for scores of a small range, such as cosines.
+    0 only the last one counts: such a bare maximum is unstable, since each step serves a single document of a query.
+    The gradient is that of the order as it is. `temperature` is the difference of scores at which one document is
+    clearly above another one: lower it for scores of a small range, such as cosines.
+
+    If all n other documents have the same score as a relevant one, its soft position is 1 + n/2. A model that cannot
+    bring the last documents above the middle may therefore lower the loss by scoring all documents alike, the sooner
+    the lower the discount is. Scores with a fixed spread do not allow that: `loss(scores / scores.std(), relevant)`.
 
     `scores` is a tensor [queries, documents], a sequence with a tensor for each query, or a tensor [documents] for a
     single query. `relevant` is a mask or grades in the same shape, where more than 0 is relevant, or for each query the
