@@ -3,6 +3,9 @@
 It is not in the ordinary suite, whose environment lacks torch.
 """
 
+# if torch is not installed, its classes have the type Any:
+# mypy: disallow-subclassing-any=False
+
 import copy
 import math
 import pickle
@@ -10,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import learning_intents
+import learning_losses
 import numpy as np
 import pytest
 import torch
@@ -223,7 +228,7 @@ def test_the_lower_the_discount_the_more_the_last_document_counts() -> None:
     losses = [loss_of(scores, [0, 2], discount) for discount in DISCOUNTS]
     assert losses == sorted(losses, reverse=True)
     last, first = (math.log(naive.soft_position(own, [(s, 1) for s in (1, 3, 2, 0.5)], 1)) for own in (0, 4))
-    assert (losses[0], losses[-1]) == (pytest.approx(last), pytest.approx((last + first) / 2))
+    assert [losses[0], losses[-1]] == pytest.approx([last, (last + first) / 2])
 
 
 @pytest.mark.parametrize("discount", DISCOUNTS)
@@ -534,3 +539,34 @@ def test_settings_are_on_the_model_card_and_copies_learn_too() -> None:
     assert loss.get_config_dict() == {"discount": 0.5, "temperature": 0.05, "similarity": "dot"}
     copied = pickle.loads(pickle.dumps(loss))  # noqa: S301
     assert len([*copied.parameters()]) == 1
+
+
+def hard_ndcg(scores: torch.Tensor, relevant: torch.Tensor) -> float:
+    gains = relevant[scores.argsort(descending=True)] / torch.log2(2.0 + torch.arange(len(scores)))
+    best = (1 / torch.log2(2.0 + torch.arange(int(relevant.sum())))).sum()
+    return float(gains.sum() / best)
+
+
+def test_losses_that_it_is_measured_against_are_what_their_papers_say() -> None:
+    scores, relevant = torch.tensor([[2.0, 0.5, 1.0, -1.0]]), torch.tensor([[True, False, False, True]])
+    logs = scores[0].log_softmax(dim=0)
+    assert learning_losses.softmax(scores, relevant).item() == pytest.approx(-(logs[0] + logs[3]).item() / 2)
+    pairs = {(i, j): math.log1p(math.exp(scores[0, j] - scores[0, i])) for i in (0, 3) for j in (1, 2)}
+    assert learning_losses.ranknet(scores, relevant).item() == pytest.approx(sum(pairs.values()) / 4)
+    changed = 0.0
+    for (i, j), loss in pairs.items():
+        exchanged = scores[0].clone()
+        exchanged[[i, j]] = scores[0, [j, i]]
+        changed += loss * abs(hard_ndcg(exchanged, relevant[0]) - hard_ndcg(scores[0], relevant[0]))
+    assert learning_losses.lambdarank(scores, relevant).item() == pytest.approx(changed, rel=1e-5)
+    sharp = learning_losses.approx_ndcg(scores, relevant, temperature=1e-3).item()
+    assert sharp == pytest.approx(1 - hard_ndcg(scores[0], relevant[0]), rel=1e-5)
+
+
+def test_the_trial_of_losses_compares_them_with_softmax() -> None:
+    losses = {name: learning_losses.LOSSES[name] for name in ("softmax", "ordered 0.5", "scaled 0.2")}
+    rows = learning_intents.run(1, losses, num_queries=60, steps=60)
+    assert [(row.loss, row.seed) for row in rows] == [(name, 1) for name in losses]
+    assert rows[0].lexirecall == 0
+    assert all(-1 <= row.lexirecall <= 1 and 0 < row.values["AP"] < 1 for row in rows)
+    assert learning_intents.table(rows).count("\n") == 3

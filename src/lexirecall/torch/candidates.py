@@ -188,13 +188,20 @@ def _of_indices(rows: list[Tensor], scores: Tensor, numbers: Sequence[int]) -> t
                 f"relevant has {row.tolist()} for query {number}, which has {counted(scores.shape[1], 'document')}",
                 remedy=RELEVANT_SHAPE,
             )
-    flat = [row.reshape(-1).to(scores.device, torch.int64) for row in rows]
-    lengths = torch.tensor([len(row) for row in flat])
-    owners = torch.repeat_interleave(torch.arange(len(rows)), lengths).to(scores.device)
-    columns = torch.cat(flat)
+    lengths = torch.tensor([row.numel() for row in rows])
+    owners = _sent(torch.repeat_interleave(torch.arange(len(rows)), lengths), scores)
+    if all(row.device.type == "cpu" for row in rows):
+        columns = _sent(torch.cat([row.reshape(-1).to(torch.int64) for row in rows]), scores)
+    else:
+        columns = torch.cat([_sent(row.reshape(-1).to(torch.int64), scores) for row in rows])
     is_relevant = torch.zeros_like(scores, dtype=torch.bool)
     is_relevant[owners, columns] = True
     return owners, columns, is_relevant
+
+
+def _sent(tensor: Tensor, scores: Tensor) -> Tensor:
+    """Return a tensor where the scores are; the host does not wait until it has arrived."""
+    return tensor.to(scores.device, non_blocking=True)
 
 
 def _is_outside(indices: Tensor, num_items: int) -> bool:
