@@ -19,7 +19,7 @@ from statistics import fmean, stdev
 import torch
 from learning_losses import LOSSES, Loss, ordered
 
-from lexirecall import compare, evaluate, project_scores
+from lexirecall import Positions, compare, evaluate, project_scores
 
 BASELINE = "softmax"
 MEASURES = ("AP", "nDCG", "TSE", "LastRel", "Depth@0.9")
@@ -70,13 +70,20 @@ def train(
     return weights.detach()
 
 
-def run(seed: int, losses: Mapping[str, Loss] = LOSSES, *, num_queries: int = 600, steps: int = 300) -> list[Row]:
-    """Train with each loss on half as many queries as are held out, and compare with the baseline on these."""
+def held_out_positions(
+    seed: int, losses: Mapping[str, Loss] = LOSSES, *, num_queries: int = 600, steps: int = 300
+) -> Positions:
+    """Train with each loss, and with the baseline, on half as many queries as are held out; return these."""
     features, relevant = simulate(2 * seed, num_queries // 2)
     held_out, sought = simulate(2 * seed + 1, num_queries)
     given = {BASELINE: losses.get(BASELINE, LOSSES[BASELINE]), **losses}
     scores = {name: (held_out @ train(loss, features, relevant, seed, steps)).numpy() for name, loss in given.items()}
-    positions = project_scores(scores, sought.numpy())
+    return project_scores(scores, sought.numpy())
+
+
+def run(seed: int, losses: Mapping[str, Loss] = LOSSES, *, num_queries: int = 600, steps: int = 300) -> list[Row]:
+    """Train with each loss, and compare with the baseline on held-out queries."""
+    positions = held_out_positions(seed, losses, num_queries=num_queries, steps=steps)
     means = evaluate(positions, measures=list(MEASURES)).to_dict()
     compared = {row["b"]: row for row in compare(positions, measures=["LexiRecall"], baseline=BASELINE).rows()}
     return [_row(seed, name, means[name], compared.get(name), num_queries) for name in losses]

@@ -30,8 +30,9 @@ def ranknet(scores: torch.Tensor, relevant: torch.Tensor) -> torch.Tensor:
 
     Burges et al., "Learning to rank using gradient descent" (2005): RankNet.
     """
-    losses, is_pair = _pairs(scores, relevant)
-    return _mean((losses * is_pair).sum(dim=(1, 2)) / is_pair.sum(dim=(1, 2)), relevant)
+    owners, margins, is_pair = _pairs(scores, relevant)
+    losses = (torch.nn.functional.softplus(margins) * is_pair).sum(dim=1)
+    return _mean(_added_up(losses, owners, scores) / (relevant.sum(dim=1) * (~relevant).sum(dim=1)), relevant)
 
 
 def lambdarank(scores: torch.Tensor, relevant: torch.Tensor) -> torch.Tensor:
@@ -39,11 +40,12 @@ def lambdarank(scores: torch.Tensor, relevant: torch.Tensor) -> torch.Tensor:
 
     Burges, "From RankNet to LambdaRank to LambdaMART: an overview" (2010): LambdaRank.
     """
-    losses, is_pair = _pairs(scores, relevant)
+    owners, margins, is_pair = _pairs(scores, relevant)
     ranks = scores.detach().argsort(dim=1, descending=True).argsort(dim=1) + 1
     discounts = 1 / torch.log2(1 + ranks)
-    changes = (discounts[:, :, None] - discounts[:, None, :]).abs() / _ideal(relevant, scores)[:, None, None]
-    return _mean((losses * is_pair * changes).sum(dim=(1, 2)), relevant)
+    changes = (discounts[owners] - discounts[relevant][:, None]).abs() * is_pair
+    losses = (torch.nn.functional.softplus(margins) * changes).sum(dim=1)
+    return _mean(_added_up(losses, owners, scores) / _ideal(relevant, scores), relevant)
 
 
 def approx_ndcg(scores: torch.Tensor, relevant: torch.Tensor, temperature: float = 0.1) -> torch.Tensor:
@@ -52,9 +54,9 @@ def approx_ndcg(scores: torch.Tensor, relevant: torch.Tensor, temperature: float
     Qin, Liu and Li, "A general approximation framework for direct optimization of information retrieval measures"
     (2010): ApproxNDCG, with alpha = 1 / temperature.
     """
-    above = torch.sigmoid((scores[:, None, :] - scores[:, :, None]) / temperature).sum(dim=2) - 0.5  # without itself
-    gains = _per_query(1 / torch.log2(2 + above), relevant) / _ideal(relevant, scores)
-    return _mean(1 - gains, relevant)
+    owners, margins, _ = _pairs(scores, relevant)
+    above = torch.sigmoid(margins / temperature).sum(dim=1) - 0.5  # without itself
+    return _mean(1 - _added_up(1 / torch.log2(2 + above), owners, scores) / _ideal(relevant, scores), relevant)
 
 
 def ordered(discount: float, temperature: float = 1.0) -> Loss:
@@ -87,10 +89,18 @@ def _mean(losses: torch.Tensor, relevant: torch.Tensor) -> torch.Tensor:
     return losses[relevant.any(dim=1) & ~relevant.all(dim=1)].mean()
 
 
-def _pairs(scores: torch.Tensor, relevant: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the loss of each pair, and which pairs are of a relevant document and another one."""
-    losses = torch.nn.functional.softplus(scores[:, None, :] - scores[:, :, None])
-    return losses, relevant[:, :, None] & ~relevant[:, None, :]
+def _pairs(scores: torch.Tensor, relevant: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Return the query of each relevant document, [R], and two tables, [R, documents].
+
+    By how much each document of the query is above the relevant one, and which of them are not relevant.
+    """
+    owners = relevant.nonzero()[:, 0]
+    return owners, scores[owners] - scores[relevant][:, None], ~relevant[owners]
+
+
+def _added_up(values: torch.Tensor, owners: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+    """Add up what relevant documents contribute, [queries]."""
+    return scores.new_zeros(len(scores)).index_add(0, owners, values)
 
 
 def _ideal(relevant: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:

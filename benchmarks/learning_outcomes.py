@@ -1,0 +1,72 @@
+"""What trials of learning show: differences between losses over several seeds, with intervals and corrected p.
+
+Belongs here: from positions of several models on the same queries to rows. Not here: training (learning_intents,
+learning_recommender, learning_fusion), words (learning_page).
+
+A difference is a mean over queries and seeds. If every seed has the same queries, the values of a query are averaged
+over the seeds, and queries are what the interval is about. If every seed draws its own, the seeds are: five of them
+make a wide interval, as they should.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from lexirecall import Positions, evaluate, parse_preference
+from lexirecall.judgments import FloatArray
+from lexirecall.statistics.corrections import correct
+from lexirecall.statistics.differences import Differences
+from lexirecall.statistics.paired import paired_t
+
+
+def differences(positions: Positions, pairs: Sequence[tuple[str, str]], measure: str) -> FloatArray:
+    """Return by how much the first of each pair is better on each query, [P, Q]; under a preference its sign.
+
+    >>> from lexirecall import project
+    >>> positions = project({"q": {"x": 1}}, {"a": {"q": ["x", "y"]}, "b": {"q": ["y", "x"]}})
+    >>> [differences(positions, [("a", "b")], measure).tolist() for measure in ("AP", "LastRel")]
+    [[[0.5]], [[1.0]]]
+    """
+    values = parse_preference(measure).pairs(positions.at_level(1)).values
+    at = {name: system for system, name in enumerate(positions.systems)}
+    return np.stack([values[at[name], at[other]] for name, other in pairs]).astype(float)
+
+
+def outcomes(
+    trials: Sequence[Positions], pairs: Sequence[tuple[str, str]], measures: Sequence[str], *, by_seed: bool
+) -> list[dict[str, Any]]:
+    """Return a row for each pair of models and measure, the p of all of them corrected together (Holm).
+
+    Every trial has the same models as runs, and is of one seed.
+    """
+    rows = list(_rows(trials, pairs, measures, by_seed=by_seed))
+    corrected = correct(np.array([row["p"] for row in rows]), "holm")
+    return [row | {"p_corrected": float(p)} for row, p in zip(rows, corrected, strict=True)]
+
+
+def _rows(
+    trials: Sequence[Positions], pairs: Sequence[tuple[str, str]], measures: Sequence[str], *, by_seed: bool
+) -> Iterator[dict[str, Any]]:
+    for measure in measures:
+        by_trial = [differences(trial, pairs, measure) for trial in trials]
+        for p, (name, other) in enumerate(pairs):
+            of_seeds = np.array([each[p].mean() for each in by_trial])
+            of_units = of_seeds if by_seed else np.mean([each[p] for each in by_trial], axis=0)
+            one = np.array([0]), np.array([1])
+            test = paired_t(Differences(*one, of_units[None], np.ones((1, len(of_units)), bool)))
+            yield {
+                "model": name, "other": other, "measure": measure, "difference": float(of_seeds.mean()),
+                "low": float(test.lows[0]), "high": float(test.highs[0]), "p": float(test.pvalues[0]),
+                "seeds": of_seeds.tolist(), "units": len(of_units),
+            }  # fmt: skip
+
+
+def means(trials: Sequence[Positions], measures: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the mean of each measure for each model, over queries and seeds."""
+    values = np.mean([evaluate(trial, measures=list(measures)).means for trial in trials], axis=0)
+    return [
+        {"model": name, "measure": measure, "mean": float(values[s, c])}
+        for s, name in enumerate(trials[0].systems)
+        for c, measure in enumerate(measures)
+    ]
