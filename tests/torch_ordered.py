@@ -84,7 +84,10 @@ def test_rows_of_any_length_give_what_the_definition_gives(
     forms["grades"] = [2.5 * row for row in marks]
     given = {"mask": masks_of(batch), "stands_for": [torch.tensor(row) for row in factors] if is_corrected else None}
     found = OrderedLoss(discount, temperature, reduction="none", block=block)(rows, forms[form], **given)
-    assert found.tolist() == pytest.approx(twin(batch, discount, temperature, is_corrected=is_corrected), abs=1e-12)
+    expected = twin(batch, discount, temperature, is_corrected=is_corrected)
+    assert found.tolist() == pytest.approx(expected, abs=1e-12)
+    mean = math.fsum(expected) / max(sum(map(bool, relevant)), 1)  # a query without a relevant document has 0
+    assert loss_of(rows, forms[form], discount, temperature, **given) == pytest.approx(mean, abs=1e-12)
 
 
 @quick(100)

@@ -123,7 +123,7 @@ def _table(
     values = widened(scores)
     owners, columns, is_relevant = _relevant(relevant, values, numbers)
     is_there = None if mask is None else _like(mask, values, "mask").to(torch.bool)
-    factors = None if stands_for is None else _like(stands_for, values, "stands_for").to(values.dtype).detach()
+    factors = None if stands_for is None else _like(stands_for, values, "stands_for").to(values.dtype)
     if check:
         _check_values(values, columns, is_relevant, is_there, factors, numbers)
     is_other = ~is_relevant if is_there is None else is_there & ~is_relevant
