@@ -361,6 +361,14 @@ def test_one_positive_each_may_be_given_by_its_index() -> None:
         assert loss_of(scores, relevant) == expected
 
 
+def test_scores_may_lie_in_memory_in_any_way() -> None:
+    scores, relevant = drawn(1, 4, 9), [[0, 2], [1], [], [8]]
+    for same in (scores.T.contiguous().T, torch.cat([scores, scores], dim=1)[:, :9]):
+        assert loss_of(same, relevant) == pytest.approx(loss_of(scores, relevant), rel=1e-12)
+    one = drawn(2, 9)
+    assert loss_of(one.expand(3, 9), [[1], [1], [1]]) == pytest.approx(loss_of(one, [1]), rel=1e-12)
+
+
 SCORES = drawn(1, 2, 3)
 NAN, INF, LOW = (torch.tensor([[0.0, 1.0, 2.0], [0.0, value, 2.0]]) for value in (math.nan, math.inf, -math.inf))
 HIDDEN = torch.tensor([[True, True, True], [True, False, True]])

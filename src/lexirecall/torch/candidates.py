@@ -194,8 +194,8 @@ def _of_indices(rows: list[Tensor], scores: Tensor, numbers: Sequence[int]) -> t
         columns = _sent(torch.cat([row.reshape(-1).to(torch.int64) for row in rows]), scores)
     else:
         columns = torch.cat([_sent(row.reshape(-1).to(torch.int64), scores) for row in rows])
-    is_relevant = torch.zeros_like(scores, dtype=torch.bool)
-    is_relevant[owners, columns] = True
+    is_relevant = torch.zeros(scores.shape, dtype=torch.bool, device=scores.device)
+    is_relevant.view(-1).index_fill_(0, owners * scores.shape[1] + columns, value=True)
     return owners, columns, is_relevant
 
 

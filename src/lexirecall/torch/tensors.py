@@ -10,7 +10,9 @@ from lexirecall.errors import UsageError
 try:
     import torch
 except ImportError:
-    raise UsageError("OrderedLoss needs torch", remedy="pip install 'lexirecall[torch]'") from None
+    raise UsageError(
+        "OrderedLoss and OrderedRankingLoss need torch", remedy="pip install 'lexirecall[torch]'"
+    ) from None
 
 __all__ = ["Tensor", "torch", "widened"]
 
