@@ -33,7 +33,7 @@ class Form(Protocol):
     def items(self, system: str, request: bytes) -> Iterable[bytes]:
         """Give what a system retrieves for a request, in any order."""
 
-    def lists(self, judgments: Judgments, conventions: Conventions) -> "list[RunLists]":
+    def lists(self, judgments: Judgments, conventions: Conventions, *, needs_scores: bool = False) -> "list[RunLists]":
         """Give the whole rankings of each system for judged requests, in order; no depth is applied."""
 
 
@@ -89,6 +89,6 @@ class TextRun(NamedTuple):
         """Give the items on the lines of a request."""
         return (item for of, item, *_ in run_lines(self.source) if of == request)
 
-    def lists(self, judgments: Judgments, conventions: Conventions) -> "list[RunLists]":
+    def lists(self, judgments: Judgments, conventions: Conventions, *, needs_scores: bool = False) -> "list[RunLists]":
         """Read the whole rankings."""
-        return [lists_of_text(self.source, self.name, judgments, conventions)]
+        return [lists_of_text(self.source, self.name, judgments, conventions, needs_scores=needs_scores)]

@@ -19,14 +19,17 @@ from lexirecall.progress import Progress
 
 
 @takes(*READING)
-def load_lists(qrels: Qrels, runs: Runs, **options: Any) -> Lists:
+def load_lists(qrels: Qrels, runs: Runs, *, needs_scores: bool = False, **options: Any) -> Lists:
     """Read the ids of every ranking of a judged query, in order, cut at the depth, from what `project` takes.
 
-    A positions file is refused: it does not hold the documents without a judgment.
+    With `needs_scores` the scores come along, where there are any. A positions file is refused: it does not hold the
+    documents without a judgment.
 
     >>> qrels, run = {"q": {"a": 1}}, {"q": {"x": 0.5, "a": 0.9, "b": 0.5}}
     >>> [run.lists for run in load_lists(qrels, {"bm25": run}).runs]
     [{b'q': [b'a', b'x', b'b']}]
+    >>> [run.scores[b"q"].tolist() for run in load_lists(qrels, {"bm25": run}, needs_scores=True).runs]
+    [[0.9, 0.5, 0.5]]
     """
     conventions, sources = taken(Conventions, options), taken(Sources, options)
     check_listable(conventions, sources)
@@ -39,7 +42,7 @@ def load_lists(qrels: Qrels, runs: Runs, **options: Any) -> Lists:
     with Progress("reading runs", sum(run.size for run in named), shown=sources.show_progress) as progress:
         for run in named:
             with opened_run(run, sources.columns, progress.advance) as form:
-                made = form.lists(judgments, conventions)
+                made = form.lists(judgments, conventions, needs_scores=needs_scores)
             sources_of_names += [(each.name, run.label) for each in made]
             read += made
     check_names(sources_of_names)
@@ -73,11 +76,14 @@ def _cut(run: RunLists, judgments: Judgments, conventions: Conventions) -> RunLi
         return run
     index = judgments.index
 
-    def kept(request: bytes, items: Sequence[bytes]) -> Sequence[bytes]:
-        items = items[: conventions.depth]
+    def kept(request: bytes, items: Sequence[bytes]) -> list[int]:
+        """Return the places, counted from 0, that are left."""
+        places = list(range(len(items[: conventions.depth])))
         if not conventions.judged_only:
-            return items
+            return places
         lookup = judgments.lookup(index[request])
-        return [item for item in items if item in lookup and judgments.grades[lookup[item]] >= 0]
+        return [at for at in places if items[at] in lookup and judgments.grades[lookup[items[at]]] >= 0]
 
-    return replace(run, lists={request: kept(request, items) for request, items in run.lists.items()})
+    places = {request: kept(request, items) for request, items in run.lists.items()}
+    lists = {request: [items[at] for at in places[request]] for request, items in run.lists.items()}
+    return replace(run, lists=lists, scores={request: own[places[request]] for request, own in run.scores.items()})

@@ -50,7 +50,12 @@ def project_rankings(
 
 
 def order_rankings(
-    name: str, rankings: Iterable[RankedList], judgments: Judgments, conventions: Conventions
+    name: str,
+    rankings: Iterable[RankedList],
+    judgments: Judgments,
+    conventions: Conventions,
+    *,
+    needs_scores: bool = False,
 ) -> RunLists:
     """Put the items of one system's rankings into order, whole; each request comes at most once.
 
@@ -59,8 +64,13 @@ def order_rankings(
     {b'q': [b'b', b'a']}
     """
     taken = _Taken(judgments, conventions, None)
-    lists = {ranking.request: ordered for ranking, ordered in taken.ordered(rankings)}
-    return RunLists(name, lists, frozenset(taken.unjudged), taken.num_duplicates, taken.num_extra)
+    lists: dict[bytes, list[bytes]] = {}
+    scores: dict[bytes, FloatArray] = {}
+    for ranking, lines in taken.ordered(rankings):
+        lists[ranking.request] = [ranking.items[line] for line in lines.tolist()]
+        if needs_scores and ranking.scores is not None:
+            scores[ranking.request] = np.array(ranking.scores, np.float64)[lines]
+    return RunLists(name, lists, frozenset(taken.unjudged), taken.num_duplicates, taken.num_extra, scores)
 
 
 @dataclass(slots=True)
@@ -89,11 +99,11 @@ class _Taken:
                 self.num_retrieved[requests] = num_places
                 yield rows
 
-    def ordered(self, rankings: Iterable[RankedList]) -> Iterator[tuple[RankedList, list[bytes]]]:
-        """Give each ranking of a judged request with its items in order."""
+    def ordered(self, rankings: Iterable[RankedList]) -> Iterator[tuple[RankedList, IntArray]]:
+        """Give each ranking of a judged request with the order of its lines."""
         for request, ranking in self._judged(rankings):
             every = place_all(self._lines([request], [ranking]), self.judgments.grades, self.conventions.ties)
-            yield ranking, [ranking.items[line] for line in every[:, 2].tolist()]
+            yield ranking, every[:, 2]
 
     def _batches(self, rankings: Iterable[RankedList]) -> Iterator[tuple[RankedLines, IntArray | None]]:
         requests: list[int] = []

@@ -43,11 +43,11 @@ class MappingRun:
         rankings = rankings_from_mapping(self.content, self.label)
         return next((ranking.items for ranking in rankings if ranking.request == request), ())
 
-    def lists(self, judgments: Judgments, conventions: Conventions) -> list[RunLists]:
+    def lists(self, judgments: Judgments, conventions: Conventions, *, needs_scores: bool = False) -> list[RunLists]:
         """Put all rankings into order."""
         rankings = rankings_from_mapping(self.content, self.label)
         try:
-            return [order_rankings(self.name, rankings, judgments, conventions)]
+            return [order_rankings(self.name, rankings, judgments, conventions, needs_scores=needs_scores)]
         except DuplicateItem as error:
             raise self._listed_twice(error) from None
 

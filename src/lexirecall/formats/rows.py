@@ -80,13 +80,23 @@ def project_rows(
 
 
 def lists_of_rows(
-    table: RoleTable, name: str, judgments: Judgments, conventions: Conventions, *, is_given: bool
+    table: RoleTable,
+    name: str,
+    judgments: Judgments,
+    conventions: Conventions,
+    *,
+    is_given: bool,
+    needs_scores: bool = False,
 ) -> list[RunLists]:
-    """Put the rows of one system or of many into the order of their rankings."""
+    """Put the rows of one system or of many into the order of their rankings; ranks are not scores."""
     read = _read_rows(table, name, judgments, conventions, is_given=is_given)
-    lists = read.kept.lists(conventions, len(read.names))
+    lists, scores = read.kept.lists(conventions, len(read.names))
+    has_scores = needs_scores and table.columns.score is not None
     return [
-        RunLists(system, lists[s], read.unjudged[s], int(read.num_duplicates[s])) for s, system in enumerate(read.names)
+        RunLists(
+            system, lists[s], read.unjudged[s], int(read.num_duplicates[s]), scores=scores[s] if has_scores else {}
+        )
+        for s, system in enumerate(read.names)
     ]
 
 
@@ -175,18 +185,23 @@ class Rows:
         lengths[rankings] = num_places
         return tracks_of(found, num_rankings), lengths
 
-    def lists(self, conventions: Conventions, num_systems: int) -> list[dict[bytes, list[bytes]]]:
-        """Return for each system the items of its rankings, in order, by request."""
+    def lists(
+        self, conventions: Conventions, num_systems: int
+    ) -> tuple[list[dict[bytes, list[bytes]]], list[dict[bytes, FloatArray]]]:
+        """Return for each system the items of its rankings, in order, by request, and likewise their scores."""
         lines = self._lines(conventions, wants_all=conventions.ties in ("worst", "best"))
         rankings, _, order, *_ = place_all(lines, self.judgments.grades, conventions.ties).T
         texts = [text.encode() for text in self.items.texts()]
         items = [texts[code] for code in self.items.codes[order].tolist()]
         borders = [*np.flatnonzero(changes(rankings)).tolist(), len(rankings)]
         found: list[dict[bytes, list[bytes]]] = [{} for _ in range(num_systems)]
+        scores: list[dict[bytes, FloatArray]] = [{} for _ in range(num_systems)]
+        ordered = self.scores[order]
         for start, stop in pairwise(borders):
-            system, request = divmod(int(rankings[start]), len(self.judgments.requests))
-            found[system][self.judgments.request_ids[request]] = items[start:stop]
-        return found
+            system, number = divmod(int(rankings[start]), len(self.judgments.requests))
+            request = self.judgments.request_ids[number]
+            found[system][request], scores[system][request] = items[start:stop], ordered[start:stop]
+        return found, scores
 
     def _lines(self, conventions: Conventions, *, wants_all: bool) -> RankedLines:
         return RankedLines(

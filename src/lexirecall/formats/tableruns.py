@@ -49,9 +49,11 @@ class TableRun:
         texts = items.texts()
         return (texts[code].encode() for code in np.unique(items.codes).tolist())
 
-    def lists(self, judgments: Judgments, conventions: Conventions) -> list[RunLists]:
+    def lists(self, judgments: Judgments, conventions: Conventions, *, needs_scores: bool = False) -> list[RunLists]:
         """Put all rows into the order of their rankings."""
-        return lists_of_rows(self.table, self.name, judgments, conventions, is_given=self.is_given)
+        return lists_of_rows(
+            self.table, self.name, judgments, conventions, is_given=self.is_given, needs_scores=needs_scores
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +84,9 @@ class TableFileRun:
         """Give the items in the rows of one system and request."""
         return self._table.items(system, request)
 
-    def lists(self, judgments: Judgments, conventions: Conventions) -> list[RunLists]:
+    def lists(self, judgments: Judgments, conventions: Conventions, *, needs_scores: bool = False) -> list[RunLists]:
         """Put all rows into the order of their rankings."""
-        return self._table.lists(judgments, conventions)
+        return self._table.lists(judgments, conventions, needs_scores=needs_scores)
 
     @property
     def _table(self) -> TableRun:

@@ -150,13 +150,16 @@ def project_text(
             raise listed_twice(source, error) from None
 
 
-def lists_of_text(source: Source, name: str, judgments: Judgments, conventions: Conventions) -> "RunLists":
+def lists_of_text(
+    source: Source, name: str, judgments: Judgments, conventions: Conventions, *, needs_scores: bool = False
+) -> "RunLists":
     """Read the whole rankings of a run, in order."""
     from lexirecall.formats.lists import order_rankings  # not on top: most runs are left to the compiled reader
 
     with damage_first(source):
         try:
-            return order_rankings(name, _gathered(source, strict=conventions.strict), judgments, conventions)
+            rankings = _gathered(source, strict=conventions.strict)
+            return order_rankings(name, rankings, judgments, conventions, needs_scores=needs_scores)
         except DuplicateItem as error:
             raise listed_twice(source, error) from None
 

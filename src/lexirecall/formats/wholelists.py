@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lexirecall.formats.rankedlist import RankedList
-from lexirecall.judgments import IntArray, Judgments
+from lexirecall.judgments import FloatArray, IntArray, Judgments
 from lexirecall.manifest import Conventions
 from lexirecall.tracks import SystemPositions
 
@@ -30,6 +30,8 @@ class RunLists:
     """The requests without judgments."""
     num_duplicates: int = 0
     num_extra: int = 0
+    scores: Mapping[bytes, FloatArray] = field(default_factory=dict)
+    """The scores in the same order, if they are asked for; requests whose list is given without scores are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +106,9 @@ class JoinedRun:
         """Give the items of one joined ranking."""
         return self.joined.get(request, ())
 
-    def lists(self, _judgments: Judgments, _conventions: Conventions) -> list[RunLists]:
-        """Give the joined rankings."""
+    def lists(self, _judgments: Judgments, _conventions: Conventions, *, needs_scores: bool = False) -> list[RunLists]:
+        """Give the joined rankings; they have no scores of their own."""
+        del needs_scores
         return [RunLists(self.name, self.joined)]
 
 
