@@ -20,12 +20,13 @@ ORDER = (
     "_native", "version", "errors", "paths", "output", "fields", "text", "reader", "progress", "manifest",
     "aggregation", "judgments", "providers", "groups", "segments", "tracks", "units", "sums", "shortage", "positions",
     "exposure", "exact", "formats", "texts", "measures", "preferences", "names", "theory", "statistics", "simulate",
-    "tables", "strip", "svg", "plots", "verbs", "gates", "labels", "torch", "meta", "page", "results", "paper",
+    "tables", "strip", "svg", "plots", "verbs", "gates", "labels", "learn", "torch", "meta", "page", "results", "paper",
     "engines", "adapters", "cli",
 )  # fmt: skip
 ROOMS_SHOWN_BY = {
     "gates": ("cli.gate", "cli.funnel", "adapters.gate", "results"),
     "labels": ("cli.unjudged", "cli.certify", "results"),
+    "learn": ("cli.fuse", "results"),
 }
 """The modules that need a room that only some need."""
 WITHOUT_A_ROOM = """
