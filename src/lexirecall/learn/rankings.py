@@ -1,0 +1,73 @@
+"""Rankings: from scores of candidates to the positions of the judged ones, as a run would have them.
+
+Belongs here: the order of candidates, and positions of rankings that were never written. Not here: where scores come
+from (baselines, fitting).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lexirecall.formats.assembly import assemble, tracks_of
+from lexirecall.judgments import FloatArray, IntArray, Judgments
+from lexirecall.learn.candidates import Candidates
+from lexirecall.manifest import Conventions
+from lexirecall.positions import Positions
+from lexirecall.tracks import SystemPositions
+
+DECIMALS = 9
+"""Of fused scores. What differs by less is a tie, whatever the order in which runs are added up."""
+
+
+def places_by(scores: FloatArray) -> IntArray:
+    """Return the place of each candidate, counted from 1, by score; equal scores by id, as everywhere.
+
+    >>> places_by(np.array([0.5, 2.0, 0.5])).tolist()
+    [2, 1, 3]
+    """
+    places = np.empty(len(scores), np.int64)
+    places[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+    return places
+
+
+@dataclass(frozen=True, slots=True)
+class RankingField:
+    """The candidates of all judged queries, in the order of the judgments, and how their rankings are evaluated."""
+
+    candidates: tuple[Candidates, ...]
+    judgments: Judgments
+    conventions: Conventions
+    """Without a depth: that is of what was read."""
+    corpus_size: IntArray | None
+    needs_judged: bool
+    """Whether a measure asks for judged documents that are not relevant."""
+
+    def system(self, name: str, places: Sequence[IntArray | None]) -> SystemPositions:
+        """Return a run, given the place of each candidate for each query: 0 if it is not retrieved, None if nothing."""
+        rows, lengths = [np.zeros((0, 5), np.int64)], np.full(len(places), -1, np.int64)
+        for own, at in zip(self.candidates, places, strict=True):
+            if at is None:
+                continue
+            lengths[own.request] = int(at.max(initial=0))
+            found = np.flatnonzero((own.judged >= 0) & (at > 0))
+            found = found[np.argsort(at[found])]
+            rows.append(np.zeros((len(found), 5), np.int64))
+            rows[-1][:, 0], rows[-1][:, 1], rows[-1][:, 2] = own.request, at[found], own.judged[found]
+        tracks = tracks_of(np.concatenate(rows), len(self.candidates))
+        return assemble(
+            name, self.judgments, replace(self.conventions, depth=None), tracks, lengths,
+            needs_judged=self.needs_judged, num_unjudged=0,
+        )  # fmt: skip
+
+    def scored(self, name: str, scores: Sequence[FloatArray | None]) -> SystemPositions:
+        """Return a run that ranks all candidates of a query by their scores; None if it does not answer."""
+        return self.system(name, [None if own is None or not len(own) else places_by(own) for own in scores])
+
+    def single(self, name: str, run: int) -> SystemPositions:
+        """Return one of the runs as it is."""
+        return self.system(name, [own.places[run] if own.answered[run] else None for own in self.candidates])
+
+    def positions(self, systems: Sequence[SystemPositions]) -> Positions:
+        """Put runs together."""
+        return Positions.stack(self.judgments, systems, self.conventions, self.corpus_size)
