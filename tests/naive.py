@@ -1798,20 +1798,35 @@ def stopped_at(
     return len(relevant), found_at[min(depth, len(ranking))], ideal[0] if ideal else None
 
 
-# Learning: the ordered loss of one query
+# Learning to find everything: the ordered loss, and ways to fuse runs
 
 
-def soft_position(own: float, others: Sequence[tuple[float, float]], temperature: float) -> float:
-    """Return the soft position of a relevant item; the others have a score, and stand for a number of items."""
+def soft_position(score: float, others: Sequence[float], counts: Sequence[float], temperature: float) -> float:
+    """Return 1 plus how much each item that is not relevant is above this one, as often as it counts."""
 
     def share(distance: float) -> float:
         """Return the sigmoid, without the exp of a large number."""
         return 1 / (1 + math.exp(-distance)) if distance > 0 else math.exp(distance) / (1 + math.exp(distance))
 
-    return 1 + math.fsum(number * share((score - own) / temperature) for score, number in others)
+    distances = ((other - score) / temperature for other in others)
+    return 1 + math.fsum(count * share(distance) for distance, count in zip(distances, counts, strict=True))
 
 
 def ordered_loss(
+    relevant: Sequence[float],
+    others: Sequence[float],
+    counts: Sequence[float],
+    discount: float,
+    temperature: float = 1.0,
+) -> float:
+    """Return the weighted mean of the log soft positions, the last one first: weights 1, d, d^2, …, normalised."""
+    positions = sorted((soft_position(score, others, counts, temperature) for score in relevant), reverse=True)
+    weights = [discount**k for k in range(len(positions))]
+    terms = [weight * math.log(position) for weight, position in zip(weights, positions, strict=True)]
+    return math.fsum(terms) / math.fsum(weights) if positions else 0.0
+
+
+def ordered_loss_of_list(
     scores: Sequence[float],
     relevant: Set[int],
     discount: float,
@@ -1819,9 +1834,27 @@ def ordered_loss(
     absent: Set[int] = frozenset(),
     stands_for: Sequence[float] | None = None,
 ) -> float:
-    numbers = [1.0] * len(scores) if stands_for is None else stands_for
-    others = [(scores[j], numbers[j]) for j in range(len(scores)) if j not in relevant and j not in absent]
-    positions = sorted((soft_position(scores[i], others, temperature) for i in relevant), reverse=True)
-    weights = [discount**k for k in range(len(positions))]
-    terms = [weight * math.log(position) for weight, position in zip(weights, positions, strict=True)]
-    return math.fsum(terms) / math.fsum(weights) if positions else 0.0
+    """Return the same for a list of scores, of which some are of relevant items and some of none."""
+    others = [j for j in range(len(scores)) if j not in relevant and j not in absent]
+    counts = [1.0 if stands_for is None else stands_for[j] for j in others]
+    return ordered_loss([scores[i] for i in relevant], [scores[j] for j in others], counts, discount, temperature)
+
+
+def fused_scores(rankings: Sequence[Mapping[str, float]], method: str) -> dict[str, float]:
+    """Fuse runs, each {item: score}, without learning; items of equal score are ordered by id, the highest first."""
+    lists = [sorted(run, key=lambda item: (run[item], item), reverse=True) for run in rankings]
+    union = {item for run in lists for item in run}
+    made = dict.fromkeys(union, 0.0)
+    for items, run in zip(lists, rankings, strict=True):
+        low, high = min(run.values(), default=0.0), max(run.values(), default=0.0)
+        for item in union:
+            if method == "RRF":
+                made[item] += 1 / (60 + items.index(item) + 1) if item in run else 0.0
+            elif method == "CombSUM":
+                share = 1.0 if low == high else (run.get(item, low) - low) / (high - low)
+                made[item] += share if item in run else 0.0
+            else:
+                points = list(range(len(union), 0, -1))
+                left = points[len(items) :]
+                made[item] += points[items.index(item)] if item in run else sum(left) / len(left)
+    return made

@@ -60,7 +60,7 @@ def batches(draw: st.DrawFn) -> Batch:
 
 def twin(batch: Batch, discount: float, temperature: float, *, is_corrected: bool) -> list[float]:
     return [
-        naive.ordered_loss(row, chosen, discount, temperature, gone, factors if is_corrected else None)
+        naive.ordered_loss_of_list(row, chosen, discount, temperature, gone, factors if is_corrected else None)
         for row, chosen, gone, factors in zip(*batch, strict=True)
     ]
 
@@ -230,7 +230,7 @@ def test_the_lower_the_discount_the_more_the_last_document_counts() -> None:
     scores = torch.tensor([4.0, 1.0, 0.0, 3.0, 2.0, 0.5], dtype=WIDE)
     losses = [loss_of(scores, [0, 2], discount) for discount in DISCOUNTS]
     assert losses == sorted(losses, reverse=True)
-    last, first = (math.log(naive.soft_position(own, [(s, 1) for s in (1, 3, 2, 0.5)], 1)) for own in (0, 4))
+    last, first = (math.log(naive.soft_position(own, (1, 3, 2, 0.5), [1] * 4, 1)) for own in (0, 4))
     assert [losses[0], losses[-1]] == pytest.approx([last, (last + first) / 2])
 
 
