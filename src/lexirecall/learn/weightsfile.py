@@ -1,0 +1,121 @@
+"""Weights in a file: what was learnt on one collection, for use on another.
+
+Belongs here: the file, and matching it with runs by name. Not here: how weights are learnt (fitting).
+"""
+
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lexirecall.errors import DataError, FormatError, listed, shown
+from lexirecall.judgments import FloatArray
+from lexirecall.learn.features import FEATURES
+from lexirecall.output import FilePath, write
+
+FORMAT = "lexirecall fusion weights"
+VERSION = 1
+_NAMED = 20  # names of runs that a message lists
+_REMEDY = "lexirecall fuse --save-weights writes such a file"
+
+
+@dataclass(frozen=True, slots=True)
+class FusionWeights:
+    """The weight of each feature of each run, and how they came about.
+
+    >>> weights = FusionWeights({"bm25": {"log": 2.0}, "dense": {"log": 0.5}}, ("log",), 0.9, 0.01, 50)
+    >>> FusionWeights.from_json(weights.to_json()) == weights, weights.of_runs(["dense", "bm25"]).tolist()
+    (True, [0.5, 2.0])
+    """
+
+    runs: Mapping[str, Mapping[str, float]]
+    features: tuple[str, ...]
+    discount: float
+    regularization: float
+    num_queries: int
+    """How many queries they were fitted on."""
+
+    def to_json(self) -> str:
+        """Return the file."""
+        content = {
+            "format": FORMAT, "version": VERSION, "features": list(self.features), "discount": self.discount,
+            "regularization": self.regularization, "queries": self.num_queries,
+            "runs": {name: dict(own) for name, own in self.runs.items()},
+        }  # fmt: skip
+        return json.dumps(content, indent=2) + "\n"
+
+    def save(self, path: FilePath) -> None:
+        """Write the file, which `fuse(weights=)` and `lexirecall fuse --weights` read."""
+        write(self.to_json(), path)
+
+    @classmethod
+    def from_json(cls, text: str, name: str = "weights") -> "FusionWeights":
+        """Read the file, or say what is wrong with it."""
+        try:
+            content = json.loads(text)
+        except ValueError as error:
+            raise FormatError(name, None, f"this is not JSON: {error}", remedy=_REMEDY) from None
+        if not isinstance(content, dict) or content.get("format") != FORMAT:
+            raise FormatError(name, None, f"these are not weights of a fusion: {shown(text[:40])}", remedy=_REMEDY)
+        if content.get("version") != VERSION:
+            problem = f"the weights have version {content.get('version')!r}, and only {VERSION} can be read here"
+            raise FormatError(name, None, problem, remedy="learn them again, or install a newer lexirecall")
+        features, runs = content.get("features"), content.get("runs")
+        numbers = [content.get(key) for key in ("discount", "regularization", "queries")]
+        wrong = _problem_with(features, runs)
+        if wrong is None and not all(_is_number(each) for each in numbers):
+            wrong = "discount, regularization and queries must be numbers"
+        if wrong is not None:
+            raise FormatError(name, None, wrong, remedy=_REMEDY)
+        return cls(runs, tuple(features), float(numbers[0]), float(numbers[1]), int(numbers[2]))  # type: ignore[arg-type]
+
+    def of_runs(self, names: Sequence[str]) -> FloatArray:
+        """Return the weights of runs in the order given, run by run; raise if the names are not the same."""
+        missing = [name for name in self.runs if name not in names]
+        extra = [name for name in names if name not in self.runs]
+        if missing or extra:
+            says = [f"no run is called {listed(map(repr, missing), _NAMED)}"] if missing else []
+            says += [f"there are no weights for {listed(map(repr, extra), _NAMED)}"] if extra else []
+            raise DataError(
+                f"the weights are for other runs: {'; '.join(says)}",
+                remedy="give the same runs under the same names, or learn weights for these runs",
+            )
+        return np.array([self.runs[name][feature] for name in names for feature in self.features], float)
+
+
+def _problem_with(features: Any, runs: Any) -> str | None:
+    """Say what is wrong with the names and numbers of a file."""
+    if not isinstance(features, list) or not features or not {*map(str, features)} <= {*FEATURES}:
+        return f"the features must be some of {', '.join(FEATURES)}, found {shown(str(features))}"
+    if not isinstance(runs, dict) or not runs:
+        return "there are no runs"
+    wrong = [
+        name
+        for name, own in runs.items()
+        if not isinstance(own, dict) or {*own} != {*features} or not all(map(_is_number, own.values()))
+    ]
+    return f"not every feature has a number for {listed(map(repr, wrong), _NAMED)}" if wrong else None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def load_weights(given: "str | os.PathLike[str] | FusionWeights | None") -> FusionWeights | None:
+    """Take weights as they are, or read them from a file."""
+    if given is None or isinstance(given, FusionWeights):
+        return given
+    name = os.fspath(given)
+    try:
+        text = Path(given).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise FormatError(name, None, "this is not text", remedy=_REMEDY) from None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise FormatError(name, None, f"cannot be read: {reason}", remedy="check the name of the file") from None
+    return FusionWeights.from_json(text, name)
