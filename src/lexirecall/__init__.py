@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from lexirecall.judgments import Judgments
     from lexirecall.labels.certifying import certify
     from lexirecall.labels.missing import unjudged
+    from lexirecall.learn.fusing import fuse
     from lexirecall.measures import Measure
     from lexirecall.meta import study
     from lexirecall.names import parse_measure, parse_preference, register
@@ -43,6 +44,7 @@ _HOME = {
     "explain": "verbs.explain",
     "gate": "gates.gate",
     "funnel": "gates.funnels",
+    "fuse": "learn.fusing",
     "load_judgments": "formats",
     "load_positions": "formats",
     "parse_measure": "names",
@@ -60,7 +62,7 @@ _HOME = {
 
 __all__ = [
     "Judgments", "LexirecallError", "Measure", "Positions", "Preference", "certify", "compare", "evaluate", "explain",
-    "funnel", "gate", "load_judgments", "load_positions", "parse_measure", "parse_preference", "project",
+    "funnel", "fuse", "gate", "load_judgments", "load_positions", "parse_measure", "parse_preference", "project",
     "project_embeddings", "project_scores", "rank", "register", "report", "simulate_collection", "study", "unjudged",
 ]  # fmt: skip
 

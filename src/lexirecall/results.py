@@ -17,6 +17,10 @@ from lexirecall.labels.judging import Candidate
 from lexirecall.labels.missingresult import PairLabels, RunBound, RunLabels, Unjudged
 from lexirecall.labels.sampleplans import SamplePlan
 from lexirecall.labels.wholeruns import KnownDecisions
+from lexirecall.learn.candidates import Candidates
+from lexirecall.learn.choosing import Tuning
+from lexirecall.learn.fusedresult import FoldModel, Fused
+from lexirecall.learn.weightsfile import FusionWeights
 from lexirecall.manifest import Manifest, Note
 from lexirecall.measures.providers import ProviderExposure
 from lexirecall.meta import Study
@@ -36,10 +40,11 @@ from lexirecall.verbs.rank import Ranking
 from lexirecall.verbs.scores import Scores
 
 __all__ = [
-    "Arrival", "Averages", "Bootstrapped", "Candidate", "Certificate", "Certificates", "Change", "Checked",
-    "Comparison", "Decision", "Discoveries", "Explanation", "Exposures", "FamilyTest", "ForecastNumber", "Funnel",
-    "GateResult", "Hindsight", "KnownDecisions", "Loss", "Manifest", "MeasureComparison", "Missed", "Moved", "Note",
-    "Order", "OrderForecast", "PairForecast", "PairLabels", "Pairs", "Projection", "ProviderExposure",
-    "QueryExplanation", "Ranking", "RecallBounds", "ReliabilityRow", "Report", "ReviewCounts", "RunBound", "RunLabels",
-    "SafeDecisions", "SampleCount", "SamplePlan", "Scores", "Side", "Stage", "Study", "Unjudged",
+    "Arrival", "Averages", "Bootstrapped", "Candidate", "Candidates", "Certificate", "Certificates", "Change",
+    "Checked", "Comparison", "Decision", "Discoveries", "Explanation", "Exposures", "FamilyTest", "FoldModel",
+    "ForecastNumber", "Funnel", "Fused", "FusionWeights", "GateResult", "Hindsight", "KnownDecisions", "Loss",
+    "Manifest", "MeasureComparison", "Missed", "Moved", "Note", "Order", "OrderForecast", "PairForecast", "PairLabels",
+    "Pairs", "Projection", "ProviderExposure", "QueryExplanation", "Ranking", "RecallBounds", "ReliabilityRow",
+    "Report", "ReviewCounts", "RunBound", "RunLabels", "SafeDecisions", "SampleCount", "SamplePlan", "Scores", "Side",
+    "Stage", "Study", "Tuning", "Unjudged",
 ]  # fmt: skip

@@ -1,0 +1,117 @@
+"""Fused tables: what a fusion is worth, as rows and tables.
+
+Belongs here: rows of each kind, and their tables. Not here: the numbers (fusedresult), sentences (fusedwords).
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from lexirecall.learn.baselines import BASELINES, BEST_RUN
+from lexirecall.learn.fusedresult import FUSED, Fused
+from lexirecall.tables import Table, defined, number, whole
+
+COLUMNS = {
+    "mean": ("run", "role", "measure", "value", "queries"),
+    "pair": (
+        "a", "b", "measure", "mean", "low", "high", "p", "p_corrected", "effect", "wins", "ties", "losses", "queries",
+    ),
+    "fold": ("fold", "queries", "discount", "regularization", "best_run"),
+    "weight": ("run", "feature", "weight"),
+}  # fmt: skip
+"""The columns of each kind of row, after `kind`."""
+
+
+def rows_of(made: Fused, kinds: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    """Give the rows of some kinds."""
+    for kind in kinds:
+        for row in KINDS[kind](made):
+            yield {"kind": kind, **row}
+
+
+def role_of(run: str) -> str:
+    """Return what a row of the table of runs is: fused, a baseline, or one of the runs that were given."""
+    return "fused" if run == FUSED else "baseline" if run in (*BASELINES, BEST_RUN) else "run"
+
+
+def _mean_rows(made: Fused) -> Iterator[dict[str, Any]]:
+    averages = made.scores.averages
+    for s, run in enumerate(averages.runs):
+        for c, measure in enumerate(averages.measures):
+            value, queries = float(averages.means[s, c]), int(averages.counts[s, c])
+            yield {
+                "run": run,
+                "role": role_of(run),
+                "measure": str(measure),
+                "value": defined(value),
+                "queries": queries,
+            }
+
+
+def _pair_rows(made: Fused) -> Iterator[dict[str, Any]]:
+    for row in made.comparison.rows():
+        yield {name: row[name] for name in COLUMNS["pair"]}
+
+
+def _fold_rows(made: Fused) -> Iterator[dict[str, Any]]:
+    for own in made.folds:
+        discount, regularization = (None, None) if own.settings is None else own.settings
+        yield {
+            "fold": own.number,
+            "queries": len(own.queries),
+            "discount": discount,
+            "regularization": regularization,
+            "best_run": own.best_run,
+        }
+
+
+def _weight_rows(made: Fused) -> Iterator[dict[str, Any]]:
+    for run in made.runs:
+        for feature in made.weights.features:
+            yield {"run": run, "feature": feature, "weight": made.weights.runs[run][feature]}
+
+
+KINDS: dict[str, Callable[[Fused], Iterator[dict[str, Any]]]] = {
+    "mean": _mean_rows, "pair": _pair_rows, "fold": _fold_rows, "weight": _weight_rows,
+}  # fmt: skip
+"""The rows of each kind."""
+
+
+def tables_of(made: Fused) -> dict[str, Table]:
+    """Lay out means, pairs, folds and weights, by title."""
+    tables = {
+        "Runs": made.scores.averages.table(),
+        "Fused beside each other way": made.comparison.pairs_table(),
+        "Folds": _folds(made),
+        "Weights": _weights(made),
+    }
+    return {title: table for title, table in tables.items() if table.rows}
+
+
+def _folds(made: Fused) -> Table:
+    if not made.is_learnt:
+        return Table((), ())
+    rows = tuple(
+        (
+            "none" if row["fold"] is None else str(row["fold"]),
+            whole(row["queries"]),
+            f"{row['discount']:g}",
+            f"{row['regularization']:g}",
+            row["best_run"] or "-",
+        )
+        for row in _fold_rows(made)
+    )
+    footnote = "chosen on the queries of the other folds; none: queries without a relevant document in any run"
+    return Table(
+        ("fold", "queries", "discount", "regularization", BEST_RUN), rows, texts=frozenset({4}), footnote=footnote
+    )
+
+
+def _weights(made: Fused) -> Table:
+    own = made.weights
+    order = sorted(made.runs, key=lambda run: -sum(own.runs[run].values()))
+    rows = tuple(
+        (run, *(number(own.runs[run][name], 3) for name in own.features), number(sum(own.runs[run].values()), 3))
+        for run in order
+    )
+    how = f"fitted on {own.num_queries:,} queries with discount {own.discount:g}, regularization {own.regularization:g}"
+    return Table(("run", *own.features, "sum"), rows, footnote=how)

@@ -1,0 +1,346 @@
+"""Fusing: several runs become one that finds more, by weights that are learnt from judgments.
+
+Belongs here: the verb. Not here: its result (fusedresult), its options (recipe), folds (choosing), the fit (fitting).
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from lexirecall.errors import DataError, UsageError, counted, listed
+from lexirecall.fields import among, taken, takes
+from lexirecall.formats import Qrels, Runs, corpus_sizes
+from lexirecall.formats.listing import load_lists
+from lexirecall.formats.sizes import with_own_sizes
+from lexirecall.formats.wholelists import Lists
+from lexirecall.judgments import FloatArray, IntArray
+from lexirecall.learn.baselines import BASELINES, BEST_RUN
+from lexirecall.learn.candidates import candidates_of, learnable
+from lexirecall.learn.choosing import (
+    LEAST_QUERIES,
+    ChosenModel,
+    Learner,
+    Tuning,
+    best_of,
+    choose,
+    folds_of,
+    num_fits,
+    settings_to_try,
+)
+from lexirecall.learn.features import parse_features
+from lexirecall.learn.fitting import ScoreLoss
+from lexirecall.learn.fusedresult import FUSED, FoldModel, Fused
+from lexirecall.learn.ordered import OrderedObjective
+from lexirecall.learn.rankings import DECIMALS, RankingField
+from lexirecall.learn.recipe import Recipe, check_fusible
+from lexirecall.learn.weightsfile import FusionWeights, load_weights
+from lexirecall.manifest import READING, Conventions, Note, Policies, Sources
+from lexirecall.names import Evaluable, Names, parse_names
+from lexirecall.positions import Positions
+from lexirecall.progress import Progress
+from lexirecall.tables import percent
+from lexirecall.tracks import SystemPositions
+from lexirecall.verbs.census import NAMED
+from lexirecall.verbs.compare import check_number, compare_scores
+from lexirecall.verbs.evaluate import evaluate
+from lexirecall.verbs.given import num_given
+from lexirecall.verbs.testing import Testing
+
+TESTING = Testing()
+"""The tests are those of `compare`, if nothing else is asked of it."""
+DEFAULT_MEASURES = ("LexiRecall", "Depth@0.95", "R@1000", "AP", "nDCG")
+"""Whether everything is found, how far down, how much within reach, and whether the top pays for it."""
+
+
+@takes(Recipe, Policies, *READING)
+def fuse(qrels: Qrels | Positions, runs: Runs | None = None, measures: Names | None = None, **options: Any) -> Fused:
+    """Fuse runs into one, by weights that are learnt from judgments to find everything relevant.
+
+    Every document that any run retrieves gets a score: a sum of features of each run (its score from 0 to 1, its
+    reciprocal rank, the logarithm of its rank, and whether it is retrieved), with weights that make the ordered loss
+    small. The queries are cut into `folds`, from `seed`, and those of each are ranked by weights learnt on the others,
+    so that every number of the result is of queries that the weights never saw. `discount` and `regularization` are
+    chosen within the training queries by the first measure, unless they are given. `features` names some of
+    score, reciprocal, log and retrieved; `allow_negative` lets weights be below 0. `weights`, learnt elsewhere, are
+    applied as they are. The other arguments are those of `evaluate`.
+
+    >>> qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(6)}
+    >>> good, noise = dict.fromkeys(qrels, ["a", "b", "x"]), dict.fromkeys(qrels, ["y", "x", "z", "b"])
+    >>> fused = fuse(qrels, {"good": good, "noise": noise}, folds=3)
+    >>> list(fused.to_dict()["q0"])
+    ['a', 'b', 'x', 'z', 'y']
+    >>> fused.weights.runs["noise"]["retrieved"]
+    0.0
+    """
+    recipe, policies = taken(Recipe, options), taken(Policies, options)
+    rows = parse_names(DEFAULT_MEASURES if measures is None else measures)
+    if isinstance(qrels, Positions):
+        problem = "positions are given, which do not hold the documents without a judgment"
+        raise UsageError(problem, remedy="give judgments and runs")
+    if runs is None:
+        raise UsageError("no runs are given", remedy="give judgments and two or more runs")
+    check_fusible(Conventions(**among(Conventions, options)), Sources(**among(Sources, options)))
+    check_number(num_given(qrels, runs, options))
+    given = load_weights(recipe.weights)
+    fusion = read_fusion(qrels, runs, recipe, policies, rows, options)
+    return fusion.answer(given)
+
+
+def read_fusion(
+    qrels: Qrels,
+    runs: Runs,
+    recipe: Recipe,
+    policies: Policies,
+    rows: Sequence[Evaluable],
+    options: Mapping[str, Any],
+    losses: Callable[[float], ScoreLoss] = OrderedObjective,
+) -> "Fusion":
+    """Read what is fused."""
+    lists = load_lists(qrels, runs, needs_scores=True, **options)
+    check_number(len(lists.runs))
+    check_run_names(lists)
+    conventions, size = Conventions(**among(Conventions, options)), options.get("corpus_size")
+    judgments = lists.judgments
+    n = corpus_sizes(size)
+    sizes = n(judgments.requests) if callable(n) else None if n is None else np.full(len(judgments.requests), n)
+    sizes = with_own_sizes(sizes, judgments)
+    conventions.require_corpus_size(sizes)
+    needs_judged = any(row.needs_judged for row in rows)
+    field = RankingField(tuple(candidates_of(lists)), judgments, conventions, sizes, needs_judged)
+    return Fusion(lists, field, recipe, policies, tuple(rows), losses, options.get("show_progress", False))
+
+
+def check_run_names(lists: Lists) -> None:
+    """Raise if a run has the name of something that it is compared with."""
+    if taken_names := [run.name for run in lists.runs if run.name in (FUSED, *BASELINES, BEST_RUN)]:
+        problem = f"a run cannot be called {listed(map(repr, taken_names))}: that is a row of the report"
+        raise UsageError(problem, remedy="rename the file, or give the run another name")
+
+
+@dataclass(frozen=True)
+class Fusion:
+    """What is fused, and how."""
+
+    lists: Lists
+    field: RankingField
+    recipe: Recipe
+    policies: Policies
+    rows: tuple[Evaluable, ...]
+    losses: Callable[[float], ScoreLoss]
+    show_progress: bool | None
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The runs."""
+        return tuple(run.name for run in self.lists.runs)
+
+    @cached_property
+    def depths(self) -> IntArray:
+        """The length of the longest list of each run, [S]."""
+        return np.asarray(np.max([own.lengths for own in self.field.candidates], axis=0))
+
+    @cached_property
+    def eligible(self) -> IntArray:
+        """The queries that something can be learnt from: some run retrieves a relevant document."""
+        level = self.policies.level
+        return np.array([own.request for own in self.field.candidates if own.is_relevant(level).any()], np.int64)
+
+    @cached_property
+    def singles(self) -> list[SystemPositions]:
+        """The runs as they are."""
+        return [
+            replace(
+                self.field.single(run.name, s),
+                num_unjudged=len(run.unjudged),
+                num_duplicates=run.num_duplicates,
+                num_extra=run.num_extra,
+            )
+            for s, run in enumerate(self.lists.runs)
+        ]
+
+    @cached_property
+    def folds(self) -> list[IntArray]:
+        """The queries of each fold, or an error if they are too few."""
+        return folds_of(self.eligible, self.recipe.folds, self.recipe.seed)
+
+    @property
+    def has_best_run(self) -> bool:
+        """Whether there are queries enough to choose a single run by others."""
+        return len(self.eligible) >= self.recipe.folds
+
+    def check_number(self) -> None:
+        """Raise if there are too few queries to learn from."""
+        number, folds = len(self.eligible), self.recipe.folds
+        found = f"{counted(number, 'query')} with a relevant document that a run retrieves"
+        if number < LEAST_QUERIES:
+            problem = f"there are {found}, too few to learn from: it takes {LEAST_QUERIES}"
+            raise DataError(problem, remedy="give more judgments, or weights that were learnt elsewhere (--weights)")
+        if number < folds:
+            problem = f"folds is {folds}, but there are only {found}"
+            raise UsageError(problem, remedy=f"--folds {number}, or folds={number} in Python, leaves one query out")
+
+    def answer(self, given: FusionWeights | None) -> Fused:
+        """Rank all queries by weights that never saw them, and compare."""
+        if not len(self.eligible):
+            raise DataError(
+                "no run retrieves a relevant document, and there is nothing to fuse for",
+                remedy="check that judgments and runs are of the same collection",
+            )
+        if given is not None:
+            weights, models = given, [FoldModel(None, tuple(range(len(self.lists.judgments.requests))), None, None)]
+            everything = given.of_runs(self.names)
+            scores = [self.scored(q, given.features, everything) for q in range(len(self.field.candidates))]
+        else:
+            self.check_number()
+            features = parse_features(self.recipe.features)
+            scores, models, last = self.learnt(features)
+            weights = self._named(last, features)
+        systems, best_runs = self.compared(scores)
+        return self._made(scores, systems, weights, self._with_best(models, best_runs), is_learnt=given is None)
+
+    def scored(self, query: int, features: Sequence[str], weights: FloatArray) -> FloatArray:
+        """Return the score of each candidate of a query."""
+        made = self.field.candidates[query].features(features, self.depths) @ weights
+        return np.asarray(made.round(DECIMALS) + 0.0)  # without the sign of a zero
+
+    def learnt(self, features: tuple[str, ...]) -> tuple[list[FloatArray], list[FoldModel], ChosenModel]:
+        """Return the scores of all candidates, by weights of the other folds, and the weights of all folds."""
+        settings = settings_to_try(self.recipe.discount, self.recipe.regularization)
+        with Progress("learning", num_fits(self.folds, len(settings)), shown=self.show_progress) as progress:
+            learner = self.learner(features, settings, progress)
+            chosen = [choose(learner, self.folds, each, self.judge(features)) for each in range(len(self.folds))]
+            last = choose(learner, self.folds, None, self.judge(features))
+        weights = {query: own.weights for fold, own in zip(self.folds, chosen, strict=True) for query in fold.tolist()}
+        number = len(self.field.candidates)
+        scores = [self.scored(query, features, weights.get(query, last.weights)) for query in range(number)]
+        models = [
+            FoldModel(f, tuple(fold.tolist()), own.settings, None)
+            for f, (fold, own) in enumerate(zip(self.folds, chosen, strict=True), 1)
+        ]
+        others = tuple(query for query in range(number) if query not in weights)
+        return scores, [*models, *([FoldModel(None, others, last.settings, None)] if others else [])], last
+
+    def learner(self, features: tuple[str, ...], settings: Sequence[Tuning], progress: Progress) -> Learner:
+        """Return what fits weights, for any set of queries."""
+        level, seed, rrf = self.policies.level, self.recipe.seed, BASELINES["RRF"]
+        of_queries = (self.field.candidates[query] for query in self.eligible.tolist())
+        learnables = {
+            own.request: learnable(own, features, self.depths, level, rrf(own.places, own.shares), seed)
+            for own in of_queries
+        }
+        return Learner(learnables, self.losses, settings, self.recipe.allow_negative, progress)
+
+    def judge(self, features: tuple[str, ...]) -> Callable[[dict[int, list[FloatArray]], IntArray], int]:
+        """Return what says which settings rank queries best, by the first measure."""
+
+        def best(ranked_by: dict[int, list[FloatArray]], queries: IntArray) -> int:
+            number = len(next(iter(ranked_by.values())))
+            scores: list[list[FloatArray | None]] = [[None] * len(self.field.candidates) for _ in range(number)]
+            for query, weights in ranked_by.items():
+                made = self.scored(query, features, np.stack(weights, axis=1))
+                for own, column in zip(scores, made.T, strict=True):
+                    own[query] = column
+            systems = [self.field.scored(str(c), own) for c, own in enumerate(scores)]
+            return best_of(self.field.positions(systems), self.rows[0], self.policies, queries)
+
+        return best
+
+    def compared(self, scores: Sequence[FloatArray]) -> tuple[list[SystemPositions], dict[int, int]]:
+        """Return the fused run and what it is compared with; and which single run was best on other queries."""
+        field = self.field
+        systems = [field.scored(FUSED, scores)]
+        for name, fused in BASELINES.items():
+            systems.append(field.scored(name, [fused(own.places, own.shares) for own in field.candidates]))
+        if not self.has_best_run:
+            return systems, {}
+        together = field.positions(self.singles)
+        held_out: dict[int, int] = {}
+        for fold in self.folds:
+            training = np.setdiff1d(self.eligible, fold)
+            held_out |= dict.fromkeys(fold.tolist(), best_of(together, self.rows[0], self.policies, training))
+        overall = best_of(together, self.rows[0], self.policies, self.eligible)
+        chosen = {own.request: held_out.get(own.request, overall) for own in field.candidates}
+        places = [own.places[s] if own.answered[s := chosen[own.request]] else None for own in field.candidates]
+        return [*systems, field.system(BEST_RUN, places)], chosen
+
+    def _with_best(self, models: Sequence[FoldModel], best_runs: Mapping[int, int]) -> tuple[FoldModel, ...]:
+        """Return the folds with the single run that was best on other queries."""
+
+        def best(own: FoldModel) -> str | None:
+            names = {self.names[best_runs[query]] for query in own.queries if query in best_runs}
+            return names.pop() if len(names) == 1 else None
+
+        return tuple(own._replace(best_run=best(own)) for own in models)
+
+    def _named(self, last: ChosenModel, features: tuple[str, ...]) -> FusionWeights:
+        table = last.weights.reshape(len(self.names), len(features)).tolist()
+        runs = {name: dict(zip(features, own, strict=True)) for name, own in zip(self.names, table, strict=True)}
+        return FusionWeights(runs, features, *last.settings, last.num_queries)
+
+    def _made(
+        self,
+        scores: Sequence[FloatArray],
+        systems: Sequence[SystemPositions],
+        weights: FusionWeights,
+        models: tuple[FoldModel, ...],
+        *,
+        is_learnt: bool,
+    ) -> Fused:
+        options = asdict(self.policies)
+        everything = self.field.positions([*systems, *self.singles])
+        among_fused = self.field.positions(systems)
+        evaluated = evaluate(everything, measures=self.rows, **options)
+        own = evaluate(among_fused, measures=self.rows, **options)
+        comparison = compare_scores(among_fused, own, TESTING, self.policies, reference=0)
+        cautions = comparison.notes[len(own.notes) :]
+        return Fused(
+            runs=self.names,
+            queries=self.lists.judgments.requests,
+            candidates=self.field.candidates,
+            fused=tuple(scores),
+            scores=evaluated,
+            comparison=comparison,
+            weights=weights,
+            folds=models,
+            is_learnt=is_learnt,
+            notes=(*self._notes(is_learnt=is_learnt), *evaluated.notes, *cautions),
+            frame_library=self.lists.frame_library,
+        )
+
+    def _notes(self, *, is_learnt: bool) -> Iterator[Note]:
+        judgments, level = self.lists.judgments, self.policies.level
+        without = [
+            run.name for run in self.lists.runs if any(q not in run.scores for q, own in run.lists.items() if own)
+        ]
+        if without:
+            text = f"{counted(len(without), 'run')} without scores ({listed(without, NAMED)}): ranks take their place"
+            yield Note("no scores", text, len(without))
+        number = sum(len(own.items) for own in self.field.candidates)
+        unjudged = sum(int(np.isnan(own.grades).sum()) for own in self.field.candidates)
+        if unjudged:
+            share = percent(unjudged / number)
+            where = ", in learning too" if is_learnt else ""
+            text = f"{share} of the documents are unjudged: they count as not relevant{where}"
+            yield Note("unjudged documents", text, unjudged)
+        found = np.array([int(own.is_relevant(level).sum()) for own in self.field.candidates])
+        missed = judgments.num_relevant(level) - found
+        if missed.any():
+            where = counted(int(np.count_nonzero(missed)), "query")
+            text = f"{counted(int(missed.sum()), 'relevant document')} of {where} in no run: missed by all alike"
+            yield Note("in no run", text, int(missed.sum()))
+        empty = [judgments.requests[q] for q in np.flatnonzero(found == 0).tolist()]
+        if empty and is_learnt:
+            text = (
+                f"{counted(len(empty), 'query')} without a relevant document in any run ({listed(empty, NAMED)}): "
+                "ranked by the weights of all others"
+            )
+            yield Note("nothing to learn from", text, len(empty))
+        if not self.has_best_run:
+            text = f"too few queries for {self.recipe.folds} folds: no best run is chosen"
+            yield Note("no best run", text, len(self.eligible))
+        if strangers := frozenset().union(*(run.unjudged for run in self.lists.runs)):
+            text = f"{counted(len(strangers), 'query')} without judgments: left out of the fused run"
+            yield Note("not fused", text, len(strangers))
