@@ -17,7 +17,7 @@ from lexirecall.cli import COMMANDS, group
 from lexirecall.errors import FormatError
 from lexirecall.meta import read_collections
 
-VERBS = ("evaluate", "compare", "rank", "explain", "funnel", "gate", "unjudged", "certify", "report", "study")
+VERBS = ("evaluate", "compare", "rank", "explain", "funnel", "gate", "unjudged", "certify", "fuse", "report", "study")
 QRELS, RUNS = {"q": {"a": 1}}, {"x": {"q": ["a"]}, "y": {"q": ["b"]}}
 TABLE = '[[collection]]\nname = "c"\nqrels = "qrels.txt"\nruns = ["*.run"]\nmin_relevant = '
 

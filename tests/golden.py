@@ -28,6 +28,7 @@ import asreview_files
 from asreview_files import archive, project_file
 from lexirecall import project, tables
 from lexirecall.cli import group, main
+from lexirecall.learn.weightsfile import FusionWeights
 
 FOLDER = Path(__file__).parent / "golden"
 THREE = "qrels.txt a.run b.run c.run"
@@ -73,7 +74,7 @@ def _reading(command: str, files: str, end: str) -> list[str]:
     calls = [f"{command} {files} {option} {end}" for option in READING]
     calls += [f"{command} {each} {end}" for each in other]
     calls.append(f"{command} stars.csv films.csv {_TABLES} --level 4 {end}")
-    if command not in ("explain", "funnel", "gate", "unjudged", "certify"):
+    if command not in ("explain", "funnel", "gate", "unjudged", "certify", "fuse"):
         calls.append(f"{command} {files} --providers owners.tsv {end}")
     calls += [
         f"{command} stars.csv a.csv b.csv {_TABLES} --engine duckdb {more}{end}" for more in ("", "--ties input ")
@@ -259,6 +260,21 @@ CASES: dict[str, list[str]] = {
         "unjudged odd.txt odd.run even.run --judge 3 --rate 0.1 -f tsv -o out.tsv",
         "unjudged odd.txt odd.run even.run --judge 3 --rate 0.1 -f tsv --raw",
     ],
+    "fuse": [  # with given weights: what is learnt differs in the last digits between machines
+        f"fuse {THREE} --weights fusion.json -o made.run",
+        *(f"fuse {THREE} -m LexiRecall -m R@3 --weights fusion.json -o made.run {form}" for form in FORMATS),
+        *_reading("fuse", THREE, "-m LexiRecall -m R@3 --weights fusion.json -o made.run -f jsonl"),
+        *(f"fuse {THREE} -o made.run {option}" for option in (
+            "--folds 1", "--folds 9", "--seed -1", "--features rank,log,bm25", "--features scor", "--discount 2",
+            "--discount x", "--regularization -1", "--regularization nan", "--weights a.run", "--weights missing.json",
+            "--weights fusion.json --discount 0.5 --allow-negative", "--weights fusion.json --save-weights made.json",
+            "--save-weights a.run", "--save-weights made.run", "--judged-only --units units.tsv", "-m nope")),
+        f"fuse {TWO} --weights fusion.json -o made.run", f"fuse {THREE}", f"fuse {THREE} -o -",
+        f"fuse {THREE} -o made.run.gz", f"fuse {THREE} -o a.run", "fuse qrels.txt a.run -o made.run",
+        "fuse qrels.txt -o made.run", "fuse a.run qrels.txt b.run -o made.run",
+        "fuse qrels.txt kept.parquet c.run -o made.run",
+        "fuse qrels.txt a.run missing.run -o made.run", "fuse odd.txt odd.run even.run -o made.run --raw",
+    ],
     "certify": [
         f"certify {REVIEW} --sample 1500 --relevant 0",
         *(f"certify {REVIEW} --sample 1500 --relevant 3 --wanted 0.95 {form}" for form in FORMATS),
@@ -433,7 +449,7 @@ CASES: dict[str, list[str]] = {
     "demo": ["demo", "demo -o elsewhere"],
     "help": ["", *(f"{name} --help" for name in ("", "eval", "compare", "rank", "explain", "funnel", "report", "study",
                                                   "paper", "demo", "measures", "project", "trec_eval", "gate",
-                                                  "unjudged", "certify")),
+                                                  "unjudged", "certify", "fuse")),
              "nope", "eval --nope"],
     "spark": [f"eval stars.csv films.csv --engine spark -f jsonl {_TABLES} {more}" for more in (
         "", "--level 4 --manifest made.json", "--no-relevant zero --queries intersection --depth 3 -m AP -m LexiRecall",
@@ -448,7 +464,7 @@ CASES: dict[str, list[str]] = {
 """The calls of each file in tests/golden/."""
 
 _UNSEEN = ("--plots",)
-_LONGEST = {"help": 20_000, "gate": 5_000, "compare": 3_500, "study": 400, "report": 400}
+_LONGEST = {"help": 20_000, "gate": 5_000, "compare": 3_500, "fuse": 2_000, "study": 400, "report": 400}
 """Characters of an output, 2,500 where it is not said; longer ones are kept as a digest, but for the first call."""
 _FIRST = 30_000
 _DRAWINGS = (".svg", ".pdf", ".png")  # are looked at by other tests
@@ -658,6 +674,10 @@ def record(call: str, longest: int) -> Recorded:
         project("qrels.txt", ["a.run", "b.run"], needs_judged=True).save("kept.parquet")
     if "-vectors" in call or "--corpus-ids" in call:
         _write_vectors()
+    if "fusion.json" in call:
+        own = {"log": 2.0, "retrieved": 0.5}
+        weights = {"a.run": own, "b.run": {"log": 1.0, "retrieved": 0.0}, "c.run": {"log": 0.25, "retrieved": 0.125}}
+        FusionWeights(weights, ("log", "retrieved"), 0.9, 0.01, 40).save("fusion.json")
     given = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
     code, out, err = _run(shlex.split(call.replace("(", "'('").replace(")", "')'")))
     made = [path for path in sorted(Path().rglob("*")) if path.is_file() and given.get(path) != path.read_bytes()]

@@ -32,6 +32,7 @@ COMMANDS = {
     "explain": "explain",
     "gate": "gate",
     "funnel": "funnel",
+    "fuse": "fuse",
     "measures": "measures",
     "paper": "paper",
     "project": "project",
