@@ -1,0 +1,527 @@
+"""Fusing runs: what is learnt never saw what is reported, it survives bad runs, and nonsense is refused."""
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from command import Command
+from lexirecall import compare, evaluate, fuse, parse_measure, project
+from lexirecall.errors import DataError, FormatError, LexirecallError, UsageError
+from lexirecall.learn import fusing
+from lexirecall.learn.baselines import BASELINES, BEST_RUN
+from lexirecall.learn.choosing import best_of, folds_of, inner_folds, num_fits, settings_to_try
+from lexirecall.learn.fusedresult import FUSED
+from lexirecall.learn.fusedtables import COLUMNS
+from lexirecall.learn.weightsfile import FusionWeights
+from lexirecall.manifest import Policies
+from lexirecall.results import Fused
+from lexirecall.tables import FORMATS
+
+Qrels = dict[str, dict[str, int]]
+Scored = dict[str, dict[str, float]]
+FIXED: dict[str, Any] = {"discount": 0.9, "regularization": 0.001}
+"""Nothing is chosen, which takes most of the time."""
+
+
+def run_of(qrels: Qrels, strength: float, depth: int, rng: np.random.Generator, size: int = 300) -> Scored:
+    """Return a run that lifts relevant documents above the noise by so much; below 0, it puts them last."""
+    made: Scored = {}
+    for query, judged in qrels.items():
+        scores = rng.normal(size=size)
+        scores[[int(document[1:]) for document in judged]] += strength
+        top = np.argsort(-scores)[:depth]
+        made[query] = {f"d{at}": round(float(scores[at]), 6) for at in top}
+    return made
+
+
+def collection(seed: int = 0, num_queries: int = 24) -> tuple[Qrels, dict[str, Scored], np.random.Generator]:
+    """Return judgments, and three runs of different worth."""
+    rng = np.random.default_rng(seed)
+    qrels = {f"q{q}": {f"d{at}": 1 for at in rng.choice(300, 8, replace=False)} for q in range(num_queries)}
+    strengths = {"strong": 2.2, "middle": 1.4, "weak": 0.7}
+    return qrels, {name: run_of(qrels, strength, 120, rng) for name, strength in strengths.items()}, rng
+
+
+QRELS, RUNS, RNG = collection()
+EXTRA: dict[str, Scored] = {
+    "copy": RUNS["strong"],
+    "noise": run_of(QRELS, 0.0, 120, RNG),
+    "adversary": run_of(QRELS, -3.0, 300, RNG),
+    "half": {query: own for query, own in run_of(QRELS, 1.5, 120, RNG).items() if int(query[1:]) % 2},
+    "empty": {query: {} if query == "q0" else own for query, own in run_of(QRELS, 1.2, 120, RNG).items()},
+    "deep": run_of(QRELS, 1.0, 300, RNG),
+    "shallow": run_of(QRELS, 1.8, 5, RNG),
+}
+GOOD = {
+    "qrels.txt": "".join(f"{q} 0 {d} {g}\n" for q, own in QRELS.items() for d, g in own.items()).encode(),
+    **{
+        name: "".join(f"{q} Q0 {d} 1 {s} {name}\n" for q, own in run.items() for d, s in own.items()).encode()
+        for name, run in RUNS.items()
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def made() -> Fused:
+    return fuse(QRELS, RUNS)
+
+
+@pytest.fixture(scope="module")
+def plain() -> Fused:
+    return fuse(QRELS, RUNS, **FIXED)
+
+
+def rows_of(result: Fused, kind: str) -> list[dict[str, Any]]:
+    return [row for row in result.rows() if row["kind"] == kind]
+
+
+def better(a: Scored, b: Scored, measure: str = "LexiRecall") -> dict[str, Any]:
+    """Return how one run compares with another."""
+    [row] = compare(QRELS, {"a": a, "b": b}, measure).rows()
+    return row
+
+
+# What is reported
+
+
+def test_numbers_are_those_of_the_run_that_is_written(made: Fused, tmp_path: Path) -> None:
+    made.save(tmp_path / "fused.run")
+    everything = {FUSED: tmp_path / "fused.run", **RUNS}
+    own = {(row["run"], row["measure"]): row["value"] for row in rows_of(made, "mean")}
+    for row in evaluate(QRELS, everything, ["R@1000", "AP", "nDCG", "Depth@0.95"]).rows():
+        assert own[row["run"], row["measure"]] == row["value"]
+    assert evaluate(QRELS, made.to_dict(), "AP").to_dict()["run"]["AP"] == own[FUSED, "AP"]
+
+
+def test_every_document_of_any_run_is_ranked(made: Fused) -> None:
+    fused = made.to_dict()
+    for query in QRELS:
+        assert {*fused[query]} == {document for run in RUNS.values() for document in run[query]}
+        assert [*fused[query].values()] == sorted(fused[query].values(), reverse=True)
+
+
+def test_rows_have_their_columns_and_pairs_are_those_of_compare(made: Fused) -> None:
+    for kind, columns in COLUMNS.items():
+        for row in rows_of(made, kind):
+            assert tuple(row) == ("kind", *columns)
+    assert [row["run"] for row in rows_of(made, "mean")[::5]] == [FUSED, *BASELINES, BEST_RUN, *RUNS]
+    assert {(row["a"], row["b"]) for row in rows_of(made, "pair")} == {
+        (FUSED, other) for other in (*BASELINES, BEST_RUN)
+    }
+    rrf = {
+        query: {d: sum(1 / (61 + [*run[query]].index(d)) for run in RUNS.values() if d in run[query]) for d in own}
+        for query, own in made.to_dict().items()
+    }
+    mine = next(row for row in rows_of(made, "pair") if row["b"] == "RRF" and row["measure"] == "AP")
+    again = better(made.to_dict(), rrf, "AP")
+    assert (mine["mean"], mine["p"], mine["wins"]) == pytest.approx((again["mean"], again["p"], again["wins"]))
+
+
+def test_sentences_follow_the_numbers(made: Fused) -> None:
+    first, *others = made.sentences()
+    assert first.startswith("24 queries in 5 folds, each ranked by weights that were learnt on the other folds")
+    rows = rows_of(made, "pair")
+    for sentence, other in zip(others, (*BASELINES, BEST_RUN), strict=True):
+        own = [row for row in rows if row["b"] == other]
+        gained = [row["measure"] for row in own if row["p_corrected"] < 0.05 and row["mean"] > 0]
+        lost = [row["measure"] for row in own if row["p_corrected"] < 0.05 and row["mean"] < 0]
+        assert ("Nothing is gained over" in sentence) == (not gained and not lost)
+        assert ("better than" in sentence) == bool(gained)
+        assert ("worse than" in sentence) == bool(lost)
+        assert all(f"{measure} (" in sentence for measure in gained + lost)
+
+
+def test_nothing_is_gained_by_fusing_a_run_with_itself() -> None:
+    twice = fuse(QRELS, {"one": RUNS["strong"], "two": RUNS["strong"]}, ["LexiRecall", "AP"], **FIXED)
+    for sentence in twice.sentences()[1:]:
+        assert sentence.startswith("Nothing is gained over")
+    assert twice.weights.runs["one"] == pytest.approx(twice.weights.runs["two"])
+
+
+def test_the_same_seed_gives_the_same_and_another_seed_other_folds(plain: Fused) -> None:
+    again, other = fuse(QRELS, RUNS, **FIXED), fuse(QRELS, RUNS, seed=1, **FIXED)
+    assert again.to_trec() == plain.to_trec()
+    assert other.to_trec() != plain.to_trec()
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_format_is_printed(plain: Fused, form: str) -> None:
+    text = plain.render(form)
+    assert "CombSUM" in text
+    if form == "jsonl":
+        assert {json.loads(line)["kind"] for line in text.splitlines()} == {*COLUMNS}
+
+
+def test_results_convert_to_frames() -> None:
+    rows = [(q, d, s) for q, own in RUNS["strong"].items() for d, s in own.items()]
+    frame = pl.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row")
+    made = fuse(QRELS, {"strong": frame, "weak": RUNS["weak"]}, "AP", **FIXED).to_frame()
+    assert isinstance(made, pl.DataFrame)
+    assert {*made["kind"]} == {*COLUMNS}
+
+
+# Held out
+
+
+def test_no_query_is_ranked_by_weights_that_saw_its_labels(plain: Fused) -> None:
+    """Other labels for a query change the rankings of other folds, but never its own fold's."""
+    fold = next(own for own in plain.folds if 0 in own.queries)
+    spoilt = {"q0": dict.fromkeys((f"d{at}" for at in range(0, 300, 2)), 1)}
+    other = fuse({**QRELS, **spoilt}, RUNS, **FIXED)
+    before, after = plain.to_dict(), other.to_dict()
+    inside = [f"q{query}" for query in fold.queries]
+    assert all(before[query] == after[query] for query in inside)
+    assert all(before[query] != after[query] for query in QRELS if query not in inside)
+
+
+def test_settings_and_the_best_run_are_chosen_without_the_queries_they_are_for(made: Fused) -> None:
+    fold = next(own for own in made.folds if 0 in own.queries)
+    spoilt = {f"q{query}": {f"d{at}": 1 for at in range(290, 300)} for query in fold.queries}
+    other = fuse({**QRELS, **spoilt}, RUNS)
+    again = next(own for own in other.folds if 0 in own.queries)
+    assert (again.settings, again.best_run) == (fold.settings, fold.best_run)
+    before, after = made.to_dict(), other.to_dict()
+    assert all(before[f"q{query}"] == after[f"q{query}"] for query in fold.queries)
+
+
+def test_folds_hold_each_query_once_and_inner_folds_none_of_the_outer() -> None:
+    for number in (2, 3, 4, 5, 6, 7, 11):
+        folds = folds_of(np.arange(11), number, 3)
+        assert sorted(np.concatenate(folds).tolist()) == [*range(11)]
+        for held_out in (*range(number), None):
+            inner = np.concatenate(inner_folds(folds, held_out)).tolist()
+            outer = [] if held_out is None else folds[held_out].tolist()
+            assert sorted(inner + outer) == [*range(11)]
+    assert num_fits(folds_of(np.arange(20), 5, 0), 12) == (10 + 5 + 1) * 12
+
+
+@pytest.mark.parametrize("options", [{"folds": 3, "discount": 0.9}, {"folds": 4}, FIXED])
+def test_progress_counts_every_fit(options: dict[str, Any], reported: Callable[..., list[Any]]) -> None:
+    reports = reported(fusing)
+    qrels = {query: QRELS[query] for query in list(QRELS)[:8]}
+    fuse(qrels, RUNS, "AP", **options)
+    (label, total, shown), *advances = reports
+    assert (label, shown, sum(advances)) == ("learning", False, total)
+
+
+def test_leave_one_out_has_a_fold_for_each_query() -> None:
+    qrels = {query: QRELS[query] for query in list(QRELS)[:6]}
+    made = fuse(qrels, RUNS, "AP", folds=6, **FIXED)
+    assert [len(own.queries) for own in made.folds] == [1] * 6
+
+
+def test_the_first_measure_chooses(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def recorded(*given: Any) -> int:
+        asked.append(str(given[1]))
+        return best_of(*given)
+
+    monkeypatch.setattr(fusing, "best_of", recorded)
+    fuse(QRELS, RUNS, ["AP", "nDCG"], discount=0.9)
+    assert {*asked} == {"AP"}
+
+
+def test_a_run_that_misses_a_document_is_worse_than_one_that_finds_it_late() -> None:
+    """Where no run has a value on every query, their means cannot be compared, but their values can."""
+    qrels = {f"q{q}": {"a": 1, "b": 1} for q in range(3)}
+    runs = {
+        "early": {"q0": ["a", "b"], "q1": ["a"], "q2": ["a"]},
+        "late": {query: ["a", "x", "y", "b"] for query in qrels},
+    }
+    made = best_of(project(qrels, runs), parse_measure("LastRel"), Policies(), np.arange(3))
+    assert list(runs)[made] == "late"
+
+
+def test_given_settings_are_not_chosen() -> None:
+    assert settings_to_try(0.5, 0.1) == [(0.5, 0.1)]
+    made = fuse(QRELS, RUNS, "AP", discount=0.5, regularization=0.1)
+    assert {row["discount"] for row in rows_of(made, "fold")} == {0.5}
+
+
+# Bad runs
+
+
+@pytest.mark.parametrize("name", EXTRA)
+def test_a_run_more_does_no_harm(name: str, plain: Fused) -> None:
+    """Fused with it, held-out rankings are not significantly worse (two-sided p of the pair at 5 %)."""
+    more = fuse(QRELS, {**RUNS, name: EXTRA[name]}, "LexiRecall", **FIXED)
+    for measure in ("R@100", "AP"):  # LexiRecall counts the new documents that only the new run has
+        row = better(more.to_dict(), plain.to_dict(), measure)
+        assert row["mean"] >= 0 or row["p"] >= 0.05, (name, measure, row)
+
+
+def test_noise_and_an_adversary_get_little_weight() -> None:
+    made = fuse(QRELS, {**RUNS, "noise": EXTRA["noise"], "adversary": EXTRA["adversary"]}, "LexiRecall", **FIXED)
+    total = {name: sum(own.values()) for name, own in made.weights.runs.items()}
+    assert total["noise"] < 0.2 * total["strong"]
+    assert total["adversary"] < 0.05 * total["strong"]
+
+
+def test_an_adversary_among_few_ruins_rrf_but_not_what_is_learnt() -> None:
+    made = fuse(QRELS, {"strong": RUNS["strong"], "adversary": EXTRA["adversary"]}, ["LexiRecall", "AP"], **FIXED)
+    for row in rows_of(made, "pair"):
+        if row["b"] == "RRF":
+            assert row["mean"] > 0
+            assert row["p_corrected"] < 0.01
+
+
+def test_negative_weights_turn_an_adversary_into_help() -> None:
+    runs = {"weak": RUNS["weak"], "adversary": EXTRA["adversary"]}
+    bounded, free = fuse(QRELS, runs, "AP", **FIXED), fuse(QRELS, runs, "AP", allow_negative=True, **FIXED)
+    assert min(bounded.weights.runs["adversary"].values()) == 0
+    assert min(free.weights.runs["adversary"].values()) < 0
+    assert better(free.to_dict(), bounded.to_dict(), "AP")["mean"] > 0.1
+
+
+# What does not matter
+
+
+def same(a: Scored, b: Scored, tolerance: float) -> bool:
+    return all(math.isclose(score, b[q][d], abs_tol=tolerance) for q, own in a.items() for d, score in own.items())
+
+
+def test_the_order_of_the_runs_does_not_matter(plain: Fused) -> None:
+    turned = fuse(QRELS, dict(reversed(RUNS.items())), **FIXED)
+    assert same(plain.to_dict(), turned.to_dict(), 0.01)
+    assert turned.scores.to_dict()[FUSED]["AP"] == pytest.approx(plain.scores.to_dict()[FUSED]["AP"], abs=1e-3)
+
+
+def test_the_names_of_documents_do_not_matter(plain: Fused) -> None:
+    def renamed(of: dict[str, Any]) -> dict[str, Any]:
+        return {query: {f"x{999 - int(d[1:])}": value for d, value in own.items()} for query, own in of.items()}
+
+    other = fuse(renamed(QRELS), {name: renamed(run) for name, run in RUNS.items()}, **FIXED)
+    assert same(renamed(plain.to_dict()), other.to_dict(), 0.01)
+
+
+def test_increasing_functions_of_scores_do_not_matter_to_features_of_ranks() -> None:
+    options = {"features": "reciprocal,log,retrieved", **FIXED}
+    bent = {n: {q: {d: math.exp(s) for d, s in own.items()} for q, own in run.items()} for n, run in RUNS.items()}
+    listed = {name: {query: [*own] for query, own in run.items()} for name, run in RUNS.items()}
+    given, curved, without = (fuse(QRELS, runs, "AP", **options) for runs in (RUNS, bent, listed))
+    assert given.to_trec() == curved.to_trec() == without.to_trec()
+    assert not any(note.kind == "no scores" for note in given.notes)
+    assert "3 runs without scores (strong, middle, weak): ranks take their place" in [
+        note.text for note in without.notes
+    ]
+
+
+# Weights for use elsewhere
+
+
+def test_weights_learnt_on_one_half_are_applied_to_the_other(tmp_path: Path) -> None:
+    halves = [{q: own for q, own in QRELS.items() if int(q[1:]) % 2 == odd} for odd in (0, 1)]
+    learnt = fuse(halves[0], RUNS, **FIXED)
+    learnt.weights.save(tmp_path / "weights.json")
+    applied = fuse(halves[1], dict(reversed(RUNS.items())), weights=tmp_path / "weights.json")
+    assert (
+        applied.sentences()[0]
+        == "12 queries ranked by weights that were learnt on 12 other queries; nothing was learnt here."
+    )
+    assert applied.weights == learnt.weights
+    own = np.array([list(learnt.weights.runs[name].values()) for name in RUNS])
+    query = "q1"
+    document = next(iter(applied.to_dict()[query]))
+    wanted = 0.0
+    for weights, run in zip(own, RUNS.values(), strict=True):
+        places = {d: rank for rank, d in enumerate(run[query], 1)}
+        if document in places:
+            low, high = min(run[query].values()), max(run[query].values())
+            rank = places[document]
+            features = [
+                (run[query][document] - low) / (high - low),
+                61 / (60 + rank),
+                1 - math.log(rank) / math.log(121),
+                1,
+            ]
+            wanted += float(weights @ features)
+    assert applied.to_dict()[query][document] == pytest.approx(wanted, abs=1e-8)
+
+
+def test_weights_may_rank_a_single_query() -> None:
+    weights = fuse(QRELS, RUNS, **FIXED).weights
+    one = fuse({"q0": QRELS["q0"]}, RUNS, "AP", weights=weights)
+    assert list(one.to_dict()) == ["q0"]
+    assert BEST_RUN not in one.scores.to_dict()
+    assert "too few queries for 5 folds: no best run is chosen" in [note.text for note in one.notes]
+
+
+WRONG_WEIGHTS = {
+    "not json": ("{", "this is not JSON"),
+    "other": ('{"a": 1}', "these are not weights of a fusion"),
+    "list": ("[1]", "these are not weights of a fusion"),
+    "version": ('{"format": "lexirecall fusion weights", "version": 9}', "the weights have version 9, and only 1"),
+    "features": (
+        '{"format": "lexirecall fusion weights", "version": 1, "features": ["x"]}',
+        "the features must be some of",
+    ),
+    "runs": (
+        '{"format": "lexirecall fusion weights", "version": 1, "features": ["log"], "runs": {}}',
+        "there are no runs",
+    ),
+    "nan": (
+        '{"format": "lexirecall fusion weights", "version": 1, "features": ["log"], "runs": {"a": {"log": NaN}}}',
+        "not every feature has a number for 'a'",
+    ),
+    "numbers": (
+        '{"format": "lexirecall fusion weights", "version": 1, "features": ["log"], "runs": {"a": {"log": 1}}}',
+        "discount, regularization and queries must be numbers",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_WEIGHTS)
+def test_wrong_files_of_weights_are_refused(name: str, tmp_path: Path) -> None:
+    text, problem = WRONG_WEIGHTS[name]
+    path = tmp_path / "weights.json"
+    path.write_text(text)
+    with pytest.raises(FormatError, match=problem):
+        fuse(QRELS, RUNS, weights=path)
+
+
+def test_weights_of_other_runs_are_refused_with_all_names() -> None:
+    weights = FusionWeights({"strong": {"log": 1.0}, "bm25": {"log": 1.0}}, ("log",), 0.9, 0.01, 10)
+    wanted = "no run is called 'bm25'; there are no weights for 'middle', 'weak'"
+    with pytest.raises(DataError, match=wanted):
+        fuse(QRELS, RUNS, weights=weights)
+
+
+# What is left out, and what is refused
+
+
+def test_what_cannot_be_found_or_learnt_from_is_counted() -> None:
+    qrels = {**QRELS, "q1": {**QRELS["q1"], "nowhere": 1}, "q2": {"elsewhere": 1}, "q3": {"d1": 0}}
+    runs = {**RUNS, "weak": {**RUNS["weak"], "unknown": {"d1": 1.0}}}
+    made = fuse(qrels, runs, "AP", **FIXED)
+    texts = {note.kind: note.text for note in made.notes}
+    assert texts["in no run"] == "2 relevant documents of 2 queries in no run: missed by all alike"
+    assert texts["nothing to learn from"].startswith(
+        "2 queries without a relevant document in any run (q2, q3): ranked"
+    )
+    assert texts["not fused"] == "1 query without judgments: left out of the fused run"
+    assert texts["unjudged documents"].endswith("they count as not relevant, in learning too")
+    assert {"q2", "q3"} <= {*made.to_dict()}
+    assert "unknown" not in made.to_dict()
+
+
+REFUSED: dict[str, tuple[Callable[[], object], str]] = {
+    "one run": (lambda: fuse(QRELS, {"strong": RUNS["strong"]}), "there is only one run"),
+    "no runs": (lambda: fuse(QRELS), "no runs are given"),
+    "positions": (lambda: fuse(project(QRELS, RUNS)), "positions are given"),
+    "engine": (lambda: fuse(QRELS, RUNS, engine="duckdb"), "whole lists are needed"),
+    "units": (lambda: fuse(QRELS, RUNS, units={"d1": "u"}), "units, because documents are ranked"),
+    "ties": (lambda: fuse(QRELS, RUNS, ties="best"), "ties='best', which orders documents by their labels"),
+    "folds": (lambda: fuse(QRELS, RUNS, folds=1), "folds is 1, but must be a whole number of at least 2"),
+    "many folds": (lambda: fuse(QRELS, RUNS, folds=25), "folds is 25, but there are only 24 queries"),
+    "few queries": (lambda: fuse({"q0": QRELS["q0"]}, RUNS, folds=2), "too few to learn from"),
+    "features": (lambda: fuse(QRELS, RUNS, features="log,rank,bm25"), "unknown features 'rank', 'bm25'"),
+    "no features": (lambda: fuse(QRELS, RUNS, features=[]), "no features are given"),
+    "negative": (lambda: fuse(QRELS, RUNS, regularization=-1.0), "regularization is -1.0"),
+    "nan": (lambda: fuse(QRELS, RUNS, regularization=math.nan), "regularization is nan"),
+    "discount": (lambda: fuse(QRELS, RUNS, discount=1.5), "discount is 1.5, but must be from 0 to 1"),
+    "both": (lambda: fuse(QRELS, RUNS, weights="w.json", discount=0.5), "weights are given, and nothing is learnt"),
+    "nothing": (lambda: fuse({"q0": {"other": 1}}, RUNS, folds=2), "no run retrieves a relevant document"),
+    "name": (lambda: fuse(QRELS, {"RRF": RUNS["weak"], "b": RUNS["weak"]}), "a run cannot be called 'RRF'"),
+    "no file": (lambda: fuse(QRELS, RUNS, weights="nowhere.json"), "nowhere.json: cannot be read"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_fused_is_refused_with_the_reason(name: str) -> None:
+    call, problem = REFUSED[name]
+    with pytest.raises(LexirecallError) as caught:
+        call()
+    assert problem in str(caught.value)
+
+
+def test_an_id_with_a_blank_cannot_be_written_as_text() -> None:
+    runs = {name: {q: {f"{d} x": s for d, s in own.items()} for q, own in run.items()} for name, run in RUNS.items()}
+    qrels = {q: {f"{d} x": grade for d, grade in own.items()} for q, own in QRELS.items()}
+    made = fuse(qrels, runs, "AP", **FIXED)
+    with pytest.raises(DataError, match="holds a blank"):
+        made.to_trec()
+
+
+# On the command line
+
+
+SETTINGS = ("--discount", "0.9", "--regularization", "0.001")
+
+
+def test_the_command_writes_what_the_verb_makes(command: Command, tmp_path: Path, plain: Fused) -> None:
+    words = ["fuse", "qrels.txt", *RUNS, *SETTINGS, "--save-weights", "weights.json", "-f", "jsonl", "-o", "fused.run"]
+    done = command(*words)
+    assert done.code == 0, done.err
+    assert (tmp_path / "fused.run").read_text() == plain.to_trec()
+    assert FusionWeights.from_json((tmp_path / "weights.json").read_text()) == plain.weights
+    assert [json.loads(line)["kind"] for line in done.out.splitlines()] == [row["kind"] for row in plain.rows()]
+    again = command("fuse", "qrels.txt", *RUNS, "--weights", "weights.json", "-o", "again.run")
+    assert again.code == 0, again.err
+    assert "nothing was learnt here" in again.out
+
+
+WRONG = {
+    "no -o": (("fuse", "qrels.txt", "strong", "weak"), 2, "Missing option '-o'"),
+    "stdout": (("fuse", "qrels.txt", "strong", "weak", "-o", "-"), 2, "the report goes to standard output"),
+    "compressed": (("fuse", "qrels.txt", "strong", "weak", "-o", "f.run.gz"), 2, "not compressed"),
+    "input": (("fuse", "qrels.txt", "strong", "weak", "-o", "weak"), 2, "-o 'weak' is also an input"),
+    "twice": (("fuse", "qrels.txt", "strong", "weak", "-o", "f", "--save-weights", "f"), 2, "is the same file as"),
+    "swapped": (("fuse", "strong", "qrels.txt", "weak", "-o", "f"), 1, "is this a run?"),
+    "one run": (("fuse", "qrels.txt", "strong", "-o", "f"), 2, "there is only one run"),
+    "features": (
+        ("fuse", "qrels.txt", "strong", "weak", "--features", "x,y", "-o", "f"),
+        2,
+        "unknown features 'x', 'y'",
+    ),
+    "folds": (("fuse", "qrels.txt", "strong", "weak", "--folds", "1", "-o", "f"), 2, "folds"),
+    "nan": (("fuse", "qrels.txt", "strong", "weak", "--regularization", "nan", "-o", "f"), 2, "nan"),
+    "engine": (("fuse", "qrels.txt", "strong", "weak", "--engine", "duckdb", "-o", "f"), 2, "whole lists are needed"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_commands_end_with_a_message(name: str, command: Command, tmp_path: Path) -> None:
+    words, code, message = WRONG[name]
+    done = command(*words)
+    assert (done.code, done.out) == (code, "")
+    assert message in done.err
+    assert not (tmp_path / "f").exists()
+
+
+def test_a_positions_file_is_refused(command: Command, tmp_path: Path) -> None:
+    assert command("project", "qrels.txt", "weak", "-o", "weak.parquet").code == 0
+    done = command("fuse", "qrels.txt", "strong", "weak.parquet", "-o", "f")
+    assert done.code == 1
+    assert "whole lists are needed" in done.err
+
+
+def test_other_names_of_runs_end_with_1(command: Command, tmp_path: Path) -> None:
+    FusionWeights({"x": {"log": 1.0}}, ("log",), 0.9, 0.01, 10).save(tmp_path / "weights.json")
+    done = command("fuse", "qrels.txt", "strong", "weak", "--weights", "weights.json", "-o", "f")
+    assert done.code == 1
+    assert "no run is called 'x'; there are no weights for 'strong', 'weak'" in done.err
+
+
+def test_an_unknown_option_names_the_one_that_may_be_meant() -> None:
+    with pytest.raises(TypeError, match="did you mean 'folds'"):
+        fuse(QRELS, RUNS, fold=3)
+
+
+def test_weights_and_save_weights_do_not_go_together(command: Command, tmp_path: Path) -> None:
+    words = ("--weights", "w.json", "--save-weights", "x.json", "-o", "f")
+    done = command("fuse", "qrels.txt", "strong", "weak", *words)
+    assert done.code == 2
+    assert "nothing is learnt" in done.err
+
+
+def test_a_usage_error_is_a_value_error() -> None:
+    with pytest.raises(ValueError, match="folds is 0"):
+        fuse(QRELS, RUNS, folds=0)
+    assert issubclass(UsageError, ValueError)
