@@ -75,9 +75,10 @@ class PositionsRun:
         """Give nothing: the documents without a judgment are not known."""
         return ()
 
-    def lists(self, _judgments: Judgments, _conventions: Conventions, *, needs_scores: bool = False) -> list[RunLists]:
+    def lists(
+        self, _judgments: Judgments, _conventions: Conventions, *, needs_scores: bool = False,  # noqa: ARG002 - a form's
+    ) -> list[RunLists]:  # fmt: skip
         """Refuse: there are no lists."""
-        del needs_scores
         problem = "a positions file holds where the judged documents are, but whole lists are needed here"
         raise FormatError(self.label, None, problem, remedy="give the run itself")
 

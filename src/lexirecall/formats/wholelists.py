@@ -106,9 +106,10 @@ class JoinedRun:
         """Give the items of one joined ranking."""
         return self.joined.get(request, ())
 
-    def lists(self, _judgments: Judgments, _conventions: Conventions, *, needs_scores: bool = False) -> list[RunLists]:
+    def lists(
+        self, _judgments: Judgments, _conventions: Conventions, *, needs_scores: bool = False,  # noqa: ARG002 - a form's
+    ) -> list[RunLists]:  # fmt: skip
         """Give the joined rankings; they have no scores of their own."""
-        del needs_scores
         return [RunLists(self.name, self.joined)]
 
 
