@@ -111,7 +111,7 @@ def user_utilities(
     at_bottom = is_function or _sees_bottom(measure, corpus_size, imputation)
     placed = _placed(positions, num_relevant, corpus_size, at_bottom=at_bottom)
     utilities = np.empty(2 ** _enumerable(len(placed)) - 1)
-    for where, members in _sets_by_size(len(placed)):
+    for where, members in sets_by_size(len(placed)):
         utilities[where] = _values(measure, placed, members, corpus_size)
     return Population(placed, utilities, measure.direction)
 
@@ -243,8 +243,12 @@ def _values(measure: Measure, placed: FloatArray, members: IntArray, n: int | No
     return np.asarray((exposures * weights[counts]).sum(axis=1))
 
 
-def _sets_by_size(m: int) -> Iterator[tuple[IntArray, IntArray]]:
-    """Give, for each size, where the sets of this size are in the order of the masks, and their items, ascending."""
+def sets_by_size(m: int) -> Iterator[tuple[IntArray, IntArray]]:
+    """Give, for each size, where the sets of this size are in the order of the masks, and their items, ascending.
+
+    >>> [(where.tolist(), members.tolist()) for where, members in sets_by_size(2)]
+    [([0, 1], [[0], [1]]), ([2], [[0, 1]])]
+    """
     masks = np.arange(1, 2**m)
     sizes = sum(masks >> bit & 1 for bit in range(m))
     for size in range(1, m + 1):

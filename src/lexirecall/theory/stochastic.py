@@ -179,12 +179,7 @@ def expected_exposure(
     ExpectedExposure(items=('a', 'b'), exposures=(0.75, 0.4583333333333333), worst=0.4583333333333333, \
 worst_off=('b',), num_samples=4)
     """
-    items = _texts(relevant, "the relevant documents")
-    positions = np.full((len(rankings), len(items)), np.inf)
-    for number, ranking in enumerate(rankings):
-        places = {item: place for place, item in enumerate(_texts(ranking, f"ranking {number + 1}"), 1)}
-        positions[number] = [places.get(item, np.inf) for item in items]
-        _check_room(number, len(places), positions[number], corpus_size)
+    items, positions = places_of(rankings, relevant, corpus_size)
     return expected_exposure_of_positions(positions, items, exposure, p=p, corpus_size=corpus_size)
 
 
@@ -203,7 +198,7 @@ def expected_exposure_of_positions(
     >>> expected_exposure_of_positions([[1, 2], [2, float("inf")]], ["a", "b"]).exposures
     (0.75, 0.25)
     """
-    items = _texts(relevant, "the relevant documents")
+    items = texts_of(relevant, "the relevant documents")
     places = np.asarray(positions, dtype=float)
     if not items or places.ndim != 2 or places.shape[1] != len(items) or not len(places):
         raise UsageError(
@@ -238,7 +233,29 @@ def _exposures(places: FloatArray, exposure: str | Callable[..., Any], p: float,
     return np.where(is_missing, bottom[:, None], at(np.where(is_missing, 1.0, places)))
 
 
-def _texts(ids: Sequence[Any] | npt.NDArray[Any], what: str) -> tuple[str, ...]:
+def places_of(
+    rankings: Sequence[Sequence[Any] | npt.NDArray[Any]], relevant: Sequence[Any], corpus_size: int | None = None
+) -> tuple[tuple[str, ...], FloatArray]:
+    """Return the relevant documents, and the position of each in each ranking, [K, m]; infinity if a ranking lacks it.
+
+    >>> places_of([["a", "b", "x"], ["b", "y"]], ["a", "b"])[1].tolist()
+    [[1.0, 2.0], [inf, 1.0]]
+    """
+    items = texts_of(relevant, "the relevant documents")
+    positions = np.full((len(rankings), len(items)), np.inf)
+    for number, ranking in enumerate(rankings):
+        places = {item: place for place, item in enumerate(texts_of(ranking, f"ranking {number + 1}"), 1)}
+        positions[number] = [places.get(item, np.inf) for item in items]
+        _check_room(number, len(places), positions[number], corpus_size)
+    return items, positions
+
+
+def texts_of(ids: Sequence[Any] | npt.NDArray[Any], what: str) -> tuple[str, ...]:
+    """Return ids as text, or raise if they are not a list of different ones.
+
+    >>> texts_of([7, "b"], "the relevant documents")
+    ('7', 'b')
+    """
     if isinstance(ids, (str, bytes, Mapping, Set)):
         raise UsageError(f"{what}: {ids!r} is not a list of documents", remedy="give a list of document ids")
     texts = tuple(to_text(to_bytes(item)) for item in ids)
