@@ -1858,3 +1858,51 @@ def fused_scores(rankings: Sequence[Mapping[str, float]], method: str) -> dict[s
                 left = points[len(items) :]
                 made[item] += points[items.index(item)] if item in run else sum(left) / len(left)
     return made
+
+
+# Policies: rankers that draw each ranking by lot; every ranking is looked at, with how likely it is
+
+
+def plackett_luce(scores: Mapping[str, float], temperature: float = 1) -> dict[tuple[str, ...], float]:
+    """How likely each ranking is: the first is drawn by its strength, then the next among those that are left."""
+    strengths = {item: math.exp(score / temperature) for item, score in scores.items()}
+    chances = {}
+    for order in permutations(scores):
+        chances[order] = math.prod(strengths[item] / sum(map(strengths.get, order[i:])) for i, item in enumerate(order))
+    return chances
+
+
+def places_in(ranking: Sequence[str], items: Sequence[str]) -> tuple[float, ...]:
+    """Where the items are; what the ranking lacks is at infinity."""
+    return tuple(ranking.index(item) + 1.0 if item in ranking else math.inf for item in items)
+
+
+def user_expectations(
+    chances: Sequence[tuple[Sequence[str], float]], relevant: Sequence[str], value_of: Callable[[Case], float], n: Any = None
+) -> list[float]:
+    """What each user can expect, in the order of the bit masks: the value to this user of each ranking, times chance."""
+    users = [[relevant[i - 1] for i in levels] for levels in nonempty_sets(len(relevant))]
+    return [sum(p * value_of(case_of_user(places_in(r, wanted), n)) for r, p in chances) for wanted in users]
+
+
+def expected_sign(
+    a: Sequence[tuple[Sequence[str], float]],
+    b: Sequence[tuple[Sequence[str], float]],
+    relevant: Sequence[str],
+    compare: Callable[[list[float], list[float]], float],
+) -> tuple[float, float]:
+    """How likely a ranking of a is preferred to one of b, and the other way round."""
+    wins = losses = 0.0
+    for (x, p), (y, q) in product(a, b):
+        preferred = compare(sorted(places_in(x, relevant)), sorted(places_in(y, relevant)))
+        wins, losses = wins + p * q * (preferred > 0), losses + p * q * (preferred < 0)
+    return wins, losses
+
+
+def tried_on_the_other_half(
+    rankings: Sequence[Sequence[str]], relevant: Sequence[str], value_of: Callable[[Case], float], n: Any = None
+) -> float:
+    """Choose the user with the lowest mean over the 1st, 3rd, … ranking, and return its mean over the 2nd, 4th, …"""
+    chosen, tried = ([(r, 1 / len(half)) for r in half] for half in (rankings[0::2], rankings[1::2] or rankings))
+    means = user_expectations(chosen, relevant, value_of, n)
+    return user_expectations(tried, relevant, value_of, n)[means.index(min(means))]
