@@ -1878,7 +1878,10 @@ def places_in(ranking: Sequence[str], items: Sequence[str]) -> tuple[float, ...]
 
 
 def user_expectations(
-    chances: Sequence[tuple[Sequence[str], float]], relevant: Sequence[str], value_of: Callable[[Case], float], n: Any = None
+    chances: Sequence[tuple[Sequence[str], float]],
+    relevant: Sequence[str],
+    value_of: Callable[[Case], float],
+    n: Any = None,
 ) -> list[float]:
     """What each user can expect, in the order of the bit masks: the value to this user of each ranking, times chance."""
     users = [[relevant[i - 1] for i in levels] for levels in nonempty_sets(len(relevant))]
