@@ -1883,7 +1883,7 @@ def user_expectations(
     value_of: Callable[[Case], float],
     n: Any = None,
 ) -> list[float]:
-    """What each user can expect, in the order of the bit masks: the value to this user of each ranking, times chance."""
+    """What each user can expect, in the order of the bit masks: what each ranking is worth to it, times its chance."""
     users = [[relevant[i - 1] for i in levels] for levels in nonempty_sets(len(relevant))]
     return [sum(p * value_of(case_of_user(places_in(r, wanted), n)) for r, p in chances) for wanted in users]
 
@@ -1905,7 +1905,7 @@ def expected_sign(
 def tried_on_the_other_half(
     rankings: Sequence[Sequence[str]], relevant: Sequence[str], value_of: Callable[[Case], float], n: Any = None
 ) -> float:
-    """Choose the user with the lowest mean over the 1st, 3rd, … ranking, and return its mean over the 2nd, 4th, …"""
+    """Choose the user with the lowest mean over the 1st, 3rd, … ranking, and return its mean over the 2nd, 4th, …."""
     chosen, tried = ([(r, 1 / len(half)) for r in half] for half in (rankings[0::2], rankings[1::2] or rankings))
     means = user_expectations(chosen, relevant, value_of, n)
     return user_expectations(tried, relevant, value_of, n)[means.index(min(means))]

@@ -36,7 +36,9 @@ from lexirecall.verbs.discoveries import Discoveries
 from lexirecall.verbs.explain import Explanation
 from lexirecall.verbs.explanation import QueryExplanation, Side
 from lexirecall.verbs.exposures import Exposures
+from lexirecall.verbs.policyscores import PolicyScores
 from lexirecall.verbs.rank import Ranking
+from lexirecall.verbs.sampled import PolicyPair, WorstOff
 from lexirecall.verbs.scores import Scores
 
 __all__ = [
@@ -47,4 +49,11 @@ __all__ = [
     "Pairs", "Projection", "ProviderExposure", "QueryExplanation", "Ranking", "RecallBounds", "ReliabilityRow",
     "Report", "ReviewCounts", "RunBound", "RunLabels", "SafeDecisions", "SampleCount", "SamplePlan", "Scores", "Side",
     "Stage", "Study", "Tuning", "Unjudged",
+    "Arrival", "Averages", "Bootstrapped", "Candidate", "Certificate", "Certificates", "Change", "Checked",
+    "Comparison", "Decision", "Discoveries", "Explanation", "Exposures", "FamilyTest", "ForecastNumber", "Funnel",
+    "GateResult", "Hindsight", "KnownDecisions", "Loss", "Manifest", "MeasureComparison", "Missed", "Moved", "Note",
+    "Order", "OrderForecast", "PairForecast", "PairLabels", "Pairs", "PolicyPair", "PolicyScores", "Projection",
+    "ProviderExposure", "QueryExplanation", "Ranking", "RecallBounds", "ReliabilityRow", "Report", "ReviewCounts",
+    "RunBound", "RunLabels", "SafeDecisions", "SampleCount", "SamplePlan", "Scores", "Side", "Stage", "Study",
+    "Unjudged", "WorstOff",
 ]  # fmt: skip

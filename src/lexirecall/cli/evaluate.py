@@ -33,10 +33,11 @@ if TYPE_CHECKING:
     from lexirecall.manifest import Manifest
     from lexirecall.verbs.discoveries import Discoveries
     from lexirecall.verbs.exposures import Exposures
+    from lexirecall.verbs.policyscores import PolicyScores
 
-VIEWS = ("runs", "providers", "discovery")
+VIEWS = ("runs", "providers", "discovery", "policies")
 """What can be shown."""
-_ROWS_OF = {"providers": "run and provider", "discovery": "relevant document"}
+_ROWS_OF = {"providers": "run and provider", "discovery": "relevant document", "policies": "policy and measure"}
 
 
 @click.command("eval", cls=Documented)
@@ -48,7 +49,8 @@ _ROWS_OF = {"providers": "run and provider", "discovery": "relevant document"}
     "--show", "view", type=click.Choice(VIEWS), default=VIEWS[0], show_default=True,
     help="What to show: the measures of each run (runs); or exposure, merit and ratio of every provider in each run, "
     "the lowest ratio first (providers), a ratio below 1 being less than the provider's share; or the position of "
-    "every relevant document in each run, the one found last first (discovery).",
+    "every relevant document in each run, the one found last first (discovery); or what users can expect of rankers "
+    "that draw lots, from runs that are samples, named POLICY#1, POLICY#2 … (policies).",
 )  # fmt: skip
 @click.option("--manifest", metavar="FILE", help="Write the conventions used, and what was left out, to FILE as JSON.")
 @engine_options
@@ -92,6 +94,7 @@ def command(
       lexirecall eval rows.jsonl
       lexirecall eval simulation.asreview -m R@10% -m WSS@95%
       lexirecall eval nb.asreview svm.asreview --show discovery
+      lexirecall eval qrels.txt lottery#*.run fixed#1.run -m AP --show policies
       lexirecall eval log.jsonl --columns query=trace,qrels.document=gold,run.document=hits[].id
     """
     inputs = [qrels, *runs, *named_files(options)]
@@ -101,9 +104,9 @@ def command(
     if form == "trec":
         _check_trec(options)
     if view != VIEWS[0]:
-        _check_view(view, options, ("-q", per_query), is_trec)
-    if view == "discovery":
-        _check_positions(engine, ("-m", bool(measures)), resampled, ("--sort", sort is not None))
+        _check_view(view, options, ("-q", per_query and view != "policies"), is_trec)
+    if view in _SHOWN_ALONE:
+        _check_alone(view, engine, ("-m", bool(measures)), resampled, ("--sort", sort is not None))
     from lexirecall.output import write_all
 
     with shown_warnings():
@@ -113,6 +116,9 @@ def command(
         elif view == "discovery":
             discoveries, record = _discoveries(qrels, list(runs), engine, options)
             result = discoveries.render(form, bold=is_bold(output), raw=raw)
+        elif view == "policies":
+            drawn = laid_out(_policies(qrels, list(runs), measures or None, engine, options), None, digits)
+            result, record = drawn.render(form, per_query=per_query, bold=is_bold(output), raw=raw), drawn.manifest
         elif engine == "spark":
             from lexirecall.engines.spark_files import evaluate_files
 
@@ -162,11 +168,19 @@ def _check_view(view: str, options: dict[str, Any], *unlike: tuple[str, bool]) -
             )
 
 
-def _check_positions(engine: str | None, *unlike: tuple[str, bool]) -> None:
-    """Raise if an option has no meaning where only positions are shown."""
-    for name, is_given in (*unlike, ("--engine spark", engine == "spark")):
-        if is_given:
-            problem = f"{name} does not work with --show discovery, which shows positions and no measures"
+_SHOWN_ALONE = {
+    "discovery": ("shows positions and no measures", ("-m", "--bootstrap", "--sort", "--engine spark")),
+    "policies": ("shows policies and no runs", ("--bootstrap", "--sort", "--engine spark")),
+}
+"""What a view shows, and which options have no meaning for it."""
+
+
+def _check_alone(view: str, engine: str | None, *given: tuple[str, bool]) -> None:
+    """Raise if an option has no meaning where the measures of runs are not shown."""
+    shows, unlike = _SHOWN_ALONE[view]
+    for name, is_given in (*given, ("--engine spark", engine == "spark")):
+        if is_given and name in unlike:
+            problem = f"{name} does not work with --show {view}, which {shows}"
             raise UsageError(problem, remedy="leave it out, or leave --show out")
 
 
@@ -183,6 +197,20 @@ def _discoveries(
     positions = project(qrels, runs, **(reading | {"engine": engine, "show_progress": None}))
     scores = evaluate(positions, measures="NumRelRet", **among(Policies, options))
     return Discoveries.of(positions, options["level"]), scores.manifest
+
+
+def _policies(
+    qrels: str, runs: list[str], measures: tuple[str, ...] | None, engine: str | None, options: dict[str, Any]
+) -> "PolicyScores":
+    """Return what users can expect of the policies that the runs are samples of."""
+    from lexirecall.manifest import READING, Policies
+    from lexirecall.verbs.given import asked_measures, positions_of
+    from lexirecall.verbs.policyscores import PolicyScores
+
+    reading = {name: value for record in READING for name, value in among(record, options).items()}
+    asked = asked_measures(measures, has_providers=False)
+    positions = positions_of(qrels, runs, asked, reading | {"engine": engine, "show_progress": None})
+    return PolicyScores.of(positions, asked, **among(Policies, options))
 
 
 def _exposures(

@@ -15,7 +15,7 @@ from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.names import Evaluable, parse_preference
 from lexirecall.positions import Projection
 from lexirecall.preferences import Preference
-from lexirecall.theory.policies import NUM_SAMPLES, Draws, Policy, draws_of
+from lexirecall.theory.policies import NUM_SAMPLES, Policy, PolicyDraws, draws_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +76,10 @@ def expected_preference(
     return ExpectedPreference(float(p @ signs @ q), float(error), wins, losses, is_exact)
 
 
-def _shares(draws: Draws, numbers: IntArray) -> tuple[IntArray, FloatArray, int | None]:
+def _shares(draws: PolicyDraws, numbers: IntArray) -> tuple[IntArray, FloatArray, int | None]:
     """Return the different rankings of a policy, how likely each is, and how many samples say so; None if exact."""
     shares = np.full(len(numbers), 1 / len(numbers)) if draws.chances is None else draws.chances
-    totals = np.bincount(numbers, shares)
+    totals: FloatArray = np.asarray(np.bincount(numbers, shares), float)
     there = np.unique(numbers)
     return there, totals[there], None if draws.is_exact else len(numbers)
 

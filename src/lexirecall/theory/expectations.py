@@ -19,6 +19,7 @@ grow with depth.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -29,7 +30,7 @@ from lexirecall.measures import Measure
 from lexirecall.measures.form import exposures_at, recall_level_form, weights_of
 from lexirecall.measures.measure import TOLERANCE
 from lexirecall.names import parse_measure
-from lexirecall.theory.policies import NUM_SAMPLES, Draws, Policy, Seed, draws_of
+from lexirecall.theory.policies import NUM_SAMPLES, Policy, PolicyDraws, Seed, draws_of
 from lexirecall.theory.population import sets_by_size
 
 MAX_WANTED = 12
@@ -131,11 +132,9 @@ class Utility:
         good = self.measure.direction * by_size[0]
         if not all(np.array_equal(each, by_size[0]) for each in by_size) or (good[1:] > good[:-1]).any():
             return "any"
-        weights = [weights_of(self.measure, j, self.n) for j in range(1, m + 1)]
-        if weights[0][0] >= 0 and all((z[:-1] == 0).all() and z[-1] == weights[0][0] for z in weights):
-            return "all"
-        is_one = self.measure.direction > 0 and good.min() >= 0 and all(_is_spread(z, weights[0][0]) for z in weights)
-        return "one" if is_one else "any"
+        weighted = _worst_by_weights(self.measure, m, self.n)
+        is_possible = weighted == "all" or (self.measure.direction > 0 and good.min() >= 0)
+        return weighted if is_possible else "any"
 
     def of_worst(self, worst: Worst, places: FloatArray) -> FloatArray:
         """Return what rankings are worth to each user who can be worst off: [K, m], [K, 1] or [K, 2^m - 1]."""
@@ -144,10 +143,16 @@ class Utility:
         return self.of_everything(places)[:, None] if worst == "all" else self.of_anyone(places)
 
 
-def _is_spread(weights: FloatArray, first: float) -> bool:
-    """Tell whether z(1, j) + … + z(k, j) >= z(1, 1) k/j for every k."""
-    j = len(weights)
-    return bool((np.cumsum(weights) >= first * np.arange(1, j + 1) / j - TOLERANCE * abs(first)).all())
+@lru_cache(maxsize=4096)
+def _worst_by_weights(measure: Measure, m: int, n: int | None) -> Worst:
+    """Tell who can be worst off as far as the weights say."""
+    first = float(weights_of(measure, 1, n)[0])
+    weights = [weights_of(measure, j, n) for j in range(1, m + 1)]
+    if first >= 0 and all(z[-1] == first and not z[:-1].any() for z in weights):
+        return "all"
+    shares = (first * np.arange(1, len(z) + 1) / len(z) - TOLERANCE * abs(first) for z in weights)
+    is_spread = all((np.cumsum(z) >= share).all() for z, share in zip(weights, shares, strict=True))
+    return "one" if is_spread else "any"
 
 
 def members_of(worst: Worst, number: int, m: int) -> tuple[int, ...]:
@@ -171,27 +176,33 @@ def require_enumerable(measure: Measure, m: int) -> None:
 def chosen_and_tried(utility: Utility, places: FloatArray) -> tuple[tuple[int, ...], FloatArray]:
     """Choose the worst-off user on every other ranking, and return who that is and its utility on those between.
 
-    Which documents the user wants, and the utilities, one of each ranking that was not used for the choice. A single
-    ranking serves for both.
+    Which documents the user wants, and the utility in each ranking, nan in those that were used for the choice. A
+    single ranking serves for both, and so do all of them where nobody else can be worst off.
 
     >>> chosen_and_tried(Utility.of("AP"), np.array([[1.0, 2.0], [4.0, 1.0], [3.0, 5.0]]))
-    ((1,), array([1.]))
+    ((1,), array([nan,  1., nan]))
+    >>> chosen_and_tried(Utility.of("TSE"), np.array([[1.0, 2.0], [4.0, 1.0]]))
+    ((0, 1), array([0.5 , 0.25]))
     """
     worst, m = utility.worst(places), places.shape[1]
     if worst == "any":
         require_enumerable(utility.measure, m)
     means, _ = _moments(utility, worst, places[0::2], None)
     members = members_of(worst, int(np.argmin(utility.measure.direction * means)), m)
-    return members, utility.of_everything((places[1::2] if len(places) > 1 else places)[:, members])
+    values = utility.of_everything(places[:, members])
+    if len(means) > 1 and len(places) > 1:
+        values[0::2] = np.nan
+    return members, values
 
 
 def standard_error(values: FloatArray) -> float:
-    """Return the standard error of the mean of independent values, nan if there is one only.
+    """Return the standard error of the mean of independent values, nan if there is one only, or one is infinite.
 
     >>> standard_error(np.array([1.0, 3.0])), standard_error(np.array([1.0]))
     (1.0, nan)
     """
-    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
+    is_known = len(values) > 1 and bool(np.isfinite(values).all())
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if is_known else float("nan")
 
 
 def _moments(
@@ -293,7 +304,8 @@ def worst_off_user(
     The arguments are those of `expected_user_utilities`. With more than 8 documents, or with rankings that were drawn,
     the user is chosen on the first, third, … ranking, and its expectation is estimated on the second, fourth, …. So the
     value is unbiased for that user; the lowest of many means would be too low. As the user chosen need not be the worst
-    off, the value is on average not below the true one. Where lower is better, the worst off has the highest value.
+    off, the value is on average not below the true one. Where nobody else can be worst off, as by TSE, all rankings are
+    used. Where lower is better, the worst off has the highest value.
 
     Users are enumerated up to m = 12. For AP, nDCG, RR, RBP, R@k and TSE that is not needed, and m is not limited.
 
@@ -311,11 +323,11 @@ def worst_off_user(
     if draws.is_exact:
         return _exact_worst(utility, draws)
     members, values = chosen_and_tried(utility, draws.places)
-    users = (tuple(draws.items[i] for i in members),)
+    users, values = (tuple(draws.items[i] for i in members),), values[~np.isnan(values)]
     return WorstUser(float(values.mean()), standard_error(values), users, is_exact=False)
 
 
-def _exact_worst(utility: Utility, draws: Draws) -> WorstUser:
+def _exact_worst(utility: Utility, draws: PolicyDraws) -> WorstUser:
     means, _ = _moments(utility, "any", draws.places, draws.chances)
     good, m = utility.measure.direction * means, len(draws.items)
     ties = np.flatnonzero(good - good.min() <= TOLERANCE * abs(good.min()))

@@ -28,7 +28,7 @@ NUM_SAMPLES = 1000
 """How many rankings are drawn where they are not enumerated, unless a caller says otherwise."""
 _AT_A_TIME = 2**21  # numbers of noise that are drawn together
 
-Rankings = Sequence[Sequence[Any]] | Sequence[npt.NDArray[Any]] | npt.NDArray[Any]
+DrawnRankings = Sequence[Sequence[Any]] | Sequence[npt.NDArray[Any]] | npt.NDArray[Any]
 Seed = int | np.random.Generator
 
 
@@ -165,12 +165,12 @@ class PlackettLuce:
         )
 
 
-Policy = PlackettLuce | Rankings
+Policy = PlackettLuce | DrawnRankings
 """What draws rankings, or rankings that were drawn."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Draws:
+class PolicyDraws:
     """Where the relevant documents are in rankings that were drawn, or in all that there are."""
 
     items: tuple[str, ...]
@@ -192,7 +192,7 @@ def draws_of(
     num_samples: int = NUM_SAMPLES,
     seed: Seed = 0,
     corpus_size: int | None = None,
-) -> Draws:
+) -> PolicyDraws:
     """Return where a policy puts the relevant documents: in all rankings of at most 8 documents, in a sample of more.
 
     Rankings that were drawn by anything else are taken as they are.
@@ -205,19 +205,19 @@ def draws_of(
             problem = f"a policy is a PlackettLuce, or one or more rankings that it drew, not {_brief(policy)}"
             raise UsageError(problem, remedy="give a list of rankings, each a list of document ids")
         items, places = places_of(policy, _some(relevant), corpus_size)
-        return Draws(items, places, None)
+        return PolicyDraws(items, places, None)
     items = texts_of(_some(relevant), "the relevant documents")
     numbers = policy.numbers_of(items)
     if corpus_size is not None and corpus_size < len(policy):
         raise DataError(f"the corpus size {corpus_size:,} is too small for {counted(len(policy), 'document')}")
     if len(policy) <= MAX_RANKED:
-        return Draws(items, _places_in(policy.orders(), numbers), policy.probabilities())
+        return PolicyDraws(items, _places_in(policy.orders(), numbers), policy.probabilities())
     blocks = [_places_in(orders, numbers) for orders in policy.sampled_orders(num_samples, seed)]
-    return Draws(items, np.concatenate(blocks), None)
+    return PolicyDraws(items, np.concatenate(blocks), None)
 
 
 def _places_in(orders: IntArray, numbers: IntArray) -> FloatArray:
-    return np.argsort(orders, axis=1)[:, numbers] + 1.0
+    return np.argsort(orders, axis=1)[:, numbers].astype(float) + 1
 
 
 def _some(relevant: Sequence[Any]) -> Sequence[Any]:
