@@ -1866,9 +1866,10 @@ def fused_scores(rankings: Sequence[Mapping[str, float]], method: str) -> dict[s
 def plackett_luce(scores: Mapping[str, float], temperature: float = 1) -> dict[tuple[str, ...], float]:
     """How likely each ranking is: the first is drawn by its strength, then the next among those that are left."""
     strengths = {item: math.exp(score / temperature) for item, score in scores.items()}
-    chances = {}
+    chances: dict[tuple[str, ...], float] = {}
     for order in permutations(scores):
-        chances[order] = math.prod(strengths[item] / sum(map(strengths.get, order[i:])) for i, item in enumerate(order))
+        left = [sum(strengths[item] for item in order[i:]) for i in range(len(order))]
+        chances[order] = math.prod((strengths[item] / left[i] for i, item in enumerate(order)), start=1.0)
     return chances
 
 

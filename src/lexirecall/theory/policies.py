@@ -204,7 +204,7 @@ def draws_of(
         if isinstance(policy, (str, bytes)) or not hasattr(policy, "__len__") or not len(policy):
             problem = f"a policy is a PlackettLuce, or one or more rankings that it drew, not {_brief(policy)}"
             raise UsageError(problem, remedy="give a list of rankings, each a list of document ids")
-        items, places = places_of(policy, _some(relevant), corpus_size)
+        items, places = places_of(list(policy), _some(relevant), corpus_size)
         return PolicyDraws(items, places, None)
     items = texts_of(_some(relevant), "the relevant documents")
     numbers = policy.numbers_of(items)

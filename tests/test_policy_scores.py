@@ -1,0 +1,199 @@
+"""eval --show policies: runs as samples of policies, against one query at a time, and what is said about them."""
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from command import Command
+from lexirecall import Measure, evaluate, project
+from lexirecall.errors import UsageError
+from lexirecall.positions import Positions
+from lexirecall.results import PolicyScores
+from lexirecall.text import to_text
+from lexirecall.theory import expected_preference, worst_off_user
+from strategies import costly
+
+ITEMS = "abcdef"
+MEASURES = ["AP", "TSE", "Rprec", "nDCG", "R@2", "LastRel", "SetP"]
+
+lists = st.permutations(ITEMS).flatmap(lambda items: st.integers(0, 6).map(lambda k: items[:k]))
+runs = st.dictionaries(st.sampled_from(["q", "r"]), lists, min_size=1)
+collections = st.fixed_dictionaries({
+    "qrels": st.fixed_dictionaries({
+        query: st.dictionaries(st.sampled_from(ITEMS), st.sampled_from([0, 1, 1]), min_size=1) for query in "qr"
+    }),
+    "policies": st.dictionaries(st.sampled_from(["x", "y#z"]), st.lists(runs, min_size=1, max_size=5), min_size=1),
+})  # fmt: skip
+
+
+has_relevant = collections.filter(lambda drawn: any(1 in own.values() for own in drawn["qrels"].values()))
+
+
+def named(policies: dict[str, list[Any]]) -> dict[str, Any]:
+    return {f"{policy}#{k}.run": run for policy, own in policies.items() for k, run in enumerate(own, 1)}
+
+
+def relevant_of(positions: Positions, query: str) -> list[str]:
+    """The relevant documents in the order of the judgments, in which ties of users are broken."""
+    judgments = positions.judgments
+    q = judgments.requests.index(query)
+    own = range(*judgments.offsets[q : q + 2].tolist())
+    return [to_text(judgments.items[i]) for i in own if judgments.grades[i] >= 1]
+
+
+@given(drawn=has_relevant, n=st.none() | st.integers(12, 20), queries=st.sampled_from(["all", "intersection"]))
+@costly(100)
+def test_a_policy_is_its_samples_one_query_at_a_time(drawn: dict[str, Any], n: int | None, queries: str) -> None:
+    policies = drawn["policies"]
+    positions = project(drawn["qrels"], named(policies), corpus_size=n)
+    made = PolicyScores.of(positions, MEASURES, queries=queries)
+    scores = evaluate(positions, measures=MEASURES, queries=queries)
+    for p, (policy, own) in enumerate(policies.items()):
+        assert (made.policies[p], made.samples[p]) == (policy, len(own))
+        rows = [s for s, run in enumerate(scores.runs) if run.rpartition("#")[0] == policy]
+        of_runs = scores.means[rows]
+        for c, measure in enumerate(made.measures):
+            known = of_runs[:, c][~np.isnan(of_runs[:, c])]
+            assert made.means[p, c] == pytest.approx(known.mean() if len(known) else math.nan, nan_ok=True)
+            if str(measure) == "SetP":
+                assert (p, c) not in made.worst
+                continue
+            for q, query in enumerate(positions.requests):
+                samples = [run.get(query, []) for run in own if queries == "all" or query in run]
+                check_worst(made.worst[p, c].values[q], samples, relevant_of(positions, query), measure, n)
+
+
+def check_worst(value: float, samples: list[Any], relevant: list[str], measure: Measure, n: int | None) -> None:
+    if not samples or not relevant:
+        assert math.isnan(value)
+        return
+    expected = worst_off_user(samples, relevant, measure, corpus_size=n).value
+    assert value == pytest.approx(expected if math.isfinite(expected) else math.nan, nan_ok=True)
+
+
+@given(drawn=has_relevant)
+@costly(100)
+def test_two_policies_are_compared_by_all_pairs_of_samples(drawn: dict[str, Any]) -> None:
+    policies = drawn["policies"]
+    positions = project(drawn["qrels"], named(policies))
+    made = PolicyScores.of(positions, ["AP", "LexiRecall", "RPP"])
+    assert len(made.pairs) == (2 if len(policies) == 2 else 0)
+    for pair in made.pairs:
+        relevant = {query: relevant_of(positions, query) for query in positions.requests}
+        duels = [
+            expected_preference(*([run.get(query, []) for run in policies[each]] for each in (pair.a, pair.b)), items,
+                                pair.preference)
+            for query, items in relevant.items() if items
+        ]  # fmt: skip
+        assert pair.queries == len(duels)
+        if duels:
+            assert pair.mean == pytest.approx(np.mean([duel.value for duel in duels]), abs=1e-12)
+            assert pair.wins == pytest.approx(np.mean([duel.wins for duel in duels]), abs=1e-12)
+            assert pair.losses == pytest.approx(np.mean([duel.losses for duel in duels]), abs=1e-12)
+        if len(duels) == 1:
+            assert pair.error == pytest.approx(duels[0].error, nan_ok=True)
+
+
+EVEN = {
+    "even#1": {"q": ["a", "b"]},
+    "even#2": {"q": ["b", "a"]},
+    "even#3": {"q": ["a", "b"]},
+    "even#4": {"q": ["b", "a"]},
+}
+FIXED = {"fixed#1": {"q": ["a", "b"]}, "fixed#2": {"q": ["a", "b"]}}
+QRELS = {"q": {"a": 1, "b": 1}}
+
+
+def test_a_policy_that_takes_turns_serves_its_worst_off_user_better() -> None:
+    """Chosen on the first and third, where b is second: b is first in the others."""
+    made = PolicyScores.of(project(QRELS, EVEN | FIXED), ["AP"])
+    assert made.means[:, 0].tolist() == [1, 1]
+    assert [made.worst[p, 0].mean for p in (0, 1)] == [1, 0.5]
+    assert made.pairs[0].mean == 0
+
+
+def test_errors_are_those_of_the_means_of_samples() -> None:
+    runs = {f"a#{k}": {"q": [*"xyz"[:k], "a", "b"]} for k in range(4)}
+    made = PolicyScores.of(project(QRELS, runs), ["AP", "TSE"])
+    values = evaluate(project(QRELS, runs), measures=["AP", "TSE"]).means
+    assert made.errors[0].tolist() == pytest.approx((values.std(axis=0, ddof=1) / 2).tolist())
+    assert made.worst[0, 1].error == pytest.approx(made.errors[0, 1])  # TSE: the user who wants everything
+    assert made.worst[0, 1].mean == pytest.approx(made.means[0, 1])
+
+
+def test_a_query_without_a_relevant_document_counts_as_asked() -> None:
+    qrels = {**QRELS, "none": {"a": 0}}
+    for no_relevant, factor in (("skip", 1), ("zero", 0.5)):
+        made = PolicyScores.of(project(qrels, FIXED), ["AP"], no_relevant=no_relevant)
+        assert made.means[0, 0] == factor
+        assert made.worst[0, 0].mean == factor / 2
+
+
+def test_grades_are_not_users_but_a_level_is() -> None:
+    positions = project({"q": {"a": 2, "b": 1}}, EVEN)
+    made = PolicyScores.of(positions, ["nDCG", "nDCG(rel=1)", "AP(rel=2)"])
+    assert [(0, c) in made.worst for c in range(3)] == [False, True, True]
+    assert "not known for nDCG, not a sum over recall levels" in str(made)
+    assert made.worst[0, 2].mean == pytest.approx(0.75)
+
+
+def test_too_many_users_are_counted_and_not_guessed() -> None:
+    many = {"q": {f"d{i}": 1 for i in range(13)}, "r": {"d1": 1}}
+    order = [f"d{i}" for i in range(13)]
+    made = PolicyScores.of(project(many, {f"p#{k}": {"q": order, "r": order} for k in (1, 2)}), ["Rprec", "AP"])
+    assert made.worst[0, 0].num_large == 1
+    assert math.isnan(made.worst[0, 0].values[0])
+    assert made.worst[0, 1].values.tolist() == [pytest.approx(1 / 13), pytest.approx(1 / 2)]
+    assert any("more than 12 relevant documents" in note.text and "Rprec (1)" in note.text for note in made.notes)
+
+
+def test_rows_and_frames_have_the_same_columns() -> None:
+    made = PolicyScores.of(project(QRELS, EVEN | FIXED), ["AP"])
+    columns = ["policy", "measure", "samples", "mean", "error", "worst_off", "worst_off_error", "queries"]
+    for row in made.rows():
+        assert [*row] == [*columns, "other", "wins", "losses"]
+    assert made.to_polars().columns == [*columns, "other", "wins", "losses"]
+    assert [row["query"] for row in made.rows(per_query=True)] == ["q", "all", "q", "all", "all"]
+    assert repr(made) == "<PolicyScores: 2 × 1 measure>"
+    assert made.with_digits(1).table().rows[0][3] == "1.0"
+
+
+@pytest.mark.parametrize(
+    ("runs", "measures", "options", "problem"),
+    [
+        (
+            dict.fromkeys(("a", "#1", "b#1"), QRELS),
+            None,
+            {},
+            "not named as samples of a policy: 'a', '#1'\n.*policy#1.run",
+        ),
+        (FIXED, ["LexiRecall"], {}, r"LexiRecall compares policies, and there is one only \(fixed\)"),
+        (FIXED, ["AP"], {"ties": "expected"}, "needs one order of tied documents"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(runs: Any, measures: Any, options: Any, problem: str) -> None:
+    with pytest.raises(UsageError, match=problem):
+        PolicyScores.of(project(QRELS, runs, **options), measures)
+
+
+def in_lines(ranked: list[str]) -> bytes:
+    return "".join(f"q Q0 {item} {i} {-i} x\n" for i, item in enumerate(ranked, 1)).encode()
+
+
+GOOD = {
+    "qrels.txt": b"q 0 a 1\nq 0 b 1\n",
+    **{f"{name}.run": in_lines(run["q"]) for name, run in (EVEN | FIXED).items()},
+}
+
+
+def test_the_command_is_the_class(command: Command) -> None:
+    files = [name for name in GOOD if name.endswith(".run")]
+    outcome = command("eval", "qrels.txt", *files, "--show", "policies", "-m", "AP", "-f", "jsonl")
+    assert outcome.code == 0, outcome.err
+    printed = [json.loads(line) for line in outcome.out.splitlines()]
+    assert printed == [*PolicyScores.of(project(QRELS, EVEN | FIXED), ["AP"]).rows()]
