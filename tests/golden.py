@@ -34,6 +34,7 @@ FOLDER = Path(__file__).parent / "golden"
 THREE = "qrels.txt a.run b.run c.run"
 TWO = "qrels.txt a.run b.run"
 GATE = "qrels.txt b.run --baseline a.run"
+SAMPLES = "qrels.txt lots#1.run lots#2.run lots#3.run lots#4.run even#1.run even#2.run even#3.run one#1.run"
 REVIEW = "--corpus-size 10000 --read 2000 --found 190"
 READING = (
     "--level 2", "--depth 4", "--corpus-size 100", "--corpus-size sizes.txt", "--queries all", "--queries intersection",
@@ -441,6 +442,18 @@ CASES: dict[str, list[str]] = {
         "project nb.asreview -o made.parquet", "eval screened.csv -m ATD", "eval old.csv", "eval refs.ris a.run",
         "eval broken.asreview", "eval empty.asreview", "eval other.zip",
     ],
+    "policies": [
+        *(f"eval {SAMPLES} --show policies {form}" for form in FORMATS),
+        *(f"eval {SAMPLES} --show policies {option}" for option in (
+            "-m AP -q", "-m AP -q -f jsonl", "-m AP --digits 2", "-m LexiRecall,LexiPrecision,RPP", "-m SetP,Bpref,AP",
+            "-m LastRel,SL1", "-m LastRel --corpus-size 100", "-m nDCG,nDCG(rel=1),AP(rel=2)", "-m AP --level 2",
+            "-m AP --queries intersection", "-m AP --no-relevant zero", "-m TSE --imputation paper --corpus-size 100",
+            "-m AP --units units.tsv", "-m AP --ties worst", "--ties expected", "-m nope", "-f trec", "--sort AP",
+            "--bootstrap 99", "--by types.tsv", "--over min", "--engine spark", "-m AP --manifest made.json",
+            "-m AP -f tsv -o out.tsv")),
+        f"eval {TWO} --show policies", "eval qrels.txt one#1.run a.run --show policies",
+        "eval qrels.txt one#1.run --show policies -m AP", "eval qrels.txt one#1.run --show policies -m LexiRecall",
+    ],
     "measures": ["measures", *(f"measures {form}" for form in FORMATS), "measures AP", "measures LexiRecall -o out.txt",
                  "measures nDCG -f jsonl", "measures nope", "measures -f tsv --raw"],
     "paper": ["paper", "paper nope", *(f"paper recsys --seed 3 {form}" for form in FORMATS),
@@ -506,6 +519,18 @@ def write_collection() -> None:
     _write_tables(judged, runs)
     _write_rows(judged, runs)
     _write_projects()
+    _write_samples(judged)
+
+
+def _write_samples(judged: dict[str, dict[str, int]]) -> None:
+    """Write samples of policies: of one that knows the judgments, of one that does not, and a single one."""
+    draw = random.Random(11)  # noqa: S311 - its numbers are the same in every Python
+    for policy, number, skill in (("lots", 4, 0.8), ("even", 3, 0.0), ("one", 1, 0.8)):
+        for k in range(1, number + 1):
+            rankings = _rankings(draw, judged, skill)
+            if (policy, k) == ("even", 2):
+                del rankings["q3"]
+            Path(f"{policy}#{k}.run").write_text("".join(_lines(rankings)))
 
 
 def _write_projects() -> None:

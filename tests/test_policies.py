@@ -354,6 +354,7 @@ def test_what_no_ranking_shows_is_worth_nothing_or_as_much_as_the_bottom() -> No
     assert worst_off_user(drawn, ["a", "b", "c"], "TSE", corpus_size=50).value == 1 / 50
     assert worst_off_user(drawn, ["a", "b", "c"], "LastRel", corpus_size=50).value == 50
     assert worst_off_user(drawn, ["a", "b", "c"], "LastRel").value == math.inf
+    assert worst_off_user([["a", "b"], ["b", "a"], ["a"], ["a", "b"]], ["a", "b"], "SL1").value == math.inf
 
 
 @pytest.mark.parametrize(

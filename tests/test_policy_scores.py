@@ -126,6 +126,18 @@ def test_errors_are_those_of_the_means_of_samples() -> None:
     assert made.worst[0, 1].mean == pytest.approx(made.means[0, 1])
 
 
+def test_the_error_of_the_worst_off_is_that_of_what_it_was_tried_on() -> None:
+    """Of six samples, three are tried for q, where two may be worst off, and all for r, where one is."""
+    qrels, others = {**QRELS, "r": {"c": 1}}, ["x", "y", "z"]
+    runs = {f"a#{k}": {"q": [*others[: k % 3], "a", "b"], "r": [*others[: k % 2], "c"]} for k in range(6)}
+    worst = PolicyScores.of(project(qrels, runs), ["AP"]).worst[0, 0]
+    q, r = np.array([1 / (k % 3 + 2) for k in (1, 3, 5)]), np.array([1 / (k % 2 + 1) for k in range(6)])
+    assert worst.values.tolist() == pytest.approx([q.mean(), r.mean()])
+    of_q, of_r = (q - q.mean()) / 3 * math.sqrt(3 / 2), (r - r.mean()) / 6 * math.sqrt(6 / 5)
+    parts = [of_r[0], of_r[1] + of_q[0], of_r[2], of_r[3] + of_q[1], of_r[4], of_r[5] + of_q[2]]
+    assert worst.error == pytest.approx(math.sqrt(sum((part / 2) ** 2 for part in parts)))
+
+
 def test_a_query_without_a_relevant_document_counts_as_asked() -> None:
     qrels = {**QRELS, "none": {"a": 0}}
     for no_relevant, factor in (("skip", 1), ("zero", 0.5)):
@@ -138,7 +150,7 @@ def test_grades_are_not_users_but_a_level_is() -> None:
     positions = project({"q": {"a": 2, "b": 1}}, EVEN)
     made = PolicyScores.of(positions, ["nDCG", "nDCG(rel=1)", "AP(rel=2)"])
     assert [(0, c) in made.worst for c in range(3)] == [False, True, True]
-    assert "not known for nDCG, not a sum over recall levels" in str(made)
+    assert "not known for nDCG: not a sum over recall levels, or made of grades" in str(made)
     assert made.worst[0, 2].mean == pytest.approx(0.75)
 
 

@@ -184,6 +184,9 @@ def chosen_and_tried(utility: Utility, places: FloatArray) -> tuple[tuple[int, .
     >>> chosen_and_tried(Utility.of("TSE"), np.array([[1.0, 2.0], [4.0, 1.0]]))
     ((0, 1), array([0.5 , 0.25]))
     """
+    is_endless = np.isinf(utility.of_one(places)).any(axis=0)
+    if is_endless.any():  # a document that one ranking lacks is infinitely far for who wants it, however often
+        return (int(np.argmax(is_endless)),), np.full(len(places), -utility.measure.direction * np.inf)
     worst, m = utility.worst(places), places.shape[1]
     if worst == "any":
         require_enumerable(utility.measure, m)

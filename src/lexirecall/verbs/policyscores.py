@@ -209,7 +209,9 @@ class PolicyScores(Convertible):
     @property
     def _footnote(self) -> str:
         without = [str(row) for c, row in enumerate(self.measures) if (0, c) not in self.worst]
-        said = f"; not known for {listed(without, 9)}, not a sum over recall levels" if without else ""
+        said = (
+            f"; not known for {listed(without, 9)}: not a sum over recall levels, or made of grades" if without else ""
+        )
         return _ON_POLICIES + said
 
     def render(self, form: str = "table", *, per_query: bool = False, bold: bool = False, raw: bool = False) -> str:
@@ -268,14 +270,28 @@ def _notes(
     if alone := [policy for policy, own in samples.items() if len(own) == 1]:
         text = f"one sample only ({listed(alone)}): its worst-off user is that of this ranking, and there is no error"
         yield Note("one sample", text, len(alone))
-    large = {str(row): max(worst[p, c].num_large for p in range(len(samples)))
-             for c, row in enumerate(measures) if (0, c) in worst}  # fmt: skip
-    if parts := [f"{name} ({number:,})" for name, number in large.items() if number]:
+    large, undefined = (_most(measures, worst, name) for name in ("num_large", "num_undefined"))
+    if large:
         text = (
             f"queries with more than {MAX_WANTED} relevant documents, whose users are too many to enumerate: left out "
-            f"of worst off by {listed(parts, 9)}"
+            f"of worst off by {_listed(large)}"
         )
         yield Note("users not enumerated", text, max(large.values()))
-    if total := sum(each.num_undefined for each in worst.values()):
-        text = "worst-off users with an undefined value, because a document was not retrieved: left out of worst off"
-        yield Note("undefined users", f"{text} (--corpus-size gives it a place)", total)
+    if undefined:
+        text = (
+            "queries with a document that a sample does not retrieve, so that its users can expect no defined value: "
+            f"left out of worst off by {_listed(undefined)}; --corpus-size gives it a place"
+        )
+        yield Note("undefined users", text, max(undefined.values()))
+
+
+def _most(measures: tuple[Measure, ...], worst: dict[tuple[int, int], WorstOff], name: str) -> dict[str, int]:
+    """Return how many queries are left out by each measure, with the policy of which the most are."""
+    counts: dict[str, int] = {}
+    for (_, c), each in worst.items():
+        counts[str(measures[c])] = max(counts.get(str(measures[c]), 0), getattr(each, name))
+    return {measure: count for measure, count in counts.items() if count}
+
+
+def _listed(counts: dict[str, int]) -> str:
+    return listed((f"{measure} ({count:,})" for measure, count in counts.items()), 9)

@@ -132,8 +132,27 @@ def worst_off(
         _, tried[there, q] = chosen_and_tried(utility, places)
     is_undefined = np.isinf(tried).any(axis=0)
     tried[:, is_undefined] = np.nan
-    error = standard_error(_known(np.array([mean_of(row) for row in tried])))
-    return WorstOff(np.array([mean_of(column) for column in tried.T]), error, num_large, int(is_undefined.sum()))
+    values = np.array([mean_of(column) for column in tried.T])
+    return WorstOff(values, error_over_samples(tried), num_large, int(is_undefined.sum()))
+
+
+def error_over_samples(tried: FloatArray) -> float:
+    """Return the standard error of the mean over queries of the means over samples, [K, Q]; nan is not counted.
+
+    What a sample adds to the mean is summed over queries first, so that the queries of a sample need not be
+    independent. If a query has one value only, the error is unknown. If every query has all values, this is the
+    standard error of the means of samples.
+
+    >>> error_over_samples(np.array([[1.0, 3.0], [3.0, 7.0]])), standard_error(np.array([2.0, 5.0]))
+    (1.5, 1.5)
+    """
+    tried = tried[:, ~np.isnan(tried).all(axis=0)]
+    counts = (~np.isnan(tried)).sum(axis=0)
+    if not len(counts) or counts.min() < 2:
+        return float("nan")
+    apart = np.nan_to_num(tried - np.nansum(tried, axis=0) / counts)
+    parts = (apart * np.sqrt(counts / (counts - 1)) / counts).sum(axis=1) / len(counts)
+    return float(np.sqrt((parts**2).sum()))
 
 
 @dataclass(frozen=True, slots=True)
