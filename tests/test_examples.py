@@ -19,6 +19,7 @@ SAYS = {
     "candidate_generator": "pushed down",
     "fairness_auditor": "'Corner Store'",
     "recommender": "LexiRecall",
+    "stochastic_policy": "trained lots          0.4",
     "torch_loop": "epoch 6  TSE 0.",
     "torch_ordered_loss": " wins against softmax in ",
     "lightning_loop": "epoch 4  TSE 0.",

@@ -143,7 +143,7 @@ def error_over_samples(tried: FloatArray) -> float:
     independent. If a query has one value only, the error is unknown. If every query has all values, this is the
     standard error of the means of samples.
 
-    >>> error_over_samples(np.array([[1.0, 3.0], [3.0, 7.0]])), standard_error(np.array([2.0, 5.0]))
+    >>> round(error_over_samples(np.array([[1.0, 3.0], [3.0, 7.0]])), 9), round(standard_error(np.array([2.0, 5.0])), 9)
     (1.5, 1.5)
     """
     tried = tried[:, ~np.isnan(tried).all(axis=0)]
