@@ -23,7 +23,7 @@ MEASURES = ["AP", "TSE", "Rprec", "nDCG", "R@2", "LastRel", "SetP"]
 
 lists = st.permutations(ITEMS).flatmap(lambda items: st.integers(0, 6).map(lambda k: items[:k]))
 runs = st.dictionaries(st.sampled_from(["q", "r"]), lists, min_size=1)
-collections = st.fixed_dictionaries({
+collections: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries({
     "qrels": st.fixed_dictionaries({
         query: st.dictionaries(st.sampled_from(ITEMS), st.sampled_from([0, 1, 1]), min_size=1) for query in "qr"
     }),
@@ -31,7 +31,9 @@ collections = st.fixed_dictionaries({
 })  # fmt: skip
 
 
-has_relevant = collections.filter(lambda drawn: any(1 in own.values() for own in drawn["qrels"].values()))
+has_relevant: st.SearchStrategy[dict[str, Any]] = collections.filter(
+    lambda drawn: any(1 in own.values() for own in drawn["qrels"].values())
+)
 
 
 def named(policies: dict[str, list[Any]]) -> dict[str, Any]:
@@ -85,11 +87,10 @@ def test_two_policies_are_compared_by_all_pairs_of_samples(drawn: dict[str, Any]
     assert len(made.pairs) == (2 if len(policies) == 2 else 0)
     for pair in made.pairs:
         relevant = {query: relevant_of(positions, query) for query in positions.requests}
-        duels = [
-            expected_preference(*([run.get(query, []) for run in policies[each]] for each in (pair.a, pair.b)), items,
-                                pair.preference)
-            for query, items in relevant.items() if items
-        ]  # fmt: skip
+        duels = []
+        for query, items in relevant.items():
+            a, b = ([run.get(query, []) for run in policies[each]] for each in (pair.a, pair.b))
+            duels += [expected_preference(a, b, items, pair.preference)] if items else []
         assert pair.queries == len(duels)
         if duels:
             assert pair.mean == pytest.approx(np.mean([duel.value for duel in duels]), abs=1e-12)
@@ -152,6 +153,26 @@ def test_grades_are_not_users_but_a_level_is() -> None:
     assert [(0, c) in made.worst for c in range(3)] == [False, True, True]
     assert "not known for nDCG: not a sum over recall levels, or made of grades" in str(made)
     assert made.worst[0, 2].mean == pytest.approx(0.75)
+
+
+def test_units_are_what_users_want() -> None:
+    """U is found where the first of a and b is, V where c is, or at the bottom, which all that is missing shares."""
+    qrels, units = {"q": {"a": 1, "b": 1, "c": 1}}, {"a": ["U", "W"], "b": "U", "c": "V"}
+    runs = {f"p#{k}": {"q": ranked} for k, ranked in enumerate((["x", "b", "a"], ["c", "a"], ["b", "c"], ["c"]), 1)}
+    positions = project(qrels, runs, units=units, corpus_size=50)
+    made = PolicyScores.of(positions, ["RR", "TSE"])
+    assert made.worst[0, 0].mean == pytest.approx((1 / 2 + 0) / 2)  # W is 3rd and missing in the 1st and 3rd sample
+    assert made.worst[0, 1].mean == pytest.approx((1 / 50 + 1 / 2 + 1 / 50 + 1 / 50) / 4)
+    assert made.worst[0, 1].mean == pytest.approx(made.means[0, 1])
+    default = PolicyScores.of(positions)  # AP is not defined where a document serves two units
+    assert [*map(str, default.measures)] == ["TSE", "R@1000", "RR"]
+    assert any("AP" in note.text and "serves two units" in note.text for note in default.notes)
+
+
+def test_the_paper_lets_every_measure_see_the_bottom() -> None:
+    positions = project(QRELS, {"p#1": {"q": ["a"]}, "p#2": {"q": ["a"]}}, corpus_size=50, imputation="paper")
+    made = PolicyScores.of(positions, ["AP", "AP@5"])
+    assert [made.worst[0, c].mean for c in (0, 1)] == [1 / 50, 0]
 
 
 def test_too_many_users_are_counted_and_not_guessed() -> None:

@@ -204,13 +204,13 @@ def _policies(
 ) -> "PolicyScores":
     """Return what users can expect of the policies that the runs are samples of."""
     from lexirecall.manifest import READING, Policies
-    from lexirecall.verbs.given import asked_measures, positions_of
+    from lexirecall.verbs.given import asked_of, positions_of
     from lexirecall.verbs.policyscores import PolicyScores
 
     reading = {name: value for record in READING for name, value in among(record, options).items()}
-    asked = asked_measures(measures, has_providers=False)
+    asked = asked_of(qrels, measures, options)
     positions = positions_of(qrels, runs, asked, reading | {"engine": engine, "show_progress": None})
-    return PolicyScores.of(positions, asked, **among(Policies, options))
+    return PolicyScores.of(positions, measures, **among(Policies, options))
 
 
 def _exposures(

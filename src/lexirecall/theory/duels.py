@@ -37,7 +37,7 @@ def expected_preference(
     a: Policy,
     b: Policy,
     relevant: Sequence[Any],
-    preference: Preference | Evaluable | str = "LexiRecall",
+    preference: Evaluable | str = "LexiRecall",
     *,
     num_samples: int = NUM_SAMPLES,
     seed: int = 0,

@@ -84,15 +84,16 @@ class PolicyScores(Convertible):
             problem = "what users can expect of policies needs one order of tied documents"
             raise UsageError(problem, remedy="choose another tie rule: trec, input, worst or best")
         asked = asked_measures(measures, has_providers=False)
-        rows = tuple(row for row in asked if isinstance(row, Measure))
         preferences = [row for row in asked if isinstance(row, Preference)] or [LEXI_RECALL]
-        if not rows and len(samples) == 1:
+        if len(samples) == 1 and not any(isinstance(row, Measure) for row in asked):
             problem = (
                 f"{listed(map(str, preferences))} compares policies, and there is one only ({next(iter(samples))})"
             )
             raise UsageError(problem, remedy="give samples of two or more policies, or a measure such as AP")
-        scores = evaluate(positions, measures=list(rows or ["NumRelRet"]), **asdict(policies))
-        values, of_runs = scores.values[:, :, : len(rows)], scores.means[:, : len(rows)]
+        scores = evaluate(positions, measures=None if measures is None else asked, **asdict(policies))
+        kept = [c for c, row in enumerate(scores.measures) if isinstance(row, Measure)]
+        rows = tuple(row for row in scores.measures if isinstance(row, Measure))
+        values, of_runs = scores.values[:, :, kept], scores.means[:, kept]
         worst = _worst(positions, rows, policies, samples)
         pairs = tuple(pair for row in preferences for pair in policy_pairs(row, positions, policies, samples))
         notes = (*scores.notes, *_notes(rows, samples, worst))
