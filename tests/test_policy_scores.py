@@ -165,7 +165,7 @@ def test_units_are_what_users_want() -> None:
     assert made.worst[0, 1].mean == pytest.approx((1 / 50 + 1 / 2 + 1 / 50 + 1 / 50) / 4)
     assert made.worst[0, 1].mean == pytest.approx(made.means[0, 1])
     default = PolicyScores.of(positions)  # AP is not defined where a document serves two units
-    assert [*map(str, default.measures)] == ["TSE", "R@1000", "RR"]
+    assert [*map(str, default.measures)] == ["TSE", "R@1000", "Rprec", "RR"]
     assert any("AP" in note.text and "serves two units" in note.text for note in default.notes)
 
 
