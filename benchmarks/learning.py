@@ -20,6 +20,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ PAGE = Path(__file__).parent.parent / "docs" / "learning.md"
 ORDER = ("intents", "recommender", "fusion")
 BASELINE = "softmax"
 DISCOUNTS = (1, 0.9, 0.5, 0.2)
-SETTINGS = 4
+SETTINGS = 6
 """How many each loss of the recommender may choose from."""
 
 
@@ -86,7 +87,7 @@ def recommender(given: argparse.Namespace) -> Mapping[str, Any]:
 
     losses = [*recommender_losses(own.Setting)]
     seeds = range(1, given.seeds + 1)
-    tasks = [(seed, loss, given.ratings, given.device) for seed in seeds for loss in losses]
+    tasks = [(seed, loss, given.ratings, given.device) for loss in losses for seed in seeds]
     with ProcessPoolExecutor(given.workers, get_context("spawn")) as pool:
         made = dict(zip([task[:2] for task in tasks], pool.map(recommended, tasks), strict=True))
     splits = {seed: own.Split.of(own.read_likes(given.ratings or own.ratings_file()), seed) for seed in seeds}
@@ -124,13 +125,14 @@ def recommender_losses(setting: Any) -> dict[str, list[Any]]:
 
     plain = {"softmax": softmax, "RankNet": ranknet, "LambdaRank": lambdarank}
     made = {
-        name: [setting(loss, rate, f"rate {rate:g}") for rate in (0.0005, 0.001, 0.002, 0.005)]
+        name: [setting(loss, rate, f"rate {rate:g}") for rate in (0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01)]
         for name, loss in plain.items()
     }
     soft = {"ApproxNDCG": lambda tau: partial(approx_ndcg, temperature=tau)}
     soft |= {f"ordered {discount:g}": partial(ordered, discount) for discount in DISCOUNTS}
     for name, loss in soft.items():
-        pairs = [(rate, tau) for rate in (0.001, 0.003) for tau in ((0.1, 0.5) if name == "ApproxNDCG" else (0.5, 2))]
+        temperatures = (0.05, 0.1, 0.5) if name == "ApproxNDCG" else (0.5, 2, 8)
+        pairs = product((0.001, 0.003), temperatures)
         made[name] = [setting(loss(tau), rate, f"rate {rate:g}, τ {tau:g}") for rate, tau in pairs]
     return made
 

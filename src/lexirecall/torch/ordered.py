@@ -1,7 +1,7 @@
 """Ordered: a loss for models that must find everything.
 
 Belongs here: the weights of relevant items in the order of their positions, and the loss as a module of PyTorch. Not
-here: soft positions (softpositions), the forms of a batch (candidates), batches of texts (texttraining).
+here: soft positions (softpositions), the forms of a batch (scoretables), batches of texts (texttraining).
 """
 
 # if torch is not installed, its classes have the type Any:
@@ -11,7 +11,7 @@ import math
 from typing import Any
 
 from lexirecall.errors import UsageError, choice
-from lexirecall.torch.candidates import Candidates, candidates_of
+from lexirecall.torch.scoretables import ScoreTable, score_tables
 from lexirecall.torch.softpositions import log_soft_positions
 from lexirecall.torch.tensors import Tensor, torch
 
@@ -72,7 +72,7 @@ class OrderedLoss(torch.nn.Module):
 
     def forward(self, scores: Any, relevant: Any, *, mask: Any = None, stands_for: Any = None) -> Tensor:
         """Return the loss of a batch: a number, or one for each query if `reduction` is none."""
-        tables = [*candidates_of(scores, relevant, mask, stands_for, check=self.check)]
+        tables = [*score_tables(scores, relevant, mask, stands_for, check=self.check)]
         losses = torch.cat([self._losses(table) for table in tables])
         if self.reduction == "sum":
             return losses.sum()
@@ -81,7 +81,7 @@ class OrderedLoss(torch.nn.Module):
         numbers = torch.tensor([number for table in tables for number in table.numbers], device=losses.device)
         return torch.zeros_like(losses).index_copy(0, numbers, losses)
 
-    def _losses(self, table: Candidates) -> Tensor:
+    def _losses(self, table: ScoreTable) -> Tensor:
         """Return the loss of each request of a table, [Q]."""
         logs = log_soft_positions(table.others, table.own, table.owners, table.stands_for, self.temperature, self.block)
         return ordered_means(logs, table.owners, len(table.others), self.discount)
@@ -108,7 +108,7 @@ def ordered_means(values: Tensor, owners: Tensor, num_requests: int, discount: f
     return nothing.index_add(0, rows, weights / totals[rows] * values[order])
 
 
-def _num_requests(table: Candidates) -> Tensor:
+def _num_requests(table: ScoreTable) -> Tensor:
     """Count the requests with a relevant item, on the device."""
     has_relevant = torch.zeros(len(table.others), dtype=table.own.dtype, device=table.own.device)
     return has_relevant.index_fill(0, table.owners, 1).sum()

@@ -1,4 +1,4 @@
-"""Candidates: the documents of each query in a batch, as training loops give them.
+"""Score tables: the documents of each query in a batch, as training loops give them.
 
 Belongs here: the forms of scores, relevant documents, masks and corrections, and what is wrong with them. Not here: the
 loss (ordered).
@@ -19,7 +19,7 @@ RELEVANT_SHAPE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates:
+class ScoreTable:
     """Requests whose items are in one table, [Q, n]; a row that is shorter than others is filled up."""
 
     numbers: Sequence[int]
@@ -34,15 +34,15 @@ class Candidates:
     """How many items each of the others stands for, [Q, n]; None: each for itself."""
 
 
-def candidates_of(
+def score_tables(
     scores: Any, relevant: Any, mask: Any = None, stands_for: Any = None, *, check: bool = True
-) -> Iterator[Candidates]:
+) -> Iterator[ScoreTable]:
     """Take a batch in any of its forms; `check` looks at every value, and waits for the device once.
 
     Rows of different lengths make several tables, each with rows of about the same length, so that filling them up
     never doubles the memory.
 
-    >>> (only,) = candidates_of(torch.tensor([[0.5, 0.25, 0.75]]), [[2, 0]])
+    >>> (only,) = score_tables(torch.tensor([[0.5, 0.25, 0.75]]), [[2, 0]])
     >>> only.own.tolist(), only.others.tolist()
     ([0.75, 0.5], [[-inf, 0.25, -inf]])
     """
@@ -62,7 +62,7 @@ def _one_row(given: Any, scores: Tensor) -> Any:
     return given[None] if getattr(given, "shape", None) == scores.shape else [given]
 
 
-def _tables(scores: Any, relevant: Any, mask: Any, stands_for: Any, *, check: bool) -> Iterator[Candidates]:
+def _tables(scores: Any, relevant: Any, mask: Any, stands_for: Any, *, check: bool) -> Iterator[ScoreTable]:
     """Make tables of rows whose lengths differ by less than a factor of 2."""
     rows = _rows("scores", scores, None, SCORES_SHAPE)
     for number, row in enumerate(rows):
@@ -116,7 +116,7 @@ def _filled_marks(parts: list[Any], numbers: list[int], rows: list[Tensor]) -> A
 
 def _table(
     scores: Tensor, relevant: Any, mask: Any, stands_for: Any, numbers: Sequence[int], *, check: bool
-) -> Candidates:
+) -> ScoreTable:
     if scores.ndim != 2 or 0 in scores.shape or not scores.is_floating_point():
         problem = f"the scores have the shape {list(scores.shape)} and the type {scores.dtype}"
         raise UsageError(problem, remedy=f"{SCORES_SHAPE}, of floating-point numbers, with at least one of each")
@@ -128,7 +128,7 @@ def _table(
         _check_values(values, columns, is_relevant, is_there, factors, numbers)
     is_other = ~is_relevant if is_there is None else is_there & ~is_relevant
     others = torch.where(is_other, values, -torch.inf)
-    return Candidates(numbers, others, values[owners, columns], owners, factors)
+    return ScoreTable(numbers, others, values[owners, columns], owners, factors)
 
 
 def _like(given: Any, scores: Tensor, name: str) -> Tensor:
