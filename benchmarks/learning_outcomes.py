@@ -23,14 +23,16 @@ from lexirecall.statistics.paired import paired_t
 def differences(positions: Positions, pairs: Sequence[tuple[str, str]], measure: str) -> FloatArray:
     """Return by how much the first of each pair is better on each query, [P, Q]; under a preference its sign.
 
+    It is nan where one of the two has no value, such as a depth that is not reached.
+
     >>> from lexirecall import project
     >>> positions = project({"q": {"x": 1}}, {"a": {"q": ["x", "y"]}, "b": {"q": ["y", "x"]}})
     >>> [differences(positions, [("a", "b")], measure).tolist() for measure in ("AP", "LastRel")]
     [[[0.5]], [[1.0]]]
     """
-    values = parse_preference(measure).pairs(positions.at_level(1)).values
-    at = {name: system for system, name in enumerate(positions.systems)}
-    return np.stack([values[at[name], at[other]] for name, other in pairs]).astype(float)
+    made = parse_preference(measure).pairs(positions.at_level(1))
+    a, b = (np.array([positions.systems.index(pair[side]) for pair in pairs]) for side in (0, 1))
+    return np.where(made.taking_part[a] & made.taking_part[b], made.values[a, b].astype(float), np.nan)
 
 
 def outcomes(
@@ -51,12 +53,13 @@ def _rows(
     for measure in measures:
         by_trial = [differences(trial, pairs, measure) for trial in trials]
         for p, (name, other) in enumerate(pairs):
-            of_seeds = np.array([each[p].mean() for each in by_trial])
+            of_seeds = np.array([np.nanmean(each[p]) for each in by_trial])
             of_units = of_seeds if by_seed else np.mean([each[p] for each in by_trial], axis=0)
+            of_units = of_units[~np.isnan(of_units)]  # queries with a value under every seed
             one = np.array([0]), np.array([1])
             test = paired_t(Differences(*one, of_units[None], np.ones((1, len(of_units)), bool)))
             yield {
-                "model": name, "other": other, "measure": measure, "difference": float(of_seeds.mean()),
+                "model": name, "other": other, "measure": measure, "difference": float(of_units.mean()),
                 "low": float(test.lows[0]), "high": float(test.highs[0]), "p": float(test.pvalues[0]),
                 "seeds": of_seeds.tolist(), "units": len(of_units),
             }  # fmt: skip

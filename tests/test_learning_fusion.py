@@ -1,10 +1,12 @@
-"""The comparison of losses: the same folds for all, and rows for a page."""
+"""Trials of learning: the losses that are compared, their statistics, and the sentences of the page."""
 
 import numpy as np
 import pytest
-from learning_fusion import LOSSES, ListNet, RankNet, run
+from learning_fusion import LOSSES, ListNet, RankNet, held_out
+from learning_outcomes import outcomes
+from learning_page import conclusions_of
 
-from lexirecall import simulate_collection
+from lexirecall import project, simulate_collection
 from lexirecall.learn.baselines import BASELINES, BEST_RUN
 
 
@@ -22,11 +24,39 @@ def test_gradients_are_those_of_finite_differences(loss: RankNet | ListNet) -> N
     assert [*by_relevant, *by_others] == pytest.approx(slopes, abs=1e-7)
 
 
-def test_every_way_has_its_means_and_is_compared_with_the_ordered_loss() -> None:
+def test_every_way_ranks_the_same_documents_of_held_out_queries() -> None:
     collection = simulate_collection(2, num_requests=8, corpus_size=500)
-    rows = run(collection.qrels, collection.runs, 1, name="small", measures=["AP"], folds=4, discount=0.9)
-    ways = [*LOSSES, *BASELINES, BEST_RUN]
-    assert [row["run"] for row in rows if row["kind"] == "mean"] == ways
-    assert [(row["a"], row["b"]) for row in rows if row["kind"] == "pair"] == [("ordered", way) for way in ways[1:]]
-    assert [len(row["settings"]) for row in rows if row["kind"] == "fit"] == [4, 4, 4]
-    assert {(row["collection"], row["seed"]) for row in rows} == {("small", 1)}
+    positions, chosen = held_out(collection.qrels, collection.runs, 1, folds=4, discount=0.9)
+    assert positions.systems == (*LOSSES, *BASELINES, BEST_RUN)
+    assert len(positions.requests) == 8
+    assert {*chosen} == {*LOSSES}
+    assert [text.count("λ") for text in chosen.values()] == [4, 4, 4]  # one for each fold
+    assert chosen["ordered"].count("δ 0.9") == 4
+
+
+def test_differences_count_where_both_have_a_value_and_p_is_corrected_for_all() -> None:
+    qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(4)}
+    good, bad = ({query: list(items) for query in qrels} for items in ("ab", "xab"))
+    trials = [project(qrels, {"good": good, "bad": {**bad, "q0": ["a", "x"]}}) for _ in range(2)]
+    rows = outcomes(trials, [("good", "bad")], ["LastRel", "LexiRecall"], by_seed=False)
+    assert [row["difference"] for row in rows] == [1, 1]
+    assert [row["units"] for row in rows] == [3, 4]  # LastRel of q0 is not defined
+    assert all(row["p_corrected"] >= row["p"] for row in rows)
+    [row] = outcomes(trials, [("bad", "good")], ["AP"], by_seed=True)
+    assert row["units"] == 2
+    assert row["difference"] < 0
+
+
+def test_sentences_say_what_was_found_and_what_was_not() -> None:
+    numbers = {"low": -0.1, "high": 0.3, "seeds": [0.1], "units": 9}
+    rows = [
+        {"model": "ordered 0.9", "other": "softmax", "measure": "AP", "difference": 0.1, "p_corrected": 0.2, **numbers},
+        {"model": "ordered 0.9", "other": "softmax", "measure": "LastRel", "difference": -12.0, "p_corrected": 0.0004}
+        | numbers,
+        {"model": "RankNet", "other": "softmax", "measure": "AP", "difference": 0.1, "p_corrected": 0.01, **numbers},
+    ]
+    [sentence] = conclusions_of({"data": "Films", "outcomes": rows})
+    assert sentence.startswith(
+        "Films: ordered 0.9 is worse than softmax in LastRel (-12.0, -0.1 to +0.3, p < .001); it "
+    )
+    assert "does not differ from softmax, as far as can be told, in AP (+.100, -.100 to +.300, p = .200)" in sentence

@@ -223,3 +223,11 @@ def test_discoveries_follow_the_level_and_need_one_order() -> None:
     tied = project({"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}, ties="expected")
     with pytest.raises(UsageError, match="needs one order of tied documents"):
         Discoveries.of(tied)
+
+
+def test_discoveries_of_units_are_those_of_what_must_be_found() -> None:
+    runs = {"one": {"q": ["x", "b", "a"]}, "two": {"q": ["c", "a"]}}
+    units = {"a": "U", "b": "U", "c": "V"}
+    made = Discoveries.of(project({"q": {"a": 1, "b": 1, "c": 1}}, runs, units=units))
+    assert made.documents == (("q", "V"), ("q", "U"))
+    assert made.positions.tolist() == [[np.inf, 1], [2, 2]]

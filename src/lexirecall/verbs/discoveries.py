@@ -51,7 +51,7 @@ class Discoveries(Convertible):
         if positions.conventions.ties == "expected":
             problem = "the time to discovery of a document needs one order of tied documents"
             raise UsageError(problem, remedy="choose another tie rule: trec, input, worst or best")
-        projection, judgments = positions.at_level(level), positions.judgments
+        projection, judgments = positions.at_level(level), positions.targets
         found, num_requests = projection.found, len(positions.requests)
         relevant = np.flatnonzero(judgments.grades >= projection.level)
         places = np.full((len(judgments.grades), len(positions.systems)), np.inf)
