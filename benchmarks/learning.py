@@ -78,7 +78,7 @@ def intents(given: argparse.Namespace) -> Mapping[str, Any]:
         f"the opposite direction. {given.seeds} seeds, each with training queries and {len(trials[0].requests)} other "
         "queries of its own, so the seeds are what intervals are about."
     )
-    return _result("Simulated intents", about, trials, _against_baseline(trials[0].systems), measures, by_seed=True)
+    return _result("Simulated intents", about, trials, _pairs(trials[0].systems), measures, by_seed=True)
 
 
 def recommender(given: argparse.Namespace) -> Mapping[str, Any]:
@@ -101,7 +101,7 @@ def recommender(given: argparse.Namespace) -> Mapping[str, Any]:
     )
     chosen = {loss: [made[seed, loss][0] for seed in seeds] for loss in losses}
     measures = ("LexiRecall", "AP", "nDCG", "R@100", "LastRel")
-    result = _result("MovieLens-100k", about, trials, _against_baseline(losses), measures, by_seed=False)
+    result = _result("MovieLens-100k", about, trials, _pairs(losses), measures, by_seed=False)
     return {**result, "chosen": chosen}
 
 
@@ -159,8 +159,12 @@ def fusion(given: argparse.Namespace) -> Mapping[str, Any]:
     return {**_result(f"Fusion: {given.name}", about, trials, pairs, measures, by_seed=False), "chosen": chosen}
 
 
-def _against_baseline(names: Sequence[str]) -> list[tuple[str, str]]:
-    return [(name, BASELINE) for name in names if name != BASELINE]
+def _pairs(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return every loss beside softmax, and those that are ordered beside RankNet, the best of the others here."""
+    return [
+        *((name, BASELINE) for name in names if name != BASELINE),
+        *((name, "RankNet") for name in names if name.startswith(("ordered", "scaled"))),
+    ]
 
 
 def _result(
