@@ -75,8 +75,10 @@ def intents(given: argparse.Namespace) -> Mapping[str, Any]:
     about = (
         f"A linear model, and queries with {NUM_DOCUMENTS} documents each, of which 5 to 15 are relevant: most of them "
         "have a common intent, which is easy to recognize, and 1 to 3 have a rare one, whose features point partly in "
-        f"the opposite direction. {given.seeds} seeds, each with training queries and {len(trials[0].requests)} other "
-        "queries of its own, so the seeds are what intervals are about."
+        "the opposite direction. All losses have the same batches and steps of Adam, and nothing is chosen. Those that "
+        "are scaled are ordered losses of scores that are divided by their standard deviation. "
+        f"{given.seeds} seeds, each with training queries and {len(trials[0].requests)} other queries of its own, so "
+        "the seeds are what intervals are about."
     )
     return _result("Simulated intents", about, trials, _pairs(trials[0].systems), measures, by_seed=True)
 
@@ -156,7 +158,10 @@ def fusion(given: argparse.Namespace) -> Mapping[str, Any]:
     measures = ("LexiRecall", "R@1000", "AP", "nDCG", "Depth@0.95")
     pairs = [("ordered", name) for name in names if name != "ordered"]
     chosen = {loss: [own[loss] for _, own in made] for loss in LOSSES}
-    return {**_result(f"Fusion: {given.name}", about, trials, pairs, measures, by_seed=False), "chosen": chosen}
+    return {
+        **_result(f"Fusion: {given.name.replace('-', ' ')}", about, trials, pairs, measures, by_seed=False),
+        "chosen": chosen,
+    }
 
 
 def _pairs(names: Sequence[str]) -> list[tuple[str, str]]:

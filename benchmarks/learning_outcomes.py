@@ -66,10 +66,16 @@ def _rows(
 
 
 def means(trials: Sequence[Positions], measures: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the mean of each measure for each model, over queries and seeds."""
-    values = np.mean([evaluate(trial, measures=list(measures)).means for trial in trials], axis=0)
+    """Return the mean of each measure for each model, over queries and seeds.
+
+    It is None for a model that has no value on a query on which another one has: such means are not of the same.
+    """
+    made = [evaluate(trial, measures=list(measures)) for trial in trials]
+    values = np.mean([each.means for each in made], axis=0)
+    counts = np.min([each.averages.counts for each in made], axis=0)
+    is_whole = counts == np.max([each.averages.counts for each in made], axis=(0, 1))
     return [
-        {"model": name, "measure": measure, "mean": float(values[s, c])}
+        {"model": name, "measure": measure, "mean": float(values[s, c]) if is_whole[s, c] else None}
         for s, name in enumerate(trials[0].systems)
         for c, measure in enumerate(measures)
     ]

@@ -8,6 +8,7 @@ from textwrap import fill
 from typing import Any
 
 ALPHA = 0.05
+HEADLINES = ("LexiRecall", "AP")
 LARGE = ("LastRel", "Depth")  # measures that count documents: lower is better
 _WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 Result = Mapping[str, Any]
@@ -17,21 +18,41 @@ OPENING = """\
 # Does learning to find everything work?
 
 [The ordered loss](training.md) has one number, δ, that moves a model from the mean over all relevant documents (1) to
-the last one alone (0). [`lexirecall fuse`](fuse.md) learns the weights of runs with it. Here it is tried beside the
-usual losses, on data of three kinds. A difference is positive if the first model is better, also where lower values
-are; LexiRecall's is the mean preference, from -1 to 1. Intervals are at 95%. Each p is corrected for all that are in
-its table (Holm), and a difference counts as found if that is below .05 (*). All models were trained with the same
-number of steps, and each loss had as many settings to choose from. `python benchmarks/learning.py` measures it, and
-`python benchmarks/learning.py page` writes this page, including the sentences below, from `benchmarks/learning`.
+the last one alone (0); "ordered 0.5" has δ = 0.5. [`lexirecall fuse`](fuse.md) learns the weights of runs with it. Here
+it is tried beside the usual losses, on data of three kinds. A difference is positive if the first model is better, also
+where lower values are; LexiRecall's is the mean preference, from -1 to 1. Intervals are at 95%. Each p is corrected for
+all differences in its table (Holm), and a difference counts as found if it is below .05 (*). `python
+benchmarks/learning.py` measures it, and `python benchmarks/learning.py page` writes this page, including the sentences
+below, from `benchmarks/learning`.
 """
 
 
 def write(results: Sequence[Result]) -> str:
     """Return the page."""
-    conclusions = [sentence for result in results for sentence in conclusions_of(result)]
+    conclusions = [*summaries(results), *(sentence for result in results for sentence in conclusions_of(result))]
     numbered = [_filled(f"{i}. {text}", "   ") for i, text in enumerate(conclusions, 1)]
     sections = ["\n\n".join(_section(result)) for result in results]
     return "\n\n".join([OPENING.strip(), "## What to conclude", "\n".join(numbered), *sections]) + "\n"
+
+
+def summaries(results: Sequence[Result]) -> Iterator[str]:
+    """Say for each model that the ordered loss was compared with how often it is better, by LexiRecall and by AP."""
+    rows = [
+        (f"{row['model']} ({result['data']})", row)
+        for result in results
+        for row in result["outcomes"]
+        if row["model"].startswith("ordered")
+    ]
+    for other in dict.fromkeys(row["other"] for _, row in rows):
+        own = [(name, row) for name, row in rows if row["other"] == other]
+        parts = [_counted_up(measure, [each for each in own if each[1]["measure"] == measure]) for measure in HEADLINES]
+        yield f"The ordered loss beside {other}: {'; '.join(parts)}."
+
+
+def _counted_up(measure: str, rows: Sequence[tuple[str, Row]]) -> str:
+    better, worse = ([name for name, row in rows if _sign(row) == sign] for sign in (1, -1))
+    named = f": {_listed(better)}" if better else ""
+    return f"by {measure} it is better in {len(better)} of {len(rows)}{named}, and worse in {len(worse)}"
 
 
 def conclusions_of(result: Result) -> Iterator[str]:
@@ -40,17 +61,15 @@ def conclusions_of(result: Result) -> Iterator[str]:
         if not model.startswith("ordered"):
             continue
         rows = [row for row in result["outcomes"] if (row["model"], row["other"]) == (model, other)]
-        found = {sign: [row for row in rows if _sign(row) == sign] for sign in (1, -1, 0)}
+        better, worse, rest = ([row for row in rows if _sign(row) == sign] for sign in (1, -1, 0))
         parts = []
-        if found[1]:
-            parts.append(f"is better than {other} in {_listed(map(_with_interval, found[1]))}")
-        if found[-1]:
-            parts.append(f"is worse than {other} in {_listed(map(_with_interval, found[-1]))}")
-        if found[0]:
-            parts.append(
-                f"does not differ from {other}, as far as can be told, in {_listed(map(_with_interval, found[0]))}"
-            )
-        yield f"{result['data']}: {model} {'; it '.join(parts)}."
+        if better:
+            parts.append(f"better in {_listed(map(_named, better))}")
+        if worse:
+            parts.append(f"worse in {_listed(map(_named, worse))}")
+        if rest:
+            parts.append(f"no difference found in {_listed(row['measure'] for row in rest)}")
+        yield f"{result['data']}: {model} beside {other} is {'; '.join(parts)}.".replace("is no", "has no", 1)
 
 
 def _section(result: Result) -> Iterator[str]:
@@ -94,18 +113,17 @@ def _interval(row: Row) -> str:
     return f"{_signed(row['difference'], row)}{'*' if _sign(row) else ''} ({ends})"
 
 
-def _with_interval(row: Row) -> str:
-    p = row["p_corrected"]
-    chance = "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".")
-    ends = f"{_signed(row['low'], row)} to {_signed(row['high'], row)}"
-    return f"{row['measure']} ({_signed(row['difference'], row)}, {ends}, {chance})"
+def _named(row: Row) -> str:
+    return f"{row['measure']} ({_signed(row['difference'], row)})"
 
 
 def _signed(value: float, row: Row) -> str:
     return f"{'+' if value >= 0 else '-'}{_number(abs(value), row['measure'])}"
 
 
-def _number(value: float, measure: str) -> str:
+def _number(value: float | None, measure: str) -> str:
+    if value is None:
+        return "-"
     return f"{value:,.1f}" if measure.startswith(LARGE) else f"{value:.3f}".replace("0.", ".", 1)
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from learning_fusion import LOSSES, ListNet, RankNet, held_out
-from learning_outcomes import outcomes
-from learning_page import conclusions_of
+from learning_outcomes import means, outcomes
+from learning_page import conclusions_of, summaries
 
 from lexirecall import project, simulate_collection
 from lexirecall.learn.baselines import BASELINES, BEST_RUN
@@ -55,8 +55,16 @@ def test_sentences_say_what_was_found_and_what_was_not() -> None:
         | numbers,
         {"model": "RankNet", "other": "softmax", "measure": "AP", "difference": 0.1, "p_corrected": 0.01, **numbers},
     ]
-    [sentence] = conclusions_of({"data": "Films", "outcomes": rows})
-    assert sentence.startswith(
-        "Films: ordered 0.9 is worse than softmax in LastRel (-12.0, -0.1 to +0.3, p < .001); it "
-    )
-    assert "does not differ from softmax, as far as can be told, in AP (+.100, -.100 to +.300, p = .200)" in sentence
+    result = {"data": "Films", "outcomes": rows}
+    [sentence] = conclusions_of(result)
+    assert sentence == "Films: ordered 0.9 beside softmax is worse in LastRel (-12.0); no difference found in AP."
+    [headline] = summaries([result])
+    assert headline.startswith("The ordered loss beside softmax: by LexiRecall it is better in 0 of 0")
+    assert headline.endswith("by AP it is better in 0 of 1, and worse in 0.")
+
+
+def test_a_mean_of_fewer_queries_is_not_shown() -> None:
+    qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(4)}
+    runs = {"whole": {query: ["a", "b"] for query in qrels}, "cut": {query: ["a"] for query in qrels}}
+    rows = means([project(qrels, runs)], ["LastRel", "AP"])
+    assert [row["mean"] for row in rows] == [2, 1, None, 0.5]
