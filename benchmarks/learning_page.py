@@ -8,6 +8,7 @@ from textwrap import fill
 from typing import Any
 
 ALPHA = 0.05
+OURS = ("ordered", "scaled")
 HEADLINES = ("LexiRecall", "AP")
 LARGE = ("LastRel", "Depth")  # measures that count documents: lower is better
 _WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
@@ -29,8 +30,7 @@ below, from `benchmarks/learning`.
 
 def write(results: Sequence[Result]) -> str:
     """Return the page."""
-    conclusions = [*summaries(results), *(sentence for result in results for sentence in conclusions_of(result))]
-    numbered = [_filled(f"{i}. {text}", "   ") for i, text in enumerate(conclusions, 1)]
+    numbered = [_filled(f"{i}. {text}", "   ") for i, text in enumerate(summaries(results), 1)]
     sections = ["\n\n".join(_section(result)) for result in results]
     return "\n\n".join([OPENING.strip(), "## What to conclude", "\n".join(numbered), *sections]) + "\n"
 
@@ -41,10 +41,10 @@ def summaries(results: Sequence[Result]) -> Iterator[str]:
         (f"{row['model']} ({result['data']})", row)
         for result in results
         for row in result["outcomes"]
-        if row["model"].startswith("ordered")
+        if row["model"].startswith(OURS)
     ]
     for other in dict.fromkeys(row["other"] for _, row in rows):
-        own = [(name, row) for name, row in rows if row["other"] == other]
+        own = [each for each in rows if each[1]["other"] == other]
         parts = [_counted_up(measure, [each for each in own if each[1]["measure"] == measure]) for measure in HEADLINES]
         yield f"The ordered loss beside {other}: {'; '.join(parts)}."
 
@@ -58,7 +58,7 @@ def _counted_up(measure: str, rows: Sequence[tuple[str, Row]]) -> str:
 def conclusions_of(result: Result) -> Iterator[str]:
     """Say for each model what was found to be better or worse than with another one, and what was not found."""
     for model, other in dict.fromkeys((row["model"], row["other"]) for row in result["outcomes"]):
-        if not model.startswith("ordered"):
+        if not model.startswith(OURS):
             continue
         rows = [row for row in result["outcomes"] if (row["model"], row["other"]) == (model, other)]
         better, worse, rest = ([row for row in rows if _sign(row) == sign] for sign in (1, -1, 0))
@@ -69,7 +69,7 @@ def conclusions_of(result: Result) -> Iterator[str]:
             parts.append(f"worse in {_listed(map(_named, worse))}")
         if rest:
             parts.append(f"no difference found in {_listed(row['measure'] for row in rest)}")
-        yield f"{result['data']}: {model} beside {other} is {'; '.join(parts)}.".replace("is no", "has no", 1)
+        yield f"{model} beside {other}: {'; '.join(parts)}."
 
 
 def _section(result: Result) -> Iterator[str]:
@@ -79,6 +79,7 @@ def _section(result: Result) -> Iterator[str]:
     yield _table(["mean", *measures], _mean_rows(result, measures))
     compared = list(dict.fromkeys(row["measure"] for row in result["outcomes"]))
     yield _table(["better by", *compared], _difference_rows(result, compared))
+    yield "\n".join(_filled(f"- {sentence}", "  ") for sentence in conclusions_of(result))
     if chosen := result.get("chosen"):
         yield _filled(
             "Chosen on validation data, by seed: "

@@ -57,7 +57,7 @@ def test_sentences_say_what_was_found_and_what_was_not() -> None:
     ]
     result = {"data": "Films", "outcomes": rows}
     [sentence] = conclusions_of(result)
-    assert sentence == "Films: ordered 0.9 beside softmax is worse in LastRel (-12.0); no difference found in AP."
+    assert sentence == "ordered 0.9 beside softmax: worse in LastRel (-12.0); no difference found in AP."
     [headline] = summaries([result])
     assert headline.startswith("The ordered loss beside softmax: by LexiRecall it is better in 0 of 0")
     assert headline.endswith("by AP it is better in 0 of 1, and worse in 0.")
