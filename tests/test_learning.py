@@ -1,10 +1,11 @@
 """Trials of learning: the losses that are compared, their statistics, and the sentences of the page."""
 
+import learning
 import numpy as np
 import pytest
 from learning_fusion import LOSSES, ListNet, RankNet, held_out
 from learning_outcomes import means, outcomes
-from learning_page import conclusions_of, summaries
+from learning_page import conclusions_of, summaries, write
 
 from lexirecall import project, simulate_collection
 from lexirecall.learn.baselines import BASELINES, BEST_RUN
@@ -68,3 +69,7 @@ def test_a_mean_of_fewer_queries_is_not_shown() -> None:
     runs = {"whole": {query: ["a", "b"] for query in qrels}, "cut": {query: ["a"] for query in qrels}}
     rows = means([project(qrels, runs)], ["LastRel", "AP"])
     assert [row["mean"] for row in rows] == [2, 1, None, 0.5]
+
+
+def test_the_page_is_made_of_what_was_measured() -> None:
+    assert learning.PAGE.read_text(encoding="utf-8") == write(learning.read_results())
