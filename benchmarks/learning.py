@@ -130,7 +130,9 @@ def recommender_losses(setting: Any) -> dict[str, list[Any]]:
         name: [setting(loss, rate, f"rate {rate:g}") for rate in (0.0005, 0.001, 0.002, 0.005)]
         for name, loss in plain.items()
     }
-    soft = {"ApproxNDCG": {tau: partial(approx_ndcg, temperature=tau) for tau in (0.1, 0.5)}}
+    soft: dict[str, dict[float, Any]] = {
+        "ApproxNDCG": {tau: partial(approx_ndcg, temperature=tau) for tau in (0.1, 0.5)}
+    }
     soft |= {f"ordered {discount:g}": {tau: ordered(discount, tau) for tau in (0.5, 2)} for discount in DISCOUNTS}
     for name, of_temperatures in soft.items():
         pairs = product((0.001, 0.003), of_temperatures.items())
