@@ -36,8 +36,8 @@ CALLS = {
     "study": f"study {ONE} {COLUMNS} --samples 2 -m AP -m LexiRecall -o made",
     "study, a list": "study --collections {0}/{1}.toml --samples 2 -m AP -o made",
 }
-REFUSING = ("unjudged",)
-"""Commands that need whole lists, which an engine does not give."""
+REFUSING = {"unjudged": "", "fuse": "-o fused.run"}
+"""Commands that need whole lists, which an engine does not give, and what else they need."""
 QRELS, RUNS = {"q": {"a": 1}}, {"x": {"q": ["a"]}, "y": {"q": ["b"]}}
 VERBS = {"evaluate": evaluate, "compare": compare, "rank": rank, "explain": explain, "study": study, "report": report}
 every_verb = pytest.mark.parametrize("verb", VERBS.values(), ids=list(VERBS))
@@ -81,7 +81,8 @@ def test_every_command_with_an_engine_is_called() -> None:
 
 @pytest.mark.parametrize("name", REFUSING)
 def test_a_command_that_needs_whole_lists_refuses_the_engine_with_the_reason(tables: Path, name: str) -> None:
-    parts = golden.record(f"{name} {TWO} {COLUMNS} --engine duckdb".format(tables, "csv"), 10**9).parts
+    words = f"{name} {TWO} {COLUMNS} --engine duckdb {REFUSING[name]}".format(tables, "csv")
+    parts = golden.record(words, 10**9).parts
     assert next(iter(parts)).startswith("exit 2")
     assert "which finds positions, but whole lists are needed" in parts["stderr"]
 
