@@ -9,16 +9,17 @@ results. Not here: the measures (trec_names). You do not need the package itself
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from numbers import Real
 from typing import Any, TypeVar
 
 from lexirecall.adapters.trec_names import FAMILIES, NICKNAMES, TrecColumn, aggregate, columns, needs_judged, values
-from lexirecall.errors import FormatError, UsageError, choice, shown
+from lexirecall.errors import FormatError, UsageError, choice, listed, shown
 from lexirecall.fields import choices_of
 from lexirecall.formats import project
 from lexirecall.formats.dicts import load_mapping
-from lexirecall.formats.memory import QRELS_SHAPE, RUN_SHAPE
+from lexirecall.formats.memory import QRELS_SHAPE, RUN_SHAPE, id_in
 from lexirecall.manifest import Conventions
-from lexirecall.text import to_bytes
 
 __all__ = [
     "RelevanceEvaluator",
@@ -36,13 +37,22 @@ supported_measures: set[str] = set(FAMILIES)
 supported_nicknames: dict[str, set[str]] = {name: set(measures) for name, measures in NICKNAMES.items()}
 
 
+class KindError(UsageError, TypeError):
+    """Something that is given is not what is meant here; pytrec_eval raises TypeError, so that this is one too."""
+
+
+class LineError(FormatError, ValueError):
+    """A line cannot be read; pytrec_eval raises ValueError."""
+
+
 class RelevanceEvaluator:
     """Evaluates runs against judgments, as pytrec_eval's class of this name does.
 
     `query_relevance` is {query: {document: grade}}. Grades may be fractions, numbers may be numpy's, and ids may be
     integers. `measures` are trec_eval's names, of single measures, of families (`P` is `P_5`, `P_10`, …) or of sets
     (`official`), or ours (`TSE`). Scores are compared in double precision; `score_dtype="float32"` ties those that
-    pytrec_eval ties.
+    pytrec_eval ties. Of a family and some of its cut-offs, `{"P", "P_3"}`, the result has these cut-offs only. What is
+    not such a dict, id or number is a TypeError, and an unknown measure is a ValueError.
 
     >>> evaluator = RelevanceEvaluator({7: {1: 1, 2: 1}}, {"recip_rank", "P_2"}, score_dtype="float32")
     >>> evaluator.evaluate({7: {1: 0.5, 3: 0.50000000001}})
@@ -60,16 +70,17 @@ class RelevanceEvaluator:
     ) -> None:
         choice("score_dtype", score_dtype, choices_of(Conventions, "score_dtype"))
         if not isinstance(query_relevance, Mapping):
-            raise UsageError(f"query_relevance is a {type(query_relevance).__name__}", remedy=QRELS_SHAPE)
-        if not relevance_level > 0:
-            raise UsageError(f"relevance_level is {relevance_level}, but must be above 0")
-        self._columns = columns([measures] if isinstance(measures, str) else measures, keep_defaults=True)
+            raise KindError(f"query_relevance is a {type(query_relevance).__name__}", remedy=QRELS_SHAPE)
+        if not (isinstance(relevance_level, Real) and relevance_level > 0):
+            raise KindError(f"relevance_level is {relevance_level!r}, but must be a number above 0")
+        self._columns = columns(_names(measures))
         self._level = relevance_level
         self._judged_only = bool(judged_docs_only_flag)
         self._score_dtype = score_dtype
         # as in pytrec_eval, a query without any judgment does not count
-        judged = {query: grades for query, grades in query_relevance.items() if len(grades)}
-        self._judgments = load_mapping(judged, "query_relevance") if judged else None
+        judged = {query: grades for query, grades in query_relevance.items() if not _is_empty(grades)}
+        with _type_errors():
+            self._judgments = load_mapping(judged, "query_relevance") if judged else None
         self._index = {} if self._judgments is None else self._judgments.index
 
     def evaluate(self, scores: Mapping[RequestId, Any]) -> dict[RequestId, dict[str, float]]:
@@ -83,22 +94,55 @@ class RelevanceEvaluator:
         {'q': {'map': 0.5}}
         """
         if not isinstance(scores, Mapping):
-            raise UsageError(f"scores is a {type(scores).__name__}", remedy=RUN_SHAPE)
+            raise KindError(f"scores is a {type(scores).__name__}", remedy=RUN_SHAPE)
         index = self._index
-        rows = {query: row for query in scores if (row := index.get(to_bytes(query))) is not None}
+        with _type_errors():
+            rows = {query: row for query in scores if (row := index.get(id_in(query, "scores"))) is not None}
         if not rows or self._judgments is None or not self._columns:
             return {query: {} for query in rows}
         answered = scores if len(rows) == len(scores) else {query: scores[query] for query in rows}
-        positions = project(
-            self._judgments,
-            {"scores": answered},
-            score_dtype=self._score_dtype,
-            judged_only=self._judged_only,
-            needs_judged=needs_judged(self._columns),
-        )
+        _check_rankings(answered)
+        with _type_errors():
+            positions = project(
+                self._judgments,
+                {"scores": answered},
+                score_dtype=self._score_dtype,
+                judged_only=self._judged_only,
+                needs_judged=needs_judged(self._columns),
+            )
         table = values(positions, self._columns, self._level).tolist()
         keys = _keys(self._columns)
         return {query: dict(zip(keys, table[row], strict=True)) for query, row in rows.items()}
+
+
+def _names(measures: Iterable[str]) -> list[str]:
+    """Return the names of measures, all of them text."""
+    if not isinstance(measures, Iterable):
+        raise KindError(f"measures is a {type(measures).__name__}", remedy='name some: {"map", "ndcg_cut_10"}')
+    names = [measures] if isinstance(measures, str) else list(measures)
+    if others := [name for name in names if not isinstance(name, str)]:
+        raise KindError(f"names of measures are text, but here are {listed(map(repr, others))}")
+    return names
+
+
+def _is_empty(grades: Any) -> bool:
+    return isinstance(grades, Mapping) and not grades
+
+
+def _check_rankings(scores: Mapping[Any, Any]) -> None:
+    """Raise if any ranking is a single value: all of them together would look like one ranking of documents."""
+    for query, ranking in scores.items():
+        if isinstance(ranking, (str, bytes)) or not isinstance(ranking, Iterable):
+            raise KindError(f"scores: the value of query {query!r} is not a ranking: {ranking!r}", remedy=RUN_SHAPE)
+
+
+@contextmanager
+def _type_errors() -> Iterator[None]:
+    """Raise TypeError, as pytrec_eval does, if ids, grades or scores cannot be read."""
+    try:
+        yield
+    except FormatError as error:
+        raise KindError(error.problem, remedy=error.remedy) from None
 
 
 def _keys(asked: Sequence[TrecColumn]) -> list[str]:
@@ -154,7 +198,7 @@ def _lines(lines: Iterable[str], num_fields: int, what: str, shape: str) -> Iter
         fields = line.split()
         if len(fields) not in (0, num_fields):
             problem = f"a line must have {num_fields} fields ({shape}), but this one has {len(fields)}: {shown(line)}"
-            raise FormatError(what, number, problem)
+            raise LineError(what, number, problem)
         if fields:
             yield number, fields
 
@@ -165,7 +209,7 @@ def _parsed(kind: type[IntOrFloat], text: str, number: int, what: str) -> IntOrF
     except ValueError:
         problem = "the score is not a number" if kind is float else "the grade is not a whole number"
         remedy = "lexirecall.evaluate reads files with fractional grades" if kind is int else ""
-        raise FormatError(what, number, f"{problem}: {shown(text)}", remedy=remedy) from None
+        raise LineError(what, number, f"{problem}: {shown(text)}", remedy=remedy) from None
 
 
 def _add(
@@ -173,5 +217,5 @@ def _add(
 ) -> None:
     row = table.setdefault(query, {})
     if document in row:
-        raise FormatError(what, number, f"document {document!r} of query {query!r} is listed twice")
+        raise LineError(what, number, f"document {document!r} of query {query!r} is listed twice")
     row[document] = value

@@ -63,7 +63,7 @@ def evaluate(
     >>> [line.split() for line in output.lines]
     [['num_ret', 'all', '2'], ['map', 'all', '0.2500'], ['P_5', 'all', '0.2000']]
     """
-    asked = columns(list(measures), keep_defaults=False)
+    asked = columns(list(measures))
     try:
         positions = project(
             qrels,

@@ -125,16 +125,16 @@ class TrecColumn:
     parameters: Parameters = ()
 
 
-def columns(names: Iterable[str], *, keep_defaults: bool) -> list[TrecColumn]:
+def columns(names: Iterable[str]) -> list[TrecColumn]:
     """Read names of measures; the columns come in trec_eval's order, each once, and ours, such as TSE, come last.
 
-    If you ask for a family both as a whole and with parameters, trec_eval computes only these parameters;
-    `keep_defaults` adds them to the usual ones.
+    If you ask for a family both as a whole and with parameters, trec_eval computes only these parameters, and so does
+    pytrec_eval.
 
-    >>> [column.name for column in columns(["map", "P.10,5", "num_q"], keep_defaults=False)]
+    >>> [column.name for column in columns(["map", "P.10,5", "num_q"])]
     ['num_q', 'map', 'P_5', 'P_10']
-    >>> [column.name for column in columns(["success", "success_3", "TSE"], keep_defaults=True)]
-    ['success_1', 'success_3', 'success_5', 'success_10', 'TSE']
+    >>> [column.name for column in columns(["success", "success_3", "TSE", "success.2"])]
+    ['success_2', 'success_3', 'TSE']
     """
     wholes: set[str] = set()
     given: dict[str, list[Named]] = {}
@@ -149,9 +149,8 @@ def columns(names: Iterable[str], *, keep_defaults: bool) -> list[TrecColumn]:
             ours[str(measure)] = TrecColumn(str(measure), Family(str(measure), _always(measure)), measure)
     found = []
     for family in FAMILIES.values():
-        asked = given.get(family.name, [])
-        with_defaults = family.name in wholes and (keep_defaults or not asked)
-        found += _columns_of(family, [*_default_parameters(family), *asked] if with_defaults else asked)
+        usual = _default_parameters(family) if family.name in wholes else []
+        found += _columns_of(family, given.get(family.name) or usual)
     return [*found, *ours.values()]
 
 
@@ -160,7 +159,7 @@ def values(positions: Positions, asked: Sequence[TrecColumn], level: float) -> F
 
     >>> from lexirecall import project
     >>> positions = project({"q": {"a": 1, "b": 1}, "r": {"c": 0}}, {"q": ["x", "a"], "r": ["c"]})
-    >>> values(positions, columns(["map", "P_2"], keep_defaults=True), 1).tolist()
+    >>> values(positions, columns(["map", "P_2"]), 1).tolist()
     [[0.25, 0.5], [0.0, 0.0]]
     """
     measures = [column.measure for column in asked]
@@ -171,7 +170,7 @@ def values(positions: Positions, asked: Sequence[TrecColumn], level: float) -> F
 def needs_judged(asked: Iterable[TrecColumn]) -> bool:
     """Tell whether a column needs the judged non-relevant items, which positions may hold.
 
-    >>> needs_judged(columns(["bpref"], keep_defaults=True)), needs_judged(columns(["map"], keep_defaults=True))
+    >>> needs_judged(columns(["bpref"])), needs_judged(columns(["map"]))
     (True, False)
     """
     return any(column.measure.needs_judged or column.family.name == "relstring" for column in asked)
