@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lexirecall.adapters.ranx import RanxReport, compare, evaluate, from_ranx, read_metric, to_ranx_qrels, to_ranx_run
+from lexirecall.adapters.ranx import RanxReport, compare, evaluate, from_ranx, to_ranx_qrels, to_ranx_run
+from lexirecall.adapters.ranx_metrics import read_metric
 from lexirecall.errors import DataError, UsageError
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*unsafe cast:Warning")  # numba's, of ranx's functions
@@ -72,6 +73,118 @@ def test_values_and_p_are_those_of_ranx(ranx: Any) -> None:
     assert list(ours.to_dataframe()) == list(theirs.to_dataframe())
     one = evaluate(judged, ranked[0], "mrr", return_mean=False)
     assert dict(zip(from_ranx(judged), one, strict=True)) == pytest.approx(dict(ranked[0].scores["mrr"]))
+
+
+ONLY_RANX = [
+    f"{name}{cut}{level}"
+    for name in ("hits", "hit_rate", "f1", "dcg", "dcg_burges", "precision", "recall")
+    for cut in ("", "@1", "@4", "@20")
+    for level in ("", "-l2")
+]
+
+
+def test_every_cut_and_level_of_its_own_metrics_is_as_in_ranx_on_a_thousand_rankings(ranx: Any) -> None:
+    """Scores differ: its order of equal ones is its own."""
+    qrels, (run, _) = collection(seed=11, num_requests=1000)
+    theirs = ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), ONLY_RANX, return_mean=False)
+    ours = evaluate(qrels, run, ONLY_RANX, return_mean=False)
+    order = [list(qrels).index(q) for q in ranx.Qrels(qrels).get_query_ids()]
+    for metric in ONLY_RANX:
+        assert ours[metric][order] == pytest.approx(theirs[metric], rel=1e-12, abs=1e-12), metric
+
+
+def test_metrics_that_are_no_rows_are_those_of_their_definitions() -> None:
+    qrels, run = {"q": {"a": 2, "b": 1, "c": 3, "d": 0}, "r": {"a": 1}}, {"q": ["x", "a", "d", "b"], "r": []}
+    names = ["hits", "hits@2", "hit_rate", "f1@2", "dcg", "dcg@2", "dcg_burges", "dcg-l2"]
+    found = evaluate(qrels, run, names, return_mean=False)
+    b = 1 / np.log2(5)
+    assert [found[name][0] for name in names] == pytest.approx(
+        [2, 1, 1, 2 / 5, 2 / np.log2(3) + b, 2 / np.log2(3), 3 / np.log2(3) + b, 2 / np.log2(3)]
+    )
+    assert [found[name][1] for name in names] == [0] * len(names)
+
+
+def test_hits_count_what_was_retrieved_even_if_the_size_of_the_corpus_is_known() -> None:
+    assert evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a"]}, ["hits", "hit_rate"], corpus_size=9) == {
+        "hits": 1.0,
+        "hit_rate": 1.0,
+    }
+
+
+def test_tied_documents_are_shared_out_where_a_mean_has_a_closed_form() -> None:
+    qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}
+    assert evaluate(qrels, run, ["hits@1", "f1@1"], ties="expected") == {"hits@1": 0.5, "f1@1": 0.5}
+    with pytest.raises(UsageError, match="the mean of DCG over all orders of tied documents has no closed form"):
+        evaluate(qrels, run, "dcg", ties="expected")
+
+
+def test_runs_are_compared_by_its_own_metrics_as_in_ranx(ranx: Any) -> None:
+    qrels, runs = collection()
+    judged, ranked = ranx.Qrels(qrels), [ranx.Run(run, name=name) for run, name in zip(runs, ("x", "y"), strict=True)]
+    metrics = ["hits@5", "dcg", "f1@3"]
+    found, expected = (function(judged, ranked, metrics).to_dict() for function in (compare, ranx.compare))
+    for metric in metrics:
+        assert found["x"]["scores"][metric] == pytest.approx(expected["x"]["scores"][metric])
+        assert found["x"]["comparisons"]["y"][metric] == pytest.approx(expected["x"]["comparisons"]["y"][metric])
+
+
+ARRAYS = ["hits", "precision@2", "recall", "f1@3", "map", "mrr@2", "ndcg@3", "dcg", "r-precision", "rbp.80"]
+
+
+def tables(num_requests: int = 12) -> tuple[list[Any], list[Any]]:
+    """Make pairs of id and number, sorted as ranx needs them; the lengths of the rankings differ."""
+    chance = np.random.default_rng(4)
+    qrels = [np.column_stack([chance.permutation(9)[:5], np.ones(5)]) for _ in range(num_requests)]
+    run = [
+        np.column_stack([chance.permutation(9)[:size], np.linspace(1, 0.1, size)])
+        for size in chance.integers(1, 9, num_requests)
+    ]
+    return qrels, run
+
+
+def test_arrays_are_evaluated_as_in_ranx(ranx: Any) -> None:
+    qrels, run = tables()
+    theirs = ranx.evaluate(qrels, run, ARRAYS, return_mean=False)
+    ours = evaluate(qrels, run, ARRAYS, return_mean=False)
+    for metric in ARRAYS:
+        assert ours[metric] == pytest.approx(theirs[metric]), metric
+    square = np.array([table[:1] for table in run])
+    assert evaluate(np.array(qrels), square, "mrr") == pytest.approx(ranx.evaluate(np.array(qrels), square, "mrr"))
+
+
+def test_lists_that_ranx_makes_of_dicts_are_taken(ranx: Any) -> None:
+    """Their ids are hashes in floats, of which no whole number is lost."""
+    qrels, (run, _) = collection()
+    judged, ranked = ranx.Qrels(qrels).to_typed_list(), ranx.Run(run).to_typed_list()
+    assert evaluate(judged, ranked, ["map", "ndcg@5"]) == pytest.approx(evaluate(qrels, run, ["map", "ndcg@5"]))
+
+
+def test_arrays_are_rankings_in_the_order_given() -> None:
+    qrels, run = np.array([[[12, 1.0], [25, 0.0]]]), np.array([[[25, 0.1], [12, 0.9]]])
+    assert evaluate(qrels, run, "mrr") == 0.5
+    assert evaluate(qrels, [np.empty((0, 2))], "mrr") == 0.0
+
+
+def test_arrays_that_cannot_be_matched_are_errors() -> None:
+    table = np.array([[1.0, 1.0]])
+    with pytest.raises(UsageError, match=r"one of judgments and run has arrays, .* the other is a dict"):
+        evaluate([table], {"q": ["a"]}, "mrr")
+    with pytest.raises(DataError, match="the judgments have 2 queries, and the run has 1"):
+        evaluate([table, table], [table], "mrr")
+    with pytest.raises(UsageError, match=r"run: query 0 has the shape \(1,\)"):
+        evaluate([table], np.array([[1.0]]), "mrr")
+    with pytest.raises(DataError, match="the judgments of query 0 list a document twice"):
+        evaluate([np.array([[1.0, 1.0], [1.0, 0.0]])], [table], "mrr")
+
+
+def test_tests_have_the_labels_of_ranx(ranx: Any) -> None:
+    from ranx.data_structures.report import stat_test_labels
+
+    made = report()
+    assert {name: made.get_stat_test_label(name) for name in stat_test_labels} == stat_test_labels
+    assert made.get_stat_test_label("wilcoxon") == "wilcoxon"
+    with pytest.raises(UsageError, match="stat_test is 'anova'"):
+        made.get_stat_test_label("anova")
 
 
 def test_what_only_ranx_does_is_reached_by_converting(ranx: Any) -> None:
@@ -172,10 +285,12 @@ def test_runs_that_are_the_same_have_p_1() -> None:
     assert report.to_dict()["x"]["comparisons"] == {"y": {"map": 1.0}}
 
 
-@pytest.mark.parametrize("metric", ["rbp@10", "hits", "hits@10", "f1@5", "dcg", "dcg@10", "dcg_burges", "hits@5-l2"])
-def test_what_means_something_else_or_is_missing_is_refused_with_a_hint(metric: str) -> None:
+@pytest.mark.parametrize("metric", ["rbp@10", "rbp@80-l2"])
+def test_what_means_something_else_is_refused_with_a_hint(metric: str) -> None:
     with pytest.raises(UsageError, match="of ranx is not offered\n  "):
         read_metric(metric)
+    with pytest.raises(UsageError, match="unknown measure"):
+        read_metric("hitz@5")
 
 
 @pytest.mark.parametrize(
@@ -184,6 +299,8 @@ def test_what_means_something_else_or_is_missing_is_refused_with_a_hint(metric: 
         ("hit_rate@5", "Success@5"), ("precision", "SetP"), ("precision@5", "P@5"), ("recall", "SetR"), ("f1", "SetF"),
         ("f1-l2", "SetF(rel=2)"), ("r-precision", "Rprec"), ("rbp.95", "RBP(p=0.95)"), ("mrr@10", "RR@10"),
         ("map@10-l2", "AP(rel=2)@10"), ("ndcg_burges@10", "nDCG(dcg='exp-log2')@10"), ("bpref", "Bpref"),
+        ("hits", "Hits"), ("hits@5-l2", "Hits(rel=2)@5"), ("hit_rate", "HitRate"), ("f1@5", "F1@5"),
+        ("dcg@10", "DCG@10"), ("dcg-l2", "DCG(rel=2)"), ("dcg_burges@3", "DCGBurges@3"),
         ("rbp.95-l2", "RBP(p=0.95,rel=2)"), ("dcgrpp", "RPP(weight='dcg')"), ("LexiRecall", "LexiRecall"),
     ],
 )  # fmt: skip

@@ -1,6 +1,7 @@
 """ranx's interface: `Qrels` and `Run` objects in and out, and `evaluate` and `compare` as it has them.
 
-Belongs here: what takes and gives ranx's objects, metric names and reports. Not here: measures, tests.
+Belongs here: what takes and gives ranx's objects and reports. Not here: its metrics (ranx_metrics), its arrays
+(ranx_input), measures, tests.
 
 Judgments and runs are matched by query id, and nothing that you pass in is changed.
 
@@ -10,7 +11,6 @@ Judgments and runs are matched by query id, and nothing that you pass in is chan
 """
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -20,6 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from lexirecall.adapters.ranx_input import are_arrays, from_arrays
+from lexirecall.adapters.ranx_metrics import read_metric
 from lexirecall.errors import DataError, UsageError, choice, listed
 from lexirecall.fields import choices_of, takes
 from lexirecall.formats import load_judgments
@@ -27,7 +29,7 @@ from lexirecall.formats.memory import RUN_SHAPE, rankings_from_mapping
 from lexirecall.formats.naming import check_names
 from lexirecall.manifest import READING, Policies
 from lexirecall.measures import Measure
-from lexirecall.names import Evaluable, at_level, parse_names
+from lexirecall.names import Evaluable
 from lexirecall.text import to_text
 from lexirecall.verbs.compare import compare as compare_runs
 from lexirecall.verbs.comparison import Comparison
@@ -41,15 +43,11 @@ TESTS = {"student": "auto", "fisher": "randomization", "tukey": "hsd"}
 """ranx's tests, and their names here; `auto` is the paired t test for all that has a size."""
 _OURS = choices_of(Testing, "test")
 _AS_RANX = {"no_relevant": "zero"}
-_WHOLE_LIST = {"precision": "SetP", "recall": "SetR"}
-_NOT_OFFERED = {
-    "hits": "precision@k is hits@k over k",
-    "f1@": "f1 is over the whole list; precision@k and recall@k are offered",
-    "dcg": "ndcg is offered, which orders the runs on a query in the same way",
-    "dcg_burges": "ndcg_burges is offered, which orders the runs on a query in the same way",
-    "rbp@": "the number is p in ranx, and a cut-off elsewhere: write rbp.10, or RBP(p=0.8)@10",
+_LABELS = {
+    "student": "paired Student's t-test",
+    "fisher": "Fisher's randomization test",
+    "tukey": "Tukey's HSD test",
 }
-_LEVEL = re.compile(r"(?P<name>.+)-l(?P<level>\d+)")
 
 
 def from_ranx(given: Any) -> Any:
@@ -122,7 +120,8 @@ def evaluate(
     With `return_mean=False`, the result is the values of the queries in the order of the judgments; with `return_std`,
     it is {"mean", "std"}. Queries that the run does not answer count as if nothing was retrieved. With
     `make_comparable=False` they are an error, and so are queries without judgments. Queries without relevant documents
-    count as 0, as in ranx; `no_relevant="skip"` leaves them out.
+    count as 0, as in ranx; `no_relevant="skip"` leaves them out. Both may be arrays of pairs, `[[[id, number], …], …]`,
+    or lists of such arrays, as in ranx: then queries are matched by place, and a run is in the order given.
 
     >>> evaluate({"q": {"a": 2, "b": 1}}, {"q": {"b": 0.9, "a": 0.1}}, ["map", "mrr-l2", "rbp.50", "TSE"])
     {'map': 1.0, 'mrr-l2': 0.5, 'rbp.50': 0.75, 'TSE': 0.5}
@@ -132,7 +131,8 @@ def evaluate(
     if preferences := [name for name, row in zip(names, rows, strict=True) if not isinstance(row, Measure)]:
         problem = f"a preference compares runs, so a single run has no value: {listed(preferences)}"
         raise UsageError(problem, remedy="use compare")
-    judged, ranked = from_ranx(qrels), from_ranx(run)
+    is_by_place = are_arrays(qrels) or are_arrays(run)
+    judged, ranked = from_arrays(qrels, run) if is_by_place else (from_ranx(qrels), from_ranx(run))
     if not make_comparable:
         _check_comparable(judged, ranked)
     scores = evaluate_runs(judged, {"run": ranked}, rows, **{**_AS_RANX, **options})
@@ -245,6 +245,11 @@ class RanxReport:
                     mine["win_tie_loss"].setdefault(other, {})[metric] = {"W": won, "T": ties, "L": lost}
         return {"stat_test": self.stat_test, "metrics": self.metrics, "model_names": self.model_names, **models}
 
+    def get_stat_test_label(self, stat_test: str) -> str:
+        """Return what ranx calls a test in its captions; a test that it does not have goes by our name."""
+        choice("stat_test", stat_test, (*TESTS, *_OURS))
+        return _LABELS.get(stat_test, stat_test)
+
     def to_dataframe(self) -> Any:
         """Return a pandas data frame with the column model_names and one of means for each metric."""
         rows = ({"model_names": model, **scores} for model, scores in self.results.items())
@@ -263,23 +268,6 @@ class RanxReport:
 
     def _repr_html_(self) -> str:
         return self.comparison._repr_html_()
-
-
-def read_metric(name: str) -> Evaluable:
-    """Read a metric as ranx writes it, or a measure as lexirecall does; the level may come at the end.
-
-    >>> [read_metric(name) for name in ("ndcg@10", "precision@5-l2", "recall", "rbp.95", "TSE(e=dcg)")]
-    [nDCG@10, P(rel=2)@5, SetR, RBP(p=0.95), TSE(e='dcg')]
-    """
-    leveled = _LEVEL.fullmatch(name)
-    base = leveled["name"] if leveled else name
-    plain, at, _ = base.partition("@")
-    if instead := _NOT_OFFERED.get(plain) or _NOT_OFFERED.get(plain + at):
-        raise UsageError(f"{name!r} of ranx is not offered", remedy=instead)
-    rows = parse_names(_WHOLE_LIST.get(base, base))
-    if len(rows) != 1:
-        raise UsageError(f"{name!r} names {len(rows)} metrics, but must name one")
-    return rows[0](rel=at_level(rows[0], int(leveled["level"]))) if leveled else rows[0]
 
 
 def _names(metrics: str | Sequence[str]) -> list[str]:
