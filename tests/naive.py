@@ -1910,3 +1910,16 @@ def tried_on_the_other_half(
     chosen, tried = ([(r, 1 / len(half)) for r in half] for half in (rankings[0::2], rankings[1::2] or rankings))
     means = user_expectations(chosen, relevant, value_of, n)
     return user_expectations(tried, relevant, value_of, n)[means.index(min(means))]
+
+
+# pref_eval's way to one order of systems
+
+
+def ordered_on_each(values: list[list[Fraction]], present: set[int]) -> Signs:
+    """Order those who take part by the sum of their preferences over the others, and compare them by that."""
+    sums = {s: sum((values[s][t] for t in present if t != s), Fraction(0)) for s in present}
+
+    def sign(a: int, b: int) -> int:
+        return (sums[a] > sums[b]) - (sums[a] < sums[b]) if {a, b} <= present else 0
+
+    return [[sign(a, b) for b in range(len(values))] for a in range(len(values))]

@@ -3,19 +3,23 @@
 import json
 import random
 from collections.abc import Iterator
+from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, strategies
 
 import naive
 from command import Command
-from lexirecall import evaluate, project
-from lexirecall.adapters.pref_eval import name_in_pref_eval, prefer
+from lexirecall import evaluate, project, rank
+from lexirecall.adapters.pref_eval import aggregate, in_our_words, name_in_pref_eval, ordered_on_each, prefer
 from lexirecall.errors import UsageError
 from lexirecall.names import parse_names
+from lexirecall.preferences import Pairs
+from strategies import quick
 
 QRELS = {"q1": {"a": 1, "b": 1}, "none": {"a": 0}, "q2": {"c": 2}}
 RUNS = {"x": {"q1": ["a", "b"], "q2": ["z", "c"]}, "y": {"q1": ["a", "z", "b"], "q2": ["c"]}, "w": {"q1": ["a", "b"]}}
@@ -79,6 +83,108 @@ def test_measures_have_the_names_of_the_reference_where_it_has_them() -> None:
 def test_its_rbp_has_another_persistence_so_that_ours_says_which() -> None:
     names = {"RBP(p=0.5)": "rbp", "RBP": "rbp@0.8", "RBP(p=0.5)@10": "rbp@0.5,10", "RBP(p=0.95)": "rbp@0.95"}
     assert {name: name_in_pref_eval(parse_names(name)[0]) for name in names} == names
+
+
+def test_its_own_names_mean_what_they_mean_there() -> None:
+    found = lines(QRELS, {"x": RUNS["x"], "y": RUNS["y"]}, ["rp", "rbp", "rbp@0.9,1", "rbp@0.9"])
+    values = {name: value for name, value in found[1].items() if name.startswith("r") and name != "run"}
+    assert values == pytest.approx({"rp": 1.0, "rbp": 0.75, "rbp@0.9,1": 0.1, "rbp@0.9": 0.19})
+    assert set(found[-1]) == {"qid", "runi", "runj", "sample", "rp", "rbp", "rbp@0.9,1", "rbp@0.9"}
+
+
+def test_ours_in_capitals_and_those_of_ranx_stay_what_they_are() -> None:
+    names = ["RBP", "RBP@10", "RBP(p=0.5)@10", "rbp.95", "ap rr", "Rprec", parse_names("AP")[0]]
+    assert in_our_words(names) == names
+    assert in_our_words("rbp,rp rbp@0.5,3,rr") == ["RBP(p=0.5),Rprec RBP(p=0.5)@3,rr"]
+    with pytest.raises(UsageError, match="RBP: p is 10"):
+        prefer(QRELS, RUNS, ["rbp@10"])
+
+
+def test_the_command_takes_its_names_too(command: Command) -> None:
+    outcome = command("compare", "qrels.txt", "x.run", "y.run", "-m", "rbp", "-m", "rbp@0.9,10", "-f", "pref_eval")
+    assert outcome.code == 0
+    assert set(json.loads(outcome.out.splitlines()[-1])) >= {"rbp", "rbp@0.9,10"}
+
+
+SIZES = strategies.fractions(-1, 1, max_denominator=4)
+
+
+@strategies.composite
+def sizes_of_preferences(draw: strategies.DrawFn) -> tuple[list[list[list[Fraction]]], list[set[int]]]:
+    """Draw who prefers whom by how much, and who takes part, on each of some requests."""
+    size, num_requests = draw(strategies.integers(2, 5)), draw(strategies.integers(1, 4))
+    present = [draw(strategies.sets(strategies.integers(0, size - 1))) for _ in range(num_requests)]
+    values = [[[Fraction(0)] * size for _ in range(size)] for _ in range(num_requests)]
+    for q, members in enumerate(present):
+        for a, b in combinations(sorted(members), 2):
+            values[q][a][b] = draw(SIZES)
+            values[q][b][a] = -values[q][a][b]
+    return values, present
+
+
+@quick(100)
+@given(sizes_of_preferences())
+def test_on_each_request_the_sums_of_preferences_decide(
+    drawn: tuple[list[list[list[Fraction]]], list[set[int]]],
+) -> None:
+    values, present = drawn
+    size = len(values[0])
+    taking_part = np.array([[s in members for members in present] for s in range(size)])
+    pairs = Pairs(
+        "",
+        (*"abcde"[:size],),
+        (*map(str, range(len(values))),),
+        np.moveaxis(np.array(values, float), 0, 2),
+        taking_part,
+    )
+    expected = [naive.ordered_on_each(v, members) for v, members in zip(values, present, strict=True)]
+    assert np.moveaxis(ordered_on_each(pairs).values, 2, 0).tolist() == expected
+
+
+def points_from_lines(text: str, measure: str) -> dict[str, float]:
+    """Add up the preferences of each run and request, as pref_aggregate.py does; half a point each for equal sums."""
+    sums: dict[str, dict[str, float]] = {}
+    for line in map(json.loads, text.splitlines()):
+        if line["qid"] != "all":
+            of_request = sums.setdefault(line["qid"], {})
+            for name, sign in (("runi", 1), ("runj", -1)):
+                of_request[line[name]] = of_request.get(line[name], 0) + sign * line[measure]
+    points: dict[str, float] = {}
+    for of_request in sums.values():
+        rounded = {run: round(total, 9) for run, total in of_request.items()}
+        for run, own in rounded.items():
+            beaten = sum((own > other) + (own == other) / 2 for other in rounded.values()) - 0.5
+            points[run] = points.get(run, 0) + beaten
+    return points
+
+
+@pytest.mark.parametrize("measure", ["rpp", "invrpp", "dcgrpp", "lexirecall"])
+def test_points_are_those_of_the_orders_of_requests(measure: str) -> None:
+    for seed in range(20):
+        qrels, runs = judged_and_ranked(seed)
+        qrels["q0"]["d0"] = 1
+        ranking = aggregate(qrels, runs, measure, method="borda")
+        expected = points_from_lines(prefer(qrels, runs, [measure]).to_text(), measure)
+        assert {row["run"]: row["score"] for row in ranking.rows()} == expected
+
+
+def test_ordering_first_can_change_the_order_of_rpp() -> None:
+    changed = 0
+    for seed in range(60):
+        qrels, runs = judged_and_ranked(seed)
+        qrels["q0"]["d0"] = 1
+        changed += aggregate(qrels, runs, "rpp").to_dict() != rank(qrels, runs, "rpp", method="mc4").to_dict()
+        assert aggregate(qrels, runs, "LexiRecall").to_dict() == rank(qrels, runs, method="mc4").to_dict()
+    assert changed > 0
+
+
+def test_what_cannot_be_ordered_first_is_refused() -> None:
+    with pytest.raises(UsageError, match="AP has a value for each run"):
+        aggregate(QRELS, RUNS, "AP")
+    with pytest.raises(UsageError, match="method is 'leximin', but must be one of winrate, borda"):
+        aggregate(QRELS, RUNS, method="leximin")
+    with pytest.raises(UsageError, match="only one run"):
+        aggregate(QRELS, {"x": RUNS["x"]})
 
 
 def test_what_it_does_not_have_keeps_our_name() -> None:

@@ -1,7 +1,8 @@
 """pref_eval's output: preferences between each pair of runs, as the JSON lines of the paper's reference implementation.
 
-Belongs here: its lines and its names of measures, so that what reads them (`pref_aggregate.py`, notebooks) reads ours.
-Not here: the preferences themselves. You do not need the program.
+Belongs here: its lines and its names of measures, so that what reads them (`pref_aggregate.py`, notebooks) reads ours,
+and its way to one order of runs. Not here: the preferences themselves, the methods (statistics.aggregate). You do not
+need the program.
 
 Each query has a line for each pair of runs, `{"qid", "runi", "runj", "sample", "type": "preference", …}`. The value of
 each measure is positive if `runi` is better. Each query also has a line for each run, `{"qid", "run", "sample", "type":
@@ -10,27 +11,31 @@ each measure is positive if `runi` is better. Each query also has a line for eac
 """
 
 import json
+import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from lexirecall.errors import UsageError, choice
 from lexirecall.fields import taken, takes
 from lexirecall.formats import Qrels, Runs
 from lexirecall.manifest import READING, Note, Policies
 from lexirecall.measures import Measure
+from lexirecall.measures.measure import TOLERANCE
 from lexirecall.names import Evaluable, Names, parse_preference
 from lexirecall.positions import Positions
 from lexirecall.preferences import Pairs
+from lexirecall.statistics.aggregate import from_pairs, order_systems
 from lexirecall.verbs.compare import check_number
 from lexirecall.verbs.evaluate import evaluate
 from lexirecall.verbs.given import asked_of, positions_of
-from lexirecall.verbs.rank import compared_pairs
+from lexirecall.verbs.rank import Ranking, compared_pairs
 from lexirecall.verbs.scores import Scores
 
-__all__ = ["Preferences", "prefer"]
+__all__ = ["Preferences", "aggregate", "prefer"]
 
 _NAMES = {
     "LexiRecall": "lexirecall",
@@ -44,6 +49,7 @@ _NAMES = {
 _CUT = {"AP": "ap", "RR": "rr", "nDCG": "ndcg", "P": "p", "R": "r"}
 """The measures that take a cut-off and nothing else: our name, and pref_eval's."""
 _PERSISTENCE = 0.5  # of its rbp; ours is 0.8
+_ITS_WORD = re.compile(r"(?<![^\s,])(?:rp|rbp(?:@(?P<p>[\d.]+)(?:,(?P<cutoff>\d+))?)?)(?![^\s,])")
 
 
 @takes(Policies, *READING)
@@ -51,6 +57,9 @@ def prefer(
     qrels: Qrels | Positions, runs: Runs | None = None, measures: Names | None = None, **options: Any
 ) -> "Preferences":
     """Compare each pair of runs on each query; the arguments are those of `lexirecall.evaluate`.
+
+    Measures may have pref_eval's names. In small letters, `rbp` is its RBP, with p = 0.5, and the number in `rbp@0.9`
+    is p; `RBP` is ours, with p = 0.8.
 
     >>> qrels = {"q1": {"a": 1, "b": 1}}
     >>> runs = {"old": {"q1": ["a", "x", "b"]}, "new": {"q1": ["x", "a", "b"]}}
@@ -62,12 +71,61 @@ def prefer(
     {"qid": "all", "runi": "old", "runj": "new", "sample": 0, "lexirecall": 1.0, "rpp": 0.5, "rr": 0.5}
     """
     policies = taken(Policies, options)
-    rows = asked_of(qrels, measures, options)
+    rows = asked_of(qrels, None if measures is None else in_our_words(measures), options)
     positions = positions_of(qrels, runs, rows, options)
     check_number(len(positions.systems))
     scores = evaluate(positions, measures=None if measures is None else rows, **asdict(policies))
     pairs = tuple(compared_pairs(positions, parse_preference(row), policies) for row in scores.measures)
     return Preferences(scores, pairs)
+
+
+@takes(Policies, *READING)
+def aggregate(
+    qrels: Qrels | Positions,
+    runs: Runs | None = None,
+    preference: str | Evaluable = "RPP",
+    *,
+    method: str = "mc4",
+    **options: Any,
+) -> Ranking:
+    """Put runs in one order as `pref_aggregate.py` does: order them on each query first, then aggregate these orders.
+
+    On a query, runs are ordered by the sum of their preferences over the others. `method` is mc4 or borda, as there, or
+    another that takes pairs. `lexirecall.rank` takes the preferences as they are. The two can differ for RPP, which may
+    run in a circle, and where a great win outweighs several small losses. Runs that are equal on a query stay equal.
+
+    >>> qrels = {"q": {"a": 1, "b": 1, "c": 1}}
+    >>> runs = {"x": ["a", "n", "b", "c"], "y": ["m", "a", "b", "n", "c"], "z": ["m", "n", "a", "o", "b"]}
+    >>> print(aggregate(qrels, {name: {"q": ranking} for name, ranking in runs.items()}, method="borda"))
+    run  rank  Borda points
+    x       1           2.0
+    y       2           1.0
+    z       3           0.0
+    """
+    policies, row = taken(Policies, options), parse_preference(preference)
+    choice("method", method, from_pairs())
+    if row.measure is not None:
+        problem = f"{row} has a value for each run, so that each query has an order of runs already"
+        raise UsageError(problem, remedy="use lexirecall.rank, or a preference such as RPP")
+    positions = positions_of(qrels, runs, [row], options)
+    check_number(len(positions.systems))
+    notes = evaluate(positions, measures=[row], **asdict(policies)).notes
+    order = order_systems(ordered_on_each(compared_pairs(positions, row, policies)), method)
+    return Ranking(positions.systems, str(row), order, notes, positions.frame_library)
+
+
+def ordered_on_each(pairs: Pairs) -> Pairs:
+    """Order the systems of each request by the sum of their preferences; who is further up in it is preferred.
+
+    >>> values = np.array([[0, 1.0, -0.5], [-1.0, 0, 0.25], [0.5, -0.25, 0]])[:, :, None]  # x > y > z > x
+    >>> ordered_on_each(Pairs("RPP", (*"xyz",), ("q",), values, np.ones((3, 1), bool))).values[:, :, 0].tolist()
+    [[0, 1, 1], [-1, 0, -1], [-1, 1, 0]]
+    """
+    sums = pairs.values.sum(axis=1, dtype=float)  # who does not take part has zeros
+    rounding = TOLERANCE * np.abs(pairs.values).sum(axis=1, dtype=float).max(axis=0, initial=0.0)
+    differences = sums[:, None] - sums
+    signs = np.where(np.abs(differences) <= rounding, 0, np.sign(differences)).astype(np.int8)
+    return replace(pairs, values=signs * (pairs.taking_part[:, None] & pairs.taking_part))
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +187,23 @@ class Preferences:
 
     def __str__(self) -> str:
         return self.to_text()
+
+
+def in_our_words(names: Names) -> list[str | Evaluable]:
+    """Return names of measures with those that mean something else in pref_eval, or nothing here, written as ours.
+
+    >>> in_our_words(["lexirecall rp,rbp", "rbp@0.9,10", "rbp@0.9", "RBP@10"])
+    ['lexirecall Rprec,RBP(p=0.5)', 'RBP(p=0.9)@10', 'RBP(p=0.9)', 'RBP@10']
+    """
+    given = [names] if isinstance(names, str | Evaluable) else list(names)
+    return [_ITS_WORD.sub(_in_our_word, name) if isinstance(name, str) else name for name in given]
+
+
+def _in_our_word(match: re.Match[str]) -> str:
+    if match[0] == "rp":
+        return "Rprec"
+    at = f"@{match['cutoff']}" if match["cutoff"] else ""
+    return f"RBP(p={match['p'] or _PERSISTENCE}){at}"
 
 
 def name_in_pref_eval(row: Evaluable) -> str:
