@@ -175,6 +175,7 @@ def test_labels_are_canonical_names() -> None:
         (LexirecallMetric("RBP"), "RBP(p=0.8)"),
         (LexirecallMetric("RBP@10", level=4), "RBP(p=0.8,rel=4)@10"),
         (LexirecallMetric("RBP(p=0.5)"), "RBP(p=0.5)"),
+        (LexirecallMetric("RBP", label="our RBP"), "our RBP"),
         (LexirecallMetric("AP", label="mine"), "mine"),
         (TSE(3, label="mine"), "mine"),
         (RecallAtK(3, label="mine"), "mine"),
@@ -187,6 +188,22 @@ def test_a_label_may_be_given_and_is_none_of_lenskits_own(metric: LexirecallMetr
     test = collection({1: ItemList(["a"], rating=[5.0])})
     outputs = collection({1: ItemList(["x", "a"], ordered=True)})
     assert list(analysis.measure(outputs, test).list_metrics().columns) == ["RBP", "RBP@10", label]
+
+
+def test_a_metric_beside_its_namesake_keeps_its_own_value() -> None:
+    """LensKit's p is 0.85, ours 0.8; the relevant items are at 2 and 3."""
+    test, outputs = collection({1: ItemList(["a", "b"])}), collection({1: ranked("x", "a", "b")})
+    result = RunAnalysis(RBP(), LexirecallMetric("RBP", label="our RBP")).measure(outputs, test)
+    assert result.list_metrics().loc[1].to_dict() == pytest.approx(
+        {"RBP": 0.15 * (0.85 + 0.85**2), "our RBP": 0.2 * (0.8 + 0.8**2)}
+    )
+    assert result.list_summary().loc["our RBP", "mean"] == pytest.approx(0.288)
+
+
+@pytest.mark.parametrize("label", ["", 5])
+def test_a_label_is_text(label: Any) -> None:
+    with pytest.raises(UsageError, match=f"label is {label!r}, but must be text"):
+        LexirecallMetric("RBP", label=label)
 
 
 def test_users_without_relevant_items_are_left_out_of_the_means_of_an_analysis() -> None:

@@ -110,6 +110,8 @@ class LexirecallMetric(ListMetric):
             raise UsageError(f"{row} needs the number of items", remedy="give corpus_size=")
         if corpus_size is not None and not (corpus_size >= 1 and float(corpus_size).is_integer()):
             raise UsageError(f"corpus_size is {corpus_size}, but must be a whole number, 1 or more")
+        if label is not None and not (isinstance(label, str) and label):
+            raise UsageError(f"label is {label!r}, but must be text", remedy='name the metric: label="our RBP"')
         has_own_level = row.uses_grades or row.settings.get("rel", "level") != "level"
         self.measure: Measure = row if has_own_level or level == 1 else row(rel=level)
         self.field = field
