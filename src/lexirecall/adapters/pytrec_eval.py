@@ -71,8 +71,7 @@ class RelevanceEvaluator:
         choice("score_dtype", score_dtype, choices_of(Conventions, "score_dtype"))
         if not isinstance(query_relevance, Mapping):
             raise KindError(f"query_relevance is a {type(query_relevance).__name__}", remedy=QRELS_SHAPE)
-        if not (isinstance(relevance_level, Real) and relevance_level > 0):
-            raise KindError(f"relevance_level is {relevance_level!r}, but must be a number above 0")
+        _check_level(relevance_level)
         self._columns = columns(_names(measures))
         self._level = relevance_level
         self._judged_only = bool(judged_docs_only_flag)
@@ -113,6 +112,11 @@ class RelevanceEvaluator:
         table = values(positions, self._columns, self._level).tolist()
         keys = _keys(self._columns)
         return {query: dict(zip(keys, table[row], strict=True)) for query, row in rows.items()}
+
+
+def _check_level(level: Any) -> None:
+    if not (isinstance(level, Real) and level > 0):  # type: ignore[operator] # every real number can be compared
+        raise KindError(f"relevance_level is {level!r}, but must be a number above 0")
 
 
 def _names(measures: Iterable[str]) -> list[str]:

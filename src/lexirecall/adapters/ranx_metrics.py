@@ -97,13 +97,15 @@ def read_metric(name: str) -> Evaluable:
     base = leveled["name"] if leveled else name
     if base.startswith("rbp@"):
         raise UsageError(f"{name!r} of ranx is not offered", remedy=_RBP_AT)
-    row = _only_ranx(base)
-    if row is None:
-        rows = parse_names(_WHOLE_LIST.get(base, base))
-        if len(rows) != 1:
-            raise UsageError(f"{name!r} names {len(rows)} metrics, but must name one")
-        row = rows[0]
+    row = _only_ranx(base) or _row(base, name)
     return row(rel=at_level(row, int(leveled["level"]))) if leveled else row
+
+
+def _row(base: str, name: str) -> Evaluable:
+    rows = parse_names(_WHOLE_LIST.get(base, base))
+    if len(rows) != 1:
+        raise UsageError(f"{name!r} names {len(rows)} metrics, but must name one")
+    return rows[0]
 
 
 def _only_ranx(name: str) -> Measure | None:
