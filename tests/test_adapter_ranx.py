@@ -163,6 +163,7 @@ def test_arrays_are_rankings_in_the_order_given() -> None:
     qrels, run = np.array([[[12, 1.0], [25, 0.0]]]), np.array([[[25, 0.1], [12, 0.9]]])
     assert evaluate(qrels, run, "mrr") == 0.5
     assert evaluate(qrels, [np.empty((0, 2))], "mrr") == 0.0
+    assert evaluate(np.array([[[12, 1.0], [12, 1.0]]]), run, "recall") == 1.0  # one document, as in any judgments
 
 
 def test_arrays_that_cannot_be_matched_are_errors() -> None:
@@ -173,7 +174,7 @@ def test_arrays_that_cannot_be_matched_are_errors() -> None:
         evaluate([table, table], [table], "mrr")
     with pytest.raises(UsageError, match=r"run: query 0 has the shape \(1,\)"):
         evaluate([table], np.array([[1.0]]), "mrr")
-    with pytest.raises(DataError, match="the judgments of query 0 list a document twice"):
+    with pytest.raises(DataError, match=r"query 0 give document 1 two grades: 1\.0, 0\.0"):
         evaluate([np.array([[1.0, 1.0], [1.0, 0.0]])], [table], "mrr")
 
 
@@ -354,6 +355,7 @@ def test_a_report_has_what_a_report_of_ranx_has(tmp_path: Path) -> None:
     assert made.metrics == ["map", "LexiRecall", "LastRel"]
     assert str(made) == str(made.comparison)
     assert "\\begin{tabular}" in made.to_latex()
+    assert made.get_stat_test_label(made.stat_test) in made.to_latex()
     assert "<table" in made._repr_html_()
     assert made.to_dataframe()["model_names"].tolist() == ["run_1", "run_2"]
     made.save(tmp_path / "report.json")

@@ -256,8 +256,8 @@ class RanxReport:
         return to_pandas(columns_of(rows, ("model_names", *self.rows)))
 
     def to_latex(self) -> str:
-        """Return the table as LaTeX."""
-        return self.comparison.render("latex")
+        """Return the table as LaTeX; a comment at its end has ranx's label of the test that was asked for."""
+        return f"{self.comparison.render('latex')}\n% stat_test: {self.get_stat_test_label(self.stat_test)}"
 
     def save(self, path: str | Path) -> None:
         """Write `to_dict` to a JSON file."""

@@ -49,9 +49,11 @@ def from_arrays(qrels: Any, run: Any) -> tuple[dict[int, dict[Any, float]], dict
 
 def _grades(table: Any, place: int) -> dict[Any, float]:
     pairs = _pairs(table, place, "judgments")
-    grades = dict(zip(_ids(pairs), pairs[:, 1].tolist(), strict=True))
-    if len(grades) < len(pairs):
-        raise DataError(f"the judgments of query {place} list a document twice", remedy="keep one of the pairs")
+    grades: dict[Any, float] = {}
+    for document, grade in zip(_ids(pairs), pairs[:, 1].tolist(), strict=True):
+        if grades.setdefault(document, grade) != grade:
+            problem = f"the judgments of query {place} give document {document} two grades: {grades[document]}, {grade}"
+            raise DataError(problem, remedy="keep one of the pairs")
     return grades
 
 
