@@ -323,9 +323,12 @@ def test_weights_learnt_on_one_half_are_applied_to_the_other(tmp_path: Path) -> 
     applied = fuse(halves[1], dict(reversed(RUNS.items())), weights=tmp_path / "weights.json")
     assert (
         applied.sentences()[0]
-        == "12 queries ranked by weights that were learnt on 12 other queries; nothing was learnt here."
+        == "12 queries ranked by weights that were learnt on 12 queries; nothing was learnt here."
     )
     assert applied.weights == learnt.weights
+    assert not [note for note in applied.notes if note.kind == "learnt on"]
+    [note] = [note for note in fuse(QRELS, RUNS, weights=learnt.weights).notes if note.kind == "learnt on"]
+    assert note.text.startswith("12 queries with the id of one that the weights were learnt on: if they are the same,")
     own = np.array([list(learnt.weights.runs[name].values()) for name in RUNS])
     query = "q1"
     document = next(iter(applied.to_dict()[query]))

@@ -66,6 +66,7 @@ __all__ = [
     "opened_run",
     "origin_of",
     "project",
+    "sizes_of_requests",
 ]
 
 Qrels = str | os.PathLike[str] | Mapping[Any, Mapping[Any, Any]] | Judgments | Frame
@@ -108,9 +109,7 @@ def project(qrels: Qrels, runs: Runs | None = None, *, needs_judged: bool = Fals
     named = name_runs(runs, columns, sources.stdin_name) if has_runs(runs) else []
     with sides_of(qrels, named, columns, sources.stdin_name) as (judged, named):
         judgments, units, unit_map = load_units(judged, conventions, sources)
-    n = corpus_sizes(sources.corpus_size)
-    sizes = n(judgments.requests) if callable(n) else None if n is None else np.full(len(judgments.requests), n)
-    sizes = with_own_sizes(sizes, judgments)
+    sizes = sizes_of_requests(sources.corpus_size, judgments)
     owners = _load_providers(sources.providers, judgments, columns)
     systems = read(judgments, named, unit_map if conventions.count == "units" else None)
     check_common(judgments, systems)
@@ -365,6 +364,17 @@ def corpus_sizes(corpus_size: CorpusSize) -> int | Callable[[Sequence[str]], Int
         return checked_size(corpus_size)
     with _read(Input(corpus_size, "corpus_size")) as (sizes, name):
         return partial(_sizes_of, sizes, name)
+
+
+def sizes_of_requests(corpus_size: CorpusSize, judgments: Judgments) -> IntArray | None:
+    """Return n of each judged request, [Q], as it is given or as the judgments have it; None if it is unknown.
+
+    >>> sizes_of_requests(100, Judgments.from_grades({b"q": {b"a": 1}, b"r": {b"a": 1}})).tolist()
+    [100, 100]
+    """
+    n, requests = corpus_sizes(corpus_size), judgments.requests
+    sizes = n(requests) if callable(n) else None if n is None else np.full(len(requests), n)
+    return with_own_sizes(sizes, judgments)
 
 
 def _sizes_of(sizes: Mapping[bytes, int], name: str, requests: Sequence[str]) -> IntArray:

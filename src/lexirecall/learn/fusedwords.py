@@ -26,7 +26,7 @@ def sentences_on(made: Fused) -> Iterator[str]:
 def _on_learning(made: Fused) -> str:
     own = made.weights
     if not made.is_learnt:
-        learnt = f"weights that were learnt on {counted(own.num_queries, 'other query')}"
+        learnt = f"weights that were learnt on {counted(own.num_queries, 'query')}"
         return f"{counted(len(made.queries), 'query')} ranked by {learnt}; nothing was learnt here."
     in_folds = sum(len(each.queries) for each in made.folds if each.number is not None)
     return (

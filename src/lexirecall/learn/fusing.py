@@ -12,9 +12,8 @@ import numpy as np
 
 from lexirecall.errors import DataError, UsageError, counted, listed
 from lexirecall.fields import among, taken, takes
-from lexirecall.formats import Qrels, Runs, corpus_sizes
+from lexirecall.formats import Qrels, Runs, sizes_of_requests
 from lexirecall.formats.listing import load_lists
-from lexirecall.formats.sizes import with_own_sizes
 from lexirecall.formats.wholelists import Lists
 from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.learn.baselines import BASELINES, BEST_RUN
@@ -102,11 +101,8 @@ def read_fusion(
     lists = load_lists(qrels, runs, needs_scores=True, **options)
     check_number(len(lists.runs))
     check_run_names(lists)
-    conventions, size = Conventions(**among(Conventions, options)), options.get("corpus_size")
-    judgments = lists.judgments
-    n = corpus_sizes(size)
-    sizes = n(judgments.requests) if callable(n) else None if n is None else np.full(len(judgments.requests), n)
-    sizes = with_own_sizes(sizes, judgments)
+    conventions, judgments = Conventions(**among(Conventions, options)), lists.judgments
+    sizes = sizes_of_requests(options.get("corpus_size"), judgments)
     conventions.require_corpus_size(sizes)
     needs_judged = any(row.needs_judged for row in rows)
     field = RankingField(tuple(candidates_of(lists)), judgments, conventions, sizes, needs_judged)
@@ -278,7 +274,8 @@ class Fusion:
     def _named(self, last: ChosenModel, features: tuple[str, ...]) -> FusionWeights:
         table = last.weights.reshape(len(self.names), len(features)).tolist()
         runs = {name: dict(zip(features, own, strict=True)) for name, own in zip(self.names, table, strict=True)}
-        return FusionWeights(runs, features, *last.settings, last.num_queries)
+        queries = tuple(self.lists.judgments.requests[query] for query in self.eligible.tolist())
+        return FusionWeights(runs, features, *last.settings, last.num_queries, queries)
 
     def _made(
         self,
@@ -306,9 +303,23 @@ class Fusion:
             weights=weights,
             folds=models,
             is_learnt=is_learnt,
-            notes=(*self._notes(is_learnt=is_learnt), *evaluated.notes, *cautions),
+            notes=(
+                *self._notes(is_learnt=is_learnt),
+                *(() if is_learnt else self._seen(weights)),
+                *evaluated.notes,
+                *cautions,
+            ),
             frame_library=self.lists.frame_library,
         )
+
+    def _seen(self, weights: FusionWeights) -> Iterator[Note]:
+        """Warn of queries that weights from elsewhere were learnt on, as it seems: they look better than they are."""
+        if number := len({*weights.queries} & {*self.lists.judgments.requests}):
+            text = (
+                f"{counted(number, 'query')} with the id of one that the weights were learnt on: if they are the same, "
+                "the fused run looks better than it is on other queries"
+            )
+            yield Note("learnt on", text, number)
 
     def _notes(self, *, is_learnt: bool) -> Iterator[Note]:
         judgments, level = self.lists.judgments, self.policies.level

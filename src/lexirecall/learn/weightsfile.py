@@ -39,12 +39,14 @@ class FusionWeights:
     regularization: float
     num_queries: int
     """How many queries they were fitted on."""
+    queries: tuple[str, ...] = ()
+    """Their ids, so that queries that are not new can be told."""
 
     def to_json(self) -> str:
         """Return the file."""
         content = {
             "format": FORMAT, "version": VERSION, "features": list(self.features), "discount": self.discount,
-            "regularization": self.regularization, "queries": self.num_queries,
+            "regularization": self.regularization, "queries": self.num_queries, "query_ids": list(self.queries),
             "runs": {name: dict(own) for name, own in self.runs.items()},
         }  # fmt: skip
         return json.dumps(content, indent=2) + "\n"
@@ -65,14 +67,17 @@ class FusionWeights:
         if content.get("version") != VERSION:
             problem = f"the weights have version {content.get('version')!r}, and only {VERSION} can be read here"
             raise FormatError(name, None, problem, remedy="learn them again, or install a newer lexirecall")
-        features, runs = content.get("features"), content.get("runs")
-        numbers = [content.get(key) for key in ("discount", "regularization", "queries")]
+        features, runs, query_ids = (content.get(key, []) for key in ("features", "runs", "query_ids"))
+        numbers: list[Any] = [content.get(key) for key in ("discount", "regularization", "queries")]
         wrong = _problem_with(features, runs)
+        if wrong is None and not (isinstance(query_ids, list) and all(isinstance(each, str) for each in query_ids)):
+            wrong = "query_ids must be a list of texts"
         if wrong is None and not all(_is_number(each) for each in numbers):
             wrong = "discount, regularization and queries must be numbers"
         if wrong is not None:
             raise FormatError(name, None, wrong, remedy=_REMEDY)
-        return cls(runs, tuple(features), float(numbers[0]), float(numbers[1]), int(numbers[2]))  # type: ignore[arg-type]
+        discount, regularization, number = (float(each) for each in numbers)
+        return cls(runs, tuple(features), discount, regularization, int(number), tuple(query_ids))
 
     def of_runs(self, names: Sequence[str]) -> FloatArray:
         """Return the weights of runs in the order given, run by run; raise if the names are not the same."""
