@@ -80,8 +80,25 @@ def _judged(projection: Projection, cutoff: int) -> FloatArray:
 
 def _iprec(projection: Projection, recall: float) -> FloatArray:
     """Return the highest precision at this recall or beyond; trec_eval 9 takes int(r·m + 0.9) items for recall r."""
+    return highest_precision(projection, nearly_rounded_up(np.float64(recall) * projection.num_relevant))
+
+
+def nearly_rounded_up(x: FloatArray) -> IntArray:
+    """Return int(x + 0.9), which is x rounded up unless it is less than a tenth above a whole number.
+
+    >>> nearly_rounded_up(np.array([1.0, 1.05, 1.2])).tolist()
+    [1, 1, 2]
+    """
+    return (x + 0.9).astype(np.int64)
+
+
+def highest_precision(projection: Projection, needed: IntArray) -> FloatArray:
+    """Return the highest precision at the relevant items from the `needed`-th on, one number for each request.
+
+    >>> highest_precision(Projection.of_vectors([[2, 3, 9]]), np.array([2])).tolist()
+    [[0.6666666666666666]]
+    """
     found = projection.found
-    needed = (recall * projection.num_relevant + 0.9).astype(np.int64)
     precision = projection.recall_levels / found.positions
     reached = projection.recall_levels >= projection.per_item_of_request(needed)
     highest = np.zeros(len(found.segments.sizes))
