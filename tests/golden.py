@@ -402,7 +402,9 @@ CASES: dict[str, list[str]] = {
         *(f"trec_eval {flags} qrels.txt a.run" for flags in (
             "", "-q", "-c", "-q -c -l 2", "-n -q", "-M 3", "-J", "-N 100 -m utility", "-m all_trec", "-m map -m P.5,10",
             "-m set", "--score-dtype float32", "--score-dtype float64", "-m nope", "-R qrels -T trec_results",
-            "-R other", "-v",
+            "-R other", "-R prefs", "-v", "-q -m all_trec --compat 9", "-q -c --compat 9", "--compat 10", "-o -D 1",
+            "-q -m map -D 0.q3", "-q -Z z.tsv -m map -m num_ret -m relstring -m num_q", "-h -m map -m ndcg.1=3",
+            "-m ndcg.1=3,2=9 -m rbp.p=0.5 -m unj.2 -m dcg -m yaap -m iprec_at_recall..3",
         )),
         "trec_eval qrels.txt dup.run",
         "trec_eval qrels.txt extra.run",
@@ -506,6 +508,7 @@ def write_collection() -> None:
         "".join(f"q{i}\t{('easy', 'hard', 'odd')[i % 3]}\n" for i in (1, 2, 4, 5, 6, 7, 8, 77))
     )
     Path("empty.tsv").write_text("")
+    Path("z.tsv").write_text("q1\tmap\t0.5\t0.25\nq1 num_ret 10 2\nq2 map 0.125 0\n")
     Path("strange.tsv").write_text("301 easy\n302 hard\n")
     Path("twice.tsv").write_text("q1 easy\nq2 hard\nq1 hard\n")
     Path("units.tsv").write_text("".join(f"d{i}\tpage{i // 2}\n" for i in range(8)))

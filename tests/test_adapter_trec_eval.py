@@ -9,6 +9,7 @@ import gzip
 import json
 import math
 import random
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -67,8 +68,17 @@ MISSING = "note: 1 judged topic not in the run: left out (2); -c counts them as 
 
 
 def test_the_official_measures_are_printed_as_worked_out_by_hand(command: Command) -> None:
-    outcome = command("trec_eval", *FILES)
+    outcome = command("trec_eval", "--compat", "9", *FILES)
     assert (outcome.code, outcome.out) == (0, OFFICIAL)
+    assert outcome.err == MISSING
+
+
+def test_by_default_the_measures_are_those_of_version_10(command: Command) -> None:
+    """Of two relevant documents, 0.6 and 0.7 are one, where version 9 takes both."""
+    outcome = command("trec_eval", *FILES)
+    official = re.sub(r"(recall_0\.[67]0  \tall\t)0\.5000", r"\g<1>0.6667", OFFICIAL)
+    assert official != OFFICIAL
+    assert (outcome.code, outcome.out) == (0, official)
     assert outcome.err == MISSING
 
 
@@ -87,13 +97,20 @@ def test_topics_come_in_the_order_of_their_text_and_geometric_means_in_the_summa
     )
 
 
-def test_the_complete_set_counts_missing_topics_as_nothing_and_prints_none_of_them(command: Command) -> None:
-    measures = ("num_q", "num_ret", "num_rel", "map", "gm_map", "utility.1,1,1,1")
-    outcome = command("trec_eval", "-qc", *[f"-m{measure}" for measure in measures], "-N10", *FILES)
+COMPLETE = ("num_q", "num_ret", "num_rel", "map", "gm_map", "utility.1,1,1,1")
+
+
+@pytest.mark.parametrize(("compat", "topics"), [("9", ["1", "10", "3"]), ("10", ["1", "10", "2", "3"])])
+def test_the_complete_set_counts_missing_topics_as_nothing_and_10_prints_them(
+    command: Command, compat: str, topics: list[str]
+) -> None:
+    measures = [f"-m{measure}" for measure in COMPLETE]
+    outcome = command("trec_eval", "-qc", *measures, "-N10", "--compat", compat, *FILES)
     assert outcome.err == ""
-    assert [line.split("\t")[1] for line in outcome.out.splitlines()] == ["1"] * 4 + ["10"] * 4 + ["3"] * 4 + [
-        "all"
-    ] * 6
+    printed = [topic for topic in topics for _ in range(4)]
+    assert [line.split("\t")[1] for line in outcome.out.splitlines()] == [*printed, *["all"] * 6]
+    missing = [line.split()[2] for line in outcome.out.splitlines() if line.split("\t")[1] == "2"]
+    assert missing == (["0", "1", "0.0000", "0.0000"] if compat == "10" else [])
     assert outcome.out.splitlines()[-6:] == [
         "num_q                 \tall\t4",
         "num_ret               \tall\t6",
@@ -155,11 +172,18 @@ def test_our_measures_stand_below_those_of_trec_eval(command: Command) -> None:
 NEAR = {"qrels.txt": b"1 0 a 1\n", "bm25.run": b"1 Q0 a 1 0.50000000002 r\n1 Q0 b 2 0.50000000001 r\n"}
 
 
-@pytest.mark.parametrize(("options", "value"), [((), "1.0000"), (("--score-dtype", "float32"), "0.5000")])
-def test_scores_are_double_as_in_version_10_or_single_as_in_9(
-    command: Command, options: tuple[str, ...], value: str
-) -> None:
-    assert command("trec_eval", "-m", "recip_rank", *options, *FILES, **NEAR).out.split()[-1] == value
+@pytest.mark.parametrize(
+    ("options", "value"),
+    [
+        ("", "1.0000"),
+        ("--compat 10", "1.0000"),
+        ("--compat 9", "0.5000"),
+        ("--score-dtype float32", "0.5000"),
+        ("--compat 9 --score-dtype float64", "1.0000"),
+    ],
+)
+def test_scores_are_double_as_in_version_10_or_single_as_in_9(command: Command, options: str, value: str) -> None:
+    assert command("trec_eval", "-m", "recip_rank", *options.split(), *FILES, **NEAR).out.split()[-1] == value
 
 
 def test_the_run_is_named_by_its_tag_or_else_by_its_file(command: Command) -> None:
@@ -173,6 +197,13 @@ def test_the_run_is_named_by_its_tag_or_else_by_its_file(command: Command) -> No
         == "runid".ljust(22) + "\tall\tbm25\n"
     )
     assert runid("other.run", **{"other.run": b"\n# made today\n1 Q0 a 1 1 my-tag\n"}).split()[-1] == "my-tag"
+    mixed = b"\xef\xbb\xbf1 Q0 a 1 2 first\n1 Q0 b 2 1 last more\n\n# 1 Q0 c 3 0 comment\n  \n"
+    assert runid("mixed.run", **{"mixed.run": mixed}).split()[-1] == "last"
+    assert runid("mixed.gz", **{"mixed.gz": gzip.compress(mixed)}).split()[-1] == "last"
+    long = b"".join(b"1 Q0 d%d 1 %d t\n" % (number, number) for number in range(20000)) + b"1 Q0 a 1 1 end"
+    for rest in (b"", b"\n" * 70000, b"\n# " + b"x" * 150000):
+        for name, data in (("long.run", long + rest), ("long.gz", gzip.compress(long + rest))):
+            assert runid(name, **{name: data}).split()[-1] == "end"
     assert runid("untagged.run", **{"untagged.run": b"1 Q0 a 1 1\n"}).split()[-1] == "untagged.run"
     assert runid("run.json", **{"run.json": as_json}).split()[-1] == "run.json"
     assert runid("-", stdin=RUN).split()[-1] == "-"
@@ -183,8 +214,31 @@ def test_the_run_is_named_by_its_tag_or_else_by_its_file(command: Command) -> No
     [
         (("-m", "maap", *FILES), 2, "unknown measure 'maap'"),
         (("-m", "map.5", *FILES), 2, "map.5: map takes no cut-off\n  did you mean map_cut_5?"),
-        (("-m", "prefs", *FILES), 2, "prefs needs judgments of another kind than qrels"),
-        (("-R", "prefs", *FILES), 2, "-R prefs is not supported\n  the only format is qrels"),
+        *(
+            (("-m", name, *FILES), 2, f"{name} is a measure of preference judgments, which stay with trec_eval")
+            for name in ("prefs", "all_prefs", "qrels_jg", "prefs_simp_ret", "P_avgjg")
+        ),
+        *(
+            (
+                ("-R", name, *FILES),
+                2,
+                f"-R {name}: preference judgments stay with trec_eval\n  the only format is qrels",
+            )
+            for name in ("prefs", "qrels_prefs", "qrels_jg")
+        ),
+        (("-R", "other", *FILES), 2, "-R other is not supported\n  the only format is qrels"),
+        (("--compat", "9", "-m", "rbp", *FILES), 2, "rbp: trec_eval 9 does not have rbp\n  version 10 has it"),
+        (("-m", "P.0", *FILES), 2, "P.0: '0' is not a parameter of P\n  it takes whole numbers above 0"),
+        (("-m", "P.5x", *FILES), 2, "P.5x: '5x' is not a parameter of P"),
+        (("-m", "ndcg.-1=3", *FILES), 2, "ndcg.-1=3: '-1=3' is not a parameter of ndcg\n  it takes grade=gain"),
+        (("-m", "G.p=0.5", *FILES), 2, "G.p=0.5: 'p=0.5' is not a parameter of G"),
+        (("-m", "ndcg.1=3,1=4", *FILES), 2, "'1=4' is not a parameter of ndcg"),
+        (("-m", "rbp.p=1.5", *FILES), 2, "'1.5' is not a parameter of rbp\n  it takes numbers from 0 to 1"),
+        (("-m", "iprec_at_recall.1.5", *FILES), 2, "'1.5' is not a parameter of iprec_at_recall"),
+        (("-m", "utility.1,2", *FILES), 2, "utility.1,2: utility takes four numbers"),
+        (("-D", "x", *FILES), 2, "'x': write a level, as in 1, or a level and a topic"),
+        (("-D", "0.2", *FILES), 1, "topic '2' is not both judged and in the run"),
+        (("-Z", "absent.z", *FILES), 1, "absent.z: no such file"),
         (("-l", "0", *FILES), 2, "level is 0.0, but must be above 0"),
         (("-N", "2", *FILES), 1, "the corpus size 2 is too small"),
         (("-", "-"), 2, "only one file can be read from stdin"),
@@ -235,7 +289,7 @@ def test_duplicates_are_refused_without_the_name_of_an_option_that_is_not_there(
 
 
 def test_the_version_says_whose_measures_these_are(command: Command) -> None:
-    assert command("trec_eval", "-v").out.endswith("with the measures of trec_eval 9\n")
+    assert command("trec_eval", "-v").out.endswith("with the measures of trec_eval 9 and 10\n")
 
 
 def test_several_runs_in_one_table_are_refused() -> None:
@@ -295,7 +349,7 @@ def expected(
         for topic in sorted(values):  # one after the other: `sum` is more exact in some versions of Python
             total += values[topic][name]
         if name == "num_rel" and complete:
-            total = sum(grade >= level for judged in qrels.values() for grade in judged.values())
+            total = sum(grade > 0 for judged in qrels.values() for grade in judged.values())  # whatever the level
         if name == "num_q":
             total = num_topics
         if name.startswith("gm_"):
@@ -331,7 +385,7 @@ def test_random_collections_are_printed_as_the_c_has_them(
     command: Command, tmp_path: Path, level: int, measures: str, judged_only: bool, complete: bool
 ) -> None:
     qrels, run = random_collection(seed=level)
-    options = ["-q", f"-l{level}", "-m", measures, "--score-dtype", "float32"]
+    options = ["-q", f"-l{level}", "-m", measures, "--compat", "9"]
     options += ["-J"] * judged_only + ["-c"] * complete
     outcome = command("trec_eval", *options, *write_files(tmp_path, qrels, run))
     rows = list(expected(qrels, run, {measures}, level, judged_only=judged_only, complete=complete))
@@ -357,7 +411,7 @@ def test_a_mean_half_way_between_two_digits_is_added_up_in_the_order_of_the_topi
 def test_a_cut_of_the_run_is_a_cut_of_the_ranking(command: Command, tmp_path: Path, depth: int) -> None:
     qrels, run = random_collection(seed=depth)
     files = write_files(tmp_path, qrels, run)
-    outcome = command("trec_eval", "-q", f"-M{depth}", "-m", "all_trec", "--score-dtype", "float32", *files)
+    outcome = command("trec_eval", "-q", f"-M{depth}", "-m", "all_trec", "--compat", "9", *files)
     cut = {topic: {item: ranking[item] for item in ranked(ranking)[:depth]} for topic, ranking in run.items()}
     rows = list(expected(qrels, cut, {"all_trec"}, 1, judged_only=False, complete=False))
     assert_printed(outcome.out.splitlines(), rows)

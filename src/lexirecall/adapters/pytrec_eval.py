@@ -1,7 +1,7 @@
 """pytrec_eval's interface: `import lexirecall.adapters.pytrec_eval as pytrec_eval` is all that changes.
 
 Belongs here: the names of the package pytrec_eval (and of its fork pytrec-eval-terrier), with the same arguments and
-results. Not here: the measures (trec_names). You do not need the package itself.
+results. Not here: the measures (trec_columns), which are those of trec_eval 9. You do not need the package itself.
 
 >>> evaluator = RelevanceEvaluator({"q1": {"d1": 0, "d2": 1}}, {"map", "ndcg_cut_10"})
 >>> evaluator.evaluate({"q1": {"d1": 1.0, "d2": 0.5}})
@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from numbers import Real
 from typing import Any, TypeVar
 
-from lexirecall.adapters.trec_names import FAMILIES, NICKNAMES, TrecColumn, aggregate, columns, needs_judged, values
+from lexirecall.adapters.trec_columns import TrecColumn, aggregate, columns, needs_judged, values
+from lexirecall.adapters.trec_names import NICKNAMES
 from lexirecall.errors import FormatError, UsageError, choice, listed, shown
 from lexirecall.fields import choices_of
 from lexirecall.formats import project
@@ -33,8 +34,8 @@ __all__ = [
 RequestId = TypeVar("RequestId")
 IntOrFloat = TypeVar("IntOrFloat", int, float)
 
-supported_measures: set[str] = set(FAMILIES)
-supported_nicknames: dict[str, set[str]] = {name: set(measures) for name, measures in NICKNAMES.items()}
+supported_nicknames: dict[str, set[str]] = {name: set(measures) for name, measures in NICKNAMES[9].items()}
+supported_measures: set[str] = set().union(*supported_nicknames.values())
 
 
 class KindError(UsageError, TypeError):
@@ -72,7 +73,7 @@ class RelevanceEvaluator:
         if not isinstance(query_relevance, Mapping):
             raise KindError(f"query_relevance is a {type(query_relevance).__name__}", remedy=QRELS_SHAPE)
         _check_level(relevance_level)
-        self._columns = columns(_names(measures))
+        self._columns = columns(_names(measures), 9)
         self._level = relevance_level
         self._judged_only = bool(judged_docs_only_flag)
         self._score_dtype = score_dtype
@@ -157,7 +158,8 @@ def _keys(asked: Sequence[TrecColumn]) -> list[str]:
     families = [column.family.name for column in asked]
     return [
         column.family.name
-        if column.family.takes in ("numbers", "one list") and families.count(column.family.name) == 1
+        if column.family.takes in ("numbers", "lengths", "weights", "levels")
+        and families.count(column.family.name) == 1
         else column.name
         for column in asked
     ]

@@ -1,20 +1,22 @@
 """trec_eval's output: the lines that it prints for judgments and a run.
 
-Belongs here: which topics count, the lines and their order. Not here: the measures (trec_names), the options (cli).
+Belongs here: which topics count, the lines and their order. Not here: the measures (trec_columns), the options (cli).
 """
 
 import os
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from lexirecall.adapters.trec_names import TrecColumn, aggregate, columns, needs_judged, values
-from lexirecall.errors import LexirecallError, UsageError, counted, listed
+from lexirecall.adapters.trec_columns import TrecColumn, aggregate, columns, needs_judged, values
+from lexirecall.adapters.trec_names import VERSIONS, Compat
+from lexirecall.errors import DataError, LexirecallError, UsageError, counted, listed
 from lexirecall.formats import Qrels, Run, project
 from lexirecall.formats.kinds import TEXT, Input, kind_of
-from lexirecall.formats.source import Source
+from lexirecall.formats.source import BYTE_ORDER_MARK, Source
 from lexirecall.formats.trec import lines as lines_of
 from lexirecall.judgments import FloatArray
 from lexirecall.manifest import Note
@@ -27,6 +29,9 @@ from lexirecall.verbs.notes import extra_fields, mismatch_note
 __all__ = ["Output", "evaluate"]
 
 DEFAULT = ("official",)
+SCORE_DTYPES: dict[Compat, str] = {9: "float32", 10: "float64"}
+"""How precise the scores are in each version."""
+_TAIL = 1 << 16  # bytes at the end of a run, with its last line
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,81 +57,120 @@ def evaluate(
     depth: int | None = None,
     judged_only: bool = False,
     num_documents: int | None = None,
-    score_dtype: str = "float64",
+    compat: Compat = 10,
+    score_dtype: str | None = None,
+    zscores: str | os.PathLike[str] | None = None,
+    topic: str | None = None,
 ) -> Output:
     """Return what trec_eval prints: a line for each measure, for each topic if `per_topic`, and for all topics.
 
     A topic counts if it is judged and in the run. With `complete`, every judged topic counts, as 0 if the run lacks it.
-    Topics come in the order of their bytes, measures in trec_eval's order.
+    Topics come in the order of their bytes, measures in trec_eval's order. `compat` is the version whose rules hold, 9
+    or 10. Scores have its precision, float32 or float64, unless `score_dtype` says otherwise. `zscores` is a file of
+    means and deviations, by which values become z-scores. `topic` is the only one to evaluate.
 
     >>> output = evaluate({"1": {"a": 1, "b": 1}}, {"1": {"x": 2.0, "a": 1.0}}, ["num_ret", "map", "P.5"])
     >>> [line.split() for line in output.lines]
     [['num_ret', 'all', '2'], ['map', 'all', '0.2500'], ['P_5', 'all', '0.2000']]
     """
-    asked = columns(list(measures))
+    if compat not in VERSIONS:
+        raise UsageError(f"compat is {compat!r}, but must be 9 or 10, the version of trec_eval")
+    asked = columns(list(measures), compat)
+    positions = _positions(
+        qrels,
+        run,
+        score_dtype=score_dtype or SCORE_DTYPES[compat],
+        depth=depth,
+        judged_only=judged_only,
+        corpus_size=num_documents,
+        needs_judged=needs_judged(asked),
+    )
+    listed_topics = _topics(positions, every=complete and compat == 10, only=topic)
+    table = _Printed(positions, listed_topics, asked, values(positions, asked, level)[listed_topics], complete=complete)
+    if zscores is not None:
+        table = table.with_zscores(zscores)
+    lines = list(table.topic_lines()) if per_topic else []
+    if summary:
+        lines += table.summary_lines(tag_of(run, positions))
+    return Output(tuple(lines), tuple(_notes(positions, complete=complete)))
+
+
+def _positions(qrels: Qrels, run: Run, **options: Any) -> Positions:
+    """Project one run; like trec_eval, this offers no way to go on past an error."""
     try:
-        positions = project(
-            qrels,
-            run,
-            score_dtype=score_dtype,
-            depth=depth,
-            judged_only=judged_only,
-            corpus_size=num_documents,
-            needs_judged=needs_judged(asked),
-        )
+        positions = project(qrels, run, **options)
     except LexirecallError as error:
-        error.offer(())  # like trec_eval, this offers no way to go on past an error
+        error.offer(())
         raise
     if len(positions.systems) != 1:
         raise UsageError(
             f"there are {len(positions.systems)} runs, but only one can be evaluated: {listed(positions.systems)}",
             remedy="lexirecall eval takes several",
         )
-    found = values(positions, asked, level)
-    topics = _topics(positions)
-    lines = list(_topic_lines(positions, topics, asked, found)) if per_topic else []
-    if summary:
-        missing = found[~positions.answered[0]] if complete else found[:0]
-        lines += _summary_lines(asked, found[topics], missing, tag_of(run, positions))
-    return Output(tuple(lines), tuple(_notes(positions, complete=complete)))
+    return positions
 
 
-def _topics(positions: Positions) -> list[int]:
-    """Return the topics that the run answers, in the order of their bytes."""
-    return sorted(np.flatnonzero(positions.answered[0]).tolist(), key=lambda q: to_bytes(positions.requests[q]))
+def _topics(positions: Positions, *, every: bool, only: str | None) -> list[int]:
+    """Return the topics that the run answers, or every judged one, in the order of their bytes."""
+    counts = np.ones(positions.shape[1], bool) if every else positions.answered[0]
+    if only is not None:
+        counts = counts & np.array([request == only for request in positions.requests], bool)
+        if not counts.any():
+            raise DataError(f"topic {only!r} is not both judged and in the run")
+    return sorted(np.flatnonzero(counts).tolist(), key=lambda q: to_bytes(positions.requests[q]))
 
 
-def _topic_lines(
-    positions: Positions, topics: Sequence[int], asked: Sequence[TrecColumn], found: FloatArray
-) -> Iterator[str]:
-    requests = positions.requests
-    printed = [(c, column) for c, column in enumerate(asked) if column.family.shown != "summary"]
-    for q in topics:
-        for c, column in printed:
-            if column.family.name == "relstring":
-                text = f"'{relevance_string(positions, q, int(column.parameters[0]))}'"
+@dataclass(frozen=True, slots=True, eq=False)
+class _Printed:
+    """The values of the topics that count, [topics, columns], and how they are printed."""
+
+    positions: Positions
+    topics: Sequence[int]
+    asked: Sequence[TrecColumn]
+    values: FloatArray
+    complete: bool
+    mark: str = ""
+    """What z-scores have before the name of a measure."""
+
+    def with_zscores(self, path: str | os.PathLike[str]) -> "_Printed":
+        from lexirecall.adapters.trec_zscores import read_deviations, zscores  # not on top: few ask for them
+
+        requests, names = self.positions.requests, [column.name for column in self.asked]
+        found = zscores(self.values, [requests[q] for q in self.topics], names, read_deviations(path))
+        return replace(self, values=found, mark="Z")
+
+    def topic_lines(self) -> Iterator[str]:
+        requests = self.positions.requests
+        printed = [(c, column) for c, column in enumerate(self.asked) if column.family.shown != "summary"]
+        for row, q in enumerate(self.topics):
+            for c, column in printed:
+                if column.family.is_text:
+                    text = f"'{relevance_string(self.positions, q, int(column.parameters[0]))}'"
+                    yield _line(column.name, requests[q], text)
+                else:
+                    yield self._line(column, requests[q], self.values[row, c])
+
+    def summary_lines(self, tag: str) -> Iterator[str]:
+        """Average the topics; with -c, those that are not among them count as 0."""
+        num_missing = self.positions.shape[1] - len(self.topics) if self.complete else 0
+        for c, column in enumerate(self.asked):
+            if column.family.shown == "topics":
+                continue
+            if column.family.is_text:
+                yield _line(column.name, "all", tag)
+            elif self.complete and column.family.total == "relevant":
+                yield self._line(column, "all", float(self.positions.judgments.num_positive.sum()))
             else:
-                text = _number(column, found[q, c])
-            yield _line(column.name, requests[q], text)
+                value = aggregate(column.family.total, self.values[:, c].tolist(), num_missing)
+                yield self._line(column, "all", value)
 
-
-def _summary_lines(asked: Sequence[TrecColumn], rows: FloatArray, missing: FloatArray, tag: str) -> Iterator[str]:
-    """Average the rows, [topics, columns]; a missing topic has counts, such as num_rel, and counts as 0 in a mean."""
-    for c, column in enumerate(asked):
-        total, numbers = column.family.total, rows[:, c].tolist()
-        if column.family.name == "runid":
-            yield _line("runid", "all", tag)
-        elif column.family.shown != "topics":
-            value = aggregate(total, numbers, len(missing)) + (missing[:, c].sum() if total == "sum" else 0)
-            yield _line(column.name, "all", _number(column, value))
+    def _line(self, column: TrecColumn, topic: str, value: float) -> str:
+        is_count = column.family.is_count and not self.mark
+        return self.mark + _line(column.name, topic, str(int(value)) if is_count else f"{value:6.4f}")
 
 
 def _line(name: str, topic: str, text: str) -> str:
     return f"{name:<22}\t{topic}\t{text}"
-
-
-def _number(column: TrecColumn, value: float) -> str:
-    return str(int(value)) if column.family.is_count else f"{value:6.4f}"
 
 
 def _notes(positions: Positions, *, complete: bool) -> Iterator[Note]:
@@ -170,7 +214,7 @@ def _grades_of(tracks: Tracks, positions: Positions, request: int, depth: int) -
 
 
 def tag_of(run: Run, positions: Positions) -> str:
-    """Return the tag in a run's first line; or its name, if it is not a text file that can be opened again.
+    """Return the tag in a run's last line; or its name, if it is not a text file that can be opened again.
 
     >>> from lexirecall import project
     >>> run = {"q": {"a": 1.0}}
@@ -183,5 +227,33 @@ def tag_of(run: Run, positions: Positions) -> str:
     with Source(run) as source:
         if kind_of(Input(source, "run")) is not TEXT:
             return name
-        fields = next(islice(lines_of(source), 1))[1]
+        fields = _last_line(source)
     return to_text(fields[5]) if len(fields) > 5 else name
+
+
+def _last_line(source: Source) -> list[bytes]:
+    """Return the fields of the last line with content, from the end of the file if a whole line is there."""
+    tail, is_whole = _tail(source)
+    pieces = [line.split() for line in tail.split(b"\n")]
+    for fields in reversed(pieces if is_whole else pieces[1:]):
+        if fields and not fields[0].startswith(b"#"):
+            return fields
+    last: list[bytes] = []
+    for _, last in lines_of(source):  # noqa: B007 - the last one is wanted
+        pass
+    return last
+
+
+def _tail(source: Source) -> tuple[bytes, bool]:
+    """Return the end of the text, and whether it is the whole text."""
+    if source.is_plain_file:
+        start = max(source.size - _TAIL, 0)
+        with source.open_from(start) as stream:
+            return stream.read().removeprefix(b"" if start else BYTE_ORDER_MARK), start == 0
+    blocks: deque[bytes] = deque(maxlen=2)
+    num_blocks = 0
+    with source.open() as stream:
+        while block := stream.read(_TAIL):
+            blocks.append(block)
+            num_blocks += 1
+    return b"".join(blocks).removeprefix(b"" if num_blocks > 2 else BYTE_ORDER_MARK), num_blocks <= 2

@@ -1,19 +1,21 @@
 """Measures that trec_eval has and our table lacks, each built on the table and on positions.
 
-Belongs here: such measures, in trec_eval 9's definition. Not here: their names and cut-offs (trec_names).
+Belongs here: such measures, in trec_eval's definition. Not here: measures of gains (trec_gains) and of
+what is unjudged (trec_unjudged), names and cut-offs (trec_names).
 
 A request without relevant items is worth 0 under all of them; the logarithms of `gm_map` and `gm_bpref` have a floor.
 """
 
 import math
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from lexirecall.judgments import SMALLEST_GRADE, FloatArray, IntArray
-from lexirecall.measures import AP, BPREF, IPREC, NUM_REL, NUM_REL_RET, NUM_RET, Measure
-from lexirecall.measures.graded import discounted
+from lexirecall.adapters.trec_unjudged import judged_tracks
+from lexirecall.judgments import FloatArray, IntArray
+from lexirecall.measures import AP, BPREF, NUM_REL, NUM_REL_RET, NUM_RET, Measure
+from lexirecall.measures.judged import highest_precision, nearly_rounded_up
 from lexirecall.positions import Projection
-from lexirecall.segments import Segments
 
 FLOOR = 0.00001
 """The smallest value that enters a geometric mean, which a single 0 would make 0."""
@@ -24,8 +26,13 @@ def _logarithm_of(measure: Measure) -> Measure:
     def logarithm(projection: Projection) -> FloatArray:
         return np.log(np.maximum(measure.scores(projection), FLOOR))
 
-    title = f"logarithm of {measure}: exp of its mean is the geometric mean"
-    return Measure(f"log{measure.name}", title, function=logarithm, needs_judged=measure.needs_judged)
+    return Measure(
+        f"log{measure.name}",
+        f"geometric mean of {measure}",
+        formula=f"exp of the mean of log max({measure}, {FLOOR:.5f})",
+        function=logarithm,
+        needs_judged=measure.needs_judged,
+    )
 
 
 def _num_q(projection: Projection) -> FloatArray:
@@ -40,28 +47,31 @@ def _no_number(projection: Projection) -> FloatArray:
 def _num_nonrel_judged_ret(projection: Projection) -> FloatArray:
     """Count the retrieved items that are judged and not relevant: grade 0, or positive and below the level."""
     source = projection.source
-    lower = source.found.segments.sizes - projection.found.segments.sizes
-    assert source.others is not None  # noqa: S101 - positions are made with what needs_judged says
-    zero = source.others.filter(source.judgments.grades[source.others.items] >= 0).segments.sizes
-    return (lower + zero).reshape(source.shape).astype(float)
+    num_judged = judged_tracks(source).segments.sizes
+    return (num_judged - projection.found.segments.sizes).reshape(source.shape).astype(float)
 
 
 def _set_map(projection: Projection) -> FloatArray:
     k, m, r = (row.scores(projection) for row in (NUM_RET, NUM_REL, NUM_REL_RET))
-    return _ratio(r * r, k * m)
+    return ratio(r * r, k * m)
 
 
 def _set_relative_p(projection: Projection) -> FloatArray:
     most = np.minimum(NUM_RET.scores(projection), NUM_REL.scores(projection))
-    return _ratio(NUM_REL_RET.scores(projection), most)
+    return ratio(NUM_REL_RET.scores(projection), most)
 
 
 def _bin_g(projection: Projection) -> FloatArray:
     nonrelevant_above = projection.positions - projection.recall_levels
-    return _ratio(projection.sum(1 / np.log2(2 + nonrelevant_above)), projection.num_relevant)
+    return ratio(projection.sum(1 / np.log2(2 + nonrelevant_above)), projection.num_relevant)
 
 
-def _ratio(part: FloatArray, whole: FloatArray | IntArray) -> FloatArray:
+def ratio(part: FloatArray, whole: FloatArray | IntArray) -> FloatArray:
+    """Return part/whole, 0 where there is nothing to divide by.
+
+    >>> ratio(np.array([1.0, 2.0]), np.array([4, 0])).tolist()
+    [0.25, 0.0]
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(whole > 0, part / whole, 0.0)
 
@@ -75,9 +85,11 @@ def relative_p(cutoff: int) -> Measure:
 
     def relative(projection: Projection) -> FloatArray:
         found = projection.sum(projection.positions <= cutoff)
-        return _ratio(found, np.minimum(cutoff, projection.num_relevant))
+        return ratio(found, np.minimum(cutoff, projection.num_relevant))
 
-    return Measure("RelativeP", "precision at k over the best possible", function=relative)
+    return Measure(
+        "RelativeP", "precision at k over the best possible", formula="#{i : p_i <= k} / min(k, m)", function=relative
+    )
 
 
 def rprec_mult(multiple: float) -> Measure:
@@ -88,31 +100,70 @@ def rprec_mult(multiple: float) -> Measure:
     """
 
     def at_multiple(projection: Projection) -> FloatArray:
-        cutoff = (multiple * projection.num_relevant + 0.9).astype(np.int64)
+        cutoff = nearly_rounded_up(np.float64(multiple) * projection.num_relevant)
         found = projection.sum(projection.positions <= projection.per_item_of_request(cutoff))
-        return _ratio(found, cutoff)
+        return ratio(found, cutoff)
 
-    return Measure("RprecMult", "precision at a multiple of m", function=at_multiple)
+    formula = "#{i : p_i <= c} / c, c = int(multiple m + 0.9)"
+    return Measure("RprecMult", "precision at a multiple of m", formula=formula, function=at_multiple)
 
 
-def mean_interpolated_precision(*recalls: float) -> Measure:
-    """Return the mean of interpolated precision over levels of recall: `11pt_avg`.
+def _round(x: FloatArray) -> IntArray:
+    """Round to the nearest whole number, halves up, as C's `lround` does."""
+    whole = np.floor(x)
+    return (whole + (x - whole >= 0.5)).astype(np.int64)
 
-    >>> round(mean_interpolated_precision(0, 0.5, 1).of([1, 3]), 4)  # 1, 1 and 2/3
+
+def rounded_iprec(recall: float) -> Measure:
+    """Return interpolated precision of trec_eval 10, which takes round(r·m) items for the recall r.
+
+    >>> rounded_iprec(0.6).of([1, 4, 9])  # two of the three; IPrec takes int(0.6 · 3 + 0.9) of them, also two
+    0.5
+    >>> rounded_iprec(0.4).of([1, 4, 9])  # one of the three, where IPrec takes two
+    1.0
+    """
+    return Measure(
+        "RoundedIPrec",
+        "interpolated precision at recall r: the highest precision at this recall or beyond",
+        formula="max of i/p_i over i >= round(r m)",
+        function=lambda projection: highest_precision(projection, _round(recall * projection.num_relevant)),
+    )
+
+
+def mean_iprec(*recalls: float) -> Measure:
+    """Return the mean of interpolated precision over levels of recall: `11pt_avg` of trec_eval 9.
+
+    >>> round(mean_iprec(0, 0.5, 1).of([1, 3]), 4)  # 1, 1 and 2/3
     0.8889
     """
+    return _mean_of_levels("MeanIPrec", "int(r m + 0.9)", nearly_rounded_up, recalls)
 
+
+def rounded_mean_iprec(*recalls: float) -> Measure:
+    """Return the mean of interpolated precision over levels of recall: `11pt_avg` of trec_eval 10.
+
+    >>> round(rounded_mean_iprec(0, 0.3, 1).of([2, 3, 4]), 4)  # 3/4 three times
+    0.75
+    """
+    return _mean_of_levels("RoundedMeanIPrec", "round(r m)", _round, recalls)
+
+
+def _mean_of_levels(
+    name: str, needed: str, rounded: Callable[[FloatArray], IntArray], recalls: Sequence[float]
+) -> Measure:
     def mean(projection: Projection) -> FloatArray:
         # from the highest recall down, as trec_eval goes through a list from its end
-        return np.asarray(sum((IPREC @ recall).scores(projection) for recall in sorted(recalls)[::-1]) / len(recalls))
+        needs = (rounded(np.float64(recall) * projection.num_relevant) for recall in sorted(recalls)[::-1])
+        return np.asarray(sum(highest_precision(projection, need) for need in needs) / len(recalls))
 
-    return Measure("MeanIPrec", "mean interpolated precision", function=mean)
+    formula = f"mean over the recalls r of max of i/p_i, i >= {needed}"
+    return Measure(name, "mean interpolated precision", formula=formula, function=mean)
 
 
 def utility(*weights: float) -> Measure:
     """Return a·r + b·(k - r) + c·(m - r) + d·(n + r - k - m), where k items are retrieved and r of m relevant ones.
 
-    n is the corpus size, 0 where it is not known.
+    n is the corpus size, 0 where it is not known. A request that is not in the run is worth 0.
 
     >>> utility(1, -1, 0, 0).of([1, 4])  # two are relevant, two are not
     0.0
@@ -122,102 +173,51 @@ def utility(*weights: float) -> Measure:
         k, m, r = (row.scores(projection) for row in (NUM_RET, NUM_REL, NUM_REL_RET))
         n = 0 if projection.source.corpus_size is None else projection.source.corpus_size
         parts = zip(weights, (r, k - r, m - r, n + r - k - m), strict=True)
-        return np.asarray(sum(weight * part for weight, part in parts))
+        return np.where(projection.source.answered, sum(weight * part for weight, part in parts), 0.0)
 
-    return Measure("Utility", "weighted sum of what was retrieved and what was not", function=weighted)
-
-
-class _Ideal:
-    """The best order of each request's items of positive grade, and sums over its first places."""
-
-    def __init__(self, projection: Projection) -> None:
-        judgments = projection.source.judgments
-        positive = judgments.grades > 0
-        owners = Segments(judgments.offsets).owners[positive]
-        grades = judgments.grades[positive]
-        self.segments = Segments(judgments.offsets).filter(positive)
-        self.grades: FloatArray = grades[np.lexsort((-grades, owners))]
-        self.places = self.segments.ordinals
-
-    def sum(self, values: FloatArray) -> FloatArray:
-        return self.segments.sum(values)
-
-    def sum_to(self, values: FloatArray, projection: Projection) -> FloatArray:
-        """For each retrieved item, add up the values of the best order down to its position."""
-        requests = np.tile(np.arange(len(self.segments.sizes)), projection.source.shape[0])
-        request = projection.per_item(requests)
-        start = self.segments.offsets[request]
-        depth = np.minimum(projection.found.positions, self.segments.sizes[request])
-        return self.segments.accumulate(np.add, values)[start + depth - 1]
+    return Measure(
+        "Utility",
+        "weighted sum of what was retrieved and what was not",
+        formula="a r + b (k - r) + c (m - r) + d (n + r - k - m)",
+        function=weighted,
+    )
 
 
-def _gains(projection: Projection) -> FloatArray:
-    return projection.source.judgments.grades[projection.found.items]
-
-
-def _g(projection: Projection) -> FloatArray:
-    """Discount each gain by how much more the best order would have gained so far, a place counting 1 or more."""
-    ideal, gains, positions = _Ideal(projection), _gains(projection), projection.positions
-    sizes = projection.per_item_of_request(ideal.segments.sizes)
-    cost = ideal.sum_to(np.maximum(ideal.grades, 1), projection) + np.maximum(positions - sizes, 0)
-    gained = projection.found.segments.accumulate(np.add, gains)
-    return _ratio(projection.sum(gains / np.log2(2 + cost - gained)), ideal.sum(ideal.grades))
-
-
-def _ndcg_rel(projection: Projection) -> FloatArray:
-    """Average nDCG over the relevant items, at the position of each, and at the end of the list for the missing."""
-    ideal, found = _Ideal(projection), projection.found
-    terms = discounted(_gains(projection), projection.positions)
-    best = discounted(ideal.grades, ideal.places.astype(float))
-    at_each = projection.sum(found.segments.accumulate(np.add, terms) / ideal.sum_to(best, projection))
-    num_missing = ideal.segments.sizes - found.segments.sizes.reshape(projection.source.shape)
-    at_the_end = _ratio(num_missing * projection.sum(terms), ideal.sum(best))
-    return _ratio(at_each + at_the_end, ideal.segments.sizes)
-
-
-def _rndcg(projection: Projection) -> FloatArray:
-    """Average nDCG over the depths at which the best order turns to a lower grade, and the end of a longer list."""
-    graded = projection.source.at_level(SMALLEST_GRADE)
-    ideal = _Ideal(graded)
-    terms = discounted(_gains(graded), graded.positions)
-    best = discounted(ideal.grades, ideal.places.astype(float))
-    sizes = ideal.segments.sizes
-    num_retrieved = projection.source.num_retrieved
-    is_longer = num_retrieved > sizes + 1  # trec_eval ignores a single extra item
-    total, count = np.zeros(num_retrieved.shape), is_longer.astype(float)
-    for depth in _turns(ideal):
-        gained = graded.sum(np.where(graded.positions <= graded.per_item_of_request(depth), terms, 0.0))
-        total += _ratio(gained, ideal.sum(np.where(ideal.places <= np.repeat(depth, sizes), best, 0.0)))
-        count += depth > 0
-    total += np.where(is_longer, _ratio(graded.sum(terms), ideal.sum(best)), 0.0)
-    return np.where(projection.num_relevant > 0, _ratio(total, count), 0.0)
-
-
-def _turns(ideal: _Ideal) -> list[IntArray]:
-    """Return where each request's best order turns for the first time, for the second, …; 0 where it does not."""
-    owners = ideal.segments.owners
-    ends = np.diff(owners, append=-1) != 0
-    turns = ends | (np.diff(ideal.grades, append=0) != 0)
-    of_request = ideal.segments.filter(turns)
-    depths = []
-    for number in range(1, of_request.sizes.max(initial=0) + 1):
-        here = np.flatnonzero(turns)[of_request.ordinals == number]
-        depth = np.zeros(len(ideal.segments.sizes), np.int64)
-        depth[owners[here]] = ideal.places[here]
-        depths.append(depth)
-    return depths
+def _yaap(projection: Projection) -> FloatArray:
+    expected = projection.sum(projection.recall_levels / projection.positions)
+    return np.asarray(np.log((1 + expected) / (1 + projection.num_relevant - expected)))
 
 
 GM_MAP = _logarithm_of(AP)
 GM_BPREF = _logarithm_of(BPREF)
 NUM_Q = Measure("NumQ", "1 for each query", function=_num_q)
-NO_NUMBER = Measure("NoNumber", "0, in place of a text", function=_no_number)
+RUNID = Measure("RunId", "tag of the run, in its last line", function=_no_number)
+RELSTRING = Measure(
+    "RelString",
+    "grades of the first documents, one sign for each",
+    formula="0 to 9; > above 9; - not in the judgments; . below 0, in the pool and not judged",
+    function=_no_number,
+    needs_judged=True,
+)
 NUM_NONREL_JUDGED_RET = Measure(
-    "NumNonrelJudgedRet", "judged non-relevant documents retrieved", function=_num_nonrel_judged_ret, needs_judged=True
+    "NumNonrelJudgedRet",
+    "judged non-relevant documents retrieved",
+    formula="number of retrieved documents with a grade from 0 up to the level",
+    function=_num_nonrel_judged_ret,
+    needs_judged=True,
 )
 SET_MAP = Measure("SetAP", "SetP · SetR", function=_set_map)
 SET_RELATIVE_P = Measure("SetRelP", "precision of the list over the best possible", function=_set_relative_p)
-BIN_G = Measure("BinG", "discounts by the non-relevant documents above", function=_bin_g)
-G = Measure("G", "normalized gain", function=_g, graded=True)
-NDCG_REL = Measure("nDCGRel", "nDCG averaged over the relevant documents", function=_ndcg_rel, graded=True)
-RNDCG = Measure("RnDCG", "nDCG averaged over the depths at which the ideal gain changes", function=_rndcg)
+BIN_G = Measure(
+    "BinG",
+    "discounts by the non-relevant documents above",
+    formula="(1/m) sum_i 1/log2(2 + p_i - i)",
+    function=_bin_g,
+)
+YAAP = Measure(
+    "YAAP",
+    "logarithm of the odds of average precision, smoothed",
+    formula="log((1 + s)/(1 + m - s)), s = sum_i i/p_i",
+    function=_yaap,
+    limits=(-math.inf, math.inf),
+)

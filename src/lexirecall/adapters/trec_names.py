@@ -1,21 +1,18 @@
 """trec_eval's measures by its names: families, cut-offs, sets of measures, and how each is averaged.
 
-Belongs here: the table of trec_eval 9's measures in its order, what each is computed by, and the reading of names such
-as `P.5,10` or `ndcg_cut_10`. Not here: formulas (measures, trec_formulas), printing (trec_eval).
+Belongs here: the table of trec_eval's measures in its order, for its versions 9 and 10, and what each is computed by.
+Where our table has the measure, its row has trec_eval's name, and the family takes it from there. Not here: parameters
+and columns (trec_parameters, trec_columns), formulas (measures, trec_formulas, trec_gains, trec_unjudged).
 """
 
-import math
-import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Literal
 
-import numpy as np
-
 from lexirecall.adapters import trec_formulas as more
-from lexirecall.errors import UnknownMeasure, UsageError, hint_at
-from lexirecall.judgments import FloatArray
-from lexirecall.manifest import Policies
+from lexirecall.adapters import trec_gains as gained
+from lexirecall.adapters import trec_unjudged as unjudged
+from lexirecall.adapters.trec_parameters import Parameters, Takes
 from lexirecall.measures import (
     AP,
     BPREF,
@@ -35,19 +32,22 @@ from lexirecall.measures import (
     P,
     R,
 )
-from lexirecall.names import parse_measure
-from lexirecall.positions import Positions
-from lexirecall.verbs.evaluate import values_of
 
-Total = Literal["mean", "sum", "geometric"]
-Parameters = tuple[float, ...]
-Named = tuple[str, Parameters]
-"""The name of a column, and its parameters."""
-Takes = Literal["nothing", "cutoffs", "fractions", "numbers", "one list", "gains"]
+Compat = Literal[9, 10]
+"""Whose rules hold: those of trec_eval 9, or of 10."""
+VERSIONS: tuple[Compat, Compat] = (9, 10)
+Total = Literal["mean", "sum", "geometric", "topics", "relevant"]
+"""How the summary is made: `topics` is how many there are, and `relevant` a sum, with -c over all grades above 0."""
+Make = Callable[..., Measure]
 
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 ELEVEN = tuple(tenth / 10 for tenth in range(11))
 MULTIPLES = tuple(fifth / 5 for fifth in range(1, 11))
+
+ALL = ("all_trec",)
+OFFICIAL = ("official", *ALL)
+SET = ("set", *ALL)
+EVERY = ("official", *SET)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Family:
     """A measure of trec_eval, or one for each of its cut-offs."""
 
     name: str
-    make: Callable[..., Measure]
+    make: Make
     """From a parameter to the measure; from all parameters at once if they are one list."""
     takes: Takes = "nothing"
     defaults: Parameters = ()
@@ -63,206 +63,91 @@ class Family:
     shown: Literal["always", "topics", "summary"] = "always"
     """Where trec_eval prints it: for each topic, in the summary, or in both."""
     is_count: bool = False
+    is_text: bool = False
+    sets: tuple[str, ...] = ALL
+    """The sets of measures that it belongs to."""
+    since: Compat = 9
+    make_10: Make | None = None
+    """Where version 10 computes something else."""
+
+    def of(self, compat: Compat) -> "Family":
+        """Return the family of this version."""
+        return self if compat == 9 or self.make_10 is None else replace(self, make=self.make_10)
 
 
-def _always(measure: Measure) -> Callable[..., Measure]:
+def _always(measure: Measure) -> Make:
     return lambda: measure
 
 
-_ROWS = (
-    Family("runid", _always(more.NO_NUMBER), shown="summary"),
-    Family("num_q", _always(more.NUM_Q), total="sum", shown="summary", is_count=True),
-    Family("num_ret", _always(NUM_RET), total="sum", is_count=True),
-    Family("num_rel", _always(NUM_REL), total="sum", is_count=True),
-    Family("num_rel_ret", _always(NUM_REL_RET), total="sum", is_count=True),
-    Family("map", _always(AP)),
-    Family("gm_map", _always(more.GM_MAP), total="geometric", shown="summary"),
-    Family("Rprec", _always(RPREC)),
-    Family("bpref", _always(BPREF)),
-    Family("recip_rank", _always(RR)),
-    Family("iprec_at_recall", IPREC.__matmul__, "fractions", ELEVEN),
-    Family("P", P.__matmul__, "cutoffs", CUTOFFS),
-    Family("relstring", lambda _length: more.NO_NUMBER, "numbers", (10,), shown="topics"),
-    Family("recall", R.__matmul__, "cutoffs", CUTOFFS),
-    Family("infAP", _always(INF_AP)),
+def _of(row: Measure, sets: tuple[str, ...] = ALL, total: Total | None = None) -> Family:
+    """Return the family of a row of our table, by the name that it has there."""
+    is_count = row.decimals == 0
+    return Family(row.trec[0], _always(row), total=total or row.total, is_count=is_count, sets=sets)
+
+
+def _at(row: Measure, defaults: Parameters = CUTOFFS, sets: tuple[str, ...] = ALL) -> Family:
+    """Return the family of a row at its cut-offs."""
+    return Family(row.trec[1], row.__matmul__, "cutoffs", defaults, sets=sets)
+
+
+def _ndcg(gains: gained.GainsOf = gained.NO_GAINS) -> Measure:
+    return gained.ndcg(gains) if gains else NDCG
+
+
+def _rbp_resid(_gains: gained.GainsOf = gained.NO_GAINS, p: float = gained.PERSISTENCE) -> Measure:
+    return unjudged.rbp_resid(p)  # what a grade gains does not matter to it
+
+
+_TABLE = (
+    Family("runid", _always(more.RUNID), shown="summary", is_text=True, sets=EVERY),
+    Family("num_q", _always(more.NUM_Q), total="topics", shown="summary", is_count=True, sets=EVERY),
+    _of(NUM_RET, EVERY),
+    _of(NUM_REL, EVERY, total="relevant"),
+    _of(NUM_REL_RET, EVERY),
+    _of(AP, OFFICIAL),
+    Family("gm_map", _always(more.GM_MAP), total="geometric", shown="summary", sets=OFFICIAL),
+    _of(RPREC, OFFICIAL),
+    _of(BPREF, OFFICIAL),
+    _of(RR, OFFICIAL),
+    Family(IPREC.trec[1], IPREC.__matmul__, "recalls", ELEVEN, sets=OFFICIAL, make_10=more.rounded_iprec),
+    _at(P, sets=OFFICIAL),
+    Family("relstring", lambda _length: more.RELSTRING, "lengths", (10,), shown="topics", is_text=True),
+    _at(R),
+    _of(INF_AP),
     Family("gm_bpref", _always(more.GM_BPREF), total="geometric", shown="summary"),
-    Family("Rprec_mult", more.rprec_mult, "fractions", MULTIPLES),
-    Family("utility", more.utility, "one list", (1, -1, 0, 0)),
-    Family("11pt_avg", more.mean_interpolated_precision, "one list", ELEVEN),
+    Family("Rprec_mult", more.rprec_mult, "multiples", MULTIPLES),
+    Family("utility", more.utility, "weights", (1, -1, 0, 0), sets=SET),
+    Family("11pt_avg", more.mean_iprec, "levels", ELEVEN, make_10=more.rounded_mean_iprec),
     Family("binG", _always(more.BIN_G)),
-    Family("G", _always(more.G), "gains"),
-    Family("ndcg", _always(NDCG), "gains"),
-    Family("ndcg_rel", _always(more.NDCG_REL), "gains"),
-    Family("Rndcg", _always(more.RNDCG), "gains"),
-    Family("ndcg_cut", NDCG.__matmul__, "cutoffs", CUTOFFS),
-    Family("map_cut", AP.__matmul__, "cutoffs", CUTOFFS),
+    Family("G", gained.g, "gains"),
+    Family("dcg", gained.dcg, "gains", sets=(), since=10),
+    Family("ideal_dcg", gained.ideal_dcg, "gains", sets=(), since=10),
+    Family(NDCG.trec[0], _ndcg, "gains"),
+    Family("ndcg_rel", gained.ndcg_rel, "gains"),
+    Family("Rndcg", gained.rndcg, "gains"),
+    _at(NDCG),
+    _at(AP),
     Family("relative_P", more.relative_p, "cutoffs", CUTOFFS),
-    Family("success", SUCCESS.__matmul__, "cutoffs", (1, 5, 10)),
-    Family("set_P", _always(SET_P)),
-    Family("set_relative_P", _always(more.SET_RELATIVE_P)),
-    Family("set_recall", _always(SET_R)),
-    Family("set_map", _always(more.SET_MAP)),
-    Family("set_F", lambda beta: SET_F(beta=beta), "numbers", (1,)),
+    _at(SUCCESS, (1, 5, 10)),
+    _of(SET_P, SET),
+    Family("set_relative_P", _always(more.SET_RELATIVE_P), sets=SET),
+    _of(SET_R, SET),
+    Family("set_map", _always(more.SET_MAP), sets=SET),
+    Family(SET_F.trec[0], lambda beta: SET_F(beta=beta), "numbers", (1,), sets=SET),
     Family("num_nonrel_judged_ret", _always(more.NUM_NONREL_JUDGED_RET), total="sum", is_count=True),
+    Family("yaap", _always(more.YAAP), sets=()),
+    Family("rbp", gained.rbp, "persistence", since=10),
+    Family("rbp_resid", _rbp_resid, "persistence", since=10),
+    Family("unj", unjudged.unjudged_at, "cutoffs", (5, 10, 20), since=10),
 )
-FAMILIES = {family.name: family for family in _ROWS}
-"""In the order in which trec_eval prints them."""
-_COUNTS = ("runid", "num_q", "num_ret", "num_rel", "num_rel_ret")
-NICKNAMES: dict[str, frozenset[str]] = {
-    "official": frozenset((*_COUNTS, "map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P")),
-    "set": frozenset((*_COUNTS, "utility", "set_P", "set_recall", "set_relative_P", "set_map", "set_F")),
-    "all_trec": frozenset(FAMILIES),
+FAMILIES: dict[Compat, dict[str, Family]] = {
+    compat: {family.name: family.of(compat) for family in _TABLE if family.since <= compat} for compat in VERSIONS
 }
-
-
-@dataclass(frozen=True, slots=True)
-class TrecColumn:
-    """One measure that was asked for: its name as trec_eval prints it, and what computes it."""
-
-    name: str
-    family: Family
-    measure: Measure
-    parameters: Parameters = ()
-
-
-def columns(names: Iterable[str]) -> list[TrecColumn]:
-    """Read names of measures; the columns come in trec_eval's order, each once, and ours, such as TSE, come last.
-
-    If you ask for a family both as a whole and with parameters, trec_eval computes only these parameters, and so does
-    pytrec_eval.
-
-    >>> [column.name for column in columns(["map", "P.10,5", "num_q"])]
-    ['num_q', 'map', 'P_5', 'P_10']
-    >>> [column.name for column in columns(["success", "success_3", "TSE", "success.2"])]
-    ['success_2', 'success_3', 'TSE']
-    """
-    wholes: set[str] = set()
-    given: dict[str, list[Named]] = {}
-    ours: dict[str, TrecColumn] = {}
-    for name in names:
-        if name in NICKNAMES or name in FAMILIES:
-            wholes |= NICKNAMES.get(name, {name})
-        elif family := _family_of(name):
-            given.setdefault(family.name, []).extend(_parameters(family, name))
-        else:
-            measure = _our_measure(name)
-            ours[str(measure)] = TrecColumn(str(measure), Family(str(measure), _always(measure)), measure)
-    found = []
-    for family in FAMILIES.values():
-        usual = _default_parameters(family) if family.name in wholes else []
-        found += _columns_of(family, given.get(family.name) or usual)
-    return [*found, *ours.values()]
-
-
-def values(positions: Positions, asked: Sequence[TrecColumn], level: float) -> FloatArray:
-    """Compute the columns for every judged request of one system, [Q, columns]; an undefined value is 0.
-
-    >>> from lexirecall import project
-    >>> positions = project({"q": {"a": 1, "b": 1}, "r": {"c": 0}}, {"q": ["x", "a"], "r": ["c"]})
-    >>> values(positions, columns(["map", "P_2"]), 1).tolist()
-    [[0.25, 0.5], [0.0, 0.0]]
-    """
-    measures = [column.measure for column in asked]
-    found, _ = values_of(positions, measures, Policies(level, no_relevant="zero"))
-    return np.asarray(np.nan_to_num(found[0]))
-
-
-def needs_judged(asked: Iterable[TrecColumn]) -> bool:
-    """Tell whether a column needs the judged non-relevant items, which positions may hold.
-
-    >>> needs_judged(columns(["bpref"])), needs_judged(columns(["map"]))
-    (True, False)
-    """
-    return any(column.measure.needs_judged or column.family.name == "relstring" for column in asked)
-
-
-def aggregate(total: Total, numbers: Sequence[float], num_missing: int = 0) -> float:
-    """Aggregate the values of topics: their mean, their sum, or exp of the mean of logarithms; nan without any.
-
-    They are added one after the other, as trec_eval does: an exact sum can print another last digit. A mean counts
-    `num_missing` more topics as 0.
-
-    >>> aggregate("mean", [1, 0]), aggregate("sum", [1, 2]), round(aggregate("geometric", [more.LOG_FLOOR, 0]), 6)
-    (0.5, 3.0, 0.003162)
-    """
-    added = 0.0
-    for number in numbers:
-        added += number
-    count = len(numbers) + num_missing
-    if total == "sum" or not count:
-        return added if count else math.nan
-    return math.exp((added + num_missing * more.LOG_FLOOR) / count) if total == "geometric" else added / count
-
-
-def _columns_of(family: Family, asked: list[Named]) -> list[TrecColumn]:
-    found: dict[str, Parameters] = {}
-    for name, parameters in asked:
-        if found.setdefault(name, parameters) != parameters:
-            alike = f"{found[name][0]} and {parameters[0]}"
-            raise UsageError(f"{alike} both have the name {name}", remedy="ask for one of them")
-    in_order = sorted(found, key=found.__getitem__) if family.takes in ("cutoffs", "fractions") else found
-    return [TrecColumn(name, family, family.make(*found[name]), found[name]) for name in in_order]
-
-
-def _default_parameters(family: Family) -> list[Named]:
-    if family.takes in ("cutoffs", "fractions"):
-        return [(_name(family, value), (value,)) for value in family.defaults]
-    return [(family.name, family.defaults)]
-
-
-def _name(family: Family, value: float) -> str:
-    return f"{family.name}_{value:.2f}" if family.takes == "fractions" else f"{family.name}_{value}"
-
-
-def _family_of(name: str) -> Family | None:
-    """Find the family whose parameters follow a dot or an underscore; the longest name wins."""
-    starts = [family for family in FAMILIES if name.startswith(family) and name[len(family)] in "._"]
-    if "prefs" in name or name.endswith("jg"):
-        raise UsageError(
-            f"{name} needs judgments of another kind than qrels (-R prefs, -R qrels_jg), which cannot be read",
-            remedy=f"choose from {', '.join((*NICKNAMES, *FAMILIES))}",
-        )
-    return FAMILIES[max(starts, key=len)] if starts else None
-
-
-def _parameters(family: Family, name: str) -> list[Named]:
-    """Read what follows the name of a family: the name of each column, with its parameters."""
-    text = name[len(family.name) + 1 :]
-    if family.takes == "nothing" or (family.takes == "gains" and "=" not in text):
-        cut = f"{family.name}_cut"
-        remedy = f"did you mean {cut}_{text}?" if cut in FAMILIES else f"write {family.name}"
-        raise UnknownMeasure(f"{name}: {family.name} takes no cut-off", remedy=remedy)
-    if family.takes == "gains":
-        raise UsageError(f"{name}: gains cannot be set: they are the grades", remedy="write the gains into the qrels")
-    numbers = [_number(part, family, name) for part in text.split(",")]
-    if family.takes == "one list":
-        if family.name == "utility" and len(numbers) != len(family.defaults):
-            raise UsageError(f"{name}: utility takes four numbers, as in utility.1,-1,0,0")
-        return [(f"{family.name}_{text}", tuple(numbers))]
-    if family.takes == "numbers":
-        return [(f"{family.name}_{part}", (number,)) for part, number in zip(text.split(","), numbers, strict=True)]
-    return [(_name(family, number), (number,)) for number in numbers]
-
-
-def _number(text: str, family: Family, name: str) -> float:
-    is_whole = family.takes == "cutoffs" or family.name == "relstring"
-    pattern = r"\d+" if is_whole else r"-?(\d+\.?\d*|\.\d+)" if family.name == "utility" else r"\d+\.?\d*|\.\d+"
-    if not re.fullmatch(pattern, text, re.ASCII) or (is_whole and int(text) == 0):
-        what = "whole numbers above 0" if is_whole else "numbers"
-        raise UnknownMeasure(f"{name}: {text!r} is not a parameter of {family.name}", remedy=f"it takes {what}")
-    return int(text) if is_whole else float(text)
-
-
-def _our_measure(name: str) -> Measure:
-    """Read a name of ours; refuse a measure that is better when lower, or that needs more than qrels and a run."""
-    try:
-        measure = parse_measure(name)
-    except UnknownMeasure:
-        raise UnknownMeasure(f"unknown measure {name!r}: {hint_at(name, (*NICKNAMES, *FAMILIES))}") from None
-    needs_more = measure.needs_size or measure.needs_providers or measure.needs_units
-    if measure.direction < 0 or needs_more:
-        raise UsageError(
-            f"{measure} cannot be a measure of trec_eval, which counts a topic without an answer as 0",
-            remedy="compute it with lexirecall eval, or with lexirecall.evaluate in Python",
-        )
-    return measure
+"""For each version, in the order in which it prints them."""
+NICKNAMES: dict[Compat, dict[str, frozenset[str]]] = {
+    compat: {
+        nickname: frozenset(name for name, family in FAMILIES[compat].items() if nickname in family.sets)
+        for nickname in EVERY
+    }
+    for compat in VERSIONS
+}
