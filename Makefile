@@ -1,7 +1,7 @@
 # The workflow, in one place. PYTHON may name any interpreter whose environment has the extras test, lint and docs.
 PYTHON ?= python3
 
-.PHONY: install test test-long spark-test torch-test adapters-test coverage test-oldest lint docs bench against-r fuzz sanitize mutants
+.PHONY: install test test-long spark-test torch-test adapters-test coverage test-oldest lint docs bench against-r suites fuzz sanitize mutants
 
 install:            ## everything a developer needs, into the current environment
 	$(PYTHON) -m pip install -e '.[test,lint,docs]'
@@ -65,6 +65,9 @@ bench:              ## CPU time, wall time and memory on simulated collections, 
 
 against-r:          ## every p and interval that R has too, on random data; needs Rscript
 	$(PYTHON) benchmarks/against_r.py
+
+suites:             ## the tests of another tool through ours: make suites PEER=ranx FOLDER=a/checkout/of/ranx
+	$(PYTHON) tests/peer_suites.py $(PEER) $(FOLDER)
 
 SECONDS ?= 60
 PYTHONIC = module given matrices statistics tables dicts judged_dicts plain units
