@@ -49,7 +49,8 @@ READING = (
     "--columns grade=rel", "--level 0", "--level 9", "--level x", "--depth 0", "--ties none", "--columns grade",
 )  # fmt: skip
 TESTING = (
-    "--baseline b.run", "--baseline none", *(f"--test {name}" for name in ("auto", "t", "wilcoxon", "sign", "hsd")),
+    "--baseline b.run", "--baseline none", "--baseline b.run --baseline a.run",
+    *(f"--test {name}" for name in ("auto", "t", "wilcoxon", "sign", "hsd")),
     "--test randomization", "--test randomization --resamples 200", "--test randomized-hsd --resamples 200 --seed 3",
     "--test max-t", "--test max-t --resamples 30",
     "--correction holm", "--correction bonferroni", "--correction bh", "--correction none", "--alpha 0.2", "--alpha 1",

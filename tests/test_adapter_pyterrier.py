@@ -191,6 +191,37 @@ def test_a_comparison_is_that_of_the_runs_on_the_topics_asked() -> None:
     assert comparison.render(view="pairs").startswith("a  b  measure ")
 
 
+@pytest.mark.parametrize("baseline", [[0, 2], ["b", "d"], ("b", 2)])
+def test_several_baselines_are_places_or_names(baseline: Any) -> None:
+    topics, qrels, runs = make_frames(9)
+    given = [*runs, runs[0].assign(score=-runs[0]["score"])]
+    compared = compare(given, topics, qrels, ["AP", "LexiRecall"], names=["b", "c", "d", "e"], baseline=baseline)
+    pairs = [(row["a"], row["b"]) for row in compared.rows() if row["measure"] == "AP"]
+    assert pairs == [("b", "c"), ("b", "d"), ("b", "e"), ("c", "d"), ("d", "e")]
+    named = dict(zip("bcde", (nested(run, "score") for run in given), strict=True))
+    judged = nested(qrels, "label")
+    assert list(compared.rows()) == list(
+        lexirecall.compare(judged, named, ["AP", "LexiRecall"], baseline=["b", "d"]).rows()
+    )
+    with pytest.raises(UsageError, match="baseline is 4, but must be from 0 to 3"):
+        compare(given, topics, qrels, ["AP"], baseline=[0, 4])
+
+
+def test_several_baselines_are_those_of_several_experiments(pt: Any) -> None:
+    topics, qrels, runs = make_frames(10)
+    options: dict[str, Any] = {"names": ["a", "b", "c"], "test": randomization(seed=0)}
+    tables = {s: pt.Experiment(runs, topics, qrels, [TSE], baseline=s, **options) for s in (0, 1)}
+    rows = {
+        (row["a"], row["b"]): row["p"]
+        for row in compare(
+            runs, topics, qrels, [TSE], names=["a", "b", "c"], baseline=[0, 1], test="randomization", no_relevant="zero"
+        ).rows()
+    }
+    assert rows.keys() == {("a", "b"), ("a", "c"), ("b", "c")}
+    for (a, b), p in rows.items():
+        assert tables["ab".index(a)]["TSE p-value"]["abc".index(b)] == pytest.approx(p)
+
+
 def test_frames_need_no_topics_and_no_names() -> None:
     _, qrels, runs = make_frames(8)
     rows = list(compare(runs, None, qrels, ["LexiRecall"], baseline="run2").rows())

@@ -119,10 +119,10 @@ def test_a_system_without_a_mean_has_a_name_and_no_bar() -> None:
     assert {"x", "y"} <= {*texts(root)}
 
 
-@pytest.mark.parametrize("baseline", [None, "shallow.run"])
-def test_intervals_are_drawn_from_low_to_high(baseline: str | None) -> None:
-    comparison = compare(POSITIONS, measures=["AP", "RR"], baseline=baseline)
-    reference = comparison.order.best_first[0] if baseline is None else comparison.runs.index(baseline)
+@pytest.mark.parametrize("baselines", [[], ["shallow.run"], ["shallow.run", "deep.run"]])
+def test_intervals_are_drawn_from_low_to_high(baselines: list[str]) -> None:
+    comparison = compare(POSITIONS, measures=["AP", "RR"], baseline=baselines)
+    reference = comparison.runs.index(baselines[0]) if baselines else comparison.order.best_first[0]
     rows = {row["run"]: row for row in difference_rows(comparison, comparison.measures[0], reference)}
     root = read_back(difference_intervals(comparison, "AP"))
     place, marks = axis(root), groups(root)

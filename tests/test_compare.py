@@ -19,7 +19,7 @@ from lexirecall.measures import LAST_REL
 from lexirecall.results import Comparison
 from lexirecall.statistics.differences import Differences, of_pairs
 from lexirecall.statistics.maxt import max_t
-from lexirecall.verbs.comparison import _labels
+from lexirecall.verbs.comparison import _labels, _ranges
 from lexirecall.verbs.testing import Testing
 from strategies import Collection, collections, costly
 
@@ -178,9 +178,52 @@ def test_a_baseline_is_compared_with_all_and_corrected_over_those_pairs_only(pos
         assert row["p_corrected"] == pytest.approx(min(1, row["p"] * (len(names) - 1)))
 
 
-def test_an_unknown_baseline_names_the_runs(positions: Any) -> None:
+def corrected_by_holm(pvalues: list[float]) -> list[float]:
+    """The smallest times the number of p-values, the next times one less, …; none below an earlier one, or above 1."""
+    corrected, before = [0.0] * len(pvalues), 0.0
+    for step, i in enumerate(sorted(range(len(pvalues)), key=pvalues.__getitem__)):
+        corrected[i] = before = max(before, min(1.0, (len(pvalues) - step) * pvalues[i]))
+    return corrected
+
+
+@pytest.mark.parametrize("places", [(1, 0), (0, 3), (2, 1, 3), (0, 1, 2, 3, 4)])
+@pytest.mark.parametrize("name", ["AP", "LexiRecall"])
+def test_several_baselines_are_compared_with_all_and_with_each_other_once(
+    positions: Any, places: tuple[int, ...], name: str
+) -> None:
+    names = positions.systems
+    places = tuple(place for place in places if place < len(names))
+    everything = by_pair(compare(positions, measures=[name]))
+    against = by_pair(compare(positions, measures=[name], baseline=[names[place] for place in places]))
+    asked = [(a, b) for i, a in enumerate(names) for j, b in enumerate(names) if i < j and {i, j} & {*places}]
+    assert [(a, b) for a, b, _ in against] == asked
+    for key, row in against.items():
+        same = {column: value for column, value in row.items() if column != "p_corrected"}
+        assert same == {column: everything[key][column] for column in same}
+    expected = corrected_by_holm([row["p"] for row in against.values()])
+    assert [row["p_corrected"] for row in against.values()] == pytest.approx(expected)
+
+
+def test_several_baselines_are_in_letters_and_one_in_a_list_is_one(positions: Any) -> None:
+    names = positions.systems
+    alone, listed = (compare(positions, measures=["AP"], baseline=each) for each in (names[1], [names[1], names[1]]))
+    assert all(alone.render(view=view) == listed.render(view=view) for view in ("runs", "pairs", "matrix"))
+    several = compare(positions, measures=["AP"], baseline=[names[1], names[0]])
+    places = several.order.best_first
+    better = several.measures[0].better(len(names), several.alpha)
+    labels, table = _labels(len(names)), several.table()
+    for r, s in enumerate(places):
+        worse = sorted(places.index(t) for t in np.flatnonzero(better[s]).tolist())
+        assert table.marks.get((r, 1), "") == _ranges(worse, labels)
+    assert f"worse, only pairs with {names[1]} or {names[0]} being tested (paired t" in table.footnote
+    assert several.tested_ranks is None
+
+
+def test_unknown_baselines_name_the_runs(positions: Any) -> None:
     with pytest.raises(UsageError, match=r"no run is called 'bm25'.*\n.*deep"):
         compare(positions, measures=["AP"], baseline="bm25")
+    with pytest.raises(UsageError, match=r"no run is called 'bm25', 'dph'\n"):
+        compare(positions, measures=["AP"], baseline=["bm25", positions.systems[0], "dph"])
 
 
 @given(collection=collections(max_systems=4), test=st.sampled_from(choices_of(Testing, "test")))

@@ -292,8 +292,15 @@ def test_a_single_run_has_a_page_without_pairs() -> None:
     assert list(made.charts()) == ["leaderboard", "query", "recall", "depth"]
     with pytest.raises(UsageError, match="there is only one run"):
         report(SIMULATED.qrels, SIMULATED.runs["deep.run"], output=None, baseline="run")
+    with pytest.raises(UsageError, match=r"'deep\.run', but there is only one run"):
+        report(SIMULATED.qrels, SIMULATED.runs["deep.run"], output=None, baseline=["deep.run"])
     with pytest.raises(UsageError, match="compares runs, and there is one only"):
         report(SIMULATED.qrels, SIMULATED.runs["deep.run"], "LexiRecall", output=None)
+
+
+def test_the_page_shows_one_baseline() -> None:
+    with pytest.raises(UsageError, match=r"shows one baseline, but 2 are named: (.*)\n.*compare takes several"):
+        report(SIMULATED.qrels, SIMULATED.runs, ["AP"], output=None, baseline=sorted(SIMULATED.runs)[:2])
 
 
 def test_what_cannot_be_shown_is_refused() -> None:

@@ -104,16 +104,17 @@ def compare(
     measures: Iterable[str | Evaluable | ir_measures.Measure] | None = None,
     *,
     names: Sequence[str] | None = None,
-    baseline: int | str | None = None,
+    baseline: int | str | Sequence[int | str] | None = None,
     filter_by_topics: bool = True,
     **options: Any,
 ) -> Comparison:
-    """Compare each pair of runs, or each run with a baseline, by preferences and measures, with tests and corrections.
+    """Compare each pair of runs, or each with one or more baselines, by preferences and measures, with tests.
 
     `systems`, `topics`, `qrels`, `names`, `baseline` and `filter_by_topics` are those of pt.Experiment. `systems` is a
     list, or a dict by name, of transformers and data frames of results. If all are frames, `topics` may be None; then
-    all judged queries count. `measures` are names of ours, such as LexiRecall, or measures of ir_measures. `options`
-    are those of `lexirecall.compare`: test, correction, alpha, corpus_size and so on.
+    all judged queries count. `baseline` is a place or a name, or a list of these: then each run is compared with each
+    of them, and p is corrected over all these pairs. `measures` are names of ours, such as LexiRecall, or measures of
+    ir_measures. `options` are those of `lexirecall.compare`: test, correction, alpha, corpus_size and so on.
 
     >>> import pandas as pd
     >>> qrels = pd.DataFrame({"qid": ["1", "2"], "docno": ["a", "b"], "label": [1, 1]})
@@ -124,7 +125,7 @@ def compare(
     [('LexiRecall', 0.5, 1, 1), ('RR', 0.25, 1, 1)]
     """
     named = _named(systems, names)
-    chosen = _name_at(baseline, list(named)) if isinstance(baseline, int) else baseline
+    chosen = _baselines(baseline, list(named))
     judged = _of_topics(qrels, topics) if filter_by_topics and topics is not None else qrels
     runs = {name: _results(system, name, topics) for name, system in named.items()}
     rows = None if measures is None else [_row(measure) for measure in measures]
@@ -141,6 +142,12 @@ def _named(systems: Sequence[System] | Mapping[str, System], names: Sequence[str
         raise UsageError(f"there are {len(systems)} transformers or data frames, but {len(names)} names")
     check_names((name, f"number {place}") for place, name in enumerate(names, 1))
     return dict(zip(names, systems, strict=True))
+
+
+def _baselines(baseline: int | str | Sequence[int | str] | None, names: Sequence[str]) -> list[str]:
+    """Return the names of the baselines, each given by its place or its name."""
+    asked = [] if baseline is None else [baseline] if isinstance(baseline, (int, str)) else baseline
+    return [_name_at(each, names) if isinstance(each, int) else each for each in asked]
 
 
 def _name_at(place: int, names: Sequence[str]) -> str:

@@ -75,7 +75,7 @@ def command(
     raw: bool,
     **options: Any,
 ) -> None:
-    """Compare each pair of runs, or every run with a baseline: differences, tests, corrections.
+    """Compare each pair of runs, or every run with a baseline or several: differences, tests, corrections.
 
     -f tsv, csv and jsonl write one row for each pair and measure: mean difference (positive: a is better), wins, ties
     and losses, p and confidence interval of the pair by itself, p with regard to all pairs, number of queries, effect
@@ -90,6 +90,7 @@ def command(
     Examples:
       lexirecall compare qrels.txt bm25.run dense.run fused.run
       lexirecall compare qrels.txt runs/*.run --baseline bm25.run -m LexiRecall -m nDCG@10 -f latex
+      lexirecall compare qrels.txt runs/*.run --baseline bm25.run --baseline dense.run
       lexirecall compare qrels.txt runs/*.run --test max-t --seed 7 -f jsonl -o pairs.jsonl
       lexirecall compare qrels.txt runs/*.run --show power --detect 0.02
       lexirecall compare qrels.txt bm25.run dense.run -m AP --bootstrap 10000 --seed 1

@@ -235,8 +235,9 @@ def testing_options(command: Command) -> Command:
     from lexirecall.verbs.testing import Testing  # not on top: most commands can do without the tests
 
     baseline = click.option(
-        "--baseline", metavar="RUN", help="Compare every run with this one only, and correct for those pairs only."
-    )
+        "--baseline", metavar="RUN", multiple=True,
+        help="Compare every run with this one only, and correct for those pairs only. For compare, it can be repeated.",
+    )  # fmt: skip
     return baseline(record_options(Testing)(command))
 
 

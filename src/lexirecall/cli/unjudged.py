@@ -28,7 +28,7 @@ from lexirecall.labels.asking import VIEWS, Asking, check_view
 @partial(convention_options, without=("providers",))
 @measures_option
 @record_options(Asking)
-@click.option("--baseline", metavar="RUN", help="Compare every run with this one only.")
+@click.option("--baseline", metavar="RUN", multiple=True, help="Compare every run with this one only. Can be repeated.")
 @texts_option
 @click.option(
     "--show", "view", type=click.Choice(VIEWS),
@@ -41,7 +41,7 @@ def command(
     qrels: str,
     runs: tuple[str, ...],
     measures: tuple[str, ...],
-    baseline: str | None,
+    baseline: tuple[str, ...],
     texts: tuple[str, ...],
     view: str | None,
     form: str,

@@ -9,7 +9,7 @@ queries if more than their mean is asked for.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -40,7 +40,7 @@ from lexirecall.positions import Positions
 from lexirecall.statistics.paired import ADDED_UP
 from lexirecall.verbs.averages import Averages
 from lexirecall.verbs.census import Census
-from lexirecall.verbs.compare import check_number, conclude, index_of
+from lexirecall.verbs.compare import check_number, conclude, indices_of
 from lexirecall.verbs.comparison import Comparison
 from lexirecall.verbs.evaluate import computable, with_breakdown
 from lexirecall.verbs.exposures import Exposures
@@ -128,14 +128,14 @@ def compare(
     runs: "Frames",
     measures: Names | None = None,
     *,
-    baseline: str | None = None,
+    baseline: str | Sequence[str] | None = None,
     columns: Given = None,
     corpus_size: CorpusSize = None,
     providers: "SparkProviders" = None,
     units: "SparkUnits" = None,
     **options: Any,
 ) -> Comparison:
-    """Compare each pair of runs, or each run with a baseline, as `lexirecall.compare` does, where the rows are.
+    """Compare each pair of runs, or each with one or more baselines, as `lexirecall.compare` does, where the rows are.
 
     The tests are the t test and the sign test, which need only sums and counts. P-values, intervals and all else are
     the same as in memory, bit for bit. The other arguments are those of `evaluate`.
@@ -147,13 +147,13 @@ def compare(
     check_added_up(testing)
     with _gathering(qrels, runs, measures, columns, corpus_size, providers, units, options) as job:
         check_number(len(job.tables.systems))
-        reference = index_of(baseline, job.tables.systems)
+        references = indices_of(baseline, job.tables.systems)
         tally, pairs = job.total(job.asked.pairs)
         averages = job.averages(tally)
         squares = job.total(partial(job.asked.squares, [totals.means for totals in pairs.totals]))
         summaries = [totals.with_squares(each) for totals, each in zip(pairs.totals, squares, strict=True)]
         job.gathered.unpersist()
-        return conclude(averages, summaries, pairs.order(), testing, reference=reference)
+        return conclude(averages, summaries, pairs.order(), testing, references=references)
 
 
 def sort_keys(

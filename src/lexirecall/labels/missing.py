@@ -40,7 +40,7 @@ from lexirecall.sums import ExactSums
 from lexirecall.texts import Texts, texts_or_none
 from lexirecall.verbs.averages import means_of
 from lexirecall.verbs.census import NAMED
-from lexirecall.verbs.compare import compare_scores, index_of
+from lexirecall.verbs.compare import compare_scores, indices_of
 from lexirecall.verbs.comparison import Comparison
 from lexirecall.verbs.evaluate import evaluate
 from lexirecall.verbs.scores import Scores
@@ -58,7 +58,7 @@ def unjudged(
     runs: Runs | None = None,
     measures: Names | None = None,
     *,
-    baseline: str | None = None,
+    baseline: str | Sequence[str] | None = None,
     texts: Any = None,
     **options: Any,
 ) -> Unjudged:
@@ -70,7 +70,8 @@ def unjudged(
     the order of the two and the significance of their difference survive. Without a `rate` it is estimated from the
     judged documents: a guess. `samples` labellings are drawn, from `seed`. `judge` is how many
     documents to judge next are listed. `judged_with` are judgments that were made since, to compare forecasts with.
-    `baseline` names the run that all others are compared with. The other arguments are those of `evaluate`.
+    `baseline` names the run, or the runs, that all others are compared with. The other arguments are those of
+    `evaluate`.
 
     >>> qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(6)}
     >>> runs = {"one": dict.fromkeys(qrels, ["a", "b", "x"]), "two": dict.fromkeys(qrels, ["y", "z", "a"])}
@@ -89,8 +90,8 @@ def unjudged(
     given_texts = texts_or_none(texts, options.get("columns"), show_progress=show_progress)
     new = None if asking.judged_with is None else load_judgments(asking.judged_with, options.get("columns"))
     read = read_whole(qrels, runs, options)
-    reference = index_of(baseline, read.positions.systems)
-    return _Inquiry(read, asking, policies, tuple(rows), reference, new, show_progress).answer(given_texts)
+    references = indices_of(baseline, read.positions.systems)
+    return _Inquiry(read, asking, policies, tuple(rows), references, new, show_progress).answer(given_texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ class _Inquiry:
     asking: Asking
     policies: Policies
     rows: tuple[Evaluable, ...]
-    reference: int | None
+    references: tuple[int, ...]
     new: Judgments | None
     """Those that were made since."""
     show_progress: bool | None
@@ -143,7 +144,7 @@ class _Inquiry:
     def _compared(self, scores: Scores) -> Comparison | None:
         """Return what is concluded now; None if there is one run only."""
         if len(scores.runs) > 1:
-            return compare_scores(self.read.positions, scores, TESTING, self.policies, reference=self.reference)
+            return compare_scores(self.read.positions, scores, TESTING, self.policies, references=self.references)
         if self.asking.judge is not None or self.asking.judged_with is not None:
             name = "judge" if self.asking.judge is not None else "judged_with"
             problem = f"{name} is given, but there is only one run, and no decision that a label could change"
@@ -153,7 +154,7 @@ class _Inquiry:
     @property
     def run_pairs(self) -> RunPairs:
         """Both runs of each pair."""
-        return pairs_of(len(self.read.positions.systems), self.reference)
+        return pairs_of(len(self.read.positions.systems), self.references)
 
     def _rates(self) -> tuple[Rates | None, list[Note]]:
         """Return the stated chances, or estimate them; None and the reason if that fails, and nothing needs them."""

@@ -114,7 +114,7 @@ def compare_with_safe(
     runs: Runs | None = None,
     measures: Names | None = None,
     *,
-    baseline: str | None = None,
+    baseline: str | Sequence[str] | None = None,
     **options: Any,
 ) -> Comparison:
     """Compare runs as `compare` does, and count the decisions that no label of an unjudged document can reverse.

@@ -291,7 +291,7 @@ class Fusion:
         among_fused = self.field.positions(systems)
         evaluated = evaluate(everything, measures=self.rows, **options)
         own = evaluate(among_fused, measures=self.rows, **options)
-        comparison = compare_scores(among_fused, own, TESTING, self.policies, reference=0)
+        comparison = compare_scores(among_fused, own, TESTING, self.policies, references=[0])
         cautions = comparison.notes[len(own.notes) :]
         return Fused(
             runs=self.names,

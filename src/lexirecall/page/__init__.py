@@ -6,7 +6,7 @@ Belongs here: the verb and its result. Not here: what the page shows (`findings`
 
 import datetime as dt
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -54,7 +54,7 @@ def report(
     plots: FilePath | None = None,
     title: str | None = None,
     date: dt.date | None = None,
-    baseline: str | None = None,
+    baseline: str | Sequence[str] | None = None,
     limits: Limits | None = None,
     texts: Any = None,
     funnel: "Funnel | None" = None,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from lexirecall.aggregation import Aggregation
-from lexirecall.errors import UsageError
+from lexirecall.errors import UsageError, listed
 from lexirecall.formats.source import Source
 from lexirecall.groups import Groups
 from lexirecall.judgments import BoolArray
@@ -27,7 +27,7 @@ from lexirecall.tables import Table
 from lexirecall.verbs.breakdown import Breakdown, breakdown_of
 from lexirecall.verbs.breakdown_notes import notes_on_breakdown, recorded
 from lexirecall.verbs.census import Census
-from lexirecall.verbs.compare import compare_scores, index_of
+from lexirecall.verbs.compare import compare_scores, indices_of
 from lexirecall.verbs.comparison import Comparison
 from lexirecall.verbs.evaluate import Valued, evaluate, with_intervals
 from lexirecall.verbs.explain import check_single_order
@@ -59,7 +59,7 @@ class Findings:
         testing: Testing,
         policies: Policies,
         *,
-        baseline: str | None = None,
+        baseline: str | Sequence[str] | None = None,
         aggregation: Aggregation | None = None,
         groups: Groups | None = None,
         show_progress: bool | None = False,
@@ -77,18 +77,20 @@ class Findings:
         rows = asked_measures(measures, has_providers=positions.providers is not None)
         more = aggregation or Aggregation(), groups, show_progress
         if len(positions.systems) == 1:
-            if baseline is not None:
-                problem = f"the baseline is {baseline!r}, but there is only one run, so there is nothing to compare"
+            if baseline:
+                name = baseline if isinstance(baseline, str) else listed(baseline)
+                problem = f"the baseline is {name!r}, but there is only one run, so there is nothing to compare"
                 raise UsageError(problem, remedy="give two or more runs, or leave the baseline out")
             scores = evaluate(positions, measures=None if measures is None else rows, **asdict(policies))
             scores = with_intervals(scores, testing, alpha=testing.alpha, show_progress=show_progress)
             return cls(positions, scores, None, testing, policies, *more)
-        reference = index_of(baseline, positions.systems)
+        references = indices_of(baseline, positions.systems)
+        _check_single(references, positions.systems)
         compared = None if measures is None else with_lexirecall(rows)
         scores = evaluate(positions, measures=compared, **asdict(policies))
         scores = with_intervals(scores, testing, alpha=testing.alpha, show_progress=show_progress)
         comparison = compare_scores(
-            positions, scores, testing, policies, reference=reference, show_progress=show_progress
+            positions, scores, testing, policies, references=references, show_progress=show_progress
         )
         return cls(positions, scores, comparison, testing, policies, *more)
 
@@ -168,6 +170,14 @@ class Findings:
     def counted(self) -> BoolArray:
         """Which rankings count, [S, Q]: those of requests with a relevant item, and only answered ones if so asked."""
         return self.positions.counted(self.policies)
+
+
+def _check_single(references: Sequence[int], systems: Sequence[str]) -> None:
+    """Raise if the runs are to be compared with several: the marks and sentences of the page are about one."""
+    if len(references) > 1:
+        named = listed([systems[s] for s in references])
+        remedy = "name one baseline, or leave it out to compare each pair; lexirecall compare takes several"
+        raise UsageError(f"the page shows one baseline, but {len(references)} are named: {named}", remedy=remedy)
 
 
 def agreements(positions: Positions, rows: Sequence[Evaluable], policies: Policies) -> Iterator[dict[str, Any]]:

@@ -31,7 +31,7 @@ def order_under(findings: Findings, k: int) -> list[int]:
 
 def _groups(findings: Findings, k: int, order: list[int]) -> list[list[int]] | None:
     comparison = findings.comparison
-    if comparison is None or comparison.baseline is not None:
+    if comparison is None or comparison.baselines:
         return None
     compared = comparison.measures[k]
     if np.isnan(compared.corrected).all():

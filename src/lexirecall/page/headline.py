@@ -119,8 +119,8 @@ def _how_surely(findings: Findings, comparison: Comparison, leaders: list[int]) 
     if not better.any():
         return _nothing_differs(findings, comparison, compared)
     how = f" ({_how(compared, comparison.alpha)})."
-    if comparison.baseline is not None:
-        return _against_baseline(findings.places.index(comparison.baseline), better, how)
+    if comparison.baselines:
+        return _against_baseline(findings.places.index(comparison.baselines[0]), better, how)
     if len(leaders) != 1:
         return _how_many_differ(compared, better, how)
     return [_text(_than_others(better[leaders[0]], len(findings.places) - 1) + how)]
@@ -163,8 +163,8 @@ def _nothing_differs(findings: Findings, comparison: Comparison, compared: Measu
     if not compared.family.attainable.is_possible:
         return [*under, _text(f"{compared.family.attainable.note}.")]
     how = _how(compared, comparison.alpha)
-    if comparison.baseline is not None:
-        baseline = {"system": findings.places.index(comparison.baseline)}
+    if comparison.baselines:
+        baseline = {"system": findings.places.index(comparison.baselines[0])}
         return [*under, _text("no run differs significantly from the baseline "), baseline, _text(f" ({how}).")]
     if num_pairs == 1:
         return [_text(f"The difference is not significant ({how}).")]

@@ -86,6 +86,6 @@ def _on_its_side(pvalues: FloatArray, short: list[Any], alpha: float) -> list[An
 
 def _every_pair(findings: Findings, compared: MeasureComparison) -> MeasureComparison | PortionedPairs:
     """Return means and counts of each pair of systems; a comparison with a baseline has only pairs with it."""
-    if findings.comparison is None or findings.comparison.baseline is None:
+    if findings.comparison is None or not findings.comparison.baselines:
         return compared
     return PortionedPairs.of(contrasted(findings.positions, parse_preference(compared.measure), findings.policies))

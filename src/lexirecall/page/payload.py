@@ -154,7 +154,7 @@ def _left_out(findings: Findings, cut: Cutter) -> Iterator[str]:
 def _leaderboard(findings: Findings) -> dict[str, Any]:
     table, comparison, places = findings.leaderboard, findings.comparison, findings.places
     columns = range(1, len(findings.scores.measures) + 1)
-    baseline = None if comparison is None or comparison.baseline is None else places.index(comparison.baseline)
+    baseline = places.index(comparison.baselines[0]) if comparison is not None and comparison.baselines else None
     return {
         "baseline": baseline,
         "labels": [row[0].partition(" ")[0] for row in table.rows],
@@ -201,7 +201,7 @@ def _certainty(findings: Findings) -> dict[str, Any]:
 def _better_than(findings: Findings) -> list[list[int]] | None:
     """Return how many systems each system is significantly better than, under each measure."""
     comparison, places = findings.comparison, findings.places
-    if comparison is None or comparison.baseline is not None:
+    if comparison is None or comparison.baselines:
         return None
     counts = [each.better(len(places), comparison.alpha).sum(axis=1) for each in comparison.measures]
     return np.column_stack(counts)[places].tolist()  # type: ignore[no-any-return]

@@ -7,7 +7,7 @@ Five hundred runs have 124,750 pairs. Their differences on a thousand queries ta
 from them, a few numbers for each pair, takes little. No result shows how many pairs were at hand at a time.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -28,7 +28,7 @@ class PortionedPairs(AddedUp):
     >>> from lexirecall import parse_preference, project
     >>> runs = {"x": {"q": ["a"]}, "y": {"q": ["z", "a"]}, "z": {"q": ["a"]}}
     >>> contrasts = parse_preference("RR").contrasts(project({"q": {"a": 1}}, runs).at_level(1))
-    >>> PortionedPairs.of(contrasts).means.tolist(), PortionedPairs.of(contrasts, reference=1).means.tolist()
+    >>> PortionedPairs.of(contrasts).means.tolist(), PortionedPairs.of(contrasts, [1]).means.tolist()
     ([0.5, 0.0, -0.5], [0.5, -0.5])
     """
 
@@ -37,9 +37,9 @@ class PortionedPairs(AddedUp):
     b: IntArray
 
     @classmethod
-    def of(cls, contrasts: Contrasts, reference: int | None = None) -> "PortionedPairs":
-        """Take each pair once, the earlier run first; with a reference, only the pairs with it."""
-        a, b = pairs_of(len(contrasts.systems), reference)
+    def of(cls, contrasts: Contrasts, references: Sequence[int] = ()) -> "PortionedPairs":
+        """Take each pair once, the earlier run first; with references, only the pairs with any of them."""
+        a, b = pairs_of(len(contrasts.systems), references)
         return cls(contrasts, a, b)
 
     @property
@@ -90,17 +90,24 @@ Summarized = PairDifferences | Summary
 """What the tests take that need only sums and counts."""
 
 
-def pairs_of(num_systems: int, reference: int | None = None) -> tuple[IntArray, IntArray]:
-    """Return both runs of each pair, the earlier one first; with a reference, of the pairs with it.
+def pairs_of(num_systems: int, references: Sequence[int] = ()) -> tuple[IntArray, IntArray]:
+    """Return both runs of each pair, the earlier one first; with references, of the pairs with any of them.
 
-    >>> [runs.tolist() for runs in pairs_of(3)], [runs.tolist() for runs in pairs_of(3, 1)]
+    >>> [runs.tolist() for runs in pairs_of(3)], [runs.tolist() for runs in pairs_of(3, [1])]
     ([[0, 0, 1], [1, 2, 2]], [[0, 1], [1, 2]])
     """
-    if reference is None:
-        a, b = np.triu_indices(num_systems, 1)
-        return a, b
-    others = np.delete(np.arange(num_systems), reference)
-    return np.minimum(others, reference), np.maximum(others, reference)
+    a, b = np.triu_indices(num_systems, 1)
+    asked = are_asked(a, b, references)
+    return a[asked], b[asked]
+
+
+def are_asked(a: IntArray, b: IntArray, references: Sequence[int]) -> BoolArray:
+    """Tell which pairs are compared: those with a reference, or all if there is none.
+
+    >>> are_asked(np.array([0, 0, 1]), np.array([1, 2, 2]), [1]).tolist()
+    [True, False, True]
+    """
+    return np.isin(a, references) | np.isin(b, references) if references else np.ones(len(a), bool)
 
 
 def portions_of(differences: PairDifferences) -> Iterator[tuple[slice, Differences]]:

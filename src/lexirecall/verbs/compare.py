@@ -31,7 +31,7 @@ from lexirecall.statistics.differences import Summary, of_pairs
 from lexirecall.statistics.hsd import HSD, LAYOUTS
 from lexirecall.statistics.maxt import MAX_T, MaxT, max_t
 from lexirecall.statistics.paired import PairedTests, effect_sizes
-from lexirecall.statistics.portions import PortionedPairs, Summarized
+from lexirecall.statistics.portions import PortionedPairs, Summarized, are_asked
 from lexirecall.sums import ExactSums
 from lexirecall.verbs.averages import Averages
 from lexirecall.verbs.bootstrapped import check_bootstrap
@@ -53,18 +53,18 @@ def compare(
     runs: Runs | None = None,
     measures: Names | None = None,
     *,
-    baseline: str | None = None,
+    baseline: str | Sequence[str] | None = None,
     **options: Any,
 ) -> Comparison:
-    """Compare each pair of runs, or each run with a baseline.
+    """Compare each pair of runs, or each run with a baseline, or with several.
 
     `test` is auto (the sign test for LexiRecall and LexiPrecision, the paired t test for what has a size), t,
     wilcoxon, sign, randomization, hsd, randomized-hsd or max-t; `correction` is holm, bonferroni, bh or none, over all
-    pairs of one measure, or over the pairs with the baseline. The last three tests regard all pairs at once and are not
-    corrected; the p of each pair by itself is then that of auto. `over` compares other numbers than the mean, such as
-    "tail:0.1", by a paired bootstrap, 10,000 resamples unless `bootstrap` says otherwise. `by` compares the runs in
-    each group of queries too, and tests whether the mean difference varies by group. The other arguments are those of
-    `evaluate`.
+    pairs of one measure, or over the pairs with a baseline; a pair of two baselines is one of these. The last three
+    tests regard all pairs at once and are not corrected; the p of each pair by itself is then that of auto. `over`
+    compares other numbers than the mean, such as "tail:0.1", by a paired bootstrap, 10,000 resamples unless `bootstrap`
+    says otherwise. `by` compares the runs in each group of queries too, and tests whether the mean difference varies by
+    group. The other arguments are those of `evaluate`.
 
     >>> qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(6)}
     >>> good, bad = {q: ["a", "b", "x"] for q in qrels}, {q: ["x", "a", "b"] for q in qrels}
@@ -80,11 +80,13 @@ def compare(
     check_number(num_given(qrels, runs, options))
     positions = positions_of(qrels, runs, rows, options)
     check_number(len(positions.systems))
-    reference = index_of(baseline, positions.systems)
+    references = indices_of(baseline, positions.systems)
     show_progress = options.get("show_progress", False)
     scores = evaluate(positions, measures=None if measures is None else rows, **asdict(policies))
     scores = with_intervals(scores, testing, alpha=testing.alpha, show_progress=show_progress)
-    comparison = compare_scores(positions, scores, testing, policies, reference=reference, show_progress=show_progress)
+    comparison = compare_scores(
+        positions, scores, testing, policies, references=references, show_progress=show_progress
+    )
     if not aggregation.is_asked:
         return comparison
     groups = groups_of(group_map, positions.requests)
@@ -97,20 +99,20 @@ def compare_scores(
     testing: Testing,
     policies: Policies,
     *,
-    reference: int | None = None,
+    references: Sequence[int] = (),
     show_progress: bool | None = False,
 ) -> Comparison:
-    """Compare runs that have been evaluated, or all of them with the one that is the reference."""
+    """Compare runs that have been evaluated, or all of them with those that are references."""
 
     def compared(row: Evaluable) -> Contrasts:
         return contrasted(positions, parse_preference(row), policies)
 
     layouts = _layouts(scores, compared, testing, show_progress=show_progress) if testing.has_layout else None
-    differences = (PortionedPairs.of(compared(row), reference) for row in scores.measures)
+    differences = (PortionedPairs.of(compared(row), references) for row in scores.measures)
     first = compared(scores.measures[0])
     comparison = conclude(
-        scores.averages, differences, order_systems(first, "winrate"), testing, reference=reference, scores=scores,
-        layouts=layouts, show_progress=show_progress,
+        scores.averages, differences, order_systems(first, "winrate"), testing, references=references,
+        scores=scores, layouts=layouts, show_progress=show_progress,
     )  # fmt: skip
     if testing.bootstrap is None:
         return comparison
@@ -137,7 +139,7 @@ def with_parts(
     data, placed = [], valued.placed
     for c, compared in enumerate(comparison.measures):
         contrasts = contrasted(positions, parse_preference(compared.measure), policies)
-        data.append(PairData(compared, placed[:, :, c], PortionedPairs.of(contrasts, comparison.baseline)))
+        data.append(PairData(compared, placed[:, :, c], PortionedPairs.of(contrasts, comparison.baselines)))
     parts = parts_of(data, comparison.runs, averages.breakdown, asked, testing, show_progress=show_progress)
     shows_means = any(over.kind == "mean" for over in parts.overs)
     notes = (
@@ -154,28 +156,28 @@ def conclude(
     order: Order,
     testing: Testing,
     *,
-    reference: int | None = None,
+    references: Sequence[int] = (),
     scores: Scores | None = None,
     layouts: Sequence[HSD] | None = None,
     show_progress: bool | None = False,
 ) -> Comparison:
-    """Test the pairs of each measure, however their differences were added up; with a reference, the pairs with it."""
+    """Test the pairs of each measure, however their differences were added up; with references, their pairs."""
     families = layouts or repeat(None, len(averages.measures))
     compared = tuple(
-        _compared(row, *_asked(own, layout, reference), testing, show_progress=show_progress)
+        _compared(row, *_asked(own, layout, references), testing, show_progress=show_progress)
         for row, own, layout in zip(averages.measures, differences, families, strict=True)
     )
     notes = *averages.notes, *cautions(compared, averages.runs, testing)
-    return Comparison(averages, compared, order, reference, testing.alpha, notes, scores)
+    return Comparison(averages, compared, order, tuple(references), testing.alpha, notes, scores)
 
 
-def _asked(differences: Summarized, layout: HSD | None, reference: int | None) -> tuple[Summarized, HSD | None]:
-    """Return the pairs with the reference, if there is one; portions are of these pairs only."""
-    if reference is None:
+def _asked(differences: Summarized, layout: HSD | None, references: Sequence[int]) -> tuple[Summarized, HSD | None]:
+    """Return the pairs with a reference, if there are any; portions are of these pairs only."""
+    if not references:
         return differences, layout
     if isinstance(differences, Summary):
-        differences = of_pairs(differences, (differences.a == reference) | (differences.b == reference))
-    return differences, layout and of_pairs(layout, (layout.a == reference) | (layout.b == reference))
+        differences = of_pairs(differences, are_asked(differences.a, differences.b, references))
+    return differences, layout and of_pairs(layout, are_asked(layout.a, layout.b, references))
 
 
 def check_number(num_runs: int | None) -> None:
@@ -184,14 +186,13 @@ def check_number(num_runs: int | None) -> None:
         raise UsageError("there is only one run, and nothing to compare it with", remedy="give two or more runs")
 
 
-def index_of(baseline: str | None, systems: Sequence[str]) -> int | None:
-    """Return which run is the baseline, named as in the results or as on the command line; None if there is none."""
-    if baseline is None:
-        return None
-    names = [name for name in (baseline, Source(baseline).run_name) if name in systems]
-    if not names:
-        raise UsageError(f"no run is called {baseline!r}", remedy=f"the baseline is one of {listed(systems, 9)}")
-    return systems.index(names[0])
+def indices_of(baseline: str | Sequence[str] | None, systems: Sequence[str]) -> tuple[int, ...]:
+    """Return which runs are baselines, named as in the results or as on the command line; none if none is named."""
+    asked = (baseline,) if isinstance(baseline, str) else tuple(baseline or ())
+    found = {name: [each for each in (name, Source(name).run_name) if each in systems] for name in asked}
+    if unknown := [repr(name) for name, names in found.items() if not names]:
+        raise UsageError(f"no run is called {listed(unknown)}", remedy=f"the baseline is one of {listed(systems, 9)}")
+    return tuple(dict.fromkeys(systems.index(names[0]) for names in found.values()))
 
 
 def _layouts(

@@ -63,7 +63,8 @@ class Comparison(Convertible):
     measures: tuple[MeasureComparison, ...]
     order: Order
     """The order of the runs by their mean win rate under the first measure."""
-    baseline: int | None
+    baselines: tuple[int, ...]
+    """The runs that the others are compared with; none if each pair is compared."""
     alpha: float
     notes: tuple[Note, ...]
     scores: Scores | None = None
@@ -143,7 +144,7 @@ class Comparison(Convertible):
     @property
     def tested_ranks(self) -> tuple[IntArray, IntArray] | None:
         """The best and the worst rank that the tests of the first measure leave to each run; None with a baseline."""
-        if self.baseline is not None:
+        if self.baselines:
             return None
         return significant_ranks(self.measures[0].better(len(self.runs), self.alpha))
 
@@ -173,10 +174,10 @@ class Comparison(Convertible):
         return self.order.best_first if self.places is None else list(self.places)
 
     def _mark(self, better: BoolArray, r: int, labels: list[str]) -> str:
-        """Return the letters of the runs that the r-th is better than; against a baseline, + or -."""
-        if self.baseline is None:
+        """Return the letters of the runs that the r-th is better than; against a single baseline, + or -."""
+        if len(self.baselines) != 1:
             return _ranges(np.flatnonzero(better[r]).tolist(), labels)
-        at = self._places.index(self.baseline)
+        at = self._places.index(self.baselines[0])
         return "+" if better[r, at] else "-" if better[at, r] else ""
 
     def _how(self) -> str:
@@ -187,9 +188,11 @@ class Comparison(Convertible):
 
     def _footnote(self) -> str:
         how = f"({self._how()}{';' if self.measures[0].correction == 'none' else ','} alpha {self.alpha:g})"
-        if self.baseline is None:
-            return f"raised letters: runs that are significantly worse {how}"
-        return f"+ and -: significantly better and worse than {self.runs[self.baseline]} {how}"
+        names = [self.runs[s] for s in self.baselines]
+        if len(names) == 1:
+            return f"+ and -: significantly better and worse than {names[0]} {how}"
+        tested = f", only pairs with {' or '.join(names)} being tested" if names else ""
+        return f"raised letters: runs that are significantly worse{tested} {how}"
 
     def pairs_table(self) -> Table:
         """Lay out every pair and measure: both p beside the pair's own interval, the responses of HSD beside its p."""

@@ -71,7 +71,8 @@ def _means(averages: Averages, c: int, order: Sequence[int]) -> Drawing:
 def difference_intervals(comparison: Comparison, measure: str | None = None) -> Drawing:
     """Draw by how much each run differs from the baseline, or from the best run, with the interval of the comparison.
 
-    Left of the line is worse; filled points differ significantly. Without `measure`, the first one is drawn.
+    Left of the line is worse; filled points differ significantly. Without `measure`, the first one is drawn. Of several
+    baselines, the one that was named first is meant.
 
     >>> from lexirecall import compare
     >>> runs = {"x": {"q": ["a"], "r": ["a"]}, "y": {"q": ["b", "a"], "r": ["c", "b", "a"]}}
@@ -79,7 +80,7 @@ def difference_intervals(comparison: Comparison, measure: str | None = None) -> 
     'RR: difference from x. y -0.5833'
     """
     compared, places = _compared(comparison, measure), comparison.order.best_first
-    reference = places[0] if comparison.baseline is None else comparison.baseline
+    reference = (*comparison.baselines, places[0])[0]
     rows = {row["run"]: row for row in difference_rows(comparison, compared, reference)}
     others = [(i, comparison.runs[s]) for i, s in enumerate(places) if s != reference]
     names = [name for _, name in others]
