@@ -1,7 +1,7 @@
 # The workflow, in one place. PYTHON may name any interpreter whose environment has the extras test, lint and docs.
 PYTHON ?= python3
 
-.PHONY: install test test-long spark-test torch-test adapters-test coverage test-oldest lint docs bench against-r suites fuzz sanitize mutants
+.PHONY: install test test-long spark-test torch-test adapters-test coverage test-oldest lint docs bench against-r suites oracles fuzz sanitize mutants
 
 install:            ## everything a developer needs, into the current environment
 	$(PYTHON) -m pip install -e '.[test,lint,docs]'
@@ -68,6 +68,11 @@ against-r:          ## every p and interval that R has too, on random data; need
 
 suites:             ## the tests of another tool through ours: make suites PEER=ranx FOLDER=a/checkout/of/ranx
 	$(PYTHON) tests/peer_suites.py $(PEER) $(FOLDER)
+
+oracles:            ## every value that pytrec_eval, ir_measures or ranx have too, on random cases; in an environment of its own
+	$(PYTHON) -m venv build/oracles
+	build/oracles/bin/pip install -q . pytrec-eval-terrier 'ir-measures>=0.4' pyndeval ranx pandas
+	build/oracles/bin/python tests/peer_oracles.py
 
 SECONDS ?= 60
 PYTHONIC = module given matrices statistics tables dicts judged_dicts plain units

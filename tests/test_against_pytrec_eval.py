@@ -21,6 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexirecall import Measure, Positions, parse_measure, project
+from peers.cases import crashes_trec_eval
 from strategies import SCORES, Collection, Qrels, Run, collections, costly
 
 PLAIN = (
@@ -39,17 +40,11 @@ def names_asked(cutoffs: tuple[int, ...]) -> list[str]:
     return [*PLAIN, *cut, *(f"iprec_at_recall_{recall}" for recall in RECALLS)]
 
 
-def can_be_asked(judged: dict[str, float], ranking: dict[str, float], *, judged_only: bool) -> bool:
-    """Tell whether the oracle can evaluate a request without corrupting its memory."""
-    with_judgment = {item for item, grade in judged.items() if grade >= 0}
-    return bool(with_judgment and (with_judgment & ranking.keys() if judged_only else ranking))
-
-
 def oracle(qrels: Qrels, run: Run, names: list[str], level: int, *, judged_only: bool) -> dict[str, dict[str, float]]:
     whole = {
         request: {item: int(grade) for item, grade in judged.items()}
         for request, judged in qrels.items()
-        if can_be_asked(judged, run.get(request, {}), judged_only=judged_only)
+        if not crashes_trec_eval(judged, run.get(request, {}), judged_only=judged_only)
     }
     evaluator = pytrec_eval.RelevanceEvaluator(
         whole, set(names), relevance_level=level, judged_docs_only_flag=judged_only
