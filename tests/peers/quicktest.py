@@ -12,7 +12,7 @@ from pathlib import Path
 
 from peers.verdicts import DIFFERING, PASSED, REFUSED, Outcome
 
-AS_VERSION = {"9": ("--score-dtype", "float32"), "10": ()}
+AS_VERSION = {"9": ("--compat", "9"), "10": ()}
 """The options that make `lexirecall trec_eval` behave as a version does."""
 LINE = re.compile(r"\t\./trec_eval (?P<arguments>.*\S)\s*\|\s*diff - (?P<expected>\S+)")
 
