@@ -817,7 +817,17 @@ def arithmetic() -> str:
     config: Any = np.show_config(mode="dicts")
     extensions = config["SIMD Extensions"]
     vectors = " ".join([*extensions["baseline"], *extensions.get("found", [])])
-    return f"numpy {np.__version__}, scipy {scipy.__version__}, {vectors}\n"
+    return f"numpy {np.__version__}, scipy {scipy.__version__}, {vectors}, products {_products()}\n"
+
+
+def _products() -> str:
+    """Return a digest of some products of matrices, which BLAS adds up in another order on another processor."""
+    import numpy as np
+
+    numbers = np.sqrt(np.arange(1.0, 65))
+    products = [numbers[:n] @ numbers[-n:] for n in range(1, 65)]
+    products += [each for n in (1, 2, 3, 8) for each in numbers[: 8 * n].reshape(n, 8) @ numbers[:8]]
+    return hashlib.sha256(np.array(products).tobytes()).hexdigest()[:12]
 
 
 def _write() -> None:
