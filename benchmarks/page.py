@@ -1,6 +1,6 @@
 """The tables, for the terminal and for docs/benchmarks.md.
 
-Belongs here: the layout. Not here: measuring (timing, suites), the aims (targets).
+Belongs here: the layout. Not here: measuring (timing, experiments), the aims (targets).
 """
 
 import os
@@ -13,7 +13,7 @@ from textwrap import fill
 from typing import Any
 
 from contestants import PEERS, installed
-from suites import Outcome, baseline
+from experiments import Outcome, baseline
 from targets import verdicts
 from timing import CORES
 

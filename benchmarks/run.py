@@ -9,8 +9,8 @@ import tempfile
 from pathlib import Path
 
 from contestants import built, missing
+from experiments import SUITES, Outcome, Setting
 from page import WORDS, as_text, machine, write
-from suites import SUITES, Outcome, Setting
 from targets import verdicts
 from timing import adopt
 

@@ -1,6 +1,6 @@
 """What lexirecall should reach, mostly as ratios within one table, and what it reached.
 
-Belongs here: one line for each aim. Imports suites.
+Belongs here: one line for each aim. Imports experiments.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from contestants import OURS
-from suites import (
+from experiments import (
     CONTROL,
     EVERY_PAIR,
     IN_DICTS,

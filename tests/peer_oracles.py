@@ -1,13 +1,13 @@
 """Compare our values with those of other packages on random cases: `python tests/peer_oracles.py`, or `make oracles`.
 
 For every measure that both have it prints how many cases there are, how many are equal, and how many differ, by the
-reasons that `peers/oracles.py` knows. It exits with 1 if any difference has no reason.
+reasons that `suites/oracles.py` knows. It exits with 1 if any difference has no reason.
 """
 
 import argparse
 import sys
 
-from peers.oracles import ORACLES, Tally
+from suites.oracles import ORACLES, Tally
 
 
 def lines_of(made: Tally) -> list[str]:

@@ -1,7 +1,7 @@
 """Run the tests of another tool through ours: `python tests/peer_suites.py PEER FOLDER`, or `make suites`.
 
 FOLDER is a checkout of PEER, which the user supplies; nothing of it is kept here. For each test it prints whether it
-passed, was refused by our code or differs, with the reason that `peers/reasons.tsv` gives; then the counts. It exits
+passed, was refused by our code or differs, with the reason that `suites/reasons.tsv` gives; then the counts. It exits
 with 1 if the table is not true: a test fails that has no row in it, or does not fail as its row says.
 """
 
@@ -10,9 +10,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from peers.quicktest import AS_VERSION, run_quicktest, version_of
-from peers.standins import run_ir_measures, run_pytrec_eval, run_ranx
-from peers.verdicts import REASONS, Outcome, faults, missing, read_reasons, report
+from suites.quicktest import AS_VERSION, run_quicktest, version_of
+from suites.standins import run_ir_measures, run_pytrec_eval, run_ranx
+from suites.verdicts import REASONS, Outcome, faults, missing, read_reasons, report
 
 PYTHON_SUITES: dict[str, Callable[[Path], list[Outcome]]] = {
     "pytrec_eval": run_pytrec_eval,

@@ -21,8 +21,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexirecall import Measure, Positions, parse_measure, project
-from peers.cases import crashes_trec_eval
 from strategies import SCORES, Collection, Qrels, Run, collections, costly
+from suites.cases import crashes_trec_eval
 
 PLAIN = (
     "map", "ndcg", "recip_rank", "Rprec", "bpref", "infAP", "set_P", "set_recall", "num_ret", "num_rel", "num_rel_ret",

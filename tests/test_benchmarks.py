@@ -6,8 +6,8 @@ from pathlib import Path
 
 import contestants
 import pytest
+from experiments import BASELINES, CONTROL, ONE_QUERY, ONE_RUN, SUITES, TWO_RUNS, WAYS, Outcome
 from page import EXPLANATIONS, as_markdown, rows
-from suites import BASELINES, CONTROL, ONE_QUERY, ONE_RUN, SUITES, TWO_RUNS, WAYS, Outcome
 from targets import MOST_OF_PRODUCTS, ON_A_GPU, on_a_gpu, verdicts
 from timing import ALL_CORES, CORES, ONE_THREAD, Command, Timing, Usage, environment_of
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from peers import oracles
-from peers.cases import Cases, draw_cases
-from peers.oracles import Known, tally
+from suites import oracles
+from suites.cases import Cases, draw_cases
+from suites.oracles import Known, tally
 
 CASES = Cases({"1": {"a": 1}, "2": {"a": 2}}, {"1": {"a": 1.0}, "2": {"a": 1.0}})
 

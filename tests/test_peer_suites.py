@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from peers.verdicts import DIFFERING, KINDS, PASSED, REASONS, REFUSED, Outcome, faults, read_reasons, report
+from suites.verdicts import DIFFERING, KINDS, PASSED, REASONS, REFUSED, Outcome, faults, read_reasons, report
 
 PROGRAM = Path(__file__).with_name("peer_suites.py")
 SUITES = {"trec_eval 9", "trec_eval 10", "pytrec_eval", "ir_measures", "ranx"}

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from peers.verdicts import DIFFERING, PASSED, REFUSED, Outcome
+from suites.verdicts import DIFFERING, PASSED, REFUSED, Outcome
 
 AS_VERSION = {"9": ("--compat", "9"), "10": ()}
 """The options that make `lexirecall trec_eval` behave as a version does."""

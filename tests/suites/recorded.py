@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from peers.verdicts import PASSED, SKIPPED, Outcome
+from suites.verdicts import PASSED, SKIPPED, Outcome
 
 Error: TypeAlias = (
     tuple[type[BaseException], BaseException, TracebackType] | tuple[None, None, None]

@@ -1,4 +1,4 @@
-"""Suites: what is measured, and on which collection.
+"""Experiments: what is measured, and on which collection.
 
 Belongs here: one function for each benchmark; it returns timings of commands, and other figures.
 """

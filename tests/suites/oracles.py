@@ -9,7 +9,7 @@ from importlib import import_module
 from math import isclose, isnan
 from typing import Any
 
-from peers.cases import Cases, crashes_trec_eval, draw_cases
+from suites.cases import Cases, crashes_trec_eval, draw_cases
 
 Values = Mapping[str, float]
 """{query: value} of one measure."""

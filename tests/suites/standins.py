@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from peers.recorded import run_pytest, run_unittest
-from peers.verdicts import Outcome
+from suites.recorded import run_pytest, run_unittest
+from suites.verdicts import Outcome
 
 RANX_METRICS = {
     "hits": "hits", "hit_rate": "hit_rate", "precision": "precision", "recall": "recall", "f1": "f1",
