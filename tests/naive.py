@@ -410,6 +410,42 @@ def err(case: Case, max_grade: int = 4, cutoff: float = math.inf) -> float:
     return value
 
 
+def graded_rbp(case: Case, p: float = 0.8, max_grade: int = 1, cutoff: float = math.inf) -> float:
+    gained = [max(grade or 0, 0) * p ** (place - 1) for place, grade in enumerate(case.listed, 1) if place <= cutoff]
+    return (1 - p) * sum(gained) / max_grade
+
+
+# Nearness to an ideal order
+
+
+def overlap(x: Sequence[object], y: Sequence[object], p: float, depth: int) -> float:
+    """Rank-biased overlap down to a depth: the documents that the tops of both share, at 1, 2, … places."""
+    shared = [len({*x[:i]} & {*y[:i]}) / i for i in range(1, depth + 1)]
+    return ratio(sum(p**i * share for i, share in enumerate(shared)), sum(p**i for i in range(depth)))
+
+
+def compat(case: Case, p: float = 0.95, normalize: bool = True) -> float:
+    """Try every ideal order, the higher grade first, and take the most similar one."""
+    graded = [(place, grade) for place, grade in enumerate(case.shown) if grade is not None and grade > 0]
+    missing = Counter(grade for grade in case.judged.values() if grade > 0)
+    missing -= Counter(grade for _, grade in graded)
+    ideals = {grade: [place for place, each in graded if each == grade] for _, grade in graded}
+    for number, grade in enumerate(missing.elements()):
+        ideals.setdefault(grade, []).append(-1 - number)
+    best, depth = 0.0, max(len(case.shown), case.m)
+    for arranged in product(*(permutations(ideals[grade]) for grade in sorted(ideals, reverse=True))):
+        ideal = list(chain(*arranged))
+        whole = overlap(ideal, ideal, p, depth) if normalize else 1.0
+        best = max(best, ratio(overlap(range(len(case.shown)), ideal, p, depth), whole))
+    return best
+
+
+def accuracy(case: Case, cutoff: float = math.inf) -> float:
+    top = [grade is not None and grade >= case.level for place, grade in enumerate(case.shown, 1) if place <= cutoff]
+    pairs = [(x, y) for x, y in combinations(top, 2) if x != y]
+    return sum(x for x, _ in pairs) / len(pairs) if pairs else math.nan
+
+
 # Measures of sets, and of the judged items that are not relevant
 
 
@@ -417,8 +453,8 @@ def num_ret(case: Case) -> float:
     return len(case.shown)
 
 
-def set_p(case: Case) -> float:
-    return ratio(case.num_found, len(case.shown))
+def set_p(case: Case, relative: bool = False) -> float:
+    return ratio(case.num_found, min(len(case.shown), case.m) if relative else len(case.shown))
 
 
 def set_r(case: Case) -> float:
@@ -428,6 +464,10 @@ def set_r(case: Case) -> float:
 def set_f(case: Case, beta: float = 1) -> float:
     p, r = set_p(case), set_r(case)
     return ratio((1 + beta) * p * r, r + beta * p)
+
+
+def set_ap(case: Case) -> float:
+    return set_p(case) * set_r(case)
 
 
 def judged_at(case: Case, cutoff: int) -> float:
@@ -514,9 +554,10 @@ MEASURES: dict[str, Callable[..., float]] = {
     "All": all_found, "Reached": reached, "TSE": tse, "SL1": sl1, "SL3": sl3, "LastRel": last_rel, "RE": recall_error,
     "Depth": depth_at_recall, "WSS": wss, "RRF": rrf, "ERF": erf, "ATD": atd, "Loss": loss, "TNR": tnr,
     "AsreviewWSS": asreview_wss, "AsreviewERF": asreview_erf, "AsreviewTNR": asreview_tnr,
-    "Linear": linear_exposure, "nDCG": ndcg, "ERR": err,
-    "NumRet": num_ret, "NumRel": lambda case: case.m, "NumRelRet": lambda case: case.num_found,
-    "SetP": set_p, "SetR": set_r, "SetF": set_f,
+    "Linear": linear_exposure, "nDCG": ndcg, "ERR": err, "GradedRBP": graded_rbp, "Compat": compat,
+    "Accuracy": accuracy, "NumQ": lambda _: 1, "NumRet": num_ret, "NumRel": lambda case: case.m,
+    "NumRelRet": lambda case: case.num_found,
+    "SetP": set_p, "SetR": set_r, "SetF": set_f, "SetAP": set_ap,
     "Bpref": bpref, "infAP": inf_ap, "Judged": judged_at, "IPrec": iprec,
     "LexiRecallPercentile": lexirecall_percentile, "LexiRecallBits": lexirecall_bits,
     "MetricLexiRecall": metric_lexirecall,

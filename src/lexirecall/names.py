@@ -265,6 +265,8 @@ def _spellings() -> dict[str, Evaluable]:
 def _spelled() -> dict[str, Evaluable]:
     spellings: dict[str, Evaluable] = {
         "ndcg_burges": MEASURES["nDCG"](dcg="exp-log2"),
+        "set_relative_p": MEASURES["SetP"](relative=True),
+        "setrelp": MEASURES["SetP"](relative=True),
         "invrpp": PREFERENCES["RPP"](weight="inverse"),
         "dcgrpp": PREFERENCES["RPP"](weight="dcg"),
         "rrlexiprecision": PREFERENCES["LexiPrecision"](size="rr"),

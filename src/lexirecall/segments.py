@@ -67,3 +67,17 @@ class Segments:
 def sums_of(values: FloatArray | IntArray | BoolArray, owners: IntArray, num_owners: int) -> FloatArray:
     """Add up the values of each owner in the order in which they come, so that the sums are those of a plain loop."""
     return np.asarray(np.bincount(owners, values, num_owners), float)
+
+
+def occurrences(keys: IntArray) -> IntArray:
+    """Count, for each key, how often it occurred before.
+
+    >>> occurrences(np.array([7, 5, 7, 7, 5])).tolist()
+    [0, 0, 1, 2, 1]
+    """
+    order = np.argsort(keys, kind="stable")
+    places = np.arange(len(keys))
+    is_first = np.diff(keys[order], prepend=-1) != 0
+    before = np.empty(len(keys), np.int64)
+    before[order] = places - np.maximum.accumulate(np.where(is_first, places, 0))
+    return before

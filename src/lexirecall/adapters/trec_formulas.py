@@ -35,10 +35,6 @@ def _logarithm_of(measure: Measure) -> Measure:
     )
 
 
-def _num_q(projection: Projection) -> FloatArray:
-    return np.ones(projection.source.shape)
-
-
 def _no_number(projection: Projection) -> FloatArray:
     """Give 0 for what is text, `runid` and `relstring`, as pytrec_eval does."""
     return np.zeros(projection.source.shape)
@@ -49,16 +45,6 @@ def _num_nonrel_judged_ret(projection: Projection) -> FloatArray:
     source = projection.source
     num_judged = judged_tracks(source).segments.sizes
     return (num_judged - projection.found.segments.sizes).reshape(source.shape).astype(float)
-
-
-def _set_map(projection: Projection) -> FloatArray:
-    k, m, r = (row.scores(projection) for row in (NUM_RET, NUM_REL, NUM_REL_RET))
-    return ratio(r * r, k * m)
-
-
-def _set_relative_p(projection: Projection) -> FloatArray:
-    most = np.minimum(NUM_RET.scores(projection), NUM_REL.scores(projection))
-    return ratio(NUM_REL_RET.scores(projection), most)
 
 
 def _bin_g(projection: Projection) -> FloatArray:
@@ -190,7 +176,6 @@ def _yaap(projection: Projection) -> FloatArray:
 
 GM_MAP = _logarithm_of(AP)
 GM_BPREF = _logarithm_of(BPREF)
-NUM_Q = Measure("NumQ", "1 for each query", function=_num_q)
 RUNID = Measure("RunId", "tag of the run, in its last line", function=_no_number)
 RELSTRING = Measure(
     "RelString",
@@ -206,8 +191,6 @@ NUM_NONREL_JUDGED_RET = Measure(
     function=_num_nonrel_judged_ret,
     needs_judged=True,
 )
-SET_MAP = Measure("SetAP", "SetP · SetR", function=_set_map)
-SET_RELATIVE_P = Measure("SetRelP", "precision of the list over the best possible", function=_set_relative_p)
 BIN_G = Measure(
     "BinG",
     "discounts by the non-relevant documents above",

@@ -19,7 +19,7 @@ from lexirecall.measures.parameter import Parameter
 from lexirecall.measures.ratio import Ratio
 from lexirecall.positions import Positions, Projection
 from lexirecall.providers import members
-from lexirecall.segments import sums_of
+from lexirecall.segments import occurrences, sums_of
 
 if TYPE_CHECKING:
     from lexirecall.units import Units
@@ -52,27 +52,13 @@ def _gains(projection: Projection, alpha: float) -> tuple[IntArray, FloatArray, 
     serves = _serves(units, projection.level)[pairs]
     pairs, rows = pairs[serves], rows[serves]
     rankings = found.segments.owners[rows]
-    earlier = _occurrences(rankings * len(units.judgments.grades) + units.units[pairs])
+    earlier = occurrences(rankings * len(units.judgments.grades) + units.units[pairs])
     return rankings, found.positions[rows].astype(float), np.power(1 - alpha, earlier, dtype=np.float64)
 
 
 def _serves(units: "Units", level: float) -> BoolArray:
     """Tell which pairs of document and unit count: the unit is relevant, and the document serves it at the level."""
     return np.asarray(np.minimum(units.grades, units.judgments.grades[units.units]) >= level)
-
-
-def _occurrences(keys: IntArray) -> IntArray:
-    """Count, for each key, how often it occurred before.
-
-    >>> _occurrences(np.array([7, 5, 7, 7, 5])).tolist()
-    [0, 0, 1, 2, 1]
-    """
-    order = np.argsort(keys, kind="stable")
-    places = np.arange(len(keys))
-    is_first = np.diff(keys[order], prepend=-1) != 0
-    before = np.empty(len(keys), np.int64)
-    before[order] = places - np.maximum.accumulate(np.where(is_first, places, 0))
-    return before
 
 
 def _alpha_ndcg(projection: Projection, alpha: float, cutoff: int) -> FloatArray:

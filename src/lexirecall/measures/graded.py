@@ -1,4 +1,4 @@
-"""Measures of grades: nDCG and ERR. They use the grades as gains and ignore the level, unless nDCG is given one.
+"""Measures of grades: nDCG, ERR and graded RBP. They use the grades and ignore the level, unless nDCG is given one.
 
 Belongs here: one row for each such measure.
 """
@@ -11,14 +11,18 @@ from typing import Any
 import numpy as np
 
 from lexirecall.errors import DataError
+from lexirecall.exposure import rbp
 from lexirecall.judgments import FloatArray
 from lexirecall.measures.bottom import corpus_size_of, num_missing, sum_over_missing
 from lexirecall.measures.measure import Measure
 from lexirecall.measures.parameter import OWN_LEVEL, GainMap, Gains, Parameter
+from lexirecall.measures.recall_level import PATIENCE
 from lexirecall.positions import Projection
 from lexirecall.segments import Segments, sums_of
 
 Gain = Callable[[FloatArray], FloatArray]
+Discount = Callable[[FloatArray], FloatArray]
+"""From positions to what a gain of 1 is worth there."""
 GAINS: dict[str, Gain] = {
     "log2": lambda grade: grade,
     "exp-log2": lambda grade: 2**grade - 1,
@@ -30,7 +34,7 @@ def _ndcg(projection: Projection, dcg: str, gains: Gains | None, rel: Any, cutof
     terms = discounted(gain(_grades(projection)), projection.positions, cutoff)
     gained = projection.sum(terms)
     if projection.sees_bottom and cutoff is None:
-        gained += _gained_at_bottom(projection, gain)
+        gained += _gained_at_bottom(projection, gain, dcg_discount)
     return _normalized(projection, gained, gain, cutoff)
 
 
@@ -44,16 +48,16 @@ def _expected_ndcg(projection: Projection, dcg: str, gains: Gains | None, rel: A
     sums = sums_of(discounted(means, places, cutoff), rankings, len(projection.found.segments.sizes))
     gained = sums.reshape(projection.source.shape)
     if projection.sees_bottom and cutoff is None:
-        gained += _expected_at_bottom(projection, gain)
+        gained += _expected_at_bottom(projection, gain, dcg_discount)
     return _normalized(projection, gained, gain, cutoff)
 
 
-def _gained_at_bottom(projection: Projection, gain: Gain) -> FloatArray:
+def _gained_at_bottom(projection: Projection, gain: Gain, discount: Discount) -> FloatArray:
     """Return what the missing items gain at the bottom of the corpus, [S, Q], as a mean over their orders.
 
     Nobody knows which of them has which place, so every place has their mean gain.
     """
-    discounts = sum_over_missing(projection, lambda places, levels, m, n: discounted(np.ones(len(places)), places))
+    discounts = sum_over_missing(projection, lambda places, levels, m, n: discount(places))
     return _missing_gains(projection, gain) / np.maximum(num_missing(projection), 1) * discounts
 
 
@@ -63,7 +67,7 @@ def _missing_gains(projection: Projection, gain: Gain) -> FloatArray:
     return np.asarray(relevant.sum(gains) - projection.sum(gain(_grades(projection))))
 
 
-def _expected_at_bottom(projection: Projection, gain: Gain) -> FloatArray:
+def _expected_at_bottom(projection: Projection, gain: Gain, discount: Discount) -> FloatArray:
     """Return the mean of `_gained_at_bottom` over all orders of tied items; the depth may cut some of them off.
 
     A block has b items, c of them relevant, and t of its places are shown. How many of the c are shown is
@@ -71,7 +75,7 @@ def _expected_at_bottom(projection: Projection, gain: Gain) -> FloatArray:
     """
     from lexirecall.measures.expected import tied_blocks
 
-    gained = _gained_at_bottom(projection, gain)
+    gained = _gained_at_bottom(projection, gain, discount)
     depth, n = projection.source.conventions.depth or np.inf, corpus_size_of(projection)
     gains, missing, hidden = gain(_grades(projection)), num_missing(projection), _missing_gains(projection, gain)
     for block in tied_blocks(projection.found):
@@ -80,7 +84,7 @@ def _expected_at_bottom(projection: Projection, gain: Gain) -> FloatArray:
             continue
         s, q = np.unravel_index(block.ranking, gained.shape)
         k, own = int(missing[s, q]), gains[block.items].sum()
-        bottom = np.cumsum(discounted(np.ones(k + c), n[q] - np.arange(k + c)))  # of the last 1, 2, … places
+        bottom = np.cumsum(discount(n[q] - np.arange(k + c)))  # of the last 1, 2, … places
         gained[s, q] = 0.0
         for shown in range(max(0, t - (b - c)), min(c, t) + 1):
             if (lacking := k + c - shown) > 0:
@@ -128,6 +132,15 @@ def discounted(gains: FloatArray, positions: FloatArray, cutoff: int | None = No
     return quotients
 
 
+def dcg_discount(positions: FloatArray) -> FloatArray:
+    """Return 1/log2(p + 1).
+
+    >>> dcg_discount(np.array([1.0, 3])).tolist()
+    [1.0, 0.5]
+    """
+    return discounted(np.ones(len(positions)), positions)
+
+
 def _normalized(projection: Projection, gained: FloatArray, gain: Gain, cutoff: int | None) -> FloatArray:
     """Divide what was gained by what the best order of all relevant items gains.
 
@@ -169,13 +182,8 @@ NDCG = Measure(
 
 
 def _err(projection: Projection, max_grade: int, cutoff: int | None) -> FloatArray:
-    grades = projection.source.judgments.grades
-    if grades.size and grades.max() > max_grade:
-        raise DataError(
-            f"ERR expects grades up to {max_grade}, but the judgments go up to {grades.max():g}",
-            remedy=f"give the highest grade of the scale: ERR(max_grade={int(np.ceil(grades.max()))})",
-        )
-    found = projection.found
+    _check_scale("ERR", projection, max_grade)
+    grades, found = projection.source.judgments.grades, projection.found
     stops = _stops(grades[found.items], max_grade)
     goes_on = found.segments.accumulate(np.multiply, 1 - stops)
     reaches = np.where(projection.recall_levels == 1, 1.0, np.concatenate([[1.0], goes_on[:-1]]))
@@ -184,6 +192,16 @@ def _err(projection: Projection, max_grade: int, cutoff: int | None) -> FloatArr
     if projection.sees_bottom and cutoff is None:
         values += _satisfied_at_bottom(projection, max_grade)
     return values
+
+
+def _check_scale(name: str, projection: Projection, max_grade: int) -> None:
+    """Raise if a grade is above the highest one of the scale."""
+    grades = projection.source.judgments.grades
+    if grades.size and grades.max() > max_grade:
+        raise DataError(
+            f"{name} expects grades up to {max_grade}, but the judgments go up to {grades.max():g}",
+            remedy=f"give the highest grade of the scale: {name}(max_grade={int(np.ceil(grades.max()))})",
+        )
 
 
 def _stops(grades: FloatArray, max_grade: int) -> FloatArray:
@@ -230,5 +248,56 @@ ERR = Measure(
     parameters={"max_grade": Parameter(4, kind=int, low=1, high=1000)},
     graded=True,
 )
+
+
+def _graded_rbp(projection: Projection, p: float, max_grade: int | None, cutoff: int | None) -> FloatArray:
+    terms = _grades(projection) * _patience(p, cutoff)(projection.positions)
+    gained = projection.sum(terms)
+    if projection.sees_bottom and cutoff is None:
+        gained += _gained_at_bottom(projection, GAINS["log2"], _patience(p))
+    return _on_scale(projection, gained, max_grade)
+
+
+def _expected_graded_rbp(projection: Projection, p: float, max_grade: int | None, cutoff: int | None) -> FloatArray:
+    """Let every place of a block of tied items hold the mean grade of the block."""
+    from lexirecall.measures.expected import mean_at_places
+
+    depth = projection.source.conventions.depth or np.inf
+    places, rankings, means = mean_at_places(_grades(projection), projection.found, depth)
+    sums = sums_of(means * _patience(p, cutoff)(places), rankings, len(projection.found.segments.sizes))
+    gained = sums.reshape(projection.source.shape)
+    if projection.sees_bottom and cutoff is None:
+        gained += _expected_at_bottom(projection, GAINS["log2"], _patience(p))
+    return _on_scale(projection, gained, max_grade)
+
+
+def _patience(p: float, cutoff: int | None = None) -> Discount:
+    return lambda positions: np.where(positions <= (cutoff or np.inf), rbp(positions, p), 0.0)
+
+
+def _on_scale(projection: Projection, gained: FloatArray, max_grade: int | None) -> FloatArray:
+    if max_grade is None:
+        return gained
+    _check_scale("GradedRBP", projection, max_grade)
+    return gained / max_grade
+
+
+GRADED_RBP = Measure(
+    "GradedRBP",
+    "rank-biased precision in which a document gains its grade, not 1",
+    function=_graded_rbp,
+    expected=_expected_graded_rbp,
+    formula="(1-p) sum_i g_i p^(p_i - 1), p = 0.8 by default; g_i is the grade, over max_grade if that is given",
+    reference="MoffatZ08",
+    history="Moffat and Zobel (2008) allow any gain from 0 to 1. In ir_measures it is RBP without rel.",
+    use="Use it where relevance has grades, for a user who reads from the top and gives up sooner or later.",
+    misses="It does not depend on the number of relevant documents. Without max_grade, values of collections with "
+    "different scales cannot be compared.",
+    defaults="p is 0.8, as for RBP. The gain is the grade itself, as for nDCG, so that a value can be above 1.",
+    at="cutoff",
+    parameters={"p": PATIENCE, "max_grade": Parameter(None, kind=int, low=1, high=1000)},
+    graded=True,
+    limits=(0, np.inf),
+)
 TITLE = "Measures of grades"
-ROWS = (NDCG, ERR)
+ROWS = (NDCG, ERR, GRADED_RBP)

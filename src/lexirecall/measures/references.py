@@ -6,6 +6,7 @@ REFERENCES = {
     "ChapelleMZG09": "Chapelle, Metzler, Zhang, Grinspan. Expected reciprocal rank for graded relevance. CIKM 2009.",
     "ClarkeKCVABM08": "Clarke, Kolla, Cormack, Vechtomova, Ashkan, Büttcher, MacKinnon. Novelty and diversity in "
     "information retrieval evaluation. SIGIR 2008.",
+    "ClarkeVS21": "Clarke, Vtyurina, Smucker. Assessing top-k preferences. ACM TOIS 39(3), 2021.",
     "CohenHPY06": "Cohen, Hersh, Peterson, Yen. Reducing workload in systematic review preparation using automated "
     "citation classification. JAMIA 13(2), 2006.",
     "Cooper68": "Cooper. Expected search length: a single measure of retrieval effectiveness based on the weak "

@@ -8,7 +8,7 @@ import numpy as np
 from lexirecall.judgments import FloatArray
 from lexirecall.measures.measure import Measure
 from lexirecall.measures.parameter import Parameter
-from lexirecall.measures.within import count_within
+from lexirecall.measures.within import count_within, square_within
 from lexirecall.positions import Projection
 
 
@@ -24,8 +24,13 @@ def _num_rel_ret(projection: Projection) -> FloatArray:
     return _share(projection, np.ones(projection.source.shape))
 
 
-def _set_p(projection: Projection) -> FloatArray:
-    return _share(projection, _num_ret(projection))
+def _num_q(projection: Projection) -> FloatArray:
+    return np.ones(projection.source.shape)
+
+
+def _set_p(projection: Projection, relative: bool) -> FloatArray:
+    k = _num_ret(projection)
+    return _share(projection, np.minimum(k, _num_rel(projection)) if relative else k)
 
 
 def _set_r(projection: Projection) -> FloatArray:
@@ -33,16 +38,46 @@ def _set_r(projection: Projection) -> FloatArray:
 
 
 def _set_f(projection: Projection, beta: float) -> FloatArray:
-    p, r = _set_p(projection), _set_r(projection)
+    p, r = _set_p(projection, relative=False), _set_r(projection)
     return np.where(r > 0, (beta + 1) * p * r / (beta * p + r), 0.0)  # in the order of trec_eval
+
+
+def _set_ap(projection: Projection) -> FloatArray:
+    found = count_within(projection.found, projection.source.num_retrieved)  # whole numbers: nothing is tied
+    return _quotient(found.over * found.over, _num_ret(projection) * _num_rel(projection))
+
+
+def _expected_set_ap(projection: Projection) -> FloatArray:
+    """Take the mean of r^2: how many of the tied documents at the end of a cut list are relevant is hypergeometric."""
+    found = square_within(projection.found, projection.source.num_retrieved)
+    return _quotient(found.over, found.under * _num_ret(projection) * _num_rel(projection))
 
 
 def _share(projection: Projection, whole: FloatArray) -> FloatArray:
     """Divide the number of relevant items in the list. Imputed positions lie below it; tied items may be cut off."""
     part = count_within(projection.found, projection.source.num_retrieved)
-    return np.where(whole > 0, part.over / (part.under * whole), 0.0)
+    return _quotient(part.over, part.under * whole)
 
 
+def _quotient(part: FloatArray, whole: FloatArray) -> FloatArray:
+    return np.where(whole > 0, part / whole, 0.0)
+
+
+NUM_Q = Measure(
+    "NumQ",
+    "number of queries",
+    function=_num_q,
+    expected="same",
+    formula="1",
+    reference="BuckleyV05",
+    history="Part of the standard output of trec_eval, as num_q.",
+    use="Use it to see how many queries a mean is over.",
+    misses="It is 1 for every query that counts, whatever a run retrieved.",
+    total="sum",
+    decimals=0,
+    trec=("num_q",),
+    coincides=True,
+)
 NUM_RET = Measure(
     "NumRet",
     "number of documents retrieved",
@@ -99,11 +134,14 @@ SET_P = Measure(
     function=_set_p,
     expected="same",
     counts_list=True,
-    formula="r / k",
+    formula="r / k; r / min(k, m) with relative=True",
     reference="Rijsbergen79",
     history="Precision is as old as retrieval experiments; van Rijsbergen (1979) treats it at length.",
     use="Use it for results without an order, such as those of a Boolean query.",
     misses="It ignores the order of the list and what was missed: a list of one relevant document has the value 1.",
+    defaults="relative is False, which is trec_eval's set_P. With relative=True, its set_relative_P, the value is over "
+    "the best that a list of this length can have.",
+    parameters={"relative": Parameter(False, kind=bool)},
     trec=("set_P",),
 )
 SET_R = Measure(
@@ -137,5 +175,18 @@ SET_F = Measure(
     trec_parameter="beta",
     aliases=("f1",),
 )
+SET_AP = Measure(
+    "SetAP",
+    "SetP times SetR",
+    function=_set_ap,
+    expected=_expected_set_ap,
+    counts_list=True,
+    formula="r^2 / (k m)",
+    reference="BuckleyV05",
+    history="A measure of trec_eval, as set_map: average precision of a list whose documents are in no order.",
+    use="Use it to sum up the precision and the recall of results without an order, beside AP of those with one.",
+    misses="It ignores the order of the list, and it is low as soon as one of precision and recall is.",
+    trec=("set_map",),
+)
 TITLE = "Counts and sets"
-ROWS = (NUM_RET, NUM_REL, NUM_REL_RET, SET_P, SET_R, SET_F)
+ROWS = (NUM_Q, NUM_RET, NUM_REL, NUM_REL_RET, SET_P, SET_R, SET_F, SET_AP)

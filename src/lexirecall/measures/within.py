@@ -5,7 +5,7 @@ Belongs here: how many items of each ranking are above a border. Not here: other
 
 import numpy as np
 
-from lexirecall.judgments import IntArray
+from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.measures.ratio import Ratio
 from lexirecall.segments import sums_of
 from lexirecall.tracks import Tracks
@@ -16,14 +16,36 @@ def count_within(tracks: Tracks, depth: IntArray) -> Ratio:
 
     At most one block lies across the depth: if j of its b places are above the depth, its c items count c j/b.
     """
-    owners = tracks.segments.owners
-    deepest = depth.ravel()[owners]
     if tracks.block_starts is None or tracks.block_sizes is None:
-        return Ratio(sums_of(tracks.positions <= deepest, owners, depth.size).reshape(depth.shape), 1)
-    starts, sizes = tracks.block_starts, tracks.block_sizes
+        owners = tracks.segments.owners
+        within = tracks.positions <= depth.ravel()[owners]
+        return Ratio(sums_of(within, owners, depth.size).reshape(depth.shape), 1)
+    whole, c, j, b = _across(tracks, depth)
+    return Ratio(whole * b + c * j, b)
+
+
+def square_within(tracks: Tracks, depth: IntArray) -> Ratio:
+    """Return the mean of the square of the same count, [S, Q], over all orders of tied items.
+
+    Two different items of the block are both above the depth with probability j (j-1) / (b (b-1)).
+    """
+    whole, c, j, b = _across(tracks, depth)
+    pairs = np.maximum(b * (b - 1), 1)
+    both = c * (c - 1) * j * (j - 1)
+    return Ratio((whole * whole * b + (2 * whole + 1) * c * j) * pairs + both * b, b * pairs)
+
+
+def _across(tracks: Tracks, depth: IntArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Count the items of each ranking in blocks that end above the depth, and c, j and b of the block across it.
+
+    Where no block lies across the depth, b is 1, and c and j are 0.
+    """
+    owners = tracks.segments.owners
+    assert tracks.block_starts is not None and tracks.block_sizes is not None  # noqa: S101, PT018 - of tied items
+    starts, sizes, deepest = tracks.block_starts, tracks.block_sizes, depth.ravel()[owners]
     across = (starts < deepest) & (deepest < starts + sizes)
-    size = np.ones(depth.size)
-    size[owners[across]] = sizes[across]
-    whole = sums_of(starts + sizes <= deepest, owners, depth.size)
-    part = sums_of(across * (deepest - starts), owners, depth.size)
-    return Ratio((whole * size + part).reshape(depth.shape), size.reshape(depth.shape))
+    c, whole = (sums_of(which, owners, depth.size) for which in (across, starts + sizes <= deepest))
+    j, b = np.zeros(depth.size), np.ones(depth.size)
+    j[owners[across]], b[owners[across]] = (deepest - starts)[across], sizes[across]
+    shaped = [counts.reshape(depth.shape) for counts in (whole, c, j, b)]
+    return shaped[0], shaped[1], shaped[2], shaped[3]
