@@ -24,6 +24,7 @@ import strategies
 from lexirecall import parse_measure
 from lexirecall.errors import DataError, FormatError, UsageError
 from lexirecall.measures import MEASURES
+from lexirecall.names import computed_by
 from table import all_measures
 
 ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
@@ -35,7 +36,7 @@ from lexirecall.adapters import ir_measures as adapter  # noqa: E402
 Grades = dict[str, dict[str, int]]
 Run = dict[str, dict[str, float]]
 
-OURS = [name for name, measure in adapter.measures.items() if type(measure).__module__ == adapter.__name__]
+OURS = [name for name, measure in adapter.measures.items() if hasattr(measure, "row")]
 """What ir_measures lacks."""
 
 QRELS: Grades = {"q1": {"a": 1, "b": 2, "x": 0}, "q2": {"c": 1}, "q3": {"x": 0}, "q4": {"d": 1}}
@@ -115,7 +116,7 @@ def test_a_measure_of_the_user_can_be_registered() -> None:
         adapter.register(other)  # the name means the new one from now on
         assert parse("Half").calc_aggregate({"q": {"a": 2}}, {"q": {"a": 1.0}}) == 1
     finally:
-        del ir_measures.measures.registry["Half"], ir_measures.Half, adapter._SERVED["Half"]
+        del ir_measures.measures.registry["Half"], ir_measures.Half, adapter.SERVED["Half"]
 
 
 # Values
@@ -148,6 +149,8 @@ SHARED = [
     *(parse("Rprec"), parse("Rprec(rel=2)"), parse("Success@2"), parse("SetP"), parse("SetR(rel=2)"), parse("SetF")),
     *(parse("SetF(beta=2.0)"), Bpref, Bpref(rel=2), parse("infAP"), parse("infAP(rel=2)"), NumRet, NumRet(rel=2)),
     *(IPrec @ 0.5, IPrec @ 0.0, NumRel, nDCG(gains={0: 0, 1: 1, 2: 3}), nDCG(gains={1: 0, 2: 7}) @ 2),
+    *(nDCG(gains={0: 1, 1: 4}), nDCG(gains={-1: 2, 2: 0}) @ 3, parse("SetAP"), parse("SetAP(rel=2)"), parse("NumQ")),
+    *(parse("SetRelP"), parse("SetP(relative=True,rel=2)")),
 ]
 JUDGED_ONLY = [measure(judged_only=True) for measure in SHARED if "judged_only" in measure.SUPPORTED_PARAMS]
 
@@ -165,8 +168,8 @@ def test_values_are_those_of_the_provider_pytrec_eval(collection: tuple[Grades, 
     ours = {
         (metric.query_id, str(metric.measure)): metric.value
         for metric in adapter.provider.iter_calc([*SHARED, *JUDGED_ONLY], qrels, run)
-        # it counts no relevant documents where a run has no ranking
-        if metric.measure != NumRel or metric.query_id in run
+        # it counts no query and no relevant documents where a run has no ranking
+        if metric.measure.NAME not in ("NumQ", "NumRel") or metric.query_id in run
     }
     assert ours == pytest.approx({key: theirs[key] for key in ours}, abs=1e-9)
     assert {query for query, _ in ours} <= set(qrels)
@@ -234,29 +237,85 @@ def test_what_no_other_provider_computes_is_computed() -> None:
     assert list(values.values()) == expected
 
 
-@pytest.mark.parametrize("name", ["RBP", "SetRelP", "NumQ", "SetAP", "alpha_nDCG@10"])
-def test_what_is_not_ours_is_refused_by_the_provider(name: str) -> None:
-    assert not adapter.provider.supports(parse(name))
-    with pytest.raises(UsageError, match=r"^lexirecall does not compute .* with these settings"):
-        adapter.provider.calc_aggregate([parse(name)], QRELS, RUN)
+SCORES = st.permutations([-2.0, -1.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])
+COMPAT = [parse(name) for name in ("Compat", "Compat(p=0.5)", "Compat(p=0.8,normalize=False)")]
+ACCURACY = [parse(name) for name in ("Accuracy", "Accuracy@2", "Accuracy(rel=2)@4")]
+
+
+@given(collections(), SCORES)
+@strategies.costly(150)
+def test_values_are_those_of_the_providers_compat_and_accuracy(
+    collection: tuple[Grades, Run], scores: list[float]
+) -> None:
+    """Their tie rules are others, so no scores are equal; and above 0, where compat has documents without a score."""
+    qrels = collection[0]
+    run = {q: dict(zip(ranked, scores, strict=False)) for q, ranked in collection[1].items() if ranked}
+    above = {q: {d: 2.0**score for d, score in ranked.items()} for q, ranked in run.items()}
+    for measure in COMPAT:
+        theirs = per_query(measure, qrels, above, ir_measures.compat)
+        assert per_query(measure, qrels, above, adapter.provider) == pytest.approx(theirs, rel=1e-12, abs=0)
+    for measure in ACCURACY:
+        ours = per_query(measure, qrels, run, adapter.provider)
+        for query, value in ours.items():
+            assert value == pytest.approx(per_query(measure, qrels, {query: run[query]}, ir_measures.accuracy)[query])
+        for query in qrels.keys() & run.keys() - ours.keys():
+            try:
+                assert not per_query(measure, qrels, {query: run[query]}, ir_measures.accuracy)
+            except ZeroDivisionError:
+                continue  # nothing in the top is non-relevant
+
+
+def test_accuracy_has_no_value_where_there_is_no_pair() -> None:
+    accuracy = parse("Accuracy")
+    qrels = {"perfect": {"a": 1}, "nothing": {"a": 1}, "pair": {"a": 1}, "unanswered": {"a": 1}}
+    run = {"perfect": {"a": 1.0}, "nothing": {"x": 1.0}, "pair": {"x": 2.0, "a": 1.0}}
+    assert per_query(accuracy, qrels, run, adapter.provider) == {"pair": 0.0}
+    assert adapter.provider.calc_aggregate([accuracy], qrels, run) == {accuracy: 0.0}
+    assert math.isnan(adapter.provider.calc_aggregate([accuracy], qrels, {})[accuracy])
+
+
+def test_without_a_level_their_rbp_is_graded() -> None:
+    qrels, run = {"q": {"a": 3, "b": 1}}, {"q": {"x": 3.0, "a": 2.0, "b": 1.0}}
+    values = adapter.provider.calc_aggregate([RBP, RBP(p=0.5) @ 2, RBP(rel=1)], qrels, run)
+    assert [*values.values()] == pytest.approx([0.2 * (3 * 0.8 + 0.8**2), 0.5 * 3 * 0.5, 0.2 * (0.8 + 0.8**2)])
+
+
+def test_gains_of_documents_that_are_not_relevant_make_them_relevant() -> None:
+    """Grade 0 gains 1 and grade 1 gains 4: 1 + 4/log2(3) over 4 + 1/log2(3)."""
+    value = adapter.provider.calc_aggregate(
+        [nDCG(gains={0: 1, 1: 4}), nDCG], {"q": {"a": 0, "b": 1}}, {"q": ["a", "b"]}
+    )
+    log3 = math.log2(3)
+    assert [*value.values()] == pytest.approx([(1 + 4 / log3) / (4 + 1 / log3), 1 / log3])
 
 
 @pytest.mark.parametrize(
-    ("measure", "reason"),
+    ("name", "tool"),
     [
-        (nDCG(gains={0: 1}), "only grades above 0 have a gain"),
-        (nDCG(gains={1: 2}, dcg="exp-log2"), "exclude each other"),
+        *((name, "cwl-eval") for name in ("BPM(max_rel=1)@5", "INST(max_rel=1)", "NERR11(max_rel=1)")),
+        *((name, "pyndeval") for name in ("alpha_nDCG@10", "ERR_IA@10", "P_IA@10", "NRBP")),
     ],
 )
-def test_gains_that_we_do_not_compute_are_left_to_other_providers(measure: Any, reason: str) -> None:
+def test_what_is_not_ours_is_refused_with_who_computes_it(name: str, tool: str) -> None:
+    measure = parse(name)
     assert not adapter.provider.supports(measure)
-    with pytest.raises(UsageError, match=reason):
+    problem = f"lexirecall does not compute {measure}\n  ir_measures computes {measure.NAME} with {tool}"
+    with pytest.raises(UsageError, match=f"^{re.escape(problem)}$"):
+        adapter.provider.calc_aggregate([AP, measure], QRELS, RUN)
+    with pytest.raises(UsageError, match=f"^{re.escape(problem)}$"):
+        adapter.row_of(measure)
+
+
+def test_every_measure_of_ir_measures_is_ours_or_left_to_a_tool_by_name() -> None:
+    for name, measure in ir_measures.measures.registry.items():
+        assert (measure.NAME in adapter.SERVED) != bool(computed_by(measure.NAME)), name
+
+
+def test_gains_that_we_do_not_compute_are_left_to_other_providers() -> None:
+    measure = nDCG(gains={1: 2}, dcg="exp-log2")
+    assert not adapter.provider.supports(measure)
+    with pytest.raises(UsageError, match="exclude each other"):
         adapter.provider.calc_aggregate([measure], QRELS, RUN)
-
-
-def test_the_row_of_a_measure_that_is_not_ours_is_an_error() -> None:
-    with pytest.raises(UsageError, match=r"^NumQ is not a measure of lexirecall"):
-        adapter.row_of(parse("NumQ"))
 
 
 # Forms of input

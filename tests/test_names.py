@@ -23,6 +23,8 @@ def values_of(parameter: Parameter) -> st.SearchStrategy[Any]:
     if isinstance(parameter, GainMap):
         grades = decimals | st.integers(1, 10**6)
         return st.dictionaries(grades, st.integers(0, 9) | st.floats(0, 1e300), max_size=4)
+    if parameter.kind is bool:
+        return st.booleans()
     if parameter.kind is int:
         return st.integers(int(parameter.low), int(min(parameter.high, parameter.below - 1, 2**61)))
     return (decimals | st.integers(0, 10**6) | st.floats(1e-300, 1e300)).filter(

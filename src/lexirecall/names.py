@@ -155,7 +155,7 @@ def find_row(name: str) -> Evaluable:
     for pattern in (_TREC_AT, _NAME):
         if (match := pattern.fullmatch(name)) and (row := _spellings().get(match["name"].lower())):
             return rows()[row.name]
-    raise UnknownMeasure(f"unknown measure {name!r}: {_suggestion(name, name)}")
+    raise UnknownMeasure(f"unknown measure {name!r}: {_suggestion(re.split('[@(]', name)[0], name)}")
 
 
 def _words(names: Names) -> Iterator[str | Evaluable]:
@@ -314,7 +314,25 @@ def _value(text: str) -> Any:
     return text.strip("'\"")
 
 
+_ELSEWHERE = {
+    "cwl-eval": "BPM INSQ INST SDCG NERR8 NERR9 NERR10 NERR11",
+    "pyndeval": "ERR_IA nERR_IA alpha_DCG alpha_nDCG NRBP nNRBP AP_IA P_IA StRecall",
+}
+"""Measures of ir_measures that the table lacks, or that need units here, by the tool that it computes them with."""
+
+
+def computed_by(name: str) -> str | None:
+    """Return the tool by which ir_measures computes a measure that is left to it.
+
+    >>> computed_by("bpm"), computed_by("AP")
+    ('cwl-eval', None)
+    """
+    return next((tool for tool, names in _ELSEWHERE.items() if name.lower() in names.lower().split()), None)
+
+
 def _suggestion(name: str, word: str) -> str:
+    if tool := computed_by(name):
+        return f"lexirecall does not compute {name}, but ir_measures does, with {tool}"
     match = _TREC_AT.fullmatch(word)
     cut = _nearest(match["name"].lower()) if match else None
     if match and cut and cut.at and "," not in match["at"]:

@@ -1,7 +1,7 @@
 """ir_measures: our measures under its names, and a provider that computes them and many of its own.
 
-Belongs here: the way from a measure of ir_measures to a row of our table and back, and the provider. Not here: formulas
-(measures), its forms of judgments and runs (ir_measures_input).
+Belongs here: the provider. Not here: formulas (measures), which row a measure of ir_measures is (ir_measures_rows), and
+its forms of judgments and runs (ir_measures_input).
 
 Importing this module is all it takes; ir_measures does not find packages by entry points. Measures that ir_measures
 lacks join its registry. They have the settings that they have here and `judged_only`, and those that can use the size
@@ -25,11 +25,21 @@ from typing import Any
 
 import numpy as np
 
-from lexirecall.adapters.ir_measures_input import Content, content_of, judgments_of, project_run
-from lexirecall.errors import UsageError, listed, warn
+from lexirecall.adapters.ir_measures_input import Content, content_of, judgments_of, project_run, regraded
+from lexirecall.adapters.ir_measures_rows import (
+    SERVED,
+    DefinedMean,
+    is_read,
+    is_sparse,
+    raised_grades,
+    register,
+    row_of,
+    unserved,
+)
+from lexirecall.errors import UsageError, warn
 from lexirecall.judgments import FloatArray, Judgments
 from lexirecall.manifest import Conventions, Policies
-from lexirecall.measures import MEASURES, Measure, Parameter
+from lexirecall.measures import MEASURES, Measure
 from lexirecall.names import Evaluable, parse_preference
 from lexirecall.positions import Positions
 from lexirecall.verbs.evaluate import values_of
@@ -37,64 +47,12 @@ from lexirecall.verbs.evaluate import values_of
 try:
     import ir_measures
     from ir_measures.measures.base import Agg
-    from ir_measures.providers.base import NOT_PROVIDED, Choices
-    from ir_measures.providers.base import Any as Anything
 except ModuleNotFoundError as error:
     raise UsageError("ir_measures is not installed", remedy="pip install ir_measures") from error
 
 __all__ = ["LexiRecallAgainst", "LexirecallProvider", "measures", "prefer", "provider", "register", "row_of"]
 
 NAME = "lexirecall"
-_WHOLE_LIST = 2**62 - 1
-_SIZE = Parameter(kind=int, low=1, below=2**62)
-_DESCRIPTIONS = {
-    "cutoff": "ranking cutoff threshold",
-    "rel": "minimum relevance score to be considered relevant (inclusive)",
-    "recall": "share of the relevant documents",
-    "share": "share of the corpus",
-    "p": "persistence",
-    "e": "exposure of a position",
-}
-
-
-class LexirecallMeasure(ir_measures.Measure):
-    """A row of our table as a measure of ir_measures; its settings are checked by the row."""
-
-    row: Measure
-
-    def validate_params(self) -> None:
-        """Raise unless the measure takes these settings and can be computed with them."""
-        if unknown := [name for name in self.params if name not in self.SUPPORTED_PARAMS]:
-            what = ", ".join(self.SUPPORTED_PARAMS)
-            raise UsageError(f"{self.NAME} has no setting {listed(map(repr, unknown))}: it takes {what}")
-        if "n" in self.params:
-            _SIZE.check(f"{self.NAME}: n", self.params["n"])
-        elif self.row.corpus == "required":
-            raise UsageError(f"{self} needs the corpus size", remedy=f"write it as {self(n=528155)}, for example")
-        row_of(self).require_settings()
-
-    def aggregator(self) -> Agg:
-        """Return an aggregator that takes the mean over the queries that have a value."""
-        return DefinedMean(self.row.total)
-
-
-class DefinedMean(Agg):
-    """The mean of the values that are defined, or their sum for counts; nan if none is."""
-
-    def __init__(self, total: str = "mean") -> None:
-        self.total = total
-        self.values: list[float] = []
-
-    def add(self, value: float) -> None:
-        """Take one more value."""
-        if not math.isnan(value):
-            self.values.append(value)
-
-    def result(self) -> float:
-        """Return the mean."""
-        if not self.values:
-            return math.nan
-        return math.fsum(self.values) / (1 if self.total == "sum" else len(self.values))
 
 
 class LexiRecallAgainst(ir_measures.Measure):
@@ -143,96 +101,6 @@ class LexiRecallAgainst(ir_measures.Measure):
         return DefinedMean()
 
 
-# Names and settings
-
-
-_SERVED: dict[str, ir_measures.Measure] = {}
-
-
-def register(row: Measure) -> ir_measures.Measure:
-    """Make a measure of ours known to ir_measures, and return it as a measure of ir_measures.
-
-    A measure that ir_measures has itself is left alone. Importing this module registers our whole table, except for the
-    measures that need a map of providers. Call this for a measure that `lexirecall.register` adds later.
-
-    >>> register(MEASURES["TSE"])(e="rbp", p=0.9) @ 100
-    TSE(e='rbp',p=0.9)@100
-    """
-    registry = ir_measures.measures.registry
-    measure = registry.get(row.name)
-    if measure is None or getattr(measure, "row", row) != row:
-        measure = registry[row.name] = _class_of(row)()
-        setattr(ir_measures, row.name, measure)
-    _SERVED[row.name] = _served(row, measure)
-    return measure
-
-
-def _class_of(row: Measure) -> type[LexirecallMeasure]:
-    """Return the class of a measure; its instances are the measure with some settings."""
-    info = ir_measures.ParamInfo
-    params = {name: _param_info(row, name, parameter) for name, parameter in row.offered.items()}
-    params["judged_only"] = info(dtype=bool, default=False, desc="ignore returned documents without judgments")
-    if row.corpus != "ignored":
-        params["n"] = info(dtype=int, required=row.corpus == "required", desc="number of documents in the corpus")
-    content = {
-        "__doc__": f"{row.title[:1].upper()}{row.title[1:]}: {row.formula}. Reference: {row.reference}.",
-        "__name__": row.name,
-        "NAME": row.name,
-        "PRETTY_NAME": row.title,
-        "SHORT_DESC": row.title,
-        "AT_PARAM": row.at or "cutoff",
-        "SUPPORTED_PARAMS": params,
-        "DEFAULT": 0.0 if row.direction > 0 else math.nan,
-        "row": row,
-    }
-    return type(f"_{row.name}", (LexirecallMeasure,), content)
-
-
-def _param_info(row: Measure, name: str, parameter: Parameter) -> ir_measures.ParamInfo:
-    kind: Any = str if parameter.options else parameter.kind if parameter.kind is not float else (int, float)
-    default = 1 if name == "rel" else NOT_PROVIDED if parameter.default is None else parameter.default
-    choices = list(parameter.options) if parameter.options else NOT_PROVIDED
-    is_required = row.needs_at and name == row.at
-    return ir_measures.ParamInfo(kind, is_required, choices, default, _DESCRIPTIONS.get(name))
-
-
-def _served(row: Measure, measure: ir_measures.Measure) -> ir_measures.Measure:
-    """Return which settings of a measure are served: what is not a setting of ours must be at its default."""
-    ours = {*row.offered, "judged_only", "n"} - ({"rel"} if row.name == "NumRet" else set())
-    specs: dict[str, Any] = {}
-    for name, info in measure.SUPPORTED_PARAMS.items():
-        # without a level their RBP is graded, and ours is not; with one their NumRet counts what NumRelRet counts
-        is_needed = info.required or (name == "rel" and info.default is NOT_PROVIDED)
-        specs[name] = Anything(required=is_needed) if name in ours else Choices(info.default)
-    return type(measure)(**specs)
-
-
-def row_of(measure: ir_measures.Measure) -> Measure:
-    """Return the row of our table, with its settings, that a measure of ir_measures means.
-
-    >>> row_of(ir_measures.AP(rel=2) @ 10), row_of(ir_measures.NumRet(rel=1)), row_of(ir_measures.nDCG(gains={1: 0}))
-    (AP(rel=2)@10, NumRelRet(rel=1), nDCG(gains={1:0}))
-    """
-    name = str(measure.NAME)
-    if name == "NumRet" and measure["rel"] is not NOT_PROVIDED:
-        name = "NumRelRet"
-    row = getattr(measure, "row", None) or MEASURES.get(name)
-    if row is None:
-        raise UsageError(f"{measure} is not a measure of lexirecall", remedy=f"choose from {listed(_SERVED, 99)}")
-    settings = {name: value for name, value in measure.params.items() if name in row.offered}
-    if name == "Judged":
-        settings = {"cutoff": _WHOLE_LIST, **settings}
-    return row(**settings)
-
-
-def _is_read(measure: ir_measures.Measure) -> bool:
-    """Tell whether our row takes these settings; some of them exclude each other."""
-    try:
-        return bool(row_of(measure))
-    except UsageError:
-        return False
-
-
 # The provider
 
 
@@ -248,21 +116,25 @@ class IrMeasuresEvaluator(ir_measures.Evaluator):
         """Give a value of each measure for each judged query, and for no other query.
 
         If a run does not answer a query, the value is that of a run that retrieved nothing. An undefined value is nan,
-        with a warning. For a measure that ir_measures has itself, it is the default of that measure.
+        with a warning. For a measure that ir_measures has itself, it is the default of that measure; Accuracy has none.
         """
         measures = list(self.measures)
+        sparse = [is_sparse(measure) for measure in measures]
         for query, row in self._rows(measures, run):
-            for measure, value in zip(measures, row, strict=True):
-                yield ir_measures.Metric(query, measure, value)
+            for measure, value, may_lack in zip(measures, row, sparse, strict=True):
+                if not (may_lack and math.isnan(value)):
+                    yield ir_measures.Metric(query, measure, value)
 
     def calc_aggregate(self, run: Any) -> dict[ir_measures.Measure, float | int]:
         """Return the aggregate of each measure: what its aggregator makes of the values that `iter_calc` gives."""
         measures = list(self.measures)
         aggregators = {measure: measure.aggregator() for measure in measures}
-        in_order = [aggregators[measure] for measure in measures]  # looked up once: ir_measures hashes by the name
+        # looked up once: ir_measures hashes by the name
+        in_order = [(aggregators[measure], is_sparse(measure)) for measure in measures]
         for _, row in self._rows(measures, run):
-            for aggregator, value in zip(in_order, row, strict=True):
-                aggregator.add(value)
+            for (aggregator, may_lack), value in zip(in_order, row, strict=True):
+                if not (may_lack and math.isnan(value)):
+                    aggregator.add(value)
         return {measure: aggregator.result() for measure, aggregator in aggregators.items()}
 
     def _rows(self, measures: list[ir_measures.Measure], run: Any) -> Iterable[tuple[Any, list[float]]]:
@@ -274,26 +146,36 @@ class IrMeasuresEvaluator(ir_measures.Evaluator):
 
     def _values(self, measures: list[ir_measures.Measure], run: Content, judgments: Judgments) -> FloatArray:
         """Return the values, [Q, M]; those that need the same positions are computed in one go."""
-        groups: dict[tuple[bool, int | None], list[int]] = {}
-        against = [c for c, measure in enumerate(measures) if _is_against(measure)]
-        for c, measure in enumerate(measures):
-            if c not in against:
-                is_set = "judged_only" in measure.SUPPORTED_PARAMS and bool(measure["judged_only"])
-                groups.setdefault((is_set, measure.params.get("n")), []).append(c)
-        rows = {c: row_of(measures[c]) for group in groups.values() for c in group}
-        needs_judged = any(row.needs_judged for row in rows.values())
-        rules = {judged_only: replace(self.conventions, judged_only=judged_only) for judged_only in (False, True)}
-        projected = {
-            judged_only: project_run(run, "the run", judgments, rules[judged_only], needs_judged=needs_judged)
-            for judged_only in {judged_only for judged_only, _ in groups}
-        }
         values = np.empty((len(judgments.requests), len(measures)))
-        for (judged_only, n), group in groups.items():
+        groups: dict[tuple[str, bool], list[int]] = {}
+        for c, measure in enumerate(measures):
+            if _is_against(measure):
+                values[:, c] = _preferences(measure, run, judgments, self._rules(measure))
+            else:
+                key = (repr(raised_grades(measure)), self._rules(measure).judged_only)
+                groups.setdefault(key, []).append(c)
+        for group in groups.values():
+            values[:, group] = self._of_group([measures[c] for c in group], run, judgments)
+        return values
+
+    def _rules(self, measure: ir_measures.Measure) -> Conventions:
+        """Return how a measure wants a run to be read."""
+        is_set = "judged_only" in measure.SUPPORTED_PARAMS and bool(measure["judged_only"])
+        return replace(self.conventions, judged_only=is_set)
+
+    def _of_group(self, measures: list[ir_measures.Measure], run: Content, judgments: Judgments) -> FloatArray:
+        """Return the values of measures that want the same positions, but perhaps different sizes of the corpus."""
+        rows, rules, judged = [row_of(measure) for measure in measures], self._rules(measures[0]), judgments
+        if gains := raised_grades(measures[0]):
+            judged = regraded(judgments, gains)
+        projected = project_run(run, "the run", judged, rules, needs_judged=any(row.needs_judged for row in rows))
+        values = np.empty((len(judgments.requests), len(measures)))
+        numbers = [measure.params.get("n") for measure in measures]
+        for n in dict.fromkeys(numbers):
+            group = [c for c, number in enumerate(numbers) if number == n]
             sizes = None if n is None else np.full(len(judgments.requests), n, np.int64)
-            positions = Positions.stack(judgments, [projected[judged_only]], rules[judged_only], sizes)
+            positions = Positions.stack(judged, [projected], rules, sizes)
             values[:, group] = _computed([rows[c] for c in group], [measures[c] for c in group], positions)
-        for c in against:
-            values[:, c] = _preferences(measures[c], run, judgments, rules[False])
         return values
 
 
@@ -303,7 +185,7 @@ def _computed(rows: list[Measure], measures: list[ir_measures.Measure], position
     for c, measure in enumerate(measures):
         is_undefined = np.isnan(values[:, c])
         if not hasattr(measure, "row"):
-            values[is_undefined, c] = measure.DEFAULT
+            values[is_undefined, c] = math.nan if is_sparse(measure) else measure.DEFAULT
         elif is_undefined.any():
             why = "they have no relevant document, or one was not retrieved and the corpus size is not known"
             remedy = "" if "n" in measure.params else f"; write it as {measure(n=528155)}, for example"
@@ -351,19 +233,18 @@ class LexirecallProvider(ir_measures.Provider):
     @property
     def SUPPORTED_MEASURES(self) -> list[ir_measures.Measure]:  # type: ignore[override]  # noqa: N802
         """Which measures are served, and with which settings."""
-        return [*_SERVED.values()]
+        return [*SERVED.values()]
 
     def supports(self, measure: ir_measures.Measure) -> bool:
         """Tell whether a measure, with its settings, is served."""
-        return _is_against(measure) or (bool(super().supports(measure)) and _is_read(measure))
+        return _is_against(measure) or (bool(super().supports(measure)) and is_read(measure))
 
     def _evaluator(self, measures: Iterable[ir_measures.Measure], qrels: Any) -> IrMeasuresEvaluator:
         asked = list(measures)
-        if wrong := [str(measure) for measure in asked if not self.supports(measure)]:
-            for measure in filter(super().supports, asked):
+        if wrong := [measure for measure in asked if not self.supports(measure)]:
+            for measure in filter(super().supports, wrong):
                 row_of(measure)  # this raises with a better reason, if there is one
-            remedy = f"choose from {listed(_SERVED, 99)}"
-            raise UsageError(f"{NAME} does not compute {listed(wrong)} with these settings", remedy=remedy)
+            raise unserved(wrong)
         return IrMeasuresEvaluator(asked, qrels, self.conventions)
 
 

@@ -4,6 +4,7 @@ Belongs here: reading these. Not here: ir_measures itself.
 """
 
 from collections.abc import Iterable, Mapping, Sized
+from itertools import islice
 from typing import Any
 
 from lexirecall.errors import FormatError, shown
@@ -80,6 +81,18 @@ def judgments_of(qrels: Any) -> tuple[Judgments | None, list[Any]]:
         return (load_mapping(content, "qrels"), list(content)) if content else (None, [])
     judgments = judgments_from_table(_table(content, "qrels", "relevance"))
     return judgments, as_given(judgments.requests, judgments.request_type)
+
+
+def regraded(judgments: Judgments, gains: Mapping[float, float]) -> Judgments:
+    """Return the judgments with the grades of a map replaced, as ir_measures does for the gains of nDCG.
+
+    >>> regraded(load_mapping({"q": {"a": 0, "b": 2}}, "qrels"), {0: 1}).grades.tolist()
+    [1.0, 2.0]
+    """
+    grades = [gains.get(grade, grade) for grade in judgments.grades.tolist()]
+    judged = zip(judgments.items, grades, strict=True)
+    sizes = zip(judgments.request_ids, (judgments.offsets[1:] - judgments.offsets[:-1]).tolist(), strict=True)
+    return Judgments.from_grades({request: dict(islice(judged, size)) for request, size in sizes})
 
 
 def project_run(
