@@ -117,6 +117,9 @@ CASES: dict[str, list[str]] = {
             "--providers owners.tsv --show providers --min-queries 1",
             "--providers owners.tsv --show providers --over min")),
         f"eval {TWO} -m nope -m APP -m P",
+        f"eval {TWO} -m BPM@10 -m P_IA@5",
+        f"eval {TWO} -m NumQ -m SetAP -m SetRelP -m GradedRBP -m GradedRBP(max_grade=3) -m Compat -m Accuracy",
+        f"eval {TWO} -m NumQ -m set_map -m set_relative_P -m GradedRBP --ties expected",
         *(f"eval {THREE} -m All@5 -m Reached(r=0.5)@5 -m recall_any_1 -m R@5 {option}" for option in (
             "", "-f jsonl", "--bootstrap 99", "--bootstrap 99 -f jsonl", "--ties expected")),
         *(f"eval {TWO} {option}" for option in (

@@ -154,6 +154,13 @@ def test_the_trec_format_has_the_lines_of_trec_eval(command: Command) -> None:
     assert outcome.out.splitlines() == lines
 
 
+def test_the_trec_format_has_the_number_of_queries_once(command: Command) -> None:
+    outcome = command("eval", FILES[0], "early.run", *options("NumQ", "set_map", "SetRelP"), "-f", "trec", "-q")
+    names = [line.split()[0] for line in outcome.out.splitlines()]
+    assert names.count("num_q") == 1
+    assert names[-1] == "SetP(relative=True)"
+
+
 def test_the_best_value_is_bold_and_for_some_measures_that_is_the_lowest(command: Command) -> None:
     arguments = ["eval", FILES[0], "early.run", "late.run", *options("AP", "LastRel", "SL1", "NumRel"), "-f"]
     bold = [re.findall(r"\*\*(\S+)\*\*", line) for line in command(*arguments, "markdown").out.splitlines()]
