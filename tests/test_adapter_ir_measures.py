@@ -32,6 +32,7 @@ from ir_measures import AP, ERR, RBP, RR, Bpref, IPrec, Judged, Metric, NumRel, 
 from ir_measures.providers.base import NOT_PROVIDED  # noqa: E402
 
 from lexirecall.adapters import ir_measures as adapter  # noqa: E402
+from lexirecall.adapters.ir_measures_rows import SERVED  # noqa: E402
 
 Grades = dict[str, dict[str, int]]
 Run = dict[str, dict[str, float]]
@@ -116,7 +117,7 @@ def test_a_measure_of_the_user_can_be_registered() -> None:
         adapter.register(other)  # the name means the new one from now on
         assert parse("Half").calc_aggregate({"q": {"a": 2}}, {"q": {"a": 1.0}}) == 1
     finally:
-        del ir_measures.measures.registry["Half"], ir_measures.Half, adapter.SERVED["Half"]
+        del ir_measures.measures.registry["Half"], ir_measures.Half, SERVED["Half"]
 
 
 # Values
@@ -308,7 +309,7 @@ def test_what_is_not_ours_is_refused_with_who_computes_it(name: str, tool: str) 
 
 def test_every_measure_of_ir_measures_is_ours_or_left_to_a_tool_by_name() -> None:
     for name, measure in ir_measures.measures.registry.items():
-        assert (measure.NAME in adapter.SERVED) != bool(computed_by(measure.NAME)), name
+        assert (measure.NAME in SERVED) != bool(computed_by(measure.NAME)), name
 
 
 def test_gains_that_we_do_not_compute_are_left_to_other_providers() -> None:

@@ -208,3 +208,17 @@ def test_sums_are_those_of_a_loop() -> None:
         loop[owner] += term
     assert segments.sum(terms).tolist() == loop
     assert Projection.of_vectors([[1, 2], []], 2).sum(np.array([0.25, 0.5])).tolist() == [[0.75], [0.0]]
+
+
+@pytest.mark.parametrize(
+    "name", ["SetAP", "SetP(relative=True)", "Compat", "Compat(p=0.5)", "Compat(p=0.999)", "Accuracy"]
+)
+def test_the_best_list_has_exactly_the_value_1_under_measures_of_sets_and_of_ideal_orders(name: str) -> None:
+    """SetAP needs a list of the relevant documents only, and Accuracy one more."""
+    measure = parse_measure(name)
+    for m in range(1, 121):
+        judged = {f"d{number:03}": 1 + number % 4 for number in range(m)}
+        best = sorted(judged, key=judged.__getitem__, reverse=True)
+        rest = [] if name == "SetAP" else [f"x{number}" for number in range(m % 7 + 1)]
+        positions = project({"q": judged}, {"q": [*best, *rest]})
+        assert measure.scores(positions.at_level(measure.level(1))).tolist() == [[1.0]], m

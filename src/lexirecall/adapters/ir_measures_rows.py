@@ -157,7 +157,8 @@ def row_of(measure: ir_measures.Measure) -> Measure:
 def _name_of(measure: ir_measures.Measure) -> str:
     has_level = "rel" in measure.SUPPORTED_PARAMS and measure["rel"] is not NOT_PROVIDED
     other = {"NumRet": "NumRelRet" if has_level else "NumRet", "RBP": "RBP" if has_level else GRADED_RBP.name}
-    return other.get(measure.NAME, str(measure.NAME))
+    name = str(measure.NAME)
+    return other.get(name, name)
 
 
 def raised_grades(measure: ir_measures.Measure) -> dict[float, float]:

@@ -78,7 +78,7 @@ class _Overlaps:
         tails = [np.cumsum((weights / i)[:depth][::-1])[::-1] for depth in different]
         starts = offsets_of(different.astype(np.int64))[:-1][which.reshape(depths.shape)]
         ideals = [np.cumsum(each) for each in tails]
-        return cls(starts, *map(_joined, (tails, ideals)), depths, np.append(0.0, np.cumsum(weights)))
+        return cls(starts, _joined(tails), _joined(ideals), depths, np.append(0.0, np.cumsum(weights)))
 
     def from_place(self, projection: Projection, places: IntArray) -> FloatArray:
         """Return what each retrieved item adds, if both have it from this place on."""
