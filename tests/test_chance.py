@@ -69,7 +69,12 @@ def test_closed_forms_equal_the_share_of_all_pairs_of_placements(name: str) -> N
         assert (ours.method, ours.error, ours.num_pairs) == ("closed form", 0, 0)
 
 
-@pytest.mark.parametrize("measure", WITH_SETTINGS, ids=str)
+def test_a_measure_without_a_value_for_some_rankings_has_no_chance_of_ties() -> None:
+    with pytest.raises(UsageError, match=r"^Accuracy@3 has no finite value for the positions \[4\] of 6"):
+        tie_probability("Accuracy@3", 1, 6)
+
+
+@pytest.mark.parametrize("measure", [m for m in WITH_SETTINGS if not m.sparse], ids=str)
 @pytest.mark.parametrize("m", range(1, 7))
 def test_every_measure_ties_as_often_as_its_values_are_equal(measure: Measure, m: int) -> None:
     def value(positions: tuple[int, ...]) -> float:

@@ -87,7 +87,7 @@ def regraded(judgments: Judgments, gains: Mapping[float, float]) -> Judgments:
     """Return the judgments with the grades of a map replaced, as ir_measures does for the gains of nDCG.
 
     >>> regraded(load_mapping({"q": {"a": 0, "b": 2}}, "qrels"), {0: 1}).grades.tolist()
-    [1.0, 2.0]
+    [2.0, 1.0]
     """
     grades = [gains.get(grade, grade) for grade in judgments.grades.tolist()]
     judged = zip(judgments.items, grades, strict=True)
