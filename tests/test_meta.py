@@ -153,7 +153,8 @@ def is_share(value: float | None, expected: Fraction | None) -> bool:
 BINARY, BINARY_10 = "nDCG(rel='level')", "nDCG(rel='level')@10"
 OF_ITEMS = [measure for measure in all_measures() if not measure.needs_providers]
 TWINNED = [BINARY, *map(str, all_preferences())]
-TWINNED += [str(m) for m in OF_ITEMS if m.corpus != "if missing" and not needs_size(m) and not m.needs_judged]
+VALUED = [m for m in OF_ITEMS if m.corpus != "if missing" and not needs_size(m) and not m.sparse]
+TWINNED += [str(m) for m in VALUED if not m.needs_judged]
 """Those that every ranking has a value of, whatever else is known."""
 
 
