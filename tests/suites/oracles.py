@@ -53,6 +53,10 @@ def _rounded(digits: int, ours: float, theirs: float) -> bool:
     return isclose(ours, theirs, abs_tol=0.5000001 * 10**-digits, rel_tol=0)
 
 
+def _precision(grades: Grades, scores: Grades) -> float:
+    return sum(grades.get(item, 0) > 0 for item in scores) / len(scores)
+
+
 KNOWN = (
     Known(
         "ir_measures.gdeval", ("",), "gdeval rounds to five digits",
@@ -61,6 +65,14 @@ KNOWN = (
     Known(
         "ir_measures.judged", ("Judged",), "a grade below 0 means not judged, as in trec_eval",
         lambda grades, _scores, _ours, _theirs: min(grades.values()) < 0,
+    ),
+    Known(
+        "ir_measures.compat", ("Compat",), "there a score of 0 or below is no better than not being retrieved",
+        lambda _grades, scores, _ours, _theirs: min(scores.values()) <= 0,
+    ),
+    Known(
+        "ir_measures.ranx", ("SetP(relative=True)",), "its provider of ranx takes relative=True and ignores it",
+        lambda grades, scores, _ours, theirs: theirs == _precision(grades, scores),
     ),
     Known(
         "ranx", ("bpref",), "ranx has no bpref if no document is judged to be non-relevant",
@@ -163,14 +175,20 @@ def with_ir_measures(number: int, seed: int) -> Iterator[Tally]:
         own = ours.LexirecallProvider(score_dtype="float32")
         for measure in map(package.parse_measure, IR_MEASURES):
             if own.supports(measure) and provider.supports(measure):
-                found, values = (_calculated(each, measure, cases) for each in (own, provider))
-                yield tally(f"ir_measures.{name}", str(measure), cases, found, values)
+                asked = _with_a_nonrelevant(cases) if name == "accuracy" else cases
+                found, values = (_calculated(each, measure, asked) for each in (own, provider))
+                yield tally(f"ir_measures.{name}", str(measure), asked, found, values)
 
 
 def _can_be_asked(cases: Cases) -> Cases:
     """Leave out what makes the providers crash: a query in one of the two only, or without anything to rank."""
     both = cases.qrels.keys() & cases.run.keys()
     return cases.only({q for q in both if not crashes_trec_eval(cases.qrels[q], cases.run[q], judged_only=True)})
+
+
+def _with_a_nonrelevant(cases: Cases) -> Cases:
+    """Leave out the rankings of relevant documents alone, at which the provider of Accuracy divides by 0."""
+    return cases.only({q for q in cases.qrels if any(cases.qrels[q].get(item, 0) < 1 for item in cases.run[q])})
 
 
 def _calculated(provider: Any, measure: Any, cases: Cases) -> Values:

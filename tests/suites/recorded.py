@@ -86,8 +86,10 @@ class Plugin:
 
 
 def run_pytest(folder: Path, paths: Sequence[Path]) -> list[Outcome]:
-    """Run tests of pytest, with none of our own settings."""
+    """Run tests of pytest, with none of our own settings; without paths there are none, not those of this folder."""
     plugin = Plugin()
+    if not paths:
+        return []
     settings = ["-q", "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir", str(folder)]
     with _quiet():
         pytest.main([*settings, *map(str, paths)], plugins=[plugin])
