@@ -21,6 +21,7 @@ from lexirecall.formats.forms import Form, read_form
 from lexirecall.formats.frames import Frame, is_frame, library_of, names_in
 from lexirecall.formats.kinds import Input, kind_of, read_input
 from lexirecall.formats.naming import NamedRun, Run, Runs, check_names, count_runs, has_runs, name_runs, single
+from lexirecall.formats.parts import num_cores
 from lexirecall.formats.sides import may_hold_both, sides_of
 from lexirecall.formats.sizes import agreed_sizes, checked_size, with_own_sizes
 from lexirecall.formats.source import Source
@@ -320,11 +321,12 @@ def _side_by_side(
     read: Callable[[NamedRun], list[SystemPositions]], named: list[NamedRun], progress: Progress
 ) -> list[list[SystemPositions]]:
     """Read several runs at once; the first error in the order given is the one raised."""
-    if len(named) == 1:
-        return [read(named[0])]
+    num_threads = min(len(named), num_cores())
+    if num_threads == 1:
+        return [read(run) for run in named]
     from concurrent.futures import ThreadPoolExecutor  # not on top: it imports much, and often there is one run only
 
-    with ThreadPoolExecutor(min(len(named), os.cpu_count() or 1)) as pool:
+    with ThreadPoolExecutor(num_threads) as pool:
         futures = [pool.submit(read, run) for run in named]
         try:
             return [future.result() for future in futures]

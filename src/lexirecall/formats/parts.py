@@ -8,6 +8,7 @@ line, the file is read from its beginning, by one core.
 
 import contextlib
 import os
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from typing import IO, NamedTuple
@@ -43,13 +44,18 @@ class Outcome(NamedTuple):
     request: int
 
 
+def num_cores() -> int:
+    """Return how many threads can work at once: one where none can be started, as in a browser, whatever it has."""
+    return 1 if sys.platform == "emscripten" else os.cpu_count() or 1
+
+
 @contextlib.contextmanager
 def free_cores() -> Iterator[int]:
     """Give the number of cores for one more file, as long as it is read."""
     global _busy  # noqa: PLW0603 - cores are what all files share
     with _lock:
         _busy += 1
-        free = max(1, (os.cpu_count() or 1) // _busy)
+        free = max(1, num_cores() // _busy)
     try:
         yield free
     finally:
