@@ -40,7 +40,7 @@ async function during(doing, what) {
   try {
     return await doing;
   } catch (error) {
-    put(byId("panel"), problem({ problem: error.message, remedy: "load the page again; if that does not help, pip install lexirecall", swap: null }, judge));
+    put(byId("panel"), problem({ problem: String(error), remedy: "load the page again; if that does not help, pip install lexirecall", swap: null }, judge));
     byId("results").hidden = false;
     throw error;
   } finally {
@@ -146,7 +146,7 @@ function choosers({ queries, query }) {
 /** Offer the measures that Python names. */
 async function offerMeasures() {
   if (byId("measures").querySelector("label")) return;
-  const { measures } = await ask("measures");
+  const { measures } = await during(ask("measures"), "Evaluating");
   const boxes = measures.map(({ name, title, is_default }) => {
     const box = h("input", { type: "checkbox", value: name, checked: is_default, onchange: refresh });
     return h("label", { title }, box, ` ${name}`);

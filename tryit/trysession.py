@@ -27,8 +27,9 @@ Asked = Mapping[str, Any]
 _MOST_QUERIES = 200  # that a list of queries shows
 _MOST_LEVELS = 50
 _MORE_MEASURES = ("nDCG@10", "P@10", "R@10", "R@100", "RBP", "ERR", "LexiPrecision", "RPP", "LastRel", "Bpref")
-_ON_YOUR_MACHINE = "pip install lexirecall, and run the command below on your own machine"
-_FOR_TABLES = "pip install 'lexirecall[frames]', and run the command below on your own machine"
+_RUN_IT = "and run the command below on your own machine"
+_ON_YOUR_MACHINE = f"pip install lexirecall, {_RUN_IT}"
+_FOR_TABLES = f"pip install 'lexirecall[frames]', {_RUN_IT}"
 
 
 def answer(question: str, asked: str) -> str:
@@ -38,18 +39,20 @@ def answer(question: str, asked: str) -> str:
     'there are no judgments'
     """
     given = json.loads(asked)
+    swap = None
     try:
         return json.dumps(QUESTIONS[question](given))
     except LexirecallError as error:
         error.offer(())  # the page has no such options
-        found = {"problem": visible(error.problem), "remedy": visible(error.remedy)}
-        return json.dumps({"error": found | {"swap": _looks_swapped(given)}, "command": _command(question, given)})
+        problem, swap = error.problem, _looks_swapped(given)
+        is_install = error.remedy.startswith("pip install")  # which is of no use here
+        remedy = f"{error.remedy}, {_RUN_IT}" if is_install and _RUN_IT not in error.remedy else error.remedy
     except ModuleNotFoundError as error:
-        found = {"problem": _lacking(str(error.name), given), "remedy": _ON_YOUR_MACHINE, "swap": None}
-        return json.dumps({"error": found, "command": _command(question, given)})
-    except Exception as error:  # noqa: BLE001 - a reader of the page has no use for a traceback
-        found = {"problem": _unforeseen(error), "remedy": _ON_YOUR_MACHINE, "swap": None}
-        return json.dumps({"error": found, "command": _command(question, given)})
+        problem, remedy = _lacking(str(error.name), given), _ON_YOUR_MACHINE
+    except Exception as error:  # a reader of the page has no use for a traceback
+        problem, remedy = _unforeseen(error), _ON_YOUR_MACHINE
+    trouble = {"problem": visible(problem), "remedy": visible(remedy), "swap": swap}
+    return json.dumps({"error": trouble, "command": _command(question, given)})
 
 
 def sample(_: Asked) -> dict[str, Any]:
@@ -77,9 +80,7 @@ def measures(_: Asked) -> dict[str, Any]:
     offered = (*DEFAULT_MEASURES, *_MORE_MEASURES)
     titles = ((name, find_row(name.partition("@")[0]).title) for name in offered)
     return {
-        "measures": [
-            {"name": name, "title": title, "is_default": name in DEFAULT_MEASURES} for name, title in titles
-        ],
+        "measures": [{"name": name, "title": title, "is_default": name in DEFAULT_MEASURES} for name, title in titles],
         "version": lexirecall.__version__,
     }
 
@@ -186,7 +187,7 @@ def _measures(asked: Asked) -> list[str] | None:
     return list(asked.get("measures") or ()) or None
 
 
-def _level(asked: Asked) -> dict[str, float]:
+def _level(asked: Asked) -> dict[str, Any]:
     text = str(asked.get("level") or "").strip()
     try:
         return {"level": number_of(text)} if text else {}
@@ -229,7 +230,7 @@ def _looks_swapped(asked: Asked) -> str | None:
 def _unforeseen(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return "this is more than the page has memory for"
-    return visible(f"{type(error).__name__}: {error}".split("\n", 1)[0][:300]) + " (a bug in lexirecall)"
+    return f"{type(error).__name__}: {error}".split("\n", 1)[0][:300] + " (a bug in lexirecall)"
 
 
 def _lacking(module: str, asked: Asked) -> str:

@@ -19,7 +19,7 @@ from lexirecall.formats.columns import Given, check_given
 from lexirecall.formats.folders import PARQUET
 from lexirecall.formats.forms import Form, read_form
 from lexirecall.formats.frames import Frame, is_frame, library_of, names_in
-from lexirecall.formats.kinds import Input, kind_of, read_input
+from lexirecall.formats.kinds import Input, is_rows, kind_of, read_input
 from lexirecall.formats.naming import NamedRun, Run, Runs, check_names, count_runs, has_runs, name_runs, single
 from lexirecall.formats.parts import num_cores
 from lexirecall.formats.sides import may_hold_both, sides_of
@@ -248,7 +248,8 @@ def load_group_map(by: GroupMap, columns: Given = None, *, qrels: Any = None) ->
 
 def origin_of(qrels: Qrels, named: list[NamedRun]) -> str:
     """Return the library that frames come from, those of the runs first; an empty text if there are none."""
-    frames = [frame for frame in (*(run.run for run in named), qrels) if is_frame(frame)]
+    given = (each for each in (*(run.run for run in named), qrels) if not is_rows(each))  # rows have columns too
+    frames = [each for each in given if is_frame(each)]
     return library_of(frames[0]) if frames else ""
 
 
