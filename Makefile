@@ -1,7 +1,7 @@
 # The workflow, in one place. PYTHON may name any interpreter whose environment has the extras test, lint and docs.
 PYTHON ?= python3
 
-.PHONY: install test test-long spark-test torch-test adapters-test coverage test-oldest lint docs bench against-r suites oracles fuzz sanitize mutants
+.PHONY: install test test-long spark-test torch-test adapters-test coverage test-oldest lint docs try bench against-r suites oracles fuzz sanitize mutants
 
 install:            ## everything a developer needs, into the current environment
 	$(PYTHON) -m pip install -e '.[test,lint,docs]'
@@ -59,6 +59,9 @@ lint: node_modules/.package-lock.json  ## style, types, whether generated pages 
 docs:               ## the documentation, into site/; any warning is an error
 	$(PYTHON) docs/generate.py
 	$(PYTHON) -m mkdocs build --strict --quiet
+
+try: node_modules/.package-lock.json  ## the page that runs in a browser, into site/try; PYODIDE=DIR takes a whole distribution
+	$(PYTHON) tryit/assemble.py site/try $(if $(PYODIDE),--pyodide $(PYODIDE)) $(if $(WHEEL),--wheel $(WHEEL))
 
 bench:              ## CPU time, wall time and memory on simulated collections, beside the peers; TREC_EVAL=DIR adds trec_eval
 	$(PYTHON) benchmarks/run.py $(if $(TREC_EVAL),--trec-eval $(TREC_EVAL))

@@ -15,6 +15,7 @@ from lexirecall.statistics import tails
 from lexirecall.statistics.tails import (
     MOST_DEGREES,
     MOST_TRIALS,
+    MOST_WITHOUT_SCIPY,
     binomial_chances,
     normal_quantile,
     t_limit,
@@ -96,3 +97,18 @@ print(compare(qrels, runs))
 sys.exit("scipy" in sys.modules)
 """
     assert subprocess.run([sys.executable, "-c", script], check=False, capture_output=True).returncode == 0
+
+
+@pytest.mark.parametrize("number", [MOST_DEGREES + 1, 323, 1406, 6980, MOST_WITHOUT_SCIPY])
+def test_without_scipy_more_is_computed_here(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same as scipy, to what rounding does over so many factors."""
+    monkeypatch.setattr(tails, "_has_scipy", lambda: False)
+    t = np.concatenate([np.linspace(0, 12, 100), [1.7499999, 1.75]])
+    df, fewer = np.full(len(t), number), np.array([0, number // 3, number * 49 // 100, number // 2])
+    np.testing.assert_allclose(t_pvalues(t, df), 2 * special.stdtr(df, -t), rtol=2e-12)
+    np.testing.assert_allclose(t_limit.__wrapped__(0.05, number), -special.stdtrit(number, 0.025), rtol=1e-12)
+    chances = binomial_chances(fewer, np.full(4, number))
+    np.testing.assert_allclose(chances, special.bdtr(fewer.astype(float), number, 0.5), rtol=1e-10)
+    made = t_pvalues(t, df)
+    monkeypatch.setattr(tails, "_MORE_STEPS", 1200)
+    np.testing.assert_allclose(t_pvalues(t, df), made, rtol=1e-14)

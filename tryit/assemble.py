@@ -48,6 +48,8 @@ class Runtime(NamedTuple):
     archives: tuple[str, ...]
     packages: tuple[str, ...]
     versions: dict[str, str]
+    licence: str = ""
+    """The text of numpy's licence, which must go with it."""
 
 
 def assemble(folder: Path, *, pyodide: Path | None = None, wheel: Path | None = None) -> int:
@@ -58,7 +60,7 @@ def assemble(folder: Path, *, pyodide: Path | None = None, wheel: Path | None = 
         **runtime.files,
         package: zipped(package_files()) if wheel is None else checked(wheel),
         "try.zip": zipped((name, (HERE / name).read_bytes()) for name in PYTHON),
-        "LICENSES.txt": licences(runtime.versions).encode(),
+        "LICENSES.txt": licences(runtime).encode(),
     }
     home = folder / "python"
     shutil.rmtree(home, ignore_errors=True)
@@ -103,7 +105,9 @@ def from_node_modules(modules: Path) -> Runtime:
         "numpy": archives[0].name.split("-")[1],
     }
     files: dict[str, Path | bytes] = {name: core / name for name in CORE}
-    return Runtime(files | {"numpy.zip": zipped(numpy_files(archives[0]))}, ("numpy.zip",), (), versions)
+    numpy = dict(numpy_files(archives[0]))
+    licence = next((data.decode() for name, data in numpy.items() if name.endswith(".dist-info/LICENSE.txt")), "")
+    return Runtime(files | {"numpy.zip": zipped(numpy.items())}, ("numpy.zip",), (), versions, licence)
 
 
 def from_distribution(folder: Path) -> Runtime:
@@ -175,10 +179,13 @@ def zipped(files: Iterable[tuple[str, bytes]]) -> bytes:
     return packed.getvalue()
 
 
-def licences(versions: dict[str, str]) -> str:
+def licences(runtime: Runtime) -> str:
     """Name what the page runs on, under which licence, and where its source is."""
-    lines = [f"{name} {number}: {' · '.join(_ORIGINS[name])}" for name, number in versions.items()]
-    return "\n".join([f"lexirecall {version()}: MIT · the code of this page and its Python package", *lines, ""])
+    lines = [f"{name} {number}: {' · '.join(_ORIGINS[name])}" for name, number in runtime.versions.items()]
+    ours = f"lexirecall {version()}: MIT · the code of this page and its Python package"
+    return "\n".join(
+        [ours, *lines, *(["", "The licence of numpy:", "", runtime.licence] if runtime.licence else []), ""]
+    )
 
 
 def main() -> None:

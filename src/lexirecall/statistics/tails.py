@@ -1,11 +1,13 @@
 """Tails: the chances and limits of the normal, the t and the binomial distribution that small comparisons need.
 
 Belongs here: special functions of few lines, for the numbers of queries that small comparisons have. scipy has them
-all, but importing it takes longer than a small comparison. Beyond these numbers scipy is asked.
+all, but importing it takes longer than a small comparison. Beyond these numbers scipy is asked; in a browser, where it
+may be missing, all is computed here up to many more.
 """
 
 import math
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.util import find_spec
 
 import numpy as np
 
@@ -15,8 +17,21 @@ MOST_DEGREES = 200
 """Up to so many degrees of freedom t is computed here."""
 MOST_TRIALS = 200
 """Up to so many trials the binomial distribution is computed here, in whole numbers."""
+MOST_WITHOUT_SCIPY = 10_000
+"""Up to so many degrees and trials both are computed here if scipy is not installed."""
 _NEAR = 1.75  # below it the chance is found as what is missing to 1
 _STEPS = 80  # of a continued fraction, which has settled after 50 where it is used
+_MORE_STEPS = 600  # the same for more degrees than MOST_DEGREES, where it has settled after 400
+
+
+@cache
+def _has_scipy() -> bool:
+    return find_spec("scipy") is not None
+
+
+def _most_here(most: int) -> int:
+    """Return up to how many degrees or trials there is no need to ask scipy: `most` where it can be asked."""
+    return most if _has_scipy() else MOST_WITHOUT_SCIPY
 
 
 @lru_cache(maxsize=64)
@@ -48,25 +63,28 @@ def t_pvalues(t: FloatArray, df: IntArray) -> FloatArray:
     """
     pvalues = np.full(len(t), np.nan)
     is_known = (df > 0) & ~np.isnan(t)
-    is_many, is_near = df > MOST_DEGREES, t < _NEAR
+    is_many, is_near = df > _most_here(MOST_DEGREES), t < _NEAR
     if (many := is_known & is_many).any():
         from scipy.special import stdtr
 
         pvalues[many] = 2 * stdtr(df[many], -t[many])
-    for few, tail in ((is_known & ~is_many & ~is_near, _far_tail), (is_known & ~is_many & is_near, _near_tail)):
-        pvalues[few] = tail(df[few] / 2, t[few] ** 2)
+    is_few = is_known & (df <= MOST_DEGREES)
+    for mine, steps in ((is_few, _STEPS), (is_known & ~is_few & ~is_many, _MORE_STEPS)):
+        for own, tail in ((mine & ~is_near, _far_tail), (mine & is_near, _near_tail)):
+            if own.any():
+                pvalues[own] = tail(df[own] / 2, t[own] ** 2, steps)
     return pvalues
 
 
-def _far_tail(halves: FloatArray, squares: FloatArray) -> FloatArray:
+def _far_tail(halves: FloatArray, squares: FloatArray, steps: int) -> FloatArray:
     """Return I_x(df/2, 1/2), from df/2 and t²."""
-    return _front(halves, squares) / halves * _fraction(halves, 0.5, 1 / (1 + squares / (2 * halves)))
+    return _front(halves, squares) / halves * _fraction(halves, 0.5, 1 / (1 + squares / (2 * halves)), steps)
 
 
-def _near_tail(halves: FloatArray, squares: FloatArray) -> FloatArray:
+def _near_tail(halves: FloatArray, squares: FloatArray, steps: int) -> FloatArray:
     """Return 1 - I_{1-x}(1/2, df/2), whose fraction settles sooner where t is small."""
     share = squares / (2 * halves + squares)
-    return 1 - _front(halves, squares) / 0.5 * _fraction(np.full(len(halves), 0.5), halves, share)
+    return 1 - _front(halves, squares) / 0.5 * _fraction(np.full(len(halves), 0.5), halves, share, steps)
 
 
 def _front(halves: FloatArray, squares: FloatArray) -> FloatArray:
@@ -78,21 +96,22 @@ def _front(halves: FloatArray, squares: FloatArray) -> FloatArray:
 
 def _betas(halves: FloatArray) -> FloatArray:
     """Return B(a, 1/2) for halves a: B(1/2, 1/2) = π, B(1, 1/2) = 2, B(a + 1, 1/2) = B(a, 1/2) a/(a + 1/2)."""
+    degrees = np.rint(2 * halves).astype(int)
     known = [math.nan, math.pi, 2.0]
-    for twice in range(1, MOST_DEGREES - 1):
+    for twice in range(1, int(degrees.max(initial=0)) - 1):
         known.append(known[twice] * (twice / (twice + 1)))
-    return np.asarray(np.array(known)[np.rint(2 * halves).astype(int)])
+    return np.asarray(np.array(known)[degrees])
 
 
-def _fraction(a: FloatArray, b: FloatArray | float, x: FloatArray) -> FloatArray:
+def _fraction(a: FloatArray, b: FloatArray | float, x: FloatArray, steps: int) -> FloatArray:
     """Return 1/(1 + d1/(1 + d2/(1 + …))), which times x^a (1 - x)^b / (a B(a, b)) is I_x(a, b).
 
     d_{2m+1} = -(a + m)(a + b + m) x / ((a + 2m)(a + 2m + 1)), d_{2m} = m (b - m) x / ((a + 2m - 1)(a + 2m)) (Abramowitz
-    and Stegun, Handbook of Mathematical Functions, 1964, 26.5.8). Every number takes as many steps, from the last to
-    the first, so that none depends on those beside it.
+    and Stegun, Handbook of Mathematical Functions, 1964, 26.5.8). How many steps a number takes, from the last to the
+    first, does not depend on those beside it.
     """
     value = np.ones(len(a))
-    for step in range(_STEPS, 0, -1):
+    for step in range(steps, 0, -1):
         m = step // 2
         if step % 2:
             d = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
@@ -109,7 +128,7 @@ def t_limit(chance: float, df: int) -> float:
     >>> round(t_limit(0.05, 10), 6)
     2.228139
     """
-    if df > MOST_DEGREES:
+    if df > _most_here(MOST_DEGREES):
         from scipy.special import stdtrit
 
         return -float(stdtrit(df, chance / 2))
@@ -137,7 +156,7 @@ def binomial_chances(most: IntArray, trials: IntArray) -> FloatArray:
     [0.125, 0.5, 0.03271484375]
     """
     chances = np.empty(len(trials))
-    is_many = trials > MOST_TRIALS
+    is_many = trials > _most_here(MOST_TRIALS)
     if is_many.any():
         from scipy.special import bdtr
 
