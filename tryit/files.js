@@ -42,7 +42,8 @@ async function take(files) {
   const names = files.map((file) => file.name);
   const before = [chosen.qrels, ...chosen.runs].filter((each) => each && !names.includes(each));
   await during(Promise.all(files.map(give)), "Reading files");
-  if (before.length && before.includes(chosen.qrels)) settle({ qrels: chosen.qrels, runs: [...chosen.runs.filter((run) => !names.includes(run)), ...names] });
+  if (before.length && before.includes(chosen.qrels))
+    settle({ qrels: chosen.qrels, runs: [...chosen.runs.filter((run) => !names.includes(run)), ...names] });
   else settle(await during(ask("roles", { files: [...before, ...names] }), "Reading files"));
 }
 
@@ -74,7 +75,11 @@ function show() {
     const isJudged = file === chosen.qrels;
     const radio = h("input", { type: "radio", name: "qrels", checked: isJudged, onchange: () => judge(file) });
     const label = h("label", null, radio, " judgments");
-    const button = h("button", { type: "button", class: "plain", "aria-label": `Remove ${file}`, onclick: () => remove(file) }, "✕");
+    const button = h(
+      "button",
+      { type: "button", class: "plain", "aria-label": `Remove ${file}`, onclick: () => remove(file) },
+      "✕",
+    );
     return h("li", { class: isJudged ? "judged" : "" }, name(file, 40), label, button);
   };
   put(byId("files"), names.map(item));

@@ -29,12 +29,36 @@ export function table({ title, header, rows, best, marks, numbers, footnote }, c
   const cell = (text, r, c) => {
     const mark = raised.get(key(r, c));
     const inside = strong.has(key(r, c)) ? h("strong", null, text) : h("bdi", null, text);
-    const shown = c === 0 && chosen ? h("button", { type: "button", class: "plain link", onclick: () => chosen(rows[r], r) }, text) : inside;
-    return h(c === 0 ? "th" : "td", { class: numbers[c] ? "number" : "", scope: c === 0 ? "row" : null }, shown, mark && h("sup", null, mark));
+    const shown =
+      c === 0 && chosen
+        ? h("button", { type: "button", class: "plain link", onclick: () => chosen(rows[r], r) }, text)
+        : inside;
+    return h(
+      c === 0 ? "th" : "td",
+      { class: numbers[c] ? "number" : "", scope: c === 0 ? "row" : null },
+      shown,
+      mark && h("sup", null, mark),
+    );
   };
-  const head = h("tr", null, header.map((text, c) => (text ? h("th", { class: numbers[c] ? "number" : "", scope: "col" }, text) : h("td"))));
-  const body = rows.map((row, r) => h("tr", null, row.map((text, c) => cell(text, r, c))));
-  const made = h("table", { class: marks.length ? "marked" : "" }, h("caption", null, title), h("thead", null, head), h("tbody", null, body));
+  const head = h(
+    "tr",
+    null,
+    header.map((text, c) => (text ? h("th", { class: numbers[c] ? "number" : "", scope: "col" }, text) : h("td"))),
+  );
+  const body = rows.map((row, r) =>
+    h(
+      "tr",
+      null,
+      row.map((text, c) => cell(text, r, c)),
+    ),
+  );
+  const made = h(
+    "table",
+    { class: marks.length ? "marked" : "" },
+    h("caption", null, title),
+    h("thead", null, head),
+    h("tbody", null, body),
+  );
   return [scrollable(title, made), footnote && h("p", { class: "note" }, footnote)];
 }
 
@@ -58,12 +82,22 @@ export const saves = (title, files) =>
     "p",
     { class: "buttons" },
     Object.entries(files).map(([ending, text]) =>
-      h("button", { type: "button", class: "small", onclick: () => download(`${title}.${ending}`, TYPES[ending], text) }, `Download ${ending.toUpperCase()}`),
+      h(
+        "button",
+        { type: "button", class: "small", onclick: () => download(`${title}.${ending}`, TYPES[ending], text) },
+        `Download ${ending.toUpperCase()}`,
+      ),
     ),
   );
 
 /** @param {string[]} notes */
-export const remarks = (notes) => notes.length > 0 && h("ul", { class: "remarks" }, notes.map((text) => h("li", null, text)));
+export const remarks = (notes) =>
+  notes.length > 0 &&
+  h(
+    "ul",
+    { class: "remarks" },
+    notes.map((text) => h("li", null, text)),
+  );
 
 /**
  * What is wrong, what to do about it, and a button if the page can do it.
@@ -72,7 +106,13 @@ export const remarks = (notes) => notes.length > 0 && h("ul", { class: "remarks"
  */
 export function problem({ problem: text, remedy, swap: qrels }, swap) {
   const button = qrels && h("button", { type: "button", onclick: () => swap(qrels) }, `Use ${qrels} as the judgments`);
-  return h("div", { class: "trouble", role: "alert" }, h("p", null, h("strong", null, text)), h("p", null, remedy), button);
+  return h(
+    "div",
+    { class: "trouble", role: "alert" },
+    h("p", null, h("strong", null, text)),
+    h("p", null, remedy),
+    button,
+  );
 }
 
 /**
@@ -92,4 +132,12 @@ export function reportFrame(html) {
 
 /** @param {string} html */
 export const saveReport = (html) =>
-  h("p", { class: "buttons" }, h("button", { type: "button", class: "small", onclick: () => download("report.html", "text/html", html) }, "Download the report"));
+  h(
+    "p",
+    { class: "buttons" },
+    h(
+      "button",
+      { type: "button", class: "small", onclick: () => download("report.html", "text/html", html) },
+      "Download the report",
+    ),
+  );

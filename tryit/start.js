@@ -40,7 +40,17 @@ async function during(doing, what) {
   try {
     return await doing;
   } catch (error) {
-    put(byId("panel"), problem({ problem: String(error), remedy: "load the page again; if that does not help, pip install lexirecall", swap: null }, judge));
+    put(
+      byId("panel"),
+      problem(
+        {
+          problem: String(error),
+          remedy: "load the page again; if that does not help, pip install lexirecall",
+          swap: null,
+        },
+        judge,
+      ),
+    );
     byId("results").hidden = false;
     throw error;
   } finally {
@@ -56,7 +66,8 @@ async function during(doing, what) {
 function asked() {
   const ticked = [...byId("measures").querySelectorAll("input:checked")].map((box) => box.value);
   const others = byId("others").value.trim();
-  const isDefault = !others && [...byId("measures").querySelectorAll("input")].every((box) => box.checked === box.defaultChecked);
+  const isDefault =
+    !others && [...byId("measures").querySelectorAll("input")].every((box) => box.checked === box.defaultChecked);
   return {
     ...chosen,
     measures: isDefault ? [] : others ? [...ticked, others] : ticked,
@@ -75,7 +86,11 @@ async function show(question) {
   const answer = known.get(key) ?? (await during(ask(question, given), DOING[question]));
   known.set(key, answer);
   if (tabs.current() !== question) return;
-  put(byId("panel"), answer.error ? problem(answer.error, judge) : PANELS[question](answer), answer.command && command(answer.command));
+  put(
+    byId("panel"),
+    answer.error ? problem(answer.error, judge) : PANELS[question](answer),
+    answer.command && command(answer.command),
+  );
 }
 
 /** Choose the first two runs, unless two of these runs are chosen; only evaluating tells what the runs are called. */
@@ -86,7 +101,11 @@ async function choosePair() {
   known.set(key, answer);
   pair.runs = answer.runs ?? [];
   if (pair.runs.length < 2) {
-    const alone = { problem: "one run alone cannot be explained", remedy: "drop another run to compare it with", swap: null };
+    const alone = {
+      problem: "one run alone cannot be explained",
+      remedy: "drop another run to compare it with",
+      swap: null,
+    };
     put(byId("panel"), problem(answer.error ?? alone, judge));
     return false;
   }
@@ -98,8 +117,16 @@ async function choosePair() {
 }
 
 const PANELS = {
-  evaluate: (answer) => [answer.tables.map((each) => table(each)), remarks(answer.notes), saves("evaluate", answer.files)],
-  compare: (answer) => [answer.tables.map((each) => table(each)), remarks(answer.notes), saves("compare", answer.files)],
+  evaluate: (answer) => [
+    answer.tables.map((each) => table(each)),
+    remarks(answer.notes),
+    saves("evaluate", answer.files),
+  ],
+  compare: (answer) => [
+    answer.tables.map((each) => table(each)),
+    remarks(answer.notes),
+    saves("compare", answer.files),
+  ],
   explain: (answer) => [
     choosers(answer),
     answer.query !== null && [

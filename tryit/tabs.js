@@ -22,13 +22,26 @@ export function startTabs(titles, chosen) {
     chosen(question);
   };
   const step = (event) => {
-    const by = { ArrowRight: 1, ArrowLeft: -1, Home: -names.indexOf(current), End: -1 - names.indexOf(current) }[event.key];
+    const by = { ArrowRight: 1, ArrowLeft: -1, Home: -names.indexOf(current), End: -1 - names.indexOf(current) }[
+      event.key
+    ];
     if (by === undefined) return;
     event.preventDefault();
     select(names[(names.indexOf(current) + by + names.length) % names.length], { focus: true });
   };
   const tabs = names.map((question) =>
-    h("button", { type: "button", role: "tab", id: `tab-${question}`, "aria-controls": "panel", onclick: () => select(question), onkeydown: step }, titles[question]),
+    h(
+      "button",
+      {
+        type: "button",
+        role: "tab",
+        id: `tab-${question}`,
+        "aria-controls": "panel",
+        onclick: () => select(question),
+        onkeydown: step,
+      },
+      titles[question],
+    ),
   );
   put(document.querySelector("[role=tablist]"), tabs);
   return { current: () => current, select };
