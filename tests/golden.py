@@ -29,6 +29,7 @@ from asreview_files import archive, project_file
 from lexirecall import project, tables
 from lexirecall.cli import group, main
 from lexirecall.learn.weightsfile import FusionWeights
+from lexirecall.starts import READERS
 
 FOLDER = Path(__file__).parent / "golden"
 THREE = "qrels.txt a.run b.run c.run"
@@ -465,7 +466,7 @@ CASES: dict[str, list[str]] = {
     "paper": ["paper", "paper nope", *(f"paper recsys --seed 3 {form}" for form in FORMATS),
               "paper ties-by-corpus worst-case-agreement -f tsv --raw -o made",
               "paper ties-by-relevant -f latex -o made"],
-    "demo": ["demo", "demo -o elsewhere"],
+    "demo": ["demo", "demo -o elsewhere", *(f"demo --for {reader}" for reader in READERS), "demo --for nobody"],
     "help": ["", *(f"{name} --help" for name in ("", "eval", "compare", "rank", "explain", "funnel", "report", "study",
                                                   "paper", "demo", "measures", "project", "trec_eval", "gate",
                                                   "unjudged", "certify", "fuse")),

@@ -21,7 +21,7 @@ ORDER = (
     "aggregation", "judgments", "providers", "groups", "segments", "tracks", "units", "sums", "shortage", "positions",
     "exposure", "exact", "formats", "texts", "measures", "preferences", "names", "theory", "statistics", "simulate",
     "tables", "strip", "svg", "plots", "verbs", "gates", "labels", "learn", "torch", "meta", "page", "results", "paper",
-    "engines", "adapters", "cli",
+    "engines", "adapters", "starts", "cli",
 )  # fmt: skip
 ROOMS_SHOWN_BY = {
     "gates": ("cli.gate", "cli.funnel", "adapters.gate", "results"),

@@ -1,6 +1,8 @@
 """`lexirecall demo`: a simulated collection, the main job on it, and what to type next."""
 
 import shlex
+import textwrap
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,22 +10,36 @@ import click
 
 from lexirecall.cli.help import Documented
 from lexirecall.errors import LexirecallError
+from lexirecall.starts import READERS, start_of
 
 SEED = 2025
+_WIDTH = 100  # of a paragraph
 
 
 @click.command("demo", cls=Documented)
 @click.option(
-    "-o", "--output", "folder", metavar="DIR", default="lexirecall-demo", show_default=True,
-    help="Folder for the judgments, the runs and the report.",
+    "-o", "--output", "folder", metavar="DIR",
+    help="Folder for the judgments, the runs and the report.  [default: lexirecall-demo, or the name of the reader]",
 )  # fmt: skip
-def command(folder: str) -> None:
+@click.option(
+    "--for", "reader", type=click.Choice(READERS),
+    help="Write the small files of one kind of reader instead, and run what that reader would.",
+)  # fmt: skip
+def command(folder: str | None, reader: str | None) -> None:
     """Simulate a small collection (nothing is downloaded), evaluate it and explain the result.
 
     \b
-    Example:
+    Examples:
       lexirecall demo -o /tmp/demo
+      lexirecall demo --for reviewer
     """
+    if reader is None:
+        _demonstrate(folder or "lexirecall-demo")
+    else:
+        _start(folder or reader, reader)
+
+
+def _demonstrate(folder: str) -> None:
     from lexirecall.cli.options import is_bold, show_notes
     from lexirecall.output import write
     from lexirecall.simulate import simulate_collection
@@ -33,7 +49,9 @@ def command(folder: str) -> None:
     from lexirecall.verbs.rank import rank
 
     collection = simulate_collection(SEED)
-    files = _write(Path(folder), collection)
+    files = sorted(  # in the order of *.run
+        _write(Path(folder), collection.to_trec()), key=lambda path: (path.suffix == ".run", path.name)
+    )
     scores = evaluate(files[0], files[1:])
     click.echo(
         f"{len(collection.qrels)} simulated queries over {collection.corpus_size:,} documents, "
@@ -65,11 +83,11 @@ def _explain_command(folder: str, a: str, b: str) -> str:
     return f"lexirecall explain {quoted}/qrels.txt {quoted}/{a} {quoted}/{b}"
 
 
-def _write(folder: Path, collection: Any) -> list[Path]:
-    """Write the collection as TREC text; leave a file alone that already exists with different content."""
+def _write(folder: Path, texts: Mapping[str, str]) -> list[Path]:
+    """Write files by their names; leave a file alone that already exists with different content."""
     from lexirecall.output import write_files
 
-    paths = {folder / name: text.encode() for name, text in collection.to_trec().items()}
+    paths = {folder / name: text.encode() for name, text in texts.items()}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         foreign = [str(path) for path, data in paths.items() if path.exists() and path.read_bytes() != data]
@@ -82,7 +100,7 @@ def _write(folder: Path, collection: Any) -> list[Path]:
             f"{foreign[0]}: already exists with different content", remedy="name another folder: -o DIR"
         )
     write_files(paths)
-    return sorted(paths, key=lambda path: (path.suffix == ".run", path.name))  # the order of *.run
+    return [*paths]
 
 
 def _page(folder: Path, files: list[Path]) -> str:
@@ -122,3 +140,30 @@ def _next(folder: str, corpus_size: int, a: str, b: str) -> str:
         "  lexirecall measures LexiRecall  # explains a measure\n"
         "  lexirecall eval QRELS RUN...  # your own data"
     )
+
+
+# For one kind of reader
+
+
+def _start(folder: str, reader: str) -> None:
+    """Write the files of a reader, run the reader's commands, and say what they show."""
+    start = start_of(reader)
+    _write(Path(folder), start.make())
+    width = max(map(len, start.about))
+    files = "\n".join(f"  {name:{width}}  {about}" for name, about in start.about.items())
+    click.echo(f"For {start.person}: {start.question}\n\n{len(start.about)} files in {folder}/ (simulated):\n{files}")
+    for each in start.commands:
+        _run(each.replace("{}", shlex.quote(folder)))
+    following = "\n".join(f"  {each}" for each in start.following).replace("{}", shlex.quote(folder))
+    conclusion = textwrap.fill(f"What this shows: {start.conclusion}", _WIDTH)
+    click.echo(f"\n{conclusion}\n\nWhat to type next:\n{following}")
+
+
+def _run(words: str) -> None:
+    """Print a command, and what it prints; a gate that fails is no error here."""
+    from lexirecall.cli import group
+
+    click.echo(f"\n$ {words}")
+    code = group.main(shlex.split(words)[1:], prog_name="lexirecall", standalone_mode=False)
+    if code:
+        click.echo(f"[exit code {code}]")
