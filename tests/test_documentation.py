@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from lexirecall.measures import MEASURES
-from pages import DOCS, GENERATED, blocks, run_page
+from lexirecall.starts import READERS, start_of
+from pages import DOCS, GENERATED, blocks, commands, run_commands, run_page
 
 PAGES = [page for page in sorted(DOCS.glob("*.md")) if any(blocks(page))]
 ELSEWHERE = {
@@ -88,6 +89,37 @@ def test_the_python_of_a_page_runs(page: Path, folder: Path, monkeypatch: pytest
 @pytest.mark.parametrize(("page", "module"), ELSEWHERE.items())
 def test_a_page_that_is_not_run_here_is_run_elsewhere(page: str, module: str) -> None:
     assert f'run_page(DOCS / "{page}.md"' in Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8")
+
+
+START = DOCS / "start"
+STARTS = [START / f"{reader}.md" for reader in READERS]
+
+
+def test_every_reader_has_a_page_to_start_from_and_it_is_listed() -> None:
+    assert {*START.glob("*.md")} == {*STARTS, START / "index.md"}
+    listed = re.findall(r"\]\((\w+)\.md\)", (START / "index.md").read_text(encoding="utf-8"))
+    assert tuple(listed) == READERS
+
+
+@pytest.mark.parametrize("page", STARTS, ids=lambda page: page.stem)
+def test_a_start_prints_what_its_page_shows(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("polars", reason="some of the files are tables")
+    monkeypatch.chdir(tmp_path)
+    run_commands(page)
+    run_page(page, {})
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_start_has_what_its_page_promises(reader: str) -> None:
+    page = START / f"{reader}.md"
+    text, typed = page.read_text(encoding="utf-8"), [command for command, _ in commands(page)]
+    assert re.search(r"In about (eight|nine) minutes", text)
+    assert "```sh\npip install " in text
+    assert typed[0] == f"lexirecall demo --for {reader}"
+    assert 4 <= len([command for command in typed[1:] if command.startswith("lexirecall ")]) <= 8
+    assert {each.replace("{}", reader) for each in start_of(reader).commands} <= {*typed}
+    assert "\n## What you can conclude\n" in text
+    assert "\n## Where to go next\n" in text
 
 
 @pytest.mark.parametrize("name", GENERATED["PAGES"])

@@ -2,35 +2,23 @@
 
 import doctest
 import re
-import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from pages import commands, run_command
+
 README = Path(__file__).parents[1] / "README.md"
-CONSOLE = re.compile(r"```console\n\$ (?P<command>.+)\n(?P<output>(?:(?!```).*\n)+)```")
 
 
-@pytest.fixture(scope="module")
-def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("readme")
-    run("lexirecall demo", folder)
-    return folder
-
-
-def run(command: str, folder: Path) -> str:
-    """Run a command of the README with this interpreter, patterns expanded as a shell would."""
-    words = [sys.executable, "-c", "from lexirecall.cli import main; main()"]
-    for word in shlex.split(command)[1:]:
-        words += sorted(str(path.relative_to(folder)) for path in folder.glob(word)) if "*" in word else [word]
-    return subprocess.run(words, cwd=folder, capture_output=True, text=True, check=True).stdout
-
-
-@pytest.mark.parametrize("example", list(CONSOLE.finditer(README.read_text())), ids=lambda match: match["command"])
-def test_console_examples_print_what_the_readme_shows(example: re.Match[str], demo_folder: Path) -> None:
-    assert run(example["command"], demo_folder) == example["output"]
+def test_console_examples_print_what_the_readme_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run_command("lexirecall demo")
+    shown = [(command, output) for command, output in commands(README) if output]
+    assert len(shown) > 3
+    for command, output in shown:
+        code, printed = run_command(command)
+        assert (code, re.sub(r"^note: .*\n", "", printed)) == (0, output)
 
 
 def test_python_examples_print_what_the_readme_shows() -> None:

@@ -68,7 +68,7 @@ START = Start(
         f"lexirecall eval {_RUNS} --providers {{}}/publishers.tsv --show providers --bootstrap 1000",
     ),
     conclusion="The mean rises, and two groups pay for it: people who ask in Vietnamese find less than before, and the "
-    "Rural Clinics are seen less than their relevant documents are due. Neither is chance.",
+    "Rural Clinics are seen less than their relevant documents are due. Neither is likely to be chance.",
     following=(
         "lexirecall gate {}/qrels.txt {}/new.run --baseline {}/old.run -m R@20 --by {}/languages.tsv",
         f"lexirecall eval {_RUNS} -m R@20 --over mean --over tail:0.1",

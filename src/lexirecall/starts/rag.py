@@ -111,10 +111,10 @@ START = Start(
         "lexirecall gate {}/new.jsonl --baseline {}/old.jsonl --units {}/facts.tsv -m All@5 "
         f"--require '{_NOTHING_LOST}' --texts {{}}/facts.jsonl",
         "lexirecall gate {}/fixed.jsonl --baseline {}/old.jsonl --units {}/facts.tsv -m All@5 "
-        f"--require '{_NOTHING_LOST}' --texts {{}}/facts.jsonl",
+        f"--require '{_NOTHING_LOST}' --require 'All@5>=0.95' --texts {{}}/facts.jsonl",
     ),
     conclusion="The mean of the new index is higher, but six questions lose a fact, all from three pages: do not ship "
-    "it. The next attempt loses nothing, and is better on eight questions: ship that.",
+    "it. The next attempt loses nothing, and has every fact of every question among the first five chunks: ship that.",
     following=(
         "lexirecall eval {}/old.jsonl {}/new.jsonl {}/fixed.jsonl --units {}/facts.tsv -m All@5 --by {}/kinds.tsv",
         "lexirecall explain {}/old.jsonl {}/new.jsonl --units {}/facts.tsv --texts {}/chunks.jsonl --query q26",
