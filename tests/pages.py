@@ -19,7 +19,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 GENERATED: dict[str, Any] = runpy.run_path(str(DOCS / "generate.py"))
 """What writes the pages that follow from the code: PAGES, and the PUBLIC modules with their names."""
 _BLOCK = re.compile(r"^```(?:python|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_CONSOLE = re.compile(r"^```(?:console|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_CONSOLE = re.compile(r"^```(console|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _COMMAND = re.compile(
     r"^(?:\$ )?(?P<command>(?:lexirecall|echo) .*)\n(?P<output>(?:(?!\$ |lexirecall ).*\n)*)", re.MULTILINE
 )
@@ -52,16 +52,17 @@ def run_page(page: Path, names: dict[str, Any]) -> None:
                 names[name]()
 
 
-def commands(page: Path) -> Iterator[tuple[str, str]]:
-    """Give the commands of a page, each with the output that the page shows."""
+def commands(page: Path) -> Iterator[tuple[str, str | None]]:
+    """Give the commands of a page, each with the output that the page shows; None in a block `sh`."""
     for block in _CONSOLE.finditer(page.read_text(encoding="utf-8")):
-        for match in _COMMAND.finditer(block[1]):
-            yield match["command"], match["output"]
+        for match in _COMMAND.finditer(block[2]):
+            yield match["command"], match["output"] if block[1] == "console" else None
 
 
-def run_commands(page: Path, *, needs_output: bool = True) -> None:
+def run_commands(page: Path) -> None:
     """Run the commands of a page in the working directory; each must print what the page shows, notes included.
 
+    Those of a block `sh` only run: the page does not show what they print.
     A command that fails must be followed by `echo $?`, or the page would show a reader something else.
     """
     code = 0
@@ -72,7 +73,7 @@ def run_commands(page: Path, *, needs_output: bool = True) -> None:
             continue
         assert code == 0, f"the command before {command!r} leaves with {code}"
         code, printed = run_command(command)
-        if shown or needs_output:
+        if shown is not None:
             pattern = ".*".join(map(re.escape, shown.split(_LEFT_OUT)))
             assert re.fullmatch(pattern, printed, re.DOTALL), f"{command}\nprints\n{printed}\nand not\n{shown}"
     assert code == 0
