@@ -55,7 +55,8 @@ def run_page(page: Path, names: dict[str, Any]) -> None:
 def commands(page: Path) -> Iterator[tuple[str, str | None]]:
     """Give the commands of a page, each with the output that the page shows; None in a block `sh`."""
     for block in _CONSOLE.finditer(page.read_text(encoding="utf-8")):
-        for match in _COMMAND.finditer(block[2]):
+        joined = re.sub(r" \\\n +", " ", block[2])  # a long command goes on in the next line
+        for match in _COMMAND.finditer(joined):
             yield match["command"], match["output"] if block[1] == "console" else None
 
 
