@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-Rows = Iterable[Sequence[object]]
-
 
 @dataclass(frozen=True, slots=True)
 class Start:
@@ -53,7 +51,7 @@ def noisy(rng: np.random.Generator, lifts: Mapping[str, float]) -> dict[str, flo
     return {document: lift + drawn for (document, lift), drawn in zip(lifts.items(), noise, strict=True)}
 
 
-def separated(rows: Rows, separator: str, *header: str) -> str:
+def separated(rows: Iterable[Sequence[object]], separator: str, *header: str) -> str:
     r"""Return rows as lines of text, below a header if there is one.
 
     >>> separated([("u1", "film", 5)], ",", "user", "item", "rating")
