@@ -20,16 +20,20 @@ import numpy as np
 
 from lexirecall.adapters import ir_measures as adapter
 from lexirecall.adapters.ir_measures import LexiRecallAgainst, row_of
+from lexirecall.aggregation import Aggregation
 from lexirecall.errors import DataError, UsageError
+from lexirecall.fields import takes
 from lexirecall.formats.frames import Frame, is_frame
 from lexirecall.formats.naming import check_names
 from lexirecall.judgments import FloatArray
+from lexirecall.manifest import READING, Policies
 from lexirecall.measures.measure import is_equal
 from lexirecall.names import Evaluable
 from lexirecall.statistics import paired
 from lexirecall.statistics.differences import Differences
 from lexirecall.verbs.compare import compare as compare_runs
 from lexirecall.verbs.comparison import Comparison
+from lexirecall.verbs.testing import Testing
 
 __all__ = ["LexiRecallAgainst", "compare", "randomization", "sign_test"]
 
@@ -97,6 +101,7 @@ def _differences(values: Values, baseline: Values) -> Differences:
 # Comparing
 
 
+@takes(Testing, Aggregation, Policies, *READING)
 def compare(
     systems: Sequence[System] | Mapping[str, System],
     topics: Any,
