@@ -5,14 +5,12 @@
 
 import ast
 import inspect
+import re
 import sys
-from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import click
 
-import lexirecall
 from lexirecall.aggregation import Aggregation, Resampling
 from lexirecall.cli import COMMANDS, group
 from lexirecall.cli.help import headings
@@ -25,7 +23,10 @@ from lexirecall.preferences import PREFERENCES
 from lexirecall.verbs.testing import Testing
 
 DOCS = Path(__file__).parent
-SOURCE = Path(lexirecall.__file__).parent
+sys.path.append(str(DOCS / "extensions"))
+
+from source import definition, first_line, origin, public_names  # noqa: E402 - it is found only now
+
 PUBLIC = (
     "lexirecall",
     *(f"lexirecall.{name}" for name in ("results", "measures", "preferences", "names", "exact", "theory")),
@@ -44,14 +45,14 @@ def measures_page() -> str:
         "# Measures",
         f"The table has {len(MEASURES)} measures and {len(PREFERENCES)} preferences. `lexirecall measures NAME` prints "
         "the same facts.\n"
-        "A query has m relevant documents, at the positions p_1 < … < p_m. n is the corpus size. k is the length of\n"
-        "the list or a cut-off. r is the number of relevant documents retrieved or a recall. This page is\n"
-        "generated from the table.",
+        "A query has $m$ relevant documents, at the positions $p_1 < \\dots < p_m$. $n$ is the corpus size. $k$ is\n"
+        "the length of the list or a cut-off. $r$ is the number of relevant documents retrieved or a recall. This\n"
+        "page is generated from the table.",
     ]
     for module in GROUPS:
         parts.append(f"## {module.TITLE}")
         if doc := module.__doc__:
-            parts.append(doc.splitlines()[0])
+            parts.append(_typeset(doc.splitlines()[0]))
         parts += map(_measure_section, module.ROWS)
     parts.append("## Preferences")
     parts.append("A preference is positive if the first of two rankings is preferred; [how to use it](preferences.md).")
@@ -59,6 +60,11 @@ def measures_page() -> str:
     parts.append("## References")
     parts += [f"- **{key}**: {text}" for key, text in sorted(REFERENCES.items())]
     return "\n\n".join(parts) + "\n"
+
+
+def _typeset(line: str) -> str:
+    """Return a sentence, with the formula at its end, if it has one, as a formula."""
+    return re.sub(r"(?<=, )sum_.*(?=\.$)", r"{formula}`\g<0>`", line)
 
 
 def _measure_section(row: Row) -> str:
@@ -69,7 +75,7 @@ def _measure_section(row: Row) -> str:
     settings = [f"`{name}`" if p.default is None else f"`{name}={p.default!r}`" for name, p in row.parameters.items()]
     settings += [] if row.graded else ["`rel` (the level)"]
     facts = {
-        "Formula": f"`{row.formula}`",
+        "Formula": f"{{formula}}`{row.formula}`",
         "Better": "higher" if row.direction > 0 else "lower",
         "Over queries": row.total,
         "Takes": ", ".join([*settings, *([at + (" (required)" if row.needs_at else "")] if at else [])]),
@@ -166,77 +172,97 @@ def _keyword_line(option: click.Option, default: str) -> str:
     return f"- **`{option.name}`**, `{option.opts[0]}`: {values}; default `{default}`. {option.help}"
 
 
+FRONT = "lexirecall"
+"""The module whose names have a page each."""
+
+
 def api_page() -> str:
-    """Return the page of public names: a section for each module, and each thing where it comes first."""
+    """Return the page of public names: the modules, each with its page."""
     parts = [
-        "# Python API",
-        "These are the public names, by module. Every other name may change. The keywords that verbs share are on the\n"
-        "page [Options](options.md). This page is generated.",
+        "# Python",
+        "These are the public names, by module. Every other name may change. A verb is listed with every keyword that\n"
+        "it takes; what they share is on the page [Options](options.md). This page is generated.",
+        "\n".join(f"- [`{module}`](api/{module}.md): {_subject(module)}" for module in PUBLIC),
+        _contents([f"api/{module}" for module in PUBLIC]),
     ]
-    listed: set[tuple[str, str]] = set()
-    for module in PUBLIC:
-        names = [name for name in public_names(module) if _origin(module, name) not in listed]
-        listed |= {_origin(module, name) for name in names}
-        title = (ast.get_docstring(_tree(module)) or "").partition("\n")[0]
-        parts += [f"## `{module}`", title, *_entries(module, names)]
     return "\n\n".join(parts) + "\n"
 
 
-def public_names(module: str) -> list[str]:
-    """Return the `__all__` of a module, which is not imported: some need what is not installed here."""
-    return next(ast.literal_eval(value) for name, value in _assigned(module) if name == "__all__")
+def module_pages() -> dict[str, str]:
+    """Return the pages of modules by file, and those of the names of the front door."""
+    listed: set[tuple[str, str]] = set()
+    pages = {}
+    for module in PUBLIC:
+        names = [name for name in public_names(module) if origin(module, name) not in listed]
+        listed |= {origin(module, name) for name in names}
+        pages[f"api/{module}.md"] = _front_page(names) if module == FRONT else _module_page(module, names)
+        if module == FRONT:
+            pages |= {f"api/{module}.{name}.md": _name_page(f"{module}.{name}") for name in names}
+    return pages
 
 
-def _entries(module: str, names: list[str]) -> Iterator[str]:
-    """Give an entry for each class and function, and a line for data, which have their own pages."""
-    data = [name for name in names if name in dict(_assigned(_origin(module, name)[0]))]
-    yield from (f"::: {module}.{name}" for name in names if name not in data)
-    if data:
-        yield f"Data: {', '.join(f'`{module}.{name}`' for name in data)}."
+def _front_page(names: list[str]) -> str:
+    lines = [f"- [`{name}`]({FRONT}.{name}.md): {_said_of(FRONT, name)}" for name in names]
+    head = [f"# {FRONT}", "Everything that a script needs; each name has a page."]
+    return "\n\n".join([*head, "\n".join(lines), _contents([f"{FRONT}.{name}" for name in names])]) + "\n"
 
 
-def _origin(module: str, name: str) -> tuple[str, str]:
-    """Return where a name is defined: the module, and what it is called there."""
-    for node in ast.walk(_tree(module)):
-        if isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                if name == (alias.asname or alias.name):
-                    return _origin(node.module or "", alias.name)
-    return module, name
+def _name_page(name: str) -> str:
+    return f"# {name}\n\n{_entry(name)}\n"
 
 
-def _assigned(module: str) -> Iterator[tuple[str, ast.expr]]:
-    for node in _tree(module).body:
-        if isinstance(node, ast.Assign):
-            yield from ((ast.unparse(target), node.value) for target in node.targets)
-        elif isinstance(node, ast.AnnAssign) and node.value is not None:
-            yield ast.unparse(node.target), node.value
+def _module_page(module: str, names: list[str]) -> str:
+    """Return the page of a module: an entry for each class and function, and a line for data, which have own pages."""
+    data = [f"`{module}.{name}`" for name in names if definition(module, name) is None]
+    entries = [_entry(f"{module}.{name}") for name in names if definition(module, name) is not None]
+    said = [f"Data: {', '.join(data)}."] if data else []
+    return "\n\n".join([f"# {module}", first_line(module), *entries, *said]) + "\n"
 
 
-@cache
-def _tree(module: str) -> ast.Module:
-    place = SOURCE.joinpath(*module.split(".")[1:])
-    file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
-    return ast.parse(file.read_text(encoding="utf-8"))
+def _subject(module: str) -> str:
+    """Return what the first line of a module says of it, without its name."""
+    line = first_line(module)
+    return line.partition(": ")[2] or line
 
 
-PAGES = {
-    "api.md": api_page,
-    "command-line.md": command_line_page,
-    "measures.md": measures_page,
-    "options.md": options_page,
-}
+def _said_of(module: str, name: str) -> str:
+    found = definition(module, name)
+    return inspect.cleandoc(ast.get_docstring(found[1]) or "").partition("\n")[0] if found else "data"
+
+
+def _entry(name: str) -> str:
+    return f"```{{api}} {name}\n```"
+
+
+def _contents(pages: list[str]) -> str:
+    return "\n".join(["```{toctree}", ":hidden:", "", *pages, "```"])
+
+
+def pages() -> dict[str, str]:
+    """Return every page that is generated, by file."""
+    return {
+        "api.md": api_page(),
+        "command-line.md": command_line_page(),
+        "measures.md": measures_page(),
+        "options.md": options_page(),
+        **module_pages(),
+    }
 
 
 def main() -> None:
     """Write the pages, or check them."""
-    stale = [name for name, page in PAGES.items() if not _is_current(DOCS / name, page())]
+    written = pages()
+    stale = [name for name, text in written.items() if not _is_current(DOCS / name, text)]
+    gone = [path for path in DOCS.glob("api/*.md") if path.relative_to(DOCS).as_posix() not in written]
     if "--check" in sys.argv[1:]:
-        if stale:
-            sys.exit(f"not current: {', '.join(stale)}; run python docs/generate.py")
+        if stale or gone:
+            sys.exit(f"not current: {', '.join([*stale, *map(str, gone)])}; run python docs/generate.py")
         return
     for name in stale:
-        (DOCS / name).write_text(PAGES[name](), encoding="utf-8")
+        (DOCS / name).parent.mkdir(exist_ok=True)
+        (DOCS / name).write_text(written[name], encoding="utf-8")
+    for path in gone:
+        path.unlink()
 
 
 def _is_current(path: Path, text: str) -> bool:

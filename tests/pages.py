@@ -17,7 +17,7 @@ from lexirecall.cli import main
 
 DOCS = Path(__file__).parents[1] / "docs"
 GENERATED: dict[str, Any] = runpy.run_path(str(DOCS / "generate.py"))
-"""What writes the pages that follow from the code: PAGES, and the PUBLIC modules with their names."""
+"""What writes the pages that follow from the code: `pages`, and the PUBLIC modules with their names."""
 _BLOCK = re.compile(r"^```(?:python|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _CONSOLE = re.compile(r"^```(console|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _COMMAND = re.compile(

@@ -122,25 +122,33 @@ def test_a_start_has_what_its_page_promises(reader: str) -> None:
     assert "\n## Where to go next\n" in text
 
 
-@pytest.mark.parametrize("name", GENERATED["PAGES"])
+WRITTEN = GENERATED["pages"]()
+
+
+@pytest.mark.parametrize("name", WRITTEN)
 def test_a_page_that_is_generated_is_current(name: str) -> None:
-    assert (DOCS / name).read_text(encoding="utf-8") == GENERATED["PAGES"][name](), "python docs/generate.py writes it"
+    assert (DOCS / name).read_text(encoding="utf-8") == WRITTEN[name], "python docs/generate.py writes it"
 
 
-API = re.findall(r"^::: (\S+)$|`(lexirecall[\w.]*\.\w+)`(?=[,.])", (DOCS / "api.md").read_text(), re.MULTILINE)
-ENTRIES = [(entry or data).rpartition(".")[::2] for entry, data in API]
-"""The module and the name of everything on the page of the API."""
+def test_no_page_of_the_reference_is_left_over() -> None:
+    assert {f"api/{page.name}" for page in DOCS.glob("api/*.md")} == {name for name in WRITTEN if "/" in name}
 
 
-def test_nothing_is_on_the_page_that_is_not_public() -> None:
+API = "\n".join(page.read_text(encoding="utf-8") for page in DOCS.glob("api/*.md"))
+FOUND = re.findall(r"^```\{api\} (\S+)$|`(lexirecall[\w.]*\.\w+)`(?=[,.])", API, re.MULTILINE)
+ENTRIES = [(entry or data).rpartition(".")[::2] for entry, data in FOUND]
+"""The module and the name of everything on the pages of the API."""
+
+
+def test_nothing_is_on_the_pages_that_is_not_public() -> None:
     assert len(ENTRIES) == len({*ENTRIES}) > 100
     public = {(module, name) for module in GENERATED["PUBLIC"] for name in GENERATED["public_names"](module)}
     assert {*ENTRIES} <= public
 
 
 @pytest.mark.parametrize("module", GENERATED["PUBLIC"])
-def test_every_public_name_is_on_the_page_once(module: str) -> None:
+def test_every_public_name_is_on_the_pages_once(module: str) -> None:
     for name in GENERATED["public_names"](module):
-        origin = GENERATED["_origin"]  # read from the source, since a module may need a package that is not there
+        origin = GENERATED["origin"]  # read from the source, since a module may need a package that is not there
         same = [home for home, known in ENTRIES if known == name and origin(home, name) == origin(module, name)]
         assert len(same) == 1, name

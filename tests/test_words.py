@@ -12,9 +12,12 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "lexirecall"
-GENERATED = {"api.md", "command-line.md", "measures.md", "options.md"}
+GENERATED = {"api.md", "command-line.md", "measures.md", "options.md", *(page.name for page in ROOT.glob("docs/api/*"))}
 """Pages that a script writes, with a line for each entry."""
-PAGES = [*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")), *sorted(ROOT.glob("docs/*.md"))]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    *sorted(ROOT.glob("docs/**/*.md")),
+]
 
 INSIDE = re.compile(r"\b(request|item|system)s?\b", re.IGNORECASE)
 CROOKED = re.compile(
