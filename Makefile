@@ -1,7 +1,7 @@
 # The workflow, in one place. PYTHON may name any interpreter whose environment has the extras test, lint and docs.
 PYTHON ?= python3
 
-.PHONY: install test test-long spark-test torch-test adapters-test coverage test-oldest lint docs try bench against-r suites oracles fuzz sanitize mutants
+.PHONY: install test test-long spark-test torch-test adapters-test coverage test-oldest lint docs docs-check try bench against-r suites oracles fuzz sanitize mutants
 
 install:            ## everything a developer needs, into the current environment
 	$(PYTHON) -m pip install -e '.[test,lint,docs]'
@@ -56,9 +56,15 @@ lint: node_modules/.package-lock.json  ## style, types, whether generated pages 
 	npx eslint .
 	node --test tests/js
 
-docs:               ## the documentation, into site/; any warning is an error
+docs:               ## the documentation, into site/; any warning is an error, a dead link too, and nothing is loaded from elsewhere
 	$(PYTHON) docs/generate.py
-	$(PYTHON) -m mkdocs build --strict --quiet
+	rm -rf site
+	$(PYTHON) -m sphinx --builder html --quiet --fail-on-warning --keep-going --jobs auto --doctree-dir build/doctrees docs site
+	$(PYTHON) docs/versions.py site
+	$(PYTHON) docs/check.py site
+
+docs-check: node_modules/.package-lock.json  ## the site in a browser: on a phone, by axe, search; after `make docs`
+	$(PYTHON) -m pytest tests/site_browser.py
 
 try: node_modules/.package-lock.json  ## the page that runs in a browser, into site/try; PYODIDE=DIR takes a whole distribution
 	$(PYTHON) tryit/assemble.py site/try $(if $(PYODIDE),--pyodide $(PYODIDE)) $(if $(WHEEL),--wheel $(WHEEL))
