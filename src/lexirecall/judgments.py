@@ -7,7 +7,7 @@ a negative one that it was in the pool and not judged. The level from which a gr
 property of the judgments: it is a mask that each measure may choose.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from lexirecall.errors import counted
+from lexirecall.notebook import Displayed, Part, facts
 from lexirecall.text import to_text
 
 # as numpy.typing has them, which takes long to import
@@ -59,7 +60,7 @@ class PackedIds:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Judgments:
+class Judgments(Displayed):
     """The judged documents of Q queries; those of query q lie at offsets[q]:offsets[q + 1], positive grades first."""
 
     requests: tuple[str, ...]
@@ -86,6 +87,10 @@ class Judgments:
     def __repr__(self) -> str:
         size = f"{counted(len(self.requests), 'query')}, {counted(len(self.grades), 'judged document')}"
         return f"<Judgments: {size} of {self.name}>"
+
+    def _parts(self) -> Iterable[Part]:
+        positive = f"{len(self.grades):,}, {int(self.num_positive.sum()):,} of a positive grade"
+        return [facts("Judgments", self.name, {"queries": f"{len(self.requests):,}", "judged documents": positive})]
 
     @classmethod
     def from_grades(

@@ -24,10 +24,10 @@ dense & \textbf{0.3000} \\
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from lexirecall.errors import choice
+from lexirecall.errors import choice, counted
 from lexirecall.text import isolated, visible
 
 # What a spreadsheet takes for a formula. A sign alone is not one: `-` is the name of a run from stdin. A leading
@@ -150,31 +150,52 @@ class Table:
         """Return a booktabs tabular, best values bold."""
         columns = "".join("r" if self._is_number(c) else "l" for c in range(len(self.header)))
         rows = [
-            [self._cell(r, c, _latex(cell), r"\textbf{{{}}}", r"$^{{\mathrm{{{}}}}}$") for c, cell in enumerate(row)]
+            [self._cell(r, c, latex(cell), r"\textbf{{{}}}", r"$^{{\mathrm{{{}}}}}$") for c, cell in enumerate(row)]
             for r, row in self._cells
         ]
         body = [" & ".join(row) + r" \\" for row in rows]
-        head = " & ".join(map(_latex, self.header)) + r" \\"
+        head = " & ".join(map(latex, self.header)) + r" \\"
         begin, end = rf"\begin{{tabular}}{{{columns}}}", r"\end{tabular}"
         note = [f"% {visible(self.footnote)}"] if self.footnote else []
         return "\n".join([begin, r"\toprule", head, r"\midrule", *body, r"\bottomrule", end, *note])
 
-    def to_html(self) -> str:
-        """Return an HTML table, best values strong."""
+    def to_html(self, title: str = "", *, styled: bool = False) -> str:
+        """Return an HTML table, best values strong; `styled` also aligns it, and tells which cells head others."""
         import html
 
-        head = "".join(f"<th>{html.escape(visible(cell))}</th>" for cell in self.header)
-        body = "".join(
-            "<tr>"
-            + "".join(
-                f"<td>{self._cell(r, c, html.escape(visible(cell)), '<strong>{}</strong>', '<sup>{}</sup>')}</td>"
-                for c, cell in enumerate(row)
+        def shown(text: str) -> str:
+            return html.escape(visible(text))
+
+        caption = f"<caption>{shown(title)}</caption>" if title else ""
+        head = "".join(self._html_cell(-1, c, shown(cell), styled=styled) for c, cell in enumerate(self.header))
+        body = ""
+        for r, row in self._cells:
+            marks = (
+                self._cell(r, c, shown(cell), "<strong>{}</strong>", "<sup>{}</sup>") for c, cell in enumerate(row)
             )
-            + "</tr>"
-            for r, row in self._cells
-        )
-        note = f"<p><small>{html.escape(visible(self.footnote))}</small></p>" if self.footnote else ""
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}"
+            body += f"<tr>{''.join(self._html_cell(r, c, cell, styled=styled) for c, cell in enumerate(marks))}</tr>"
+        note = f"<p><small>{shown(self.footnote)}</small></p>" if self.footnote else ""
+        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}"
+
+    def _html_cell(self, r: int, c: int, cell: str, *, styled: bool) -> str:
+        if not styled:
+            return f"<td>{cell}</td>" if r >= 0 else f"<th>{cell}</th>"
+        align = "text-align: right" if self._is_number(c) else "text-align: left"
+        if r >= 0 and (c or self._is_number(c)):
+            return f'<td style="{align}">{cell}</td>'
+        scope, weight = ("col", "") if r < 0 else ("row", "; font-weight: normal")
+        return f'<th scope="{scope}" style="{align}{weight}">{cell}</th>'
+
+    def first(self, count: int) -> "Table":
+        """Return the first rows; if there are more, the footnote says how many.
+
+        >>> Table(("run",), (("a",), ("b",), ("c",)), footnote="sorted").first(1).footnote
+        '2 more rows; sorted'
+        """
+        if (more := len(self.rows) - count) <= 0:
+            return self
+        rest = counted(more, "more row")
+        return replace(self, rows=self.rows[:count], footnote="; ".join(filter(None, (rest, self.footnote))))
 
     @property
     def _cells(self) -> Iterable[tuple[int, tuple[str, ...]]]:
@@ -215,7 +236,12 @@ def markdown_code(text: str, *, in_table: bool = False) -> str:
     return f"{fence}{padding}{shown}{padding}{fence}"
 
 
-def _latex(text: str) -> str:
+def latex(text: str) -> str:
+    r"""Return LaTeX that shows a text as it is.
+
+    >>> print(latex("bm25_a & 5 %"))
+    bm25\_a \& 5 \%
+    """
     return "".join(_LATEX.get(character, character) for character in visible(text))
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from lexirecall.errors import choice, counted
 from lexirecall.gates.funnelfates import LOSSES
 from lexirecall.manifest import Note
+from lexirecall.notebook import Part, Printed, Titled
 from lexirecall.tables import FORMATS, Table, number, to_delimited, whole
 from lexirecall.text import visible
 from lexirecall.texts import Texts, shortened, texts_beside
@@ -78,7 +79,7 @@ class Arrival(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Funnel:
+class Funnel(Printed):
     """What the stages of a search hand on, and where each relevant document is lost."""
 
     stages: tuple[Stage, ...]
@@ -197,24 +198,31 @@ class Funnel:
 
     def to_text(self, *, limit: int = SHOWN, bold: bool = False) -> str:
         """Lay out everything for a terminal, at most `limit` documents (0 for all)."""
-        things = f"relevant {self.noun}"
-        parts = [
-            f"What a perfect later stage could still reach: {counted(self.num_queries, 'query')}, "
-            f"{counted(self.num_relevant, things)}",
-            self.ceilings().to_text(bold=bold),
-            f"Where {things}s are lost",
-            self.lost_by_stage().to_text(bold=bold),
-            *self._listing(f"Lost {things}s, the worst query first", self.lost(limit), len(self.losses)),
-            *self._listing(f"{things.capitalize()}s from elsewhere", self.came_in(limit), len(self.arrivals)),
-        ]
-        return "\n\n".join(parts)
+        ceilings, lost_by_stage, lost, came_in = self._titled(limit)
+        parts = [part for title, table in (ceilings, lost_by_stage) for part in (title, table.to_text(bold=bold))]
+        return "\n\n".join(
+            [*parts, *self._listing(lost, len(self.losses)), *self._listing(came_in, len(self.arrivals))]
+        )
 
-    def _listing(self, title: str, table: Table, total: int) -> Iterator[str]:
+    def _titled(self, limit: int = 0) -> list[Titled]:
+        things = f"relevant {self.noun}"
+        reach = f"{counted(self.num_queries, 'query')}, {counted(self.num_relevant, things)}"
+        return [
+            Titled(f"What a perfect later stage could still reach: {reach}", self.ceilings()),
+            Titled(f"Where {things}s are lost", self.lost_by_stage()),
+            Titled(f"Lost {things}s, the worst query first", self.lost(limit)),
+            Titled(f"{things.capitalize()}s from elsewhere", self.came_in(limit)),
+        ]
+
+    def _listing(self, listed: Titled, total: int) -> Iterator[str]:
         if total:
-            yield title
-            more = total - len(table.rows)
+            yield listed.title
+            more = total - len(listed.table.rows)
             hint = f"\n({counted(more, f'more {self.noun}')}: --limit 0 shows all)" if more else ""
-            yield table.to_text() + hint
+            yield listed.table.to_text() + hint
+
+    def _parts(self) -> Iterator[Part]:
+        return (part for part in self._titled() if part.table.rows)
 
     def render(self, form: str = "table", *, limit: int = SHOWN, bold: bool = False, raw: bool = False) -> str:
         """Return it in one of the formats of the command line; those for programs hold every lost document."""

@@ -15,6 +15,7 @@ from lexirecall.gates.decisions import Decision
 from lexirecall.gates.labels import Label
 from lexirecall.gates.ledger import Build
 from lexirecall.manifest import Manifest, Note
+from lexirecall.notebook import Part, Printed
 from lexirecall.tables import Table, number, to_jsonl, whole
 from lexirecall.text import visible
 from lexirecall.texts import Texts, shortened, texts_beside
@@ -27,7 +28,7 @@ _PREFERRED = {1: "new", -1: "baseline", 0: None}
 
 
 @dataclass(frozen=True, eq=False)
-class GateResult:
+class GateResult(Printed):
     """What a gate decided."""
 
     new: str
@@ -159,6 +160,9 @@ class GateResult:
 
     def __str__(self) -> str:
         return "\n".join([self.to_text(), *(f"note: {visible(note.text)}" for note in self.notes)])
+
+    def _parts(self) -> Iterator[Part]:
+        yield from (self.verdict, *self.failures, *self.tables())
 
     def tables(self) -> Iterator[Table]:
         """Give the tables: decisions, requirements, what was lost, what was only found later, what was gained."""

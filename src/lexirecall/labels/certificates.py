@@ -10,13 +10,14 @@ what the earlier ones have left. Each of L planned looks has alpha/L, and every 
 If nothing was found, recall is 0, unless nothing is relevant at all; then it is not defined.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
 from lexirecall.errors import UsageError
+from lexirecall.notebook import Displayed, Part
 from lexirecall.statistics.hypergeometric import exact_share, fewest_relevant, most_relevant
 
 
@@ -134,7 +135,7 @@ class RecallBounds(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(Displayed):
     """What a sample shows of the recall of one review.
 
     >>> certificate = Certificate(ReviewCounts(10_000, 2_000, 190, (SampleCount(1_000, 1),)))
@@ -191,6 +192,11 @@ class Certificate:
     def shows(self, wanted: float) -> bool:
         """Tell whether the one-sided bound of recall reaches what is wanted."""
         return self.missed.most <= most_missed(self.counts.found, wanted)
+
+    def _parts(self) -> Iterable[Part]:
+        from lexirecall.labels.certified import Certificates  # not on top: it lays out what is here
+
+        return Certificates((self,), (None,))._parts()
 
     def sentence(self) -> str:
         """Say what is certain."""

@@ -12,6 +12,7 @@ from lexirecall.errors import choice, counted
 from lexirecall.labels.certificates import Certificate, RecallBounds, percent, rounded_down
 from lexirecall.labels.sampleplans import SamplePlan
 from lexirecall.manifest import Note
+from lexirecall.notebook import Part, Printed
 from lexirecall.tables import FORMATS, Table, number, render, whole
 from lexirecall.text import visible
 
@@ -23,7 +24,7 @@ COLUMNS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Certificates:
+class Certificates(Printed):
     """What samples show of the recall of each review."""
 
     each: tuple[Certificate, ...]
@@ -139,6 +140,10 @@ class Certificates:
 
     def __str__(self) -> str:
         return "\n".join([self.to_text(), *(f"note: {visible(note.text)}" for note in self.notes)])
+
+    def _parts(self) -> Iterator[Part]:
+        yield from (f"{sentence}." for sentence in self.sentences())
+        yield self.table()
 
 
 def _cells(bounds: RecallBounds) -> list[str]:

@@ -19,6 +19,7 @@ from lexirecall.labels.judging import Candidate
 from lexirecall.labels.wholeruns import KnownDecisions
 from lexirecall.manifest import Note
 from lexirecall.names import Evaluable
+from lexirecall.notebook import Part, Printed, Titled
 from lexirecall.preferences.pairs import SignArray
 from lexirecall.tables import FORMATS, Table, to_delimited
 from lexirecall.text import visible
@@ -107,7 +108,7 @@ class PairLabels:
 
 
 @dataclass(frozen=True, eq=False)
-class Unjudged(Convertible):
+class Unjudged(Printed, Convertible):
     """What depends on unjudged documents, and what does not.
 
     >>> from lexirecall import unjudged
@@ -203,6 +204,10 @@ class Unjudged(Convertible):
 
     def __str__(self) -> str:
         return "\n".join([self.render(), *(f"note: {visible(note.text)}" for note in self.notes)])
+
+    def _parts(self) -> Iterator[Part]:
+        yield from self.sentences(self.view_of())
+        yield from (Titled(title, table) for title, table in self.tables(self.view_of()).items())
 
     def _conversion(self) -> tuple[ColumnValues, str]:
         from lexirecall.labels.missingtables import columns_of_kinds

@@ -11,7 +11,7 @@ wanted recall, with Clopper and Pearson's interval.
 
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +26,7 @@ from lexirecall.labels.certificates import percent
 from lexirecall.labels.certifying import Certifying
 from lexirecall.labels.depths import Depths, check_whole, load_depths
 from lexirecall.manifest import READING, Note, Policies
+from lexirecall.notebook import Part, Printed
 from lexirecall.paths import is_folder
 from lexirecall.positions import Positions, Projection
 from lexirecall.statistics.hypergeometric import exact_share
@@ -130,7 +131,7 @@ class RunStops:
 
 
 @dataclass(frozen=True, eq=False)
-class Stops:
+class Stops(Printed):
     """How the reviews of each run ended."""
 
     runs: tuple[RunStops, ...]
@@ -179,6 +180,9 @@ class Stops:
 
     def __str__(self) -> str:
         return "\n".join([self.table().to_text(), *(f"note: {visible(note.text)}" for note in self.notes)])
+
+    def _parts(self) -> Iterable[Part]:
+        return [self.table()]
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -16,6 +16,7 @@ from lexirecall.learn.candidates import Candidates
 from lexirecall.learn.choosing import Tuning
 from lexirecall.learn.weightsfile import FusionWeights
 from lexirecall.manifest import Note
+from lexirecall.notebook import Part, Printed, Titled
 from lexirecall.output import FilePath, write
 from lexirecall.tables import FORMATS, Table, to_delimited
 from lexirecall.text import to_text, visible
@@ -41,7 +42,7 @@ class FoldModel(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Fused(Convertible):
+class Fused(Printed, Convertible):
     """A run made of several, what it is worth beside other ways to fuse them, and its weights.
 
     >>> from lexirecall import fuse
@@ -151,6 +152,13 @@ class Fused(Convertible):
 
     def __str__(self) -> str:
         return "\n".join([self.render(), *(f"note: {visible(note.text)}" for note in self.notes)])
+
+    def _parts(self) -> Iterator[Part]:
+        yield from self.sentences()
+        yield from (Titled(title, table) for title, table in self.tables().items())
+
+    def _pictured(self) -> object:
+        return self.comparison
 
     def _filled(self, columns: tuple[str, ...]) -> Iterator[dict[str, Any]]:
         return ({name: row.get(name) for name in columns} for row in self.rows())

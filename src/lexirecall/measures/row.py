@@ -4,7 +4,7 @@ Belongs here: the name, the settings and what is said of a row. Not here: what i
 the reading of names (lexirecall.names).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
@@ -13,6 +13,8 @@ import numpy as np
 from lexirecall.errors import UsageError, listed
 from lexirecall.judgments import SMALLEST_GRADE, BoolArray
 from lexirecall.measures.parameter import CUTOFF, CUTOFF_OR_SHARE, LEVEL, RECALL, Parameter, Share
+from lexirecall.measures.references import REFERENCES
+from lexirecall.notebook import Displayed, Part, facts
 from lexirecall.positions import Positions, Projection
 
 ABOUT = ("history", "use", "misses", "defaults")
@@ -20,7 +22,7 @@ ABOUT = ("history", "use", "misses", "defaults")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Row:
+class Row(Displayed):
     """A named row; calling it with settings, or `@`, gives the row with these settings."""
 
     name: str
@@ -120,6 +122,11 @@ class Row:
         return self.name + (f"({inside})" if inside else "") + ("" if at is None else f"@{at!r}")
 
     __repr__ = __str__
+
+    def _parts(self) -> Iterable[Part]:
+        said = {"formula": self.formula, "better": "higher" if self.direction > 0 else "lower", **self.about}
+        source = REFERENCES.get(self.reference, self.reference)
+        return [facts(str(self), self.title, said | {"needs": ", ".join(self.needs), "reference": source})]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Row) and str(self) == str(other) and self.formulas == other.formulas

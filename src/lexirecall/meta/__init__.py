@@ -23,6 +23,7 @@ from lexirecall.meta.layout import laid_out
 from lexirecall.meta.resampling import NUM_RESAMPLES, Bootstrap
 from lexirecall.meta.summary import summarize
 from lexirecall.names import Evaluable, Names, parse_names
+from lexirecall.notebook import Part, Printed
 from lexirecall.positions import Positions
 from lexirecall.preferences import LEXI_RECALL, Preference
 from lexirecall.progress import Progress
@@ -240,7 +241,7 @@ def _record(collection: Collection) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class Study:
+class Study(Printed):
     """What a study has found: tables for programs, a page of words, and figures.
 
     >>> from lexirecall import project
@@ -280,6 +281,9 @@ class Study:
 
     def __str__(self) -> str:
         return self.summary()
+
+    def _parts(self) -> Iterable[Part]:
+        return [self.summary()]
 
     def files(self, *, figures: bool = True, raw: bool = False) -> dict[str, bytes]:
         """Return the files of the folder: tables, summary, manifest and, if wanted, figures in every format.

@@ -6,7 +6,7 @@ Belongs here: the verb and its result. Not here: what the page shows (`findings`
 
 import datetime as dt
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +18,7 @@ from lexirecall.fields import among, taken, takes
 from lexirecall.formats import Qrels, Runs
 from lexirecall.manifest import READING, Conventions, Note, Policies
 from lexirecall.names import Names
+from lexirecall.notebook import Displayed, Part, Titled
 from lexirecall.output import FilePath, check_outputs, write_files
 from lexirecall.page.findings import Findings
 from lexirecall.page.html import fill
@@ -136,7 +137,7 @@ def _make(folder: Path) -> None:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Report:
+class Report(Displayed):
     """A page about the runs of one collection.
 
     >>> from lexirecall import project
@@ -153,6 +154,12 @@ class Report:
 
     def __repr__(self) -> str:
         return f"<Report: {self.payload['title']}>"
+
+    def _parts(self) -> Iterable[Part]:
+        return [Titled(self.payload["title"], self._leaderboard)]
+
+    def _pictured(self) -> object:
+        return self
 
     @property
     def notes(self) -> tuple[Note, ...]:

@@ -8,17 +8,18 @@ the very bottom: with m relevant items in a corpus of n, the i-th one, if missin
 it is at infinity. Nothing downstream ever sees a list of documents again.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from lexirecall.errors import UsageError, counted
+from lexirecall.errors import UsageError, counted, listed
 from lexirecall.judgments import SMALLEST_GRADE, BoolArray, FloatArray, IntArray, Judgments
 from lexirecall.manifest import Conventions, Policies, check_level
+from lexirecall.notebook import Displayed, Part, facts
 from lexirecall.output import FilePath, write_files
 from lexirecall.providers import Providers
 from lexirecall.segments import Segments, sums_of
@@ -34,7 +35,7 @@ Scalar = TypeVar("Scalar", np.int64, np.float64)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Positions:
+class Positions(Displayed):
     """S runs × Q queries; the ranking of run s for query q is segment s·Q + q."""
 
     systems: tuple[str, ...]
@@ -112,6 +113,12 @@ class Positions:
     def __repr__(self) -> str:
         size = f"{counted(self.shape[0], 'run')} × {counted(self.shape[1], 'query')}"
         return f"<Positions: {size}, {counted(len(self.found.items), 'document')} of a positive grade found>"
+
+    def _parts(self) -> Iterable[Part]:
+        size = f"{counted(self.shape[0], 'run')} × {counted(self.shape[1], 'query')}"
+        found = f"{len(self.found.items):,} documents of a positive grade"
+        names = {"runs": listed(self.systems, 9), "judgments": self.judgments.name, "found": found}
+        return [facts("Positions", size, names | {name: str(own) for name, own in asdict(self.conventions).items()})]
 
     def counted(self, policies: Policies) -> BoolArray:
         """Return which rankings count, [S, Q]: of queries with a relevant document; only answered ones, if asked."""

@@ -3,7 +3,7 @@
 Belongs here: rows, tables and marks of significance. Not here: how they come about (compare), layout (tables).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from string import ascii_lowercase
 from typing import Any, NamedTuple
@@ -13,6 +13,7 @@ import numpy as np
 from lexirecall.errors import choice
 from lexirecall.judgments import BoolArray, IntArray
 from lexirecall.manifest import Note
+from lexirecall.notebook import Part, Printed
 from lexirecall.statistics.aggregate import Order
 from lexirecall.statistics.bootstrap import ResampledOrder, significant_ranks
 from lexirecall.tables import FOR_PEOPLE, Table, number, render
@@ -45,7 +46,7 @@ class SafeDecisions(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Convertible):
+class Comparison(Printed, Convertible):
     """Every pair of runs under every measure.
 
     >>> from lexirecall import compare
@@ -295,8 +296,11 @@ class Comparison(Convertible):
     def __str__(self) -> str:
         return "\n\n".join(table.to_text() for table in self._tables(VIEWS[0]))
 
-    def _repr_html_(self) -> str:
-        return "\n".join(table.to_html() for table in self._tables(VIEWS[0]))
+    def _parts(self) -> Iterable[Part]:
+        return self._tables(VIEWS[0])
+
+    def _pictured(self) -> object:
+        return self
 
 
 def _ranges_of(lows: IntArray, highs: IntArray) -> list[str]:

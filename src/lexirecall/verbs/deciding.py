@@ -16,6 +16,7 @@ from lexirecall.errors import counted
 from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.manifest import Policies
 from lexirecall.names import Evaluable, parse_preference
+from lexirecall.notebook import Part, Printed
 from lexirecall.positions import Positions
 from lexirecall.preferences import Preference
 from lexirecall.statistics.deciding import deciding_requests, worst_requests
@@ -33,7 +34,7 @@ _COLUMNS = ("query", "value_a", "value_b", "difference", "decides", "tail_a", "t
 
 
 @dataclass(frozen=True)
-class Deciding:
+class Deciding(Printed):
     """The difference of two runs under one measure, query by query.
 
     >>> from lexirecall import explain
@@ -215,6 +216,13 @@ would be 0 or reversed.
 
     def __str__(self) -> str:
         return self.to_text()
+
+    def _parts(self) -> Iterator[Part]:
+        yield self.sentence()
+        if self.decisive:
+            yield self.table(self.decisive)
+        if self._in_tails():
+            yield from (*self.tail_sentences(), self.tail_table(0))
 
 
 def _more(total: int, limit: int) -> str:

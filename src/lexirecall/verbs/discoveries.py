@@ -4,7 +4,7 @@ Belongs here: the time to discovery of single documents, and how it prints and c
 the documents of a run (the measure ATD).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from lexirecall.errors import UsageError, counted
 from lexirecall.judgments import FloatArray
+from lexirecall.notebook import Part, Printed
 from lexirecall.positions import Positions
 from lexirecall.tables import Table, number, percent, render, whole
 from lexirecall.text import to_text
@@ -22,7 +23,7 @@ COLUMNS = ("query", "document", "run", "position", "share", "mean", "mean_share"
 
 
 @dataclass(frozen=True, eq=False)
-class Discoveries(Convertible):
+class Discoveries(Printed, Convertible):
     """Where each relevant document is in each run; those that are found last come first.
 
     >>> from lexirecall import project
@@ -112,6 +113,9 @@ class Discoveries(Convertible):
 
     def __str__(self) -> str:
         return self.table().to_text()
+
+    def _parts(self) -> Iterable[Part]:
+        return [self.table()]
 
     def _conversion(self) -> tuple[ColumnValues, str]:
         return columns_of(self.rows(), COLUMNS), self.frame_library

@@ -17,6 +17,7 @@ from lexirecall.formats import Qrels, Runs
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import READING, Conventions, Note, Policies
 from lexirecall.names import Evaluable, parse_names
+from lexirecall.notebook import Part, Printed, Titled
 from lexirecall.positions import Positions, Projection
 from lexirecall.preferences import LEXI_RECALL
 from lexirecall.tables import Table, render
@@ -124,7 +125,7 @@ def _side(projection: Projection, s: int, q: int) -> Side:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Printed):
     """Why each of two runs is preferred where it is; the queries are in the order of what decides them."""
 
     runs: tuple[str, str]
@@ -238,7 +239,8 @@ class Explanation:
         example = self.queries[0].id if self.queries else ""
         return "\n\n".join(
             [
-                self._balance(bold=bold),
+                visible(self._preferred()),
+                self._balance().to_text(bold=bold),
                 table + hint,
                 *self._only_one_finds(limit),
                 self._found_by_neither(),
@@ -246,19 +248,32 @@ class Explanation:
             ]
         )
 
-    def _balance(self, *, bold: bool) -> str:
+    def _preferred(self) -> str:
         a, b = self.runs
-        counts, num_ties = self.counts, sum(query.sign == 0 for query in self.queries)
+        num_ties = sum(query.sign == 0 for query in self.queries)
         wins = [sum(query.sign == sign for query in self.queries) for sign in (1, -1)]
-        first = (
+        return (
             f"{a} is preferred on {wins[0]:,} of {counted(len(self.queries), 'query')}, {b} on {wins[1]:,}, "
             f"and {num_ties:,} tie. What decides:"
         )
+
+    def _balance(self) -> Table:
+        (a, b), counts = self.runs, self.counts
         rows = tuple((text, *map(str, counts[reason])) for reason, text in REASONS.items() if reason != "tie")
-        return visible(first) + "\n\n" + Table(("decided by", f"for {a}", f"for {b}"), rows).to_text(bold=bold)
+        return Table(("decided by", f"for {a}", f"for {b}"), rows)
 
     def _only_one_finds(self, limit: int) -> Iterator[str]:
         """List the documents that one run finds and the other does not, the ones found soonest first."""
+        for part in self._found_by_one():
+            if isinstance(part, str):
+                yield visible(part)
+                continue
+            title, table = part
+            more = len(table.rows) - limit if limit else 0
+            hint = f"\n({counted(more, f'more {self.noun}')}: --limit 0 shows all)" if more > 0 else ""
+            yield f"{visible(title)}\n\n{replace(table, rows=table.rows[: limit or None]).to_text()}{hint}"
+
+    def _found_by_one(self) -> Iterator[str | Titled]:
         for mine, other, attribute in ((*self.runs, "only_a"), (*self.runs[::-1], "only_b")):
             found = sorted(
                 (position, query.id, document, query.text_in(mine, document) or "-")
@@ -266,17 +281,11 @@ class Explanation:
                 for document, position in getattr(query, attribute).items()
             )
             if not found:
-                yield visible(f"{mine} finds no relevant {self.noun} that {other} does not.")
+                yield f"{mine} finds no relevant {self.noun} that {other} does not."
                 continue
             rows = tuple((query, document, f"{position:,}", text) for position, query, document, text in found)
-            kept = rows[:limit] if limit else rows
-            table = self._table_of_documents(kept).to_text()
-            more = len(rows) - len(kept)
-            hint = f"\n({counted(more, f'more {self.noun}')}: --limit 0 shows all)" if more else ""
-            yield (
-                visible(f"{mine} finds {counted(len(rows), f'relevant {self.noun}')} that {other} does not:")
-                + f"\n\n{table}{hint}"
-            )
+            title = f"{mine} finds {counted(len(rows), f'relevant {self.noun}')} that {other} does not:"
+            yield Titled(title, self._table_of_documents(rows))
 
     def _table_of_documents(self, rows: tuple[tuple[str, str, str, str], ...]) -> Table:
         header = ("query", self.noun, "position")
@@ -302,3 +311,12 @@ class Explanation:
 
     def __str__(self) -> str:
         return self.to_text()
+
+    def _parts(self) -> Iterator[Part]:
+        if self.deciding is not None:
+            yield from self.deciding._parts()
+            return
+        yield from (self._preferred(), self._balance(), self.table(), *self._found_by_one(), self._found_by_neither())
+
+    def _pictured(self) -> object:
+        return self.queries[0] if self.queries and self.deciding is None else None

@@ -12,6 +12,7 @@ import numpy as np
 
 from lexirecall.errors import counted, listed
 from lexirecall.judgments import Judgments
+from lexirecall.notebook import Part, Printed
 from lexirecall.preferences import deciding_level
 from lexirecall.strip import Strip
 from lexirecall.tables import Table, render
@@ -69,7 +70,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class QueryExplanation:
+class QueryExplanation(Printed):
     """Why one of two rankings of a query is preferred."""
 
     id: str
@@ -309,6 +310,13 @@ class QueryExplanation:
 
     def __str__(self) -> str:
         return self.to_text()
+
+    def _parts(self) -> Iterator[Part]:
+        yield f"Query {self.id}" + (f": {shortened(self.text)}" if self.text else "")
+        yield from (self.sentence(), self.table(), *self._differences(0))
+
+    def _pictured(self) -> object:
+        return self
 
 
 def joined(row: dict[str, Any]) -> dict[str, Any]:

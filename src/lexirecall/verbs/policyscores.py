@@ -4,7 +4,7 @@ Belongs here: expected values, the worst-off user and pairs of policies, and how
 here: how they are computed (sampled), the values of single runs (scores).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.manifest import Manifest, Note, Policies
 from lexirecall.measures import Measure
 from lexirecall.names import Names
+from lexirecall.notebook import Part, Printed
 from lexirecall.positions import Positions
 from lexirecall.preferences import LEXI_RECALL, Preference
 from lexirecall.tables import FORMATS, Table, defined, number, render
@@ -42,7 +43,7 @@ PAIR_COLUMNS = ("other", "wins", "losses")
 
 
 @dataclass(frozen=True, eq=False)
-class PolicyScores(Convertible):
+class PolicyScores(Printed, Convertible):
     """What users can expect of P policies, by M measures, and which of two policies is preferred.
 
     >>> from lexirecall import project
@@ -217,12 +218,18 @@ class PolicyScores(Convertible):
 
     def render(self, form: str = "table", *, per_query: bool = False, bold: bool = False, raw: bool = False) -> str:
         """Return the result in one of the formats of the command line."""
-        tables = [*([self.table(per_query=per_query)] if self.measures else [])]
-        tables += [self.pair_table()] if self.pairs else []
+        tables = self._tables(per_query=per_query)
         if form in FORMATS and (of_table := FORMATS[form].of_table) is not None:
             return "\n\n".join(of_table(table, bold) for table in tables)
         rows = self.rows(per_query=per_query)
         return render(form, tables[0], rows, self.columns(per_query=per_query), bold=bold, raw=raw)
+
+    def _tables(self, *, per_query: bool = False) -> list[Table]:
+        own = [self.table(per_query=per_query)] if self.measures else []
+        return [*own, self.pair_table()] if self.pairs else own
+
+    def _parts(self) -> Iterable[Part]:
+        return self._tables()
 
     def __str__(self) -> str:
         return "\n".join([self.render(), *(f"note: {visible(note.text)}" for note in self.notes)])

@@ -3,10 +3,11 @@
 Belongs here: what results that are one table have in common. Not here: layout (tables), frames (conversion).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 from lexirecall.manifest import Note
+from lexirecall.notebook import Part, Printed
 from lexirecall.tables import Table, render
 from lexirecall.text import visible
 
@@ -25,7 +26,7 @@ class _Tabled(Protocol):
     def table(self) -> Table: ...
 
 
-class Printable:
+class Printable(Printed):
     """A result that prints itself: its table, and its notes."""
 
     __slots__ = ()
@@ -37,8 +38,5 @@ class Printable:
     def __str__(self: _Tabled) -> str:
         return "\n".join([self.table().to_text(), *(f"note: {visible(note.text)}" for note in self.notes)])
 
-    def _repr_html_(self: _Tabled) -> str:
-        from html import escape  # not on top: only notebooks ask for it
-
-        notes = "".join(f"<p><small>{escape(visible(note.text))}</small></p>" for note in self.notes)
-        return self.table().to_html() + notes
+    def _parts(self: _Tabled) -> Iterable[Part]:
+        return [self.table()]

@@ -268,6 +268,9 @@ class Ranking(Printable, Convertible):
         cells, footnote = tuple(map(self._resampled_cells, rows)), _on_resamples(self.resampled)
         return Table((*header, "first", "resampling range"), cells, best=best, footnote=footnote)
 
+    def _pictured(self) -> object:
+        return self
+
     def _cells(self, row: dict[str, Any]) -> tuple[str, ...]:
         score = np.nan if row["score"] is None else row["score"]
         return row["run"], str(row["rank"]), number(score, METHODS[self.method].decimals)

@@ -3,7 +3,7 @@
 Belongs here: means, tables and conversions of values. Not here: how they are computed (evaluate), layout (tables).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from lexirecall.formats.idtypes import as_given, column_as_given
 from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.manifest import Manifest, Note, Policies
 from lexirecall.names import Evaluable
+from lexirecall.notebook import Part, Printed
 from lexirecall.positions import Positions
 from lexirecall.tables import Table, number, render
 from lexirecall.verbs.averages import COLUMNS, Averages, headings, named, numbers, rows_of
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class Scores(Printed):
     """Values of S runs × Q queries × M measures; nan where undefined, and then left out of the means."""
 
     averages: Averages
@@ -316,8 +317,11 @@ class Scores:
     def __str__(self) -> str:
         return str(self.averages)
 
-    def _repr_html_(self) -> str:
-        return self.averages._repr_html_()
+    def _parts(self) -> Iterable[Part]:
+        return [self.table()]
+
+    def _pictured(self) -> object:
+        return self
 
 
 def check_trec(has_over: bool, has_groups: bool) -> None:

@@ -105,7 +105,11 @@ def request_strips(
     >>> request_strips(positions, "q").label
     'Positions of the relevant documents of query q. x: 2 found; y: 2 found'
     """
-    lists, items = strip_rows(positions, request, systems, level=level)
+    return draw_strips(*strip_rows(positions, request, systems, level=level), request)
+
+
+def draw_strips(lists: Sequence[dict[str, Any]], items: Sequence[dict[str, Any]], request: str) -> Drawing:
+    """Draw a strip for each list, with its items."""
     names = [row["run"] for row in lists]
     frame = Area(room_for(names) + 12, 4, 480, ROW * len(names))
     x = Logarithmic(max(2, *(row["retrieved"] for row in lists)), frame.left, frame.right)
