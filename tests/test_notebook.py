@@ -188,7 +188,7 @@ class Laid(Printed):
     def __str__(self) -> str:
         return "laid"
 
-    def _parts(self) -> list[notebook.Part]:
+    def _parts(self) -> list[notebook.CellPart]:
         table = Table(("run", "x"), ((EVIL, "1"),), footnote="below")
         return ["a_b\x1b", "two\n  lines", table, notebook.Titled("A & B", table)]
 

@@ -1,8 +1,9 @@
-"""The progress bar: when it is drawn, that it fits the terminal, and that nothing of it is left behind."""
+"""The progress bar: when it is drawn, that it fits the terminal or the cell, and that nothing of it is left behind."""
 
 import io
 import re
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ class Terminal(io.StringIO):
 
 
 def use_as_stderr(file: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=file))  # of sys itself pytest sets it again
+    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=file, modules={}))  # of sys itself pytest sets it again
 
 
 @pytest.fixture
@@ -105,3 +106,74 @@ def test_a_bar_that_was_asked_for_is_a_line_in_a_file(monkeypatch: pytest.Monkey
         shown.advance(1)
         shown.advance(1)
     assert file.getvalue() == "reading\n"
+
+
+class Cell:
+    """What a kernel has: IPython with one output that is updated. Only what it is told is kept."""
+
+    def __init__(self, kernel: object = "a kernel") -> None:
+        self.told: list[tuple[str, dict[str, str]]] = []
+        self.modules = {
+            "IPython": SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=kernel)),
+            "IPython.display": SimpleNamespace(display=self.display),
+        }
+
+    def display(self, data: dict[str, str], *, raw: bool, display_id: bool) -> Any:
+        assert raw
+        assert display_id
+        self.told.append(("display", data))
+        return SimpleNamespace(update=self.update)
+
+    def update(self, data: dict[str, str], *, raw: bool) -> None:
+        assert raw
+        self.told.append(("update", data))
+
+
+@pytest.fixture
+def cell(monkeypatch: pytest.MonkeyPatch) -> Cell:
+    """Run as in a kernel, where a bar appears at once and is updated every time."""
+    made = Cell()
+    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=io.StringIO(), modules=made.modules))
+    monkeypatch.setattr(progress, "PATIENCE", -1)
+    monkeypatch.setattr(progress, "_PAUSE", 0)
+    return made
+
+
+@pytest.mark.parametrize("shown", [None, True])
+def test_a_cell_has_one_bar_that_is_updated_and_empty_in_the_end(cell: Cell, shown: bool | None) -> None:
+    with Progress("<reading>", 4, shown=shown) as bar:
+        bar.advance(1)
+        bar.advance(3)
+    assert [how for how, _ in cell.told] == ["display", "update", "update"]
+    assert [data["text/plain"] for _, data in cell.told] == ["<reading> 25 %", "<reading> 100 %", ""]
+    assert cell.told[0][1]["text/html"] == (
+        '<label>&lt;reading&gt; <progress value="1" max="4"></progress> 25 %</label>'
+    )
+    assert cell.told[-1][1] == {"text/plain": ""}
+    assert progress.sys.stderr.getvalue() == ""  # type: ignore[attr-defined]
+
+
+def test_a_cell_is_not_told_of_every_step(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_PAUSE", 1e9)
+    with Progress("reading", 1000) as bar:
+        for _ in range(1000):
+            bar.advance(1)
+    assert [how for how, _ in cell.told] == ["display", "update"]
+
+
+def test_quick_work_and_unwanted_bars_leave_a_cell_alone(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Progress("reading", 2, shown=False) as bar:
+        bar.advance(1)
+    monkeypatch.setattr(progress, "PATIENCE", 1e9)
+    with Progress("reading", 2) as bar:
+        bar.advance(1)
+    assert cell.told == []
+
+
+def test_a_terminal_of_ipython_has_the_bar_of_terminals(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    shell = Cell(kernel=None)
+    monkeypatch.setattr(progress.sys, "modules", shell.modules)
+    with Progress("reading", 2) as bar:
+        bar.advance(1)
+    assert shell.told == []
+    assert "50%" in terminal.getvalue()

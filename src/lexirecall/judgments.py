@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from lexirecall.errors import counted
-from lexirecall.notebook import Displayed, Part, facts
+from lexirecall.notebook import CellPart, Displayed, facts
 from lexirecall.text import to_text
 
 # as numpy.typing has them, which takes long to import
@@ -88,7 +88,7 @@ class Judgments(Displayed):
         size = f"{counted(len(self.requests), 'query')}, {counted(len(self.grades), 'judged document')}"
         return f"<Judgments: {size} of {self.name}>"
 
-    def _parts(self) -> Iterable[Part]:
+    def _parts(self) -> Iterable[CellPart]:
         positive = f"{len(self.grades):,}, {int(self.num_positive.sum()):,} of a positive grade"
         return [facts("Judgments", self.name, {"queries": f"{len(self.requests):,}", "judged documents": positive})]
 

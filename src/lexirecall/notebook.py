@@ -39,7 +39,7 @@ class Titled(NamedTuple):
     table: "Table"
 
 
-Part = Union[str, "Table", Titled]
+CellPart = Union[str, "Table", Titled]
 
 
 def facts(kind: str, name: str, said: Mapping[str, str]) -> "Table":
@@ -59,7 +59,7 @@ class Displayed:
 
     __slots__ = ()
 
-    def _parts(self) -> Iterable[Part]:
+    def _parts(self) -> Iterable[CellPart]:
         raise NotImplementedError
 
     def _pictured(self) -> object:
@@ -107,7 +107,7 @@ def _written(result: Displayed, writer: Writer) -> str:
     return writer.whole([*written, *notes], result._pictured())
 
 
-def _part(part: Part, writer: Writer) -> str:
+def _part(part: CellPart, writer: Writer) -> str:
     if isinstance(part, str):
         return writer.laid_out(part) if "\n" in part else writer.sentence(visible(part))
     title, table = part if isinstance(part, Titled) else ("", part)

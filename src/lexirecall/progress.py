@@ -1,16 +1,18 @@
-"""A progress bar for work that takes longer than a second, on a terminal.
+"""A progress bar for work that takes longer than a second, on a terminal or in a notebook.
 
-Belongs here: showing progress.
+Belongs here: showing progress. Where both are missing, in a file or a log, there is no bar unless it is asked for.
 """
 
 import sys
 import threading
 import time
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Protocol
 
 from lexirecall.text import visible
 
 PATIENCE = 1.0  # seconds before a bar appears
+_PAUSE = 0.1  # seconds between two updates of a cell, each of which is a message to the browser
 _BAR = 20  # columns of the bar itself
 _REST = 25  # columns of the brackets, the percentage and the time left
 _CLEAR = "\r\033[K\033[?25h"  # an empty line, and the cursor, which click hides, shown again
@@ -20,8 +22,16 @@ class Stopped(Exception):  # noqa: N818 - nothing went wrong here
     """Another part of the work has failed, or the user has interrupted it."""
 
 
+class _ProgressBar(Protocol):
+    """What is drawn, from the first update that is due on."""
+
+    def update(self, units: int, *, is_due: bool) -> None: ...
+
+    def clear(self) -> None: ...
+
+
 class Progress:
-    """Counts units of work from any thread; draws a bar on stderr once it has taken a second.
+    """Counts units of work from any thread; draws a bar once it has taken a second: on stderr, or below a cell.
 
     >>> with Progress("reading", total=2, shown=False) as progress:
     ...     progress.advance(1)
@@ -31,16 +41,15 @@ class Progress:
         self._started = time.monotonic()
         self._lock = threading.Lock()
         self._stopped = False
-        self._bar = _hidden_bar(label, total) if (sys.stderr.isatty() if shown is None else shown) else None
+        self._bar = _bar(label, total, shown)
 
     def __enter__(self) -> "Progress":
         return self
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
-            if self._bar is not None and not self._bar.hidden and sys.stderr.isatty():
-                sys.stderr.write(_CLEAR)  # click would leave the bar and begin a line
-                sys.stderr.flush()
+            if self._bar is not None:
+                self._bar.clear()
             self._bar = None
 
     def stop(self) -> None:
@@ -53,14 +62,78 @@ class Progress:
             raise Stopped
         with self._lock:
             if self._bar is not None:
-                self._bar.hidden = self._bar.hidden and time.monotonic() - self._started <= PATIENCE
-                self._bar.update(units)
+                self._bar.update(units, is_due=time.monotonic() - self._started > PATIENCE)
 
 
-def _hidden_bar(label: str, total: int) -> Any:
-    import shutil  # not on top: it imports much, and most output goes to no terminal
+def _bar(label: str, total: int, shown: bool | None) -> _ProgressBar | None:
+    """Return the bar for where this runs; None if there is nobody to look at it, or it is not wanted."""
+    if shown is False:
+        return None
+    if (display := _display_of_cell()) is not None:
+        return _CellBar(label, total, display)
+    return _TerminalBar(label, total) if shown or sys.stderr.isatty() else None
 
-    import click
 
-    room = max(shutil.get_terminal_size().columns - _BAR - _REST, 0)  # a line that wraps could not be cleared
-    return click.progressbar(length=total, label=visible(label)[:room], file=sys.stderr, width=_BAR, hidden=True)
+def _display_of_cell() -> Callable[..., Any] | None:
+    """Return what shows something below a cell, if this runs in a kernel, which has imported IPython."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    if getattr(shell, "kernel", None) is None:
+        return None
+    display: Callable[..., Any] = sys.modules["IPython.display"].display
+    return display
+
+
+class _TerminalBar:
+    """A line of stderr that is drawn over itself, and cleared in the end."""
+
+    def __init__(self, label: str, total: int) -> None:
+        import shutil  # not on top: it imports much, and most output goes to no terminal
+
+        import click
+
+        room = max(shutil.get_terminal_size().columns - _BAR - _REST, 0)  # a line that wraps could not be cleared
+        name = visible(label)[:room]
+        self._bar = click.progressbar(length=total, label=name, file=sys.stderr, width=_BAR, hidden=True)
+
+    def update(self, units: int, *, is_due: bool) -> None:
+        self._bar.hidden = self._bar.hidden and not is_due
+        self._bar.update(units)
+
+    def clear(self) -> None:
+        if not self._bar.hidden and sys.stderr.isatty():
+            sys.stderr.write(_CLEAR)  # click would leave the bar and begin a line
+            sys.stderr.flush()
+
+
+class _CellBar:
+    """One output of a cell, which is updated, and empty in the end."""
+
+    def __init__(self, label: str, total: int, display: Callable[..., Any]) -> None:
+        self._label, self._total, self._display = visible(label), total, display
+        self._done, self._handle, self._drawn = 0, None, -_PAUSE
+
+    def update(self, units: int, *, is_due: bool) -> None:
+        self._done += units
+        now = time.monotonic()
+        if not is_due or now - self._drawn < _PAUSE:
+            return
+        self._drawn = now
+        if self._handle is None:
+            self._handle = self._display(self._drawing(), raw=True, display_id=True)
+        else:
+            self._handle.update(self._drawing(), raw=True)
+
+    def _drawing(self) -> dict[str, str]:
+        from html import escape  # not on top: only notebooks ask for it
+
+        share = f"{min(100 * self._done // max(self._total, 1), 100)} %"
+        bar = f'<progress value="{self._done}" max="{self._total}"></progress>'
+        return {
+            "text/plain": f"{self._label} {share}",
+            "text/html": f"<label>{escape(self._label)} {bar} {share}</label>",
+        }
+
+    def clear(self) -> None:
+        if self._handle is not None:
+            self._handle.update({"text/plain": ""}, raw=True)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from lexirecall.errors import choice, counted
 from lexirecall.gates.funnelfates import LOSSES
 from lexirecall.manifest import Note
-from lexirecall.notebook import Part, Printed, Titled
+from lexirecall.notebook import CellPart, Printed, Titled
 from lexirecall.tables import FORMATS, Table, number, to_delimited, whole
 from lexirecall.text import visible
 from lexirecall.texts import Texts, shortened, texts_beside
@@ -221,7 +221,7 @@ class Funnel(Printed):
             hint = f"\n({counted(more, f'more {self.noun}')}: --limit 0 shows all)" if more else ""
             yield listed.table.to_text() + hint
 
-    def _parts(self) -> Iterator[Part]:
+    def _parts(self) -> Iterator[CellPart]:
         return (part for part in self._titled() if part.table.rows)
 
     def render(self, form: str = "table", *, limit: int = SHOWN, bold: bool = False, raw: bool = False) -> str:

@@ -15,7 +15,7 @@ from lexirecall.gates.decisions import Decision
 from lexirecall.gates.labels import Label
 from lexirecall.gates.ledger import Build
 from lexirecall.manifest import Manifest, Note
-from lexirecall.notebook import Part, Printed
+from lexirecall.notebook import CellPart, Printed
 from lexirecall.tables import Table, number, to_jsonl, whole
 from lexirecall.text import visible
 from lexirecall.texts import Texts, shortened, texts_beside
@@ -161,7 +161,7 @@ class GateResult(Printed):
     def __str__(self) -> str:
         return "\n".join([self.to_text(), *(f"note: {visible(note.text)}" for note in self.notes)])
 
-    def _parts(self) -> Iterator[Part]:
+    def _parts(self) -> Iterator[CellPart]:
         yield from (self.verdict, *self.failures, *self.tables())
 
     def tables(self) -> Iterator[Table]:

@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from lexirecall.errors import UsageError
-from lexirecall.notebook import Displayed, Part
+from lexirecall.notebook import CellPart, Displayed
 from lexirecall.statistics.hypergeometric import exact_share, fewest_relevant, most_relevant
 
 
@@ -193,7 +193,7 @@ class Certificate(Displayed):
         """Tell whether the one-sided bound of recall reaches what is wanted."""
         return self.missed.most <= most_missed(self.counts.found, wanted)
 
-    def _parts(self) -> Iterable[Part]:
+    def _parts(self) -> Iterable[CellPart]:
         from lexirecall.labels.certified import Certificates  # not on top: it lays out what is here
 
         return Certificates((self,), (None,))._parts()

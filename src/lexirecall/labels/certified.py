@@ -12,7 +12,7 @@ from lexirecall.errors import choice, counted
 from lexirecall.labels.certificates import Certificate, RecallBounds, percent, rounded_down
 from lexirecall.labels.sampleplans import SamplePlan
 from lexirecall.manifest import Note
-from lexirecall.notebook import Part, Printed
+from lexirecall.notebook import CellPart, Printed
 from lexirecall.tables import FORMATS, Table, number, render, whole
 from lexirecall.text import visible
 
@@ -141,7 +141,7 @@ class Certificates(Printed):
     def __str__(self) -> str:
         return "\n".join([self.to_text(), *(f"note: {visible(note.text)}" for note in self.notes)])
 
-    def _parts(self) -> Iterator[Part]:
+    def _parts(self) -> Iterator[CellPart]:
         yield from (f"{sentence}." for sentence in self.sentences())
         yield self.table()
 

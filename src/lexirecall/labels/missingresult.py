@@ -19,7 +19,7 @@ from lexirecall.labels.judging import Candidate
 from lexirecall.labels.wholeruns import KnownDecisions
 from lexirecall.manifest import Note
 from lexirecall.names import Evaluable
-from lexirecall.notebook import Part, Printed, Titled
+from lexirecall.notebook import CellPart, Printed, Titled
 from lexirecall.preferences.pairs import SignArray
 from lexirecall.tables import FORMATS, Table, to_delimited
 from lexirecall.text import visible
@@ -205,7 +205,7 @@ class Unjudged(Printed, Convertible):
     def __str__(self) -> str:
         return "\n".join([self.render(), *(f"note: {visible(note.text)}" for note in self.notes)])
 
-    def _parts(self) -> Iterator[Part]:
+    def _parts(self) -> Iterator[CellPart]:
         yield from self.sentences(self.view_of())
         yield from (Titled(title, table) for title, table in self.tables(self.view_of()).items())
 

@@ -26,7 +26,7 @@ from lexirecall.labels.certificates import percent
 from lexirecall.labels.certifying import Certifying
 from lexirecall.labels.depths import Depths, check_whole, load_depths
 from lexirecall.manifest import READING, Note, Policies
-from lexirecall.notebook import Part, Printed
+from lexirecall.notebook import CellPart, Printed
 from lexirecall.paths import is_folder
 from lexirecall.positions import Positions, Projection
 from lexirecall.statistics.hypergeometric import exact_share
@@ -181,7 +181,7 @@ class Stops(Printed):
     def __str__(self) -> str:
         return "\n".join([self.table().to_text(), *(f"note: {visible(note.text)}" for note in self.notes)])
 
-    def _parts(self) -> Iterable[Part]:
+    def _parts(self) -> Iterable[CellPart]:
         return [self.table()]
 
 

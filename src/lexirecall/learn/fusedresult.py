@@ -16,7 +16,7 @@ from lexirecall.learn.candidates import Candidates
 from lexirecall.learn.choosing import Tuning
 from lexirecall.learn.weightsfile import FusionWeights
 from lexirecall.manifest import Note
-from lexirecall.notebook import Part, Printed, Titled
+from lexirecall.notebook import CellPart, Printed, Titled
 from lexirecall.output import FilePath, write
 from lexirecall.tables import FORMATS, Table, to_delimited
 from lexirecall.text import to_text, visible
@@ -153,7 +153,7 @@ class Fused(Printed, Convertible):
     def __str__(self) -> str:
         return "\n".join([self.render(), *(f"note: {visible(note.text)}" for note in self.notes)])
 
-    def _parts(self) -> Iterator[Part]:
+    def _parts(self) -> Iterator[CellPart]:
         yield from self.sentences()
         yield from (Titled(title, table) for title, table in self.tables().items())
 

@@ -14,7 +14,7 @@ from lexirecall.errors import UsageError, listed
 from lexirecall.judgments import SMALLEST_GRADE, BoolArray
 from lexirecall.measures.parameter import CUTOFF, CUTOFF_OR_SHARE, LEVEL, RECALL, Parameter, Share
 from lexirecall.measures.references import REFERENCES
-from lexirecall.notebook import Displayed, Part, facts
+from lexirecall.notebook import CellPart, Displayed, facts
 from lexirecall.positions import Positions, Projection
 
 ABOUT = ("history", "use", "misses", "defaults")
@@ -123,7 +123,7 @@ class Row(Displayed):
 
     __repr__ = __str__
 
-    def _parts(self) -> Iterable[Part]:
+    def _parts(self) -> Iterable[CellPart]:
         said = {"formula": self.formula, "better": "higher" if self.direction > 0 else "lower", **self.about}
         source = REFERENCES.get(self.reference, self.reference)
         return [facts(str(self), self.title, said | {"needs": ", ".join(self.needs), "reference": source})]

@@ -23,7 +23,7 @@ from lexirecall.meta.layout import laid_out
 from lexirecall.meta.resampling import NUM_RESAMPLES, Bootstrap
 from lexirecall.meta.summary import summarize
 from lexirecall.names import Evaluable, Names, parse_names
-from lexirecall.notebook import Part, Printed
+from lexirecall.notebook import CellPart, Printed
 from lexirecall.positions import Positions
 from lexirecall.preferences import LEXI_RECALL, Preference
 from lexirecall.progress import Progress
@@ -282,7 +282,7 @@ class Study(Printed):
     def __str__(self) -> str:
         return self.summary()
 
-    def _parts(self) -> Iterable[Part]:
+    def _parts(self) -> Iterable[CellPart]:
         return [self.summary()]
 
     def files(self, *, figures: bool = True, raw: bool = False) -> dict[str, bytes]:

@@ -18,7 +18,7 @@ from lexirecall.fields import among, taken, takes
 from lexirecall.formats import Qrels, Runs
 from lexirecall.manifest import READING, Conventions, Note, Policies
 from lexirecall.names import Names
-from lexirecall.notebook import Displayed, Part, Titled
+from lexirecall.notebook import CellPart, Displayed, Titled
 from lexirecall.output import FilePath, check_outputs, write_files
 from lexirecall.page.findings import Findings
 from lexirecall.page.html import fill
@@ -155,7 +155,7 @@ class Report(Displayed):
     def __repr__(self) -> str:
         return f"<Report: {self.payload['title']}>"
 
-    def _parts(self) -> Iterable[Part]:
+    def _parts(self) -> Iterable[CellPart]:
         return [Titled(self.payload["title"], self._leaderboard)]
 
     def _pictured(self) -> object:

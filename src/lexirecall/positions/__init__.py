@@ -19,7 +19,7 @@ import numpy as np
 from lexirecall.errors import UsageError, counted, listed
 from lexirecall.judgments import SMALLEST_GRADE, BoolArray, FloatArray, IntArray, Judgments
 from lexirecall.manifest import Conventions, Policies, check_level
-from lexirecall.notebook import Displayed, Part, facts
+from lexirecall.notebook import CellPart, Displayed, facts
 from lexirecall.output import FilePath, write_files
 from lexirecall.providers import Providers
 from lexirecall.segments import Segments, sums_of
@@ -114,7 +114,7 @@ class Positions(Displayed):
         size = f"{counted(self.shape[0], 'run')} × {counted(self.shape[1], 'query')}"
         return f"<Positions: {size}, {counted(len(self.found.items), 'document')} of a positive grade found>"
 
-    def _parts(self) -> Iterable[Part]:
+    def _parts(self) -> Iterable[CellPart]:
         size = f"{counted(self.shape[0], 'run')} × {counted(self.shape[1], 'query')}"
         found = f"{len(self.found.items):,} documents of a positive grade"
         names = {"runs": listed(self.systems, 9), "judgments": self.judgments.name, "found": found}

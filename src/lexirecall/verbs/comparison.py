@@ -13,7 +13,7 @@ import numpy as np
 from lexirecall.errors import choice
 from lexirecall.judgments import BoolArray, IntArray
 from lexirecall.manifest import Note
-from lexirecall.notebook import Part, Printed
+from lexirecall.notebook import CellPart, Printed
 from lexirecall.statistics.aggregate import Order
 from lexirecall.statistics.bootstrap import ResampledOrder, significant_ranks
 from lexirecall.tables import FOR_PEOPLE, Table, number, render
@@ -296,7 +296,7 @@ class Comparison(Printed, Convertible):
     def __str__(self) -> str:
         return "\n\n".join(table.to_text() for table in self._tables(VIEWS[0]))
 
-    def _parts(self) -> Iterable[Part]:
+    def _parts(self) -> Iterable[CellPart]:
         return self._tables(VIEWS[0])
 
     def _pictured(self) -> object:

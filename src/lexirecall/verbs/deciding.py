@@ -16,7 +16,7 @@ from lexirecall.errors import counted
 from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.manifest import Policies
 from lexirecall.names import Evaluable, parse_preference
-from lexirecall.notebook import Part, Printed
+from lexirecall.notebook import CellPart, Printed
 from lexirecall.positions import Positions
 from lexirecall.preferences import Preference
 from lexirecall.statistics.deciding import deciding_requests, worst_requests
@@ -217,7 +217,7 @@ would be 0 or reversed.
     def __str__(self) -> str:
         return self.to_text()
 
-    def _parts(self) -> Iterator[Part]:
+    def _parts(self) -> Iterator[CellPart]:
         yield self.sentence()
         if self.decisive:
             yield self.table(self.decisive)

@@ -12,7 +12,7 @@ import numpy as np
 
 from lexirecall.errors import UsageError, counted
 from lexirecall.judgments import FloatArray
-from lexirecall.notebook import Part, Printed
+from lexirecall.notebook import CellPart, Printed
 from lexirecall.positions import Positions
 from lexirecall.tables import Table, number, percent, render, whole
 from lexirecall.text import to_text
@@ -114,7 +114,7 @@ class Discoveries(Printed, Convertible):
     def __str__(self) -> str:
         return self.table().to_text()
 
-    def _parts(self) -> Iterable[Part]:
+    def _parts(self) -> Iterable[CellPart]:
         return [self.table()]
 
     def _conversion(self) -> tuple[ColumnValues, str]:

@@ -17,7 +17,7 @@ from lexirecall.formats import Qrels, Runs
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import READING, Conventions, Note, Policies
 from lexirecall.names import Evaluable, parse_names
-from lexirecall.notebook import Part, Printed, Titled
+from lexirecall.notebook import CellPart, Printed, Titled
 from lexirecall.positions import Positions, Projection
 from lexirecall.preferences import LEXI_RECALL
 from lexirecall.tables import Table, render
@@ -312,7 +312,7 @@ class Explanation(Printed):
     def __str__(self) -> str:
         return self.to_text()
 
-    def _parts(self) -> Iterator[Part]:
+    def _parts(self) -> Iterator[CellPart]:
         if self.deciding is not None:
             yield from self.deciding._parts()
             return

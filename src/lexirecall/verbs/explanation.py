@@ -12,7 +12,7 @@ import numpy as np
 
 from lexirecall.errors import counted, listed
 from lexirecall.judgments import Judgments
-from lexirecall.notebook import Part, Printed
+from lexirecall.notebook import CellPart, Printed
 from lexirecall.preferences import deciding_level
 from lexirecall.strip import Strip
 from lexirecall.tables import Table, render
@@ -311,7 +311,7 @@ class QueryExplanation(Printed):
     def __str__(self) -> str:
         return self.to_text()
 
-    def _parts(self) -> Iterator[Part]:
+    def _parts(self) -> Iterator[CellPart]:
         yield f"Query {self.id}" + (f": {shortened(self.text)}" if self.text else "")
         yield from (self.sentence(), self.table(), *self._differences(0))
 

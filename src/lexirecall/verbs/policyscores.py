@@ -16,7 +16,7 @@ from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.manifest import Manifest, Note, Policies
 from lexirecall.measures import Measure
 from lexirecall.names import Names
-from lexirecall.notebook import Part, Printed
+from lexirecall.notebook import CellPart, Printed
 from lexirecall.positions import Positions
 from lexirecall.preferences import LEXI_RECALL, Preference
 from lexirecall.tables import FORMATS, Table, defined, number, render
@@ -228,7 +228,7 @@ class PolicyScores(Printed, Convertible):
         own = [self.table(per_query=per_query)] if self.measures else []
         return [*own, self.pair_table()] if self.pairs else own
 
-    def _parts(self) -> Iterable[Part]:
+    def _parts(self) -> Iterable[CellPart]:
         return self._tables()
 
     def __str__(self) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 from lexirecall.manifest import Note
-from lexirecall.notebook import Part, Printed
+from lexirecall.notebook import CellPart, Printed
 from lexirecall.tables import Table, render
 from lexirecall.text import visible
 
@@ -38,5 +38,5 @@ class Printable(Printed):
     def __str__(self: _Tabled) -> str:
         return "\n".join([self.table().to_text(), *(f"note: {visible(note.text)}" for note in self.notes)])
 
-    def _parts(self: _Tabled) -> Iterable[Part]:
+    def _parts(self: _Tabled) -> Iterable[CellPart]:
         return [self.table()]

@@ -16,7 +16,7 @@ from lexirecall.formats.idtypes import as_given, column_as_given
 from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.manifest import Manifest, Note, Policies
 from lexirecall.names import Evaluable
-from lexirecall.notebook import Part, Printed
+from lexirecall.notebook import CellPart, Printed
 from lexirecall.positions import Positions
 from lexirecall.tables import Table, number, render
 from lexirecall.verbs.averages import COLUMNS, Averages, headings, named, numbers, rows_of
@@ -317,7 +317,7 @@ class Scores(Printed):
     def __str__(self) -> str:
         return str(self.averages)
 
-    def _parts(self) -> Iterable[Part]:
+    def _parts(self) -> Iterable[CellPart]:
         return [self.table()]
 
     def _pictured(self) -> object:
