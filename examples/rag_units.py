@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-draw = random.Random(20)  # noqa: S311 - the same numbers in every run
+draw = random.Random(20)  # the same numbers in every run
 NUM_FACTS = {"single-fact": (1, 1), "comparison": (2, 2), "multi-hop": (3, 4)}
 DOCUMENTS = [f"doc{number}" for number in range(80)]
 

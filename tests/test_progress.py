@@ -113,6 +113,7 @@ class Cell:
 
     def __init__(self, kernel: object = "a kernel") -> None:
         self.told: list[tuple[str, dict[str, str]]] = []
+        self.stderr = io.StringIO()
         self.modules = {
             "IPython": SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=kernel)),
             "IPython.display": SimpleNamespace(display=self.display),
@@ -133,7 +134,7 @@ class Cell:
 def cell(monkeypatch: pytest.MonkeyPatch) -> Cell:
     """Run as in a kernel, where a bar appears at once and is updated every time."""
     made = Cell()
-    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=io.StringIO(), modules=made.modules))
+    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=made.stderr, modules=made.modules))
     monkeypatch.setattr(progress, "PATIENCE", -1)
     monkeypatch.setattr(progress, "_PAUSE", 0)
     return made
@@ -150,7 +151,7 @@ def test_a_cell_has_one_bar_that_is_updated_and_empty_in_the_end(cell: Cell, sho
         '<label>&lt;reading&gt; <progress value="1" max="4"></progress> 25 %</label>'
     )
     assert cell.told[-1][1] == {"text/plain": ""}
-    assert progress.sys.stderr.getvalue() == ""  # type: ignore[attr-defined]
+    assert cell.stderr.getvalue() == ""
 
 
 def test_a_cell_is_not_told_of_every_step(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,7 +173,7 @@ def test_quick_work_and_unwanted_bars_leave_a_cell_alone(cell: Cell, monkeypatch
 
 def test_a_terminal_of_ipython_has_the_bar_of_terminals(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     shell = Cell(kernel=None)
-    monkeypatch.setattr(progress.sys, "modules", shell.modules)
+    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=terminal, modules=shell.modules))
     with Progress("reading", 2) as bar:
         bar.advance(1)
     assert shell.told == []

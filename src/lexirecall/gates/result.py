@@ -162,7 +162,8 @@ class GateResult(Printed):
         return "\n".join([self.to_text(), *(f"note: {visible(note.text)}" for note in self.notes)])
 
     def _parts(self) -> Iterator[CellPart]:
-        yield from (self.verdict, *self.failures, *self.tables())
+        yield from (self.verdict, *self.failures)
+        yield from self.tables()
 
     def tables(self) -> Iterator[Table]:
         """Give the tables: decisions, requirements, what was lost, what was only found later, what was gained."""

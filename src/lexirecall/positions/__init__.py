@@ -117,8 +117,9 @@ class Positions(Displayed):
     def _parts(self) -> Iterable[CellPart]:
         size = f"{counted(self.shape[0], 'run')} × {counted(self.shape[1], 'query')}"
         found = f"{len(self.found.items):,} documents of a positive grade"
+        rules = listed((f"{name} {own}" for name, own in asdict(self.conventions).items() if own), 99)
         names = {"runs": listed(self.systems, 9), "judgments": self.judgments.name, "found": found}
-        return [facts("Positions", size, names | {name: str(own) for name, own in asdict(self.conventions).items()})]
+        return [facts("Positions", size, names | {"conventions": rules})]
 
     def counted(self, policies: Policies) -> BoolArray:
         """Return which rankings count, [S, Q]: of queries with a relevant document; only answered ones, if asked."""

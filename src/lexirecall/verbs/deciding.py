@@ -222,7 +222,8 @@ would be 0 or reversed.
         if self.decisive:
             yield self.table(self.decisive)
         if self._in_tails():
-            yield from (*self.tail_sentences(), self.tail_table(0))
+            yield from self.tail_sentences()
+            yield self.tail_table(0)
 
 
 def _more(total: int, limit: int) -> str:

@@ -313,7 +313,11 @@ class QueryExplanation(Printed):
 
     def _parts(self) -> Iterator[CellPart]:
         yield f"Query {self.id}" + (f": {shortened(self.text)}" if self.text else "")
-        yield from (self.sentence(), self.table(), *self._differences(0))
+        yield self.sentence()
+        shown = self.table(20)
+        more = self.num_relevant - len(shown.rows)
+        yield replace(shown, footnote=counted(more, "more level")) if more else shown
+        yield from self._differences(0)
 
     def _pictured(self) -> object:
         return self
