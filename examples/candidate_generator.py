@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-draw = random.Random(9)  # noqa: S311 - the same numbers in every run
+draw = random.Random(9)
 ITEMS = [f"item{number}" for number in range(3000)]
 IS_NEW = {item: number % 5 == 0 for number, item in enumerate(ITEMS)}
 

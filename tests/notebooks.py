@@ -28,7 +28,7 @@ def executed(path: Path) -> dict[str, Any]:
 
     notebook = nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
-        os.environ |= {name: folder for name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR")}
+        os.environ |= dict.fromkeys(("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR"), folder)
         client = NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(path.parent)}})
         try:
             client.execute()

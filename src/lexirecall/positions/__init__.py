@@ -116,7 +116,7 @@ class Positions(Displayed):
 
     def _parts(self) -> Iterable[CellPart]:
         size = f"{counted(self.shape[0], 'run')} × {counted(self.shape[1], 'query')}"
-        found = f"{len(self.found.items):,} documents of a positive grade"
+        found = f"{counted(len(self.found.items), 'document')} of a positive grade"
         rules = listed((f"{name} {own}" for name, own in asdict(self.conventions).items() if own), 99)
         names = {"runs": listed(self.systems, 9), "judgments": self.judgments.name, "found": found}
         return [facts("Positions", size, names | {"conventions": rules})]
