@@ -360,7 +360,10 @@ WRONG_WEIGHTS = {
     "not json": ("{", "this is not JSON"),
     "other": ('{"a": 1}', "these are not weights of a fusion"),
     "list": ("[1]", "these are not weights of a fusion"),
-    "version": ('{"format": "lexirecall fusion weights", "version": 9}', "the weights have version 9, and only 1"),
+    "version": (
+        '{"format": "lexirecall fusion weights", "version": 9}',
+        "was written by a later lexirecall, in a newer format",
+    ),
     "features": (
         '{"format": "lexirecall fusion weights", "version": 1, "features": ["x"]}',
         "the features must be some of",

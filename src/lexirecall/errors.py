@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from lexirecall.version import VERSION
+
 __all__ = ["DataError", "FormatError", "LexirecallError", "UnknownMeasure", "UsageError"]
 
 _SHOWN = 80  # characters of offending text that a message repeats
@@ -102,6 +104,22 @@ class UsageError(LexirecallError, ValueError):
 
 class UnknownMeasure(UsageError):  # noqa: N818 - the name says what happened, as KeyError does
     """One or more measure names are not in the table; the text lists all of them."""
+
+
+def newer_format(
+    source: str, written_by: object, otherwise: str, *, what: str = "", line: int | None = None
+) -> FormatError:
+    """Return the error of a file that a newer version has written; `otherwise` is what to do without that version.
+
+    >>> print(newer_format("bm25.parquet", "9.0", "project the runs again"))
+    bm25.parquet: was written by lexirecall 9.0, in a newer format (this is lexirecall 0.1.0)
+      use lexirecall 9.0 or later, or project the runs again
+    """
+    writer, remedy = f"lexirecall {written_by}", f"use lexirecall {written_by} or later"
+    if not isinstance(written_by, str):
+        writer, remedy = "a later lexirecall", "update lexirecall"
+    problem = f"{what}was written by {writer}, in a newer format (this is lexirecall {VERSION})"
+    return FormatError(source, line, problem, remedy=f"{remedy}, or {otherwise}")
 
 
 def warn(text: str) -> None:

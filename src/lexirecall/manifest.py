@@ -333,16 +333,20 @@ def versions_in_use() -> dict[str, str]:
     return {"lexirecall": VERSION, "numpy": np.__version__, "python": ".".join(map(str, sys.version_info[:3]))}
 
 
+MANIFEST_FORMAT = 1
+"""Grows when a program that reads manifests must change."""
+
+
 @dataclass(frozen=True, slots=True)
 class Manifest:
     """Everything needed to compute the same numbers again.
 
-    >>> print(Manifest(conventions={"ties": "trec"}).to_json()[:62])
+    >>> print(Manifest(conventions={"ties": "trec"}).to_json()[:58])
     {
+      "format": 1,
       "conventions": {
         "ties": "trec"
       },
-      "measures": [],
     """
 
     conventions: Mapping[str, Any]
@@ -357,4 +361,4 @@ class Manifest:
         """Return the manifest as indented JSON text."""
         import json  # not on top: a manifest is seldom written
 
-        return json.dumps(asdict(self), indent=2) + "\n"
+        return json.dumps({"format": MANIFEST_FORMAT, **asdict(self)}, indent=2) + "\n"

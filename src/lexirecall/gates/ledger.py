@@ -17,10 +17,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lexirecall.errors import FormatError, LexirecallError
+from lexirecall.errors import FormatError, LexirecallError, newer_format
 from lexirecall.output import FilePath
+from lexirecall.version import VERSION
 
-VERSION = 1
+FORMAT_VERSION = 1
+"""Grows when rows can no longer be read by an older version."""
+_WRITTEN_BY = {"version": FORMAT_VERSION, "lexirecall": VERSION}
 _TRIES, _PAUSE = 10, 0.02  # seconds, for a row that somebody else is writing
 _KINDS: dict[str, dict[str, type]] = {
     "queries": {"digest": str, "ids": list},
@@ -48,7 +51,7 @@ class Ledger:
         digest = _digest(queries)
         known = {row["digest"] for _, row in self._rows() if row["kind"] == "queries"}
         if digest not in known:
-            self._append({"kind": "queries", "version": VERSION, "digest": digest, "ids": sorted(set(queries))})
+            self._append({"kind": "queries", **_WRITTEN_BY, "digest": digest, "ids": sorted(set(queries))})
         own = secrets.token_hex(8)
         today = datetime.now(UTC).isoformat(timespec="seconds")
         self._append({"kind": "build", "id": own, "queries": digest, "alpha": alpha, "date": today})
@@ -105,6 +108,9 @@ class Ledger:
         except ValueError:
             raise self._damaged(number, "it is not JSON") from None
         row = row if isinstance(row, dict) else {}
+        if isinstance(version := row.get("version", 1), int) and version > FORMAT_VERSION:
+            otherwise = "begin a new ledger and judge new queries"
+            raise newer_format(str(self.path), row.get("lexirecall"), otherwise, what="this row ", line=number)
         fields = _KINDS.get(str(row.get("kind")))
         if fields is None:
             raise self._damaged(number, f"its kind is none of {', '.join(_KINDS)}")

@@ -13,13 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from lexirecall.errors import DataError, FormatError, listed, shown
+from lexirecall.errors import DataError, FormatError, listed, newer_format, shown
 from lexirecall.judgments import FloatArray
 from lexirecall.learn.features import FEATURES
 from lexirecall.output import FilePath, write
+from lexirecall.version import VERSION
 
 FORMAT = "lexirecall fusion weights"
-VERSION = 1
+FORMAT_VERSION = 1
+"""Grows when files can no longer be read by an older version."""
 _NAMED = 20  # names of runs that a message lists
 _REMEDY = "lexirecall fuse --save-weights writes such a file"
 
@@ -45,7 +47,8 @@ class FusionWeights:
     def to_json(self) -> str:
         """Return the file."""
         content = {
-            "format": FORMAT, "version": VERSION, "features": list(self.features), "discount": self.discount,
+            "format": FORMAT, "version": FORMAT_VERSION, "lexirecall": VERSION,
+            "features": list(self.features), "discount": self.discount,
             "regularization": self.regularization, "queries": self.num_queries, "query_ids": list(self.queries),
             "runs": {name: dict(own) for name, own in self.runs.items()},
         }  # fmt: skip
@@ -64,9 +67,10 @@ class FusionWeights:
             raise FormatError(name, None, f"this is not JSON: {error}", remedy=_REMEDY) from None
         if not isinstance(content, dict) or content.get("format") != FORMAT:
             raise FormatError(name, None, f"these are not weights of a fusion: {shown(text[:40])}", remedy=_REMEDY)
-        if content.get("version") != VERSION:
-            problem = f"the weights have version {content.get('version')!r}, and only {VERSION} can be read here"
-            raise FormatError(name, None, problem, remedy="learn them again, or install a newer lexirecall")
+        if type(version := content.get("version")) is not int or version < 1:
+            raise FormatError(name, None, f"the version of the weights is {shown(str(version))}", remedy=_REMEDY)
+        if version > FORMAT_VERSION:
+            raise newer_format(name, content.get("lexirecall"), "learn them again")
         features, runs, query_ids = (content.get(key, []) for key in ("features", "runs", "query_ids"))
         numbers: list[Any] = [content.get(key) for key in ("discount", "regularization", "queries")]
         wrong = _problem_with(features, runs)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from lexirecall.errors import FormatError, LexirecallError, UsageError, listed
+from lexirecall.errors import FormatError, LexirecallError, UsageError, listed, newer_format
 from lexirecall.judgments import BoolArray, IntArray, Judgments, PackedIds, offsets_of
 from lexirecall.manifest import Conventions
 from lexirecall.positions import Positions
@@ -225,8 +225,7 @@ def _known_facts(text: bytes, name: str) -> Mapping[str, Any]:
     _require(isinstance(facts["format"], int), "its format is not a number")
     _require(isinstance(facts["conventions"], dict), "its conventions have no names")
     if facts["format"] > FORMAT or not facts["conventions"].keys() <= asdict(Conventions()).keys():
-        problem = f"was written by lexirecall {facts['lexirecall']}, in a newer format (this is lexirecall {VERSION})"
-        raise FormatError(name, None, problem, remedy=f"update lexirecall, or {_PROJECT_AGAIN}")
+        raise newer_format(name, facts["lexirecall"], _PROJECT_AGAIN)
     _require(_are_all(facts["runs"], str), "its runs are not a list of names")
     for counts in map(facts.__getitem__, _COUNTS):
         _require(_are_all(counts, int) and len(counts) in (0, len(facts["runs"])), "a run has no count of its own")

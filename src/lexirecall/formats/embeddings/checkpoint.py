@@ -15,12 +15,15 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from lexirecall.errors import DataError
+from lexirecall.errors import DataError, newer_format
 from lexirecall.formats.embeddings.copies import digests_of
 from lexirecall.formats.embeddings.counting import CountState, Located
 from lexirecall.formats.embeddings.shards import Shard
 from lexirecall.output import write_files
+from lexirecall.version import VERSION
 
+FORMAT_VERSION = 1
+"""Grows when files can no longer be read by an older version. Files without a number are of version 1 too."""
 _FRESH = "name another file, or delete this one to start again"
 
 
@@ -45,6 +48,8 @@ class Checkpoint:
         try:
             with np.load(io.BytesIO(self.path.read_bytes()), allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}
+            if int(arrays.get("version", np.array(1))) > FORMAT_VERSION:
+                raise newer_format(str(self.path), str(arrays["lexirecall"]), _FRESH)
             if bytes(arrays["job"]) != self.job:
                 raise DataError(f"{self.path}: this checkpoint is of another job", remedy=_FRESH)
             self.done = [bytes(digest) for digest in arrays["done"]]
@@ -71,7 +76,8 @@ class Checkpoint:
             self.done.append(digest_of(shard))
         content = io.BytesIO()
         np.savez(
-            content, job=_plain(self.job), done=_plain(b"".join(self.done)).reshape(-1, 16), size=size,
+            content, version=FORMAT_VERSION, lexirecall=VERSION,
+            job=_plain(self.job), done=_plain(b"".join(self.done)).reshape(-1, 16), size=size,
             indices=located.indices, thresholds=located.thresholds, samples=located.samples, digests=located.digests,
             num_items=counts.num_items, above=counts.above, tied=counts.tied, before=counts.before,
         )  # fmt: skip
