@@ -35,7 +35,7 @@ VECTORS = np.eye(3, dtype=np.float32)
 
 def project_vectors(kept: Path) -> Any:
     """Count in a corpus of three vectors, going on from a checkpoint."""
-    names = {"query_ids": ["q", "r"], "corpus_ids": ["a", "b", "c"]}
+    names: dict[str, Any] = {"query_ids": ["q", "r"], "corpus_ids": ["a", "b", "c"]}
     return lexirecall.project_embeddings(
         VECTORS[:2] * 2, VECTORS, {"q": {"b": 1}, "r": {"a": 1}}, **names, checkpoint=kept
     )

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,6 +53,7 @@ with progress.Progress("reading", 4, shown={shown}) as bar, ThreadPoolExecutor(1
 RUN = """\
 import json, sys
 from pathlib import Path
+from typing import Any
 import notebooks
 
 print(json.dumps(notebooks.shown(notebooks.executed(Path(sys.argv[1])))))
@@ -62,7 +64,7 @@ print(json.dumps(notebooks.shown(notebooks.executed(Path(sys.argv[1])))))
 def test_a_real_cell_shows_progress_and_keeps_nothing_of_it(tmp_path: Path) -> None:
     stays = BARS.format(shown=None, last="bar._bar = None")  # as if it went on
     cells = [BARS.format(shown=None, last="bar.advance(2)"), BARS.format(shown=False, last="bar.advance(2)"), stays]
-    code = {"cell_type": "code", "metadata": {}, "execution_count": None, "outputs": []}
+    code: dict[str, Any] = {"cell_type": "code", "metadata": {}, "execution_count": None, "outputs": []}
     path = tmp_path / "bars.ipynb"
     path.write_text(
         json.dumps(

@@ -111,8 +111,8 @@ def newer_format(
 ) -> FormatError:
     """Return the error of a file that a newer version has written; `otherwise` is what to do without that version.
 
-    >>> print(newer_format("bm25.parquet", "9.0", "project the runs again"))
-    bm25.parquet: was written by lexirecall 9.0, in a newer format (this is lexirecall 0.1.0)
+    >>> print(newer_format("bm25.parquet", "9.0", "project the runs again"))  # doctest: +ELLIPSIS
+    bm25.parquet: was written by lexirecall 9.0, in a newer format (this is lexirecall ...)
       use lexirecall 9.0 or later, or project the runs again
     """
     writer, remedy = f"lexirecall {written_by}", f"use lexirecall {written_by} or later"

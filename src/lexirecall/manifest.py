@@ -341,7 +341,7 @@ MANIFEST_FORMAT = 1
 class Manifest:
     """Everything needed to compute the same numbers again.
 
-    >>> print(Manifest(conventions={"ties": "trec"}).to_json()[:58])
+    >>> print(Manifest(conventions={"ties": "trec"}).to_json()[:59])
     {
       "format": 1,
       "conventions": {
