@@ -759,7 +759,7 @@ def _content(path: Path) -> str:
         assert packed is not None
         return _json(unpack(packed[1]))
     if '"kind": "build"' in text:  # a ledger: builds have names by chance, and dates
-        return re.sub(r'"(id|date)": "[^"]*"', r'"\1": …', text)
+        return re.sub(r'"(id|date|lexirecall)": "[^"]*"', r'"\1": …', text)
     return _json(json.loads(text)) if path.suffix == ".json" else text
 
 
