@@ -12,7 +12,7 @@ import lexirecall
 from lexirecall import notebook
 from lexirecall.labels.stops import evaluate_stops
 from lexirecall.manifest import Note
-from lexirecall.notebook import Displayed, Printed
+from lexirecall.notebook import Displayed, DisplayedResult
 from lexirecall.results import Discoveries, PolicyScores
 from lexirecall.tables import Table
 
@@ -55,7 +55,9 @@ WITH_CHARTS = {
 }  # fmt: skip
 WITHOUT_IDS = {"certificates", "certificate", "stops", "judgments", "measure", "preference"}
 every_result = pytest.mark.parametrize("name", RESULTS)
-every_printed = pytest.mark.parametrize("name", [name for name, made in RESULTS.items() if isinstance(made, Printed)])
+every_printed = pytest.mark.parametrize(
+    "name", [name for name, made in RESULTS.items() if isinstance(made, DisplayedResult)]
+)
 
 
 class Elements(HTMLParser):
@@ -103,7 +105,7 @@ def test_every_result_that_prints_itself_is_shown() -> None:
     printing = {
         name
         for name in lexirecall.results.__all__
-        if "render" in dir(kind := getattr(lexirecall.results, name)) and not issubclass(kind, Printed)
+        if "render" in dir(kind := getattr(lexirecall.results, name)) and not issubclass(kind, DisplayedResult)
     }
     assert printing == set()
 
@@ -180,7 +182,7 @@ def test_a_comparison_of_many_runs_has_the_chart_of_all_pairs() -> None:
     assert [label.split(",")[0] for label in labels] == ["AP: row less column"]
 
 
-class Laid(Printed):
+class Laid(DisplayedResult):
     """A result of every kind of part."""
 
     notes = (Note("a note", f"{EVIL} 100 %"),)

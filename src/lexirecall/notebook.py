@@ -69,7 +69,7 @@ class Displayed:
         return _written(self, HTML)
 
 
-class Printed(Displayed):
+class DisplayedResult(Displayed):
     """A result: what it prints is its text, and there are the forms that notebooks are exported to.
 
     >>> from lexirecall import evaluate

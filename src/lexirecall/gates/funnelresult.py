@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from lexirecall.errors import choice, counted
 from lexirecall.gates.funnelfates import LOSSES
 from lexirecall.manifest import Note
-from lexirecall.notebook import CellPart, Printed, Titled
+from lexirecall.notebook import CellPart, DisplayedResult, Titled
 from lexirecall.tables import FORMATS, Table, number, to_delimited, whole
 from lexirecall.text import visible
 from lexirecall.texts import Texts, shortened, texts_beside
@@ -79,7 +79,7 @@ class Arrival(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Funnel(Printed):
+class Funnel(DisplayedResult):
     """What the stages of a search hand on, and where each relevant document is lost."""
 
     stages: tuple[Stage, ...]

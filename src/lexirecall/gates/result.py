@@ -15,7 +15,7 @@ from lexirecall.gates.decisions import Decision
 from lexirecall.gates.labels import Label
 from lexirecall.gates.ledger import Build
 from lexirecall.manifest import Manifest, Note
-from lexirecall.notebook import CellPart, Printed
+from lexirecall.notebook import CellPart, DisplayedResult
 from lexirecall.tables import Table, number, to_jsonl, whole
 from lexirecall.text import visible
 from lexirecall.texts import Texts, shortened, texts_beside
@@ -28,7 +28,7 @@ _PREFERRED = {1: "new", -1: "baseline", 0: None}
 
 
 @dataclass(frozen=True, eq=False)
-class GateResult(Printed):
+class GateResult(DisplayedResult):
     """What a gate decided."""
 
     new: str

@@ -12,7 +12,7 @@ from lexirecall.errors import choice, counted
 from lexirecall.labels.certificates import Certificate, RecallBounds, percent, rounded_down
 from lexirecall.labels.sampleplans import SamplePlan
 from lexirecall.manifest import Note
-from lexirecall.notebook import CellPart, Printed
+from lexirecall.notebook import CellPart, DisplayedResult
 from lexirecall.tables import FORMATS, Table, number, render, whole
 from lexirecall.text import visible
 
@@ -24,7 +24,7 @@ COLUMNS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Certificates(Printed):
+class Certificates(DisplayedResult):
     """What samples show of the recall of each review."""
 
     each: tuple[Certificate, ...]

@@ -19,7 +19,7 @@ from lexirecall.labels.judging import Candidate
 from lexirecall.labels.wholeruns import KnownDecisions
 from lexirecall.manifest import Note
 from lexirecall.names import Evaluable
-from lexirecall.notebook import CellPart, Printed, Titled
+from lexirecall.notebook import CellPart, DisplayedResult, Titled
 from lexirecall.preferences.pairs import SignArray
 from lexirecall.tables import FORMATS, Table, to_delimited
 from lexirecall.text import visible
@@ -108,7 +108,7 @@ class PairLabels:
 
 
 @dataclass(frozen=True, eq=False)
-class Unjudged(Printed, Convertible):
+class Unjudged(DisplayedResult, Convertible):
     """What depends on unjudged documents, and what does not.
 
     >>> from lexirecall import unjudged

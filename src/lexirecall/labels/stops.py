@@ -26,7 +26,7 @@ from lexirecall.labels.certificates import percent
 from lexirecall.labels.certifying import Certifying
 from lexirecall.labels.depths import Depths, check_whole, load_depths
 from lexirecall.manifest import READING, Note, Policies
-from lexirecall.notebook import CellPart, Printed
+from lexirecall.notebook import CellPart, DisplayedResult
 from lexirecall.paths import is_folder
 from lexirecall.positions import Positions, Projection
 from lexirecall.statistics.hypergeometric import exact_share
@@ -131,7 +131,7 @@ class RunStops:
 
 
 @dataclass(frozen=True, eq=False)
-class Stops(Printed):
+class Stops(DisplayedResult):
     """How the reviews of each run ended."""
 
     runs: tuple[RunStops, ...]

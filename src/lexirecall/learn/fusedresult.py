@@ -16,7 +16,7 @@ from lexirecall.learn.candidates import Candidates
 from lexirecall.learn.choosing import Tuning
 from lexirecall.learn.weightsfile import FusionWeights
 from lexirecall.manifest import Note
-from lexirecall.notebook import CellPart, Printed, Titled
+from lexirecall.notebook import CellPart, DisplayedResult, Titled
 from lexirecall.output import FilePath, write
 from lexirecall.tables import FORMATS, Table, to_delimited
 from lexirecall.text import to_text, visible
@@ -42,7 +42,7 @@ class FoldModel(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Fused(Printed, Convertible):
+class Fused(DisplayedResult, Convertible):
     """A run made of several, what it is worth beside other ways to fuse them, and its weights.
 
     >>> from lexirecall import fuse

@@ -23,7 +23,7 @@ from lexirecall.meta.layout import laid_out
 from lexirecall.meta.resampling import NUM_RESAMPLES, Bootstrap
 from lexirecall.meta.summary import summarize
 from lexirecall.names import Evaluable, Names, parse_names
-from lexirecall.notebook import CellPart, Printed
+from lexirecall.notebook import CellPart, DisplayedResult
 from lexirecall.positions import Positions
 from lexirecall.preferences import LEXI_RECALL, Preference
 from lexirecall.progress import Progress
@@ -241,7 +241,7 @@ def _record(collection: Collection) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class Study(Printed):
+class Study(DisplayedResult):
     """What a study has found: tables for programs, a page of words, and figures.
 
     >>> from lexirecall import project

@@ -13,7 +13,7 @@ import numpy as np
 from lexirecall.errors import choice
 from lexirecall.judgments import BoolArray, IntArray
 from lexirecall.manifest import Note
-from lexirecall.notebook import CellPart, Printed
+from lexirecall.notebook import CellPart, DisplayedResult
 from lexirecall.statistics.aggregate import Order
 from lexirecall.statistics.bootstrap import ResampledOrder, significant_ranks
 from lexirecall.tables import FOR_PEOPLE, Table, number, render
@@ -46,7 +46,7 @@ class SafeDecisions(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Printed, Convertible):
+class Comparison(DisplayedResult, Convertible):
     """Every pair of runs under every measure.
 
     >>> from lexirecall import compare

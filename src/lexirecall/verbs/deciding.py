@@ -16,7 +16,7 @@ from lexirecall.errors import counted
 from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.manifest import Policies
 from lexirecall.names import Evaluable, parse_preference
-from lexirecall.notebook import CellPart, Printed
+from lexirecall.notebook import CellPart, DisplayedResult
 from lexirecall.positions import Positions
 from lexirecall.preferences import Preference
 from lexirecall.statistics.deciding import deciding_requests, worst_requests
@@ -34,7 +34,7 @@ _COLUMNS = ("query", "value_a", "value_b", "difference", "decides", "tail_a", "t
 
 
 @dataclass(frozen=True)
-class Deciding(Printed):
+class Deciding(DisplayedResult):
     """The difference of two runs under one measure, query by query.
 
     >>> from lexirecall import explain

@@ -12,7 +12,7 @@ import numpy as np
 
 from lexirecall.errors import UsageError, counted
 from lexirecall.judgments import FloatArray
-from lexirecall.notebook import CellPart, Printed
+from lexirecall.notebook import CellPart, DisplayedResult
 from lexirecall.positions import Positions
 from lexirecall.tables import Table, number, percent, render, whole
 from lexirecall.text import to_text
@@ -23,7 +23,7 @@ COLUMNS = ("query", "document", "run", "position", "share", "mean", "mean_share"
 
 
 @dataclass(frozen=True, eq=False)
-class Discoveries(Printed, Convertible):
+class Discoveries(DisplayedResult, Convertible):
     """Where each relevant document is in each run; those that are found last come first.
 
     >>> from lexirecall import project

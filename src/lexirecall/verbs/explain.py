@@ -17,7 +17,7 @@ from lexirecall.formats import Qrels, Runs
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import READING, Conventions, Note, Policies
 from lexirecall.names import Evaluable, parse_names
-from lexirecall.notebook import CellPart, Printed, Titled
+from lexirecall.notebook import CellPart, DisplayedResult, Titled
 from lexirecall.positions import Positions, Projection
 from lexirecall.preferences import LEXI_RECALL
 from lexirecall.tables import Table, render
@@ -125,7 +125,7 @@ def _side(projection: Projection, s: int, q: int) -> Side:
 
 
 @dataclass(frozen=True)
-class Explanation(Printed):
+class Explanation(DisplayedResult):
     """Why each of two runs is preferred where it is; the queries are in the order of what decides them."""
 
     runs: tuple[str, str]

@@ -12,7 +12,7 @@ import numpy as np
 
 from lexirecall.errors import counted, listed
 from lexirecall.judgments import Judgments
-from lexirecall.notebook import CellPart, Printed
+from lexirecall.notebook import CellPart, DisplayedResult
 from lexirecall.preferences import deciding_level
 from lexirecall.strip import Strip
 from lexirecall.tables import Table, render
@@ -70,7 +70,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class QueryExplanation(Printed):
+class QueryExplanation(DisplayedResult):
     """Why one of two rankings of a query is preferred."""
 
     id: str

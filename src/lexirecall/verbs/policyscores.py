@@ -16,7 +16,7 @@ from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.manifest import Manifest, Note, Policies
 from lexirecall.measures import Measure
 from lexirecall.names import Names
-from lexirecall.notebook import CellPart, Printed
+from lexirecall.notebook import CellPart, DisplayedResult
 from lexirecall.positions import Positions
 from lexirecall.preferences import LEXI_RECALL, Preference
 from lexirecall.tables import FORMATS, Table, defined, number, render
@@ -43,7 +43,7 @@ PAIR_COLUMNS = ("other", "wins", "losses")
 
 
 @dataclass(frozen=True, eq=False)
-class PolicyScores(Printed, Convertible):
+class PolicyScores(DisplayedResult, Convertible):
     """What users can expect of P policies, by M measures, and which of two policies is preferred.
 
     >>> from lexirecall import project

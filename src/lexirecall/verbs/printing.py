@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 from lexirecall.manifest import Note
-from lexirecall.notebook import CellPart, Printed
+from lexirecall.notebook import CellPart, DisplayedResult
 from lexirecall.tables import Table, render
 from lexirecall.text import visible
 
@@ -26,7 +26,7 @@ class _Tabled(Protocol):
     def table(self) -> Table: ...
 
 
-class Printable(Printed):
+class Printable(DisplayedResult):
     """A result that prints itself: its table, and its notes."""
 
     __slots__ = ()

@@ -16,7 +16,7 @@ from lexirecall.formats.idtypes import as_given, column_as_given
 from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.manifest import Manifest, Note, Policies
 from lexirecall.names import Evaluable
-from lexirecall.notebook import CellPart, Printed
+from lexirecall.notebook import CellPart, DisplayedResult
 from lexirecall.positions import Positions
 from lexirecall.tables import Table, number, render
 from lexirecall.verbs.averages import COLUMNS, Averages, headings, named, numbers, rows_of
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Scores(Printed):
+class Scores(DisplayedResult):
     """Values of S runs × Q queries × M measures; nan where undefined, and then left out of the means."""
 
     averages: Averages
