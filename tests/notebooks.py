@@ -21,15 +21,15 @@ _METADATA = {
 
 
 def executed(path: Path) -> dict[str, Any]:
-    """Run a notebook in its folder, in a kernel that knows no settings of its user."""
+    """Run a notebook in an empty folder, in a kernel that knows no settings of its user."""
     import nbformat
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError
 
     notebook = nbformat.read(path, as_version=4)
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ |= dict.fromkeys(("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR"), folder)
-        client = NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(path.parent)}})
+    with tempfile.TemporaryDirectory() as settings, tempfile.TemporaryDirectory() as folder:
+        os.environ |= dict.fromkeys(("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR"), settings)
+        client = NotebookClient(notebook, timeout=120, resources={"metadata": {"path": folder}})
         try:
             client.execute()
         except CellExecutionError as error:
