@@ -91,9 +91,10 @@ def _signature(value: Any) -> str:
 
 def _read(module: str, name: str) -> Iterator[str]:
     """Describe a name from the source of its module."""
-    place = Path(lexirecall.__file__).parent.joinpath(*module.split(".")[1:])
-    file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
-    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+    for node in _tree(module).body:
+        if isinstance(node, ast.ImportFrom) and any(name == (each.asname or each.name) for each in node.names):
+            yield from (line.replace(str(node.module), module, 1) for line in _read(str(node.module), name))
+            return
         if isinstance(node, ast.FunctionDef) and node.name == name:
             for argument in (
                 *node.args.posonlyargs,
@@ -107,6 +108,12 @@ def _read(module: str, name: str) -> Iterator[str]:
             yield f"{module}.{name}({ast.unparse(node.args)})"
             return
     yield f"{module}.{name}"
+
+
+def _tree(module: str) -> ast.Module:
+    place = Path(lexirecall.__file__).parent.joinpath(*module.split(".")[1:])
+    file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+    return ast.parse(file.read_text(encoding="utf-8"))
 
 
 # Commands
