@@ -9,6 +9,7 @@ import json
 import os
 import sys
 import tempfile
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +23,15 @@ _METADATA = {
 
 def executed(path: Path) -> dict[str, Any]:
     """Run a notebook in an empty folder, in a kernel that knows no settings of its user."""
-    import nbformat
-    from nbclient import NotebookClient
-    from nbclient.exceptions import CellExecutionError
-
+    nbformat: Any = import_module("nbformat")
+    nbclient: Any = import_module("nbclient")
     notebook = nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory() as settings, tempfile.TemporaryDirectory() as folder:
         os.environ |= dict.fromkeys(("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR"), settings)
-        client = NotebookClient(notebook, timeout=120, resources={"metadata": {"path": folder}})
+        client = nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": folder}})
         try:
             client.execute()
-        except CellExecutionError as error:
+        except nbclient.exceptions.CellExecutionError as error:
             sys.exit(f"{path.name}: {error.ename}: {error.evalue}")
     made: dict[str, Any] = json.loads(nbformat.writes(notebook))
     return made
