@@ -66,6 +66,11 @@ def test_every_formula_of_the_table_can_be_typeset(row: Any) -> None:
         assert kind != "math" or text.count("{") == text.count("}")
 
 
+@pytest.mark.parametrize("setting", ["e='dcg'", "relative=True", "rel=r", "gains={2:3}", "@10%", "'rbp'"])
+def test_a_setting_is_code(setting: str) -> None:
+    assert ("code", setting) in [*parts(f"r / k with {setting}, p_1")]
+
+
 def test_nothing_of_a_formula_is_lost() -> None:
     said = "1 if p_m <= k, else 0; a share (of those · judged) with @10% and e='dcg'"
     kept = "".join(text for _, text in parts(said))

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 TOKEN = re.compile(
-    r"(?P<code>@\w+%?|\w+=(?:'[^']*'|\{[^}]*\}|[a-z]\b(?!\())|'[^']*')|(?P<number>\d+(?:\.\d+)?)"
+    r"(?P<code>@\w+%?|\w+=(?:'[^']*'|\{[^}]*\}|True\b|False\b|[a-z]\b(?!\())|'[^']*')|(?P<number>\d+(?:\.\d+)?)"
     r"|(?P<name>[A-Za-z]-th\b|[A-Za-z]+(?:_[a-z]{2,}\w*)?\d*(?![A-Za-z]))"
     r"|(?P<loose> / )|(?P<sign><=|>=|!=|#\{|[^\s\w]|_)"
 )
