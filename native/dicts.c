@@ -62,6 +62,20 @@ static double score_of(const Taken *taken, double score)
     return taken->float32 ? (double)(float)score : score;
 }
 
+/* Takes a row below the last one, or says in `is_below` that it is not. */
+static Outcome take_below(Taken *taken, PyObject *item, PyObject *value, double *last, int *is_below)
+{
+    Ranking *ranking = &taken->ranking;
+    Id id;
+    double score;
+    if (!number_from(&taken->plain, value, &score) || !id_from(&taken->plain, item, &id))
+        return UNKNOWN;
+    score = score_of(taken, score);
+    *is_below = PyUnicode_CheckExact(item) && !(ranking->rows && !(score < *last));
+    *last = score;
+    return !*is_below || ranking_add_below(ranking, id.text, id.length, score) ? TAKEN : no_memory();
+}
+
 /* The keys of a dict differ, and so do the ids if all are text. While the scores descend, only judged items must be
  * known; if they do not, there are no rows afterwards, and the ranking is to be taken in the other way. */
 static Outcome take_descending(Taken *taken, PyObject *listed)
@@ -70,23 +84,27 @@ static Outcome take_descending(Taken *taken, PyObject *listed)
     PyObject *item, *value;
     Py_ssize_t at = 0;
     double last = 0;
-    while (PyDict_Next(listed, &at, &item, &value)) {
-        Id id;
-        double score;
-        if (!number_from(&taken->plain, value, &score) || !id_from(&taken->plain, item, &id))
-            return UNKNOWN;
-        score = score_of(taken, score);
-        if (!PyUnicode_CheckExact(item) || (ranking->rows && !(score < last))) {
-            taken->credit -= (int64_t)ranking->rows;
-            ranking->rows = ranking->seen.used = 0;
-            return TAKEN;
-        }
-        if (!ranking_add_below(ranking, id.text, id.length, score))
-            return no_memory();
-        last = score;
+    int is_below = 1;
+    Outcome outcome = TAKEN;
+    while (outcome == TAKEN && is_below && PyDict_Next(listed, &at, &item, &value)) {
+        HOLD(item);
+        HOLD(value);
+        outcome = take_below(taken, item, value, &last, &is_below);
+        LET_GO(value);
+        LET_GO(item);
     }
-    taken->credit += (int64_t)ranking->rows;
+    if (outcome != TAKEN)
+        return outcome;
+    taken->credit += is_below ? (int64_t)ranking->rows : -(int64_t)ranking->rows;
+    if (!is_below)
+        ranking->rows = ranking->seen.used = 0;
     return TAKEN;
+}
+
+static Outcome take_scored_row(Taken *taken, int64_t request, PyObject *item, PyObject *value)
+{
+    double score;
+    return number_from(&taken->plain, value, &score) ? take_row(taken, request, item, score_of(taken, score)) : UNKNOWN;
 }
 
 static Outcome take_scored(Taken *taken, int64_t request, PyObject *listed)
@@ -100,12 +118,28 @@ static Outcome take_scored(Taken *taken, int64_t request, PyObject *listed)
             return outcome;
     }
     while (outcome == TAKEN && PyDict_Next(listed, &at, &item, &value)) {
-        double score;
-        if (!number_from(&taken->plain, value, &score))
-            return UNKNOWN;
-        outcome = take_row(taken, request, item, score_of(taken, score));
+        HOLD(item);
+        HOLD(value);
+        outcome = take_scored_row(taken, request, item, value);
+        LET_GO(value);
+        LET_GO(item);
     }
     return outcome;
+}
+
+/* An item of a list or a tuple; where another thread may have made the list shorter, perhaps NULL. */
+static PyObject *item_at(PyObject *listed, Py_ssize_t place)
+{
+    if (PyTuple_CheckExact(listed))
+        return PyTuple_GetItem(listed, place);
+#ifdef Py_GIL_DISABLED
+    PyObject *item = PyList_GetItemRef(listed, place);
+    if (!item)
+        PyErr_Clear();
+    return item;
+#else
+    return PyList_GetItem(listed, place);
+#endif
 }
 
 /* Without scores, the order given is the order meant. */
@@ -115,8 +149,10 @@ static Outcome take_listed(Taken *taken, int64_t request, PyObject *listed)
     Py_ssize_t count = is_list ? PyList_Size(listed) : PyTuple_Size(listed);
     Outcome outcome = TAKEN;
     for (Py_ssize_t i = 0; outcome == TAKEN && i < count; i++) {
-        PyObject *item = is_list ? PyList_GetItem(listed, i) : PyTuple_GetItem(listed, i);
-        outcome = take_row(taken, request, item, -(double)i);
+        PyObject *item = item_at(listed, i);
+        outcome = item ? take_row(taken, request, item, -(double)i) : UNKNOWN;
+        if (item && is_list)
+            LET_GO(item);
     }
     return outcome;
 }
@@ -131,10 +167,19 @@ static Outcome take_array(Taken *taken, int64_t request, PyObject *array)
     return outcome;
 }
 
+static Outcome take_locked(Taken *taken, int64_t request, PyObject *listed)
+{
+    Outcome outcome;
+    BEGIN_LOCKED(listed);
+    outcome = take_scored(taken, request, listed);
+    END_LOCKED();
+    return outcome;
+}
+
 static Outcome take_rows(Taken *taken, int64_t request, PyObject *listed)
 {
     if (is_dict(&taken->plain, listed))
-        return take_scored(taken, request, listed);
+        return take_locked(taken, request, listed);
     if (PyList_CheckExact(listed) || PyTuple_CheckExact(listed))
         return take_listed(taken, request, listed);
     return is_among(taken->plain.arrays, listed) ? take_array(taken, request, listed) : UNKNOWN;
@@ -189,6 +234,7 @@ static Outcome take_run(Taken *taken, PyObject *run)
     PyObject *name, *listed;
     Py_ssize_t at = 0;
     Outcome outcome = TAKEN;
+    BEGIN_LOCKED(run);
     while (outcome == TAKEN && PyDict_Next(run, &at, &name, &listed)) {
         Py_INCREF(name);
         Py_INCREF(listed);
@@ -198,6 +244,7 @@ static Outcome take_run(Taken *taken, PyObject *run)
         if (outcome == TAKEN && PyErr_CheckSignals() < 0)
             outcome = RAISED;
     }
+    END_LOCKED();
     return outcome;
 }
 

@@ -80,6 +80,25 @@ int ties_given(int ties, TieRule *rule)
     return 1;
 }
 
+int begin_use(PyObject *capsule, int *is_busy)
+{
+    int was_busy;
+    BEGIN_LOCKED(capsule);
+    was_busy = *is_busy;
+    *is_busy = 1;
+    END_LOCKED();
+    if (was_busy)
+        PyErr_SetString(PyExc_RuntimeError, "this is being read by another thread");
+    return !was_busy;
+}
+
+void end_use(PyObject *capsule, int *is_busy)
+{
+    BEGIN_LOCKED(capsule);
+    *is_busy = 0;
+    END_LOCKED();
+}
+
 PyObject *as_bytes(const Buffer *buffer)
 {
     return PyBytes_FromStringAndSize(buffer->data ? buffer->data : "", (Py_ssize_t)buffer->used);

@@ -31,6 +31,24 @@ int refuse(const char *why);
 /* Whether there is such a rule for ties; otherwise 0, with an exception. */
 int ties_given(int ties, TieRule *rule);
 
+/* Python without a lock of the interpreter: there, an object is locked while it is looked at, and what comes out of it is
+ * held, because another thread may change it. Elsewhere these do nothing. A block between the two must not be left. */
+#ifdef Py_GIL_DISABLED
+#define BEGIN_LOCKED(object) Py_BEGIN_CRITICAL_SECTION(object)
+#define END_LOCKED() Py_END_CRITICAL_SECTION()
+#define HOLD(object) Py_INCREF(object)
+#define LET_GO(object) Py_DECREF(object)
+#else
+#define BEGIN_LOCKED(object) { (void)(object)
+#define END_LOCKED() }
+#define HOLD(object) ((void)0)
+#define LET_GO(object) ((void)0)
+#endif
+
+/* Whether nobody else uses what is in a capsule; then it is in use until end_use. Otherwise 0, with an exception. */
+int begin_use(PyObject *capsule, int *is_busy);
+void end_use(PyObject *capsule, int *is_busy);
+
 PyObject *as_bytes(const Buffer *buffer);
 
 /* The capsule if there is a reader in it; otherwise nothing, and an error. */

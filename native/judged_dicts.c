@@ -17,27 +17,39 @@ static int append_end(Buffer *borders, size_t end)
     return buffer_append(borders, &border, sizeof border);
 }
 
-/* Reads the items of one request; two of the same text are for Python to refuse, and so is a grade without end. */
+/* Reads an item; two of the same text are for Python to refuse, and so is a grade without end. */
+static Outcome take_item(Judging *judging, PyObject *item, PyObject *value)
+{
+    Id id;
+    double grade;
+    size_t known = judging->items.count;
+    if (!id_from(&judging->plain, item, &id) || !number_from(&judging->plain, value, &grade) || grade - grade != 0)
+        return UNKNOWN;
+    int64_t put = ids_put(&judging->items, id.text, id.length);
+    if (put < 0 || !buffer_append(&judging->grades, &grade, sizeof grade))
+        return no_memory();
+    return (size_t)put == known ? TAKEN : UNKNOWN;
+}
+
+/* Reads the items of one request. */
 static Outcome take_items(Judging *judging, PyObject *judged)
 {
     PyObject *item, *value;
     Py_ssize_t at = 0, size = PyDict_Size(judged);
+    Outcome outcome = TAKEN;
     judging->grades.used = 0;
     if (size < 0 || !ids_clear(&judging->items, (size_t)size))
         return no_memory();
-    while (PyDict_Next(judged, &at, &item, &value)) {
-        Id id;
-        double grade;
-        size_t known = judging->items.count;
-        if (!id_from(&judging->plain, item, &id) || !number_from(&judging->plain, value, &grade) || grade - grade != 0)
-            return UNKNOWN;
-        int64_t put = ids_put(&judging->items, id.text, id.length);
-        if (put < 0 || !buffer_append(&judging->grades, &grade, sizeof grade))
-            return no_memory();
-        if ((size_t)put != known)
-            return UNKNOWN;
+    BEGIN_LOCKED(judged);
+    while (outcome == TAKEN && PyDict_Next(judged, &at, &item, &value)) {
+        HOLD(item);
+        HOLD(value);
+        outcome = take_item(judging, item, value);
+        LET_GO(value);
+        LET_GO(item);
     }
-    return TAKEN;
+    END_LOCKED();
+    return outcome;
 }
 
 /* Lays out the items of one request, those with positive grades first. */
@@ -90,8 +102,15 @@ static Outcome take_requests(Judging *judging, PyObject *grades)
     if (!ids_clear(&judging->requests, 64) || !append_end(&result->request_borders, 0) ||
         !append_end(&result->item_borders, 0) || !append_end(&result->offsets, 0))
         return no_memory();
-    while (outcome == TAKEN && PyDict_Next(grades, &at, &name, &judged))
+    BEGIN_LOCKED(grades);
+    while (outcome == TAKEN && PyDict_Next(grades, &at, &name, &judged)) {
+        HOLD(name);
+        HOLD(judged);
         outcome = take_request(judging, name, judged);
+        LET_GO(judged);
+        LET_GO(name);
+    }
+    END_LOCKED();
     return outcome;
 }
 

@@ -1,4 +1,5 @@
-/* The Python module lexirecall._native: buffers in, bytes out. Written for the stable interface of CPython 3.11. */
+/* The Python module lexirecall._native: buffers in, bytes out. Written for the stable interface of CPython 3.11;
+ * for free-threaded interpreters, which do not have it, the same is built with the interface of their version. */
 
 #include "dicts.h"
 #include "given.h"
@@ -18,6 +19,7 @@ typedef struct {
     GivenJudgments given;
     Py_buffer powers;
     PyThreadState *thread;
+    int is_busy; /* another thread uses it */
 } Handle;
 
 static const char *const NAME = "lexirecall._native.reader";
@@ -127,6 +129,13 @@ static PyObject *native_new_judgments(PyObject *module, PyObject *arguments)
     return made(capsule, handle->judgments != NULL);
 }
 
+/* The handle in a capsule, if nobody else uses it now; end_use says that it is free again. */
+static Handle *handle_in(PyObject *capsule)
+{
+    Handle *handle = PyCapsule_GetPointer(capsule, NAME);
+    return handle && begin_use(capsule, &handle->is_busy) ? handle : NULL;
+}
+
 PyDoc_STRVAR(feed_doc, "feed(reader, block)\n\nTake the next block; return 0, or why reading has stopped.");
 
 static PyObject *native_feed(PyObject *module, PyObject *arguments)
@@ -136,13 +145,14 @@ static PyObject *native_feed(PyObject *module, PyObject *arguments)
     Py_buffer block;
     if (!PyArg_ParseTuple(arguments, "Oy*", &capsule, &block))
         return NULL;
-    Handle *handle = PyCapsule_GetPointer(capsule, NAME);
+    Handle *handle = handle_in(capsule);
     PyObject *result = NULL;
     if (handle) {
         handle->thread = PyEval_SaveThread();
         Status status = handle->reader ? reader_feed(handle->reader, block.buf, (size_t)block.len)
                                        : judgments_feed(handle->judgments, block.buf, (size_t)block.len);
         PyEval_RestoreThread(handle->thread);
+        end_use(capsule, &handle->is_busy);
         result = status_of(status);
     }
     PyBuffer_Release(&block);
@@ -154,21 +164,23 @@ PyDoc_STRVAR(finish_doc, "finish(reader)\n\nSay that there is no more; return 0,
 static PyObject *native_finish(PyObject *module, PyObject *capsule)
 {
     (void)module;
-    Handle *handle = PyCapsule_GetPointer(capsule, NAME);
+    Handle *handle = handle_in(capsule);
     if (!handle)
         return NULL;
     handle->thread = PyEval_SaveThread();
     Status status = handle->reader ? reader_finish(handle->reader) : judgments_finish(handle->judgments);
     PyEval_RestoreThread(handle->thread);
+    end_use(capsule, &handle->is_busy);
     return status_of(status);
 }
 
-/* The handle in a capsule, if it reads what is asked for: a run, or judgments. */
+/* The same, if it reads what is asked for: a run, or judgments. */
 static Handle *handle_of(PyObject *capsule, int reads_run)
 {
-    Handle *handle = PyCapsule_GetPointer(capsule, NAME);
+    Handle *handle = handle_in(capsule);
     if (!handle || (handle->reader != NULL) == reads_run)
         return handle;
+    end_use(capsule, &handle->is_busy);
     PyErr_SetString(PyExc_TypeError, reads_run ? "this is a reader of judgments" : "this is a reader of a run");
     return NULL;
 }
@@ -182,9 +194,12 @@ static PyObject *native_run(PyObject *module, PyObject *capsule)
     if (!handle)
         return NULL;
     const Result *result = reader_result(handle->reader);
-    return Py_BuildValue("NNNLLLNL", as_bytes(&result->found), as_bytes(&result->num_retrieved),
-                         as_bytes(&result->unjudged), (long long)result->num_extra, (long long)result->number,
-                         (long long)result->num_lines, as_bytes(&result->line), (long long)result->request);
+    PyObject *given =
+        Py_BuildValue("NNNLLLNL", as_bytes(&result->found), as_bytes(&result->num_retrieved),
+                      as_bytes(&result->unjudged), (long long)result->num_extra, (long long)result->number,
+                      (long long)result->num_lines, as_bytes(&result->line), (long long)result->request);
+    end_use(capsule, &handle->is_busy);
+    return given;
 }
 
 /* The same, and frees the buffer, so that memory is not needed twice. */
@@ -206,10 +221,13 @@ static PyObject *native_judgments(PyObject *module, PyObject *capsule)
     if (!handle)
         return NULL;
     Judgments *result = judgments_result(handle->judgments);
-    return Py_BuildValue("NNNNNNNLL", taken(&result->request_ids), taken(&result->request_borders),
-                         taken(&result->offsets), taken(&result->num_positive), taken(&result->item_ids),
-                         taken(&result->item_borders), taken(&result->grades), (long long)result->num_repeated,
-                         (long long)result->number);
+    PyObject *given =
+        Py_BuildValue("NNNNNNNLL", taken(&result->request_ids), taken(&result->request_borders),
+                      taken(&result->offsets), taken(&result->num_positive), taken(&result->item_ids),
+                      taken(&result->item_borders), taken(&result->grades), (long long)result->num_repeated,
+                      (long long)result->number);
+    end_use(capsule, &handle->is_busy);
+    return given;
 }
 
 PyDoc_STRVAR(decimal_doc, "decimal(text, powers)\n\nRead a plain decimal number; return None if it needs more care.");
@@ -252,8 +270,18 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+/* No state of the module changes, a capsule is used by one thread at a time, and dicts and lists are locked while they
+ * are read: Python need not lock the interpreter for it. Interpreters that always do have no such slot. */
+static PyModuleDef_Slot slots[] = {
+#ifdef Py_GIL_DISABLED
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+    {0, NULL},
+};
+
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, .m_name = "lexirecall._native", .m_doc = "The fast reader, and counts over scores.", .m_methods = methods,
+    .m_slots = slots,
 };
 
 PyMODINIT_FUNC PyInit__native(void)

@@ -84,14 +84,11 @@ PyObject *native_new_judgment_table(PyObject *module, PyObject *arguments)
     return made(capsule, handle->judgments.reader != NULL);
 }
 
-/* The handle in a capsule, if nobody else uses it now. */
+/* The handle in a capsule, if nobody else uses it now; end_use says that it is free again. */
 static Handle *handle_of(PyObject *capsule)
 {
     Handle *handle = PyCapsule_GetPointer(capsule, NAME);
-    if (!handle || !handle->is_busy)
-        return handle;
-    PyErr_SetString(PyExc_RuntimeError, "the table is being read by another thread");
-    return NULL;
+    return handle && begin_use(capsule, &handle->is_busy) ? handle : NULL;
 }
 
 PyObject *native_feed_table(PyObject *module, PyObject *arguments)
@@ -101,19 +98,20 @@ PyObject *native_feed_table(PyObject *module, PyObject *arguments)
     Status status;
     if (!PyArg_ParseTuple(arguments, "OO", &table, &given))
         return NULL;
-    Handle *handle = handle_of(table);
-    struct ArrowArrayStream *stream = handle ? PyCapsule_GetPointer(given, "arrow_array_stream") : NULL;
+    struct ArrowArrayStream *stream = PyCapsule_GetPointer(given, "arrow_array_stream");
     if (!stream)
         return NULL;
     if (!stream->release) {
         PyErr_SetString(PyExc_ValueError, "the stream has been used up");
         return NULL;
     }
-    handle->is_busy = 1;
+    Handle *handle = handle_of(table);
+    if (!handle)
+        return NULL;
     Py_BEGIN_ALLOW_THREADS
     status = handle->reader ? table_feed(handle->reader, stream) : judgment_table_feed(&handle->judgments, stream);
     Py_END_ALLOW_THREADS
-    handle->is_busy = 0;
+    end_use(table, &handle->is_busy);
     return status_of(status);
 }
 
@@ -124,11 +122,10 @@ PyObject *native_finish_table(PyObject *module, PyObject *table)
     Handle *handle = handle_of(table);
     if (!handle)
         return NULL;
-    handle->is_busy = 1;
     Py_BEGIN_ALLOW_THREADS
     status = handle->reader ? table_finish(handle->reader) : judgments_finish(handle->judgments.reader);
     Py_END_ALLOW_THREADS
-    handle->is_busy = 0;
+    end_use(table, &handle->is_busy);
     return status_of(status);
 }
 
@@ -153,6 +150,7 @@ static Handle *handle_reading(PyObject *table, int reads_runs)
     Handle *handle = handle_of(table);
     if (!handle || (handle->reader != NULL) == reads_runs)
         return handle;
+    end_use(table, &handle->is_busy);
     PyErr_SetString(PyExc_TypeError, reads_runs ? "this is a table of judgments" : "this is a table of runs");
     return NULL;
 }
@@ -164,9 +162,11 @@ PyObject *native_table(PyObject *module, PyObject *table)
     if (!handle)
         return NULL;
     const TableResult *result = table_result(handle->reader);
-    return Py_BuildValue("NNNNL", names_of(&result->systems), as_bytes(&result->found),
-                         as_bytes(&result->num_retrieved), as_bytes(&result->num_unjudged),
-                         (long long)result->num_rows);
+    PyObject *given =
+        Py_BuildValue("NNNNL", names_of(&result->systems), as_bytes(&result->found), as_bytes(&result->num_retrieved),
+                      as_bytes(&result->num_unjudged), (long long)result->num_rows);
+    end_use(table, &handle->is_busy);
+    return given;
 }
 
 PyObject *native_judgment_table(PyObject *module, PyObject *table)
@@ -176,8 +176,11 @@ PyObject *native_judgment_table(PyObject *module, PyObject *table)
     if (!handle)
         return NULL;
     const Judgments *result = judgments_result(handle->judgments.reader);
-    return Py_BuildValue("NNNNNNNLL", as_bytes(&result->request_ids), as_bytes(&result->request_borders),
-                         as_bytes(&result->offsets), as_bytes(&result->num_positive), as_bytes(&result->item_ids),
-                         as_bytes(&result->item_borders), as_bytes(&result->grades), (long long)result->num_repeated,
-                         (long long)handle->judgments.num_rows);
+    PyObject *given =
+        Py_BuildValue("NNNNNNNLL", as_bytes(&result->request_ids), as_bytes(&result->request_borders),
+                      as_bytes(&result->offsets), as_bytes(&result->num_positive), as_bytes(&result->item_ids),
+                      as_bytes(&result->item_borders), as_bytes(&result->grades), (long long)result->num_repeated,
+                      (long long)handle->judgments.num_rows);
+    end_use(table, &handle->is_busy);
+    return given;
 }
