@@ -14,6 +14,7 @@ import pytest
 
 from drawn import SVG, numbers, read_back, texts
 from lexirecall import compare, evaluate, explain, project, report, simulate_collection
+from lexirecall.installing import how_to_install
 from lexirecall.page import Report
 from lexirecall.page.charts import (
     CHARTS,
@@ -548,7 +549,7 @@ def test_without_vl_convert_charts_are_written_as_svg_and_a_warning_says_so(
 ) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     monkeypatch.setitem(sys.modules, "altair", None)
-    with pytest.warns(UserWarning, match=r"only as SVG; for PDF and PNG: pip install 'lexirecall\[plots\]'"):
+    with pytest.warns(UserWarning, match=re.escape(f"only as SVG; for PDF and PNG: {how_to_install('plots')}")):
         report(POSITIONS, output=None, plots=tmp_path / "figures")
     names = {f"{name}.svg" for name in simulated.charts()}
     assert {path.name for path in (tmp_path / "figures").iterdir()} == names

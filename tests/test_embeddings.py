@@ -1,5 +1,6 @@
 """Positions from vectors, against sorting every score; and what happens to bad, missing and interrupted input."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from lexirecall.formats.embeddings.counting import Counter
 from lexirecall.formats.embeddings.files import load_ids, load_vectors
 from lexirecall.formats.embeddings.ids import Indices
 from lexirecall.formats.embeddings.shards import Shard
+from lexirecall.installing import how_to_install
 from lexirecall.reader import reader_in_use
 
 Vectors = npt.NDArray[Any]
@@ -363,7 +365,7 @@ def test_ids_that_are_not_given_are_indices_as_text() -> None:
 
 def test_a_device_needs_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(UsageError, match=r"torch is not installed\n  pip install 'lexirecall\[torch\]'"):
+    with pytest.raises(UsageError, match=re.escape(f"torch is not installed\n  {how_to_install('torch')}")):
         small(device="cuda")
 
 

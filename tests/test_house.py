@@ -17,8 +17,8 @@ from pages import GENERATED
 SOURCE = Path(lexirecall.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
 ORDER = (
-    "_native", "version", "errors", "paths", "output", "fields", "text", "tables", "notebook", "reader", "progress",
-    "manifest", "aggregation", "judgments", "providers", "groups", "segments", "tracks", "units", "sums", "shortage",
+    "_native", "version", "errors", "paths", "installing", "output", "fields", "text", "tables", "notebook", "reader",
+    "progress", "manifest", "aggregation", "judgments", "providers", "groups", "segments", "tracks", "units", "sums", "shortage",
     "positions", "exposure", "exact", "formats", "texts", "measures", "preferences", "names", "theory", "statistics",
     "simulate", "strip", "svg", "plots", "verbs", "gates", "labels", "learn", "torch", "meta", "page", "results",
     "paper", "engines", "adapters", "starts", "cli",

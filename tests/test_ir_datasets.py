@@ -1,5 +1,6 @@
 """Judgments by the name of a data set, with the real ir_datasets and without a network."""
 
+import re
 import socket
 import sys
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ from command import Command
 from lexirecall import compare, evaluate, project
 from lexirecall.errors import DataError, FormatError, UsageError
 from lexirecall.formats import load_judgments
+from lexirecall.installing import how_to_install
 
 ir_datasets = pytest.importorskip("ir_datasets", reason="judgments by name need ir_datasets")
 
@@ -143,5 +145,5 @@ def test_offline_the_error_names_what_to_download_and_how_to_do_without(
 
 def test_without_the_package_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
-    with pytest.raises(UsageError, match=r"ir_datasets is not installed\n  pip install 'lexirecall\[irds\]'"):
+    with pytest.raises(UsageError, match=re.escape(f"ir_datasets is not installed\n  {how_to_install('irds')}")):
         load_judgments("ir_datasets:vaswani")

@@ -21,6 +21,7 @@ import naive
 from command import Command
 from lexirecall import Positions, Preference, compare, evaluate, parse_preference, project, simulate_collection, study
 from lexirecall.errors import DataError, FormatError, UsageError
+from lexirecall.installing import how_to_install
 from lexirecall.manifest import Policies
 from lexirecall.meta import FILES as WRITTEN
 from lexirecall.meta import MEASURES, TABLES, Collection, CollectionFiles, read_collections
@@ -1192,7 +1193,7 @@ def test_the_command_prints_the_summary_and_writes_a_folder(command: Command, tm
     assert [row["measure"] for row in rows] == list(MEASURES)
     assert outcome.err.splitlines()[-2:] == [
         "note: tables and this summary are in lexirecall-study",
-        "note: figures need altair and vl-convert: pip install 'lexirecall[plots]'",
+        f"note: figures need altair and vl-convert: {how_to_install('plots')}",
     ]
 
 

@@ -18,6 +18,7 @@ import naive
 from command import Outcome
 from lexirecall import compare, evaluate, explain, project, report, simulate_collection, study
 from lexirecall.errors import DataError, UsageError
+from lexirecall.installing import how_to_install
 from lexirecall.judgments import Judgments, offsets_of
 from lexirecall.manifest import Conventions
 from lexirecall.page import Report, html
@@ -719,7 +720,7 @@ def test_without_the_extra_there_are_page_and_charts_and_a_word_about_the_other_
     assert quick_command("report", "qrels.txt", *RUNS).code == 0  # the page draws itself
     outcome = quick_command("report", "qrels.txt", *RUNS, "--plots", "figures")
     assert outcome.code == 0
-    assert "pip install 'lexirecall[plots]'" in outcome.err
+    assert how_to_install("plots") in outcome.err
 
 
 @pytest.mark.usefixtures("stand_in")

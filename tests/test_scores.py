@@ -22,6 +22,7 @@ from lexirecall.fields import choices_of
 from lexirecall.formats import arrays, rowcounts
 from lexirecall.formats.counted import id_ranks
 from lexirecall.formats.marks import Marks
+from lexirecall.installing import how_to_install
 from lexirecall.manifest import Conventions
 from lexirecall.reader import VARIABLE, is_built
 from strategies import DOCUMENTS, GRADES, costly
@@ -418,7 +419,7 @@ class OnDevice:
 
 def test_an_array_on_a_device_asks_for_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "array_api_compat", None)
-    assert "pip install 'lexirecall[arrays]'" in refusal(UsageError, OnDevice(), [0])
+    assert how_to_install("arrays") in refusal(UsageError, OnDevice(), [0])
     assert arrays.array_of(SCORES, "scores")[0] is SCORES
 
 

@@ -24,6 +24,7 @@ from lexirecall.engines.spark_files import evaluate_files
 from lexirecall.engines.spark_workspace import Workspace
 from lexirecall.errors import DataError, FormatError, LexirecallError, UsageError
 from lexirecall.exact import sort_key
+from lexirecall.installing import how_to_install
 from lexirecall.results import Scores
 from pages import DOCS, run_page
 from test_table_files import every_odd_file, folder_with
@@ -505,13 +506,13 @@ def test_missing_pandas_is_named_before_anything_runs(spark: Any, monkeypatch: p
     """pyspark asks for it before it hands over Arrow batches."""
     monkeypatch.setattr(spark_session, "find_spec", lambda name: None if name == "pandas" else object())
     frame = spark.createDataFrame([("q", "a", 1.0)], "qid string, docid string, score double")
-    with pytest.raises(UsageError, match=r"(?s)pandas not installed.*lexirecall\[spark\]"):
+    with pytest.raises(UsageError, match=re.escape(f"pandas not installed\n  {how_to_install('spark')}")):
         engine.evaluate(frame, frame, ["AP"])
 
 
 def test_missing_pyspark_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
-    with pytest.raises(UsageError, match=r"pip install 'lexirecall\[spark\]', and install Java 17"):
+    with pytest.raises(UsageError, match=re.escape(f"{how_to_install('spark')}, and install Java 17")):
         engine.session()
 
 

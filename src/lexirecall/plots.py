@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from lexirecall.errors import UsageError
+from lexirecall.installing import how_to_install
 from lexirecall.svg import COLORS, DASHES, SHAPES, Drawing
 from lexirecall.text import visible
 
@@ -29,7 +30,7 @@ def altair() -> Any:
         import_module("vl_convert")
         return import_module("altair")
     except ModuleNotFoundError:
-        raise UsageError("figures need altair and vl-convert", remedy="pip install 'lexirecall[plots]'") from None
+        raise UsageError("figures need altair and vl-convert", remedy=how_to_install("plots")) from None
 
 
 def is_available() -> bool:

@@ -67,6 +67,7 @@ def command(
       lexirecall study --collections collections.toml
     """
     _check_usage(files, collections, name, folder)
+    from lexirecall.installing import how_to_install
     from lexirecall.meta import FILES, read_collections, study
     from lexirecall.meta.collection import from_files
     from lexirecall.output import write, write_folder
@@ -89,7 +90,7 @@ def command(
     what = "tables, figures and this summary" if has_figures else "tables and this summary"
     click.echo(f"note: {what} are in {visible(folder)}", err=True)
     if not has_figures:
-        click.echo("note: figures need altair and vl-convert: pip install 'lexirecall[plots]'", err=True)
+        click.echo(f"note: figures need altair and vl-convert: {how_to_install('plots')}", err=True)
 
 
 def _check_usage(files: tuple[str, ...], collections: str | None, name: str | None, folder: str) -> None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from lexirecall.engines.spark_faults import explained
 from lexirecall.errors import UsageError
+from lexirecall.installing import how_to_install
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -59,7 +60,7 @@ def pyspark(part: str) -> Any:
     try:
         return import_module(f"pyspark.{part}")
     except ModuleNotFoundError:
-        remedy = f"pip install 'lexirecall[spark]', and install Java {OLDEST_JAVA}"
+        remedy = f"{how_to_install('spark')}, and install Java {OLDEST_JAVA}"
         raise UsageError("pyspark is not installed", remedy=remedy) from None
 
 
@@ -103,7 +104,7 @@ def check_libraries() -> None:
     if missing := [name for name in ("pandas", "pyarrow") if find_spec(name) is None]:
         raise UsageError(
             f"pyspark cannot hand over batches: {' and '.join(missing)} not installed",
-            remedy="pip install 'lexirecall[spark]'",
+            remedy=how_to_install("spark"),
         )
 
 

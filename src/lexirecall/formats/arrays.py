@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from lexirecall.errors import UsageError
+from lexirecall.installing import how_to_install
 
 ROOM = 1 << 25
 """Bytes that a temporary copy of a block may take; there are at most two, and their comparisons."""
@@ -66,7 +67,7 @@ def _namespace(array: Any, name: str) -> Any:
     except ImportError:
         raise UsageError(
             f"{name}: an array of {type(array).__module__.partition('.')[0]} on its device needs array-api-compat",
-            remedy="pip install 'lexirecall[arrays]', or give an array of numpy",
+            remedy=f"{how_to_install('arrays')}, or give an array of numpy",
         ) from None
     return array_api_compat.array_namespace(array)
 

@@ -10,6 +10,7 @@ from math import isfinite
 from typing import Any
 
 from lexirecall.errors import DataError, FormatError, UsageError, listed, plain, shown
+from lexirecall.installing import how_to_install
 from lexirecall.judgments import Judgments
 from lexirecall.text import to_bytes
 
@@ -48,7 +49,7 @@ def _catalogue() -> Any:
     try:
         return import_module("ir_datasets")
     except ModuleNotFoundError:
-        remedy = "pip install 'lexirecall[irds]', or give a file of judgments"
+        remedy = f"{how_to_install('irds')}, or give a file of judgments"
         raise UsageError("ir_datasets is not installed", remedy=remedy) from None
 
 

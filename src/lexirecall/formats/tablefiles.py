@@ -31,6 +31,7 @@ from lexirecall.formats.folders import PARQUET, check_end
 from lexirecall.formats.roletable import RoleTable, open_frame, used_columns
 from lexirecall.formats.source import Source
 from lexirecall.formats.values import BLANKS
+from lexirecall.installing import how_to_install
 from lexirecall.paths import is_file
 
 if TYPE_CHECKING:
@@ -256,7 +257,7 @@ def polars_for(name: str) -> Any:
         import polars as pl
     except ModuleNotFoundError:
         problem = f"{name}: reading tables needs polars, which is not installed"
-        raise UsageError(problem, remedy="pip install 'lexirecall[frames]'") from None
+        raise UsageError(problem, remedy=how_to_install("frames")) from None
     return pl
 
 

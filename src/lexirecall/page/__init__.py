@@ -16,6 +16,7 @@ from lexirecall.aggregation import Aggregation
 from lexirecall.errors import LexirecallError, UsageError, counted, warn
 from lexirecall.fields import among, taken, takes
 from lexirecall.formats import Qrels, Runs
+from lexirecall.installing import how_to_install
 from lexirecall.manifest import READING, Conventions, Note, Policies
 from lexirecall.names import Names
 from lexirecall.notebook import CellPart, Displayed, Titled
@@ -206,7 +207,7 @@ class Report(Displayed):
 
     def _plots(self, folder: Path) -> dict[Path, bytes]:
         if not has_converter():
-            warn("the charts are written only as SVG; for PDF and PNG: pip install 'lexirecall[plots]'")
+            warn(f"the charts are written only as SVG; for PDF and PNG: {how_to_install('plots')}")
         named = [drawing_files(chart, name) for name, chart in self.charts().items()]
         _make(folder)
         return {folder / name: data for each in named for name, data in each.items()}

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from lexirecall.errors import FormatError, LexirecallError, UsageError, listed, newer_format
+from lexirecall.installing import how_to_install
 from lexirecall.judgments import BoolArray, IntArray, Judgments, PackedIds, offsets_of
 from lexirecall.manifest import Conventions
 from lexirecall.positions import Positions
@@ -374,5 +375,5 @@ def _pyarrow(what: str) -> tuple[Any, Any]:
         from pyarrow import parquet
     except ModuleNotFoundError:
         problem = f"{what} needs pyarrow, which is not installed"
-        raise UsageError(problem, remedy="pip install 'lexirecall[frames]'") from None
+        raise UsageError(problem, remedy=how_to_install("frames")) from None
     return pa, parquet

@@ -17,6 +17,7 @@ from typing import Any
 
 from lexirecall.errors import DataError, UsageError, choice
 from lexirecall.formats.embeddings import project_embeddings
+from lexirecall.installing import how_to_install
 from lexirecall.manifest import Conventions, Policies
 from lexirecall.names import parse_measures, parse_names
 from lexirecall.positions import Positions
@@ -115,9 +116,7 @@ class LexirecallEvaluator(_interface()):  # type: ignore[misc]
         self.batch_size, self.block, self.show_progress_bar = batch_size, block, show_progress_bar
         self.write_csv, self.write_positions = write_csv, write_positions
         if write_positions and find_spec("pyarrow") is None:
-            raise UsageError(
-                "write_positions needs pyarrow, which is not installed", remedy="pip install 'lexirecall[frames]'"
-            )
+            raise UsageError("write_positions needs pyarrow, which is not installed", remedy=how_to_install("frames"))
         self.positions: Positions | None = None
         self.best: Positions | None = None
         self.best_value: float | None = None

@@ -17,6 +17,7 @@ import numpy as np
 from lexirecall.errors import UsageError, counted, listed
 from lexirecall.formats.memory import ID_SHAPE
 from lexirecall.formats.scores import project_scores
+from lexirecall.installing import how_to_install
 from lexirecall.judgments import IntArray
 from lexirecall.manifest import Conventions, Policies
 from lexirecall.names import Evaluable, parse_names
@@ -33,7 +34,7 @@ try:
     from torchmetrics import Metric
 except ImportError:
     raise UsageError(
-        "PositionsMetric needs torch and torchmetrics", remedy="pip install 'lexirecall[torch]' torchmetrics"
+        "PositionsMetric needs torch and torchmetrics", remedy=how_to_install("torch", "torchmetrics")
     ) from None
 _log = logging.getLogger(__name__)
 

@@ -6,13 +6,12 @@ Belongs here: the one import of torch for the loss, and in which precision it is
 from typing import Any
 
 from lexirecall.errors import UsageError
+from lexirecall.installing import how_to_install
 
 try:
     import torch
 except ImportError:
-    raise UsageError(
-        "OrderedLoss and OrderedRankingLoss need torch", remedy="pip install 'lexirecall[torch]'"
-    ) from None
+    raise UsageError("OrderedLoss and OrderedRankingLoss need torch", remedy=how_to_install("torch")) from None
 
 __all__ = ["Tensor", "torch", "widened"]
 

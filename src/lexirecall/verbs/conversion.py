@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from lexirecall.errors import UsageError
+from lexirecall.installing import how_to_install
 from lexirecall.text import to_valid_text
 
 ColumnValues = dict[str, Any]
@@ -23,7 +24,7 @@ def library(name: str) -> Any:
         return import_module(name)
     except ModuleNotFoundError:
         extra = _EXTRAS.get(name, "frames")
-        raise UsageError(f"{name} is not installed", remedy=f"pip install 'lexirecall[{extra}]'") from None
+        raise UsageError(f"{name} is not installed", remedy=how_to_install(extra)) from None
 
 
 def columns_of(rows: Iterable[Mapping[str, Any]], names: Sequence[str]) -> ColumnValues:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from lexirecall.errors import DataError, FormatError, UsageError, hint_at
 from lexirecall.fields import names_of
 from lexirecall.formats.casts import literal
+from lexirecall.installing import how_to_install
 from lexirecall.progress import Progress
 
 MEMORY_LIMIT = "600MB"
@@ -32,7 +33,7 @@ def duckdb_library() -> Any:
     try:
         return import_module("duckdb")
     except ModuleNotFoundError:
-        raise UsageError("duckdb is not installed", remedy="pip install 'lexirecall[duckdb]'") from None
+        raise UsageError("duckdb is not installed", remedy=how_to_install("duckdb")) from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lexirecall.errors import UsageError
+from lexirecall.installing import how_to_install
 
 try:
     import torch
@@ -24,7 +25,7 @@ try:
     from triton.tools.tensor_descriptor import TensorDescriptor
 except ModuleNotFoundError as error:
     raise UsageError(
-        f"the kernels need {error.name}, which is not installed", remedy="pip install 'lexirecall[torch]' triton"
+        f"the kernels need {error.name}, which is not installed", remedy=how_to_install("torch", "triton")
     ) from None
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators

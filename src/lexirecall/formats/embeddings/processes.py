@@ -16,6 +16,7 @@ from lexirecall.errors import DataError, LexirecallError, UsageError, listed, sh
 from lexirecall.formats.embeddings.checkpoint import digest
 from lexirecall.formats.embeddings.counting import CountState, Located
 from lexirecall.formats.embeddings.sought import Sought
+from lexirecall.installing import how_to_install
 from lexirecall.judgments import IntArray, offsets_of
 from lexirecall.text import to_text
 
@@ -35,7 +36,7 @@ class Processes:
             import torch.distributed as dist
         except ModuleNotFoundError:
             problem = "distributed is True, but torch is not installed"
-            raise UsageError(problem, remedy="pip install 'lexirecall[torch]'") from None
+            raise UsageError(problem, remedy=how_to_install("torch")) from None
         if not (dist.is_available() and dist.is_initialized()):
             problem = "distributed is True, but the processes have not been joined"
             raise UsageError(problem, remedy="call torch.distributed.init_process_group first")

@@ -19,6 +19,7 @@ from lexirecall.formats.embeddings.backends import (
     ordinals_of,
 )
 from lexirecall.formats.embeddings.shards import is_tensor
+from lexirecall.installing import how_to_install
 from lexirecall.judgments import FloatArray, IntArray
 
 
@@ -115,7 +116,7 @@ def torch_device(device: Any) -> Any:
         import torch
     except ModuleNotFoundError:
         problem = f"device is {str(device)!r}, but torch is not installed"
-        raise UsageError(problem, remedy="pip install 'lexirecall[torch]'") from None
+        raise UsageError(problem, remedy=how_to_install("torch")) from None
     try:
         return torch.empty(0, device=device).device
     except (RuntimeError, AssertionError, NotImplementedError) as error:
