@@ -5,6 +5,7 @@ import csv
 import gzip
 import json
 import math
+import re
 import signal
 import subprocess
 import sys
@@ -30,6 +31,7 @@ from lexirecall.formats.duckdb import sort_keys
 from lexirecall.formats.duckdb.session import Session
 from lexirecall.formats.duckdb.tables import open_table
 from lexirecall.formats.naming import NamedRun
+from lexirecall.installing import how_to_install
 from lexirecall.manifest import Conventions
 from lexirecall.positions import Positions
 from lexirecall.progress import Progress
@@ -544,7 +546,7 @@ def test_settings_that_duckdb_does_not_take_are_named_before_anything_is_read(wr
 def test_without_duckdb_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path = written(tmp_path, "runs", rows_of(RUNS))
     monkeypatch.setitem(__import__("sys").modules, "duckdb", None)
-    with pytest.raises(UsageError, match=r"lexirecall\[duckdb\]"):
+    with pytest.raises(UsageError, match=re.escape(how_to_install("duckdb"))):
         by_duckdb(QRELS, path)
 
 

@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +25,7 @@ from lexirecall.formats.kinds import table_files
 from lexirecall.formats.labels import judgments_from_files, judgments_in_rows
 from lexirecall.formats.source import Source
 from lexirecall.formats.tablefiles import TableFiles, UnopenedTable, open_tables
+from lexirecall.installing import how_to_install
 from lexirecall.manifest import Conventions
 from strategies import costly
 from test_frames import Rows, rows, seen
@@ -422,7 +424,8 @@ def test_without_polars_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.M
     path = write(tmp_path / "a.parquet", parquet(RUN))
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(
-        UsageError, match=r"a\.parquet: reading .* needs polars, which is not installed\n.*lexirecall\[frames\]"
+        UsageError,
+        match=r"a\.parquet: reading .* needs polars, which is not installed\n  " + re.escape(how_to_install("frames")),
     ):
         project({"007": {"a": 1}}, path)
 
