@@ -1,7 +1,7 @@
 # The workflow, in one place. PYTHON may name any interpreter whose environment has the extras test, lint and docs.
 PYTHON ?= python3
 
-.PHONY: install test test-long spark-test torch-test adapters-test coverage test-oldest lint docs docs-check try bench against-r suites oracles fuzz sanitize mutants
+.PHONY: install test test-long spark-test torch-test adapters-test coverage test-oldest wheels-check lint docs docs-check try bench against-r suites oracles fuzz sanitize mutants
 
 install:            ## everything a developer needs, into the current environment
 	$(PYTHON) -m pip install -e '.[test,lint,docs]'
@@ -43,6 +43,9 @@ test-oldest:        ## the suite with the lowest versions that pyproject.toml al
 	$(PYTHON) -m venv build/oldest
 	build/oldest/bin/pip install -q '.[test]' -c tests/oldest.txt
 	build/oldest/bin/python -m pytest
+
+wheels-check:       ## the wheels and archives of a release, built, audited and tried on every Python that is there; Linux
+	PYTHON=$(PYTHON) ci/wheels_check.sh build/wheels
 
 node_modules/.package-lock.json: package-lock.json  # npm writes it last
 	npm ci --no-audit --no-fund --loglevel=error
