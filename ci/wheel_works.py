@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-TESTS = ("threads", "two_readers", "reading", "positions", "sums", "tables", "installing")
+TESTS = ("threads", "two_readers", "two_readers_on_dicts", "positions", "sums", "exactness", "completion", "installing")
 
 
 def lexirecall(*words: str, folder: str) -> str:

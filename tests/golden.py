@@ -467,6 +467,7 @@ CASES: dict[str, list[str]] = {
               "paper ties-by-corpus worst-case-agreement -f tsv --raw -o made",
               "paper ties-by-relevant -f latex -o made"],
     "demo": ["demo", "demo -o elsewhere", *(f"demo --for {reader}" for reader in READERS), "demo --for nobody"],
+    "completion": ["completion tcsh --install"],  # the scripts are click's, and differ from version to version
     "help": ["", *(f"{name} --help" for name in ("", "eval", "compare", "rank", "explain", "funnel", "report", "study",
                                                   "paper", "demo", "measures", "project", "trec_eval", "gate",
                                                   "unjudged", "certify", "fuse")),

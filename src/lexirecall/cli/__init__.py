@@ -27,6 +27,7 @@ _BETWEEN_COLLECTIONS = 100_000  # new objects, after which the collector looks f
 COMMANDS = {
     "certify": "certify",
     "compare": "compare",
+    "completion": "completion",
     "demo": "demo",
     "eval": "evaluate",
     "explain": "explain",

@@ -4,10 +4,12 @@ Belongs here: the order and the headings of options. Not here: the options thems
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import click
 
 from lexirecall.aggregation import Aggregation, Resampling
+from lexirecall.cli.completing import complete
 from lexirecall.fields import names_of
 from lexirecall.manifest import READING, Policies
 
@@ -16,7 +18,11 @@ _ENGINE = ("engine", "engine_options", "master")
 
 
 class Documented(click.Command):
-    """A command that has a heading for each kind of option in its help."""
+    """A command that has a heading for each kind of option in its help, and completes their values."""
+
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
+        complete(self.params)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what to compute, how to test and print it, and last how files are read."""

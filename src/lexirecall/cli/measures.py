@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from lexirecall.cli.completing import Completed
 from lexirecall.cli.help import Documented
 from lexirecall.cli.options import is_bold, output_options
 
@@ -11,7 +12,7 @@ _COLUMNS = ("measure", "better", "needs", "reference", "title")
 
 
 @click.command("measures", cls=Documented)
-@click.argument("name", required=False)
+@click.argument("name", required=False, type=Completed("MEASURE"))
 @output_options()
 def command(name: str | None, form: str, output: str | None, raw: bool) -> None:
     """List the measures, or explain one: its formula, settings and reference.
