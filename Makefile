@@ -55,12 +55,14 @@ lint: node_modules/.package-lock.json  ## style, types, whether generated pages 
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy
 	$(PYTHON) docs/generate.py --check
+	$(PYTHON) docs/manual.py --check
 	npx tsc
 	npx eslint .
 	node --test tests/js
 
 docs:               ## the documentation, into site/; any warning is an error, a dead link too, and nothing is loaded from elsewhere
 	$(PYTHON) docs/generate.py
+	$(PYTHON) docs/manual.py
 	rm -rf site
 	$(PYTHON) -m sphinx --builder html --quiet --fail-on-warning --keep-going --jobs auto --doctree-dir build/doctrees docs site
 	$(PYTHON) docs/versions.py site
