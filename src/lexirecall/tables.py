@@ -50,15 +50,15 @@ _LATEX = {
 }  # fmt: skip
 
 
-def number(value: float, decimals: int = 4) -> str:
-    """Format a value for a table.
+def number(value: float, decimals: int = 4, mark: str = ",") -> str:
+    """Format a value for people, with a mark between thousands; for programs there is none.
 
     >>> number(0.25), number(0.00001234), number(0.0), number(35123.4567, 1), number(17, 0), number(math.nan)
-    ('0.2500', '1.2e-05', '0.0000', '35123.5', '17', '-')
+    ('0.2500', '1.2e-05', '0.0000', '35,123.5', '17', '-')
     """
     if math.isnan(value):
         return "-"
-    return f"{value:.1e}" if 0 < abs(value) < 0.5 * 10.0**-decimals else f"{value:.{decimals}f}"
+    return f"{value:.1e}" if 0 < abs(value) < 0.5 * 10.0**-decimals else f"{value:{mark}.{decimals}f}"
 
 
 def whole(value: int | None) -> str:

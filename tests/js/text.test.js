@@ -16,6 +16,12 @@ test("a long text is cut between letters, never within one", () => {
   assert.equal(cut("😀".repeat(10), 4), "😀😀😀…");
 });
 
+test("thousands have marks, as on the command line", () => {
+  assert.equal(number(35123.4567, 1), "35,123.5");
+  assert.equal(number(-1234567, 0), "-1,234,567");
+  assert.equal(number(999.99), "999.9900");
+});
+
 test("no small number is shown as zero", () => {
   assert.equal(number(0.00001), "1.0e-5");
   assert.equal(number(0), "0.0000");

@@ -99,7 +99,7 @@ def assert_nothing_lost(
     if not result.passed:
         offences = result.checks[0].offences
         total = counted(sum(len(each.documents) for each in offences), "relevant document")
-        on = f"on {len(offences)} of {counted(result.num_queries, 'query')}"
+        on = f"on {len(offences):,} of {counted(result.num_queries, 'query')}"
         first = f"the new run loses {total} that the baseline has{required.within}, {on}"
         raise AssertionError("\n".join([first, *_listed_documents(offences)]))
 
@@ -129,7 +129,7 @@ def assert_all_found(
         missing = sum(len(each.documents) for each in offences)
         where = required.within.strip() or "retrieved"
         of_all = counted(result.num_relevant, "relevant document")
-        on = f"on {len(offences)} of {counted(result.num_queries, 'query')}"
+        on = f"on {len(offences):,} of {counted(result.num_queries, 'query')}"
         raise AssertionError("\n".join([f"{missing} of {of_all} are not {where}, {on}", *_listed_documents(offences)]))
 
 
@@ -169,7 +169,7 @@ def _worse(positions: Positions, decision: Decision, policies: Policies) -> str:
     p = f"p = {compared.p:.3g} ({compared.method}, one-sided; alpha {decision.alpha:g})"
     first = f"the new run is worse than the baseline by {compared.measure}: {p}"
     queries = counted(compared.num_queries, "query")
-    balance = f"{queries}: {compared.wins} better, {compared.ties} tied, {losses} worse"
+    balance = f"{queries}: {compared.wins:,} better, {compared.ties:,} tied, {losses:,} worse"
     if isinstance(compared.measure, Measure):
         balance += f"; mean difference {compared.difference:+.4f}"
     more = [f"and worse on {counted(losses - _SHOWN, 'more query')}"] if losses > _SHOWN else []
@@ -194,7 +194,7 @@ def _worse_requests(positions: Positions, row: Evaluable, policies: Policies) ->
 
 def _why(request: QueryExplanation, row: Evaluable, size: float) -> str:
     if row.name == "LexiRecall":
-        return f"recall level {request.level} of {request.num_relevant} decides: {request.sentence()}"
+        return f"recall level {request.level:,} of {request.num_relevant:,} decides: {request.sentence()}"
     return f"worse by {row}" if isinstance(size, int) else f"{row} is worse by {number(size)}"
 
 

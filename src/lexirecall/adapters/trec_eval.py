@@ -104,7 +104,7 @@ def _positions(qrels: Qrels, run: Run, **options: Any) -> Positions:
         raise
     if len(positions.systems) != 1:
         raise UsageError(
-            f"there are {len(positions.systems)} runs, but only one can be evaluated: {listed(positions.systems)}",
+            f"there are {len(positions.systems):,} runs, but only one can be evaluated: {listed(positions.systems)}",
             remedy="lexirecall eval takes several",
         )
     return positions

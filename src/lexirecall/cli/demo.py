@@ -54,8 +54,8 @@ def _demonstrate(folder: str) -> None:
     )
     scores = evaluate(files[0], files[1:])
     click.echo(
-        f"{len(collection.qrels)} simulated queries over {collection.corpus_size:,} documents, "
-        f"{len(collection.runs)} runs, in {folder}/\n\n$ {_command(folder)}"
+        f"{len(collection.qrels):,} simulated queries over {collection.corpus_size:,} documents, "
+        f"{len(collection.runs):,} runs, in {folder}/\n\n$ {_command(folder)}"
     )
     show_notes(scores.notes)
     bold = is_bold(None)

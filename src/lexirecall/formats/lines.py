@@ -61,7 +61,7 @@ def _groups(text: bytes, number: int) -> Generator[tuple[int, list[bytes]], None
 
 def too_long(source: Source, number: int) -> NoLines:
     """Return the error about a line that is too long to be one."""
-    size = f"{LONGEST_LINE >> 20} MiB" if LONGEST_LINE >> 20 else f"{LONGEST_LINE} bytes"
+    size = f"{LONGEST_LINE >> 20} MiB" if LONGEST_LINE >> 20 else f"{LONGEST_LINE:,} bytes"
     problem = f"line {number:,} is longer than {size}"
     return NoLines(source.name, number, problem, remedy="is this text with line breaks?")
 

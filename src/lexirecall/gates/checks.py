@@ -123,7 +123,8 @@ def told(value: float, limit: Limit) -> str:
     text = number(value)
     if text == "-":
         return "undefined"
-    return text if limit.holds(float(text)) == limit.holds(value) else f"{value:.10g}"
+    seen = float(number(value, mark=""))
+    return text if limit.holds(seen) == limit.holds(value) else f"{value:.10g}"
 
 
 def _said(sentence: Statement, queries: Iterable[QueryExplanation]) -> Checked:

@@ -169,7 +169,7 @@ def notes_on(decisions: Sequence[Decision]) -> Iterator[Note]:
 
 def _cannot_fail(decision: Decision) -> Note:
     own, needed = decision.compared, f"it takes {counted(decision.fewest, 'query')} at least"
-    how = f"({own.method}, one-sided, at {decision.level:.2g}), and there are {own.num_queries}"
+    how = f"({own.method}, one-sided, at {decision.level:.2g}), and there are {own.num_queries:,}"
     return Note("cannot fail", f"{decision.name}: the gate could not have failed: {needed} {how}", own.num_queries)
 
 

@@ -84,7 +84,7 @@ def _verdict(result: GateResult) -> _Section:
     if result.passed:
         return _Section(f"**The gate passes**: {total} ({runs})")
     rows = [_sentence(failure) for failure in result.failures]
-    return _Section(f"**The gate fails**: {result.num_failed} of {total} ({runs})\n", rows)
+    return _Section(f"**The gate fails**: {result.num_failed:,} of {total} ({runs})\n", rows)
 
 
 def _sentence(text: str) -> str:

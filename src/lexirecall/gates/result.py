@@ -71,7 +71,7 @@ class GateResult(DisplayedResult):
         """The verdict in one line."""
         total = counted(len(self.decisions) + len(self.checks), "check")
         against = "" if self.baseline is None else f" against {self.baseline}"
-        word = f"fails: {self.num_failed} of {total}" if self.num_failed else f"passes: {total}"
+        word = f"fails: {self.num_failed:,} of {total}" if self.num_failed else f"passes: {total}"
         return f"The gate {word} ({self.new}{against}, {counted(self.num_queries, 'query')})"
 
     @property

@@ -187,7 +187,7 @@ def _given_counts(corpus_size: Any, sampled: Any, given: dict[str, Any]) -> Revi
     named = [*((name, value, int(name == "corpus_size")) for name, value in needed.items())]
     check_counts([*named, *(("sample", each, 0) for each in sizes), *(("relevant", each, 0) for each in finds)])
     if len(sizes) != len(finds):
-        problem = f"{counted(len(sizes), 'sample')} given, and the number of relevant documents of {len(finds)}"
+        problem = f"{counted(len(sizes), 'sample')} given, and the number of relevant documents of {len(finds):,}"
         raise UsageError(problem, remedy="give --relevant once for each --sample")
     samples = tuple(SampleCount(int(size), int(relevant)) for size, relevant in zip(sizes, finds, strict=True))
     return ReviewCounts(int(corpus_size), int(given["read"]), int(given["found"]), samples)

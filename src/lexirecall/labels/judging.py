@@ -217,11 +217,11 @@ def _retrieved_by(runs: Sequence[tuple[str, int]], names: Sequence[str]) -> str:
     (first, place), *rest = runs
     missing = [name for name in names if name not in dict(runs)]
     if len(runs) > 2:
-        found = f"{len(runs)} of {len(names)} runs retrieve it, {first} highest, at {place}"
+        found = f"{len(runs):,} of {len(names):,} runs retrieve it, {first} highest, at {place:,}"
     elif rest:
-        found = f"{first} retrieves it at {place} and {rest[0][0]} at {rest[0][1]}"
+        found = f"{first} retrieves it at {place:,} and {rest[0][0]} at {rest[0][1]:,}"
     else:
-        found = f"only {first} retrieves it, at {place}"
+        found = f"only {first} retrieves it, at {place:,}"
     if not missing or len(missing) > 2:
         return found
     return f"{found}; {' and '.join(missing)} {'misses' if len(missing) == 1 else 'miss'} it"

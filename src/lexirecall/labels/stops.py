@@ -31,7 +31,7 @@ from lexirecall.paths import is_folder
 from lexirecall.positions import Positions, Projection
 from lexirecall.statistics.hypergeometric import exact_share
 from lexirecall.statistics.shares import share_interval
-from lexirecall.tables import FORMATS, Table, number, to_delimited
+from lexirecall.tables import FORMATS, Table, number, to_delimited, whole
 from lexirecall.text import to_text, visible
 from lexirecall.verbs.census import Census
 from lexirecall.verbs.given import positions_of
@@ -156,7 +156,7 @@ class Stops(DisplayedResult):
             shares = (row[name] for name in ("recall", "recall_min", "reliability", "low", "high"))
             over = math.nan if row["overshoot"] is None else row["overshoot"]
             costs = (number(row["depth"], 1), number(row["share"]), number(row["saved"]), number(over, 1))
-            cells.append((run.run, str(row["queries"]), *map(number, shares), *costs))
+            cells.append((run.run, whole(row["queries"]), *map(number, shares), *costs))
         footnote = (
             f"low and high: {confidence} interval of the share of queries that reach {wanted}; read and share: the "
             f"documents read, on average; saved: recall less share; overshoot: read beyond the least depth with "

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lexirecall.meta.digest import TablesOfRows, panels
-from lexirecall.tables import Table, number
+from lexirecall.tables import Table, number, whole
 from lexirecall.verbs.averages import with_interval
 
 DECIMALS = 3
@@ -59,4 +59,6 @@ def _cell(row: Mapping[str, Any], column: str) -> str:
 def _text(value: Any) -> str:
     if value is None:
         return "-"
-    return number(value, DECIMALS) if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return number(value, DECIMALS)
+    return whole(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)

@@ -65,7 +65,7 @@ def _opening(data: Sequence[Mapping[str, Any]]) -> str:
         for panel in dict.fromkeys(names.values())
     ]
     return (
-        f"{len(data)} collections. {'; '.join(groups)}. Tables and sentences show medians over the collections, and "
+        f"{len(data):,} collections. {'; '.join(groups)}. Tables and sentences show medians over the collections, and "
         "in parentheses the lowest and the highest value."
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 from lexirecall.paper.exhibit import Exhibit
 from lexirecall.plots import altair, data
 from lexirecall.svg import COLORS
-from lexirecall.tables import Table, number
+from lexirecall.tables import Table, number, whole
 
 COUNTS = {
     2007: (16, 3), 2008: (20, 3), 2009: (25, 4), 2010: (25, 8), 2011: (22, 5), 2012: (24, 11), 2013: (32, 11),
@@ -55,8 +55,8 @@ def share_of_all() -> float:
 
 
 def _table(rows: tuple[dict[str, Any], ...]) -> Table:
-    lined = [(str(row["year"]), str(row["papers"]), str(row["recall"]), number(row["share"], 3)) for row in rows]
-    papers, recall = (str(sum(counts)) for counts in zip(*COUNTS.values(), strict=True))
+    lined = [(str(row["year"]), whole(row["papers"]), whole(row["recall"]), number(row["share"], 3)) for row in rows]
+    papers, recall = (whole(sum(counts)) for counts in zip(*COUNTS.values(), strict=True))
     lined.append(("all", papers, recall, number(share_of_all(), 3)))
     lined.append(("mean of years", "", "", number(mean_of_years(), 3)))
     return Table(("year", "papers", "recall", "share"), tuple(lined))

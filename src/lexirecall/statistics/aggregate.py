@@ -108,7 +108,7 @@ def check_method(method: str, num_systems: int) -> None:
     if most is not None and num_systems > most:
         *others, last = (name for name in from_pairs() if METHODS[name].most_systems is None)
         raise UsageError(
-            f"{method} is exact and takes at most {most} runs, but there are {num_systems}; more would take too long",
+            f"{method} is exact and takes at most {most} runs, but there are {num_systems:,}; more would take too long",
             remedy=f"choose {', '.join(others)} or {last}",
         )
 

@@ -172,7 +172,7 @@ def randomization(
     compared = differences.compared
     num_patterns = 2 ** int(compared.sum())
     is_exact = num_patterns <= num_resamples
-    tried, way = (num_patterns, "exact") if is_exact else (num_resamples, f"{num_resamples} samples")
+    tried, way = (num_patterns, "exact") if is_exact else (num_resamples, f"{num_resamples:,} samples")
     queries = np.flatnonzero(compared) if is_exact else np.arange(len(compared))
     flips = all_flips(int(compared.sum())) if is_exact else random_flips(len(compared), num_resamples, seed)
     with Progress("flipping signs", tried, shown=show_progress) as progress:

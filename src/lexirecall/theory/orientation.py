@@ -123,5 +123,5 @@ def placed(num_relevant: Any, corpus_size: Any) -> tuple[int, int]:
         if not isinstance(number, Integral) or isinstance(number, bool) or number < 1:
             raise UsageError(f"{name} is {number!r}, but must be a whole number of at least 1")
     if num_relevant > corpus_size:
-        raise UsageError(f"{num_relevant} relevant documents do not fit in a corpus of {corpus_size}")
+        raise UsageError(f"{num_relevant:,} relevant documents do not fit in a corpus of {corpus_size:,}")
     return int(num_relevant), int(corpus_size)

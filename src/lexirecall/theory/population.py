@@ -274,7 +274,7 @@ def _placed(positions: Where, num_relevant: int | None, n: int | None, *, at_bot
         )
     missing = m - len(found)
     if n is not None and max(found, default=0) + missing > n:
-        problem = f"{counted(m, 'relevant document')} (retrieved at {list(positions)}) cannot fit in a corpus of {n}"
+        problem = f"{counted(m, 'relevant document')} (retrieved at {list(positions)}) cannot fit in a corpus of {n:,}"
         raise UsageError(problem)
     tail = range(n - missing + 1, n + 1) if n is not None and at_bottom else [np.inf] * missing
     return np.array([*found, *tail])

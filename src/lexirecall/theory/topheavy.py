@@ -56,7 +56,7 @@ def top_heavy_counterexample(
     the positions (1, 2) have the value 0.1875, but 0.5 without the first 1
     """
     if not 1 <= max_relevant <= corpus_size:
-        raise UsageError(f"{max_relevant} relevant documents do not fit in a corpus of {corpus_size}")
+        raise UsageError(f"{max_relevant:,} relevant documents do not fit in a corpus of {corpus_size:,}")
     measure = recall_level_form(parse_measure(measure), corpus_size)
     if measure.direction == -1:
         return Counterexample("lower values are better")

@@ -184,7 +184,7 @@ class Averages(Printable):
 
     def _shown(self, s: int) -> tuple[str, ...]:
         triples = zip(self.cells(s), self.counts[s], self.num_due[s], strict=True)
-        return tuple(text if count in (0, due) else f"{text} ({count})" for text, count, due in triples)
+        return tuple(text if count in (0, due) else f"{text} ({count:,})" for text, count, due in triples)
 
     def cells(self, s: int) -> tuple[str, ...]:
         """Return the means of one run as a table shows them, with their intervals if there are any.

@@ -188,7 +188,7 @@ class Breakdown:
         for row, value, low, high, count, due in columns:
             decimals = _decimals(row, self.overs[o], digits)
             text = with_interval(*(number(float(each), decimals) for each in (value, low, high)))
-            yield text if count in (0, due) else f"{text} ({count})"
+            yield text if count in (0, due) else f"{text} ({count:,})"
 
     def _best(self) -> Iterator[tuple[int, int]]:
         """Give the cells that are the best of their part, equal ones too, where there is something to choose."""
@@ -211,7 +211,7 @@ class Breakdown:
         column = leading(self.measures)
         if column is None:
             return "in the order of the map, because win rates do not tell which is worse"
-        runs = "" if len(self.runs) == 1 else f", averaged over the {len(self.runs)} runs"
+        runs = "" if len(self.runs) == 1 else f", averaged over the {len(self.runs):,} runs"
         return f"the worst first, by {self.overs[0]} {self.measures[column]}{runs}"
 
 

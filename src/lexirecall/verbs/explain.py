@@ -20,7 +20,7 @@ from lexirecall.names import Evaluable, parse_names
 from lexirecall.notebook import CellPart, DisplayedResult, Titled
 from lexirecall.positions import Positions, Projection
 from lexirecall.preferences import LEXI_RECALL
-from lexirecall.tables import Table, render
+from lexirecall.tables import Table, render, whole
 from lexirecall.text import to_text, visible
 from lexirecall.texts import Texts, shortened, texts_or_none
 from lexirecall.verbs.census import Census
@@ -215,9 +215,9 @@ class Explanation(DisplayedResult):
                 row["query"],
                 row["preferred"] or "-",
                 REASONS[row["decided_by"]],
-                str(row["num_relevant"]),
-                str(row["found_a"]),
-                str(row["found_b"]),
+                whole(row["num_relevant"]),
+                whole(row["found_a"]),
+                whole(row["found_b"]),
                 *("-" if row[key] is None else f"{row[key]:,}" for key in ("level", "position_a", "position_b")),
                 *(shortened(row[key] or "-") for key in heading),
             )

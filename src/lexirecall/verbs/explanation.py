@@ -177,19 +177,21 @@ class QueryExplanation(DisplayedResult):
         """
         a, b, m = self.a, self.b, counted(self.num_relevant, f"relevant {self.noun}")
         if self.level is None:
-            where = f"have {a.num_found} of the {m}, at the same positions" if a.num_found else f"find none of the {m}"
+            where = (
+                f"have {a.num_found:,} of the {m}, at the same positions" if a.num_found else f"find none of the {m}"
+            )
             return f"A tie: both runs {where}."
         better, worse = (a, b) if self.sign > 0 else (b, a)
         if self.reason == "found":
-            found = f"it finds {better.num_found} of the {m}, {worse.run} {worse.num_found}"
+            found = f"it finds {better.num_found:,} of the {m}, {worse.run} {worse.num_found:,}"
             lacked = reversed(_only(better, worse))
             return f"{better.run} is preferred: {found}; {worse.run} lacks {listed(lacked, most=3)}."
         at, same = self.level - 1, a.num_found - self.level
         places = [f"at {side.positions[at]:,.0f} in {side.run} ({side.at(self.level)})" for side in (better, worse)]
-        which = "the last of them" if not same else f"the last {same} at the same positions; the one before"
+        which = "the last of them" if not same else f"the last {same:,} at the same positions; the one before"
         joint = ", " if same else " and "
         return (
-            f"{better.run} is preferred: both find {a.num_found} of the {m}{joint}{which} is {places[0]} "
+            f"{better.run} is preferred: both find {a.num_found:,} of the {m}{joint}{which} is {places[0]} "
             f"and {places[1]}."
         )
 

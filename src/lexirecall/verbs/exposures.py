@@ -17,7 +17,7 @@ from lexirecall.manifest import Manifest, Note, Policies
 from lexirecall.measures import Measure
 from lexirecall.measures.providers import ProviderExposure, shares_of_providers
 from lexirecall.positions import Positions
-from lexirecall.tables import Table, defined, number
+from lexirecall.tables import Table, defined, number, whole
 from lexirecall.verbs.averages import Averages, with_interval
 from lexirecall.verbs.bootstrapped import ENDS, FEW, check_bootstrap, conventions_of, percent, resamples
 from lexirecall.verbs.conversion import ColumnValues, Convertible, columns_of
@@ -156,7 +156,7 @@ class Exposures(Printable, Convertible):
 
     def _cells(self, row: dict[str, Any]) -> tuple[str, ...]:
         exposure, ratio = (self._number(row, *names) for names in (("exposure", *ENDS), ("ratio", *RATIO_ENDS)))
-        return row["run"], row["provider"], exposure, str(row["merit"]), ratio, str(row["queries"])
+        return row["run"], row["provider"], exposure, whole(row["merit"]), ratio, whole(row["queries"])
 
     def _number(self, row: dict[str, Any], *names: str) -> str:
         decimals = 4 if self.digits is None else self.digits
@@ -209,7 +209,7 @@ def _not_shown(audit: ProviderExposure, min_queries: int) -> Iterator[Note]:
     per_run = listed((f"{run} {count:,}" for run, count in zip(audit.runs, counts, strict=True) if count), 4)
     number_of = f"{counts[0]:,}" if len(set(counts)) == 1 else f"up to {max(counts):,} ({per_run})"
     text = (
-        f"{number_of} of {counted(len(audit.providers), 'provider')} with fewer than {min_queries} queries: counted, "
+        f"{number_of} of {counted(len(audit.providers), 'provider')} with fewer than {min_queries:,} queries: counted, "
         "not shown (--min-queries 1 shows them)"
     )
     yield Note("providers not shown", text, max(counts))

@@ -24,7 +24,7 @@ from lexirecall.statistics.interaction import Interaction, interactions
 from lexirecall.statistics.over import Over, overs_of
 from lexirecall.statistics.overpairs import OverPairs, compare_over
 from lexirecall.statistics.portions import PairDifferences
-from lexirecall.tables import Table, defined, number
+from lexirecall.tables import Table, defined, number, whole
 from lexirecall.verbs.bootstrapped import percent
 from lexirecall.verbs.breakdown import EVERY, Breakdown
 from lexirecall.verbs.compared import MeasureComparison
@@ -153,7 +153,7 @@ class PairParts:
         shown = ["difference", "low", "high", *(name for name in _TESTED if any(row[name] is not None for row in rows))]
         cells = tuple(
             (
-                row["a"], row["b"], row["measure"], *(row[key] or EVERY for key in self.keys), str(row["queries"]),
+                row["a"], row["b"], row["measure"], *(row[key] or EVERY for key in self.keys), whole(row["queries"]),
                 *(_text(row[name], decimals) for name in shown),
             )
             for row in rows

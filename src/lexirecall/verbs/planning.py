@@ -24,7 +24,7 @@ from lexirecall.statistics.power import (
     requests_for_preference,
     share_of_alpha,
 )
-from lexirecall.tables import Table, defined, number
+from lexirecall.tables import Table, defined, number, whole
 from lexirecall.verbs.compared import MeasureComparison
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def planning_table(comparison: "Comparison", detect: float | None = None) -> Tab
     )  # fmt: skip
     cells = tuple(
         (
-            row["measure"], row["test"], row["correction"], str(row["pairs"]), str(row["significant"]),
+            row["measure"], row["test"], row["correction"], whole(row["pairs"]), whole(row["significant"]),
             *("-" if row[column] is None else number(row[column]) for column in ("share", "tied")),
             _least(row), *(() if detect is None else (_needed(row),)),
         )

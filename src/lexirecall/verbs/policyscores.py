@@ -19,7 +19,7 @@ from lexirecall.names import Names
 from lexirecall.notebook import CellPart, DisplayedResult
 from lexirecall.positions import Positions
 from lexirecall.preferences import LEXI_RECALL, Preference
-from lexirecall.tables import FORMATS, Table, defined, number, render
+from lexirecall.tables import FORMATS, Table, defined, number, render, whole
 from lexirecall.text import visible
 from lexirecall.theory.expectations import MAX_WANTED, standard_error
 from lexirecall.verbs.conversion import ColumnValues, Convertible, columns_of
@@ -185,7 +185,7 @@ class PolicyScores(DisplayedResult, Convertible):
                 numbers = (row.get(name) for name in ("mean", "error", "worst_off", "worst_off_error"))
                 shown = (self._number(value, decimals[row["measure"]]) for value in numbers)
                 query = [row["query"]] if per_query else []
-                ends = (str(row["samples"]), *shown, str(row.get("queries", "")))
+                ends = (whole(row["samples"]), *shown, whole(row["queries"]) if "queries" in row else "")
                 rows.append((row["policy"], *query, row["measure"], *ends))
         header = ("policy", *(["query"] if per_query else []), "measure", "samples", "mean", "error", "worst off")
         start = len(header) - 4

@@ -23,7 +23,7 @@ from lexirecall.preferences.contrasts import Contrasts
 from lexirecall.statistics.aggregate import METHODS, Order, check_method, most_systems, order_systems
 from lexirecall.statistics.bootstrap import ResampledOrder, bootstrap_order, check_resampled
 from lexirecall.statistics.leximin import LEXIMIN, deciding_query, order_by_leximin, worst_first
-from lexirecall.tables import Table, defined, number
+from lexirecall.tables import Table, defined, number, whole
 from lexirecall.verbs.averages import with_interval
 from lexirecall.verbs.bootstrapped import ENDS, check_bootstrap, few_queries, on_order, percent, resamples
 from lexirecall.verbs.conversion import ColumnValues, Convertible, columns_of
@@ -273,7 +273,7 @@ class Ranking(Printable, Convertible):
 
     def _cells(self, row: dict[str, Any]) -> tuple[str, ...]:
         score = np.nan if row["score"] is None else row["score"]
-        return row["run"], str(row["rank"]), number(score, METHODS[self.method].decimals)
+        return row["run"], whole(row["rank"]), number(score, METHODS[self.method].decimals)
 
     def _resampled_cells(self, row: dict[str, Any]) -> tuple[str, ...]:
         run, place, score = self._cells(row)

@@ -309,7 +309,9 @@ class Scores(DisplayedResult):
 
     def _trec_lines(self, query: str, values: FloatArray) -> list[str]:
         pairs = zip(self.measures, values.tolist(), strict=True)
-        numbers = [(trec_name(measure), number(value, 4 if measure.decimals else 0)) for measure, value in pairs]
+        numbers = [
+            (trec_name(measure), number(value, 4 if measure.decimals else 0, mark="")) for measure, value in pairs
+        ]
         # the number of queries is in the summary, whether it is asked for or not
         asked = [(name, text) for name, text in numbers if name != "num_q"]
         return [f"{name:<22}\t{query}\t{'nan' if text == '-' else text}" for name, text in asked]

@@ -66,7 +66,8 @@ export const percent = (share, digits = 1) => (share == null ? NONE : `${(100 * 
 export function number(value, decimals = 4) {
   if (value == null) return NONE;
   if (value !== 0 && Math.abs(value) < 0.5 * 10 ** -decimals) return value.toExponential(1);
-  return value.toFixed(decimals);
+  const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+  return Math.abs(value) < 1000 ? value.toFixed(decimals) : value.toLocaleString("en-US", digits);
 }
 
 /**
