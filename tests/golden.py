@@ -738,8 +738,8 @@ def _run(arguments: list[str]) -> tuple[int, str, str]:
         stack.enter_context(patch.dict(os.environ, {"COLUMNS": "100", "NO_COLOR": "1"}))
         if arguments[:1] == ["study"]:  # figures take long, and are looked at elsewhere
             stack.enter_context(patch("lexirecall.plots.is_available", return_value=False))
-            advice = {"return_value": "pip install 'lexirecall[plots]'"}  # which depends on how this one was installed
-            stack.enter_context(patch("lexirecall.installing.how_to_install", **advice))
+            advice = "pip install 'lexirecall[plots]'"  # which depends on how this one was installed
+            stack.enter_context(patch("lexirecall.installing.how_to_install", return_value=advice))
         try:
             main()
         except SystemExit as leaving:

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from threading import Barrier, Event, Thread
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ LISTED = {f"q{q}": [f"d{i * (q + 3) % 97}" for i in range(90)] for q in range(12
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 
-def positions_of(run: object) -> object:
+def positions_of(run: Any) -> object:
     return project(QRELS, run).found.positions.tolist()
 
 

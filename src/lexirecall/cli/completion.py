@@ -94,7 +94,7 @@ def _script(shell: str) -> str:
     made = completing(group, {}, "lexirecall", _VARIABLE)
     # zsh loads a file only once, but calls what is in it again and again
     script = str(made.source_template).replace("$zsh_eval_context[-1] == loadautofunc", "$funcstack[1] == _lexirecall")
-    return (script % made.source_vars()).strip() + "\n"
+    return str(script % made.source_vars()).strip() + "\n"
 
 
 def _install(path: Path, script: str) -> None:
