@@ -12,4 +12,4 @@ git tag --list 'v*' | while read -r tag; do
   make -C "$work/$tag" docs PYTHON="$work/$tag-environment/bin/python"
   cp -r "$work/$tag/site" "site/${tag#v}"
 done
-if [ -e docs/versions.py ]; then python docs/versions.py site; fi
+python docs/versions.py site

@@ -18,10 +18,10 @@ SOURCE = Path(lexirecall.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
 ORDER = (
     "_native", "version", "errors", "paths", "installing", "output", "fields", "text", "tables", "notebook", "reader",
-    "progress", "manifest", "aggregation", "judgments", "providers", "groups", "segments", "tracks", "units", "sums", "shortage",
-    "positions", "exposure", "exact", "formats", "texts", "measures", "preferences", "names", "theory", "statistics",
-    "simulate", "strip", "svg", "plots", "verbs", "gates", "labels", "learn", "torch", "meta", "page", "results",
-    "paper", "engines", "adapters", "starts", "cli",
+    "progress", "manifest", "aggregation", "judgments", "providers", "groups", "segments", "tracks", "units", "sums",
+    "shortage", "positions", "exposure", "exact", "formats", "texts", "measures", "preferences", "names", "theory",
+    "statistics", "simulate", "strip", "svg", "plots", "verbs", "gates", "labels", "learn", "torch", "meta", "page",
+    "results", "paper", "engines", "adapters", "starts", "cli",
 )  # fmt: skip
 ROOMS_SHOWN_BY = {
     "gates": ("cli.gate", "cli.funnel", "adapters.gate", "results"),
