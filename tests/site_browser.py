@@ -3,21 +3,16 @@
 `make docs-check` runs this; the suite does not, since it needs the site.
 """
 
-import shutil
-import threading
 from collections.abc import Callable, Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright import sync_api as playwright
+
+from browsing import AXE, served, started
 
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "site"
-AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PAGES = [path.relative_to(SITE).as_posix() for path in sorted(SITE.rglob("*.html")) if "_static" not in path.parts]
 LOOKED_AT = ("index", "theory", "measures", "api/lexirecall.evaluate")
 TOO_WIDE = """() => {
@@ -29,29 +24,17 @@ TOO_WIDE = """() => {
 Open = Callable[..., Any]
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
-        """Say nothing of each request."""
-
-
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """Serve the site on this machine, as the version switcher needs."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(SITE))) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with served(SITE) as root:
+        yield root
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        found = next(filter(None, map(shutil.which, BROWSERS)), driver.chromium.executable_path)
-        if not Path(found).exists():
-            pytest.skip(f"there is no browser: none of {', '.join(BROWSERS)} is on the PATH")
-        started = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield started
-        started.close()
+    with started() as found:
+        yield found
 
 
 @pytest.fixture

@@ -78,7 +78,7 @@ def test_only_the_publishing_of_a_tag_gets_an_identity() -> None:
     may = {name for name, job in found.items() if "id-token" in job.get("permissions", {})}
     assert may == {"release-publish", "docs-deploy"}
     publish = found["release-publish"]
-    assert publish["environment"]["name"] == "pypi"
+    assert publish["environment"] == "pypi"
     assert "startsWith(github.ref, 'refs/tags/v')" in publish["if"]
     assert set(publish["needs"]) == {"wheels", "archives"}
 

@@ -2,7 +2,6 @@
 
 import csv
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -13,6 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from browsing import AXE, started
 from lexirecall import compare, evaluate, explain, funnel, report, unjudged
 from lexirecall.gates.funnelfates import LOSSES
 from lexirecall.page import Report
@@ -33,11 +33,7 @@ from report_fixture import (
     large_payload,
 )
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 SECTIONS = ("evaluated", "leaderboard", "by", "pairs", "pair", "request", "worst", "recall", "measures")
-AXE = Path(__file__).parents[1] / "node_modules" / "axe-core" / "axe.min.js"
 COMPLETE = "html[data-state=complete]"
 # Resolves when everything is drawn and nothing is put off: a filter waits until nobody types any more.
 AT_REST = """
@@ -62,14 +58,8 @@ ORDER = ("deep.run", "precise.run", "shallow.run", "random.run")
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Start a browser once: the one on the PATH, or the one that playwright has installed."""
-    with playwright.sync_playwright() as driver:
-        found = next(filter(None, map(shutil.which, BROWSERS)), driver.chromium.executable_path)
-        if not Path(found).exists():
-            pytest.skip(f"there is no browser: none of {', '.join(BROWSERS)} is on the PATH")
-        started = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield started
-        started.close()
+    with started() as found:
+        yield found
 
 
 @pytest.fixture(scope="module")

@@ -3,11 +3,7 @@
 import csv
 import gzip
 import math
-import shutil
-import threading
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +11,11 @@ import pytest
 
 import assemble
 import lexirecall
+from browsing import AXE, served, started
 from lexirecall.formats.folders import PARQUET
 from lexirecall.page.html import unpack
 from lexirecall.simulate import simulate_collection
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-AXE = assemble.NODE_MODULES / "axe-core" / "axe.min.js"
 READY = "html[data-state=ready]"
 TABS = ("evaluate", "compare", "explain", "report")
 COLLECTION = simulate_collection(7, num_requests=12, corpus_size=500)
@@ -35,32 +28,19 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    """Serves files, and says nothing."""
-
-    def log_message(self, *_: Any) -> None:
-        pass
-
-
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Put the page together, and serve it to this machine alone."""
     folder = tmp_path_factory.mktemp("site")
     assemble.assemble(folder / "try")
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with served(folder) as root:
+        yield root
 
 
 @pytest.fixture(scope="module")
 def page(address: str) -> Iterator[Any]:
     """Open the page once, because Python takes seconds to load; `asked` collects every address that is asked for."""
-    with playwright.sync_playwright() as driver:
-        found = next(filter(None, map(shutil.which, BROWSERS)), driver.chromium.executable_path)
-        if not Path(found).exists():
-            pytest.skip(f"there is no browser: none of {', '.join(BROWSERS)} is on the PATH")
-        browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
+    with started() as browser:
         opened = browser.new_context().new_page()
         opened.set_default_timeout(60_000)
         opened.asked, opened.failures = [], []
@@ -68,7 +48,6 @@ def page(address: str) -> Iterator[Any]:
         opened.on("pageerror", lambda error: opened.failures.append(str(error)))
         opened.goto(f"{address}/try/")
         yield opened
-        browser.close()
 
 
 @pytest.fixture
