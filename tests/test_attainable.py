@@ -142,7 +142,7 @@ def test_randomization_takes_as_many_resamples_as_the_correction_needs() -> None
     }
     assert taken == {"holm": 24_000, "bh": 10_000}
     asked = randomization(of_pairs(differences, index < 300), correction="holm")
-    assert (asked.num_resamples, asked.method) == (12_000, "sign-flip randomization, 12000 samples")
+    assert (asked.num_resamples, asked.method) == (12_000, "sign-flip randomization, 12,000 samples")
     assert randomization(differences, correction="holm", num_resamples=7).num_resamples == 7
 
 
@@ -150,7 +150,7 @@ def test_all_patterns_are_tried_where_they_are_fewer() -> None:
     """2^14 is more than 10,000, but not more than 600 pairs need."""
     many = won_everywhere(14, 600, sizes=True)
     assert randomization(many, correction="holm").method == "sign-flip randomization, exact"
-    assert randomization(many, correction="bh").method == "sign-flip randomization, 10000 samples"
+    assert randomization(many, correction="bh").method == "sign-flip randomization, 10,000 samples"
 
 
 @pytest.mark.parametrize(("num_resamples", "drawn", "least"), [(16, 0, 1 / 8), (15, 15, 1 / 16)])

@@ -251,7 +251,7 @@ def test_the_table_prints_and_shows_itself() -> None:
     assert first.split()[:2] == ["good", next(made.rows())["provider"]]
     assert "] " in first
     assert "(99 resamples of the queries, seed 0)" in made.footnote
-    assert made._repr_html_().startswith("<table>")
+    assert '<th scope="col" style="text-align: left">provider</th>' in made._repr_html_()
 
 
 # The command

@@ -385,7 +385,7 @@ def test_sampled_randomization_comes_near_the_exact_one() -> None:
     exact = randomization(differences, num_resamples=2**15)
     sampled = randomization(differences, num_resamples=20_000)
     assert exact.method.endswith("exact")
-    assert sampled.method.endswith("20000 samples")
+    assert sampled.method.endswith("20,000 samples")
     error = np.sqrt(exact.pvalues * (1 - exact.pvalues) / 20_000) + 1 / 20_000
     assert (np.abs(sampled.pvalues - exact.pvalues) <= 4 * error).all()
     assert (sampled.pvalues != exact.pvalues).any()

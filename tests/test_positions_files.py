@@ -16,6 +16,7 @@ from lexirecall import Positions, compare, evaluate, load_positions, project, pr
 from lexirecall.errors import DataError, FormatError, LexirecallError, UsageError
 from lexirecall.fields import choices_of
 from lexirecall.formats.enginefiles import DUCKDB, SPARK, FileEngine
+from lexirecall.installing import how_to_install
 from lexirecall.manifest import Conventions
 from lexirecall.measures import MEASURES
 from lexirecall.positions.file import KEY, from_parquet, to_parquet
@@ -421,7 +422,7 @@ def test_without_pyarrow_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.
     for act in (lambda: positions.save(tmp_path / "new"), lambda: project(QRELS, tmp_path / "model.parquet")):
         with pytest.raises(UsageError, match="needs pyarrow, which is not installed") as error:
             act()
-        assert "lexirecall[frames]" in error.value.remedy
+        assert how_to_install("frames") in error.value.remedy
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:

@@ -45,8 +45,8 @@ def answer(question: str, asked: str) -> str:
     except LexirecallError as error:
         error.offer(())  # the page has no such options
         problem, swap = error.problem, _looks_swapped(given)
-        is_install = error.remedy.startswith("pip install")  # which is of no use here
-        remedy = f"{error.remedy}, {_RUN_IT}" if is_install and _RUN_IT not in error.remedy else error.remedy
+        is_install = "pip install" in error.remedy  # which is of no use here
+        remedy = _FOR_TABLES if is_install and _RUN_IT not in error.remedy else error.remedy
     except ModuleNotFoundError as error:
         problem, remedy = _lacking(str(error.name), given), _ON_YOUR_MACHINE
     except Exception as error:  # a reader of the page has no use for a traceback

@@ -102,7 +102,7 @@ def _rbp_resid(_gains: gained.GainsOf = gained.NO_GAINS, p: float = gained.PERSI
 
 _TABLE = (
     Family("runid", _always(more.RUNID), shown="summary", is_text=True, sets=EVERY),
-    Family("num_q", _always(NUM_Q), total="topics", shown="summary", is_count=True, sets=EVERY),
+    Family(NUM_Q.trec[0], _always(NUM_Q), total="topics", shown="summary", is_count=True, sets=EVERY),
     _of(NUM_RET, EVERY),
     _of(NUM_REL, EVERY, total="relevant"),
     _of(NUM_REL_RET, EVERY),
