@@ -23,6 +23,7 @@ import lexirecall
 from command import Command
 from lexirecall import evaluate
 from lexirecall.cli import COMMANDS
+from lexirecall.cli.help import Documented
 from lexirecall.measures import MEASURES
 from lexirecall.preferences import PREFERENCES
 from lexirecall.reader import reader_in_use
@@ -505,3 +506,10 @@ def test_summaries_are_whole(command: Command) -> None:
     assert "..." not in shown.partition("Commands:")[2]
     for name in COMMANDS:
         assert re.search(rf"^  {name} ", shown, re.MULTILINE)
+
+
+def test_help_has_both_names_whoever_asks_first() -> None:
+    """click keeps the option that it made for the first context, which need not be that of the command line."""
+    asked = Documented("asked")
+    asked.get_help(click.Context(asked))
+    assert "-h, --help" in asked.get_help(click.Context(asked, help_option_names=["--help"]))

@@ -16,7 +16,7 @@ from typing import NoReturn
 
 import click
 
-from lexirecall.cli.help import DocumentedGroup
+from lexirecall.cli.help import HELP_NAMES, DocumentedGroup
 from lexirecall.errors import LexirecallError, nearest
 from lexirecall.text import visible
 
@@ -83,7 +83,7 @@ def _version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> N
         ctx.exit()
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Commands, context_settings={"help_option_names": [*HELP_NAMES]})
 @click.option(
     "--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show versions and exit."
 )

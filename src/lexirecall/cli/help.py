@@ -15,6 +15,7 @@ from lexirecall.manifest import READING, Policies
 
 _OUTPUT = ("per_query", "view", "sort", "digits", "form", "output", "also", "raw", "manifest", "title", "plots")
 _ENGINE = ("engine", "engine_options", "master")
+HELP_NAMES = ("-h", "--help")
 
 
 class Documented(click.Command):
@@ -23,6 +24,11 @@ class Documented(click.Command):
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
         complete(self.params)
+
+    def get_help_option_names(self, ctx: click.Context) -> list[str]:
+        """Return the same names in every context: click keeps the option that it made for the first."""
+        ctx.help_option_names = [*HELP_NAMES]
+        return super().get_help_option_names(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what to compute, how to test and print it, and last how files are read."""
