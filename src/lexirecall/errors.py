@@ -6,18 +6,22 @@ Every error that a user can cause derives from `LexirecallError`. The command li
 a traceback and leaves with its `exit_code`: 1 for bad data, 2 for bad usage.
 """
 
+import copyreg
+import os
 import sys
 import warnings
 from collections.abc import Iterable, Mapping
+from numbers import Integral
 from pathlib import Path
-from typing import NamedTuple
+from types import FrameType
+from typing import Any, NamedTuple, TypeGuard
 
 from lexirecall.version import VERSION
 
-__all__ = ["DataError", "FormatError", "LexirecallError", "UnknownMeasure", "UsageError"]
+__all__ = ["DataError", "FormatError", "LexirecallError", "LexirecallWarning", "UnknownMeasure", "UsageError"]
 
 _SHOWN = 80  # characters of offending text that a message repeats
-_PACKAGE = str(Path(__file__).parent)
+_PACKAGE = str(Path(__file__).parent) + os.sep
 
 
 class WayOn(NamedTuple):
@@ -60,10 +64,24 @@ class LexirecallError(Exception):
         self._remedy = remedy
         self._way_on_text = way_on.in_python() if way_on else ""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # as in `object`: that of exceptions would call `__init__` with the text
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
+
     @property
     def remedy(self) -> str:
         """What the reader can do."""
         return f"{self._remedy}, or go on with {self._way_on_text}" if self._way_on_text else self._remedy
+
+    def advise(self, first: str) -> None:
+        """Put what may be the better remedy before the one there is."""
+        self._remedy = f"{first}; otherwise {self._remedy}"
+
+    def offer_only(self, value: str) -> None:
+        """Leave out the other values of the way on, which the caller does not have."""
+        if self.way_on is not None and value in self.way_on.values:
+            self.way_on = WayOn(self.way_on.option, {value: self.way_on.values[value]})
+            self._way_on_text = self.way_on.in_python()
 
     def offer(self, options: Iterable[str]) -> None:
         """Write the way on as on the command line, if it is among these options; otherwise leave it out."""
@@ -106,6 +124,10 @@ class UnknownMeasure(UsageError):  # noqa: N818 - the name says what happened, a
     """One or more measure names are not in the table; the text lists all of them."""
 
 
+class LexirecallWarning(UserWarning):
+    """Something that was given did not count, or something was made up in its place; the text says what."""
+
+
 def newer_format(
     source: str, written_by: object, otherwise: str, *, what: str = "", line: int | None = None
 ) -> FormatError:
@@ -122,12 +144,17 @@ def newer_format(
     return FormatError(source, line, problem, remedy=f"{remedy}, or {otherwise}")
 
 
-def warn(text: str) -> None:
+def is_ours(frame: FrameType) -> bool:
+    """Tell whether code of the package is running in a frame."""
+    return frame.f_code.co_filename.startswith(_PACKAGE)
+
+
+def warn(text: str, category: type[UserWarning] = LexirecallWarning) -> None:
     """Warn, and name the line outside the package that led here, however deep in the package the reason was found."""
     level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame.f_back is not None and is_ours(frame):
         level, frame = level + 1, frame.f_back
-    warnings.warn(text, stacklevel=level)
+    warnings.warn(text, category, stacklevel=level)
 
 
 def shown(text: bytes | str) -> str:
@@ -209,3 +236,38 @@ def choice(option: str, value: object, allowed: Iterable[str], remedy: str = "")
     allowed = tuple(allowed)
     if value not in allowed:
         raise UsageError(f"{option} is {value!r}, but must be one of {', '.join(allowed)}", remedy=remedy)
+
+
+def is_several(value: object) -> TypeGuard[Iterable[Any]]:
+    """Tell whether a value holds others, in some order or none; text is one value, and so is an array of no dimension.
+
+    >>> is_several(["AP"]), is_several("AP"), is_several(1)
+    (True, False, False)
+    """
+    return isinstance(value, Iterable) and not isinstance(value, (str, bytes)) and getattr(value, "ndim", 1) != 0
+
+
+def names_in(option: str, value: Any) -> tuple[str, ...]:
+    """Return the texts that an option was given, one or several or None; raise if one is no text.
+
+    >>> names_in("over", "min"), names_in("over", ["min", "max"]), names_in("over", None)
+    (('min',), ('min', 'max'), ())
+    """
+    values = () if value is None else tuple(value) if is_several(value) else (value,)
+    for each in values:
+        if not isinstance(each, str):
+            raise UsageError(f"{option} is {each!r:.100}, but must be text, or several texts")
+    return values
+
+
+def check_count(name: str, value: object, least: int, most: int | None = None, remedy: str = "") -> None:
+    """Raise unless the value is a whole number, and neither too small nor too large.
+
+    >>> check_count("seed", -1, 0)
+    Traceback (most recent call last):
+    lexirecall.errors.UsageError: seed is -1, but must be a whole number of at least 0
+    """
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_whole or not least <= value <= (value if most is None else most):  # type: ignore[operator]
+        span = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise UsageError(f"{name} is {value!r}, but must be a whole number {span}", remedy=remedy)

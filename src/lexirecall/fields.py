@@ -5,16 +5,29 @@ of a function. Not here: the options themselves (manifest), what the command lin
 """
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, fields
 from functools import wraps
+from numbers import Real
 from typing import Any, ParamSpec, TypeVar
 
-from lexirecall.errors import choice, hint_at
+from lexirecall.errors import UsageError, choice, hint_at, is_ours
+from lexirecall.notices import warn_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
 _KEY = "option"
+_TYPES: dict[str, tuple[tuple[type, ...], str]] = {
+    "choice": ((str,), "one of {}"),
+    "flag": ((), "True or False"),  # which `taken` knows by their names
+    "number": ((Real,), "a number"),
+    "whole": ((Real,), "a whole number"),
+    "text": ((str, Iterable), "text, or several texts"),
+    "pairs": ((Mapping,), "a mapping from names"),
+    "several": ((str, Iterable), "text, or several texts"),
+}
+"""What a keyword may be, for each kind of option; files have many forms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +39,6 @@ class Option:
     """choice, flag, number, whole (number), size (a whole number or a file), file, text, several (texts) or pairs
     (name=value)."""
     choices: tuple[str, ...] = ()
-    elsewhere: Mapping[str, str] = field(default_factory=dict)
-    """Values that only some commands accept, with the remedy that the other commands name."""
     least: int = 0
     """Of whole numbers."""
     most: int = 2**53
@@ -71,7 +82,7 @@ def check_choices(record: Any) -> None:
     for each, found in offered(type(record)):
         value = getattr(record, each.name)
         if found.kind == "choice" and not (value is None and each.default is None):
-            choice(each.name, value, found.choices, remedy=found.elsewhere.get(str(value), ""))
+            choice(each.name, value, found.choices)
 
 
 def names_of(*records: type) -> tuple[str, ...]:
@@ -85,17 +96,29 @@ def among(record: type, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def taken(record: Callable[..., R], options: dict[str, Any]) -> R:
-    """Make a record from the options that are its fields, and remove them from the others.
+    """Make a record from the options that are its fields, each of the type it must be, and remove them from the others.
 
     >>> options = {"help": "of what", "kind": "flag", "other": 1}
     >>> taken(Option, options).kind, options
     ('flag', {'other': 1})
     """
-    return record(**{name: options.pop(name) for name in names_of(record) if name in options})  # type: ignore[arg-type]
+    given = {name: options.pop(name) for name in names_of(record) if name in options}  # type: ignore[arg-type]
+    for each, found in offered(record):  # type: ignore[arg-type]
+        types, what = _TYPES.get(found.kind, ((object,), ""))
+        value = given.get(each.name, each.default)
+        is_truth = type(value).__name__ in ("bool", "bool_")  # numpy's too; to Python, its own is a number
+        fits = found.kind == "flag" if is_truth and what else isinstance(value, types)
+        if not (fits or value is each.default):
+            text = what.format(", ".join(found.choices))
+            raise UsageError(f"{each.name} is {value!r:.100}, but must be {text}")
+    return record(**given)
 
 
-def takes(*records: type) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def takes(*records: type, warns: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Let the `**options` of a function be the fields of records: its signature shows them, and refuses all others.
+
+    If it warns, code outside the package is warned of the notes of its result that change numbers. Commands and
+    adapters, which call the same functions, say what is to be said in their own ways.
 
     >>> @dataclass(frozen=True)
     ... class Size:
@@ -116,8 +139,12 @@ def takes(*records: type) -> Callable[[Callable[P, R]], Callable[P, R]]:
         def checked(*arguments: P.args, **options: P.kwargs) -> R:
             for name in options:
                 if name not in signature.parameters:
-                    raise TypeError(_unknown(function.__name__, name, signature.parameters))
-            return function(*arguments, **options)
+                    hint = hint_at(name, signature.parameters)
+                    raise TypeError(f"{function.__name__}() has no keyword {name!r}: {hint}")
+            result = function(*arguments, **options)
+            if warns and not is_ours(sys._getframe(1)):
+                warn_of(getattr(result, "notes", ()), options)
+            return result
 
         checked.__signature__ = signature  # type: ignore[attr-defined]
         return checked
@@ -141,7 +168,3 @@ def _signature(function: Callable[..., Any], records: tuple[type, ...]) -> inspe
         if field.name not in own.parameters
     ]
     return own.replace(parameters=[*named, *more])
-
-
-def _unknown(function: str, name: str, known: Mapping[str, Any]) -> str:
-    return f"{function}() has no keyword {name!r}: {hint_at(name, known)}"

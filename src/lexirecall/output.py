@@ -1,24 +1,33 @@
 """Output: results are written whole or not at all, and never over their own input.
 
-Belongs here: stdout and files, and the check that no output is an input or another output. Not here: what is written.
+Belongs here: stdout and files, the check that no output is an input or another output, and what a terminal is shown.
+Not here: what is written.
+
+Files and pipes get the bytes that there are. A terminal obeys some of them: it moves, hides and renames what it shows.
+So control characters are written as escapes there, whatever writes them, but for those of our own tables.
 """
 
 import contextlib
 import errno
+import io
 import os
 import re
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TypeGuard
+from typing import TextIO, TypeGuard
 
 from lexirecall.errors import LexirecallError, UsageError
 from lexirecall.paths import matching
+from lexirecall.text import visible
 
 FilePath = str | os.PathLike[str]
 Identity = tuple[int, int, str]
 """Device and inode of a file; for a file that does not exist yet, those of its folder, and its name."""
+_LAYOUT = re.compile(r"([\n\t]+)")
+_DRAWN = re.compile("([\n\t\u2068\u2069]+|\x1b\\[[01]m)")
+_QUOTED = re.compile('"(?:[^"]|"")*"')
 _DESCRIPTOR = re.compile(r"/dev/(?:fd/(\d+)|std(?:in|out|err))|/proc/self/fd/(\d+)")
 
 
@@ -105,20 +114,56 @@ def _folder_around(path: FilePath | None, folders: Mapping[str, str]) -> str | N
 # Writing
 
 
-def write(text: str, path: FilePath | None) -> None:
-    """Write text to a file, or to stdout for None and `-`."""
-    write_all([(path, text)])
+def write(text: str, path: FilePath | None, form: str = "") -> None:
+    """Write text to a file, or to stdout for None and `-`; of a format, if a terminal should know that."""
+    write_all([(path, text)], form)
 
 
-def write_all(texts: Iterable[tuple[FilePath | None, str]]) -> None:
+def write_all(texts: Iterable[tuple[FilePath | None, str]], form: str = "") -> None:
     """Write texts to files, or to stdout for None and `-`; if one file cannot be written, none is."""
-    pairs = [(path, _encoded(text)) for path, text in texts]
+    is_seen = sys.stdout.isatty()
+    shown = ((path, for_terminal(text, form) if is_seen and not _is_path(path) else text) for path, text in texts)
+    pairs = [(path, _encoded(text)) for path, text in shown]
     write_files({Path(path): data for path, data in pairs if _is_path(path)})
     for path, data in pairs:
         if not _is_path(path):
             sys.stdout.flush()
             sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
+
+
+def for_terminal(text: str, form: str = "") -> str:
+    r"""Return text as a terminal may have it: only lines and tabs, and in a table what we draw it with.
+
+    >>> for_terminal("a\x1b[31m\tb\n"), for_terminal("\x1b[1ma\x1b[0m", "table")
+    ('a\\x1b[31m\tb\n', '\x1b[1ma\x1b[0m')
+    >>> for_terminal('run,value\n"a\nb",1', "csv")  # a line end within a cell
+    'run,value\n"a\\nb",1'
+    """
+    if form in ("csv", "tsv"):
+        text = _QUOTED.sub(lambda cell: visible(cell[0]), text)
+    parts = _DRAWN.split(text) if form == "table" else _LAYOUT.split(text)
+    return "".join(part if k % 2 or part.isprintable() else visible(part) for k, part in enumerate(parts))
+
+
+class _Terminal(io.TextIOWrapper):
+    """A terminal that is shown no control characters; the bars of progress write to `unguarded`."""
+
+    unguarded: TextIO
+
+    def write(self, text: str) -> int:
+        super().write(for_terminal(text))
+        return len(text)
+
+
+def guard_terminals() -> None:
+    """Let nothing that is printed reach a terminal unseen: results, notes, errors and what libraries warn of."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream.isatty() and isinstance(stream, io.TextIOWrapper) and not isinstance(stream, _Terminal):
+            guarded = _Terminal(stream.buffer, stream.encoding, "backslashreplace", line_buffering=True)
+            guarded.unguarded = stream
+            setattr(sys, name, guarded)
 
 
 def _encoded(text: str) -> bytes:
@@ -181,7 +226,7 @@ def _pour(path: Path, data: bytes) -> None:
     if match:
         opened = named[str(path)] if str(path) in named else int(match[1] or match[2])
     with open(opened, "wb", closefd=not isinstance(opened, int)) as file:
-        file.write(data)
+        file.write(for_terminal(data.decode(errors="surrogateescape")).encode() if file.isatty() else data)
 
 
 def stdout_problem(error: OSError) -> LexirecallError:

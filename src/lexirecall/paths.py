@@ -6,6 +6,7 @@ Belongs here: questions about paths that never raise, and patterns. Not here: op
 
 import glob
 import os
+from collections.abc import Iterable
 
 from lexirecall.errors import FormatError
 
@@ -28,9 +29,19 @@ def exists(path: str | os.PathLike[str]) -> bool:
 def matching(pattern: str | os.PathLike[str]) -> list[str]:
     """Return the files, or else the folders, that a pattern such as `runs/*.run` stands for; a path is itself."""
     path = os.fspath(pattern)
-    if not glob.has_magic(path) or exists(path):
+    if not glob.has_magic(path) or exists(path) or "://" in path:  # what is elsewhere, an engine looks up
         return [path]
     found = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - Path.glob takes no pattern that begins with /
     if not found:
         raise FormatError(path, None, "no file matches this pattern", remedy="check the path")
-    return [each for each in found if is_file(each)] or found
+    return regular(found) or found
+
+
+def regular(paths: Iterable[str]) -> list[str]:
+    """Return the files among these; raise if one is no folder either: nobody could tell what was left out."""
+    files = [each for each in paths if not is_folder(each)]
+    for each in files:
+        if not is_file(each):  # a link that leads nowhere, or a pipe, which may never be written to
+            remedy = "repair or remove it, or name the others one by one"
+            raise FormatError(each, None, "is not a regular file, nor a link to one", remedy=remedy)
+    return files

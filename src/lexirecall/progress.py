@@ -94,16 +94,17 @@ class _TerminalBar:
 
         room = max(shutil.get_terminal_size().columns - _BAR - _REST, 0)  # a line that wraps could not be cleared
         name = visible(label)[:room]
-        self._bar = click.progressbar(length=total, label=name, file=sys.stderr, width=_BAR, hidden=True)
+        self._terminal = getattr(sys.stderr, "unguarded", sys.stderr)
+        self._bar = click.progressbar(length=total, label=name, file=self._terminal, width=_BAR, hidden=True)
 
     def update(self, units: int, *, is_due: bool) -> None:
         self._bar.hidden = self._bar.hidden and not is_due
         self._bar.update(units)
 
     def clear(self) -> None:
-        if not self._bar.hidden and sys.stderr.isatty():
-            sys.stderr.write(_CLEAR)  # click would leave the bar and begin a line
-            sys.stderr.flush()
+        if not self._bar.hidden and self._terminal.isatty():
+            self._terminal.write(_CLEAR)  # click would leave the bar and begin a line
+            self._terminal.flush()
 
 
 class _CellBar:

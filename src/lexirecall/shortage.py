@@ -4,7 +4,7 @@ Belongs here: the one error about it, whichever part finds it. Not here: how lar
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -54,14 +54,6 @@ class Shortage:
             int(needed[:, q].max()),
             int(needed.max()),
             tuple(requests[q] for q in dict.fromkeys(wrong[:, 1].tolist())),
-        )
-
-    def __add__(self, other: "Shortage") -> "Shortage":
-        """Put two together: the first request by name is described, and the others are named."""
-        return replace(
-            min(self, other, key=lambda shortage: shortage.request),
-            needed_by_all=max(self.needed_by_all, other.needed_by_all),
-            requests=tuple(sorted([*self.requests, *other.requests])),
         )
 
     def error(self) -> DataError:

@@ -1,9 +1,9 @@
-"""Sums: exact, in any order of the numbers and in any portions.
+"""Sums: exact, in any order of the numbers.
 
 Belongs here: adding up floats without loss. Not here: what is added up, and what the sums are divided by.
 
-A rounded sum depends on the order of its terms. An exact one does not, so workers that add up a portion each find what
-one machine finds. It is held as a few floats, its parts, and rounded once, at the end.
+A rounded sum depends on the order of its terms. An exact one does not. It is held as a few floats, its parts, and
+rounded once, at the end.
 """
 
 import math
@@ -24,8 +24,7 @@ _NUM_PARTS = 4  # that it gives
 class ExactSums:
     """Exact sums, one for each cell of a table.
 
-    >>> one, other = ExactSums.of(np.array([[1e16], [1.0]])), ExactSums.of(np.array([[1.0], [-1e16]]))
-    >>> (one + other).rounded().tolist()
+    >>> ExactSums.of(np.array([[1e16], [1.0], [1.0], [-1e16]])).rounded().tolist()
     [2.0]
     """
 
@@ -75,15 +74,6 @@ class ExactSums:
             parts[: len(each.parts), start : start + each.parts.shape[1]] = each.parts
             start += each.parts.shape[1]
         return cls(parts)
-
-    def placed(self, at: IntArray, size: int) -> "ExactSums":
-        """Return the sums in a table of this size, at these places of its first axis; others are 0."""
-        parts = np.zeros((len(self.parts), size, *self.parts.shape[2:]))
-        parts[:, at] = self.parts
-        return ExactSums(parts)
-
-    def __add__(self, other: "ExactSums") -> "ExactSums":
-        return ExactSums.of(np.concatenate([self.parts, other.parts]))
 
     def rounded(self) -> FloatArray:
         """Return the float that is nearest to each sum."""

@@ -16,7 +16,7 @@ from heapq import nsmallest
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from lexirecall.errors import DataError, FormatError, UsageError, counted, hint_at, listed, shown
+from lexirecall.errors import DataError, FormatError, UsageError, counted, hint_at, is_several, listed, shown
 from lexirecall.formats.columns import Given
 from lexirecall.formats.source import SUFFIXES, Source
 from lexirecall.formats.textrows import TextRow, text_rows
@@ -263,7 +263,7 @@ def _given(paths: Any) -> Iterator[_TextSource]:
             for each in those if isinstance(those, (list, tuple)) else [those]:
                 yield _TextSource(each, _ROLES[kind], is_mixed=kind == "both")
         return
-    for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
+    for path in paths if is_several(paths) else [paths]:
         if not isinstance(path, (str, os.PathLike)):
             problem = f"a file of texts is of type {type(path).__name__}, but must be a path"
             raise UsageError(problem, remedy='mappings are given as {"queries": {...}, "documents": {...}}')
