@@ -149,8 +149,9 @@ static Judged read_judgments(const Input *input)
     expect(whole && cut, "there is memory");
     feed_cut(whole, feed_judgments, input->judgments, (Text){NULL, ALL_AT_ONCE});
     feed_cut(cut, feed_judgments, input->judgments, sizes);
-    Status status = judgments_finish(whole);
-    expect(status == judgments_finish(cut), "whether judgments are refused does not depend on where blocks end");
+    Status status = judgments_finish(whole), of_cut = judgments_finish(cut);
+    int is_refused = is_of_old_macs(input->judgments) && status != READ_ON && of_cut != READ_ON; /* block by block */
+    expect(status == of_cut || is_refused, "whether judgments are refused does not depend on where blocks end");
     if (status == READ_ON)
         check_same_judgments(judgments_result(whole), judgments_result(cut));
     const Judgments none = {0}, *result = status == READ_ON ? judgments_result(whole) : &none;
@@ -234,8 +235,26 @@ static Status check_cuts(const Input *input, const Judged *judged, int careful, 
     return first;
 }
 
+/* Line ends of old Macs are looked for block by block, so blocks decide what else is found before them. */
+static void check_refusal(const Input *input, const Judged *judged)
+{
+    const Text cuts[] = {{NULL, ALL_AT_ONCE}, input->cuts, {"\1", 1}};
+    Settings settings = input->settings;
+    for (size_t i = 0; i < 6; i++) {
+        settings.careful = i / 3;
+        Reader *reader = reader_new(judged, &settings);
+        expect(reader != NULL, "there is memory");
+        expect(read_run(reader, input->run, cuts[i % 3]) != READ_ON, "a run with line ends of old Macs is not read");
+        reader_free(reader);
+    }
+}
+
 static void check_input(const Input *input, const Judged *judged)
 {
+    if (is_of_old_macs(input->run)) {
+        check_refusal(input, judged);
+        return;
+    }
     Reader *quick, *careful;
     Status of_quick = check_cuts(input, judged, 0, &quick), status = check_cuts(input, judged, 1, &careful);
     const Result *result = reader_result(careful);

@@ -97,6 +97,8 @@ typedef struct {
     Buffer found;
     Buffer num_retrieved; /* int64 for each ranking */
     Buffer num_unjudged;  /* int64 for each system */
+    Buffer repeated;      /* int64, four for each ranking that lists an item twice, of which nothing is in `found`: its
+                             first row, the row behind its last, the system and the request */
     IdSet systems;        /* in the order of rows; empty if the table names none */
     int64_t num_rows;
 } TableResult;
@@ -106,10 +108,14 @@ typedef struct TableReader TableReader;
 TableReader *table_new(const Judged *judged, const TableSettings *settings);
 void table_free(TableReader *reader);
 
-/* The status stays once it is not READ_ON. */
+/* The status stays once it is not READ_ON. After table_finish, which ends a ranking, more may be fed. */
 Status table_feed(TableReader *reader, struct ArrowArrayStream *stream);
 Status table_finish(TableReader *reader);
 const TableResult *table_result(const TableReader *reader);
+void table_take_repeated(TableReader *reader); /* empties that part of the result */
+
+/* After READ_BAD_LINE: forgets the current ranking, to read on. Returns its first row, with which that must begin. */
+int64_t table_forget(TableReader *reader);
 
 /* Judgments; without a column of grades, each row has grade 1. */
 typedef struct {

@@ -12,6 +12,7 @@ struct TableReader {
     IdSet requests;   /* those judged first, then the others */
     IdSet unanswered; /* pairs of a system and a request that nobody judged */
     int64_t system, request; /* the current ones; -1 before the first */
+    int64_t first_row;       /* of the current ranking, among all rows */
     Ranking ranking;
 };
 
@@ -38,17 +39,38 @@ static size_t ranking_number(const TableReader *reader)
     return (size_t)reader->system * reader->judged.num_requests + (size_t)reader->request;
 }
 
-/* Ends the current ranking: says where its judged items are. */
-static Status close_ranking(TableReader *reader)
+/* Counts a request that nobody judged, once for its system. */
+static int count_unjudged(TableReader *reader)
+{
+    int64_t pair[] = {reader->system, reader->request};
+    size_t known = reader->unanswered.count;
+    int64_t number = ids_put(&reader->unanswered, (const char *)pair, sizeof pair);
+    if (number < 0)
+        return 0;
+    ((int64_t *)(void *)reader->result.num_unjudged.data)[reader->system] += (size_t)number == known;
+    return 1;
+}
+
+/* Says where a ranking with an item that is listed twice can be read again, by somebody who knows what that means. */
+static int hand_back(TableReader *reader, int64_t end)
+{
+    int64_t rows[] = {reader->first_row, end, reader->system, reader->request};
+    lengths_of(reader)[ranking_number(reader)] = 0; /* it has been there */
+    return buffer_append(&reader->result.repeated, rows, sizeof rows);
+}
+
+/* Ends the current ranking before a row: says where its judged items are. */
+static Status close_ranking(TableReader *reader, int64_t end)
 {
     Ranking *ranking = &reader->ranking;
-    if (!is_judged(reader))
-        return READ_ON;
-    if (ranking->duplicate >= 0)
-        return stop(reader, READ_DUPLICATE);
-    size_t number = ranking_number(reader);
-    int done = ranking_found(ranking, &reader->judged, reader->request, (int64_t)number, &reader->result.found,
-                             lengths_of(reader) + number);
+    int done = 1;
+    if (is_judged(reader) && ranking->duplicate >= 0)
+        done = hand_back(reader, end);
+    else if (is_judged(reader))
+        done = ranking_found(ranking, &reader->judged, reader->request, (int64_t)ranking_number(reader),
+                             &reader->result.found, lengths_of(reader) + ranking_number(reader));
+    else if (reader->request >= 0)
+        done = count_unjudged(reader);
     return done ? READ_ON : stop(reader, READ_NO_MEMORY);
 }
 
@@ -56,15 +78,8 @@ static Status close_ranking(TableReader *reader)
 static Status open_ranking(TableReader *reader)
 {
     const Judged *judged = &reader->judged;
-    if (!is_judged(reader)) {
-        int64_t pair[] = {reader->system, reader->request};
-        size_t known = reader->unanswered.count;
-        int64_t number = ids_put(&reader->unanswered, (const char *)pair, sizeof pair);
-        if (number < 0)
-            return stop(reader, READ_NO_MEMORY);
-        ((int64_t *)(void *)reader->result.num_unjudged.data)[reader->system] += (size_t)number == known;
+    if (!is_judged(reader))
         return READ_ON;
-    }
     if (lengths_of(reader)[ranking_number(reader)] >= 0)
         return stop(reader, READ_INTERLEAVED);
     const int64_t *borders = judged->item_borders + judged->offsets[reader->request];
@@ -116,10 +131,12 @@ static Status turn_to(TableReader *reader, Column *columns, size_t row)
         return stop(reader, READ_NO_MEMORY);
     if (request == reader->request && system == reader->system)
         return READ_ON;
-    if (close_ranking(reader) != READ_ON)
+    const int64_t number = reader->result.num_rows - 1;
+    if (close_ranking(reader, number) != READ_ON)
         return reader->status;
     reader->system = system;
     reader->request = request;
+    reader->first_row = number;
     return open_ranking(reader);
 }
 
@@ -160,9 +177,25 @@ Status table_feed(TableReader *reader, struct ArrowArrayStream *stream)
 Status table_finish(TableReader *reader)
 {
     if (reader->status == READ_ON)
-        close_ranking(reader);
-    reader->system = reader->request = -1;
+        close_ranking(reader, reader->result.num_rows);
+    if (reader->status == READ_ON) {
+        reader->system = reader->request = -1;
+        reader->first_row = reader->result.num_rows;
+    }
     return reader->status;
+}
+
+int64_t table_forget(TableReader *reader)
+{
+    if (reader->status == READ_BAD_LINE)
+        reader->status = READ_ON;
+    reader->system = reader->request = -1;
+    return reader->result.num_rows = reader->first_row;
+}
+
+void table_take_repeated(TableReader *reader)
+{
+    reader->result.repeated.used = 0;
 }
 
 const TableResult *table_result(const TableReader *reader)
@@ -199,7 +232,7 @@ TableReader *table_new(const Judged *judged, const TableSettings *settings)
 void table_free(TableReader *reader)
 {
     TableResult *result = &reader->result;
-    Buffer *buffers[] = {&result->found, &result->num_retrieved, &result->num_unjudged};
+    Buffer *buffers[] = {&result->found, &result->num_retrieved, &result->num_unjudged, &result->repeated};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         buffer_free(buffers[i]);
     ids_free(&reader->requests);

@@ -158,6 +158,8 @@ static Status read_line(void *context, const char *line, size_t length, const ch
 
 Status judgments_feed(JudgmentReader *reader, const char *block, size_t length)
 {
+    if (reader->status == READ_ON && has_lone_return(&reader->lines, block, length))
+        stop(reader, READ_BAD_LINE);
     if (reader->status == READ_ON)
         stop(reader, each_line(&reader->lines, block, length, read_line, reader));
     return reader->status;

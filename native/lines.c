@@ -84,6 +84,18 @@ void skip_byte_order_mark(int64_t number, const char **line, size_t *length)
     }
 }
 
+int has_lone_return(Lines *lines, const char *block, size_t length)
+{
+    const char *at = block, *end = block + length;
+    if (length && lines->ends_in_return && *block != '\r' && *block != '\n')
+        return 1;
+    lines->ends_in_return = length ? end[-1] == '\r' : lines->ends_in_return;
+    while (at < end && (at = memchr(at, '\r', (size_t)(end - at))) && ++at < end)
+        if (*at != '\r' && *at != '\n')
+            return 1;
+    return 0;
+}
+
 /* Counts the blank lines at the beginning of a block; returns where the next line begins, or one that is too long. */
 static const char *skip_blank_lines(Lines *lines, const char *block, const char *end)
 {

@@ -265,6 +265,8 @@ static PyMethodDef methods[] = {
     {"new_judgment_table", native_new_judgment_table, METH_VARARGS, NEW_JUDGMENT_TABLE_DOC},
     {"feed_table", native_feed_table, METH_VARARGS, FEED_TABLE_DOC},
     {"finish_table", native_finish_table, METH_O, FINISH_TABLE_DOC},
+    {"forget_ranking", native_forget_ranking, METH_O, FORGET_RANKING_DOC},
+    {"repeated_rows", native_repeated_rows, METH_O, REPEATED_ROWS_DOC},
     {"table", native_table, METH_O, TABLE_DOC},
     {"judgment_table", native_judgment_table, METH_O, JUDGMENT_TABLE_DOC},
     {NULL, NULL, 0, NULL},

@@ -138,7 +138,12 @@ typedef struct {
     Buffer unfinished; /* the line that the last block broke off */
     int64_t number;    /* of the line last looked at */
     size_t longest;    /* bytes that a line may have */
+    int ends_in_return;
 } Lines;
+
+/* Whether the next block has a carriage return with neither a newline nor another one behind it, as old Macs ended
+ * lines: then the file is not what it seems to be. */
+int has_lone_return(Lines *lines, const char *block, size_t length);
 
 /* Gives each line of a block to `read` until it returns a status other than READ_ON, and returns that status. Blank
  * lines are only counted if that is cheaper. A line that the block breaks off is kept for the next block; at the end,

@@ -202,6 +202,8 @@ static const char *read_slowly(Reader *reader, const char *block, const char *en
 Status reader_feed(Reader *reader, const char *block, size_t length)
 {
     const char *end = block + length;
+    if (has_lone_return(&reader->lines, block, length))
+        stop(reader, READ_AGAIN); /* in Python, which says where it is */
     while (reader->status == READ_ON && block < end) {
         const char *next = block;
         if (reader->lines.unfinished.used == 0) {

@@ -91,6 +91,17 @@ static Handle *handle_of(PyObject *capsule)
     return handle && begin_use(capsule, &handle->is_busy) ? handle : NULL;
 }
 
+/* The same, if it reads what is asked for: runs, or judgments. */
+static Handle *handle_reading(PyObject *table, int reads_runs)
+{
+    Handle *handle = handle_of(table);
+    if (!handle || (handle->reader != NULL) == reads_runs)
+        return handle;
+    end_use(table, &handle->is_busy);
+    PyErr_SetString(PyExc_TypeError, reads_runs ? "this is a table of judgments" : "this is a table of runs");
+    return NULL;
+}
+
 PyObject *native_feed_table(PyObject *module, PyObject *arguments)
 {
     (void)module;
@@ -129,6 +140,30 @@ PyObject *native_finish_table(PyObject *module, PyObject *table)
     return status_of(status);
 }
 
+PyObject *native_forget_ranking(PyObject *module, PyObject *table)
+{
+    (void)module;
+    Handle *handle = handle_reading(table, 1);
+    if (!handle)
+        return NULL;
+    int64_t row = table_forget(handle->reader);
+    end_use(table, &handle->is_busy);
+    return PyLong_FromLongLong((long long)row);
+}
+
+PyObject *native_repeated_rows(PyObject *module, PyObject *table)
+{
+    (void)module;
+    Handle *handle = handle_reading(table, 1);
+    if (!handle)
+        return NULL;
+    PyObject *rows = as_bytes(&table_result(handle->reader)->repeated);
+    if (rows)
+        table_take_repeated(handle->reader);
+    end_use(table, &handle->is_busy);
+    return rows;
+}
+
 static PyObject *names_of(const IdSet *systems)
 {
     PyObject *names = PyList_New((Py_ssize_t)systems->count);
@@ -142,17 +177,6 @@ static PyObject *names_of(const IdSet *systems)
         }
     }
     return names;
-}
-
-/* The same, if it reads what is asked for: runs, or judgments. */
-static Handle *handle_reading(PyObject *table, int reads_runs)
-{
-    Handle *handle = handle_of(table);
-    if (!handle || (handle->reader != NULL) == reads_runs)
-        return handle;
-    end_use(table, &handle->is_busy);
-    PyErr_SetString(PyExc_TypeError, reads_runs ? "this is a table of judgments" : "this is a table of runs");
-    return NULL;
 }
 
 PyObject *native_table(PyObject *module, PyObject *table)

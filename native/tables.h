@@ -11,6 +11,11 @@
 #define FEED_TABLE_DOC \
     "feed_table(table, stream)\n\nTake the batches of a stream of Arrow; return 0, or why reading has stopped."
 #define FINISH_TABLE_DOC "finish_table(table)\n\nSay that there is no more; return 0, or why reading has stopped."
+#define FORGET_RANKING_DOC \
+    "forget_ranking(table)\n\nForget the ranking that rows stopped in, to read on; return its first row, among all rows."
+#define REPEATED_ROWS_DOC \
+    "repeated_rows(table)\n\nReturn (first row, row behind the last, system, request) of each ranking that lists an item\n" \
+    "twice, which must be read again elsewhere; each is returned once."
 #define TABLE_DOC "table(table)\n\nReturn (systems, found, num_retrieved, num_unjudged, num_rows)."
 #define JUDGMENT_TABLE_DOC \
     "judgment_table(table)\n\nReturn (request_ids, request_borders, offsets, num_positive, item_ids, item_borders,\n" \
@@ -20,6 +25,8 @@ PyObject *native_new_table(PyObject *module, PyObject *arguments);
 PyObject *native_new_judgment_table(PyObject *module, PyObject *arguments);
 PyObject *native_feed_table(PyObject *module, PyObject *arguments);
 PyObject *native_finish_table(PyObject *module, PyObject *table);
+PyObject *native_forget_ranking(PyObject *module, PyObject *table);
+PyObject *native_repeated_rows(PyObject *module, PyObject *table);
 PyObject *native_table(PyObject *module, PyObject *table);
 PyObject *native_judgment_table(PyObject *module, PyObject *table);
 
