@@ -21,6 +21,7 @@ import time
 import venv
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,6 @@ import pyarrow.parquet as pq
 from pyspark.find_spark_home import _find_spark_home
 
 import lexirecall
-from lexirecall import Measure
 from lexirecall.engines import spark as engine
 from lexirecall.errors import DataError, FormatError, LexirecallError, UsageError
 from lexirecall.results import Scores
@@ -137,34 +137,28 @@ def num_lost(spark: Any) -> int:
     return sum(not known.apply(i).isActive() for i in range(known.size()))
 
 
-def is_same(scores: engine.SparkScores, expected: Scores) -> bool:
+def is_same(scores: Scores, expected: Scores) -> bool:
     """Compare means and all values, bit for bit."""
-    values = {(row.run, row.query, row.measure): row.value for row in scores.per_query.collect()}
-    of_text = {
-        (run, query, measure): value
-        for run, queries in expected.to_dict(per_query=True).items()
-        for query, named in queries.items()
-        for measure, value in named.items()
-    }
-    differing = [key for key in {*values, *of_text} if values.get(key) != of_text.get(key)]
-    is_equal = scores.averages.to_dict() == expected.to_dict()
-    print(f"  means {'equal' if is_equal else 'DIFFER'}; {len(differing):,} of {len(of_text):,} values differ")
-    return is_equal and not differing and len(values) == len(of_text)
+    pairs = zip(*(each.to_dict(per_query=True).items() for each in (scores, expected)), strict=True)
+    differing = sum(one != other for one, other in pairs)
+    is_equal = scores.to_dict() == expected.to_dict()
+    print(f"  means {'equal' if is_equal else 'DIFFER'}; the values of {differing} of {len(expected.runs)} runs differ")
+    return is_equal and not differing
 
 
 def survives_a_kill(folder: Path, expected: Scores) -> bool:
     """Evaluate, and kill an executor the second time and while systems are compared."""
     with cluster(SETTINGS) as spark:
-        frames = spark.read.parquet(str(folder / "qrels.parquet")), spark.read.parquet(str(folder / "runs.parquet"))
+        runs = spark.read.parquet(str(folder / "runs.parquet"))
+        qrels = lexirecall.load_judgments(folder / "qrels")
         print(f"{MASTER}: executors {sorted(executors())}")
         began = time.monotonic()
-        with engine.evaluate(*frames, MEASURES) as scores:
-            is_right = is_same(scores, expected)
+        is_right = is_same(lexirecall.evaluate(qrels, runs, MEASURES), expected)
         print(f"  {time.monotonic() - began:.0f} s")
-        with killing(spark), engine.evaluate(*frames, MEASURES) as scores:
-            is_right &= is_same(scores, expected)
         with killing(spark):
-            found = list(engine.compare(*frames, MEASURES).rows())
+            is_right &= is_same(lexirecall.evaluate(qrels, runs, MEASURES), expected)
+        with killing(spark):
+            found = list(lexirecall.compare(qrels, runs, MEASURES).rows())
         wanted = list(lexirecall.compare(folder / "qrels", [folder / name for name in SYSTEMS], MEASURES).rows())
         differing = sum(row != other for row, other in zip(found, wanted, strict=True))
         print(f"  {differing} of {len(wanted)} rows of the comparison differ")
@@ -210,26 +204,33 @@ def refuses(name: str, call: Callable[[], Any], error: type[LexirecallError], sa
 def faults(folder: Path) -> Iterator[bool]:
     """Tell of each fault whether it is said what went wrong."""
     with cluster(QUICK) as spark:
-        qrels = spark.createDataFrame(FORTY, "qid string, docid string, rel int")
+        qrels = {query: {item: grade} for query, item, grade in FORTY}
         for harm, (do_harm, said) in HARMS.items():
             path = table_of(folder / harm, write_page_checksum=True)
             runs = spark.read.parquet(str(path))
             do_harm(path / "1.parquet")
-            call = lambda runs=runs: engine.evaluate(qrels, runs, ["AP"])  # noqa: E731
+            call = lambda runs=runs: lexirecall.project(qrels, runs)  # noqa: E731
             yield refuses(f"harm to {harm} of a file", call, FormatError, rf"1\.parquet: {said}")
         runs = spark.read.parquet(str(table_of(folder / "whole")))
         yield from faults_of_python(folder, qrels, runs)
         text = "SELECT concat('q', id) AS qid, concat('d', x) AS docid, 1D / x AS score FROM (SELECT id, "
         text += "explode(sequence(1L, 400000000L + id)) AS x FROM range(2))"  # 3 GB at once
         huge = spark.sql(text)
-        yield refuses("too little memory", lambda: engine.evaluate(qrels, huge, ["AP"]), DataError, "ran out of memory")
+        yield refuses("too little memory", lambda: lexirecall.project(qrels, huge), DataError, "ran out of memory")
         long = spark.sql(
             "SELECT concat('q', id % 40) AS qid, sha(string(id)) AS docid, 1D AS score FROM range(90000000)"
         )
         killer = KillsAll(spark.sparkContext.statusTracker())
         killer.start()
-        yield refuses("all killed", lambda: engine.evaluate(qrels, long, ["AP"]), DataError, "lost its executors")
+        yield refuses("all killed", lambda: lexirecall.project(qrels, long), DataError, "lost its executors")
         killer.over.set()
+
+
+def harming(harm: str) -> Callable[[Any], Any]:
+    def harmed(batches: Any) -> Any:
+        return eval(harm) or batches  # noqa: S307 - our own
+
+    return harmed
 
 
 def faults_of_python(folder: Path, qrels: Any, runs: Any) -> Iterator[bool]:
@@ -242,37 +243,19 @@ def faults_of_python(folder: Path, qrels: Any, runs: Any) -> Iterator[bool]:
     bare.write_text(f'#!/bin/sh\nPYTHONPATH="{path}" exec {folder}/bare/bin/python "$@"\n')
     bare.chmod(0o755)
     context, said = (
-        qrels.sparkSession.sparkContext,
+        runs.sparkSession.sparkContext,
         {bare: "workers lacks the module", Path("/no/python"): "/no/python"},
     )
     before = os.environ.get("PYSPARK_PYTHON"), context.pythonExec
     for python, words in said.items():
         os.environ["PYSPARK_PYTHON"] = context.pythonExec = str(python)
-        yield refuses(f"Python is {python}", lambda: engine.evaluate(qrels, runs, ["AP"]), UsageError, words)
+        yield refuses(f"Python is {python}", lambda: lexirecall.project(qrels, runs), UsageError, words)
     os.environ.pop("PYSPARK_PYTHON") if before[0] is None else os.environ.update(PYSPARK_PYTHON=before[0])
     context.pythonExec = before[1]
-    dying = Measure("Dying", "ends its process, but on the workers only", of_positions=dies)
-    yield refuses("Python dies", lambda: engine.evaluate(qrels, runs, [dying]), DataError, "a Python process .* died")
-    failing = Measure("Failing", "fails, but on the workers only", of_positions=fails)
-    yield refuses("a measure fails", lambda: engine.evaluate(qrels, runs, [failing]), DataError, "IndexError: no such")
-
-
-def on_worker() -> bool:
-    from pyspark import TaskContext
-
-    return TaskContext.get() is not None
-
-
-def dies(positions: Any) -> float:
-    if on_worker():
-        os._exit(7)
-    return float(positions[0])
-
-
-def fails(positions: Any) -> float:
-    if on_worker():
-        raise IndexError("no such")
-    return float(positions[0])
+    harms = {"dies": ("__import__('os')._exit(7)", "a Python process .* died"), "fails": ("1 / 0", "ZeroDivisionError")}
+    for what, (harm, words) in harms.items():
+        harmed = runs.mapInArrow(harming(harm), runs.schema)
+        yield refuses(f"Python {what}", partial(lexirecall.project, qrels, harmed), DataError, words)
 
 
 class KillsAll(Killer):

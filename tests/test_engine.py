@@ -1,4 +1,4 @@
-"""The engine is an option: with DuckDB every command prints what it prints without, to the last digit."""
+"""The engine is an option: with each of them every command prints what it prints without, to the last digit."""
 
 import contextlib
 from collections.abc import Iterator
@@ -9,9 +9,9 @@ import pytest
 
 import golden
 import lexirecall
-from lexirecall import compare, evaluate, explain, project, rank, report, study
+from lexirecall import compare, evaluate, explain, formats, project, rank, report, study
 from lexirecall.cli import COMMANDS
-from lexirecall.errors import FormatError, UsageError
+from lexirecall.errors import FormatError, LexirecallWarning, UsageError
 from lexirecall.meta import read_collections
 
 pytest.importorskip("duckdb")
@@ -36,8 +36,16 @@ CALLS = {
     "study": f"study {ONE} {COLUMNS} --samples 2 -m AP -m LexiRecall -o made",
     "study, a list": "study --collections {0}/{1}.toml --samples 2 -m AP -o made",
 }
-REFUSING = {"unjudged": "", "fuse": "-o fused.run"}
-"""Commands that need whole lists, which an engine does not give, and what else they need."""
+ENGINES = ("duckdb", "spark")
+REFUSING = {
+    "unjudged": (f"unjudged {TWO}", "to label unjudged documents"),
+    "compare": (f"compare {TWO} --safe --show pairs", "to label unjudged documents"),
+    "report": (f"report {TWO} --unjudged -o made.html", "to label unjudged documents"),
+    "fuse": (f"fuse {TWO} -o fused.run", "to fuse runs"),
+    "funnel": ("funnel {0}/stars.{1} {0}/a.{1}+{0}/b.{1} {0}/a.{1}", "to join the searches of a stage"),
+    "certify": ("certify {0}/stars.{1} {0}/a.{1} --read 2 --draw 1", "to know what was read"),
+}
+"""Calls that need whole lists, which an engine does not give, and for what."""
 QRELS, RUNS = {"q": {"a": 1}}, {"x": {"q": ["a"]}, "y": {"q": ["b"]}}
 VERBS = {"evaluate": evaluate, "compare": compare, "rank": rank, "explain": explain, "study": study, "report": report}
 every_verb = pytest.mark.parametrize("verb", VERBS.values(), ids=list(VERBS))
@@ -67,24 +75,63 @@ def _elsewhere(tmp_path: Path) -> Iterator[None]:
 @pytest.mark.parametrize("name", CALLS)
 def test_a_command_prints_the_same_with_duckdb(tables: Path, kind: str, name: str) -> None:
     call = CALLS[name].format(tables, kind)
-    without, with_duckdb = (golden.record(each, 10**9).parts for each in (call, f"{call} --engine duckdb"))
-    assert with_duckdb == without
-    assert next(iter(without)).startswith("exit 0")
+    check_same(call, "duckdb")
     refused = golden.record(f"{call} --engine duckdb --engine-options memory_limit=9x", 10**9).parts
     assert "memory_limit is '9x': " in refused["stderr"]
 
 
-def test_every_command_with_an_engine_is_called() -> None:
-    with_engine = [name for name in COMMANDS if "--engine duckdb" in golden.options_of(name)]
+@pytest.mark.parametrize("name", CALLS)
+def test_a_command_prints_the_same_with_spark(spark: Any, tables: Path, name: str) -> None:
+    check_same(CALLS[name].format(tables, "parquet"), "spark")
+    assert not spark.sparkContext._jsc.getPersistentRDDs()
+
+
+def check_same(call: str, engine: str) -> None:
+    without, with_engine = (golden.record(each, 10**9).parts for each in (call, f"{call} --engine {engine}"))
+    assert with_engine == without
+    assert next(iter(without)).startswith("exit 0")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_command_with_an_engine_is_called(engine: str) -> None:
+    with_engine = [name for name in COMMANDS if {f"--engine {engine}", "--master"} <= {*golden.options_of(name)}]
     assert {*with_engine} == {*(call.split()[0] for call in CALLS.values()), *REFUSING}
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", REFUSING)
-def test_a_command_that_needs_whole_lists_refuses_the_engine_with_the_reason(tables: Path, name: str) -> None:
-    words = f"{name} {TWO} {COLUMNS} --engine duckdb {REFUSING[name]}".format(tables, "csv")
-    parts = golden.record(words, 10**9).parts
+def test_a_command_that_needs_whole_lists_refuses_an_engine_with_the_reason(
+    tables: Path, name: str, engine: str
+) -> None:
+    call, purpose = REFUSING[name]
+    parts = golden.record(f"{call} {COLUMNS} --engine {engine}".format(tables, "csv"), 10**9).parts
     assert next(iter(parts)).startswith("exit 2")
-    assert "which finds positions, but whole lists are needed" in parts["stderr"]
+    said = f"engine is '{engine}', which finds positions, but whole lists are needed {purpose}\n"
+    assert said in parts["stderr"]
+
+
+@pytest.mark.parametrize("show_progress", [False, None])
+def test_what_may_take_much_memory_is_said_before_an_engine_starts(
+    tables: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], show_progress: bool | None
+) -> None:
+    monkeypatch.setattr(formats, "_MUCH", 100)
+    said = "positions take up to 0.0 GB of memory for each run, of 56 judged documents if all are found"
+    given = (tables / "stars.csv", tables / "films.csv")
+    options: dict[str, Any] = {
+        "columns": {"document": "film", "grade": "stars"}, "show_progress": show_progress,
+    }  # fmt: skip
+    if show_progress is None:
+        project(*given, engine="duckdb", **options)
+        assert capsys.readouterr().err.startswith(f"note: {said}")
+    else:
+        with pytest.warns(LexirecallWarning, match=said):
+            project(*given, engine="duckdb", **options)
+        project(*given, **options)  # nothing is said of what is read anyway
+
+
+def test_a_url_is_for_spark(tables: Path) -> None:
+    parts = golden.record(f"{CALLS['rank']} --engine duckdb --master local".format(tables, "csv"), 10**9).parts
+    assert "--master local is for Spark\n  add --engine spark" in parts["stderr"]
 
 
 def test_a_collection_of_a_study_may_have_an_engine(tables: Path) -> None:
@@ -95,10 +142,8 @@ def test_a_collection_of_a_study_may_have_an_engine(tables: Path) -> None:
     assert collection.options["engine"] == "duckdb"
     assert collection.options["engine_options"] == {"memory_limit": "64MB", "threads": 1}
     assert collection.read().positions.systems == ("a", "b", "c")
-    (tables / "wrong.toml").write_text(text + 'engine = "spark"\n')
-    with pytest.raises(
-        FormatError, match=r"collection 'c': engine is 'spark', but must be one of duckdb\n.*lexirecall eval"
-    ):
+    (tables / "wrong.toml").write_text(text + 'engine = "postgres"\n')
+    with pytest.raises(FormatError, match="collection 'c': engine is 'postgres', but must be one of duckdb, spark"):
         read_collections(tables / "wrong.toml")
 
 
@@ -109,7 +154,6 @@ def test_a_collection_of_a_study_may_have_an_engine(tables: Path) -> None:
         ("columns = 'film'", 'columns is \'film\', but must be a table\n.*{ query = "user", document = "movie" }'),
         ("engine_options = { memory = '1GB' }", "engine_options has no 'memory'\n.*did you mean 'memory_limit'"),
         ("engine_options = { threads = 'many' }", "threads is 'many', but must be a whole number"),
-        ("ties = 'input'", "ties='input' goes by the order of rows"),
     ],
     ids=str,
 )
@@ -120,25 +164,19 @@ def test_the_engine_of_a_collection_is_checked_before_anything_is_read(tables: P
         read_collections(tables / "wrong.toml")
 
 
-def test_the_systems_of_a_table_are_in_the_order_of_their_names(tables: Path) -> None:
-    """A table has no order of rows there; in memory it is the order of appearance."""
+def test_the_runs_of_a_table_are_in_the_order_in_which_they_appear(tables: Path) -> None:
     options: dict[str, Any] = {"columns": {"document": "film", "grade": "stars"}, "measures": ["AP", "LexiRecall"]}
     frame = pl.read_parquet(tables / "films.parquet").reverse()
     here, there = (evaluate(tables / "stars.csv", frame, engine=engine, **options) for engine in (None, "duckdb"))
-    assert (here.runs, there.runs) == (("c", "b", "a"), ("a", "b", "c"))
+    assert here.runs == there.runs == ("c", "b", "a")
     assert here.to_dict(per_query=True) == there.to_dict(per_query=True)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @every_verb
-def test_spark_goes_elsewhere(verb: Any) -> None:
-    with pytest.raises(UsageError, match=r"engine is 'spark', but must be one of duckdb\n.*lexirecall\.engines\.spark"):
-        verb(QRELS, RUNS, engine="spark")
-
-
-@every_verb
-def test_what_is_in_memory_needs_no_engine(verb: Any) -> None:
+def test_what_is_in_memory_needs_no_engine(verb: Any, engine: str) -> None:
     with pytest.raises(UsageError, match=r"run 'x' is a mapping, which is already in memory\n.*leave out the engine"):
-        verb(QRELS, RUNS, engine="duckdb")
+        verb(QRELS, RUNS, engine=engine)
 
 
 @every_verb
@@ -154,14 +192,13 @@ def test_positions_have_been_read(verb: Any) -> None:
         ({"engine": ["duckdb"]}, "engine is .'duckdb'., but must be one of duckdb"),
         (
             {"engine_options": {"threads": 1}},
-            "engine_options are given, but no engine is\n.*--engine duckdb, or engine='duckdb'",
+            "engine_options are given, but no engine is\n.*--engine NAME, or engine=",
         ),
         ({"engine": "duckdb", "engine_options": {"memory": "1GB"}}, "no 'memory'\n.*did you mean 'memory_limit'"),
         (
             {"engine": "duckdb", "engine_options": {"master": "x"}},
             "no 'master'\n.*choose from connection, memory_limit",
         ),
-        ({"engine": "duckdb", "ties": "input"}, "ties='input' goes by the order of rows"),
         ({"engine": "duckdb", "imputation": "paper"}, "imputation='paper' needs the corpus size"),
     ],
     ids=str,

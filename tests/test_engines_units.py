@@ -1,4 +1,4 @@
-"""Units are the same for every reader: in SQL as in their definition, and with DuckDB as in memory."""
+"""Units are the same for every reader: with DuckDB as in their definition and as in memory."""
 
 import random
 from collections.abc import Iterator
@@ -9,10 +9,6 @@ import pytest
 
 import lexirecall
 import naive
-from lexirecall.formats.casts import DUCKDB
-from lexirecall.formats.duckdb import tables
-from lexirecall.formats.plan import JUDGMENTS, PLACED, RUNS, UNITS, Plan
-from lexirecall.manifest import Conventions
 from lexirecall.positions import Positions
 
 duckdb = pytest.importorskip("duckdb")
@@ -21,43 +17,33 @@ pa = pytest.importorskip("pyarrow")
 ITEMS = [f"d{i}" for i in range(12)]
 
 
-def answers(plan: Plan, runs: Any, judged: Any, units: Any) -> tuple[dict[Any, int], dict[Any, int]]:
-    """Return the positions of judged items, and the lengths of rankings, of views that hold these rows."""
-    with duckdb.connect() as connection:
-        for name, columns, rows in (
-            (RUNS, ("system", "request", "item", "score"), runs),
-            (JUDGMENTS, ("request", "item", "grade", "place"), judged),
-            (UNITS, ("request", "item", "unit"), units),
-        ):
-            connection.register(name, pa.table(dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True))))
-        connection.execute(f"CREATE TABLE {PLACED} AS {plan.placed()}")
-        found = connection.sql(plan.positions()).select("system, request, place, position").fetchall()
-        lengths = connection.sql(plan.lengths()).select("system, request, num_retrieved").fetchall()
-    return {tuple(key): position for *key, position in found}, {tuple(key): number for *key, number in lengths}
-
-
-@pytest.mark.parametrize("keys", [("item",), ("request", "item")], ids=["one map", "a map of each query"])
+@pytest.mark.parametrize("by_request", [False, True], ids=["one map", "a map of each query"])
 @pytest.mark.parametrize("seed", range(5))
-def test_an_item_takes_a_place_if_it_brings_a_unit_or_is_of_none(seed: int, keys: tuple[str, ...]) -> None:
+def test_an_item_takes_a_place_if_it_brings_a_unit_or_is_of_none(seed: int, by_request: bool) -> None:
     chance = random.Random(seed)  # noqa: S311 - a collection is not a secret
     requests = ["q", "r"]
     maps = {q: {i: chance.sample("uvwxy", chance.choice([0, 1, 1, 2, 3])) for i in ITEMS} for q in requests}
-    if keys == ("item",):
+    if not by_request:
         maps["r"] = maps["q"]
+    maps = {q: {i: mapped for i, mapped in each.items() if mapped} for q, each in maps.items()}
     ranked = {(s, q): chance.sample(ITEMS, chance.randint(1, 12)) for s in ("a", "b") for q in requests}
-    runs = [(*key, item, -float(n)) for key, items in ranked.items() for n, item in enumerate(items)]
-    judged = [(q, item, 1.0, n) for q in requests for n, item in enumerate(ITEMS)]
-    units = [(q, i, u) for q in requests[: len(keys)] for i, mapped in maps[q].items() for u in mapped]
+    rows = [(*key, item, -float(n)) for key, items in ranked.items() for n, item in enumerate(items)]
+    columns = dict(zip(("run", "qid", "docno", "score"), map(list, zip(*rows, strict=True)), strict=True))
     depth = chance.choice([None, 3])
-    positions, lengths = answers(Plan(Conventions(depth=depth), DUCKDB, unit_keys=keys), runs, judged, units)
-    counted = {key: naive.places_in_units(items, maps[key[1]]) for key, items in ranked.items()}
-    assert lengths == {key: places[-1] for key, places in counted.items()}
-    assert positions == {
-        (*key, ITEMS.index(item)): place
-        for key, places in counted.items()
-        for item, place in zip(ranked[key], places, strict=True)
-        if depth is None or place <= depth
-    }
+    options: dict[str, Any] = {"units": maps if by_request else maps["q"], "count": "units", "depth": depth}
+    judged = {q: dict.fromkeys(ITEMS, 1) for q in requests}
+    found = lexirecall.project(judged, pa.table(columns), engine="duckdb", **options)
+    for number, (system, request) in enumerate(ranked):
+        items = ranked[system, request]
+        places = naive.places_in_units(items, maps[request])
+        own = slice(*found.found.segments.offsets[number : number + 2])
+        positions = {
+            found.judgments.items[item].decode(): position
+            for item, position in zip(found.found.items[own].tolist(), found.found.positions[own].tolist(), strict=True)
+        }
+        wanted = dict(zip(items, places, strict=True))
+        assert positions == {item: place for item, place in wanted.items() if depth is None or place <= depth}
+        assert found.num_retrieved.ravel()[number] == min(places[-1], depth or places[-1])
 
 
 def collection(seed: int, *, by_request: bool, judged: str) -> tuple[Any, Any, Any]:
@@ -97,7 +83,9 @@ def connection() -> Iterator[Any]:
 def relation(connection: Any, runs: Any, *, repeated: int = 0) -> Any:
     rows = [(s, q, i, x) for s, run in runs.items() for q, scores in run.items() for i, x in scores.items()]
     rows += [(s, q, i, x - 1) for s, q, i, x in rows[:repeated]]
-    columns = dict(zip(("run", "qid", "docno", "score"), map(list, zip(*rows[::-1], strict=True)), strict=True))
+    rows = [*reversed(rows)]
+    rows.sort(key=lambda row: [*runs].index(row[0]))
+    columns = dict(zip(("run", "qid", "docno", "score"), map(list, zip(*rows, strict=True)), strict=True))
     connection.register("given", pa.table(columns))
     return connection.table("given")
 
@@ -117,10 +105,7 @@ CASES: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 @pytest.mark.parametrize("seed", range(3))
-def test_units_by_duckdb_are_those_of_memory(
-    connection: Any, case: dict[str, Any], seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tables, "BLOCK", 4)
+def test_units_by_duckdb_are_those_of_memory(connection: Any, case: dict[str, Any], seed: int) -> None:
     options = {name: value for name, value in case.items() if name != "by_request"}
     qrels, runs, units = collection(seed, by_request=case["by_request"], judged=case["judged"])
     expected = lexirecall.project(qrels, runs, units=units, needs_judged=True, **options)

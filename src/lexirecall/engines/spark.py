@@ -1,164 +1,287 @@
-"""Spark: evaluation of data frames on a cluster, with the same numbers as everywhere.
+"""Spark: runs whose rows a cluster sorts and reads, for tables that are too large for one machine.
 
-Belongs here: the verbs over Spark's data frames, and their result. Not here: the plan (plan), the tables
-(spark_tables), what runs on the workers (kernels).
+Belongs here: a table of Spark as a form of runs, and sort keys as a frame of Spark. Not here: the session
+(spark_session), files (spark_files), how rows are sorted (spark_rows), what a worker does (spark_worker).
 
-SQL finds where the judged items are. Gathered to one row for each judged request, they go in Arrow batches to the same
-kernels as everything else, on the workers. Only sums, counts and names of systems come to the driver, and the values of
-queries if more than their mean is asked for.
+One job: all workers find positions at once, and keep them on their disks. Then they come to the driver part by part,
+and are from there on what they are for every other input.
 """
 
-import math
-from collections.abc import Callable, Iterator, Sequence
+import pickle
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import unquote, urlsplit
 
-from lexirecall.aggregation import MIN_QUERIES, Aggregation, Resampling
-from lexirecall.engines.batches import Layout
-from lexirecall.engines.kernels import ROWS, STATE, Addends, Asked, Kernel, RowKernel, total_of
+import numpy as np
+
 from lexirecall.engines.spark_faults import every_row, explained, quietly
-from lexirecall.engines.spark_groups import NamedGroups, check_number_of_values, read_aggregation
-from lexirecall.engines.spark_mismatch import mismatches
-from lexirecall.engines.spark_owners import items_without, owners_of_items, strange_owners
-from lexirecall.engines.spark_session import check_libraries, match_python, pyspark, session
-from lexirecall.engines.spark_tables import Tables, no_common_request, prepare
-from lexirecall.engines.spark_workspace import Workspace, check_frame
-from lexirecall.errors import UsageError
-from lexirecall.fields import taken, takes
-from lexirecall.formats import CorpusSize, corpus_sizes
-from lexirecall.formats.casts import SPARK
-from lexirecall.formats.columns import Given
-from lexirecall.formats.plan import Plan
-from lexirecall.groups import Groups
-from lexirecall.judgments import BoolArray
-from lexirecall.manifest import Conventions, Note, Policies, check_level, versions_in_use
-from lexirecall.measures.providers import key_of, worst_off
-from lexirecall.names import Names
-from lexirecall.positions import Positions
-from lexirecall.statistics.paired import ADDED_UP
-from lexirecall.verbs.averages import Averages
-from lexirecall.verbs.census import Census
-from lexirecall.verbs.compare import check_number, conclude, indices_of
-from lexirecall.verbs.comparison import Comparison
-from lexirecall.verbs.evaluate import computable, with_breakdown
-from lexirecall.verbs.exposures import Exposures
-from lexirecall.verbs.given import asked_measures
-from lexirecall.verbs.owners import level_of_providers, overall_rows
-from lexirecall.verbs.tally import Tally
-from lexirecall.verbs.testing import Testing
+from lexirecall.engines.spark_files import SparkTable, open_table
+from lexirecall.engines.spark_rows import SparkRows, columns_of
+from lexirecall.engines.spark_session import check_libraries, check_settings, match_python, pyspark, session
+from lexirecall.engines.spark_worker import PART, FoundPart, Task
+from lexirecall.errors import FormatError, LexirecallError, UsageError
+from lexirecall.formats import Given, project
+from lexirecall.formats.assembly import assemble
+from lexirecall.formats.columns import check_one_system
+from lexirecall.formats.forms import no_whole_lists
+from lexirecall.formats.ids import changes
+from lexirecall.formats.naming import NamedRun
+from lexirecall.formats.roletable import LOOKED_AT, RoleTable, open_frame
+from lexirecall.formats.rows import noted
+from lexirecall.formats.sortkeys import check_single, keys_of
+from lexirecall.formats.values import kind_of
+from lexirecall.judgments import IntArray, Judgments, offsets_of
+from lexirecall.manifest import Conventions, Sources
+from lexirecall.segments import Segments
+from lexirecall.tracks import SystemPositions, Tracks
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame
 
-    from lexirecall.engines.spark_owners import SparkProviders
-    from lexirecall.engines.spark_tables import Frames
-    from lexirecall.engines.spark_units import SparkUnits
+    from lexirecall.formats.wholelists import RunLists
+    from lexirecall.units.unitmap import UnitMap
 
-__all__ = ["SparkScores", "compare", "evaluate", "session", "sort_keys"]
+__all__ = ["session", "sort_keys"]
 
-
-@dataclass(frozen=True, eq=False)
-class SparkScores:
-    """The means, here; and the values of each query, on the cluster.
-
-    The gathered rows are held in Spark's memory, or on its disks, until `close`. As a context manager it closes itself.
-    """
-
-    averages: Averages
-    per_query: "DataFrame"
-    """run, query (as in the judgments), measure, value (null if undefined); computed on demand."""
-    gathered: "DataFrame"
-    """One row for each judged query, from which the values are computed."""
-
-    def close(self) -> None:
-        """Let go of the gathered rows; `per_query` would gather them again."""
-        self.gathered.unpersist()
-
-    def providers(self, *, min_queries: int = MIN_QUERIES) -> Exposures:
-        """Return exposure, merit and ratio of every provider with so many queries or more, the lowest ratio first."""
-        return Exposures.of(self.averages, min_queries=min_queries)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __str__(self) -> str:
-        return str(self.averages)
+_AT_ONCE = 64 << 20  # bytes of positions that come to the driver together
 
 
-@takes(Aggregation, Policies, Conventions)
-def evaluate(
-    qrels: "DataFrame",
-    runs: "Frames",
-    measures: Names | None = None,
+@dataclass(frozen=True, slots=True)
+class SparkRun:
+    """SparkRows of one system or of many in Spark."""
+
+    table: SparkTable
+    rows: SparkRows
+    given: Given
+    name: str
+    """For a table that names no systems."""
+    is_given: bool
+    """Whether that name takes precedence over those in the table."""
+    label: str
+
+    @classmethod
+    def check(cls, conventions: Conventions, sources: Sources) -> None:
+        """Refuse what goes by the order of rows, and settings that Spark does not have."""
+        for option, value in (("ties", "input"), ("duplicates", "first")):
+            if getattr(conventions, option) == value:
+                raise UsageError(
+                    f"{option}={value!r} goes by the order of rows, but a table has no order",
+                    remedy="choose another rule, or leave out the engine",
+                )
+        check_settings(sources)
+
+    @classmethod
+    @contextmanager
+    def opened(cls, run: NamedRun, conventions: Conventions, sources: Sources) -> Iterator[Self]:
+        """Give a frame of Spark, or a table in files, as a run."""
+        cls.check(conventions, sources)
+        check_libraries()
+        table = open_table(run, sources)
+        match_python(table.frame.sparkSession)
+        with explained(run.label):
+            rows = SparkRows.of(table.frame, sources.columns, run.label, num_cells=table.num_cells)
+        with explained():
+            yield cls(table, rows, sources.columns, run.name, run.is_given, run.label)
+
+    def systems(
+        self, judgments: Judgments, conventions: Conventions, units: "UnitMap | None", *, needs_judged: bool
+    ) -> list[SystemPositions]:
+        """Find where the judged items are, on all workers at once."""
+        with every_row(self.table.frame):
+            try:
+                parts = self._parts(self.rows, judgments, conventions, units, needs_judged=needs_judged)
+            except LexirecallError:  # of several errors, which one depends on the order in which rows arrive
+                parts = self._in_full(judgments, conventions, units, needs_judged=needs_judged)
+            names = self._names(parts)
+            splits = self._splits()
+        return noted(_systems_of(parts, names, judgments, conventions, needs_judged=needs_judged), splits)
+
+    def _in_full(
+        self, judgments: Judgments, conventions: Conventions, units: "UnitMap | None", *, needs_judged: bool
+    ) -> list[FoundPart]:
+        """Read the rows in full order, so that the same error comes each time, with its place if it has one."""
+        rows = SparkRows.of(
+            self.table.frame, self.given, self.label, num_cells=self.table.num_cells, has_places=self.table.is_parquet
+        )
+        try:
+            return self._parts(rows, judgments, conventions, units, needs_judged=needs_judged, in_full=True)
+        except LexirecallError as error:
+            if error.way_on is not None and (splits := self._splits()):  # a row is there twice: of two runs?
+                error.advise(splits)
+            raise
+
+    def _splits(self) -> str:
+        """Say which column that is not used may name runs; only some rows are looked at."""
+        frame, used = self.table.frame, self.rows.names.values()
+        known = [name for name, kind in frame.dtypes if name in used or kind_of(kind) == "text"]
+        looked_at = [name for name in known if known.count(name) == 1]
+        if set(looked_at) <= set(used):
+            return ""
+        places = [frame.columns.index(name) for name in looked_at]
+        numbered = frame.toDF(*(f"c{place}" for place in range(len(frame.columns))))
+        needed = [f"c{frame.columns.index(name)}" for name in used]
+        rows = numbered.select(*(f"c{place}" for place in places)).dropna(subset=needed).limit(LOOKED_AT)
+        return open_frame(rows.toArrow().rename_columns(looked_at), "run", self.given, name=self.label).splits()
+
+    def _parts(
+        self, rows: SparkRows, judgments: Judgments, conventions: Conventions, units: "UnitMap | None", *,
+        needs_judged: bool, in_full: bool = False,
+    ) -> list[FoundPart]:  # fmt: skip
+        """Let the workers read the rows; what they find stays on their disks until it is fetched."""
+        shared = None if units is None else self.table.frame.sparkSession.sparkContext.broadcast(units)
+        files = self.table.files if in_full and self.table.is_parquet else None
+        task = Task(rows.columns, self.name, self.label, conventions, shared, needs_judged, files)
+        frame = rows.sorted_with(judgments, in_full=in_full).mapInArrow(task.parts, PART)
+        frame = frame.persist(pyspark("storagelevel").StorageLevel.DISK_ONLY)
+        try:
+            return [*_fetched(frame)]
+        finally:
+            with quietly():
+                frame.unpersist()
+                if shared is not None:
+                    shared.destroy()
+
+    def items(self, system: str, request: bytes) -> Iterable[bytes]:
+        """Give the items in the rows of one system and request."""
+        names_it = self.rows.columns.system is not None and not self.is_given
+        rows = self.rows.of_ranking(system if names_it else None, request)
+        table = rows.select("item").distinct().toArrow()
+        return (text.encode() for text in _texts(table, "item", self.label))
+
+    def lists(self, judgments: Judgments, conventions: Conventions, *, needs_scores: bool = False) -> "list[RunLists]":  # noqa: ARG002
+        """Refuse: the rows of a ranking are nowhere together but on a worker."""
+        raise no_whole_lists("spark")
+
+    def _names(self, parts: Sequence[FoundPart]) -> dict[str, str]:
+        """Return the systems in the order in which they first appear in the table, and what each is to be called."""
+        if not sum(part.num_rows for part in parts):
+            raise FormatError(self.label, None, "the table has no rows", remedy="is it the right one?")
+        found = dict.fromkeys(system for part in parts for system in part.systems)
+        if self.is_given and self.rows.columns.system is not None:
+            check_one_system(self.rows.names["system"], len(found), self.label)
+        if self.is_given or len(found) == 1:
+            return {each: self.name if self.is_given else each for each in found}
+        first: dict[str, tuple[int | str, int, int]] = {}
+        table = _first_rows(self.rows.frame.select("system"), are_files=self.table.paths is not None).toArrow()
+        files = {path: place for place, path in enumerate(self.table.files)}
+        columns = (table["file"].to_pylist(), table["row"].to_pylist())
+        for name, file, row in zip(_texts(table, "system", self.label), *columns, strict=True):
+            place = (files.get(unquote(urlsplit(file).path), file), row["start"], row["number"])
+            first[name] = min(place, first.get(name, place))
+        return {name: name for name in sorted(first, key=first.__getitem__)}
+
+
+def _fetched(frame: "DataFrame") -> Iterator[FoundPart]:
+    """Let all workers find what they are asked for, then give it part by part; raise if one has met an error."""
+    ((size,),) = frame.selectExpr("coalesce(sum(length(part)), 0)").collect()
+    errors = []
+    for row in frame.coalesce(1 + size // _AT_ONCE).toLocalIterator():
+        part = pickle.loads(row.part)  # noqa: S301 - our own workers made it
+        if isinstance(part, LexirecallError):
+            errors.append(part)
+        elif not errors:
+            yield part
+    if errors:  # workers are not in any order: the same one each time, and as in memory a repeated row comes last
+        error = min(errors, key=lambda each: (each.way_on is not None, str(each)))
+        error.offer_only("best")  # which does not go by the order of rows
+        raise error
+
+
+def _first_rows(systems: "DataFrame", *, are_files: bool) -> "DataFrame":
+    """Return where each system is first found in each file; Spark does not read files in the order of their names."""
+    functions = pyspark("sql.functions")
+    number = functions.monotonically_increasing_id().alias("number")
+    file, start = functions.lit(""), functions.lit(0).alias("start")
+    if are_files:
+        file, start = functions.input_file_name(), functions.input_file_block_start().alias("start")
+    placed = systems.select("system", file.alias("file"), functions.struct(start, number).alias("row"))
+    return placed.groupBy("system", "file").agg(functions.min("row").alias("row"))
+
+
+def _texts(table: "pa.Table", role: str, label: str) -> list[str]:
+    """Return the ids in a column that is called by its role."""
+    import narwhals as nw
+
+    ids = RoleTable(nw.from_native(table, eager_only=True), columns_of([role]), label).ids(role)
+    texts = ids.texts()
+    return [texts[code] for code in ids.codes.tolist()]
+
+
+def _systems_of(
+    parts: list[FoundPart],
+    names: Mapping[str, str],
+    judgments: Judgments,
+    conventions: Conventions,
     *,
-    columns: Given = None,
-    corpus_size: CorpusSize = None,
-    providers: "SparkProviders" = None,
-    units: "SparkUnits" = None,
-    **options: Any,
-) -> SparkScores:
-    """Evaluate runs against judgments, as `lexirecall.evaluate` does, where the rows are.
+    needs_judged: bool,
+) -> list[SystemPositions]:
+    """Put together what the workers have found, for the systems in this order, which are then called so.
 
-    `runs` has the columns of a run, found by their usual names or given as `columns`. It holds many runs if there is a
-    column of them, otherwise one, called `run`; {name: frame} names them. `options` say how queries count and how
-    rankings become positions, as there. `providers` and `units` are frames of Spark, or what they may be there. Means
-    and values are the same as in memory, bit for bit.
-
-    >>> evaluate(qrels, runs, ["LexiRecall", "AP"]).averages.to_dict()  # doctest: +SKIP
-    {'early': {'LexiRecall': 0.5, 'AP': 0.875}, 'late': {'LexiRecall': 0.5, 'AP': 0.5416666666666666}}
+    Each part is let go of once it is taken: both must not be held.
     """
-    asked = taken(Aggregation, options)
-    check_frame(qrels, "qrels")
-    group_map = read_aggregation(asked, qrels, columns)
-    with _gathering(qrels, runs, measures, columns, corpus_size, providers, units, options) as job:
-        averages = job.broken_down(asked, group_map) if asked.is_asked else job.averages(*job.total(job.asked.values))
-        values = job.gathered.mapInArrow(RowKernel(job.layout, job.asked).rows, ROWS)
-        query = values["query"].cast(job.tables.request_type)
-        return SparkScores(averages, values.withColumn("query", query), job.gathered)
+    width = len(judgments.requests)
+    number_of = {name: number for number, name in enumerate(names)}
+    num_retrieved = np.full((len(names), width), -1)
+    num_unjudged, num_duplicates = np.zeros((2, len(names)), np.int64)
+    sizes = np.zeros(len(names) * width, np.int64)
+    rankings = []
+    for part in parts:
+        systems = np.array([number_of[name] for name in part.systems])
+        num_retrieved[np.ix_(systems, part.queries)] = part.num_retrieved
+        num_unjudged[systems] += part.num_unjudged
+        num_duplicates[systems] += part.num_duplicates
+        of, query, *_ = part.found
+        ranking = systems[of] * width + query
+        starts = np.flatnonzero(changes(ranking))
+        rankings.append((ranking[starts], np.diff(starts, append=len(ranking))))
+        sizes[rankings[-1][0]] += rankings[-1][1]
+    offsets = offsets_of(sizes)
+    columns = np.zeros((4 if conventions.ties == "expected" else 2, offsets[-1]), np.int64)
+    _fill(columns, offsets, parts, rankings, judgments)
+
+    def tracks_of(system: int) -> Tracks:
+        own = offsets[system * width : (system + 1) * width + 1]
+        return Tracks(Segments(own - own[0]), *columns[:, own[0] : own[-1]])
+
+    return [
+        assemble(
+            name,
+            judgments,
+            conventions,
+            tracks_of(s),
+            num_retrieved[s],
+            needs_judged=needs_judged,
+            num_unjudged=int(num_unjudged[s]),
+            num_duplicates=int(num_duplicates[s]),
+        )
+        for s, name in enumerate(names.values())
+    ]
 
 
-@takes(Testing, Policies, Conventions)
-def compare(
-    qrels: "DataFrame",
-    runs: "Frames",
-    measures: Names | None = None,
-    *,
-    baseline: str | Sequence[str] | None = None,
-    columns: Given = None,
-    corpus_size: CorpusSize = None,
-    providers: "SparkProviders" = None,
-    units: "SparkUnits" = None,
-    **options: Any,
-) -> Comparison:
-    """Compare each pair of runs, or each with one or more baselines, as `lexirecall.compare` does, where the rows are.
-
-    The tests are the t test and the sign test, which need only sums and counts. P-values, intervals and all else are
-    the same as in memory, bit for bit. The other arguments are those of `evaluate`.
-
-    >>> next(compare(qrels, runs, ["LexiRecall"]).rows())["wins"]  # doctest: +SKIP
-    1
-    """
-    testing = taken(Testing, options)
-    check_added_up(testing)
-    with _gathering(qrels, runs, measures, columns, corpus_size, providers, units, options) as job:
-        check_number(len(job.tables.systems))
-        references = indices_of(baseline, job.tables.systems)
-        tally, pairs = job.total(job.asked.pairs)
-        averages = job.averages(tally)
-        squares = job.total(partial(job.asked.squares, [totals.means for totals in pairs.totals]))
-        summaries = [totals.with_squares(each) for totals, each in zip(pairs.totals, squares, strict=True)]
-        job.gathered.unpersist()
-        return conclude(averages, summaries, pairs.order(), testing, references=references)
+def _fill(
+    columns: IntArray,
+    offsets: IntArray,
+    parts: list[FoundPart],
+    rankings: list[tuple[IntArray, IntArray]],
+    judgments: Judgments,
+) -> None:
+    """Put what was found where its ranking is, given which rankings each part has, and how much of each."""
+    free = offsets[1:].copy()
+    while parts:
+        part, (ranking, counts) = parts.pop(), rankings.pop()
+        free[ranking] -= counts  # the part before may have the beginning of a ranking
+        at = np.arange(counts.sum()) + np.repeat(free[ranking] - np.cumsum(counts) + counts, counts)
+        _, query, position, item, *block = part.found
+        for column, values in zip(columns, (position, judgments.offsets[query] + item, *block), strict=True):
+            column[at] = values
 
 
 def sort_keys(
     qrels: "DataFrame",
-    runs: "Frames",
+    runs: "DataFrame | Mapping[str, DataFrame]",
     *,
     columns: Given = None,
     level: float = 1,
@@ -169,156 +292,13 @@ def sort_keys(
     """Return run, query, sort_key: bytes; the smaller key is the better ranking of a query by LexiRecall.
 
     The keys are those of `lexirecall.exact.sort_key`, for every run and every query with a relevant document, answered
-    or not.
+    or not. They are made here, from positions, and handed to Spark; queries have their type in the judgments.
 
     >>> sort_keys(qrels, runs).orderBy("query", "sort_key")  # doctest: +SKIP
     DataFrame[run: string, query: string, sort_key: binary]
     """
-    if ties == "expected":
-        raise UsageError("a sort key needs one order of tied documents", remedy="choose ties trec, worst or best")
-    check_level(level)
-    conventions = Conventions(ties=ties, score_dtype=score_dtype, duplicates=duplicates)
-    check_frame(qrels, "qrels")
-    workspace, plan = Workspace(qrels.sparkSession), Plan(conventions, SPARK)
-    try:
-        with explained(), every_row(qrels, runs):
-            tables = prepare(workspace, qrels, runs, columns, plan)
-            query = f"CAST(request AS {tables.request_type}) AS query"
-            return tables.query(f"SELECT system AS run, {query}, sort_key FROM ({plan.sort_keys(level)}) AS keys")
-    finally:
-        workspace.release()
-
-
-def check_added_up(testing: Testing) -> None:
-    """Raise if a test, or the bootstrap, needs more than sums and counts."""
-    if testing.bootstrap is not None:
-        raise UsageError(
-            "Spark cannot resample the queries: the bootstrap needs every value, and Spark returns sums and counts",
-            remedy="leave it out; or project the runs (engine='duckdb' if they are large), then compare",
-        )
-    if testing.test not in ("auto", *ADDED_UP):
-        raise UsageError(
-            f"Spark can run only the tests t and sign: {testing.test} needs every difference",
-            remedy="choose t or sign; or project the runs (engine='duckdb' if they are large), then compare",
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Job:
-    """Rows that have been gathered, and what is asked of them."""
-
-    tables: Tables
-    gathered: "DataFrame"
-    """One row for each judged request."""
-    layout: Layout
-    asked: Asked
-    left_out: list[Note]
-
-    def total(self, count: Callable[[Positions], Addends]) -> Addends:
-        """Add up what is counted over all requests, on the workers; raise if a corpus is too small for one of them."""
-        kernel = Kernel(self.layout, count)
-        kernel.try_out(max(1.0, *(row.level(self.asked.policies.level) for row in self.asked.measures)))
-        states = self.gathered.mapInArrow(kernel.states, STATE).collect()
-        shortage, *counted = total_of(bytes(row.state) for row in states)
-        if shortage is not None:
-            raise shortage.error()
-        return tuple(counted)
-
-    def broken_down(self, asked: Aggregation, group_map: NamedGroups | None) -> Averages:
-        """Return the numbers that are asked for instead of the means, for which every value comes to the driver."""
-        num_requests = self.tables.judgments.select("request").distinct().count()
-        check_number_of_values(len(self.tables.systems), num_requests, len(self.asked.measures))
-        tally, collected = self.total(self.asked.every_value)
-        requests, valued = collected.in_order(self.asked.measures)
-        groups = None if group_map is None else Groups.from_map(group_map[0], requests, name=group_map[1])
-        return with_breakdown(self.averages(tally), valued, asked, groups, Resampling())
-
-    def with_worst_off(self) -> "_Job":
-        """Find out who is worst off over all requests, if a measure needs it; no portion of them can tell."""
-        if not any(row.sparse and row.needs_providers for row in self.asked.measures):
-            return self
-        rows = overall_rows(self.asked.measures)
-        exposures = self.total(self.asked.exposures)
-        known = {
-            key_of(row, self.asked.policies): worst_off(each.audit(self.tables.systems))
-            for row, each in zip(rows, exposures, strict=True)
-        }
-        return replace(self, layout=replace(self.layout, worst_off=known))
-
-    def averages(self, tally: Tally) -> Averages:
-        """Return the means with their record."""
-        tables, census, owners = self.tables, tally.census, tally.owners
-        if strangers := _named(census, census.answered == 0):
-            raise no_common_request(strangers, tables.judgments)
-        census = replace(
-            census,
-            name="qrels",
-            corpus_size=self.layout.corpus_size,
-            num_repeated=tables.num_repeated,
-            has_grades=tables.has_grades,
-            unjudged=tables.num_unjudged,
-            duplicates=tables.num_duplicates,
-            mismatches=mismatches(tables, _named(census, census.found == 0)),
-            units=tables.named_units(census.units),
-        )
-        if owners is not None and tables.owners is not None:
-            if not owners.providers and census.num_positive:
-                raise strange_owners(owners.name, tables.owners, tables.judgments)
-            if owners.at_level[1]:
-                without = items_without(tables.owners, tables.judgments, level_of_providers(*self.asked))
-                owners = replace(owners, without=without)
-        versions = {**versions_in_use(), "pyspark": pyspark("version").__version__}
-        return replace(tally, census=census, owners=owners).averages(
-            *self.asked, left_out=self.left_out, versions=versions, reader="spark"
-        )
-
-
-def _named(census: Census, which: BoolArray) -> list[str]:
-    return [name for name, is_one in zip(census.systems, which, strict=True) if is_one]
-
-
-@contextmanager
-def _gathering(
-    qrels: "DataFrame",
-    runs: "Frames",
-    measures: Names | None,
-    columns: Given,
-    corpus_size: CorpusSize,
-    providers: "SparkProviders",
-    units: "SparkUnits",
-    options: dict[str, Any],
-) -> Iterator[_Job]:
-    """Give the rows gathered from checked tables; they are held, and let go if something fails."""
-    policies, conventions = taken(Policies, options), taken(Conventions, options)
-    conventions.warn_of_optimism()
-    conventions.require_corpus_size(corpus_size)
-    conventions.check_units(units, providers)
-    sizes = corpus_sizes(corpus_size)
-    asked = asked_measures(measures, has_providers=providers is not None)
-    needs_judged = any(row.needs_judged for row in asked)
-    plan = Plan(conventions, SPARK, keeps_others=needs_judged)
-    check_libraries()
-    check_frame(qrels, "qrels")
-    match_python(qrels.sparkSession)
-    workspace, gathered = Workspace(qrels.sparkSession), None
-    try:
-        with explained(), every_row(qrels, runs, providers, units):
-            owners, name = owners_of_items(workspace, providers, columns)
-            tables = replace(prepare(workspace, qrels, runs, columns, plan, units), owners=owners)
-            found = tables.units_of_batches()
-            shared = -math.inf if found is None else found.whole.highest_shared
-            refused = [row for row in asked if not row.coincides and row.level(policies.level) <= shared]
-            rows, left_out = computable(
-                len(tables.systems), conventions.ties, asked, is_default=measures is None, refused=refused
-            )
-            n = tables.sizes(sizes) if callable(sizes) else sizes
-            layout = Layout(tables.systems, conventions, n, needs_judged, name, units=found)
-            gathered = tables.gathered().persist(pyspark("storagelevel").StorageLevel.MEMORY_AND_DISK)
-            yield _Job(tables, gathered, layout, Asked(rows, policies), left_out).with_worst_off()
-    except BaseException:
-        if gathered is not None:
-            with quietly():
-                gathered.unpersist()
-        raise
-    finally:
-        workspace.release()
+    options: dict[str, Any] = {"ties": ties, "score_dtype": score_dtype, "duplicates": duplicates}
+    check_single(Conventions(**options))
+    table = keys_of(project(qrels, runs, columns=columns, engine="spark", **options), level)
+    with explained():
+        return qrels.sparkSession.createDataFrame(table)

@@ -1,11 +1,11 @@
 """Spark's faults: what goes wrong on a cluster is an error of ours, and what would go wrong silently is refused.
 
 Belongs here: errors for what Spark raises, and checks that all rows are read, and the same rows each time. Not here:
-starting Spark (spark_session), what is wrong with the rows themselves (spark_tables).
+starting Spark (spark_session), what is wrong with the rows themselves (formats).
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -170,20 +170,19 @@ def first_words(text: str) -> str:
 
 
 @contextmanager
-def every_row(qrels: "DataFrame", runs: Any, *more: Any) -> Iterator[None]:
+def every_row(frame: "DataFrame") -> Iterator[None]:
     """Refuse what lets Spark leave out rows without a word, and raise if a file was changed while it was in use.
 
-    Rows are read more than once: a file that changes would be counted in one state and ranked in another.
+    Rows may be read again, for the part of an executor that was lost: half of them would be those of another file.
     """
-    _check_settings(qrels.sparkSession)
-    frames = [*runs.values()] if isinstance(runs, Mapping) else [getattr(runs, "frame", runs)]
-    relations = [relation for frame in (qrels, *frames, *more) for relation in _relations(frame)]
+    _check_settings(frame.sparkSession)
+    relations = [*_relations(frame)]
     for relation in relations:
         _check_options(relation)
     listed = [files for relation in relations if (files := _listed(relation))]
     yield
     for files in listed:
-        _check_unchanged(qrels.sparkSession, files)
+        _check_unchanged(frame.sparkSession, files)
 
 
 def _check_settings(spark: "SparkSession") -> None:

@@ -3,6 +3,7 @@
 Belongs here: starting Spark. Not here: what is computed with it (spark).
 """
 
+import atexit
 import os
 import re
 import shutil
@@ -15,9 +16,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lexirecall.engines.spark_faults import explained
+from lexirecall.engines.spark_faults import explained, quietly
 from lexirecall.errors import UsageError
 from lexirecall.installing import how_to_install
+from lexirecall.manifest import Sources
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -45,7 +47,7 @@ def session(master: str | None = None, **config: Any) -> "SparkSession":
     check_java()
     master = master or os.environ.get("SPARK_MASTER") or "local[*]"
     builder = spark_sql.SparkSession.builder.appName("lexirecall").master(master)
-    given = {name.replace("_", "."): value for name, value in config.items()}
+    given = {name if "." in name else name.replace("_", "."): value for name, value in config.items()}
     settings = {**_defaults(master), **given}
     for name, value in settings.items():
         builder = builder.config(name, value)
@@ -53,6 +55,35 @@ def session(master: str | None = None, **config: Any) -> "SparkSession":
         spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel(settings["spark.log.level"])
     return spark  # type: ignore[no-any-return]
+
+
+def session_of(sources: Sources) -> "SparkSession":
+    """Take the active session, or start one as the options of the engine say; it ends when Python does."""
+    is_ours = pyspark("sql").SparkSession.getActiveSession() is None
+    given = dict(sources.engine_options or {})
+    spark = session(given.pop("master", None), **{"spark_log_level": "OFF", **given})  # errors say what failed
+    if is_ours:
+        atexit.register(_stop, spark)
+    return spark
+
+
+def check_settings(sources: Sources) -> None:
+    """Raise if an option of the engine is not one of Spark's.
+
+    >>> check_settings(Sources(engine="spark", engine_options={"memory": "1g"}))
+    Traceback (most recent call last):
+    lexirecall.errors.UsageError: engine_options has 'memory', but settings of Spark begin with spark.
+      as in spark.executor.memory; master is where it runs
+    """
+    for name in sources.engine_options or {}:
+        if name != "master" and not name.startswith(("spark.", "spark_")):
+            problem = f"engine_options has {name!r}, but settings of Spark begin with spark."
+            raise UsageError(problem, remedy="as in spark.executor.memory; master is where it runs")
+
+
+@quietly()
+def _stop(spark: "SparkSession") -> None:
+    spark.stop()
 
 
 def pyspark(part: str) -> Any:

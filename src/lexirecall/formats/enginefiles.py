@@ -7,14 +7,15 @@ may take it for numbers, and it looks at only one file of a folder.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lexirecall.errors import FormatError, listed
+from lexirecall.errors import FormatError, UsageError, listed
 from lexirecall.formats.columns import Given
 from lexirecall.formats.folders import PARQUET
-from lexirecall.formats.kinds import table_files
+from lexirecall.formats.kinds import is_rows, table_files
+from lexirecall.formats.naming import NamedRun
 from lexirecall.formats.positionsrun import is_positions_file
 from lexirecall.formats.source import Source
 from lexirecall.formats.tablefiles import TableFiles, check_alike, check_whole, parquet_types
@@ -22,6 +23,19 @@ from lexirecall.formats.values import check_kind, kind_of
 from lexirecall.paths import exists, is_file, is_folder
 
 _STREAMING = "leave out the engine: it reads only tables, and text needs little memory without it"
+
+
+def check_outside(run: NamedRun) -> None:
+    """Raise if a run is in memory, in a form of which no engine makes a table."""
+    if isinstance(run.run, Mapping):
+        raise in_memory(run, "a mapping, which is already in memory")
+    if is_rows(run.run):
+        raise in_memory(run, "JSON, which is read into memory")
+
+
+def in_memory(run: NamedRun, what: str) -> UsageError:
+    """Return the error about a run that needs no engine."""
+    return UsageError(f"run {run.name!r} is {what}", remedy="leave out the engine")
 
 
 @dataclass(frozen=True, slots=True)

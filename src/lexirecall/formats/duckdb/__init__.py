@@ -1,75 +1,207 @@
-"""DuckDB: the plan on one machine, for tables that are larger than memory.
+"""DuckDB: runs in tables that are larger than memory, on one machine.
 
-Belongs here: positions and sort keys by DuckDB. Not here: the queries (plan), how they are run (session),
-what they read (tables).
+Belongs here: rows in the order of their runs and queries, and sort keys as a table. Not here: what rows mean
+(sortedrows), how queries are run (session), what they read (tables).
 
-A table is looked at twice. First as it is: is every row complete, which systems and which requests are there? Then with
-numbers instead of the texts of systems and requests, which takes a third off the time for sorting. What comes back is
-where the judged items are; the rest is done by the same code as for files.
+DuckDB only sorts. It does so by numbers, which take half the time of texts: each run and each query has one, in the
+order in which they appear.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, Self
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
-import numpy as np
-
+from lexirecall.errors import FormatError
 from lexirecall.fields import taken, takes
-from lexirecall.formats import Given, Qrels, Runs, check_common, load_judgments
-from lexirecall.formats.assembly import assemble
-from lexirecall.formats.casts import DUCKDB, duplicate_error, no_rows, row_error
+from lexirecall.formats import Given, Qrels, Runs, project
 from lexirecall.formats.columns import check_one_system
-from lexirecall.formats.duckdb.session import Session, Settings, open_session
-from lexirecall.formats.duckdb.tables import BLOCK, DuckdbTable, hand_over, hand_over_units, open_table, text_of
-from lexirecall.formats.mismatch import EXAMPLES, finds_judged, mismatch_of
-from lexirecall.formats.naming import NamedRun, check_names, name_runs
-from lexirecall.formats.plan import IDS_AND_SCORE, JUDGMENTS, PLACED, PROBLEMS, RUNS, Plan
-from lexirecall.judgments import IntArray, Judgments, offsets_of
+from lexirecall.formats.duckdb.session import Settings, literal, open_session, quoted
+from lexirecall.formats.duckdb.tables import PLACE, DuckdbTable, open_table
+from lexirecall.formats.forms import no_whole_lists
+from lexirecall.formats.naming import NamedRun
+from lexirecall.formats.roletable import RoleTable
+from lexirecall.formats.rows import noted
+from lexirecall.formats.sortedrows import SortedRead, read_sorted, systems_of
+from lexirecall.formats.sortkeys import check_single, keys_of
+from lexirecall.formats.tableruns import TableRun
+from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions, Sources
-from lexirecall.segments import Segments
-from lexirecall.tracks import SystemPositions, Tracks
+from lexirecall.tracks import SystemPositions
 from lexirecall.units.unitmap import UnitMap
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["sort_keys"]
 
-_REQUESTS, _SYSTEMS, _JUDGED, _EVERY, _ROWS = (
-    f"lexirecall_{name}" for name in ("requests", "systems", "judged", "every_judged", "rows")
-)
-_JUDGED_COLUMNS = "request INTEGER, item VARCHAR, grade DOUBLE, place BIGINT"
-_PLACED_COLUMNS = (
-    "system INTEGER, request INTEGER, place BIGINT, grade DOUBLE, times BIGINT, line BIGINT, position BIGINT"
-)
-_TYPES = {
-    "int8": "TINYINT", "int16": "SMALLINT", "int32": "INTEGER", "int64": "BIGINT", "uint8": "UTINYINT",
-    "uint16": "USMALLINT", "uint32": "UINTEGER", "uint64": "UBIGINT", "float32": "REAL", "float64": "DOUBLE",
-}  # fmt: skip
+_KEYS, _VALUES = "lexirecall_keys", "lexirecall_values"
+_MOST_NUMBERED = 1 << 20
+"""Of more queries than this, the texts are not held in memory, and rows are sorted by them."""
 
 
 @dataclass(frozen=True, slots=True)
-class DuckdbReader:
-    """Reads runs, by a plan and with settings."""
+class DuckdbRun:
+    """A table of one run or of several, which DuckDB sorts."""
 
-    plan: Plan
-    settings: Settings
-    sources: Sources
+    table: DuckdbTable
+    name: str
+    """For a table that names no runs."""
+    is_given: bool
+    """Whether that name takes precedence over those in the table."""
 
     @classmethod
-    def of(cls, conventions: Conventions, sources: Sources, *, needs_judged: bool) -> Self:
-        """Return the reader, or refuse what it cannot do."""
-        plan = Plan(conventions, DUCKDB, keeps_others=needs_judged)
-        return cls(plan, Settings.of(sources.engine_options or {}), sources)
+    def check(cls, _conventions: Conventions, sources: Sources) -> None:
+        """Raise if DuckDB does not take its settings."""
+        Settings.of(sources.engine_options or {})
 
-    def read(self, judgments: Judgments, named: list[NamedRun], units: UnitMap | None) -> list[SystemPositions]:
-        """Find where the judged items are in every run, in limited memory."""
-        settings = self.settings.with_default_connection(run.run for run in named)
-        with open_session(settings, show_progress=self.sources.show_progress) as opened:
-            plan = self.plan
-            if units is not None:
-                hand_over_units(opened, units, judgments.index)
-                plan = replace(plan, unit_keys=("item",) if units.is_common else ("request", "item"))
-            tables = _tables(opened, named, judgments, plan, self.sources.columns)
-            return [system for table in tables for system in table.positions()]
+    @classmethod
+    @contextmanager
+    def opened(cls, run: NamedRun, conventions: Conventions, sources: Sources) -> Iterator[Self]:
+        """Give the form of a run, which can be read until the end."""
+        settings = Settings.of(sources.engine_options or {}).with_default_connection(run.run)
+        with open_session(settings, show_progress=sources.show_progress) as session:
+            if _goes_by_places(conventions):
+                session.check_order()
+            yield cls(open_table(session, run, sources.columns), run.name, run.is_given)
+
+    def systems(
+        self, judgments: Judgments, conventions: Conventions, units: UnitMap | None, *, needs_judged: bool
+    ) -> list[SystemPositions]:
+        """Find where the judged items are, in limited memory; where something is odd, once more to say in which row."""
+        with_places = _goes_by_places(conventions)
+        try:
+            read = self._read(judgments, conventions, units, needs_judged, with_places=with_places, in_haste=True)
+        except FormatError:
+            read = self._read(judgments, conventions, units, needs_judged, with_places=True, in_haste=False)
+        if not read.num_rows:
+            raise FormatError(self.table.label, None, "the table has no rows", remedy="is it the right one?")
+        return noted(systems_of(read, judgments, conventions, needs_judged=needs_judged), self.table.splits())
+
+    def _read(
+        self, judgments: Judgments, conventions: Conventions, units: UnitMap | None, needs_judged: bool, *,
+        with_places: bool, in_haste: bool,
+    ) -> SortedRead:  # fmt: skip
+        def place_of(rows: "pa.Table", row: int) -> tuple[str, int | str]:
+            return self.table.place(rows.column(PLACE)[row].as_py())
+
+        try:
+            with closing(self._sorted(with_places=with_places, in_haste=in_haste)) as batches:
+                return read_sorted(
+                    batches,
+                    self.table.columns,
+                    self.name,
+                    judgments,
+                    conventions,
+                    units,
+                    needs_judged=needs_judged,
+                    is_given=self.is_given,
+                    label=self.table.label,
+                    place_of=place_of if with_places else None,
+                )
+        except FormatError as error:
+            if error.way_on is not None and (splits := self.table.splits()):  # a row is there twice: of two runs?
+                error.advise(splits)
+            raise
+
+    def _sorted(self, *, with_places: bool, in_haste: bool) -> "Generator[pa.RecordBatch, None, None]":
+        """Give the rows of each run and query together, in the order in which these appear.
+
+        In haste, Arrow reads numbers that are texts; what it cannot read, others may.
+        """
+        import pyarrow as pa
+
+        table, used = self.table, self.table.used
+        rows = table.rows(with_places=with_places)
+        keys = [used.index(name) for name in (table.columns.system, table.columns.request) if name]
+        texts = {at: self._numbered(rows, at) for at in keys}
+        numbered = {at: values for at, values in texts.items() if values is not None}
+        joins = "".join(f" LEFT JOIN {_VALUES}{at} AS v{at} ON v{at}.value = r.c{at}" for at in numbered)
+        cells = [f"v{at}.number" if at in numbered else f"r.c{at}" for at in range(len(used))]
+        places = [PLACE] * with_places
+        order = ", ".join([*(cells[at] for at in keys), *places])
+        query = f"SELECT {', '.join([*cells, *places])} FROM {rows} AS r{joins} ORDER BY {order}"
+        names = [*used, *places]
+        scores = used.index(table.columns.order) if in_haste and table.kind(table.columns.order) == "text" else None
+        stream = table.session.stream(query, label=f"finding positions in {table.label}", source=table.label)
+        with table.explained(), closing(stream):
+            for batch in stream:
+                columns = [*batch.columns]
+                for at, values in numbered.items():
+                    columns[at] = _with_texts(values, columns[at])
+                if scores is not None:
+                    columns[scores] = self._as_numbers(columns[scores])
+                yield pa.RecordBatch.from_arrays(columns, names)
+
+    def _as_numbers(self, texts: "pa.Array") -> "pa.Array":
+        import pyarrow as pa
+
+        try:
+            return texts.cast(pa.float64())
+        except pa.ArrowInvalid as error:
+            raise FormatError(self.table.label, None, str(error)) from None
+
+    def _numbered(self, rows: str, at: int) -> "pa.Array | None":
+        """Give the values of a column numbers as they appear; return them, or None if it is sorted as it is.
+
+        Runs have numbers because they are to be in that order.
+        """
+        table, name = self.table, self.table.used[at]
+        is_of_runs = name == table.columns.system
+        if not (is_of_runs or table.kind(name) == "text"):
+            return None
+        made, label = f"{_VALUES}{at}", f"counting {'runs' if is_of_runs else 'queries'} in {table.label}"
+        with table.explained():
+            table.session.make(
+                made,
+                "SELECT value, CAST(row_number() OVER (ORDER BY first) - 1 AS INTEGER) AS number FROM ("
+                f"SELECT value, min(place) AS first FROM (SELECT c{at} AS value, row_number() OVER () AS place "
+                f"FROM {rows}) GROUP BY value)",
+                label=label,
+                source=table.label,
+            )
+            most = "" if is_of_runs else f"WHERE number <= {_MOST_NUMBERED} "
+            values = table.session.table(
+                f"SELECT value FROM {made} {most}ORDER BY number", label=label, source=table.label
+            )
+        if is_of_runs and self.is_given:
+            check_one_system(name, len(values), table.label)
+        return None if most and len(values) > _MOST_NUMBERED else values.column(0).combine_chunks()
+
+    def items(self, system: str, request: bytes) -> Iterable[bytes]:
+        """Give the items in the rows of one system and request."""
+        table = self.table
+        column, query = table.columns.request, literal(request.decode())
+        wanted = f"encode({query})" if table.kind(column) == "bytes" else f"TRY_CAST({query} AS {table.types[column]})"
+        if table.kind(column) == "text":
+            wanted = query
+        rows = table.session.table(
+            f"SELECT * FROM {table.rows(with_places=False)} AS r WHERE r.c{table.used.index(column)} = {wanted}",
+            label=f"looking for examples in {table.label}",
+            source=table.label,
+        )
+        import narwhals as nw
+
+        found = RoleTable(nw.from_native(rows.rename_columns(table.used), eager_only=True), table.columns, table.label)
+        return TableRun(found, self.name, self.is_given).items(system, request)
+
+    def lists(self, _judgments: Judgments, _conventions: Conventions, *, needs_scores: bool = False) -> NoReturn:  # noqa: ARG002
+        """Refuse: whole lists are what an engine is there to avoid."""
+        raise no_whole_lists("duckdb")
+
+
+def _goes_by_places(conventions: Conventions) -> bool:
+    return conventions.ties == "input" or conventions.duplicates == "first"
+
+
+def _with_texts(values: "pa.Array", numbers: "pa.Array") -> "pa.Array":
+    """Return the values with these numbers, texts as categories."""
+    import pyarrow as pa
+
+    if not pa.types.is_string(values.type):
+        return values.take(numbers)
+    codes = numbers.dictionary_encode()
+    return pa.DictionaryArray.from_arrays(codes.indices, values.take(codes.dictionary))
 
 
 @takes(Conventions)
@@ -89,7 +221,7 @@ def sort_keys(
     `a.sort_key < b.sort_key`, for one query, says that LexiRecall prefers a. The keys are those of
     `lexirecall.exact.sort_key`; every run has one for each query with a document of grade `level` or more. Queries
     have their type in the judgments. Everything is checked as in `lexirecall.project`, and `options` are its options.
-    Only the judgments come into Python. An existing table of this `name` is replaced.
+    An existing table of this `name` is replaced.
 
     >>> import duckdb
     >>> connection = duckdb.connect()
@@ -100,216 +232,12 @@ def sort_keys(
 
     Reference: DiazEM25, for the order.
     """
-    plan = Plan(taken(Conventions, options), DUCKDB)
-    plan.conventions.check_units(None)
-    query, target = plan.sort_keys(level), DUCKDB.name(name)
-    judgments = load_judgments(qrels, columns)
-    with open_session(Settings(connection), show_progress=show_progress) as opened:
-        opened.table(target, f"run VARCHAR, query {_TYPES.get(judgments.request_type, 'VARCHAR')}, sort_key BLOB")
-        for table in _tables(opened, name_runs(runs, columns), judgments, plan, columns):
-            table.check_common()
-            opened.answer(
-                f"sort keys of {table.label}",
-                f"INSERT INTO {target} SELECT s.system, q.request, k.sort_key FROM ({query}) AS k "
-                f"JOIN {_SYSTEMS} AS s ON s.number = k.system JOIN {_REQUESTS} AS q ON q.number = k.request",
-                source=table.label,
-            )
-        opened.keep(target)
-    return connection.sql(f"SELECT * FROM temp.{target}")
-
-
-def _tables(
-    opened: Session, named: list[NamedRun], judgments: Judgments, plan: Plan, columns: Given
-) -> Iterator["NumberedTable"]:
-    """Give one table after another, checked, as the views that the plan is written over."""
-    tables = [open_table(opened, run, columns) for run in named]
-    _hand_over(opened, judgments, wants_all=plan.keeps_others or plan.conventions.judged_only)
-    found: list[tuple[str, str]] = []
-    for table in tables:
-        given, column = table.rows(opened, plan, columns)
-        query = given if table.is_cheap else _staged(opened, table, given)
-        opened.view(RUNS, query)
-        opened.view(JUDGMENTS, f"SELECT request FROM {_REQUESTS} WHERE request IS NOT NULL")
-        _check_rows(opened, table, plan, given)
-        systems = _systems(opened, table, column)
-        found += [(system, table.label) for system in systems]
-        check_names(found)
-        unjudged = opened.answer(f"looking for queries in {table.label}", plan.unjudged(), source=table.label)
-        _number(opened, query, systems)
-        numbered = NumberedTable(opened, table.label, judgments, plan, systems, _by_name(unjudged, systems))
-        numbered.check_duplicates()
-        if plan.unit_keys:
-            opened.table(PLACED, _PLACED_COLUMNS)
-            placed = f"INSERT INTO {PLACED} {plan.placed()}"
-            opened.answer(f"counting units in {table.label}", placed, source=table.label)
-        yield numbered
-        opened.drop(RUNS, _ROWS, PLACED)
-
-
-def _hand_over(opened: Session, judgments: Judgments, *, wants_all: bool) -> None:
-    """Give DuckDB the requests and the judged items, with numbers; ids that are not UTF-8 cannot be in a table."""
-    opened.table(_REQUESTS, "request VARCHAR, number INTEGER")
-    names = np.array([text_of(request) for request in judgments.request_ids], object)
-    hand_over(opened, _REQUESTS, {"request": names, "number": np.arange(len(names))})
-    opened.table(_JUDGED, _JUDGED_COLUMNS)
-    # each request has a row without an item: it is known even if none of its items is wanted
-    hand_over(opened, _JUDGED, {"request": np.arange(len(names))})
-    _hand_over_items(opened, _JUDGED, judgments, wants_all=wants_all)
-
-
-def _hand_over_items(opened: Session, table: str, judgments: Judgments, *, wants_all: bool) -> None:
-    owners = Segments(judgments.offsets).owners
-    for start in range(0, len(owners), BLOCK):
-        stop = min(start + BLOCK, len(owners))
-        wanted = np.ones(stop - start, bool) if wants_all else judgments.grades[start:stop] > 0
-        if wanted.any():
-            texts = np.array([text_of(item) for item in judgments.items.slice(start, stop)], object)
-            places = np.arange(start, stop)[wanted]
-            grades = judgments.grades[places]
-            columns = {"request": owners[places], "item": texts[wanted], "grade": grades, "place": places}
-            hand_over(opened, table, columns)
-
-
-def _staged(opened: Session, table: DuckdbTable, query: str) -> str:
-    """Keep the rows of a table that is costly to read, on disk if they are many."""
-    opened.table(_ROWS, "system VARCHAR, request VARCHAR, item VARCHAR, score DOUBLE")
-    with table.explained(opened):
-        rows = f"INSERT INTO {_ROWS} SELECT {IDS_AND_SCORE} FROM ({query}) AS given"
-        opened.answer(f"reading {table.label}", rows, source=table.label)
-    return f"SELECT * FROM {_ROWS}"
-
-
-def _check_rows(opened: Session, table: DuckdbTable, plan: Plan, given: str) -> None:
-    """Raise if rows lack something; `given` selects the rows as they came in, with the reason."""
-    with table.explained(opened):
-        counts = opened.answer(f"checking {table.label}", plan.problems(), source=table.label)
-    num_rows = int(counts["num_rows"][0])
-    if num_rows == 0:
-        raise no_rows(table.label)
-    for problem, (role, _) in PROBLEMS.items():
-        if number := int(counts[problem][0]):
-            opened.view(RUNS, given)
-            example = opened.answer("looking for an example", plan.example(problem), source=table.label)["example"][0]
-            raise row_error(role, number, num_rows, [*example])
-
-
-def _systems(opened: Session, table: DuckdbTable, column: str | None) -> list[str]:
-    """Return the systems of a table, in the order of their names."""
-    if column is None:
-        return [table.name]
-    if not table.is_given:
-        query = f"SELECT DISTINCT system FROM {RUNS} ORDER BY system"
-        return [str(name) for name in opened.answer("looking for runs", query, source=table.label)["system"]]
-    query = f"SELECT count(DISTINCT {DUCKDB.name(column)}) AS number FROM {table.source}"
-    number = opened.answer("looking for runs", query, source=table.label)["number"][0]
-    check_one_system(column, int(number), table.label)
-    return [table.name]
-
-
-def _by_name(unjudged: Any, systems: list[str]) -> list[int]:
-    counts = dict(zip(unjudged["system"], unjudged["num_unjudged"], strict=True))
-    return [int(counts.get(system, 0)) for system in systems]
-
-
-def _number(opened: Session, query: str, systems: list[str]) -> None:
-    """Let the views hold numbers instead of the texts of systems and requests, and only judged requests."""
-    opened.table(_SYSTEMS, "system VARCHAR, number INTEGER")
-    hand_over(opened, _SYSTEMS, {"system": np.array(systems, object), "number": np.arange(len(systems))})
-    opened.view(
-        RUNS,
-        f"SELECT s.number AS system, q.number AS request, r.item, r.score FROM ({query}) AS r "
-        f"JOIN {_SYSTEMS} AS s ON s.system = r.system JOIN {_REQUESTS} AS q ON q.request = r.request",
-    )
-    opened.view(JUDGMENTS, f"SELECT request, item, grade, place FROM {_JUDGED}")
-
-
-@dataclass(frozen=True, slots=True)
-class NumberedTable:
-    """A table in the session's views, in which systems and requests are numbers."""
-
-    session: Session
-    label: str
-    judgments: Judgments
-    plan: Plan
-    systems: list[str]
-    num_unjudged: list[int]
-
-    def check_duplicates(self) -> None:
-        """Raise if an item is listed twice for a request, unless a rule says which to take."""
-        if self.plan.conventions.duplicates != "error":
-            return
-        what = f"looking for duplicates in {self.label}"
-        if not len(self._answer(what, self.plan.repeated())["key"]):
-            return
-        twice = self._answer(what, self.plan.duplicates())
-        if len(twice["item"]):
-            request, system = self.judgments.requests[twice["request"][0]], self.systems[twice["system"][0]]
-            raise duplicate_error(self.label, system, request, twice["item"][0], int(twice["times"][0]))
-
-    def check_common(self) -> None:
-        """Raise if a system answers no judged request."""
-        nothing = self._tracks(*(np.zeros(0, np.int64) for _ in range(3)))
-        rankings = zip(self.systems, self._lengths()[0], strict=True)
-        systems = [SystemPositions(name, lengths >= 0, lengths, nothing, None) for name, lengths in rankings]
-        check_common(self.judgments, systems)
-
-    def positions(self) -> list[SystemPositions]:
-        """Return where the judged items are, for each system."""
-        lengths, num_repeated = self._lengths()
-        names = ("system", "place", *self.plan.columns_of_positions)
-        query = f"SELECT {', '.join(names)} FROM ({self.plan.positions()}) AS positions"
-        found = self._answer(f"finding positions in {self.label}", query)
-        columns = {name: found[name].astype(np.int64, copy=False) for name in names}
-        requests = np.searchsorted(self.judgments.offsets, columns["place"], side="right") - 1
-        lines = columns.pop("line", columns["position"])  # of two items at one place, the one above comes first
-        order = np.lexsort((lines, requests, columns["system"]))
-        systems, items, positions, *blocks = (column[order] for column in columns.values())
-        borders = np.searchsorted(systems, np.arange(len(self.systems) + 1))
-        assembled = [
-            assemble(
-                name,
-                self.judgments,
-                self.plan.conventions,
-                self._tracks(requests[order][start:stop], *(part[start:stop] for part in (positions, items, *blocks))),
-                lengths[s],
-                needs_judged=self.plan.keeps_others,
-                num_unjudged=self.num_unjudged[s],
-                num_duplicates=int(num_repeated[s]),
-            )
-            for s, (name, start, stop) in enumerate(zip(self.systems, borders[:-1], borders[1:], strict=True))
-        ]
-        return assembled if all(map(finds_judged, assembled)) else self._marked(assembled, lengths)
-
-    def _marked(self, systems: list[SystemPositions], lengths: IntArray) -> list[SystemPositions]:
-        """Mark the systems that retrieve no judged item, of any grade and at any depth."""
-        self.session.table(_EVERY, _JUDGED_COLUMNS)
-        _hand_over_items(self.session, _EVERY, self.judgments, wants_all=True)
-        matched = self._answer(f"looking for judged documents in {self.label}", self.plan.matched(_EVERY))["system"]
-        self.session.drop(_EVERY)
-        return [
-            system
-            if s in matched
-            else replace(system, mismatch=mismatch_of(system.name, lengths[s], self.judgments, partial(self._items, s)))
-            for s, system in enumerate(systems)
-        ]
-
-    def _items(self, system: int, request: int) -> list[bytes]:
-        query = (
-            f"SELECT item FROM {RUNS} WHERE system = {system} AND request = {request} ORDER BY item LIMIT {EXAMPLES}"
-        )
-        return [item.encode() for item in self._answer("looking for examples", query)["item"]]
-
-    def _answer(self, label: str, query: str) -> dict[str, Any]:
-        return self.session.answer(label, query, source=self.label)
-
-    def _tracks(self, requests: IntArray, *parts: IntArray) -> Tracks:
-        sizes = np.bincount(requests, minlength=len(self.judgments.requests))
-        return Tracks(Segments(offsets_of(sizes)), *parts)
-
-    def _lengths(self) -> tuple[IntArray, IntArray]:
-        """Return the length of each ranking, [S, Q], -1 if there is none; and how many rows each system lost."""
-        counts = self._answer(f"counting documents in {self.label}", self.plan.lengths())
-        lengths = np.full((len(self.systems), len(self.judgments.requests)), -1, np.int64)
-        lengths[counts["system"], counts["request"]] = counts["num_retrieved"]
-        repeated = np.bincount(counts["system"], counts["num_repeated"], len(self.systems))
-        return lengths, repeated.astype(np.int64)
+    check_single(taken(Conventions, {**options}))
+    positions = project(
+        qrels, runs, columns=columns, show_progress=show_progress, engine="duckdb",
+        engine_options={"connection": connection}, **options,
+    )  # fmt: skip
+    connection.register(_KEYS, keys_of(positions, level))
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE {quoted(name)} AS FROM {_KEYS}")
+    connection.unregister(_KEYS)
+    return connection.sql(f"SELECT * FROM temp.{quoted(name)}")

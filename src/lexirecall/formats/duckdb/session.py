@@ -1,39 +1,61 @@
 """A DuckDB session: settings that keep it within memory, queries with progress, and nothing left behind.
 
-Belongs here: how queries are run. Not here: which ones (plan), what they read (tables).
+Belongs here: how queries are run. Not here: which ones, what they read (tables).
+
+What a query gives comes as batches of Arrow, one after the other: `execute` would hold all of it in memory.
 """
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Callable, Generator, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any, Self
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, Self
 
 from lexirecall.errors import DataError, FormatError, UsageError, hint_at
 from lexirecall.fields import names_of
-from lexirecall.formats.casts import literal
 from lexirecall.installing import how_to_install
 from lexirecall.progress import Progress
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MEMORY_LIMIT = "600MB"
 _MOST_THREADS = 8  # each wants memory of its own
 _STEPS = 1000
 _REMEDY = "write them as memory_limit=2GB, threads=4"
 _PAUSE = 0.1  # seconds between two looks at a query
+_BATCH = 1 << 16
 
 
 def duckdb_library() -> Any:
-    """Import DuckDB, or say how to install it."""
-    try:
-        return import_module("duckdb")
-    except ModuleNotFoundError:
-        raise UsageError("duckdb is not installed", remedy=how_to_install("duckdb")) from None
+    """Import DuckDB, and pyarrow, by which it gives rows; or say how to install them."""
+    for name in ("pyarrow", "duckdb"):
+        try:
+            library = import_module(name)
+        except ModuleNotFoundError:
+            raise UsageError(f"{name} is not installed", remedy=how_to_install("duckdb")) from None
+    return library
+
+
+def literal(text: str) -> str:
+    """Return text as SQL writes it.
+
+    >>> literal("Reilly's")
+    "'Reilly''s'"
+    """
+    return "'" + text.replace("'", "''") + "'"
+
+
+def quoted(name: str) -> str:
+    """Return a name as SQL wants it.
+
+    >>> quoted('my "own" column')
+    '"my ""own"" column"'
+    """
+    return '"' + name.replace('"', '""') + '"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +97,9 @@ class Settings:
                 pass
         return settings
 
-    def with_default_connection(self, runs: Iterable[object]) -> Self:
-        """Take DuckDB's default connection if there are relations, which belong to a connection, and none is given."""
-        if self.connection is None and any(type(run).__name__ == "DuckDBPyRelation" for run in runs):
+    def with_default_connection(self, run: object) -> Self:
+        """Take DuckDB's default connection for a relation, which belongs to a connection, if none is given."""
+        if self.connection is None and type(run).__name__ == "DuckDBPyRelation":
             return replace(self, connection=duckdb_library().connect(":default:"))
         return self
 
@@ -87,51 +109,51 @@ class Session:
 
     def __init__(self, connection: Any, *, show_progress: bool | None = False) -> None:
         self.connection = connection
-        self.errors: Any = duckdb_library().Error
+        library = duckdb_library()
+        arrow = import_module("pyarrow")
+        self.errors: Any = (library.Error, arrow.ArrowException, OSError)
         self._shown = show_progress
-        self._made: dict[str, str] = {}
+        self.made: list[str] = []
         self.registered: list[str] = []
 
-    def view(self, name: str, query: str) -> None:
-        """Let a name stand for a query."""
-        self._made[name] = "VIEW"
-        self.connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {query}")
-
-    def table(self, name: str, columns: str) -> None:
-        """Make an empty table."""
-        self._made[name] = "TABLE"
-        self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} ({columns})")
+    def make(self, name: str, query: str, *, label: str, source: str) -> None:
+        """Keep the rows of a query as a table, on disk if they are many; `source` is what it reads, for messages."""
+        with self._asked(label, source) as asked:
+            asked.answer(self.connection.execute, f"CREATE OR REPLACE TEMP TABLE {name} AS {query}")
+        self.made.append(name)
 
     def register(self, name: str, content: Any) -> None:
-        """Let a name stand for something in memory: arrays by name, a relation, a frame."""
+        """Let a name stand for something in memory: a relation, a frame, a table of Arrow."""
         self.connection.register(name, content)
         self.registered.append(name)
 
-    def answer(self, label: str, query: str, *, source: str) -> dict[str, npt.NDArray[Any]]:
-        """Run a query that may take long; `source` is what it reads, as messages call it."""
-        with Progress(label, _STEPS, shown=self._shown) as progress, ThreadPoolExecutor(1) as pool:
-            running = pool.submit(self._fetch, query)
+    def stream(self, query: str, *, label: str, source: str) -> "Generator[pa.RecordBatch, None, None]":
+        """Give the rows of a query; the next batch is made while somebody looks at this one."""
+        with self._asked(label, source) as asked:
+            reader = asked.answer(lambda: self.connection.sql(query).to_arrow_reader(_BATCH))
+            coming = asked.begin(next, reader, None)
             try:
-                done = 0
-                while not wait([running], timeout=_PAUSE).done:
-                    now = int(self.connection.query_progress() * _STEPS / 100)  # below 0 if it is not known
-                    progress.advance(max(now - done, 0))
-                    done = max(now, done)
-            except BaseException:  # the user's interruption; once is not enough if the query has not begun yet
-                while not running.done():
-                    self.connection.interrupt()
-                    wait([running], timeout=_PAUSE)
-                raise
-            return self._result(running, source)
+                while (batch := asked.finish(coming)) is not None:
+                    coming = asked.begin(next, reader, None)
+                    yield batch
+            finally:
+                wait([coming])
+                reader.close()
 
-    def _fetch(self, query: str) -> dict[str, npt.NDArray[Any]]:
-        columns: dict[str, npt.NDArray[Any]] = self.connection.execute(query).fetchnumpy()
-        return columns
+    def table(self, query: str, *, label: str, source: str) -> "pa.Table":
+        """Return the rows of a query, which are few."""
+        with self._asked(label, source) as asked:
+            rows: pa.Table = asked.answer(lambda: self.connection.sql(query).to_arrow_table())
+            return rows
 
-    def _result(self, running: Any, source: str) -> dict[str, npt.NDArray[Any]]:
-        with self.explained(source):
-            columns = running.result()
-        return {name: values if values.dtype == object else np.asarray(values) for name, values in columns.items()}
+    @contextmanager
+    def _asked(self, label: str, source: str) -> "Iterator[_Asked]":
+        with (
+            self.explained(source),
+            Progress(label, _STEPS, shown=self._shown) as progress,
+            ThreadPoolExecutor(1) as pool,
+        ):
+            yield _Asked(self.connection, pool, progress)
 
     @contextmanager
     def explained(self, source: str) -> Iterator[None]:
@@ -140,30 +162,62 @@ class Session:
             yield
         except self.errors as error:
             text = str(error).strip().split("\n")[0]
-            if type(error).__name__ == "OutOfMemoryException":
+            if "Resource In Use Error" in text:
+                problem = "your DuckDB connection has a result of which not all is fetched"
+                raise UsageError(problem, remedy="fetch the rest, or pass another connection") from None
+            if "Out of Memory Error" in text:  # whatever the class: errors in the midst of a stream are of Arrow
                 raise DataError(
                     f"{source}: the memory limit is too small: {text}",
                     remedy="raise memory_limit or lower threads in --engine-options",
                 ) from None
             raise FormatError(source, None, f"DuckDB cannot read it: {text}", remedy="is it damaged?") from None
 
-    def drop(self, *names: str) -> None:
-        """Forget tables and views."""
-        for name in names:
-            if kind := self._made.pop(name, None):
-                self.connection.execute(f"DROP {kind} IF EXISTS temp.{name}")
-
-    def keep(self, name: str) -> None:
-        """Leave a table to whoever owns the connection."""
-        del self._made[name]
+    def check_order(self) -> None:
+        """Raise if the owner of the connection gave up the order of rows."""
+        if not self.connection.execute("SELECT current_setting('preserve_insertion_order')").fetchall()[0][0]:
+            raise UsageError(
+                "ties='input' and duplicates='first' go by the order of rows, which your connection does not keep",
+                remedy="SET preserve_insertion_order = true in it, or choose another rule",
+            )
 
     def close(self) -> None:
         """Leave the connection as it was."""
         with suppress(self.errors):  # in a transaction that has failed, nothing can be dropped, and nothing stays
-            self.drop(*reversed(self._made))
+            for name in self.made:
+                self.connection.execute(f"DROP TABLE IF EXISTS temp.{name}")
         for name in self.registered:
             with suppress(self.errors):
                 self.connection.unregister(name)
+
+
+class _Asked:
+    """A thread that waits for DuckDB, and this one, which shows how far it is and can be interrupted."""
+
+    def __init__(self, connection: Any, pool: ThreadPoolExecutor, progress: Progress) -> None:
+        self._connection, self._pool, self._progress = connection, pool, progress
+        self._done = 0
+
+    def begin(self, ask: Callable[..., Any], *given: Any) -> "Future[Any]":
+        """Ask for something in the other thread."""
+        return self._pool.submit(ask, *given)
+
+    def answer(self, ask: Callable[..., Any], *given: Any) -> Any:
+        """Ask for something, and wait."""
+        return self.finish(self.begin(ask, *given))
+
+    def finish(self, running: "Future[Any]") -> Any:
+        """Wait for what was asked."""
+        try:
+            while not wait([running], timeout=_PAUSE).done:
+                now = int(self._connection.query_progress() * _STEPS / 100)  # below 0 if it is not known
+                self._progress.advance(max(now - self._done, 0))
+                self._done = max(now, self._done)
+        except BaseException:  # the user's interruption; once is not enough if the query has not begun yet
+            while not running.done():
+                self._connection.interrupt()
+                wait([running], timeout=_PAUSE)
+            raise
+        return running.result()
 
 
 @contextmanager
@@ -208,6 +262,5 @@ def _connected(folder: str, settings: Settings) -> Any:
             connection.close()
             problem = f"{name} is {value!r}: {str(error).splitlines()[0]}"
             raise UsageError(problem, remedy=_REMEDY) from None
-    connection.execute("SET preserve_insertion_order = false")  # nothing here goes by it, and it takes memory
     connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
     return connection

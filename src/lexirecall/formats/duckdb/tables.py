@@ -1,110 +1,136 @@
 """Tables that DuckDB reads: Parquet and CSV, files and folders, relations and frames.
 
-Belongs here: what SQL reads them, and which columns they have. Not here: the plan, and who runs it.
+Belongs here: what SQL reads them, which columns they have, and where a row is. Not here: their order.
 """
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import islice
-from typing import Any
-
-import numpy as np
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from itertools import groupby
 
 from lexirecall.errors import FormatError, UsageError
-from lexirecall.formats.casts import DUCKDB, literal
-from lexirecall.formats.cells import Header, check_quotes, check_rows
-from lexirecall.formats.columns import Given, find_columns
-from lexirecall.formats.duckdb.session import Session
+from lexirecall.formats.cells import Header, check_quotes, check_rows, rows
+from lexirecall.formats.columns import Columns, Given, find_columns
+from lexirecall.formats.duckdb.session import Session, literal, quoted
 from lexirecall.formats.enginefiles import DUCKDB as FILES
-from lexirecall.formats.kinds import is_rows
+from lexirecall.formats.enginefiles import check_outside
 from lexirecall.formats.naming import NamedRun
-from lexirecall.formats.plan import UNITS, Plan
+from lexirecall.formats.roletable import LOOKED_AT, open_frame, used_columns
 from lexirecall.formats.source import Source
 from lexirecall.formats.tablefiles import TableFiles
-from lexirecall.formats.values import check_kind, kind_of
-from lexirecall.units.unitmap import UnitMap
+from lexirecall.formats.values import BLANKS, check_kind, kind_of
 
-BLOCK = 1 << 18
-"""How many rows are Python objects at a time."""
+PLACE = "lexirecall_place"
+"""The column that says which row of a table a row is, from 0."""
+_ROWS = "lexirecall_rows"
 _PACKINGS = {"": "none", "gz": "gzip", "zst": "zstd"}
+_BLANKS = " || ".join(f"chr({ord(sign)})" for sign in BLANKS)
 
 
 @dataclass(frozen=True, slots=True)
 class DuckdbTable:
-    """A table of runs."""
+    """A table of runs, and the session that reads it."""
 
+    session: Session
     label: str
     """What messages call it."""
     source: str
     """What SQL selects from."""
-    name: str
-    """What the system is called if no column names it."""
-    is_given: bool = False
-    """Whether the name was given with the table, and so takes precedence over those in the table."""
-    is_cheap: bool = False
-    """Whether it may be read again and again: Parquet gives only the columns that are asked for."""
+    columns: Columns
+    types: Mapping[str, str]
+    """The types of the columns, by the names that SQL knows."""
+    given: Given = None
     files: TableFiles | None = None
 
     @property
-    def header(self) -> Header | None:
-        """The header, if it is CSV."""
-        return None if self.files is None else self.files.header
+    def used(self) -> list[str]:
+        """The columns that are needed, each once."""
+        return used_columns(self.columns, "run")
 
-    def rows(self, session: Session, plan: Plan, given: Given) -> tuple[str, str | None]:
-        """Return the query for its rows, and the column of systems if there is one."""
-        with self.explained(session):
-            kinds = _kinds(session, self.source)
-            names = self._names(session)
-        columns = find_columns(names or [*kinds], "run", given, source=self.label)
-        for role, column in columns.roles("run").items():
-            if column is not None:
-                self._check_told_apart(session, column, names, [*kinds])
-                check_kind(kinds[column], role, column, self.label)
-        name = None if columns.system and not self.is_given else self.name
-        are_cells = self.header is not None
-        query = plan.rows(self.source, columns, kinds, name, label=literal(self.label), are_cells=are_cells)
-        return query, columns.system
+    def kind(self, name: str) -> str:
+        """Return what a column holds."""
+        return kind_of(self.types[name])
 
-    def _names(self, session: Session) -> list[str]:
-        """Return the names of the columns in the files, if it is files."""
-        if self.files is None:
-            return []
-        own = _parquet_names(session, self.files.paths[0]) if self.header is None else [*self.header.names]
-        return [*own, *(key for key in self.files.keys if self.header is not None or key not in own)]
+    def rows(self, *, with_places: bool) -> str:
+        """Return what SQL selects rows from: the used columns as c0, c1 …, and PLACE if it is wanted.
 
-    def _check_told_apart(self, session: Session, column: str, names: Sequence[str], known: Sequence[str]) -> None:
-        """Raise if DuckDB calls a column by another name, in any file."""
-        _check_told_apart(column, names, known, self.label)
-        if self.files is None or self.header is not None or len({name.lower() for name in names}) == len(names):
-            return
-        for path in self.files.paths[1:]:
-            with session.explained(path):
-                kinds = _kinds(session, f"read_parquet({literal(_escaped(path))})")
-                _check_told_apart(column, _parquet_names(session, path), [*kinds], path)
+        Parquet may be read again and again, because it gives only the columns that are asked for; all else is read
+        once, and kept on disk if it is large.
+        """
+        cells = ", ".join(f"{self._cell(name)} AS c{at}" for at, name in enumerate(self.used))
+        place = f", row_number() OVER () - 1 AS {PLACE}" if with_places else ""
+        query = f"SELECT {cells}{place} FROM {self.source}"
+        if self.files is not None and self.files.header is None:
+            return f"({query})"
+        if self.files is not None:  # a row in which nothing is used is an empty line
+            is_there = ", ".join(f"c{at}" for at in range(len(self.used)))
+            query = f"SELECT * FROM ({query}) WHERE coalesce({is_there}) IS NOT NULL"
+        name = f"{_ROWS}_with_places" if with_places else _ROWS
+        if name not in self.session.made:
+            with self.explained():
+                self.session.make(name, query, label=f"reading {self.label}", source=self.label)
+        return name
+
+    def _cell(self, name: str) -> str:
+        cell = quoted(name)
+        if self.files is not None and self.files.header is not None:  # few have blanks: looking for them costs less
+            has_blanks = f"substr({cell}, 1, 1) <= ' ' OR substr({cell}, -1, 1) <= ' '"
+            return f"NULLIF(CASE WHEN {has_blanks} THEN trim({cell}, {_BLANKS}) ELSE {cell} END, '')"
+        return f"CAST({cell} AS VARCHAR)" if self.kind(name) == "text" else cell
+
+    def place(self, row: int) -> tuple[str, int | str]:
+        """Say where a row is: the file and the line of CSV, otherwise its number."""
+        if self.files is None or self.files.header is None:
+            return self.label, f"row {row:,}"
+        for path in self.files.paths:
+            source = Source(path)
+            with closing(rows(source, self.files.header)) as given:
+                for line, text in given:
+                    if text and not row:
+                        return source.name, line
+                    row -= bool(text)
+        raise AssertionError("a row is in none of the files")
+
+    def splits(self) -> str:
+        """Say which column that is not used may name runs; only the first rows are looked at."""
+        unused = [name for name in self.types if self.kind(name) == "text" and name not in self.used]
+        if not unused:
+            return ""
+        names = ", ".join(map(quoted, [*self.used, *unused]))
+        with self.explained():
+            looked_at = self.session.table(
+                f"SELECT {names} FROM {self.source} LIMIT {LOOKED_AT}", label=f"looking at {self.label}",
+                source=self.label,
+            )  # fmt: skip
+        return open_frame(looked_at, "run", self.given, name=self.label).splits()
 
     @contextmanager
-    def explained(self, session: Session) -> Iterator[None]:
-        """Turn errors of DuckDB into ours; the line of CSV, and the file of a folder, are looked for."""
+    def explained(self) -> Iterator[None]:
+        """Say more of an error of DuckDB: the line of CSV, and the file of a folder, are looked for."""
         try:
-            with session.explained(self.label):
-                yield
+            yield
         except FormatError:
             for path in self.files.paths if self.files is not None else ():
-                if self.header is not None:
-                    check_rows(Source(path), self.header)
+                if self.files is not None and self.files.header is not None:
+                    check_rows(Source(path), self.files.header)
                 else:
-                    with session.explained(path):
+                    with self.session.explained(path):
                         read = f"SELECT max(hash(t)) FROM read_parquet({literal(_escaped(path))}) AS t"
-                        session.connection.execute(read).fetchall()
+                        self.session.connection.execute(read).fetchall()
             raise
 
 
-def _kinds(session: Session, source: str) -> dict[str, str]:
-    """Return what each column of a source holds."""
+def _names_in(session: Session, files: TableFiles) -> list[str]:
+    """Return the names of the columns in files and in the names of folders."""
+    own = _parquet_names(session, files.paths[0]) if files.header is None else [*files.header.names]
+    return [*own, *(key for key in files.keys if files.header is not None or key not in own)]
+
+
+def _types(session: Session, source: str) -> dict[str, str]:
+    """Return the type of each column of a source."""
     described = session.connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
-    return {str(name): kind_of(str(kind)) for name, kind, *_ in described}
+    return {str(name): str(kind) for name, kind, *_ in described}
 
 
 def _parquet_names(session: Session, path: str) -> list[str]:
@@ -130,15 +156,33 @@ def _check_told_apart(column: str, names: Sequence[str], known: Sequence[str], s
 
 def open_table(session: Session, named: NamedRun, given: Given) -> DuckdbTable:
     """Open a run that is a table: a file, a folder, a relation or a frame."""
-    if isinstance(named.run, Mapping):
-        raise UsageError(f"run {named.name!r} is a mapping, which is already in memory", remedy="leave out the engine")
-    if is_rows(named.run):
-        raise UsageError(f"run {named.name!r} is JSON, which is read into memory", remedy="leave out the engine")
+    check_outside(named)
     if not isinstance(named.run, (str, os.PathLike)):
-        return _of_object(session, named, given)
+        return _opened(session, named.label, _registered(session, named, given), given)
     files = FILES.files(named.run, "run", given)
     read = f"read_parquet({_names(files, files.paths)})" if files.header is None else _csv(files, files.header)
-    return DuckdbTable(named.label, read, named.name, named.is_given, files.header is None, files)
+    return _opened(session, named.label, read, given, files)
+
+
+def _opened(session: Session, label: str, source: str, given: Given, files: TableFiles | None = None) -> DuckdbTable:
+    """Find the columns, and refuse what cannot serve."""
+    table = DuckdbTable(session, label, source, Columns(), {}, given, files)
+    with table.explained(), session.explained(label):
+        types = _types(session, source)
+    names = _names_in(session, files) if files is not None else []
+    columns = find_columns(names or [*types], "run", given, source=label)
+    for role, column in columns.roles("run").items():
+        if column is not None:
+            _check_told_apart(column, names, [*types], label)
+            check_kind(kind_of(types[column]), role, column, label)
+    if files is not None and files.header is None and len({name.lower() for name in names}) < len(names):
+        for path in files.paths[1:]:
+            with session.explained(path):
+                there = [*_types(session, f"read_parquet({literal(_escaped(path))})")]
+                own = _parquet_names(session, path)
+            for column in used_columns(columns, "run"):
+                _check_told_apart(column, own, there, path)
+    return replace(table, columns=columns, types=types)
 
 
 def _csv(files: TableFiles, header: Header) -> str:
@@ -150,14 +194,11 @@ def _csv(files: TableFiles, header: Header) -> str:
         f"auto_detect = false, columns = {{{columns}}}, header = true, delim = {literal(header.separator)}, "
         "quote = '\"', escape = '\"'"
     )
-    names = [f"c{place} AS {DUCKDB.name(name)}" for place, name in enumerate(_told_apart(header.names))]
-    names += [DUCKDB.name(key) for key in files.keys]
-    parts: dict[str, list[str]] = {}
-    for path in files.paths:
-        parts.setdefault(_packing(path), []).append(path)
+    names = [f"c{place} AS {quoted(name)}" for place, name in enumerate(_told_apart(header.names))]
+    names += [quoted(key) for key in files.keys]
     reads = (
-        f"SELECT {', '.join(names)} FROM read_csv({_names(files, paths)}, {options}, compression = '{packing}')"
-        for packing, paths in parts.items()
+        f"SELECT {', '.join(names)} FROM read_csv({_names(files, [*paths])}, {options}, compression = '{packing}')"
+        for packing, paths in groupby(files.paths, _packing)  # in the order of the files
     )
     return f"({' UNION ALL '.join(reads)})"
 
@@ -180,24 +221,24 @@ def _names(files: TableFiles, paths: Sequence[str]) -> str:
     return f"[{', '.join(literal(_escaped(path)) for path in paths)}]{options}"
 
 
-def _of_object(session: Session, named: NamedRun, given: Given) -> DuckdbTable:
-    """Let DuckDB scan a relation or a frame where it is."""
+def _registered(session: Session, named: NamedRun, given: Given) -> str:
+    """Let DuckDB scan a relation or a frame where it is; return its name."""
     lazy = getattr(named.run, "collect_schema", None)  # polars warns if its columns are asked for
     names = lazy().names() if lazy else getattr(named.run, "column_names", getattr(named.run, "columns", ()))
     if len({str(name).lower() for name in names}) < len(names):  # DuckDB gives them other names
         find_columns([str(name) for name in names], "run", given, source=named.label)
     view = f"lexirecall_source_{len(session.registered)}"
+    problem = f"run {named.name!r} is of type {type(named.run).__name__}, which DuckDB cannot read"
+    remedy = "leave out the engine"
+    if type(named.run).__name__ == "DuckDBPyRelation":
+        problem = f"run {named.name!r} is a relation of another connection"
+        remedy = "pass that connection too: engine_options={'connection': ...}"
     try:
-        session.register(view, named.run)
-    except session.errors:
-        if type(named.run).__name__ != "DuckDBPyRelation":
-            problem = f"run {named.name!r} is of type {type(named.run).__name__}, which DuckDB cannot read"
-            raise UsageError(problem, remedy="leave out the engine") from None
-        raise UsageError(
-            f"run {named.name!r} is a relation of another connection",
-            remedy="pass that connection too: engine_options={'connection': ...}",
-        ) from None
-    return DuckdbTable(named.label, view, named.name, named.is_given)
+        with session.explained(named.label):
+            session.register(view, named.run)
+    except FormatError:
+        raise UsageError(problem, remedy=remedy) from None
+    return view
 
 
 def _escaped(path: str) -> str:
@@ -213,38 +254,3 @@ def _packing(path: str) -> str:
     """Return DuckDB's name for the packing of a file."""
     with Source(path) as source:
         return _PACKINGS[source.packing]
-
-
-def text_of(identifier: bytes) -> str | None:
-    """Return an id as text, None if it is not UTF-8: such an id cannot be in a table."""
-    try:
-        return identifier.decode()
-    except UnicodeDecodeError:
-        return None
-
-
-def hand_over_units(session: Session, units: UnitMap, numbers: Mapping[bytes, int]) -> None:
-    """Give DuckDB a map of units as the view of the plan: item, unit, and the number of its request."""
-    session.table(UNITS, "request INTEGER, item VARCHAR, unit INTEGER")
-    rows = (
-        (None if key is None else numbers[key], text_of(item), unit)
-        for key, slots in units.slots.items()
-        if key is None or key in numbers
-        for item, slot in slots.items()
-        for unit in units.units[units.offsets[slot] : units.offsets[slot + 1]].tolist()
-    )
-    while block := [*islice(rows, BLOCK)]:
-        requests, items, of = zip(*block, strict=True)
-        columns = {"item": np.array(items, object), "unit": np.array(of)}
-        hand_over(session, UNITS, columns if units.is_common else {"request": np.array(requests), **columns})
-
-
-def hand_over(session: Session, name: str, columns: Mapping[str, Any]) -> None:
-    """Append rows, given as arrays by name, to a table; texts are arrays of objects."""
-    session.connection.register("lexirecall_rows_in_memory", dict(columns))
-    names = ", ".join(columns)
-    try:
-        with session.explained("judgments"):
-            session.connection.execute(f"INSERT INTO {name} ({names}) SELECT {names} FROM lexirecall_rows_in_memory")
-    finally:
-        session.connection.unregister("lexirecall_rows_in_memory")
