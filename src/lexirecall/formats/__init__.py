@@ -5,6 +5,7 @@ forms are (kinds).
 """
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -13,12 +14,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from lexirecall.errors import DataError, FormatError, UsageError, listed
+from lexirecall.errors import DataError, FormatError, UsageError, listed, warn
 from lexirecall.fields import taken, takes
 from lexirecall.formats.columns import Given, check_given
 from lexirecall.formats.folders import PARQUET
-from lexirecall.formats.forms import Form, read_form
-from lexirecall.formats.frames import Frame, is_frame, library_of, names_in
+from lexirecall.formats.forms import EngineForm, Form, read_form
+from lexirecall.formats.frames import Frame, is_frame, is_of_spark, library_of, names_in
 from lexirecall.formats.kinds import Input, is_rows, kind_of, read_input
 from lexirecall.formats.naming import NamedRun, Run, Runs, check_names, count_runs, has_runs, name_runs, single
 from lexirecall.formats.parts import num_cores
@@ -50,7 +51,7 @@ __all__ = [
     "Runs",
     "UnitsGiven",
     "check_common",
-    "check_reader",
+    "check_engine",
     "corpus_sizes",
     "count_runs",
     "has_runs",
@@ -63,6 +64,7 @@ __all__ = [
     "load_unit_map",
     "load_units",
     "may_hold_both",
+    "memory_of_positions",
     "nothing_in_common",
     "opened_run",
     "origin_of",
@@ -90,10 +92,10 @@ def project(qrels: Qrels, runs: Runs | None = None, *, needs_judged: bool = Fals
     for the measures of their exposure, is a file of lines `document provider`, {document: provider}, {document:
     [provider, …]} or a table. `units` says what must be found, if not the documents themselves: a file of lines
     `document unit`, {document: unit}, {query: {document: unit}}, a table, or "@subtopics". With `engine="duckdb"`,
-    DuckDB reads the runs in limited memory: Parquet and CSV, frames and relations. The runs of one table are then in
-    the order of their names. `engine_options` are the settings of DuckDB (memory_limit, by default "600MB", threads,
-    temp_directory, connection). `needs_judged` keeps the judged non-relevant documents too, for the measures that need
-    them.
+    DuckDB sorts the rows of runs in limited memory: Parquet and CSV, frames and relations. With `engine="spark"`, Spark
+    does, on this machine or a cluster; a frame of Spark needs no engine. `engine_options` are the settings of DuckDB
+    (memory_limit, by default "600MB", threads, temp_directory, connection) or of Spark (master, and its own names).
+    `needs_judged` keeps the judged non-relevant documents too, for the measures that need them.
 
     >>> positions = project({"q": {"a": 1, "b": 1}}, {"q": {"a": 0.7, "x": 0.9, "b": 0.1}})
     >>> positions.found.positions.tolist()
@@ -106,13 +108,15 @@ def project(qrels: Qrels, runs: Runs | None = None, *, needs_judged: bool = Fals
     check_given(columns)
     if sources.engine is not None:  # which reads no positions file, so that nobody else can bring the size
         conventions.require_corpus_size(sources.corpus_size)
-    read = _reader(conventions, sources, needs_judged=needs_judged)
+        check_engine(conventions, sources)
     named = name_runs(runs, columns, sources.stdin_name) if has_runs(runs) else []
+    qrels, sources = at_hand(qrels, sources), _at_hand_beside(sources)
     with sides_of(qrels, named, columns, sources.stdin_name) as (judged, named):
         judgments, units, unit_map = load_units(judged, conventions, sources)
     sizes = sizes_of_requests(sources.corpus_size, judgments)
     owners = _load_providers(sources.providers, judgments, columns)
-    systems = read(judgments, named, unit_map if conventions.count == "units" else None)
+    counted = unit_map if conventions.count == "units" else None
+    systems = _read_runs(conventions, sources, judgments, named, counted, needs_judged=needs_judged)
     check_common(judgments, systems)
     sizes = agreed_sizes(sizes, systems, judgments.requests)
     conventions.require_corpus_size(sizes)  # a positions file may have brought it
@@ -203,8 +207,8 @@ def _load_providers(providers: ProviderMap, judgments: Judgments, columns: Given
     """
     if providers is None:
         return None
-    pairs, name = load_pairs(providers, columns)
-    return Providers.from_pairs(pairs, judgments, name=name)
+    with _read(Input(providers, "providers", columns)) as (pairs, name):
+        return Providers.from_pairs(pairs, judgments, name=name)  # one by one: a map may be of all documents there are
 
 
 def load_pairs(providers: ProviderMap, columns: Given = None) -> tuple[list[tuple[bytes, bytes]], str]:
@@ -263,10 +267,32 @@ def _read(given: Input, advance: Callable[[int], None] | None = None) -> Iterato
 
 
 @contextmanager
-def opened_run(run: NamedRun, columns: Given, advance: Callable[[int], None] | None = None) -> Iterator[Form]:
+def opened_run(
+    run: NamedRun, conventions: Conventions, sources: Sources, advance: Callable[[int], None] | None = None
+) -> Iterator[Form]:
     """Give the form of a run, which can be read until the end."""
-    with _read(Input(run.run, "run", columns, run.name, run.is_given), advance) as (form, _):
+    if (engine := engine_of(run, sources)) is not None:
+        with engine_run(engine).opened(run, conventions, sources) as form:
+            yield form
+        return
+    with _read(Input(run.run, "run", sources.columns, run.name, run.is_given), advance) as (form, _):
         yield form
+
+
+def engine_of(run: NamedRun, sources: Sources) -> str | None:
+    """Return the engine that sorts the rows of a run; frames of Spark stay where they are."""
+    return sources.engine or ("spark" if is_of_spark(run.run) else None)
+
+
+def engine_run(engine: str) -> type[EngineForm]:
+    """Return what a run is under an engine: the only place that knows them apart."""
+    if engine == "duckdb":
+        from lexirecall.formats.duckdb import DuckdbRun
+
+        return DuckdbRun
+    from lexirecall.engines.spark import SparkRun
+
+    return SparkRun
 
 
 def _source(path: Any, role: str, advance: Callable[[int], None] | None) -> Source:
@@ -276,26 +302,34 @@ def _source(path: Any, role: str, advance: Callable[[int], None] | None) -> Sour
     return Source(path if role == "run" else single(path, role), advance)
 
 
-def _reader(
-    conventions: Conventions, sources: Sources, *, needs_judged: bool
-) -> "Callable[[Judgments, list[NamedRun], UnitMap | None], list[SystemPositions]]":
-    """Return the function that reads the runs; an engine refuses what it cannot do before anything is read."""
-    if sources.engine is None:
-        return partial(_read_runs, conventions, sources, needs_judged=needs_judged)
-    from lexirecall.formats.duckdb import DuckdbReader
-
-    return DuckdbReader.of(conventions, sources, needs_judged=needs_judged).read
-
-
-def check_reader(conventions: Conventions, sources: Sources) -> None:
+def check_engine(conventions: Conventions, sources: Sources) -> None:
     """Raise if an engine cannot do what is asked of it, or does not take its settings.
 
-    >>> check_reader(Conventions(ties="input"), Sources(engine="duckdb"))
+    >>> check_engine(Conventions(), Sources(engine="duckdb", engine_options={"memory": "2GB"}))
     Traceback (most recent call last):
-    lexirecall.errors.UsageError: ties='input' goes by the order of rows, but a table has no order
-      choose another rule, or leave out the engine
+    lexirecall.errors.UsageError: engine_options has no 'memory'
+      did you mean 'memory_limit'?
     """
-    _reader(conventions, sources, needs_judged=False)
+    if sources.engine is not None:
+        engine_run(sources.engine).check(conventions, sources)
+
+
+def at_hand(given: Any, sources: Sources) -> Any:
+    """Return a table at a URL, which only Spark can see, as a frame of Spark; anything else as it is.
+
+    >>> at_hand("qrels.parquet", Sources(engine="spark"))
+    'qrels.parquet'
+    """
+    if sources.engine != "spark" or not (isinstance(given, str) and "://" in given):
+        return given
+    from lexirecall.engines.spark_files import frame_at
+
+    return frame_at(given, sources)
+
+
+def _at_hand_beside(sources: Sources) -> Sources:
+    units, providers = (at_hand(each, sources) for each in (sources.units, sources.providers))
+    return replace(sources, units=units, providers=providers)
 
 
 def _read_runs(
@@ -307,15 +341,45 @@ def _read_runs(
     *,
     needs_judged: bool,
 ) -> list[SystemPositions]:
-    with Progress("reading runs", sum(run.size for run in named), shown=sources.show_progress) as progress:
+    by_engines = [run for run in named if engine_of(run, sources) is not None]
+    if by_engines and (text := memory_of_positions(judgments, conventions, len(by_engines), needs_judged=needs_judged)):
+        if sources.show_progress is False:
+            warn(text)
+        else:  # at once: what commands warn of comes at the end
+            print(f"note: {text}", file=sys.stderr)  # noqa: T201
+    size = sum(run.size for run in named if run not in by_engines)
+    with Progress("reading runs", size, shown=sources.show_progress if size else False) as progress:
 
         def read(run: NamedRun) -> list[SystemPositions]:
-            with opened_run(run, sources.columns, progress.advance) as form:
+            with opened_run(run, conventions, sources, progress.advance) as form:
                 return read_form(form, judgments, conventions, units, needs_judged=needs_judged)
 
-        parts = _side_by_side(read, named, progress)
+        # an engine uses all cores for one run, and says by itself how far it is
+        parts = [read(run) for run in named] if by_engines else _side_by_side(read, named, progress)
     check_names((system.name, run.label) for run, part in zip(named, parts, strict=True) for system in part)
     return [system for part in parts for system in part]
+
+
+_MUCH = 10**9  # bytes
+
+
+def memory_of_positions(
+    judgments: Judgments, conventions: Conventions, num_runs: int, *, needs_judged: bool = False
+) -> str:
+    """Say how much memory runs may take that an engine sorts, in tables of which each holds one or more; or nothing.
+
+    >>> judgments = Judgments.from_grades({b"q": {b"a": 1, b"b": 0}})
+    >>> memory_of_positions(judgments, Conventions(), 3)
+    ''
+    """
+    each = len(judgments.grades) if needs_judged or conventions.judged_only else int(judgments.num_positive.sum())
+    size = each * (32 if conventions.ties == "expected" else 16)
+    if size * num_runs <= _MUCH:
+        return ""
+    return (
+        f"positions take up to {size / 1e9:.1f} GB of memory for each run, of {each:,} judged documents if all are "
+        "found, and about twice that while they come in"
+    )
 
 
 def _side_by_side(

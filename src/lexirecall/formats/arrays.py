@@ -7,6 +7,7 @@ What lies in the memory of the host becomes an array of numpy without a copy. Wh
 reached through array-api-compat, whatever library it is of.
 """
 
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,9 @@ from lexirecall.installing import how_to_install
 ROOM = 1 << 25
 """Bytes that a temporary copy of a block may take; there are at most two, and their comparisons."""
 _CPU = 1  # as DLPack numbers kinds of devices
-_DENSE = "torch.strided"
+_DENSE, _DENSELY = "torch.strided", "give a dense tensor"
+_AS_ARRAY = "give its values as an array, and its labels as ids"
+_FILLED = "fill them, and exclude documents that have no score"
 
 
 def array_of(given: Any, name: str) -> tuple[Any, Any]:
@@ -26,7 +29,7 @@ def array_of(given: Any, name: str) -> tuple[Any, Any]:
     >>> array_of([[1.0, 2.0]], "scores")[1] is np
     True
     """
-    _check_plain(given, name)
+    check_plain(given, name)
     array = given.detach() if hasattr(given, "detach") else given  # torch: what is counted has no gradient
     if isinstance(array, np.ndarray) or not hasattr(array, "__dlpack_device__"):
         return _of_numpy(array, name), np
@@ -38,25 +41,29 @@ def array_of(given: Any, name: str) -> tuple[Any, Any]:
     return array, _namespace(array, name)
 
 
-def _check_plain(given: Any, name: str) -> None:
+def check_plain(given: Any, name: str) -> None:
     """Raise for what has the shape of an array, but other values in it, fewer, or none."""
-    if hasattr(given, "columns"):
-        remedy = "give its values as an array, and its labels as query_ids and item_ids"
-        raise UsageError(f"{name}: a frame is given, but its labels would not be used", remedy=remedy)
-    if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
-        remedy = "fill them, and exclude documents that have no score"
-        raise UsageError(f"{name}: some values of the array are masked", remedy=remedy)
-    if (layout := str(getattr(given, "layout", _DENSE))) != _DENSE or getattr(given, "is_nested", False):
-        what = "nested" if layout == _DENSE else layout.removeprefix("torch.")
-        raise UsageError(f"{name}: the tensor is {what}, but must be dense", remedy="give a dense tensor")
-    if getattr(given, "is_meta", False):
-        raise UsageError(f"{name}: the tensor is on the device 'meta', and has no values", remedy="compute it first")
+    layout = str(getattr(given, "layout", _DENSE))
+    kind = "nested" if layout == _DENSE else layout.removeprefix("torch.")
+    for is_so, problem, remedy in (
+        (hasattr(given, "columns"), "a frame is given, but its labels would not be used", _AS_ARRAY),
+        (
+            isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given),
+            "some values of the array are masked",
+            _FILLED,
+        ),
+        (hasattr(given, "tocsr"), "the array is sparse, but must be dense", "give its toarray()"),
+        (kind != "nested" or getattr(given, "is_nested", False), f"the tensor is {kind}, but must be dense", _DENSELY),
+        (getattr(given, "is_meta", False), "the tensor is on the device 'meta', and has no values", "compute it first"),
+    ):
+        if is_so:
+            raise UsageError(f"{name}: {problem}", remedy=remedy)
 
 
 def _of_numpy(given: Any, name: str) -> Any:
     try:
         return np.asarray(given)
-    except ValueError as error:
+    except (RuntimeError, TypeError, ValueError) as error:
         shape = "its rows are of different lengths" if "inhomogeneous" in str(error) else str(error)
         raise UsageError(f"{name}: this is not an array: {shape}", remedy="give rows of the same length") from None
 
@@ -69,7 +76,23 @@ def _namespace(array: Any, name: str) -> Any:
             f"{name}: an array of {type(array).__module__.partition('.')[0]} on its device needs array-api-compat",
             remedy=f"{how_to_install('arrays')}, or give an array of numpy",
         ) from None
-    return array_api_compat.array_namespace(array)
+    try:
+        return array_api_compat.array_namespace(array)
+    except TypeError as error:
+        raise UsageError(f"{name}: this is not an array: {error}", remedy="give an array of numpy") from None
+
+
+def listed_ids(given: Any, name: str) -> list[Any]:
+    """Return ids as a list of Python's own objects; raise if they have no order, or are not many.
+
+    >>> listed_ids(np.array([3, 5]), "query_ids")
+    [3, 5]
+    """
+    is_one = isinstance(given, (str, bytes)) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) != 1
+    if is_one or isinstance(given, (Mapping, Set)):
+        raise UsageError(f"{name} is of type {type(given).__name__}", remedy="give a list of ids, or an array of them")
+    values: list[Any] = on_host(given).tolist() if hasattr(given, "dtype") else list(given)
+    return values
 
 
 def on_host(array: Any) -> Any:

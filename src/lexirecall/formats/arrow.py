@@ -13,9 +13,9 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from lexirecall.formats.assembly import assemble_each
+from lexirecall.formats.assembly import SortedRead, systems_of
 from lexirecall.formats.columns import Columns
-from lexirecall.formats.native import arrays_of, judgments_from, rules_of, secret, tracks_from
+from lexirecall.formats.native import arrays_of, judgments_from, rules_of, secret
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions
 from lexirecall.reader import reader_in_use
@@ -51,24 +51,36 @@ def project_batches(
     """
     from lexirecall import _native
 
+    table = new_table(columns, judgments, conventions, units, needs_judged=needs_judged)
+    if not _are_known(_native, table, batches) or _native.repeated_rows(table):
+        return None
+    read = read_in(table, columns, name)
+    if not read.num_rows or (is_given and len(read.systems) > 1):
+        return None
+    read = read._replace(systems=[name]) if is_given else read
+    return systems_of(read, judgments, conventions, needs_judged=needs_judged)
+
+
+def new_table(
+    columns: Columns, judgments: Judgments, conventions: Conventions, units: UnitMap | None, *, needs_judged: bool
+) -> Any:
+    """Return a compiled reader of the runs in tables with these columns."""
+    from lexirecall import _native
+
     roles = columns.score is None, columns.system, columns.request, columns.item, columns.order
     arrays = arrays_of(judgments, conventions, units, needs_judged=needs_judged)
-    table = _native.new_table(*arrays, *rules_of(conventions), *roles)
-    if not _are_known(_native, table, batches):
-        return None
-    systems, found, num_retrieved, num_unjudged, num_rows = _native.table(table)
-    if not num_rows or (is_given and len(systems) > 1):
-        return None
-    names = systems if columns.system is not None and not is_given else [name]
-    return assemble_each(
-        names,
-        judgments,
-        conventions,
-        tracks_from(found, len(names) * len(judgments.requests)),
-        np.frombuffer(num_retrieved, np.int64),
-        needs_judged=needs_judged,
-        num_unjudged=np.frombuffer(num_unjudged, np.int64),
-    )
+    return _native.new_table(*arrays, *rules_of(conventions), *roles)
+
+
+def read_in(table: Any, columns: Columns, name: str) -> SortedRead:
+    """Return what such a reader has found; `name` is for a table that names no runs."""
+    from lexirecall import _native
+
+    systems, *found, num_rows = _native.table(table)
+    found, num_retrieved, num_unjudged = (np.frombuffer(each, np.int64) for each in found)
+    names = [name] if columns.system is None else systems
+    none = np.zeros(len(names), np.int64)
+    return SortedRead(names, found.reshape(-1, 5), num_retrieved, num_unjudged, none, num_rows)
 
 
 def judgments_in_batches(batches: Iterable[Any], columns: Columns, name: str) -> Judgments | None:
@@ -104,13 +116,14 @@ def batches_of(frame: Any) -> Iterator[Any] | None:
     """
     if reader_in_use() != "native" or any("\0" in name for name in frame.columns):
         return None
+    import narwhals as nw
+
     native = frame.to_native()
     if frame.implementation.is_pandas():
         return _batches_of_pandas(frame)
-    if hasattr(native, "__arrow_c_stream__"):
-        return iter([native])
-    # the first versions of polars have no stream of their own
-    return (each.to_arrow() for each in [native]) if frame.implementation.is_polars() else None
+    if frame.implementation.is_polars() and nw.Object in frame.schema.values():
+        return None  # Arrow has no such type, and the first versions of polars wait forever instead of saying so
+    return iter([native]) if hasattr(native, "__arrow_c_stream__") else None
 
 
 def _batches_of_pandas(frame: Any) -> Iterator[Any] | None:

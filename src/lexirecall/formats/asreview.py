@@ -3,41 +3,54 @@
 Belongs here: the layout of these files, and refusing what is broken. Not here: what a review means to an evaluation
 (reviews).
 
-A project is a zip archive with `project.json` and, for its review, one SQLite database: `results.db` in version 2,
-`results.sql` in version 1. A row of its table `results` is a record that was shown, in the order in which records were
-shown. Prior knowledge has no querier in version 2, and the strategy `prior` in version 1. The number of records is
-that of the table `record` of `data_store.db`, or of `record_table` in version 1. Nothing of a file is executed: the
-databases are copied to a temporary folder, opened read-only, and only tables are read.
+A project is a zip archive with `project.json` and SQLite databases. Version 3 has one, `results.db`; version 2 has
+`results.db` for its review and `data_store.db`, version 1 only `results.sql` for its review. A row of the table
+`results` is a record that was shown, in the order in which records were shown: whoever changes a label changes it
+there, and ASReview logs the former one elsewhere. Prior knowledge has no querier, or the strategy `prior` in version 1.
+The number of records is that of the table `record`, or of `record_table` in version 1. Nothing of a file is executed:
+the databases are copied to a temporary folder, opened read-only, and only tables are read.
 """
 
 import contextlib
-import csv
-import io
-import json
+import math
 import re
+import shutil
 import sqlite3
 import tempfile
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from lexirecall.errors import FormatError, counted, shown
-from lexirecall.formats.cells import possible_headers
+from lexirecall.formats.cells import cells_of_rows, possible_headers
 from lexirecall.formats.reviews import Record, Review
 from lexirecall.formats.source import NOT_UNPACKED, Source
+from lexirecall.formats.values import NUMBER
+from lexirecall.trees import json_tree
 
-_LABEL, _TIME, _RANKING = "asreview_label", "asreview_time", "asreview_ranking"
+_ID, _LABEL, _TIME, _RANKING = "record_id", "asreview_label", "asreview_time", "asreview_ranking"
 _STATE = re.compile(r"reviews/([^/]+)/results\.(db|sql)")
-_RECORDS = "data_store.db"
+_STATE_3, _RECORDS_2 = "results.db", "data_store.db"
+_VERSIONS = {
+    3: (_STATE_3, "record", "included, duplicate_of", "querier"),
+    2: (_RECORDS_2, "record", "included, NULL", "querier"),
+    1: (None, "record_table", "NULL, NULL", "query_strategy"),
+}
+"""The database of the records if it is not that of the review, their table, what it says of each, and who showed it."""
 _BLOCK = 1 << 20
 _ROOM = 1 << 26
 _MOST_UNPACKED = 100  # times the packed size of a database, beyond the room that any may take
 _Shown = tuple[Record, int | None, bool]
 """A record that was shown, its label, and whether it is prior knowledge."""
 _EXPORT_AGAIN = "export the project from ASReview again"
+_DAY_TIME = re.compile(
+    r"\d{4}-\d\d-\d\d(?P<time>[ T]\d\d:\d\d(?P<seconds>:\d\d([.]\d+)?)?(?P<zone>Z|[+-]\d\d:?\d\d)?)?", re.ASCII
+)
+_TIMES_REMEDY = "write all times alike, such as 2026-05-01 14:03:59"
 
 
 def is_export(source: Source) -> bool:
@@ -51,18 +64,21 @@ def read_project(source: Source) -> Review:
         names = archive.namelist()
         if "project.json" not in names:
             raise _another_archive(source.name)
-        about = _about(archive, source.name)
+        if doubled := next((name for name, number in Counter(names).items() if number > 1), None):
+            raise FormatError(source.name, None, f"the archive holds {shown(doubled)} twice", remedy=_EXPORT_AGAIN)
+        with archive.open("project.json") as file:
+            about = json_tree(file.read(_BLOCK), f"{source.name}: project.json", remedy=_EXPORT_AGAIN)
+        if not isinstance(about, dict):
+            raise FormatError(source.name, None, "project.json is not a JSON object", remedy=_EXPORT_AGAIN)
         state, num_others = _state_of(names, about, source.name)
         with tempfile.TemporaryDirectory() as folder:
-            results = _unpacked(archive, state, folder, source.name)
-            if state.endswith(".sql"):
-                rows, included, n = _first_version(results, source.name)
-            else:
-                if _RECORDS not in names:
-                    raise FormatError(source.name, None, f"the project has no {_RECORDS}", remedy=_EXPORT_AGAIN)
-                records = _unpacked(archive, _RECORDS, folder, source.name)
-                rows, included, n = _second_version(results, records, source.name)
-    labels = included | {record: label for record, label, _ in rows if label is not None}
+            rows, known, num_duplicates = _tables_of(archive, state, folder, source.name)
+    _check_records(rows, known, source.name)
+    remark = f"{counted(num_others, 'further review')} of the project left out" if num_others else ""
+    if num_duplicates:
+        remark = f"{counted(num_duplicates, 'record')} said to duplicate another, counted like any other"
+    labelled = [*known.items(), *((record, label) for record, label, _ in rows)]
+    labels = {record: label for record, label in labelled if label is not None}
     priors = frozenset(record for record, label, is_prior in rows if is_prior and label is not None)
     return Review(
         source.name,
@@ -71,9 +87,9 @@ def read_project(source: Source) -> Review:
         {record: None for record, label, is_prior in rows if label is not None and not is_prior},
         labels,
         priors,
-        n,
+        len(known),
         num_pending=sum(label is None for _, label, _ in rows),
-        remark=f"{source.name}: {counted(num_others, 'further review')} of the project left out" if num_others else "",
+        remark=remark and f"{source.name}: {remark}",
     )
 
 
@@ -95,25 +111,19 @@ def _another_archive(name: str) -> FormatError:
     return FormatError(name, None, NOT_UNPACKED[0], remedy=f"{NOT_UNPACKED[1]}, and projects of ASReview")
 
 
-def _about(archive: zipfile.ZipFile, name: str) -> dict[str, Any]:
-    with archive.open("project.json") as file:
-        text = file.read(_BLOCK)
-    try:
-        about = json.loads(text)
-    except (ValueError, RecursionError):
-        about = None
-    if not isinstance(about, dict):
-        raise FormatError(name, None, "project.json is not a JSON object", remedy=_EXPORT_AGAIN)
-    return about
-
-
 def _state_of(names: list[str], about: dict[str, Any], name: str) -> tuple[str, int]:
     """Return the database of the review, of several that of the first one that is listed, and how many others are."""
+    version = about.get("project_file_version")
+    if isinstance(version, int) and version > max(_VERSIONS):
+        problem = f"the project is of version {version:,}, and versions 1 to {max(_VERSIONS)} can be read"
+        raise FormatError(name, None, problem, remedy="export the records as CSV, or update lexirecall")
+    if _STATE_3 in names:
+        return _STATE_3, 0
     found = {match[1]: each for each in sorted(names, reverse=True) if (match := _STATE.fullmatch(each))}
     listed = about.get("reviews")
     ids = [each.get("id") for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
     for each in [*ids, *sorted(found)]:
-        if each in found:
+        if isinstance(each, str) and each in found:
             return found[each], len(found) - 1
     raise FormatError(name, None, "the project holds no review", remedy="screen or simulate, then export it again")
 
@@ -131,16 +141,16 @@ def _query(about: dict[str, Any], file_name: str) -> str:
 
 def _unpacked(archive: zipfile.ZipFile, member: str, folder: str, name: str) -> Path:
     """Copy a database into a folder; refuse one that unpacks to far more than any does."""
-    path = Path(folder) / PurePosixPath(member).name
-    most = max(_ROOM, _MOST_UNPACKED * archive.getinfo(member).compress_size)
-    size = 0
+    path, info = Path(folder) / PurePosixPath(member).name, archive.getinfo(member)
+    beside = {each.filename for each in archive.filelist if each.file_size}
+    if unwritten := {f"{member}-wal", f"{member}-journal"} & beside:
+        problem = f"{unwritten.pop()} holds what was not yet written to {member}"
+        raise FormatError(name, None, problem, remedy="end what writes to the project, then export it again")
+    if info.file_size > max(_ROOM, _MOST_UNPACKED * info.compress_size):  # no more than that is ever unpacked
+        problem = f"{member} unpacks to more than {_MOST_UNPACKED} times its size"
+        raise FormatError(name, None, problem, remedy=_EXPORT_AGAIN)
     with archive.open(member) as packed, path.open("wb") as file:
-        while block := packed.read(_BLOCK):
-            size += len(block)
-            if size > most:
-                problem = f"{member} unpacks to more than {_MOST_UNPACKED} times its size"
-                raise FormatError(name, None, problem, remedy=_EXPORT_AGAIN)
-            file.write(block)
+        shutil.copyfileobj(packed, file)
     return path
 
 
@@ -155,42 +165,59 @@ def _database(path: Path, name: str) -> Iterator[sqlite3.Connection]:
         raise FormatError(name, None, problem, remedy=_EXPORT_AGAIN) from None
 
 
-def _rows(database: sqlite3.Connection, table: str, columns: tuple[str, ...], name: str) -> list[Any]:
+def _rows(database: sqlite3.Connection, table: str, columns: str, name: str) -> list[Any]:
     """Return columns of a table in the order of its rows; raise if it is a view, or lacks one of them."""
     kinds = [kind for (kind,) in database.execute("SELECT type FROM sqlite_master WHERE name = ?", (table,))]
     known = {row[1] for row in database.execute(f"PRAGMA table_info({table})")}
-    if kinds != ["table"] or not known.issuperset(columns):
-        problem = f"expected a table {table} with the columns {', '.join(columns)} in its database"
-        raise FormatError(name, None, problem, remedy="is it of a version of ASReview below 1 or above 2?")
-    return database.execute(f"SELECT {', '.join(columns)} FROM {table} ORDER BY rowid").fetchall()  # noqa: S608
+    needed = [each for each in columns.split(", ") if each != "NULL"]
+    if kinds != ["table"] or not known.issuperset(needed):
+        problem = f"expected a table {table} with the columns {', '.join(needed)} in its database"
+        raise FormatError(name, None, problem, remedy="is it of a version of ASReview below 1 or above 3?")
+    return database.execute(f"SELECT {columns} FROM {table} ORDER BY rowid").fetchall()  # noqa: S608
 
 
-def _first_version(results: Path, name: str) -> tuple[list[_Shown], dict[Record, int], int]:
-    with _database(results, name) as database:
-        rows = _rows(database, "results", ("record_id", "label", "query_strategy"), name)
-        records = _rows(database, "record_table", ("record_id",), name)
-    return [(*_labelled(record, label, name), how == "prior") for record, label, how in rows], {}, len(records)
+def _tables_of(
+    archive: zipfile.ZipFile, state: str, folder: str, name: str
+) -> tuple[list[_Shown], dict[Record, int | None], int]:
+    """Return what was shown, all records with the labels that came with the dataset, and how many are duplicates."""
+    version = 3 if state == _STATE_3 else 1 if state.endswith(".sql") else 2
+    records, table, columns, how = _VERSIONS[version]
+    if records not in (None, *archive.namelist()):
+        raise FormatError(name, None, f"the project has no {records}", remedy=_EXPORT_AGAIN)
+    with _database(_unpacked(archive, state, folder, name), name) as database:
+        rows = _rows(database, "results", f"record_id, label, {how}", name)
+    with _database(_unpacked(archive, records or state, folder, name), name) as database:
+        listed = _rows(database, table, f"record_id, {columns}", name)
+    known: dict[Record, int | None] = dict(_labelled(record, label, name) for record, label, _ in listed)
+    if len(known) < len(listed):
+        raise FormatError(name, None, f"its table {table} lists a record twice", remedy=_EXPORT_AGAIN)
+    prior = "prior" if version == 1 else None
+    given: list[_Shown] = [(*_labelled(record, label, name), shown_by == prior) for record, label, shown_by in rows]
+    return given, known, sum(each is not None for _, _, each in listed)
 
 
-def _second_version(results: Path, records: Path, name: str) -> tuple[list[_Shown], dict[Record, int], int]:
-    """Return what was shown, the labels that came with the dataset, and the number of records."""
-    with _database(results, name) as database:
-        rows = _rows(database, "results", ("record_id", "label", "querier"), name)
-    with _database(records, name) as database:
-        known = [
-            _labelled(record, label, name)
-            for record, label in _rows(database, "record", ("record_id", "included"), name)
-        ]
-    included: dict[Record, int] = {record: label for record, label in known if label is not None}
-    return [(*_labelled(record, label, name), how is None) for record, label, how in rows], included, len(known)
+def _check_records(rows: list[_Shown], known: dict[Record, int | None], name: str) -> None:
+    """Raise if a record was shown twice, as ASReview never does, or is not in the dataset."""
+    labels: dict[Record, int | None] = {}
+    for record, label, _ in rows:
+        if record in labels:
+            each = " and ".join("no label" if one is None else str(one) for one in (labels[record], label))
+            problem = f"record {record} is labelled twice: {each}"
+            raise FormatError(name, None, problem, remedy="label it once more in ASReview, and export the project")
+        if record not in known:
+            problem = (
+                f"record {record} was labelled, but is not among the {counted(len(known), 'record')} of the dataset"
+            )
+            raise FormatError(name, None, problem, remedy=_EXPORT_AGAIN)
+        labels[record] = label
 
 
-def _labelled(record: Any, label: Any, name: str) -> tuple[int, int | None]:
+def _labelled(record: Any, label: Any, name: str) -> tuple[Record, int | None]:
     """Return the id of a record and its label, None if it has none; raise if they are something else."""
     if not isinstance(record, int) or not (label is None or (isinstance(label, int) and label in (-1, 0, 1))):
         problem = f"record {shown(repr(record))} has the label {shown(repr(label))}"
         raise FormatError(name, None, problem, remedy="a label is 0 or 1, and the id of a record a whole number")
-    return record, None if label == -1 else label
+    return str(record), None if label == -1 else label
 
 
 def read_export(source: Source) -> Review:
@@ -202,42 +229,68 @@ def read_export(source: Source) -> Review:
     if missing := [each for each in (_LABEL, _TIME) if each not in header.names]:
         problem = f"the export has no column {' or '.join(missing)}, so when each record was labelled is unknown"
         raise FormatError(source.name, None, problem, remedy="give the project file (.asreview) instead")
-    with source.open() as stream, io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="") as text:
-        try:
-            rows = list(csv.DictReader(text, delimiter=header.separator))
-        except csv.Error as error:
-            problem = f"the rows cannot be read ({error})"
-            raise FormatError(source.name, None, problem, remedy=_EXPORT_AGAIN) from None
-    shown_at: dict[int | str, float | None] = {}
-    labels: dict[int | str, int] = {}
-    has_ids = all((row.get("record_id") or "").strip() for row in rows)
-    for number, row in enumerate(rows, 1):
-        record = row["record_id"].strip() if has_ids else number
-        if (label := (row[_LABEL] or "").strip()) in ("", "-1"):
+    for column in (_ID, _LABEL, _TIME):
+        if (number := header.names.count(column)) > 1:
+            problem = f"{number} columns are called {column!r}"
+            raise FormatError(source.name, 1, problem, remedy="give each its own name, or leave one out")
+    label_at, time_at = header.names.index(_LABEL), header.names.index(_TIME)
+    # since version 2 an export begins with the number of the record, in a column without a name
+    id_at = header.names.index(_ID) if _ID in header.names else None if header.names[0] else 0
+    source.check_intact()  # before it is cut into lines, which may be far more than any file has
+    lines: dict[Record, int] = {}
+    read: dict[Record, float | None] = {}
+    labels: dict[Record, int] = {}
+    times = _Times(source.name)
+    for number, (line, cells) in enumerate(cells_of_rows(source, header), 1):
+        record = str(number) if id_at is None else cells[id_at]
+        if record == "":
+            problem, remedy = "the record_id is missing", "fill it in, or remove the column: rows are then counted"
+            raise FormatError(source.name, line, problem, remedy=remedy)
+        if record in lines:
+            problem = f"record {shown(record)} is listed twice, first on line {lines[record]:,}"
+            raise FormatError(source.name, line, problem, remedy="remove one of them")
+        lines[record] = line
+        label, time = cells[label_at], cells[time_at]
+        if label == "-1" or label == time == "":
             continue
-        if label.removesuffix(".0") not in ("0", "1") or record in labels:
-            problem = f"record {shown(str(record))} has the label {shown(label)}" + (
-                ", and another" * (record in labels)
+        if label.removesuffix(".0") not in ("0", "1"):
+            problem = f"record {shown(record)} has the label {shown(label)}"
+            raise FormatError(
+                source.name, line, problem, remedy="a label is 0 or 1; leave it and its time out if unknown"
             )
-            raise FormatError(source.name, None, problem, remedy="each record has one label, 0 or 1")
         labels[record] = int(label[0])
-        shown_at[record] = -_seconds(row[_TIME] or "", source.name)
-    remark = f"{source.name}: {counted(len(labels), 'record')} with a label; prior knowledge is not marked in an export"
+        read[record] = -times.seconds(time, line)
+    of_all = f"{len(labels):,} of {counted(len(lines), 'record')}"
+    remark = f"{source.name}: {of_all} with a label; prior knowledge is not marked in an export"
     query = PurePosixPath(source.run_name).stem
-    return Review(source.name, source.run_name, query, shown_at, labels, frozenset(), len(rows), remark=remark)
+    return Review(source.name, source.run_name, query, read, labels, frozenset(), len(lines), remark=remark)
 
 
-def _seconds(text: str, name: str) -> float:
-    for read in (float, _since_1970):
+class _Times:
+    """The times of one export, which are all written alike: numbers of seconds and dates do not mix."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._first: tuple[str, str, int] | None = None
+
+    def seconds(self, text: str, line: int) -> float:
+        """Return a time as seconds; without a zone it is the same everywhere, and no hour of it is missing or twice."""
+        form, seconds = "", math.nan
         try:
-            return float(read(text.strip()))
+            if re.fullmatch(NUMBER, text):
+                form, seconds = "a number", float(text)
+            elif match := _DAY_TIME.fullmatch(text):
+                form = "a time" if match["seconds"] else "a minute" if match["time"] else "a day"
+                form += " with a zone" if match["zone"] else ""
+                made = datetime.fromisoformat(text.replace("Z", "+00:00"))
+                seconds = (made if match["zone"] else made.replace(tzinfo=UTC)).timestamp()
         except (ValueError, OverflowError):
-            continue
-    problem = f"the time of a label is {shown(text)}"
-    raise FormatError(name, None, problem, remedy="expected a time such as 2026-05-01 14:03:59")
-
-
-def _since_1970(text: str) -> float:
-    """Return seconds; a time without a zone is the same everywhere, and no hour of it is missing or twice there."""
-    time = datetime.fromisoformat(text)
-    return (time if time.tzinfo is not None else time.replace(tzinfo=UTC)).timestamp()
+            seconds = math.nan  # there is no such day
+        if not math.isfinite(seconds):
+            raise FormatError(self._name, line, f"the time of the label is {shown(text)}", remedy=_TIMES_REMEDY)
+        self._first = self._first or (form, text, line)
+        if form != self._first[0]:
+            other, first, at = self._first
+            problem = f"the time of the label is {form}, {shown(text)}, but {other} on line {at:,}, {shown(first)}"
+            raise FormatError(self._name, line, problem, remedy=_TIMES_REMEDY)
+        return seconds

@@ -7,13 +7,16 @@ Not here: how rankings are read and ordered.
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
-from lexirecall.judgments import IntArray, Judgments, offsets_of
+from lexirecall.judgments import BoolArray, IntArray, Judgments, offsets_of
 from lexirecall.manifest import Conventions
 from lexirecall.segments import Segments
 from lexirecall.tracks import SystemPositions, Tracks, reachable
+
+_AT_ONCE = 2**18
 
 
 def assemble(
@@ -41,8 +44,7 @@ def assemble(
     if conventions.judged_only:
         judged = _close_gaps(judged.filter(judgments.grades[judged.items] >= 0))
         lengths = judged.segments.sizes
-    first_other = judgments.offsets[:-1] + judgments.num_positive
-    is_positive = judged.items < first_other[judged.segments.owners]
+    is_positive = _are_below(judged, judgments.offsets[:-1] + judgments.num_positive)
     found = judged.filter(is_positive)
     return SystemPositions(
         name=name,
@@ -56,54 +58,72 @@ def assemble(
     )
 
 
-def assemble_each(
-    names: Sequence[str],
+class SortedRead(NamedTuple):
+    """Rows of runs, read and sorted into rankings, which are numbered system · Q + query; plain arrays and lists."""
+
+    systems: list[str]
+    """In the order of rows, or the one name that was given."""
+    found: IntArray
+    """The judged items: ranking, position, item, and start and size of its block of equal scores, [n, 5].
+
+    Rankings come in any order, the positions of each ascending."""
+    num_retrieved: IntArray
+    """The length of each ranking, [S · Q], -1 where there is none."""
+    num_unjudged: IntArray
+    """Queries without judgments, [S]."""
+    num_duplicates: IntArray
+    """Rows left out, [S]."""
+    num_rows: int
+
+
+def systems_of(
+    read: SortedRead,
     judgments: Judgments,
     conventions: Conventions,
-    judged: Tracks,
-    num_retrieved: IntArray,
     *,
     needs_judged: bool,
-    num_unjudged: IntArray,
-    num_duplicates: IntArray | None = None,
 ) -> list[SystemPositions]:
-    """Do the same for several systems, whose rankings follow each other; the counts are one for each system."""
+    """Apply the conventions to each system."""
     width = len(judgments.requests)
+    tracks = tracks_of(read.found, len(read.num_retrieved), has_blocks=conventions.ties == "expected")
     return [
         assemble(
             name,
             judgments,
             conventions,
-            _part(judged, s * width, (s + 1) * width),
-            num_retrieved[s * width : (s + 1) * width],
+            tracks.between(s * width, (s + 1) * width),
+            read.num_retrieved[s * width : (s + 1) * width],
             needs_judged=needs_judged,
-            num_unjudged=int(num_unjudged[s]),
-            num_duplicates=0 if num_duplicates is None else int(num_duplicates[s]),
+            num_unjudged=int(read.num_unjudged[s]),
+            num_duplicates=int(read.num_duplicates[s]),
         )
-        for s, name in enumerate(names)
+        for s, name in enumerate(read.systems)
     ]
 
 
-def _part(tracks: Tracks, start: int, stop: int) -> Tracks:
-    """Return some of the rankings."""
-    offsets = tracks.segments.offsets[start : stop + 1]
-    here = slice(offsets[0], offsets[-1])
-    columns = (tracks.positions, tracks.items, tracks.block_starts, tracks.block_sizes)
-    parts = (column[here] for column in columns if column is not None)
-    return Tracks(Segments(offsets - offsets[0]), *parts)
-
-
-def tracks_of(found: IntArray, num_rankings: int) -> Tracks:
-    """Put rankings one after the other; rows, [n, 5], are ranking, position, item, and start and size of its block.
-
-    Rankings come in any order, the positions of each ascending.
+def tracks_of(found: IntArray, num_rankings: int, *, has_blocks: bool = True) -> Tracks:
+    """Put rankings one after the other; rows are as in SortedRead. Nothing of these is kept.
 
     >>> tracks = tracks_of(np.array([[2, 1, 7, 0, 1], [0, 3, 5, 2, 1], [2, 4, 6, 3, 2]]), 3)
     >>> tracks.segments.sizes.tolist(), tracks.positions.tolist(), tracks.items.tolist()
     ([1, 0, 2], [3, 1, 4], [5, 7, 6])
     """
-    rankings, *columns = found[np.argsort(found[:, 0], kind="stable")].T
+    rankings = found[:, 0]
+    order = None if (rankings[1:] >= rankings[:-1]).all() else np.argsort(rankings, kind="stable")
+    taken = range(1, 5 if has_blocks else 3)
+    columns = (found[:, column].copy() if order is None else found[order, column] for column in taken)
     return Tracks(Segments(offsets_of(np.bincount(rankings, minlength=num_rankings))), *columns)
+
+
+def _are_below(tracks: Tracks, limits: IntArray) -> BoolArray:
+    """Tell which items are below the limit of their ranking, some rankings at a time: there may be very many items."""
+    offsets, below = tracks.segments.offsets, np.empty(len(tracks.items), bool)
+    width = max(1, len(limits) * _AT_ONCE // max(1, len(tracks.items)))
+    for start in range(0, len(limits), width):
+        borders = offsets[start : start + width + 1]
+        here = slice(borders[0], borders[-1])
+        below[here] = tracks.items[here] < np.repeat(limits[start : start + width], np.diff(borders))
+    return below
 
 
 def _close_gaps(tracks: Tracks) -> Tracks:

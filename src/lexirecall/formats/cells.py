@@ -4,9 +4,10 @@ Belongs here: the header of CSV, and finding the line that is wrong. Not here: r
 faster (tablefiles, duckdb, engines).
 
 The rules: one separator (tab, comma or semicolon) and one line end (LF, CRLF or CR) for the whole file, both taken from
-the first line; a quotation mark encloses a whole cell, in which it is doubled; every row has as many cells as the
-header; empty lines are skipped; blanks around a cell do not count, not even within quotation marks, because not every
-library tells those apart. A file that breaks a rule is refused, because libraries would read it differently.
+the first line; a quotation mark encloses a whole cell, in which it is doubled, and only there are other line ends;
+every row has as many cells as the header; empty lines are skipped; blanks around a cell do not count, not even within
+quotation marks, because not every library tells those apart. A file that breaks a rule is refused, because libraries
+would read it differently.
 """
 
 import io
@@ -17,13 +18,14 @@ from itertools import islice
 from typing import NamedTuple
 
 from lexirecall.errors import FormatError, counted, shown
-from lexirecall.formats.columns import Columns, Given, find_columns, has_usual_columns
+from lexirecall.formats.columns import Given, find_columns, has_usual_columns
 from lexirecall.formats.source import BYTE_ORDER_MARK, SUFFIXES, Source
 from lexirecall.formats.values import BLANKS
 
 _SEPARATORS = "\t,;"
 _BLOCK = 1 << 20
-_CELL = r'"(?:[^"]++|"")*+"|[^"{separator}]*+'
+_QUOTED = r'"(?:[^"]++|"")*+"'
+_CELL = _QUOTED + r'|[^"\r\n{separator}]*+'
 
 
 class Header(NamedTuple):
@@ -33,10 +35,6 @@ class Header(NamedTuple):
     names: tuple[str, ...]
     line_end: str = "\n"
     r"""What ends a line: "\r", or "\n", before which there may be a "\r" as well."""
-
-    def find_columns(self, kind: str, given: Given, *, source: str) -> Columns:
-        """Find the columns of a `run`, of `qrels` or of `providers`."""
-        return find_columns(self.names, kind, given, source=source)
 
 
 def csv_header(source: Source, kind: str, given: Given) -> Header | None:
@@ -49,7 +47,7 @@ def csv_header(source: Source, kind: str, given: Given) -> Header | None:
     for suffix in SUFFIXES:
         name = name.removesuffix(suffix)
     if headers and name.lower().endswith(".csv") and not source.head.lstrip().startswith((b"{", b"[")):
-        headers[0].find_columns(kind, given, source=source.name)  # says what is missing
+        find_columns(headers[0].names, kind, given, source=source.name)  # says what is missing
     return None
 
 
@@ -87,15 +85,15 @@ def _first_line(text: bytes) -> tuple[str, str]:
 
 def _has_given(header: Header, kind: str, given: Given) -> bool:
     try:
-        header.find_columns(kind, given, source="")
+        find_columns(header.names, kind, given, source="")
     except FormatError:
         return False
     return True
 
 
 def _split(row: str, separator: str) -> list[str] | None:
-    """Return the cells of a row, or None if a quotation mark does not enclose a whole cell."""
-    if '"' not in row:
+    """Return the cells of a row, or None if a quotation mark does not enclose a whole cell, or none a line end."""
+    if not any(sign in row for sign in '"\r\n'):
         return row.split(separator)
     cell = _CELL.format(separator=separator)
     if not re.fullmatch(rf"(?:{cell})(?:{separator}(?:{cell}))*+", row):
@@ -111,18 +109,15 @@ def rows(source: Source, header: Header) -> Generator[tuple[int, str], None, Non
         io.TextIOWrapper(stream, "utf-8-sig", errors="surrogateescape", newline=header.line_end) as text,
     ):
         parts: list[str] = []
-        start, is_open, is_header = 1, False, True
+        start, is_open = 1, False
         for number, line in enumerate(_lines(text, source), 1):
             start = start if is_open else number
             is_open ^= line.count('"') % 2 == 1
             parts.append(line)
-            if is_open:
-                continue
-            row = "".join(parts).rstrip("\r\n")
-            parts = []
-            if not is_header:
-                yield start, row
-            is_header = False
+            if not is_open:
+                if start > 1:  # below the header
+                    yield start, "".join(parts).rstrip("\r\n")
+                parts = []
     if is_open:
         problem = f"a quotation mark is never closed: {shown(parts[0])}"
         raise FormatError(source.name, start, problem, remedy="close it; within a quoted cell, write it twice")
@@ -138,28 +133,58 @@ def _lines(text: io.TextIOWrapper, source: Source) -> Iterator[str]:
         yield line
 
 
+def cells_of_rows(source: Source, header: Header) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Give the cells of each row below the header, without blanks around them, and its line; raise if a rule is broken.
+
+    Empty lines are skipped, and so are rows in which every cell is empty.
+    """
+    for line, row in rows(source, header):
+        cells = _split(row, header.separator)
+        if row and (cells is None or len(cells) != len(header.names)):
+            raise _broken_rule(source, header, line, row)
+        stripped = tuple(cell.strip(BLANKS) for cell in cells or ())
+        if any(stripped):
+            yield line, stripped
+
+
 def check_rows(source: Source, header: Header) -> None:
     """Raise if a row breaks a rule of CSV, and say on which line."""
     cell, separator = _CELL.format(separator=header.separator), header.separator
     is_good = re.compile(rf"(?:{cell})(?:{separator}(?:{cell})){{{len(header.names) - 1}}}+").fullmatch
     for line, row in rows(source, header):
-        if not row or is_good(row):
-            continue
-        cells = _split(row, header.separator)
-        if cells is None:
-            problem = f"a quotation mark is inside a cell: {shown(row)}"
-            remedy = "put the whole cell in quotation marks, blanks too, and double the marks inside it"
-            raise FormatError(source.name, line, problem, remedy=remedy)
-        found, expected = counted(len(cells), "cell"), len(header.names)
-        problem = f"the row has {found}, but the header has {expected:,}: {shown(row)}"
-        raise FormatError(source.name, line, problem, remedy="quote each cell that holds the separator")
+        if row and not is_good(row):
+            raise _broken_rule(source, header, line, row)
+
+
+def _broken_rule(source: Source, header: Header, line: int, row: str) -> FormatError:
+    cells = _split(row, header.separator)
+    if cells is None and re.search("[\r\n]", re.sub(_QUOTED, "", row)):
+        problem = f"a line end of another kind is within the row: {shown(row)}"
+        remedy = "end all lines alike, and put a cell that has line ends in quotation marks"
+        return FormatError(source.name, line, problem, remedy=remedy)
+    if cells is None:
+        problem = f"a quotation mark is inside a cell: {shown(row)}"
+        remedy = "put the whole cell in quotation marks, blanks too, and double the marks inside it"
+        return FormatError(source.name, line, problem, remedy=remedy)
+    found, expected = counted(len(cells), "cell"), len(header.names)
+    problem = f"the row has {found}, but the header has {expected:,}: {shown(row)}"
+    is_short = len(cells) < expected
+    remedy = "is the file cut off? Write every cell" if is_short else "quote each cell that holds the separator"
+    return FormatError(source.name, line, problem, remedy=remedy)
 
 
 def check_quotes(source: Source, header: Header) -> None:
-    """Raise if a row breaks a rule of CSV, in a file with quotation marks, on which libraries differ most."""
+    """Raise if a row breaks a rule of CSV, in a file with marks or line ends on which libraries differ.
+
+    It is read to its end first, so that what unpacks to far more than its size costs no more than that.
+    """
+    is_doubtful = re.compile(rb'"|\n' if header.line_end == "\r" else rb'"|\r[^\r\n]').search
+    found, last = False, b""
     with source.open() as stream:
-        is_quoted = any(b'"' in block for block in iter(lambda: stream.read(_BLOCK), b""))
-    if is_quoted:
+        for block in iter(lambda: stream.read(_BLOCK), b""):
+            found = found or is_doubtful(last + block) is not None
+            last = block[-1:]
+    if found:
         check_rows(source, header)
 
 

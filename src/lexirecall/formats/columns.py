@@ -15,7 +15,18 @@ from lexirecall.errors import FormatError, UsageError, hint_at, listed
 from lexirecall.formats.values import WORDS
 
 _THINGS = ("movie", "product", "track", "song", "book", "video", "article", "news")
-"""What is recommended; of two of them in one table, either might be meant."""
+"""What is recommended."""
+_THING_IDS = tuple(f"{thing}{sign}id" for thing in _THINGS for sign in ("_", ""))
+
+
+def _named(*words: str) -> tuple[str, ...]:
+    return tuple(f"{word}{tail}" for word in words for tail in ("", "_id", "_name", "id", "name"))
+
+
+_RUNS = _named("run", "system")
+_RANKERS = _named("model", "method", "algorithm", "algo", "recommender", "retriever")
+_EQUAL = (_THING_IDS, _RUNS, _RANKERS)
+"""Names of equal standing: of two of them in one table, either might be meant."""
 
 USUAL = {
     "request": (
@@ -43,12 +54,12 @@ USUAL = {
         "item_id",
         "itemid",
         "item",
-        *(f"{thing}{sign}id" for thing in _THINGS for sign in ("_", "")),
+        *_THING_IDS,
     ),
     "score": ("score", "prediction", "similarity"),
     "rank": ("rank",),
     "grade": ("relevance", "rel", "label", "rating", "grade", "score"),  # the last is what BEIR calls grades
-    "system": ("run", "system", "run_id", "system_id"),
+    "system": (*_RUNS, *_RANKERS),
     "provider": ("provider", "provider_id"),
     "group": ("group", "group_id"),
     "unit": (
@@ -193,13 +204,15 @@ NO_GRADES_REMEDY = "is this a run? The order is: QRELS RUN. If they are grades, 
 
 
 def check_given(given: Given) -> None:
-    """Raise if a column is given for an unknown role."""
+    """Raise if a column is given for an unknown role, or a role without a column."""
     allowed = {*CALLED.values(), *(f"{kind}.{CALLED[role]}" for kind, roles in ROLES_OF.items() for role in roles)}
     if unknown := [role for role in given or {} if role not in allowed]:
         raise UsageError(
             f"columns: unknown role {', '.join(map(repr, unknown))}",
             remedy=f"the roles are {', '.join(CALLED.values())}; `qrels.document` applies to the judgments only",
         )
+    if unnamed := [role for role, name in (given or {}).items() if name == ""]:
+        raise UsageError(f"columns: no column is named for {unnamed[0]}", remedy=f"name it, or leave out {unnamed[0]}")
 
 
 def _usual(names: Sequence[str], role: str, source: str = "", also: Sequence[str] = ()) -> str | None:
@@ -210,8 +223,8 @@ def _usual(names: Sequence[str], role: str, source: str = "", also: Sequence[str
     present = [name for name in (*USUAL[role], *also) if name in by_spelling]
     if not present:
         return None
-    things = [name for name in present if name.replace("_", "")[:-2] in _THINGS]
-    chosen = by_spelling[present[0]] if present[0] not in things else [by_spelling[name][0] for name in things]
+    equal = next((names for names in _EQUAL if present[0] in names), present[:1])
+    chosen = [column for name in present if name in equal for column in by_spelling[name]]
     if source and len({*chosen}) > 1:
         what = " or ".join(map(repr, dict.fromkeys(chosen)))
         remedy = f"say which, as in columns={{{CALLED[role]!r}: {chosen[0]!r}}} or --columns {CALLED[role]}={chosen[0]}"

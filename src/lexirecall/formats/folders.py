@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from lexirecall.errors import FormatError
+from lexirecall.paths import exists, is_file
 
 PARQUET = b"PAR1\x15"  # the fifth byte begins the first page, or the footer; a request may be called PAR1
 _MAGIC = b"PAR1"
@@ -68,25 +69,27 @@ def _is_hidden(name: str) -> bool:
 
 def is_parquet(file: Path) -> bool:
     """Tell Parquet from CSV; raise if a file is damaged, or neither."""
+    if exists(file) and not is_file(file):  # a pipe, which is never written to, or a device
+        raise FormatError(str(file), None, "is not a regular file", remedy=_REMEDY)
+    keeps_positions = False
     try:
         with file.open("rb") as opened:
-            size = opened.seek(0, os.SEEK_END)
-            opened.seek(0)
             head = opened.read(len(PARQUET))
-            opened.seek(max(size - len(_MAGIC), 0))
-            end = opened.read()
+            size = opened.seek(0, os.SEEK_END)
+            if head == PARQUET:
+                opened.seek(max(size - len(_MAGIC), 0))
+                check_end(str(file), size, opened.read())
+                from lexirecall.positions.file import holds_positions  # not on top: most files are no tables
+
+                keeps_positions = holds_positions(opened)
     except OSError as error:
         _refuse(error, file)
     if not size:
         raise empty_file(str(file))
+    if keeps_positions:
+        remedy = "name the file itself, or a pattern such as folder/*.parquet"
+        raise FormatError(str(file), None, "is a positions file, but a folder is one table", remedy=remedy)
     if head == PARQUET:
-        check_end(str(file), size, end)
-        from lexirecall.positions.file import holds_positions  # not on top: most files are no tables
-
-        with file.open("rb") as opened:
-            if holds_positions(opened):
-                remedy = "name the file itself, or a pattern such as folder/*.parquet"
-                raise FormatError(str(file), None, "is a positions file, but a folder is one table", remedy=remedy)
         return True
     if file.name.lower().endswith(_CSV_NAMES):
         return False

@@ -8,16 +8,20 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeGuard
 
+from lexirecall.errors import UsageError
 from lexirecall.formats.mismatch import finds_judged, mismatch_of
 from lexirecall.formats.native import project_native
 from lexirecall.formats.source import Source
 from lexirecall.formats.trec import lists_of_text, project_text, run_lines
 from lexirecall.judgments import Judgments
-from lexirecall.manifest import Conventions
+from lexirecall.manifest import Conventions, Sources
 from lexirecall.reader import reader_in_use
 from lexirecall.tracks import SystemPositions
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from lexirecall.formats.naming import NamedRun
     from lexirecall.formats.wholelists import RunLists
     from lexirecall.units.unitmap import UnitMap
 
@@ -35,6 +39,27 @@ class Form(Protocol):
 
     def lists(self, judgments: Judgments, conventions: Conventions, *, needs_scores: bool = False) -> "list[RunLists]":
         """Give the whole rankings of each system for judged requests, in order; no depth is applied."""
+
+
+class EngineForm(Form, Protocol):
+    """A run whose rows an engine sorts by query and streams; it has no whole lists."""
+
+    @classmethod
+    def check(cls, conventions: Conventions, sources: Sources) -> None:
+        """Raise before anything is read if the engine cannot do what is asked of it, or does not take its settings."""
+
+    @classmethod
+    def opened(
+        cls, run: "NamedRun", conventions: Conventions, sources: Sources
+    ) -> "AbstractContextManager[EngineForm]":
+        """Give the form of a run, which can be read until the end."""
+
+
+def no_whole_lists(engine: str, purpose: str = "here") -> UsageError:
+    """Return the error about an engine from which whole lists are wanted, such as `to fuse runs`."""
+    problem = f"engine is {engine!r}, which finds positions, but whole lists are needed {purpose}"
+    remedy = "leave out the engine" + ("; a frame of Spark can be given as .toPandas()" if engine == "spark" else "")
+    return UsageError(problem, remedy=remedy)
 
 
 def is_form(value: object) -> TypeGuard[Form]:

@@ -35,6 +35,11 @@ def is_frame(value: object) -> TypeGuard[Frame]:
         return True
 
 
+def is_of_spark(value: object) -> bool:
+    """Tell whether something is a frame of Spark, whose rows stay where they are; nothing is imported for it."""
+    return type(value).__module__.startswith("pyspark.sql") and hasattr(type(value), "columns")
+
+
 def library_of(frame: Frame) -> str:
     """Return the library that a frame comes from.
 

@@ -15,6 +15,8 @@ import numpy as np
 
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 
+_VIEWS = {"string_view": "large_string", "binary_view": "large_binary"}
+
 
 @dataclass(frozen=True, slots=True)
 class Ids:
@@ -87,17 +89,29 @@ def as_text(series: Any) -> Any:
 
 
 def decoded(series: Any) -> Any:
-    """Return a series of pyarrow without its dictionary, in which a null may be a value; others as they are."""
+    """Return a series of Arrow, also in pandas, in a type that its library can take from; others as they are.
+
+    In a dictionary a null may be a value, and views of text cannot be taken from.
+    """
     import narwhals as nw
 
-    if not series.implementation.is_pyarrow():
+    native = series.to_native()
+    in_pandas = getattr(native.dtype, "pyarrow_dtype", None) if series.implementation.is_pandas() else None
+    own = native.type if series.implementation.is_pyarrow() else in_pandas
+    if own is None:
         return series
     import pyarrow as pa
 
-    native = series.to_native()
-    if not pa.types.is_dictionary(native.type):
+    kind = own.value_type if pa.types.is_dictionary(own) else own
+    if str(kind) in _VIEWS:  # by name: the first versions of pyarrow do not know them
+        kind = getattr(pa, _VIEWS[str(kind)])()
+    if kind == own:
         return series
-    return nw.from_native(native.cast(native.type.value_type), series_only=True).alias(series.name)
+    given = native if in_pandas is None else native.array.__arrow_array__()
+    if pa.types.is_dictionary(own):
+        given = pa.chunked_array([each.dictionary.cast(kind).take(each.indices) for each in given.chunks], kind)
+    plain: Any = given.cast(kind) if in_pandas is None else type(native)(type(native.array)(given.cast(kind)))
+    return nw.from_native(plain, series_only=True).alias(series.name)
 
 
 def number_integers(values: Any, like: Any) -> Ids:

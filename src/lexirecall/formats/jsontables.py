@@ -7,6 +7,7 @@ columns and rows mean (columns, rows, labels).
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from lexirecall.errors import shown
@@ -37,13 +38,15 @@ def open_json_table(rows: JsonRows, role: str, columns: Given) -> RoleTable:
     pl = polars_for(rows.name)
     contents = [row.content for row in rows.rows]
     found = find_columns(_keys(contents), role, columns, source=rows.name)
-    frame = pl.DataFrame([_series(pl, name, rows) for name in used_columns(found, role)])
+    used = used_columns(found, role)
+    others = {key for key in _keys(contents) if all(_is_text(content.get(key)) for content in contents)} - {*used}
+    frame = pl.DataFrame([_series(pl, name, rows) for name in [*used, *sorted(others)]])
     table = open_frame(frame, role, columns, name=rows.name)
 
     def place(row: int) -> tuple[str, int]:
         return rows.name, rows.rows[row].number
 
-    return RoleTable(table.frame, table.columns, table.name, place) if rows.are_lines else table
+    return replace(table, place_of=place) if rows.are_lines else table
 
 
 def _keys(contents: Sequence[JsonObject]) -> list[str]:
@@ -53,14 +56,19 @@ def _keys(contents: Sequence[JsonObject]) -> list[str]:
 def _series(pl: Any, name: str, rows: JsonRows) -> Any:
     """Return a column; values of several types stay what they are."""
     values = [row.content.get(name) for row in rows.rows]
+    has_truth = {*map(type, values)} - {type(None)} > {bool}  # which would be 1 and 0 behind a number
     try:
-        return pl.Series(name, values)
+        return pl.Series(name, values, dtype=pl.Object if has_truth else None)
     except UnicodeEncodeError:
         row = next(row for row in rows.rows if not _is_unicode(row.content.get(name)))
         problem = f"{shown(ascii(row.content[name]))} under {shown(name)} is not valid Unicode"
         raise rows.error(row, problem, remedy="a lone surrogate is not a character") from None
     except (TypeError, OverflowError, pl.exceptions.PolarsError):
         return pl.Series(name, values, dtype=pl.Object)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and _is_unicode(value)
 
 
 def _is_unicode(value: Any) -> bool:

@@ -4,12 +4,12 @@ Belongs here: from bytes to Python objects, and where each row is in its file. N
 (memory, rowforms).
 """
 
-import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from lexirecall.errors import FormatError, shown
 from lexirecall.formats.source import BYTE_ORDER_MARK, Source
+from lexirecall.trees import MoreText, json_tree
 
 
 class PlacedRow(NamedTuple):
@@ -41,19 +41,15 @@ class JsonRows(NamedTuple):
 
 def load_json(source: Source, shape: str) -> Mapping[str, Any]:
     """Read a JSON object; messages say what its shape should be. A key that is given twice is refused."""
-    content = _whole(_text(source), source.name, shape)
-    if isinstance(content, json.JSONDecodeError):
-        raise FormatError(source.name, content.lineno, f"not valid JSON: {content.msg}", remedy=shape)
-    return _mapping(content, source.name, shape)
+    return _mapping(json_tree(_text(source), source.name, remedy=shape, are_data=True), source.name, shape)
 
 
 def load_json_or_rows(source: Source, shape: str) -> Mapping[str, Any] | JsonRows:
     """Read a JSON object, a list of objects, or an object on each line."""
     text = _text(source)
-    content = _whole(text, source.name, shape)
-    if isinstance(content, json.JSONDecodeError):
-        if content.msg != "Extra data":
-            raise FormatError(source.name, content.lineno, f"not valid JSON: {content.msg}", remedy=shape)
+    try:
+        content = json_tree(text, source.name, remedy=shape, are_data=True)
+    except MoreText:
         return _lines(text, source.name)
     if isinstance(content, list) and content and all(isinstance(each, Mapping) for each in content):
         return rows_of(content, source.name)
@@ -73,44 +69,20 @@ def _text(source: Source) -> bytes:
     return source.read_whole().removeprefix(BYTE_ORDER_MARK)
 
 
-def _whole(text: bytes, name: str, shape: str) -> Any:
-    """Return the value that a text is, or the error that says where JSON ends."""
-    try:
-        return json.loads(text, object_pairs_hook=lambda pairs: _unique(pairs, name, None))
-    except json.JSONDecodeError as error:
-        return error
-    except UnicodeDecodeError as error:
-        problem = f"not UTF-8 text: {error.reason}"
-        raise FormatError(name, None, problem, remedy="convert it to UTF-8") from None
-    except (ValueError, RecursionError) as error:  # a number with thousands of digits, or brackets in brackets
-        raise FormatError(name, None, f"not valid JSON: {error}", remedy=shape) from None
-
-
 def _lines(text: bytes, name: str) -> JsonRows:
-    rows = []
-    for number, line in enumerate(
-        text.decode(errors="surrogatepass").split("\n"), 1
-    ):  # splitlines would cut at marks within a text
-        if line.strip():
-            rows.append(PlacedRow(number, object_on(line, name, number, refuses_repeats=True)))
+    lines = enumerate(text.decode(errors="surrogatepass").split("\n"), 1)  # splitlines would cut at marks within a text
+    rows = (PlacedRow(number, object_on(line, name, number)) for number, line in lines if line.strip())
     return JsonRows(name, tuple(rows), are_lines=True)
 
 
-def object_on(
-    line: str, name: str, number: int, *, refuses_repeats: bool = False, remedy: str = ""
-) -> Mapping[str, Any]:
-    """Return the object that a line of JSON lines is; a key that is given twice is refused where it matters.
+def object_on(line: str, name: str, number: int, *, remedy: str = "") -> Mapping[str, Any]:
+    """Return the object that a line of JSON lines is.
 
     >>> object_on('{"query": "a"}', "rows.jsonl", 1)
     {'query': 'a'}
     """
     remedy = remedy or "in JSON lines, each line is one object"
-    hook = (lambda pairs: _unique(pairs, name, number)) if refuses_repeats else None
-    try:
-        content = json.loads(line, object_pairs_hook=hook)
-    except (ValueError, RecursionError) as error:
-        what = error.msg if isinstance(error, json.JSONDecodeError) else error
-        raise FormatError(name, number, f"not valid JSON: {what}: {shown(line)}", remedy=remedy) from None
+    content = json_tree(line, name, number, remedy=remedy, are_data=True)
     if not isinstance(content, Mapping):
         raise FormatError(name, number, f"expected a JSON object, found {shown(line)}", remedy=remedy)
     return content
@@ -120,13 +92,4 @@ def _mapping(content: Any, name: str, shape: str) -> Mapping[str, Any]:
     if not isinstance(content, Mapping):
         found = "a list" if isinstance(content, list) else f"a {type(content).__name__}"
         raise FormatError(name, None, f"expected a JSON object, found {found}", remedy=shape)
-    return content
-
-
-def _unique(pairs: list[tuple[str, Any]], name: str, line: int | None) -> dict[str, Any]:
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise FormatError(name, line, f"the key {shown(twice)} occurs twice in one object", remedy="keep one of them")
     return content

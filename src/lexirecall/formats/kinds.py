@@ -22,7 +22,7 @@ from lexirecall.formats.cells import csv_header
 from lexirecall.formats.columns import Given
 from lexirecall.formats.folders import PARQUET, files_of
 from lexirecall.formats.forms import TextRun, is_form
-from lexirecall.formats.frames import is_frame
+from lexirecall.formats.frames import is_frame, is_of_spark
 from lexirecall.formats.native import read_qrels_native
 from lexirecall.formats.sizes import sizes_from_mapping
 from lexirecall.formats.source import BYTE_ORDER_MARK, ZIP, Source
@@ -114,8 +114,12 @@ def _as_whole(read: Callable[[Any, Input], Any]) -> Callable[[Any, Input], Any]:
 
 
 def _opened_frame(given: Input) -> Any:
-    name = f"run {given.name!r}" if given.is_given else given.name
-    return _late("roletable").open_frame(given.value, given.role, given.columns, name=name)
+    name, value = f"run {given.name!r}" if given.is_given else given.name, given.value
+    if is_of_spark(value):
+        from lexirecall.engines.spark_files import rows_in_memory
+
+        value = rows_in_memory(value, given.role, given.columns, name)
+    return _late("roletable").open_frame(value, given.role, given.columns, name=name)
 
 
 def _opened_beir(given: Input) -> Judgments:
@@ -302,5 +306,5 @@ def may_hold_table(run: object, columns: Given = None) -> bool:
             return True
         with Source(path) as source:
             return kind_of(Input(source, "run", columns)) in (POSITIONS_FILE, PARQUET_FILE, CSV)
-    except (OSError, FormatError):
+    except (OSError, ValueError, FormatError):
         return False  # whoever reads it will say what is wrong

@@ -8,12 +8,14 @@ more than reading them.
 
 import re
 from collections.abc import Generator, Iterator
+from typing import NoReturn
 
-from lexirecall.errors import FormatError
+from lexirecall.errors import FormatError, shown
 from lexirecall.formats.source import BYTE_ORDER_MARK, Source
 
 LONGEST_LINE = 1 << 26  # bytes, without the newline
 _BLOCK = 1 << 18  # never more than the longest line: only a line that is broken off by blocks can be too long
+LONE_RETURN = re.compile(rb"\r[^\r\n]")
 _GAP = re.compile(rb"\n\s*\n")
 
 
@@ -31,10 +33,10 @@ def groups_of_lines(source: Source) -> Iterator[tuple[int, list[bytes]]]:
             if (len(begun) if end < 0 else begun.find(b"\n")) > LONGEST_LINE:
                 raise too_long(source, number)
             if end >= 0:
-                number = yield from _groups(bytes(begun[:end]), number)
+                number = yield from _groups(source, bytes(begun[:end]), number)
                 del begun[: end + 1]
         if begun:
-            yield from _groups(bytes(begun), number)
+            yield from _groups(source, bytes(begun), number)
 
 
 def numbered_lines(source: Source) -> Iterator[tuple[int, bytes]]:
@@ -46,8 +48,11 @@ def numbered_lines(source: Source) -> Iterator[tuple[int, bytes]]:
                 yield number, text
 
 
-def _groups(text: bytes, number: int) -> Generator[tuple[int, list[bytes]], None, int]:
+def _groups(source: Source, text: bytes, number: int) -> Generator[tuple[int, list[bytes]], None, int]:
     """Cut a text that begins on this line; return the number of the line after it."""
+    if b"\r" in text and (lone := LONE_RETURN.search(text)):
+        yield from _groups(source, text[: max(0, text.rfind(b"\n", 0, lone.start()))], number)  # errors come in order
+        _refuse_return(source, text, lone.start(), number)
     start = 0
     for gap in _GAP.finditer(text):
         group = text[start : gap.start()].split(b"\n")
@@ -57,6 +62,13 @@ def _groups(text: bytes, number: int) -> Generator[tuple[int, list[bytes]], None
     group = text[start:].split(b"\n")
     yield number, group
     return number + len(group)
+
+
+def _refuse_return(source: Source, text: bytes, place: int, number: int) -> NoReturn:
+    start, end = text.rfind(b"\n", 0, place) + 1, text.find(b"\n", place)
+    problem = f"a carriage return is within the line: {shown(text[start : end if end >= 0 else None])}"
+    remedy = "if lines end so, as on old Macs, convert them: tr '\\r' '\\n' < IN > OUT"
+    raise FormatError(source.name, number + text.count(b"\n", 0, place), problem, remedy=remedy)
 
 
 def too_long(source: Source, number: int) -> NoLines:

@@ -9,8 +9,9 @@ from typing import Any
 
 from lexirecall.errors import UsageError
 from lexirecall.fields import taken, takes
-from lexirecall.formats import Qrels, Runs, load_units, nothing_in_common, opened_run, origin_of
+from lexirecall.formats import Qrels, Runs, engine_of, load_units, nothing_in_common, opened_run, origin_of
 from lexirecall.formats.columns import check_given
+from lexirecall.formats.forms import no_whole_lists
 from lexirecall.formats.naming import check_names, name_runs
 from lexirecall.formats.wholelists import Lists, RunLists
 from lexirecall.judgments import Judgments
@@ -19,10 +20,11 @@ from lexirecall.progress import Progress
 
 
 @takes(*READING)
-def load_lists(qrels: Qrels, runs: Runs, *, needs_scores: bool = False, **options: Any) -> Lists:
+def load_lists(qrels: Qrels, runs: Runs, *, needs_scores: bool = False, purpose: str = "here", **options: Any) -> Lists:
     """Read the ids of every ranking of a judged query, in order, cut at the depth, from what `project` takes.
 
-    With `needs_scores` the scores come along, where there are any. A positions file is refused: it does not hold the
+    With `needs_scores` the scores come along, where there are any; what refuses says that lists are needed for this
+    `purpose`. A positions file is refused: it does not hold the
     documents without a judgment.
 
     >>> qrels, run = {"q": {"a": 1}}, {"q": {"x": 0.5, "a": 0.9, "b": 0.5}}
@@ -32,7 +34,7 @@ def load_lists(qrels: Qrels, runs: Runs, *, needs_scores: bool = False, **option
     [[0.9, 0.5, 0.5]]
     """
     conventions, sources = taken(Conventions, options), taken(Sources, options)
-    check_listable(conventions, sources)
+    check_listable(conventions, sources, purpose)
     conventions.check_units(sources.units, sources.providers)
     check_given(sources.columns)
     judgments, _, _ = load_units(qrels, conventions, sources)
@@ -41,7 +43,9 @@ def load_lists(qrels: Qrels, runs: Runs, *, needs_scores: bool = False, **option
     sources_of_names = []
     with Progress("reading runs", sum(run.size for run in named), shown=sources.show_progress) as progress:
         for run in named:
-            with opened_run(run, sources.columns, progress.advance) as form:
+            if (engine := engine_of(run, sources)) is not None:
+                raise no_whole_lists(engine, purpose)
+            with opened_run(run, conventions, sources, progress.advance) as form:
                 made = form.lists(judgments, conventions, needs_scores=needs_scores)
             sources_of_names += [(each.name, run.label) for each in made]
             read += made
@@ -52,17 +56,16 @@ def load_lists(qrels: Qrels, runs: Runs, *, needs_scores: bool = False, **option
     return Lists(judgments, cut, origin_of(qrels, named))
 
 
-def check_listable(conventions: Conventions, sources: Sources) -> None:
-    """Raise if whole lists cannot be had under the options.
+def check_listable(conventions: Conventions, sources: Sources, purpose: str = "here") -> None:
+    """Raise if whole lists cannot be had under the options; the error says for what purpose they are needed.
 
-    >>> check_listable(Conventions(), Sources(engine="duckdb"))
+    >>> check_listable(Conventions(), Sources(engine="duckdb"), "to fuse runs")
     Traceback (most recent call last):
-    lexirecall.errors.UsageError: engine is 'duckdb', which finds positions, but whole lists are needed
+    lexirecall.errors.UsageError: engine is 'duckdb', which finds positions, but whole lists are needed to fuse runs
       leave out the engine
     """
     if sources.engine is not None:
-        problem = f"engine is {sources.engine!r}, which finds positions, but whole lists are needed"
-        raise UsageError(problem, remedy="leave out the engine")
+        raise no_whole_lists(sources.engine, purpose)
     if conventions.ties == "expected":
         raise UsageError("ties='expected' has no single order to list", remedy="choose trec, input, worst or best")
     if conventions.count == "units" and conventions.depth is not None:

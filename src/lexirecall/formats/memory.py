@@ -7,12 +7,12 @@ Ids are text, or whole numbers, which are taken as their text: 7 and "7" are the
 real number; true and false are 1 and 0, as in a table.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from math import inf, isfinite
 from numbers import Integral, Real
 from typing import Any
 
-from lexirecall.errors import FormatError, shown
+from lexirecall.errors import FormatError, is_several, shown
 from lexirecall.formats.idtypes import type_of_keys
 from lexirecall.formats.rankedlist import RankedList
 from lexirecall.formats.values import PROVIDER_REMEDY
@@ -36,6 +36,9 @@ SHAPES = {
 }
 """What a mapping in each role looks like."""
 
+_NO_LISTS = (bytearray, memoryview, Set)
+"""What can be gone through, but is one text, or has no order."""
+
 
 def judgments_from_mapping(grades: Mapping[Any, Any], name: str) -> Judgments:
     """Take judgments from {request: {item: grade}}.
@@ -56,8 +59,9 @@ def judgments_from_mapping(grades: Mapping[Any, Any], name: str) -> Judgments:
             raise FormatError(
                 name, None, f"two queries have the same text: {str(request)!r}", remedy="ids are compared as text"
             )
-        pairs = {id_in(item, name, request): grade_of(grade, request, item, name) for item, grade in judged.items()}
-        if len(pairs) < len(judged):
+        given = [*judged.items()]  # once: what is read may change by that
+        pairs = {id_in(item, name, request): grade_of(grade, request, item, name) for item, grade in given}
+        if len(pairs) < len(given):
             raise FormatError(name, None, f"two documents of query {request!r} have the same text", remedy=QRELS_SHAPE)
         read[id_in(request, name)] = pairs
     if not read:
@@ -75,9 +79,10 @@ def rankings_from_mapping(run: Mapping[Any, Any], name: str) -> Iterator[RankedL
             )
         seen.add(id_in(request, name))
         if isinstance(listed, Mapping):
-            scores = [_score(score, request, item, name) for item, score in listed.items()]
-            yield RankedList(id_in(request, name), [id_in(item, name, request) for item in listed], scores)
-        elif isinstance(listed, Iterable) and not isinstance(listed, (str, bytes, Set)):  # a set has no order
+            given = [*listed.items()]  # once: what is read may change by that
+            scores = [_score(score, request, item, name) for item, score in given]
+            yield RankedList(id_in(request, name), [id_in(item, name, request) for item, _ in given], scores)
+        elif is_several(listed) and not isinstance(listed, _NO_LISTS):
             items = listed.tolist() if hasattr(listed, "tolist") else listed
             yield RankedList(id_in(request, name), [id_in(item, name, request) for item in items], None)
         else:
@@ -93,13 +98,27 @@ def pairs_from_mapping(providers: Mapping[Any, Any], name: str) -> Iterator[tupl
     [(b'7', b'Knopf'), (b'7', b'Insel'), (b'b', b'12')]
     """
     for item, owners in providers.items():
-        is_single = isinstance(owners, (str, bytes, Mapping)) or not isinstance(owners, Iterable)
-        for owner in (owners,) if is_single else owners:
+        for owner in owners if is_several(owners) and not isinstance(owners, Mapping) else (owners,):
             is_name = isinstance(owner, (str, bytes, Integral)) and not isinstance(owner, bool)
             if not is_name or not id_in(owner, name).strip():
                 problem = f"document {item!r}: {shown(repr(owner))} is not the name of a provider"
                 raise FormatError(name, None, problem, remedy=f"{PROVIDERS_SHAPE}; {PROVIDER_REMEDY}")
             yield id_in(item, name), id_in(owner, name)
+
+
+def numbers_from_mapping(content: Mapping[Any, Any], name: str, checked: Callable[[Any, Any], int]) -> dict[bytes, int]:
+    """Take whole numbers from {request: number}; `checked` returns one, given the request and what it has.
+
+    >>> numbers_from_mapping({7: 90, "r": 100}, "corpus_size", lambda _, size: size)
+    {b'7': 90, b'r': 100}
+    """
+    numbers: dict[bytes, int] = {}
+    for request, given in content.items():
+        key, number = id_in(request, name), checked(request, given)
+        if numbers.setdefault(key, number) != number:
+            problem = f"query {shown(key)} has {number} here and {numbers[key]} before"
+            raise FormatError(name, None, problem, remedy="keep one of the two: ids are compared as text")
+    return numbers
 
 
 def id_in(identifier: Any, name: str, request: Any = None) -> bytes:

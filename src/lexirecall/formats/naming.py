@@ -123,7 +123,8 @@ def _named(runs: Runs) -> list[NamedRun]:
         return [NamedRun(str(name), _one(run, str(name)), is_given=True) for name, run in runs.items()]
     if _is_in_memory(runs):
         return [NamedRun("run", runs)]
-    if not isinstance(runs, Iterable) or hasattr(runs, "columns"):  # going through a data frame gives its columns
+    # going through a data frame gives its columns
+    if not isinstance(runs, Iterable) or hasattr(runs, "columns") or getattr(runs, "ndim", 1) == 0:
         raise UsageError(f"runs is of type {type(runs).__name__}, but must be a run, several runs or {{name: run}}")
     return _numbered(runs)
 

@@ -8,13 +8,14 @@ reads it then says so.
 """
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from lexirecall.formats.arrow import BATCH
 from lexirecall.formats.columns import Columns, Given, find_columns
 from lexirecall.formats.roletable import used_columns
 from lexirecall.formats.source import Source
-from lexirecall.formats.tablefiles import TableFiles, check_alike
+from lexirecall.formats.tablefiles import TableFiles, check_alike, check_rows_of_size
 from lexirecall.reader import reader_in_use
 
 
@@ -61,6 +62,7 @@ def _batches_of_file(
     # without the buffers that pyarrow fills ahead, which would hold all of the file
     repeated = [name for name in own if name in few]
     with parquet.ParquetFile(path, read_dictionary=repeated, pre_buffer=False, buffer_size=1 << 20) as file:
+        check_rows_of_size(file.metadata.num_rows, Path(path).stat().st_size, path)
         if not partition.keys().isdisjoint(file.schema_arrow.names):
             raise ValueError("a column is in the file and in the name of its folder")
         for batch in file.iter_batches(BATCH, columns=own, use_threads=False):

@@ -214,14 +214,15 @@ class QueryRows:
 
 
 def _inner(rows: JsonRows, key: str) -> Iterator[PlacedRow]:
-    """Give the rows within rows; a query is called by the id of the outer row and its place in it."""
-    for row in rows.rows:
-        outer = row.content.get("sample_id", row.number)
+    """Give the rows within rows; a query is called by the id of the outer row, if all have one, and its place in it."""
+    outer_ids = [row.content.get("sample_id") for row in rows.rows]
+    for row, outer in zip(rows.rows, outer_ids, strict=True):
         for number, inner in enumerate(row.content[key], 1):
             if not isinstance(inner, Mapping):
                 problem = f"expected objects under {shown(key)}, found {shown(repr(inner))}"
                 raise rows.error(row, problem)
-            yield PlacedRow(row.number, {"question_id": f"{outer}:{number}", **inner})
+            own = {} if None in outer_ids else {"question_id": f"{outer}:{number}"}
+            yield PlacedRow(row.number, {**own, **inner})
 
 
 def _option(role: str, path: str = "KEY") -> str:

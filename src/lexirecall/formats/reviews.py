@@ -17,7 +17,8 @@ from lexirecall.errors import DataError, FormatError, counted, shown
 from lexirecall.judgments import Judgments
 from lexirecall.text import to_bytes
 
-Record = int | str
+Record = str
+"""An id as text: a number in a database and the same text in an export are one record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +60,7 @@ class Reviews:
                 remedy = "screen or simulate, then export it again"
                 raise FormatError(review.name, None, f"no record has a label{what}", remedy=remedy)
         for query in dict.fromkeys(review.query for review in self.given):
-            first, *others = (review for review in self.given if review.query == query)
-            for other in others:
-                _check_agreement(first, other)
+            _check_agreement([review for review in self.given if review.query == query])
 
     def left_out(self, query: str) -> frozenset[Record]:
         """Return the records of a dataset that any of its reviews knew before."""
@@ -98,17 +97,20 @@ class Reviews:
                 yield review.remark
 
 
-def _check_agreement(first: Review, other: Review) -> None:
+def _check_agreement(reviews: Sequence[Review]) -> None:
     """Raise if two reviews of one dataset are of different sizes, or label a record differently."""
-    what = ""
-    if first.num_records != other.num_records:
-        what = f"it has {first.num_records:,} and {other.num_records:,} records"
-    else:
-        labels = other.labels
-        differing = [record for record, label in first.labels.items() if labels.get(record, label) != label]
+    first, labelled = reviews[0], dict[Record, Review]()  # by the first review of those that label a record
+    for other in reviews:
+        if first.num_records != other.num_records:
+            raise _differing(first, other, f"it has {first.num_records:,} and {other.num_records:,} records")
+        earlier = {record: labelled.setdefault(record, other) for record in other.labels}
+        differing = [record for record, label in other.labels.items() if earlier[record].labels[record] != label]
         if differing:
-            number, record = counted(len(differing), "record"), shown(str(differing[0]))
-            what = f"they label {number} differently, such as {record}"
-    if what:
-        problem = f"{first.name} and {other.name} are both about {shown(first.query)}, but {what}"
-        raise DataError(problem, remedy="evaluate them one by one, or give judgments as a file of their own")
+            one = earlier[differing[0]]
+            number = counted(sum(earlier[record] is one for record in differing), "record")
+            raise _differing(one, other, f"they label {number} differently, such as {shown(differing[0])}")
+
+
+def _differing(first: Review, other: Review, what: str) -> DataError:
+    problem = f"{first.name} and {other.name} are both about {shown(first.query)}, but {what}"
+    return DataError(problem, remedy="evaluate them one by one, or give judgments as a file of their own")

@@ -7,18 +7,20 @@ Ids become numbers in the library that the frame comes from, and text only once 
 Python object for each row. Integers are their decimal text, and so are floats that are whole (7.0 is 7).
 """
 
+import re
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from itertools import compress
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-from lexirecall.errors import FormatError, UsageError, WayOn
-from lexirecall.formats.columns import Columns, Given, find_columns
+from lexirecall.errors import FormatError, UsageError, WayOn, shown
+from lexirecall.formats.columns import USUAL, Columns, Given, find_columns, spelling
 from lexirecall.formats.frames import Frame
 from lexirecall.formats.ids import Ids, as_text, decoded, is_polars, number_integers, number_values, series_of
 from lexirecall.formats.values import (
@@ -26,6 +28,7 @@ from lexirecall.formats.values import (
     ID_REMEDY,
     LARGEST,
     MISSING_REMEDY,
+    NUMBER,
     WORDS,
     check_kind,
     fault,
@@ -35,6 +38,8 @@ from lexirecall.formats.values import (
 from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.text import number_of
 
+LOOKED_AT, _FEW = 100_000, 51
+_NO_RUNS = {name for role, names in USUAL.items() if role != "system" for name in names}
 _ONE_AT_A_TIME = threading.Lock()  # relations of one database cannot be asked at once
 
 
@@ -45,21 +50,46 @@ class RoleTable:
     frame: Any
     columns: Columns
     name: str
-    place_of: Callable[[int], tuple[str, int]] | None = None
-    """The file and the line where a row is; rows of frames are counted from 0."""
+    place_of: Callable[[int], tuple[str, int | str]] | None = None
+    """The file, and the line where a row is, or words for it; rows of frames are counted from 0."""
+    others: tuple[Any, ...] = ()
+    """Columns of text of a run that are not used, and do not have a name of another role."""
 
     def error(self, row: int, problem: str, *, remedy: str = "", way_on: WayOn | None = None) -> FormatError:
         """Return an error about one row."""
-        if self.place_of is not None:
-            return FormatError(*self.place_of(row), problem, remedy=remedy, way_on=way_on)
-        return FormatError(self.name, None, f"row {row:,}: {problem}", remedy=remedy, way_on=way_on)
+        source, at = self._whereabouts(row)
+        line, words = (at, "") if isinstance(at, int) else (None, at)
+        return FormatError(source, line, f"{words}: {problem}" if words else problem, remedy=remedy, way_on=way_on)
 
     def place(self, row: int) -> str:
-        """Say where a row is."""
-        if self.place_of is None:
-            return f"in row {row:,}"
-        file, line = self.place_of(row)
-        return f"on line {line:,}" if file == self.name else f"on line {line:,} of {file}"
+        """Say where a row is, if that is known."""
+        source, at = self._whereabouts(row)
+        words = f"on line {at:,}" if isinstance(at, int) else at and f"in {at}"
+        return words if source == self.name or not words else f"{words} of {source}"
+
+    def _whereabouts(self, row: int) -> tuple[str, int | str]:
+        return (self.name, f"row {row:,}") if self.place_of is None else self.place_of(row)
+
+    def splits(self) -> str:
+        """Say which column is not used, if most rankings have several of its few values: they may be runs.
+
+        Of a large table only some rows are looked at, evenly spread, because that must cost little.
+        """
+        step = 1 + len(self.frame) // LOOKED_AT
+        rows = np.arange(0, len(self.frame), step)
+        for series in (decoded(each).gather_every(step) for each in self.others):
+            if series.null_count() or series.n_unique() not in range(2, _FEW):
+                continue
+            codes, values = number_values(series)
+            if all(re.fullmatch(NUMBER, str(each).strip(BLANKS)) for each in values.to_list()):
+                continue
+            requests = self.ids("request", rows)
+            systems = self.ids("system", rows).codes if self.columns.system else 0
+            rankings = requests.codes + systems * len(requests.values)
+            if 2 * len(np.unique(rankings * _FEW + codes)) >= 3 * len(np.unique(rankings)):
+                how = f"columns={{'run': {series.name!r}}} or --columns run={series.name}"
+                return f"the column {shown(series.name)} is not used; if its {len(values)} values are runs: {how}"
+        return ""
 
     def ids(self, role: str, rows: IntArray | None = None) -> Ids:
         """Return the ids in the column of a role, of all rows or of some."""
@@ -105,14 +135,14 @@ class RoleTable:
             return self._parsed(series, role)
         if kind in ("objects", "bytes"):
             return np.array([self._number(value, row, role) for row, value in enumerate(series.to_list())], np.float64)
-        if kind == "integer":
+        if kind == "integer" and series.dtype not in (nw.Int128, nw.UInt128):  # which numpy does not have
             return np.asarray(series.to_numpy(), np.float64)  # pyarrow casts only what a float holds exactly
         return np.asarray(series.cast(nw.Float64).to_numpy(), np.float64)
 
     def _parsed(self, series: Any, role: str) -> FloatArray:
         """Read numbers that are written as text; what polars cannot read, Python may."""
         if not is_polars(series):
-            return np.array([self._number(text, row, role) for row, text in enumerate(series.to_list())], np.float64)
+            return np.array([self._number(value, row, role) for row, value in enumerate(series.to_list())], np.float64)
         import polars as pl
 
         texts = series.to_native()
@@ -125,6 +155,8 @@ class RoleTable:
     def _number(self, value: Any, row: int, role: str) -> float:
         if isinstance(value, bytes):
             value = value.decode(errors="replace")
+        if isinstance(value, np.ndarray):  # a list, of which numpy 1 makes a number if it has one element
+            value = value.tolist()
         try:
             return number_of(value) if isinstance(value, str) else float(value)
         except OverflowError:  # as in text, where 1e400 is infinite
@@ -241,8 +273,13 @@ def open_frame(frame: Frame, kind: str, given: Given = None, *, name: str) -> Ro
             native: Any = nw.from_native(frame)
             names = [str(each) for each in native.collect_schema().names()]
             columns = find_columns(names, kind, given, source=name)
-            chosen = native.select(*used_columns(columns, kind))
-            table = RoleTable(chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen, columns, name)
+            used = used_columns(columns, kind)
+            chosen = native.select(*used)
+            is_lazy = isinstance(chosen, nw.LazyFrame)
+            is_unused = (each not in used and spelling(each) not in _NO_RUNS for each in names)
+            unused = [] if is_lazy or kind != "run" else compress(names, is_unused)
+            others = tuple(native.get_column(each) for each in unused if _kind(native[each]) == "text")
+            table = RoleTable(chosen.collect() if is_lazy else chosen, columns, name, others=others)
     except nw.exceptions.DuplicateError as error:
         find_columns([str(each) for each in getattr(frame, "columns", ())], kind, given, source=name)
         problem = f"two columns have the same name: {' '.join(str(error).split())}"

@@ -93,17 +93,27 @@ def found_at(content: Any, path: str) -> Iterator[tuple[str, Any]]:
         return
     for place in (place for place, sign in enumerate(path) if sign == "."):
         head, rest = path[:place], path[place + 1 :]
-        if head.endswith("[]") and isinstance(each := content.get(head[:-2]), list):
-            values = [value_at(one, rest) for one in each]
-            yield path, [one for value in values for one in value or ()] if rest.endswith("[]") else values
+        if head.endswith("[]") and (each := content.get(head[:-2])) is not None:
+            yield path, _within(each, rest)
             return
         if head in content:
             yield from ((f"{head}.{more}", value) for more, value in found_at(content[head], rest))
             return
 
 
+def _within(given: Any, path: str) -> Any:
+    """Return what a path leads to from each object of a list, as one list; if something is no list, that itself."""
+    if not isinstance(given, list):
+        return given
+    if not path.endswith("[]"):
+        return [value_at(each, path) for each in given]
+    parts = [value_at(each, path) if isinstance(each, dict) else each for each in given]
+    odd = [part for part in parts if not (part is None or isinstance(part, list))]
+    return odd[0] if odd else [each for part in parts for each in part or ()]
+
+
 def _matching(content: JsonObject, pattern: str) -> Iterator[tuple[str, Any]]:
-    if pattern.endswith("[]") and isinstance(content.get(pattern[:-2]), list):
+    if pattern.endswith("[]") and content.get(pattern[:-2]) is not None:
         yield pattern, content[pattern[:-2]]
     elif "*" in pattern:
         yield from ((key, value) for key, value in content.items() if fnmatchcase(key, pattern))

@@ -7,7 +7,7 @@ The order of rows matters only for ties="input" and duplicates="first". Ids are 
 scores are equal.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from lexirecall.errors import FormatError, WayOn, shown
 from lexirecall.formats.arrow import ReadWith, batches_of, project_batches
-from lexirecall.formats.assembly import assemble_each, tracks_of
+from lexirecall.formats.assembly import SortedRead, systems_of
 from lexirecall.formats.columns import check_one_system
 from lexirecall.formats.counting import place_by_units
 from lexirecall.formats.ids import Ids, by_appearance, changes
@@ -24,7 +24,7 @@ from lexirecall.formats.roletable import RoleTable
 from lexirecall.formats.wholelists import RunLists
 from lexirecall.judgments import FloatArray, IntArray, Judgments
 from lexirecall.manifest import Conventions
-from lexirecall.tracks import SystemPositions, Tracks
+from lexirecall.tracks import SystemPositions
 from lexirecall.units.unitmap import UnitMap
 
 _LEAVE_ONE = WayOn("duplicates", {"first": "the first row", "best": "the highest score"})
@@ -49,8 +49,15 @@ def project_table(
     if (batches := batches_of(table.frame)) is not None:
         systems = project_batches(batches, table.columns, name, judgments, conventions, units, **rest)
         if systems is not None:
-            return systems
+            return noted(systems, table.splits())
     return project_rows(table, name, judgments, conventions, units, **rest)
+
+
+def noted(systems: list[SystemPositions], splits: str) -> list[SystemPositions]:
+    """Return the systems with what to say of a column of their table that nobody used."""
+    return [replace(system, remark=f"{system.name}: {splits}") for system in systems[:1] if splits] + systems[
+        bool(splits) :
+    ]
 
 
 def project_rows(
@@ -64,19 +71,27 @@ def project_rows(
     is_given: bool,
 ) -> list[SystemPositions]:
     """Do the same with arrays, for rows in any order and columns of every type."""
+    read = read_rows(table, name, judgments, conventions, units, needs_judged=needs_judged, is_given=is_given)
+    return noted(systems_of(read, judgments, conventions, needs_judged=needs_judged), table.splits())
+
+
+def read_rows(
+    table: RoleTable,
+    name: str,
+    judgments: Judgments,
+    conventions: Conventions,
+    units: UnitMap | None = None,
+    *,
+    needs_judged: bool,
+    is_given: bool,
+) -> SortedRead:
+    """Put rows in any order into rankings, and find the judged items."""
     read = _read_rows(table, name, judgments, conventions, is_given=is_given)
     wants_all = needs_judged or conventions.judged_only
-    tracks, lengths = read.kept.tracks(conventions, len(read.names), units, wants_all=wants_all)
-    return assemble_each(
-        read.names,
-        judgments,
-        conventions,
-        tracks,
-        np.where(lengths == 0, -1, lengths),
-        needs_judged=needs_judged,
-        num_unjudged=np.array([len(requests) for requests in read.unjudged]),
-        num_duplicates=read.num_duplicates,
-    )
+    found, lengths = read.kept.places(conventions, len(read.names), units, wants_all=wants_all)
+    num_unjudged = np.array([len(requests) for requests in read.unjudged])
+    num_retrieved = np.where(lengths == 0, -1, lengths)
+    return SortedRead(read.names, found, num_retrieved, num_unjudged, read.num_duplicates, len(table.frame))
 
 
 def lists_of_rows(
@@ -164,26 +179,27 @@ class Rows:
         request = self.judgments.requests[self.groups[row] % len(self.judgments.requests)]
         what = f"document {shown(self.items.text(row))} of query {shown(request)}"
         earlier = self.table.place(int(self.rows[first[row]]))
+        splits = self.table.splits()
         return self.table.error(
             int(self.rows[row]),
-            f"{what} is listed twice, first {earlier}",
-            remedy="remove one of them",
+            f"{what} is listed twice{earlier and f', first {earlier}'}",
+            remedy=f"{splits}; otherwise remove one of them" if splits else "remove one of them",
             way_on=_LEAVE_ONE,
         )
 
-    def tracks(
+    def places(
         self, conventions: Conventions, num_systems: int, units: UnitMap | None, *, wants_all: bool
-    ) -> tuple[Tracks, IntArray]:
+    ) -> tuple[IntArray, IntArray]:
         """Find where the judged items are, those with a positive grade or all, and how long each ranking is."""
         lines = self._lines(conventions, wants_all=wants_all)
         num_rankings, grades = num_systems * len(self.judgments.requests), self.judgments.grades
         if units is None:
             lengths = np.bincount(self.groups, minlength=num_rankings)
-            return tracks_of(place(lines, grades, conventions.ties), num_rankings), lengths
+            return place(lines, grades, conventions.ties), lengths
         found, rankings, num_places = place_by_units(lines, self._slots(units), units, grades, conventions.ties)
         lengths = np.zeros(num_rankings, np.int64)
         lengths[rankings] = num_places
-        return tracks_of(found, num_rankings), lengths
+        return found, lengths
 
     def lists(
         self, conventions: Conventions, num_systems: int

@@ -3,14 +3,14 @@
 Belongs here: `project_scores`, and what may be given to it. Not here: counting (rowcounts), what counts mean (counted).
 """
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from lexirecall.errors import DataError, FormatError, UsageError, counted, shown
-from lexirecall.formats.arrays import array_of, on_host
+from lexirecall.formats.arrays import array_of, listed_ids
 from lexirecall.formats.counted import Counted, conventions_of, positions_of, tie_order
 from lexirecall.formats.idtypes import TEXT, type_of_keys
 from lexirecall.formats.marks import Axes, Marks, check_different, marks_of
@@ -54,7 +54,8 @@ def project_scores(
     """
     conventions = conventions_of("project_scores", options)
     arrays = _arrays(scores if isinstance(scores, Mapping) else {name: scores})
-    queries, items = _listed(query_ids, "query_ids"), _listed(item_ids, "item_ids")
+    queries = None if query_ids is None else listed_ids(query_ids, "query_ids")
+    items = None if item_ids is None else listed_ids(item_ids, "item_ids")
     axes = _axes(arrays, queries, items)
     judged, excluded = _judged(relevant, axes), _excluded(exclude, axes)
     numbers = _in_corpus(judged, excluded, axes)
@@ -103,16 +104,6 @@ def _axes(arrays: Mapping[str, tuple[Any, Any]], query_ids: list[Any] | None, it
     requests = _ids(query_ids, num_requests, "query")
     queries = [str(q) for q in range(num_requests)] if requests is None else [to_text(each) for each in requests]
     return Axes(queries, _ids(item_ids, num_items, "document"), num_items)
-
-
-def _listed(given: Any, name: str) -> list[Any] | None:
-    """Return ids as a list of Python's own objects; raise if they have no order, or are not many."""
-    if given is None:
-        return None
-    if isinstance(given, (str, bytes, Mapping, Set)) or not isinstance(given, Iterable):
-        raise UsageError(f"{name} is of type {type(given).__name__}", remedy="give a list of ids, or an array of them")
-    values: list[Any] = on_host(given).tolist() if hasattr(given, "dtype") else list(given)
-    return values
 
 
 def _ids(values: list[Any] | None, size: int, what: str) -> list[bytes] | None:

@@ -11,13 +11,14 @@ import numpy as np
 from lexirecall.errors import DataError, UsageError, shown
 from lexirecall.judgments import IntArray, Judgments
 from lexirecall.manifest import MOST_ITEMS
-from lexirecall.text import to_bytes
 from lexirecall.tracks import SystemPositions
 
 
 def sizes_from_mapping(sizes: Mapping[Any, Any]) -> dict[bytes, int]:
     """Take corpus sizes from {request: size}."""
-    return {to_bytes(request): checked_size(size) for request, size in sizes.items()}
+    from lexirecall.formats.memory import numbers_from_mapping  # not on top: most sizes are one number
+
+    return numbers_from_mapping(sizes, "corpus_size", lambda _, size: checked_size(size))
 
 
 def checked_size(size: Any) -> int:

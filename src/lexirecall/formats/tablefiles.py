@@ -11,7 +11,7 @@ columns, separated by tabs, commas or semicolons. Every cell of a CSV file is te
 import contextlib
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,7 @@ from lexirecall.formats.columns import Columns, Given, find_columns, has_usual_c
 from lexirecall.formats.folders import PARQUET, check_end
 from lexirecall.formats.roletable import RoleTable, open_frame, used_columns
 from lexirecall.formats.source import Source
+from lexirecall.formats.unpacking import MOST_UNPACKED, ROOM
 from lexirecall.formats.values import BLANKS
 from lexirecall.installing import how_to_install
 from lexirecall.paths import is_file
@@ -37,6 +38,8 @@ from lexirecall.paths import is_file
 if TYPE_CHECKING:
     from lexirecall.formats.frames import Frame
 
+_MOST_BYTES = 1 << 24  # of a file whose unused columns are read
+_ROW = 24  # bytes of a query, a document and a score in memory, at least
 _ALIKE = "write the files of a folder with the same columns and types"
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # what writers of partitions put in place of a missing value
 
@@ -101,6 +104,14 @@ class UnopenedTable:
         """The whole table."""
         return open_tables(self.files, self.source, self.kind, self.given)
 
+    def splits(self, columns: Columns) -> str:
+        """Say which unused column of a Parquet file may name runs; what is large is not read for that."""
+        if self.files.header is not None or self.files.folder is not None or self.source.size > _MOST_BYTES:
+            return ""
+        types, used = parquet_types(self.source.path), used_columns(columns, self.kind)
+        has_texts = any("str" in kind.lower() for name, kind in types.items() if name not in used)
+        return self.table.splits() if has_texts else ""
+
 
 def open_tables(files: TableFiles, source: Source, kind: str, given: Given = None) -> RoleTable:
     """Open a file, or a folder, of a table of a `run`, `qrels` or `providers`."""
@@ -125,6 +136,9 @@ def _open_folder(files: TableFiles, kind: str, given: Given) -> RoleTable:
     pl = polars_for(files.name)
     schema = dict.fromkeys(files.keys, pl.String)
     check_alike(files, files.columns(kind, given), kind)
+
+    for path in files.paths:
+        _check_size(path, path)
 
     def scan(paths: list[str]) -> Any:
         return pl.scan_parquet(paths, glob=False, hive_partitioning=bool(schema), hive_schema=schema or None)
@@ -173,11 +187,20 @@ def parquet_types(path: str) -> dict[str, str]:
 
 def _open_parquet(source: Source, kind: str, given: Given) -> RoleTable:
     pl = polars_for(source.name)
+    import polars.selectors as cs
+
     content = content_of(source)
     with _said_of(source.name):
         check_whole(content, source.name)
+        _check_size(content, source.name)
         if isinstance(content, str):
-            return open_frame(pl.scan_parquet(content, glob=False), kind, given, name=source.name)
+            scanned = pl.scan_parquet(content, glob=False)
+            if kind == "run" and source.size <= _MOST_BYTES:
+                used = used_columns(
+                    find_columns(scanned.collect_schema().names(), kind, given, source=source.name), kind
+                )
+                scanned = scanned.select(pl.col(used), (cs.string() | cs.categorical()) - cs.by_name(used)).collect()
+            return open_frame(scanned, kind, given, name=source.name)
         columns = find_columns([*pl.read_parquet_schema(content)], kind, given, source=source.name)
         content.seek(0)
         table: Frame = pl.read_parquet(content, columns=used_columns(columns, kind))
@@ -193,17 +216,37 @@ def check_whole(content: Any, name: str) -> None:
         file.seek(0)
 
 
+def _check_size(content: Any, name: str) -> None:
+    """Raise if Parquet, a path or what is unpacked, holds far more rows than any table of its size."""
+    pl = polars_for(name)
+    with _said_of(name):
+        num_rows = pl.scan_parquet(content, glob=False, hive_partitioning=False).select(pl.len()).collect().item()
+    size = Path(content).stat().st_size if isinstance(content, str) else content.seek(0, io.SEEK_END)
+    if not isinstance(content, str):
+        content.seek(0)
+    check_rows_of_size(num_rows, size, name)
+
+
+def check_rows_of_size(num_rows: int, size: int, name: str) -> None:
+    """Raise if there are far more rows than in any table of a size in bytes."""
+    if num_rows * _ROW > max(ROOM, MOST_UNPACKED * size):
+        problem = f"{num_rows:,} rows in {size:,} bytes unpack to more than {MOST_UNPACKED:,} times that"
+        raise FormatError(name, None, problem, remedy="are they all the same? Write them as text, if you trust them")
+
+
 def _open_csv(files: TableFiles, header: Header, source: Source, kind: str, given: Given) -> RoleTable:
     """Take the cells of CSV files as one table of texts."""
     pl = polars_for(files.name)
     used = used_columns(find_columns([*header.names, *files.keys], kind, given, source=files.name), kind)
     sources = [source] if files.folder is None else [Source(path) for path in files.paths]
+    is_small = kind == "run" and files.folder is None and source.size <= _MOST_BYTES
+    others = [name for name in header.names if is_small and name not in used and header.names.count(name) == 1]
     parts, rows = [], []
     for each in sources:
-        cells, kept = _cells(each, header, [name for name in used if name in header.names])
+        cells, kept = _cells(each, header, [name for name in used if name in header.names], others)
         values = files.partition(each.path) if files.folder is not None else {}
         missing = {key: pl.lit(values.get(key), pl.String) for key in used if key not in header.names}
-        parts.append(cells.with_columns(**missing).select(used))
+        parts.append(cells.with_columns(**missing).select(*used, *others))
         rows.append(kept)
     table = open_frame(pl.concat(parts), kind, given, name=files.name)
 
@@ -213,18 +256,20 @@ def _open_csv(files: TableFiles, header: Header, source: Source, kind: str, give
             row, part = row - len(rows[part]), part + 1
         return sources[part].name, line_of(sources[part], header, rows[part][row])
 
-    return RoleTable(table.frame, table.columns, table.name, place)
+    return replace(table, place_of=place)
 
 
-def _cells(source: Source, header: Header, used: list[str]) -> tuple[Any, Any]:
+def _cells(source: Source, header: Header, used: list[str], others: list[str]) -> tuple[Any, Any]:
     """Return the columns that are used, without blanks around cells; and which rows they are, empty ones left out."""
     pl = polars_for(source.name)
     check_quotes(source, header)
-    places = sorted({*(header.names.index(name) for name in used), len(header.names) - 1})
+    places = sorted({*(header.names.index(name) for name in [*used, *others]), len(header.names) - 1})
     try:
         with _said_of(source.name):
             content = content_of(source)
-            if isinstance(content, str) and any(sign in content for sign in "*?["):  # polars 1.0 takes it for a pattern
+            if isinstance(content, str) and any(
+                sign in content for sign in "*?["
+            ):  # polars 1.20 takes it for a pattern
                 content = io.BytesIO(Path(content).read_bytes())
             cells = pl.read_csv(
                 content, separator=header.separator, infer_schema_length=0, glob=False, columns=places,
@@ -238,9 +283,10 @@ def _cells(source: Source, header: Header, used: list[str]) -> tuple[Any, Any]:
     if cells.filter(~nothing)[:, -1].null_count():  # the last cell of a row is empty, or it is not there
         check_rows(source, header)
     chosen = cells.select(
-        pl.col(str(header.names.index(name))).str.strip_chars(BLANKS).replace("", None).alias(name) for name in used
+        pl.col(str(header.names.index(name))).str.strip_chars(BLANKS).replace("", None).alias(name)
+        for name in [*used, *others]
     )
-    is_kept = ~chosen.select(nothing).to_series()
+    is_kept = ~chosen.select(pl.all_horizontal(pl.col(used).is_null())).to_series()
     return chosen.filter(is_kept), is_kept.arg_true()
 
 
@@ -266,9 +312,7 @@ def _said_of(name: str) -> Iterator[None]:
     """Turn what polars raises while it reads a file into an error about that file."""
     try:
         yield
-    except (FormatError, UsageError):
-        raise
-    except (KeyboardInterrupt, SystemExit, MemoryError):
+    except (FormatError, UsageError, KeyboardInterrupt, SystemExit, MemoryError):
         raise
     except BaseException as error:  # polars may panic on a damaged file, and that is not an Exception
         reason = str(error).split("\n", 1)[0][:200]

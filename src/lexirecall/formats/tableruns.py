@@ -11,7 +11,7 @@ import numpy as np
 from lexirecall.formats.arrow import ReadWith, project_batches
 from lexirecall.formats.parquetbatches import batches_of_files
 from lexirecall.formats.roletable import RoleTable
-from lexirecall.formats.rows import lists_of_rows, project_rows, project_table
+from lexirecall.formats.rows import lists_of_rows, noted, project_rows, project_table
 from lexirecall.formats.tablefiles import UnopenedTable, advance_whole
 from lexirecall.formats.wholelists import RunLists
 from lexirecall.judgments import Judgments
@@ -78,7 +78,7 @@ class TableFileRun:
         if systems is None:
             return project_rows(whole.table, self.name, judgments, conventions, units, **rest)
         advance_whole(whole.source)
-        return systems
+        return noted(systems, whole.splits(columns))
 
     def items(self, system: str, request: bytes) -> Iterable[bytes]:
         """Give the items in the rows of one system and request."""

@@ -304,13 +304,18 @@ def _judged_twice(source: Source, number: int, request: bytes, item: bytes, firs
 
 
 def listed_twice(source: Source, error: DuplicateItem) -> FormatError:
-    """Return the error that names both lines."""
+    """Return the error that names both lines, and both tags if the lines may be of two runs."""
     wanted = [error.request, error.item]
-    first, second = islice((number for number, fields in lines(source) if fields[0:3:2] == wanted), 2)
+    (first, one), (second, other) = islice((each for each in lines(source) if each[1][0:3:2] == wanted), 2)
+    remedy = "remove one of them"
+    if len({each[5] for each in (one, other) if len(each) > 5}) > 1:
+        remedy = (
+            f"if {shown(one[5])} and {shown(other[5])} are two runs, give each a file of its own; otherwise {remedy}"
+        )
     return FormatError(
         source.name,
         second,
         f"document {shown(error.item)} of query {to_text(error.request)!r} is listed twice, first on line {first}",
-        remedy="remove one of them",
+        remedy=remedy,
         way_on=LEAVE_ONE,
     )

@@ -7,16 +7,17 @@ Belongs here: what their lines, keys and rows mean. Not here: what becomes of a 
 Of three fields the first is the request, unless the third is `any` or `all` on every line.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from lexirecall.errors import FormatError, plain, shown
+from lexirecall.errors import FormatError, is_several, plain, shown
 from lexirecall.formats.idtypes import type_of_column, type_of_keys
 from lexirecall.formats.labels import grades_of_rows
+from lexirecall.formats.lines import LONE_RETURN
 from lexirecall.formats.memory import QRELS_SHAPE, SUBTOPICS_SHAPE, UNITS_SHAPE, grade_of, id_in
 from lexirecall.formats.roletable import RoleTable
 from lexirecall.formats.source import BYTE_ORDER_MARK, Source
@@ -46,7 +47,8 @@ def read_units(source: Source) -> UnitMap:
 def _columns(source: Source) -> list[list[bytes]]:
     """Return the fields of all lines by column; each line has the same number. The quick way first."""
     text = source.read_whole()
-    if b"#" not in text and b"\0" not in text and not text.startswith(BYTE_ORDER_MARK):
+    is_plain = b"#" not in text and b"\0" not in text and not LONE_RETURN.search(text)
+    if is_plain and not text.startswith(BYTE_ORDER_MARK):
         widths = _widths(text)
         if len(widths) == 1 and 2 <= (width := widths[0]) <= 4:
             words = text.split()
@@ -98,10 +100,9 @@ def units_from_mapping(content: Mapping[Any, Any], name: str) -> UnitMap:
 
 def _pairs_in(table: Mapping[Any, Any], name: str) -> Iterator[tuple[bytes, bytes]]:
     for item, units in table.items():
-        is_single = isinstance(units, (str, bytes)) or not isinstance(units, Iterable)
         if isinstance(units, Mapping):
             raise FormatError(name, None, f"the units of document {item!r} are a mapping", remedy=UNITS_SHAPE)
-        for unit in (units,) if is_single else units:
+        for unit in units if is_several(units) else (units,):
             if unit is None or not id_in(unit, name).strip():
                 problem = f"document {item!r}: {shown(repr(unit))} is not the name of a unit"
                 raise FormatError(name, None, problem, remedy="leave out documents that stand for no unit")

@@ -105,7 +105,7 @@ def fault(role: str, kind: str, value: str) -> tuple[str, str]:
     if role not in IDS and value.strip(BLANKS).lower().lstrip("+-") == "nan":
         return missing(role), MISSING_REMEDY
     if role not in IDS:
-        is_decimal = value.strip(BLANKS).replace(",", "", 1).lstrip("+-").isdigit()
+        is_decimal = "," in value and value.strip(BLANKS).replace(",", "", 1).lstrip("+-").isdigit()
         remedy = (
             f"write the decimal point as in {value.strip(BLANKS).replace(',', '.')}" if is_decimal else NUMBER_REMEDY
         )

@@ -4,25 +4,21 @@ Belongs here: `project_embeddings`, from what is given to Positions. Not here: f
 (ids), products (backends), counts (counting), their order (passes).
 """
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from lexirecall.errors import UsageError, choice, listed
+from lexirecall.errors import check_count, choice, listed
 from lexirecall.formats import Qrels, load_judgments, nothing_in_common
 from lexirecall.formats.counted import Counted, conventions_of, system_of
-from lexirecall.formats.embeddings.checkpoint import Checkpoint, digest
-from lexirecall.formats.embeddings.copies import digests_of
-from lexirecall.formats.embeddings.counting import CountState, Located
+from lexirecall.formats.embeddings.counting import Located
 from lexirecall.formats.embeddings.ids import TextIds, Twice, Wanted, ids_of
-from lexirecall.formats.embeddings.passes import Passes
+from lexirecall.formats.embeddings.passes import both_passes
 from lexirecall.formats.embeddings.processes import Processes
-from lexirecall.formats.embeddings.shards import Shard, check_vectors, corpus_of, scales_of
-from lexirecall.formats.embeddings.sought import Excluded, Sought, exclusions_of
+from lexirecall.formats.embeddings.shards import Shard, check_vectors, corpus_of, plain_vectors, scales_of
+from lexirecall.formats.embeddings.sought import Sought, excluded_counts, exclusions_of
 from lexirecall.formats.embeddings.tensors import backend_of
 from lexirecall.judgments import IntArray, Judgments, offsets_of
 from lexirecall.positions import Positions
@@ -32,7 +28,7 @@ from lexirecall.text import to_text
 __all__ = ["project_embeddings"]
 
 SIMILARITIES = ("dot", "cosine", "l2")
-BLOCKS = 64  # of an array that make a shard: what is counted between two checkpoints
+BLOCKS = 64  # of an array that make a shard: the ids of one are made and looked through at a time
 Vectors = Any
 """[n, d]: an array or a memmap of numpy, or a tensor of torch."""
 VectorBlocks = Iterable[tuple[Any, Vectors]] | Callable[[], Iterable[tuple[Any, Vectors]]]
@@ -53,7 +49,6 @@ def project_embeddings(
     query_scale: Any = None,
     corpus_scale: Any = None,
     missing: str = "error",
-    checkpoint: str | os.PathLike[str] | None = None,
     distributed: bool = False,
     show_progress: bool | None = False,
     **options: Any,
@@ -71,10 +66,9 @@ def project_embeddings(
     The score of a relevant document is that of the same product as all others, and documents with the same vector have
     the same score. `exclude` has documents that are not in the corpus of a query: `{"q1": ["d3", "d8"]}`.
 
-    `missing="last"` puts relevant documents that are not in the corpus at its end, with a warning. `checkpoint` is a
-    file that keeps what was counted after each block of the corpus that was given, or each 64 blocks of an array; a job
-    that was stopped goes on from there. With `distributed=True`, each process of torch.distributed gives its own part
-    of the corpus, and all get the whole result. The other options are `ties`, `depth`, `judged_only` and `imputation`.
+    `missing="last"` puts relevant documents that are not in the corpus at its end, with a warning. With
+    `distributed=True`, each process of torch.distributed gives its own part of the corpus, and all get the whole
+    result. The other options are `ties`, `depth`, `judged_only` and `imputation`.
 
     >>> queries, corpus = np.array([[1.0, 0.0]]), np.array([[0.5, 1.0], [0.9, 0.0], [0.7, 0.7]])
     >>> qrels = {"q": {"a": 1, "c": 1}}
@@ -85,8 +79,8 @@ def project_embeddings(
     conventions = conventions_of("project_embeddings", options)
     choice("similarity", similarity, SIMILARITIES)
     choice("missing", missing, ("error", "last"))
-    if block is not None and block < 1:
-        raise UsageError(f"block is {block}, but must be 1 or more")
+    if block is not None:
+        check_count("block", block, 1, 2**31 - 1)
     judgments = load_judgments(qrels)
     vectors = _queries(queries, query_ids, query_scale)
     asked, sought, num_unjudged = _matched(vectors, judgments, exclude)
@@ -94,25 +88,19 @@ def project_embeddings(
     size, width = BLOCKS * backend.block, queries.shape[1]
     whole = corpus_of(corpus, corpus_ids, width, corpus_scale, size=size, is_part=distributed)
     processes = Processes.joined(getattr(backend, "device", None)) if distributed else Processes()
-    kept = Checkpoint(None, b"")
-    if checkpoint is not None:
-        kept = Checkpoint(Path(checkpoint), _job(asked, sought, similarity, conventions.ties, backend.block, processes))
-    passes = Passes(whole, sought, backend, conventions.ties, missing, kept, processes, show_progress)
-    located, state = passes.run()
-    counted = _counted(sought, located, state, Excluded.of(sought, located.indices, located.thresholds, passes.ties))
-    system = replace(system_of(counted, conventions, name), num_unjudged=num_unjudged)
-    return Positions.stack(judgments, [system], conventions, _sizes(counted, state.num_items))
-
-
-def _job(asked: Shard, sought: Sought, similarity: str, ties: str, block: int, processes: Processes) -> bytes:
-    """Return what tells a job from others, beside its corpus."""
-    whose = (similarity, ties, block, processes.rank, processes.number, sought.rows.tobytes(), sought.items.tobytes())
-    return digest(*whose, *sought.ids, digests_of(asked, range(len(asked.ids))).tobytes())
+    located, counts, num_items = both_passes(
+        whole, sought, backend, processes, ties=conventions.ties, missing=missing, show_progress=show_progress
+    )
+    excluded, num_excluded = excluded_counts(sought, located.indices, located.thresholds, conventions.ties)
+    counted = _counted(sought, located, counts - excluded, num_items - num_excluded)
+    system = replace(system_of(counted, conventions, str(name)), num_unjudged=num_unjudged)
+    return Positions.stack(judgments, [system], conventions, _sizes(counted, num_items))
 
 
 def _queries(vectors: Vectors, ids: Any, scales: Any) -> Shard:
     """Return the vectors of queries with their ids."""
     check_vectors(vectors, "queries")
+    vectors = plain_vectors(vectors)
     named = TextIds(ids_of(ids, len(vectors), "queries").texts())
     twice = Twice()
     twice.watch(named.search(Wanted([])).hashes)
@@ -132,20 +120,21 @@ def _matched(queries: Shard, judgments: Judgments, exclude: Any) -> tuple[Shard,
     return asked, Sought.of(judgments, requests, exclusions_of(exclude, ids)), len(ids) - len(requests)
 
 
-def _counted(sought: Sought, located: Located, state: CountState, excluded: Excluded) -> Counted:
+def _counted(sought: Sought, located: Located, counts: IntArray, sizes: IntArray) -> Counted:
     """Return the counts of what is in the corpus, request after request; -1 items for a request without a vector."""
     present = np.flatnonzero((located.indices >= 0) & sought.is_judged)
     num_requests = len(sought.judgments.requests)
     owners = sought.requests[sought.rows[present]]
     num_items = np.full(num_requests, -1)
-    num_items[sought.requests] = state.num_items - excluded.num_items
+    num_items[sought.requests] = sizes
+    above, tied, before = counts[:, present]
     return Counted(
         sought.judgments,
         Segments(offsets_of(np.bincount(owners, minlength=num_requests))),
         sought.items[present],
-        (state.above - excluded.above)[present],
-        (state.tied - excluded.tied)[present],
-        (state.before - excluded.before)[present],
+        above,
+        tied,
+        before,
         num_items,
     )
 

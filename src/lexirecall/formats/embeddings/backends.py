@@ -20,7 +20,6 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from lexirecall.errors import UsageError
 from lexirecall.formats.embeddings.shards import Shard, is_tensor
 from lexirecall.formats.rowcounts import VECTOR
 from lexirecall.judgments import FloatArray, IntArray, offsets_of
@@ -36,8 +35,8 @@ Equal = tuple[IntArray, IntArray]
 """Numbers of thresholds, and columns with the same score."""
 
 
-class NotANumber(Exception):  # noqa: N818 - it becomes an error once ids are known
-    """A score is NaN; arguments are the row of the query and the column in the block."""
+class NotFinite(Exception):  # noqa: N818 - it becomes an error once ids are known
+    """A score is NaN or infinite; arguments are the row of the query and the column in the block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +125,6 @@ class NumpyBackend:
 
     def wide(self, vectors: Any) -> Any:
         """Return the type of products."""
-        check_kind(vectors.dtype)
         return np.float64 if vectors.dtype == np.float64 else np.float32
 
     def lift(self, array: npt.NDArray[Any]) -> Any:
@@ -143,7 +141,6 @@ class NumpyBackend:
 
     def converted(self, vectors: Any) -> Any:
         """Return vectors in the type of products."""
-        check_kind(vectors.dtype)
         plain = vectors.detach().cpu().double().numpy() if is_tensor(vectors) else np.asarray(vectors)
         return plain.astype(self.dtype, copy=False)
 
@@ -193,12 +190,12 @@ class NumpyBackend:
 
     def prepared(self, vectors: Any, scales: Any, size: int) -> Any:
         """Return vectors as they are multiplied, filled up with zeros to a number of rows."""
-        wide = self.converted(vectors)
-        if scales is not None:
-            wide = wide * self.converted(self.lift(np.atleast_1d(np.asarray(scales, np.float64))))[:, None]
-        if self.similarity == "cosine":
-            lengths = (wide * wide).sum(1) ** 0.5
-            wide = wide / (lengths + (lengths == 0))[:, None]
+        with np.errstate(all="ignore"):  # scores that are not finite are reported with the ids of query and document
+            wide = self.converted(vectors)
+            if scales is not None:
+                wide = wide * self.converted(self.lift(np.atleast_1d(np.asarray(scales, np.float64))))[:, None]
+            if self.similarity == "cosine":
+                wide = _directions(wide)
         if len(wide) == size:
             return wide
         filled = self.zeros(size, wide.shape[1])
@@ -209,7 +206,8 @@ class NumpyBackend:
         """Take the vectors of a block to where products are computed."""
         self.has_scored = True
         wide = self.prepared(vectors, scales, self.block)
-        return Loaded(wide, (wide * wide).sum(1) / 2 if self.similarity == "l2" else None)
+        with np.errstate(over="ignore"):
+            return Loaded(wide, (wide * wide).sum(1) / 2 if self.similarity == "l2" else None)
 
     def own(self, picked: Shard, places: IntArray, rows: IntArray, items: IntArray) -> FloatArray:
         """Return the scores of pairs of a row and a picked item, as in the product of the item's own block.
@@ -260,18 +258,24 @@ class NumpyBackend:
             at = self.lift(known.rows[here] - first), self.lift(known.columns[here])
             scores[at] = self.converted(self.lift(known.scores[here]))
         asked = scores[: self.num_queries - first]  # rows that fill up the last tile are zeros: times infinity, NaN
-        if bool(np.isnan(self.lower(asked.max()))):
-            row, column = np.argwhere(np.isnan(self.lower(asked)))[0].tolist()
-            raise NotANumber(first + row, column)
+        if not float(asked.max()) < np.inf:  # -inf is below every threshold, and these are finite
+            row, column = np.argwhere(~(self.lower(asked) < np.inf))[0].tolist()
+            raise NotFinite(first + row, column)
         return scores
 
 
-def check_kind(dtype: Any) -> None:
-    """Raise if vectors are not of a type that can be multiplied."""
-    name = str(dtype).removeprefix("torch.")
-    if name not in ("float16", "bfloat16", "float32", "float64", "int8"):
-        problem = f"vectors are {name}, but must be float32, float16, bfloat16, float64 or int8"
-        raise UsageError(problem, remedy="convert them")
+def _directions(wide: Any) -> Any:
+    """Divide vectors by their lengths. Where a square is too large or too small, it is made of a scaled vector."""
+    squares = (wide * wide).sum(1)
+    limit = 2.0**900 if "64" in str(wide.dtype) else 2.0**100
+    is_odd = ~((squares > 1 / limit) & (squares < limit))
+    if bool(is_odd.any()):
+        some = wide[is_odd]
+        sums = abs(some).sum(1)
+        wide = wide + 0  # a copy: these may be the vectors that were given
+        wide[is_odd] = some / (sums + (sums == 0) + (sums - sums))[:, None]  # NaN if the sum is infinite
+        squares = (wide * wide).sum(1)
+    return wide / (squares**0.5 + (squares == 0))[:, None]
 
 
 def _layers(columns: IntArray) -> Iterator[IntArray]:

@@ -1,20 +1,20 @@
 """Counting: how many items of a corpus come before each judged one, block by block.
 
 Belongs here: the first pass, which finds the scores of what is sought, the second, which counts, and counts that add
-up. Not here: products (backends), keeping counts in a file (checkpoint), adding them over processes (processes).
+up. Not here: products (backends), adding counts over processes (processes).
 
 Two items with the same vector have the same score. Products do not see to that: in some libraries a sum depends, in its
 last bits, on the place of a vector in its block. So the score of a sought item holds for every copy of its vector.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from lexirecall.errors import DataError, shown
-from lexirecall.formats.embeddings.backends import Backend, Equal, Known, NotANumber
+from lexirecall.formats.embeddings.backends import Backend, Equal, Known, NotFinite
 from lexirecall.formats.embeddings.copies import digests_of, samples_of
 from lexirecall.formats.embeddings.ids import Found, Twice, Wanted
 from lexirecall.formats.embeddings.shards import Corpus, Shard
@@ -59,77 +59,42 @@ class Located:
         return pairs
 
 
-@dataclass(frozen=True, slots=True)
-class CountState:
-    """Counts over a part of the corpus; those of disjoint parts add up.
-
-    >>> state = CountState.nothing(1) + CountState(9, np.array([3]), np.array([1]), np.array([0]))
-    >>> (state + state).num_items, (state + state).above.tolist()
-    (18, [6])
-    """
-
-    num_items: int
-    above: IntArray
-    """For each pair: items with a higher score."""
-    tied: IntArray
-    """Items with the same score, itself among them."""
-    before: IntArray
-    """Of these, those that come before it by the rule of ties."""
-
-    @classmethod
-    def nothing(cls, number: int) -> "CountState":
-        """Return the counts over no items."""
-        return cls(0, *(np.zeros(number, np.int64) for _ in range(3)))
-
-    def __add__(self, other: "CountState") -> "CountState":
-        return CountState(
-            self.num_items + other.num_items,
-            self.above + other.above,
-            self.tied + other.tied,
-            self.before + other.before,
-        )
-
-
 # The first pass: scores of what is sought
 
 
 def locate(corpus: Corpus, sought: Sought, backend: Backend) -> tuple[Located, int]:
     """Find the sought items in the corpus and compute their scores; return also the size of the corpus."""
-    wanted, twice, waiting, size = Wanted(sought.ids), Twice(), list[_Picked](), 0
+    wanted, twice, waiting, size = Wanted(sought.ids), Twice(), list[tuple[Shard, Found]](), 0
     located = Located.nothing(len(sought.rows))
     for shard in corpus.shards():
         found = shard.ids.search(wanted)
         twice.watch(found.hashes)
         if len(found.places):
-            waiting.append(_Picked(shard.pick(found.places.tolist()), found))
+            waiting.append((shard.pick(found.places.tolist()), found))
         size = shard.start + len(shard.ids)
-        if sum(len(each.found.places) for each in waiting) >= _WAITING:
+        if sum(len(each.places) for _, each in waiting) >= _WAITING:
             _score(waiting, located, sought.rows, backend)
             waiting = []
     if waiting:
         _score(waiting, located, sought.rows, backend)
     twice.check(lambda: (shard.ids for shard in corpus.shards()), "the corpus")
+    if len(bad := np.flatnonzero(~np.isfinite(located.thresholds))):
+        raise _not_finite(sought, int(sought.rows[bad[0]]), sought.ids[bad[0]])
     return located, size
 
 
-@dataclass(frozen=True, slots=True)
-class _Picked:
-    """The sought items of a shard."""
+def _score(picked: Sequence[tuple[Shard, Found]], located: Located, rows: IntArray, backend: Backend) -> None:
+    """Compute the scores of sought items, and what their copies are known by.
 
-    shard: Shard
-    """Of these items only."""
-    found: Found
-    """Where they were in the whole one, and the pairs that want them."""
-
-
-def _score(picked: Sequence[_Picked], located: Located, rows: IntArray, backend: Backend) -> None:
-    """Compute the scores of sought items, and what their copies are known by."""
-    whole, sizes = Shard.joined([each.shard for each in picked]), [len(each.found.places) for each in picked]
-    places = np.concatenate([each.found.places for each in picked])  # blocks begin where a shard does
-    indices = np.repeat([each.shard.start for each in picked], sizes) + places
-    at = np.concatenate([each.found.pairs for each in picked])
+    The shards have these items only. What was found says where they were in the whole ones, and which pairs want them.
+    """
+    shards, found = zip(*picked, strict=True)
+    whole, sizes = Shard.joined(shards), [len(each.places) for each in found]
+    places = np.concatenate([each.places for each in found])  # blocks begin where a shard does
+    indices = np.repeat([shard.start for shard in shards], sizes) + places
+    at = np.concatenate([each.pairs for each in found])
     starts = offsets_of(np.array(sizes))[:-1].tolist()
-    items = np.concatenate([start + each.found.items for start, each in zip(starts, picked, strict=True)])
+    items = np.concatenate([start + each.items for start, each in zip(starts, found, strict=True)])
     located.thresholds[at] = backend.own(whole, places, rows[at], items)
     located.indices[at] = indices[items]
     if not backend.scores_copies_alike:
@@ -140,44 +105,36 @@ def _score(picked: Sequence[_Picked], located: Located, rows: IntArray, backend:
 # The second pass: how many come before
 
 
-@dataclass(frozen=True, slots=True)
 class Counter:
     """Counts, over blocks of a corpus, what comes before the judged items; also what is excluded, as yet."""
 
-    sought: Sought
-    located: Located
-    backend: Backend
-    ties: str
-    offset: int = 0
-    """How many items of the corpus come before those of this process."""
-    _pairs_by_digest: dict[bytes, list[int]] = field(init=False)
-    _pairs: IntArray = field(init=False)
-    """Those that are judged and in the corpus."""
-    _rows: IntArray = field(init=False)
-    _thresholds: FloatArray = field(init=False)
+    def __init__(self, sought: Sought, located: Located, backend: Backend, ties: str, offset: int = 0) -> None:
+        """Take how many items of the corpus come before those of this process as the offset."""
+        self.sought, self.located, self.backend, self.ties, self.offset = sought, located, backend, ties, offset
+        self._pairs_by_digest = located.pairs_by_digest()
+        self._pairs = np.flatnonzero((located.indices >= 0) & sought.is_judged)
+        self._rows, self._thresholds = sought.rows[self._pairs], located.thresholds[self._pairs]
 
-    def __post_init__(self) -> None:
-        pairs = np.flatnonzero((self.located.indices >= 0) & self.sought.is_judged)
-        object.__setattr__(self, "_pairs_by_digest", self.located.pairs_by_digest())
-        object.__setattr__(self, "_pairs", pairs)
-        object.__setattr__(self, "_rows", self.sought.rows[pairs])
-        object.__setattr__(self, "_thresholds", self.located.thresholds[pairs])
+    def count(self, block: Shard) -> IntArray:
+        """Count over one block, [3, pairs]; counts of disjoint parts of a corpus add up.
 
-    def count(self, block: Shard) -> CountState:
-        """Count over one block."""
+        The rows are items with a higher score, those with the same, itself among them, and of these those that come
+        before it by the rule of ties.
+        """
         loaded, size, known = self.backend.load(block.vectors, block.scales), len(block.ids), self._known(block)
-        state = CountState.nothing(len(self.sought.rows))
+        counts = np.zeros((3, len(self.sought.rows)), np.int64)
         try:
             above, tied = self.backend.count(loaded, size, known, self._rows, self._thresholds)
-        except NotANumber as error:
-            raise self._not_a_number(block, *error.args) from None
-        state.above[self._pairs], state.tied[self._pairs] = above, tied
+        except NotFinite as error:
+            row, column = error.args
+            raise _not_finite(self.sought, row, block.ids.pick([column])[0]) from None
+        counts[:2, self._pairs] = above, tied
         indices = self.located.indices[self._pairs] - self.offset - block.start
         others = np.flatnonzero(tied > ((indices >= 0) & (indices < size)))  # which tie with more than themselves
-        if len(others) and self.ties != "expected":
+        if len(others):
             equal = self.backend.equal(loaded, size, known, self._rows[others], self._thresholds[others])
-            state.before[self._pairs[others]] = self._before(block, others, equal)
-        return replace(state, num_items=size)
+            counts[2, self._pairs[others]] = self._before(block, others, equal)
+        return counts
 
     def _known(self, block: Shard) -> Known:
         """Return the scores of the sought items of a block, and of copies of sought items."""
@@ -202,10 +159,10 @@ class Counter:
             before += np.bincount(at[is_first], minlength=len(before))
         return before
 
-    def _not_a_number(self, block: Shard, row: int, column: int) -> DataError:
-        query = self.sought.judgments.requests[self.sought.requests[row]]
-        (item,) = block.ids.pick([column])
-        return DataError(
-            f"the score of query {shown(query)} and document {shown(to_text(item))} is not a number",
-            remedy="are there NaN or infinite values in their vectors?",
-        )
+
+def _not_finite(sought: Sought, row: int, item: bytes) -> DataError:
+    query = sought.judgments.requests[sought.requests[row]]
+    return DataError(
+        f"the score of query {shown(query)} and document {shown(to_text(item))} is not a finite number",
+        remedy="are there NaN, infinite or very large values in their vectors?",
+    )

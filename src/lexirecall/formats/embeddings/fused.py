@@ -58,7 +58,9 @@ class HalfBlock:
         squares = torch.cat([(part.float() ** 2).sum(dim=1) for part in vectors.split(PAIRS)])
         if similarity == "l2":
             return cls(vectors, similarity, squares / 2)
-        return cls(vectors, similarity, torch.where(squares > 0, 1 / squares.sqrt(), 0.0))
+        odd = torch.where(vectors.any(dim=1), torch.nan, 0.0)  # a square too large or too small; or a zero vector
+        is_plain = (squares > 2.0**-100) & (squares < 2.0**100)
+        return cls(vectors, similarity, torch.where(is_plain, 1 / squares.sqrt(), odd))
 
     def __len__(self) -> int:
         return len(self.vectors)
@@ -191,7 +193,7 @@ def is_bounded(queries: Tensor, block: HalfBlock) -> bool:
     """
     largest = _largest(block.vectors)
     bound = 2 * queries.shape[1] * max(_largest(queries), largest) * largest
-    return bool(bound < torch.finfo(torch.float32).max)
+    return bool(bound < torch.finfo(torch.float32).max) and bool(block.adjustments.isfinite().all())
 
 
 def _largest(vectors: Tensor) -> float:

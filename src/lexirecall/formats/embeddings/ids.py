@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lexirecall.errors import DataError, UsageError, counted, listed, shown
+from lexirecall.formats.arrays import listed_ids
 from lexirecall.formats.counted import id_ranks, text_order
 from lexirecall.judgments import BoolArray, IntArray, offsets_of
 from lexirecall.segments import Segments
@@ -94,10 +95,6 @@ class Indices:
         """Return all ids."""
         return self.pick(range(self.number))
 
-    def parts(self) -> tuple[bytes, ...]:
-        """Return bytes that tell these ids from others."""
-        return str(self).encode(), b""
-
     def search(self, wanted: Wanted) -> Found:
         """Look for ids that are wanted; no two indices are the same."""
         indices, pairs = wanted.by_index
@@ -147,13 +144,9 @@ class TextIds:
             return list(plain)
         try:
             return (kinds == {str} and _encoded(plain)) or [id_of(each) for each in plain]
-        except TypeError as error:
-            raise UsageError(f"{self.what}: {error}", remedy=_IDS_REMEDY) from None
-
-    def parts(self) -> tuple[bytes, ...]:
-        """Return bytes that tell these ids from others."""
-        texts = self.texts()
-        return np.fromiter(map(len, texts), np.int64, len(texts)).tobytes(), b"".join(texts)
+        except (TypeError, ValueError) as error:
+            problem = "an id is not valid Unicode" if isinstance(error, UnicodeError) else error
+            raise UsageError(f"{self.what}: {problem}", remedy=_IDS_REMEDY) from None
 
     def search(self, wanted: Wanted) -> Found:
         """Look for ids that are wanted."""
@@ -204,14 +197,17 @@ def ids_of(ids: Any, number: int, what: str, start: int = 0) -> VectorIds:
     """
     if ids is None:
         return Indices(start, number)
-    if len(ids) != number:
-        refuse_lengths("ids", ids, number, what)
-    return TextIds(ids if hasattr(ids, "tolist") or isinstance(ids, Sequence) else list(ids), what)
+    return TextIds(as_many(ids, number, what, "ids"), what)
 
 
-def refuse_lengths(name: str, ids: Any, number: int, what: str) -> None:
-    """Raise because there are not as many ids as vectors."""
-    raise UsageError(f"{what}: {counted(number, 'vector')}, but {name} has {len(ids):,}", remedy="give one id for each")
+def as_many(ids: Any, number: int, what: str, name: str) -> Any:
+    """Return ids as a list or an array of numpy, by their places; raise unless there are as many as vectors."""
+    is_plain = isinstance(ids, (list, tuple)) or (isinstance(ids, np.ndarray) and ids.ndim == 1)
+    own = ids if is_plain else listed_ids(ids, f"{what}: {name}")
+    if len(own) != number:
+        problem = f"{what}: {counted(number, 'vector')}, but {name} has {len(own):,}"
+        raise UsageError(problem, remedy="give one id for each")
+    return own
 
 
 class Twice:
@@ -222,7 +218,7 @@ class Twice:
     >>> twice.check(lambda: iter(ids), "the corpus")
     Traceback (most recent call last):
     lexirecall.errors.DataError: the corpus has ids that occur twice: 'a'
-      give each document one id of its own
+      give each one an id of its own
     """
 
     def __init__(self) -> None:
@@ -244,4 +240,4 @@ class Twice:
             (twice.setdefault(each) if each in seen else seen.add(each))
         if twice:
             problem = f"{what} has ids that occur twice: {listed(map(shown, twice))}"
-            raise DataError(problem, remedy="give each document one id of its own")
+            raise DataError(problem, remedy="give each one an id of its own")

@@ -7,14 +7,14 @@ first pass where the judged items are and their scores, after the second the cou
 the sum, so that no other waits for it.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
 from lexirecall.errors import DataError, LexirecallError, UsageError, listed, shown
-from lexirecall.formats.embeddings.checkpoint import digest
-from lexirecall.formats.embeddings.counting import CountState, Located
+from lexirecall.formats.embeddings.counting import Located
 from lexirecall.formats.embeddings.sought import Sought
 from lexirecall.installing import how_to_install
 from lexirecall.judgments import IntArray, offsets_of
@@ -64,21 +64,16 @@ class Processes:
 
 def share_located(
     processes: Processes, sought: Sought, located: Located, size: int, error: LexirecallError | None
-) -> tuple[Located, int]:
-    """Return where judged items are in the whole corpus, and how many items come before those of this process.
+) -> tuple[Located, int, int]:
+    """Return where judged items are in the whole corpus, how many items come before this process, and how many it has.
 
     A pair is known to one process at most, so sums of the bits of its numbers are these bits.
     """
-    if processes.number == 1:
-        processes.add(np.zeros(0, np.int64), error)
-        return located.levelled(sought.rows), 0
     pairs = len(sought.rows)
     is_here = located.indices >= 0
-    own = np.zeros((pairs, 7), np.int64)
-    own[:, 0], own[:, 1], own[:, 2] = is_here, np.where(is_here, located.indices, 0), is_here * processes.rank
-    numbers = (located.thresholds, located.samples, located.digests)
-    bits = np.column_stack([each.view(np.int64) for each in numbers])
-    own[:, 3:] = np.where(is_here[:, None], bits, 0)
+    known = (is_here, located.indices, np.full(pairs, processes.rank))
+    bits = [each.view(np.int64) for each in (located.thresholds, located.samples, located.digests)]
+    own = np.where(is_here[:, None], np.column_stack([*known, *bits]), 0).astype(np.int64)
     sizes = np.zeros(processes.number, np.int64)
     sizes[processes.rank] = size
     total = processes.add(np.concatenate([own.ravel(), sizes]), error)
@@ -93,19 +88,16 @@ def share_located(
         np.ascontiguousarray(whole[:, 4]).view(np.uint64),
         np.ascontiguousarray(whole[:, 5:7]).view(np.uint8),
     )
-    return found.levelled(sought.rows), int(starts[processes.rank])
+    return found.levelled(sought.rows), int(starts[processes.rank]), int(starts[-1])
 
 
-def share_counts(
-    processes: Processes, state: CountState, kind: str | None, error: LexirecallError | None
-) -> CountState:
+def share_counts(processes: Processes, counts: IntArray, kind: str | None, error: LexirecallError | None) -> IntArray:
     """Return the counts over the whole corpus; raise if processes computed scores of two kinds; None: not any."""
     kinds = np.zeros(processes.number, np.int64)
-    kinds[processes.rank] = 0 if kind is None else int.from_bytes(digest(kind)[:7], "little")
-    counts = np.concatenate([[state.num_items], state.above, state.tied, state.before])
-    total = processes.add(np.concatenate([counts, kinds]), error)
-    if len(set(total[len(counts) :].tolist()) - {0}) > 1:
+    if kind is not None:
+        kinds[processes.rank] = int.from_bytes(blake2b(kind.encode(), digest_size=7).digest(), "little")
+    total = processes.add(np.concatenate([counts.ravel(), kinds]), error)
+    if len(set(total[counts.size :].tolist()) - {0}) > 1:
         problem = f"the scores of the processes cannot be compared to the bit; here they are {kind}"
         raise DataError(problem, remedy="give each process vectors of one type, the same block, and the same device")
-    above, tied, before = total[1 : len(counts)].reshape(3, -1)
-    return replace(state, num_items=int(total[0]), above=above, tied=tied, before=before)
+    return total[: counts.size].reshape(counts.shape)

@@ -10,9 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from lexirecall.errors import DataError, UsageError, counted
-from lexirecall.formats.embeddings.ids import Indices, VectorIds, ids_of, refuse_lengths
+from lexirecall.errors import DataError, UsageError, counted, shown
+from lexirecall.formats.arrays import check_plain, on_host
+from lexirecall.formats.embeddings.ids import Indices, VectorIds, as_many, ids_of
 from lexirecall.judgments import IntArray
+
+KINDS = ("float32", "float16", "bfloat16", "float64", "int8")
+"""Types of vectors."""
+_SCALES = "give one number for all vectors, or one for each"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,27 +88,25 @@ class Corpus:
     def shards(self) -> Iterator[Shard]:
         """Go through the corpus from the start."""
         start, kinds = 0, set[type]()
-        for number, (ids, vectors) in enumerate(self.parts()):
+        for number, (ids, given) in enumerate(self.parts()):
             what = f"block {number} of the corpus"
-            check_vectors(vectors, what, self.width)
+            check_vectors(given, what, self.width)
+            vectors = plain_vectors(given)
             named = ids_of(ids, len(vectors), what, start)
             kinds.add(type(named))
-            self._check_ids(kinds)
+            if len(kinds) > 1:
+                problem = "some blocks of the corpus have ids, and some have none"
+                raise UsageError(problem, remedy="give ids to all of them, or to none")
+            if self.needs_ids and Indices in kinds:
+                problem = "the documents of this process have no ids, and indices are the same in every process"
+                raise UsageError(problem, remedy="give corpus_ids")
             yield Shard(start, named, vectors, scales_of(self.scales, vectors, what, start))
             start += len(vectors)
         if not start:
             raise DataError("the corpus is empty", remedy="give at least one vector")
         if np.ndim(self.scales) and len(self.scales) != start:
             problem = f"corpus_scale has {counted(len(self.scales), 'number')}, but the corpus has {start:,} vectors"
-            raise UsageError(problem, remedy="give one number for all vectors, or one for each")
-
-    def _check_ids(self, kinds: set[type]) -> None:
-        if len(kinds) > 1:
-            problem = "some blocks of the corpus have ids, and some have none"
-            raise UsageError(problem, remedy="give ids to all of them, or to none")
-        if self.needs_ids and Indices in kinds:
-            problem = "the documents of this process have no ids, and indices are the same in every process"
-            raise UsageError(problem, remedy="give corpus_ids")
+            raise UsageError(problem, remedy=_SCALES)
 
 
 def corpus_of(
@@ -120,9 +123,8 @@ def corpus_of(
     """
     if hasattr(given, "shape"):
         check_vectors(given, "the corpus", width)
-        if ids is not None and len(ids) != len(given):
-            refuse_lengths("corpus_ids", ids, len(given), "the corpus")
-        return Corpus(lambda: _slices(given, ids, size), width, scales, is_part)
+        own = None if ids is None else as_many(ids, len(given), "the corpus", "corpus_ids")
+        return Corpus(lambda: _slices(given, own, size), width, scales, is_part)
     if ids is not None:
         raise UsageError(
             "corpus_ids are given, but blocks have their own", remedy="give blocks as pairs of ids, vectors"
@@ -147,10 +149,13 @@ def _slices(array: Any, ids: Any, size: int) -> Iterator[tuple[Any, Any]]:
 
 
 def _pairs(given: Any) -> Iterator[tuple[Any, Any]]:
+    if not isinstance(given, Iterable):
+        problem = f"the function that gives the corpus returned a {type(given).__name__}"
+        raise UsageError(problem, remedy="let it return an iterator of pairs of ids and vectors")
     for number, pair in enumerate(given):
-        if not (isinstance(pair, Sequence) and len(pair) == 2):
+        if isinstance(pair, (str, bytes)) or not (isinstance(pair, Sequence) and len(pair) == 2):
             raise UsageError(f"block {number} of the corpus is not a pair", remedy="give pairs of ids and vectors")
-        if len(pair[1]):
+        if tuple(getattr(pair[1], "shape", ()))[:1] != (0,):
             yield pair[0], pair[1]
 
 
@@ -160,17 +165,29 @@ def is_tensor(vectors: Any) -> bool:
 
 
 def check_vectors(vectors: Any, what: str, width: int | None = None) -> None:
-    """Raise unless these are vectors, of a width if one is given.
+    """Raise unless these are vectors that can be multiplied, of a width if one is given.
 
     >>> check_vectors(np.zeros(3), "queries")
     Traceback (most recent call last):
     lexirecall.errors.UsageError: queries: expected an array of two dimensions, found the shape (3,)
     """
+    check_plain(vectors, what)
     if len(shape := tuple(getattr(vectors, "shape", ()))) != 2:
         found = f"the shape {shape}" if hasattr(vectors, "shape") else f"a {type(vectors).__name__}"
         raise UsageError(f"{what}: expected an array of two dimensions, found {found}")
+    kind = str(getattr(vectors, "dtype", "of an unknown type")).removeprefix("torch.")
+    if kind not in KINDS:
+        problem = f"{what}: vectors are {shown(kind)}, but must be {', '.join(KINDS[:-1])} or {KINDS[-1]}"
+        raise UsageError(problem, remedy="convert them")
+    if not shape[1]:
+        raise UsageError(f"{what}: vectors have no dimensions", remedy="give at least one")
     if width is not None and shape[1] != width:
         raise UsageError(f"{what}: vectors have {shape[1]} dimensions, but those of queries have {width}")
+
+
+def plain_vectors(vectors: Any) -> Any:
+    """Return vectors as a plain array of numpy, if they are not a tensor of torch."""
+    return vectors if is_tensor(vectors) else on_host(vectors)
 
 
 def scales_of(scales: Any, vectors: Any, what: str, start: int = 0) -> Any:
@@ -182,9 +199,12 @@ def scales_of(scales: Any, vectors: Any, what: str, start: int = 0) -> Any:
         raise UsageError(f"{what}: a scale is given, but vectors are {vectors.dtype}", remedy="only int8 has scales")
     if scales is None:
         return None
-    numbers = np.asarray(scales.cpu() if is_tensor(scales) else scales, np.float64)
+    try:
+        numbers = np.asarray(scales.cpu() if is_tensor(scales) else scales, np.float64)
+    except (TypeError, ValueError):
+        raise UsageError(f"{what}: a scale is not a number", remedy=_SCALES) from None
     some = numbers if numbers.ndim == 0 else numbers[start : start + len(vectors)]
     if some.shape not in ((), (len(vectors),)):
         problem = f"{what}: {counted(len(vectors), 'vector')}, but scales of the shape {some.shape}"
-        raise UsageError(problem, remedy="give one number for all vectors, or one for each")
+        raise UsageError(problem, remedy=_SCALES)
     return some

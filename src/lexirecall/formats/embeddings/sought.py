@@ -13,7 +13,7 @@ import numpy as np
 from lexirecall.errors import DataError, UsageError, listed, shown
 from lexirecall.formats.embeddings.ids import TextIds
 from lexirecall.judgments import BoolArray, FloatArray, IntArray, Judgments
-from lexirecall.text import id_of, to_text
+from lexirecall.text import to_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +80,13 @@ def exclusions_of(given: Any, query_ids: Iterable[bytes]) -> dict[bytes, set[byt
     if not isinstance(given, Mapping):
         problem = f"exclude is of type {type(given).__name__}"
         raise UsageError(problem, remedy='give ids of documents for each query, such as {"q1": ["d3", "d8"]}')
-    excluded = {}
+    excluded: dict[bytes, set[bytes]] = {}
     for query, ids in given.items():
-        if isinstance(ids, (str, bytes)):
-            raise UsageError(f"exclude: {shown(str(query))} has a text instead of a list", remedy="give a list of ids")
-        excluded[id_of(query)] = set(TextIds(list(ids), f"exclude: {shown(str(query))}").texts())
+        what = f"exclude: {shown(str(query))}"
+        if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
+            raise UsageError(f"{what} has a {type(ids).__name__} instead of a list", remedy="give a list of ids")
+        (own,) = TextIds([query], "exclude").texts()
+        excluded.setdefault(own, set()).update(TextIds(list(ids), what).texts())  # 1 and "1" are one query
     if excluded and not excluded.keys() & set(query_ids):
         raise UsageError(
             f"exclude: no query has a vector ({listed(map(shown, given), most=3)})",
@@ -93,30 +95,22 @@ def exclusions_of(given: Any, query_ids: Iterable[bytes]) -> dict[bytes, set[byt
     return excluded
 
 
-@dataclass(frozen=True, slots=True)
-class Excluded:
-    """What the items that are excluded add to the counts of each pair, to be taken off."""
+def excluded_counts(sought: Sought, indices: IntArray, thresholds: FloatArray, ties: str) -> tuple[IntArray, IntArray]:
+    """Return what excluded items add to the counts of each pair, to be taken off, and how many each row has.
 
-    above: IntArray
-    tied: IntArray
-    before: IntArray
-    num_items: IntArray
-    """Of each row."""
-
-    @classmethod
-    def of(cls, sought: Sought, indices: IntArray, thresholds: FloatArray, ties: str) -> "Excluded":
-        """Compare the scores of each row's judged and excluded items, as they are in the corpus; -1 is not there."""
-        above, tied, before = (np.zeros(len(sought.rows), np.int64) for _ in range(3))
-        is_out = (indices >= 0) & ~sought.is_judged
-        for row in np.unique(sought.rows[is_out]).tolist():
-            pairs = np.arange(*np.searchsorted(sought.rows, (row, row + 1)))
-            judged, out = pairs[sought.is_judged[pairs]], pairs[is_out[pairs]]
-            own, others = thresholds[judged][:, None], thresholds[out]
-            above[judged], tied[judged] = (others > own).sum(1), (others == own).sum(1)
-            for pair in judged[tied[judged] > 0].tolist():
-                same = out[thresholds[out] == thresholds[pair]].tolist()
-                before[pair] = sum(_is_first(sought, indices, one, pair, ties) for one in same)
-        return cls(above, tied, before, np.bincount(sought.rows[is_out], minlength=len(sought.requests)))
+    An index of -1 says that an item is not in the corpus.
+    """
+    above, tied, before = counts = np.zeros((3, len(sought.rows)), np.int64)
+    is_out = (indices >= 0) & ~sought.is_judged
+    for row in np.unique(sought.rows[is_out]).tolist():
+        pairs = np.arange(*np.searchsorted(sought.rows, (row, row + 1)))
+        judged, out = pairs[sought.is_judged[pairs]], pairs[is_out[pairs]]
+        own, others = thresholds[judged][:, None], thresholds[out]
+        above[judged], tied[judged] = (others > own).sum(1), (others == own).sum(1)
+        for pair in judged[tied[judged] > 0].tolist():
+            same = out[thresholds[out] == thresholds[pair]].tolist()
+            before[pair] = sum(_is_first(sought, indices, one, pair, ties) for one in same)
+    return counts, np.bincount(sought.rows[is_out], minlength=len(sought.requests))
 
 
 def _is_first(sought: Sought, indices: IntArray, one: int, other: int, ties: str) -> bool:

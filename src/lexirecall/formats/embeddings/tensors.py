@@ -15,7 +15,6 @@ from lexirecall.formats.embeddings.backends import (
     Backend,
     Loaded,
     NumpyBackend,
-    check_kind,
     ordinals_of,
 )
 from lexirecall.formats.embeddings.shards import is_tensor
@@ -39,7 +38,6 @@ class TorchBackend(NumpyBackend):
         """Return the type of products."""
         import torch
 
-        check_kind(vectors.dtype)
         return torch.float64 if str(vectors.dtype).endswith("float64") else torch.float32
 
     def lift(self, array: npt.NDArray[Any]) -> Any:
@@ -62,7 +60,6 @@ class TorchBackend(NumpyBackend):
         """Return vectors in the type of products."""
         import torch
 
-        check_kind(vectors.dtype)
         tensor = vectors.detach() if is_tensor(vectors) else torch.from_numpy(np.array(vectors))
         return tensor.to(self.device).to(self.dtype)
 
