@@ -4,6 +4,7 @@ import io
 import json
 import sys
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexirecall import Positions, compare, evaluate, load_positions, project, project_scores
+from lexirecall import Positions, compare, evaluate, load_positions, project, project_embeddings, project_scores
 from lexirecall.errors import DataError, FormatError, LexirecallError, UsageError
 from lexirecall.fields import choices_of
 from lexirecall.formats.enginefiles import DUCKDB, SPARK, FileEngine
@@ -78,6 +79,25 @@ def test_what_is_saved_comes_back_to_the_bit(
     path = tmp_path_factory.mktemp("saved") / "model.parquet"
     positions.save(path)
     assert content(load_positions(path)) == content(positions)
+
+
+@pytest.mark.filterwarnings("ignore:optimistic imputation")
+@quick(60)
+@given(data=st.data(), options=rules(), seed=st.integers(0, 2**32 - 1))
+def test_positions_of_scores_and_of_vectors_come_back_too(
+    data: st.DataObject, options: dict[str, Any], seed: int
+) -> None:
+    rng, shape = np.random.default_rng(seed), (data.draw(st.integers(1, 3)), data.draw(st.integers(1, 9)))
+    scores, grades = rng.integers(0, 4, shape).astype(np.float32), rng.integers(-1, 3, shape)
+    is_out = (rng.random(shape) < 0.2) & (grades <= 0)
+    qrels = {str(q): {str(i): int(grade) for i, grade in enumerate(row)} for q, row in enumerate(grades)}
+    excluded = {str(q): [str(i) for i in np.flatnonzero(row)] for q, row in enumerate(is_out)}
+    del options["score_dtype"]
+    for positions in (
+        project_scores(scores, grades, exclude=is_out, **options),
+        project_embeddings(scores, np.eye(shape[1], dtype=np.float32), qrels, exclude=excluded, **options),
+    ):
+        assert content(from_parquet(io.BytesIO(to_parquet(positions)), "kept")) == content(positions)
 
 
 @pytest.mark.filterwarnings("ignore:optimistic imputation")
@@ -338,8 +358,8 @@ CHANGES = {
     "its ids have no type": lambda table: changed(table, qrels={"name": "", "query_type": "bool"}),
     "a corpus size is missing": lambda table: table.append_column("corpus_size", pa.array([None] * 10, "int64")),
     "the corpus size 3 is too small": lambda table: table.append_column("corpus_size", pa.array([3] * 10)),
-    "a position is not one": lambda table: table.set_column(4, "position", pa.array([0] * 10)),
-    "the lengths of a ranking differ": lambda table: table.set_column(5, "retrieved", pa.array([*range(10)])),
+    "a position is not counted from 1": lambda table: table.set_column(4, "position", pa.array([0] * 10)),
+    "the rows of a query differ in 'retrieved'": lambda table: table.set_column(5, "retrieved", pa.array([*range(10)])),
 }
 
 
@@ -350,6 +370,203 @@ def test_a_file_that_was_changed_is_refused(tmp_path: Path, problem: str) -> Non
     with pytest.raises(FormatError, match=r"model\.parquet: is not as lexirecall wrote it: ") as error:
         load_positions(tmp_path / "model.parquet")
     assert problem in str(error.value)
+
+
+GROUPED = project(
+    QRELS, {"x": {"q1": {"a": 1.0, "y": 1.0, "c": 0.5, "b": 0.5}, "q2": {"d": 1.0}}}, ties="expected", needs_judged=True
+)
+
+EMPTY = project({"q0": {}, "q1": {"a": 1}}, {"x": {"q0": ["a"], "q1": ["a"]}}, needs_judged=True)
+
+
+def without(table: Any, name: str) -> Any:
+    return table.drop_columns([name])
+
+
+def with_column(table: Any, name: str, values: list[Any], kind: Any = None) -> Any:
+    return table.set_column(
+        table.schema.names.index(name), name, pa.array(values, kind or table.schema.field(name).type)
+    )
+
+
+def edited(name: str, row: int, value: Any) -> Any:
+    """Return what puts one value in its place."""
+
+    def change(table: Any) -> Any:
+        values = table[name].to_pylist()
+        values[row] = value
+        return with_column(table, name, values)
+
+    return change
+
+
+def of_qrels(table: Any, **about: Any) -> Any:
+    return changed(table, qrels={**json.loads(table.schema.metadata[KEY])["qrels"], **about})
+
+
+ONE = '{"system": "%s", "request": "q1", "retrieved": ["A"], "judged": ["a"]}'
+MORE_CHANGES: dict[str, list[Any]] = {
+    "one of the columns tie_start and tie_size is missing": [
+        (GROUPED, lambda table: without(table, "tie_start")), (GROUPED, lambda table: without(table, "tie_size"))],
+    "groups of equal scores do not go with its ties": [
+        (GROUPED, lambda table: without(without(table, "tie_start"), "tie_size")),
+        (GROUPED, lambda table: changed(table, conventions={"ties": "worst"}))],
+    "a group of equal scores is missing": [(GROUPED, edited("tie_start", 0, None)), (GROUPED, edited("tie_size", 4, 1)),
+                                           (GROUPED, edited("tie_size", 1, None))],
+    "a group of equal scores does not hold": [(GROUPED, edited("tie_start", 0, 3)),
+                                              (GROUPED, edited("tie_size", 0, 0))],
+    "a group of equal scores is longer": [(GROUPED, edited("tie_size", 0, 9))],
+    "two groups of equal scores overlap": [(GROUPED, edited("tie_size", 0, 3)), (GROUPED, edited("tie_size", 2, 1))],
+    "'position' is out of range": [(None, edited("position", 0, -5)), (None, edited("position", 0, 2**62))],
+    "'retrieved' is out of range": [(None, lambda table: with_column(table, "retrieved", [2**62] * 10)),
+                                    (None, lambda table: with_column(table, "retrieved", [-1] * 10))],
+    "a position is not one of a document": [(EMPTY, edited("position", 0, 1))],
+    "a document has no grade, or a grade no document": [
+        (None, lambda table: with_column(table, "grade", [None, *table["grade"].to_pylist()[1:5]] * 2)),
+        (None, lambda table: with_column(table, "document", [*table["document"].to_pylist()[:4], None] * 2)),
+        (GROUPED, edited("grade", 3, None)), (EMPTY, edited("grade", 0, 1.0))],
+    "a row has no document": [(GROUPED, edited("document", 0, None))],
+    "a grade is not finite": [(GROUPED, edited("grade", 0, float("nan"))), (GROUPED, edited("grade", 4, -1e400))],
+    "rows are not in order": [(None, lambda table: with_column(table, "grade", [0.0, 2.0, 0.0, 1.0, 0.0] * 2))],
+    "the column 'position' is of type": [
+        (None, lambda table: with_column(table, "position", [3.0] * 10, "float64")),
+        (None, lambda table: with_column(table, "position", [True] * 10, "bool")),
+        (None, lambda table: with_column(table, "position", [3] * 10, "uint64"))],
+    "the column 'query' is of type": [(None, lambda table: with_column(table, "query", [1] * 10, "int64"))],
+    "there are two columns 'grade'": [(None, lambda table: table.append_column("grade", table["grade"]))],
+    "a ranking is longer than the depth": [(None, lambda table: changed(table, conventions={"depth": 2}))],
+    "the corpus size is missing": [(None, lambda table: changed(table, conventions={"imputation": "paper"}))],
+    "a relevant document has no position": [
+        (None, lambda table: changed(table, conventions={"imputation": "optimistic"}))],
+    "a document without a judgment is in its ranking": [
+        (None, lambda table: changed(table, conventions={"judged_only": True}))],
+    "a document that is not relevant has a position": [(None, lambda table: changed(table, nonrelevant=False))],
+    "it does not say what it keeps": [(None, lambda table: changed(table, nonrelevant="no"))],
+    "one of its rules is neither true nor false": [
+        (None, lambda table: changed(table, conventions={"judged_only": "no"})),
+        (None, lambda table: changed(table, conventions={"strict": 1}))],
+    "its depth is not a number": [(None, lambda table: changed(table, conventions={"depth": "9"})),
+                                  (None, lambda table: changed(table, conventions={"depth": True}))],
+    "depth is inf|not finite": [(None, lambda table: changed(table, conventions={"depth": float("inf")}))],
+    "its format is not a number": [(None, partial(changed, format=number)) for number in (0, -1, True, 1.0)],
+    "a run has no count of its own": [(None, lambda table: changed(table, duplicates_left_out=[0, -1])),
+                                      (None, lambda table: changed(table, extra_fields=[True, 0])),
+                                      (None, lambda table: changed(table, extra_fields=[1]))],
+    "its judgments are not described|not finite": [(None, lambda table: of_qrels(table, repeated=-1)),
+                                        (None, lambda table: of_qrels(table, repeated=1e400)),
+                                        (None, lambda table: of_qrels(table, has_grades=1))],
+    "could not convert|invalid literal": [(None, lambda table: of_qrels(table, query_type="int64"))],
+    "rows are missing": [(None, partial(of_qrels, queries=4)), (None, partial(of_qrels, judged=3))],
+    "a run that finds nothing judged finds something": [
+        (None, partial(changed, mismatches=[json.loads(ONE % name)])) for name in "xyz"],
+    "an example of an id is not text": [
+        (None, lambda table: changed(table, mismatches=[{**json.loads(ONE % "x"), "judged": [1]}]))],
+    "its metadata|nested|recursion": [(None, lambda table: table.replace_schema_metadata({KEY: b"[" * 100_000}))],
+    "the rows of a query differ in 'corpus_size'": [
+        (None, lambda table: table.append_column("corpus_size", pa.array([9, 9, 8, 9, 9] * 2)))],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("problem", MORE_CHANGES)
+def test_positions_that_no_run_has_are_refused(tmp_path: Path, problem: str) -> None:
+    for own, change in MORE_CHANGES[problem]:
+        positions = project(QRELS, RUNS, needs_judged=True) if own is None else own
+        table = parquet.read_table(io.BytesIO(to_parquet(positions)))
+        parquet.write_table(change(table), tmp_path / "model.parquet")
+        with pytest.raises(FormatError, match=rf"model\.parquet: is not as lexirecall wrote it: .*({problem})"):
+            load_positions(tmp_path / "model.parquet")
+
+
+def naively(table: Any) -> Any:
+    """Read a positions file as its page describes it, row by row."""
+    facts = json.loads(table.schema.metadata[KEY])
+    rankings: dict[Any, Any] = {}
+    for row in table.to_pylist():
+        own = rankings.setdefault((row["run"], row["query"]), {"retrieved": row["retrieved"], "judged": {}})
+        own["corpus_size"] = row.get("corpus_size")
+        if row["document"] is not None:
+            place = row["position"], row.get("tie_start"), row.get("tie_size")
+            own["judged"][row["document"]] = row["grade"], None if place[0] is None else place
+    return facts["runs"], facts["conventions"]["depth"], facts["nonrelevant"], rankings
+
+
+def as_read(positions: Positions) -> Any:
+    """Return the same of positions."""
+    rankings: dict[Any, Any] = {}
+    judgments, ids = positions.judgments, [each.decode() for each in positions.judgments.items]
+    places: dict[tuple[int, int], Any] = {}
+    for tracks in filter(None, (positions.found, positions.others)):
+        none = [None] * len(tracks.items)
+        starts = none if tracks.block_starts is None else tracks.block_starts.tolist()
+        sizes = none if tracks.block_sizes is None else tracks.block_sizes.tolist()
+        for owner, item, *place in zip(
+            tracks.segments.owners.tolist(),
+            tracks.items.tolist(),
+            tracks.positions.tolist(),
+            starts,
+            sizes,
+            strict=True,
+        ):
+            places[owner, item] = tuple(place)
+    for s, system in enumerate(positions.systems):
+        for q, query in enumerate(positions.requests):
+            judged = range(judgments.offsets[q], judgments.offsets[q + 1])
+            n = None if positions.corpus_size is None else int(positions.corpus_size[q])
+            rankings[system, query] = {
+                "retrieved": int(positions.num_retrieved[s, q]) if positions.answered[s, q] else None,
+                "judged": {
+                    ids[item]: (judgments.grades[item], places.get((s * len(positions.requests) + q, item)))
+                    for item in judged
+                },
+                "corpus_size": n,
+            }
+    return list(positions.systems), positions.conventions.depth, positions.others is not None, rankings
+
+
+CELLS: dict[str, list[Any]] = {
+    "int64": [None, -(2**62), -5, -1, *range(8), 50, 2**53, 2**53 + 1, 2**62],
+    "double": [None, -1.0, 0.0, 0.5, 1.0, 2.0, float("nan"), float("inf"), 1e308],
+    "large_string": [None, "", "a", "b", "0", "1", "z"],
+}
+FACTS: list[Any] = [None, True, False, -1, 0, 1, 2, 3, 1.5, 1e400, "", "text", "int64", [], ["x"], [0], [1, 2], {}]
+
+
+@pytest.mark.filterwarnings("ignore:optimistic imputation")
+@costly(400)
+@given(collection=collections(max_systems=2), options=rules(), is_whole=st.booleans(), data=st.data())
+def test_a_file_with_another_value_is_refused_or_read_as_it_says(
+    collection: Collection, options: dict[str, Any], is_whole: bool, data: st.DataObject
+) -> None:
+    if collection.corpus_size is None and options["imputation"] == "paper":
+        options = {**options, "imputation": "pessimistic"}
+    positions = project(collection.qrels, collection.runs, needs_judged=is_whole, **options, **collection.given_size)
+    table = parquet.read_table(io.BytesIO(to_parquet(positions)))
+    assert as_read(positions) == naively(table)
+    if len(table) and data.draw(st.integers(0, 3)):
+        name = data.draw(st.sampled_from(table.schema.names))
+        values = table[name].to_pylist()
+        value = data.draw(st.sampled_from(CELLS[str(table.schema.field(name).type)]))
+        row = data.draw(st.integers(0, len(values) - 1))
+        query = [(each["run"], each["query"]) for each in table.to_pylist()]
+        scope = data.draw(st.sampled_from(["cell", "query", "column"]))
+        values = [
+            value if at == row or scope == "column" or (scope == "query" and query[at] == query[row]) else each
+            for at, each in enumerate(values)
+        ]
+        table = with_column(table, name, values)
+    else:
+        facts = json.loads(table.schema.metadata[KEY])
+        inner = data.draw(st.sampled_from([facts, facts["conventions"], facts["qrels"]]))
+        inner[data.draw(st.sampled_from(sorted(inner)))] = data.draw(st.sampled_from(FACTS))
+        table = table.replace_schema_metadata({KEY: json.dumps(facts)})
+    file = io.BytesIO()
+    parquet.write_table(table, file, row_group_size=data.draw(st.sampled_from([1, 3, 1000])))
+    try:
+        loaded = from_parquet(io.BytesIO(file.getvalue()), "kept")
+    except FormatError:
+        return
+    assert as_read(loaded) == naively(table)
+    assert content(from_parquet(io.BytesIO(to_parquet(loaded)), "again")) == content(loaded)
 
 
 @pytest.mark.parametrize("facts", [{"format": 2}, {"conventions": {"colour": "red"}}])

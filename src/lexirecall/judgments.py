@@ -8,7 +8,7 @@ property of the judgments: it is a mask that each measure may choose.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -23,6 +23,7 @@ IntArray = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]
 FloatArray = np.ndarray[tuple[Any, ...], np.dtype[np.float64]]
 BoolArray = np.ndarray[tuple[Any, ...], np.dtype[np.bool_]]
 
+_AT_ONCE = 2**18
 SMALLEST_GRADE = 5e-324
 """The level at which every positive grade counts as relevant."""
 
@@ -142,6 +143,26 @@ class Judgments(Displayed):
             self._lookups[request] = dict(zip(self.items.slice(start, stop), range(start, stop), strict=True))
         return self._lookups[request]
 
+    def between(self, start: int, stop: int) -> "Judgments":
+        """Return those of the queries from start up to stop.
+
+        >>> list(Judgments.from_grades({b"q": {b"a": 1}, b"r": {b"b": 1, b"c": 0}}).between(1, 2).items)
+        [b'b', b'c']
+        """
+        borders = self.offsets[start : stop + 1]
+        here = slice(borders[0], borders[-1])
+        return replace(
+            self,
+            requests=self.requests[start:stop],
+            request_ids=PackedIds(self.request_ids.buffer, self.request_ids.offsets[start : stop + 1]),
+            offsets=borders - borders[0],
+            items=PackedIds(self.items.buffer, self.items.offsets[here.start : here.stop + 1]),
+            grades=self.grades[here],
+            num_positive=self.num_positive[start:stop],
+            corpus_size=None if self.corpus_size is None else self.corpus_size[start:stop],
+            _lookups={},
+        )
+
     def num_relevant(self, level: float) -> IntArray:
         """Count the relevant documents m of each query, [Q]; what was counted once is kept, and cannot be written to.
 
@@ -149,10 +170,26 @@ class Judgments(Displayed):
         [1, 0]
         """
         if level not in self._num_relevant:
-            counts = np.diff(np.searchsorted(np.flatnonzero(self.grades >= level), self.offsets))
+            counts = counts_of(self.grades >= level, self.offsets)
             counts.setflags(write=False)
             self._num_relevant[level] = counts
         return self._num_relevant[level]
+
+
+def counts_of(mask: BoolArray, offsets: IntArray) -> IntArray:
+    """Count the values under a mask in each segment, without a number for each value.
+
+    >>> counts_of(np.array([True, False, True, True]), np.array([0, 0, 3, 4, 4])).tolist()
+    [0, 2, 1, 0]
+    """
+    num_segments = len(offsets) - 1
+    counts = np.zeros(num_segments, np.int64)
+    width = max(1, num_segments * _AT_ONCE // max(1, len(mask)))
+    for start in range(0, num_segments, width):
+        borders = offsets[start : start + width + 1]
+        under = np.flatnonzero(mask[borders[0] : borders[-1]])
+        counts[start : start + width] = np.diff(np.searchsorted(under, borders - borders[0]))
+    return counts
 
 
 def offsets_of(sizes: IntArray) -> IntArray:

@@ -239,10 +239,9 @@ class Conventions:
 class Sources:
     """What is read in addition to judgments and runs, how columns are found, and which engine reads tables.
 
-    >>> Sources(engine="spark")
+    >>> Sources(engine="postgres")
     Traceback (most recent call last):
-    lexirecall.errors.UsageError: engine is 'spark', but must be one of duckdb
-      for Spark use lexirecall eval or compare --engine spark, or Python: lexirecall.engines.spark
+    lexirecall.errors.UsageError: engine is 'postgres', but must be one of duckdb, spark
     """
 
     corpus_size: int | str | os.PathLike[str] | Mapping[Any, int] | None = field(
@@ -282,23 +281,21 @@ class Sources:
     engine: str | None = field(
         default=None,
         metadata=option(
-            "Read Parquet and CSV larger than memory.",
-            choices=("duckdb",),
-            elsewhere={
-                "spark": "for Spark use lexirecall eval or compare --engine spark, or Python: lexirecall.engines.spark"
-            },
+            "Sort Parquet and CSV larger than memory, with DuckDB on this machine or with Spark, also on a cluster.",
+            choices=("duckdb", "spark"),
         ),
     )
     engine_options: Mapping[str, Any] | None = field(
         default=None,
         metadata=option(
-            "Settings of DuckDB: memory_limit (default: 600MB), threads, temp_directory.",
+            "Settings of DuckDB: memory_limit (default: 600MB), threads, temp_directory; or of Spark, such as "
+            "spark.executor.memory.",
             "pairs",
             metavar="NAME=VALUE,...",
             example="memory_limit=2GB,threads=4",
         ),
     )
-    """In Python also `connection`, which is then used with its own settings."""
+    """In Python also DuckDB's `connection`, used with its own settings; and `master`, the URL of Spark."""
     stdin_name: str | None = field(
         default=None, metadata=option("Name of the run that is read from stdin. [default: -]", "text", metavar="NAME")
     )
@@ -309,7 +306,7 @@ class Sources:
         check_choices(self)
         if self.engine is None and self.engine_options is not None:
             raise UsageError(
-                "engine_options are given, but no engine is", remedy="add --engine duckdb, or engine='duckdb' in Python"
+                "engine_options are given, but no engine is", remedy="add --engine NAME, or engine= in Python"
             )
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from operator import is_
 from typing import Any, TypeVar
 
-from lexirecall.errors import UnknownMeasure, UsageError
+from lexirecall.errors import UnknownMeasure, UsageError, is_several
 from lexirecall.measures import MEASURES, Measure
 from lexirecall.measures.parameter import Share
 from lexirecall.preferences import PREFERENCES, Preference, preference_of
@@ -172,9 +172,9 @@ def _words(names: Names) -> Iterator[str | Evaluable]:
         words = re.findall(r"(?:[^\s(,]|,(?=\d)|\([^)]*\)?)+", names)
         yield from words or [names]
     else:
-        for name in names:
+        for name in names if is_several(names) else (names,):
             if not isinstance(name, str | Evaluable):
-                raise UsageError(f"{name!r} is not a measure", remedy="give a name such as 'AP', or a Measure")
+                raise UsageError(f"{name!r:.100} is not a measure", remedy="give a name such as 'AP', or a Measure")
             yield from _words(name)
 
 

@@ -7,10 +7,9 @@ An item may have several providers, and each of them is credited with all of it.
 kept, because no other is relevant at any level.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import chain, compress, islice
-from typing import Any
 
 import numpy as np
 
@@ -31,8 +30,6 @@ class Providers:
     indices: IntArray
     name: str = "providers"
     """What messages call the map."""
-    worst_off: Mapping[Any, tuple[str, ...]] = field(default_factory=dict)
-    """If these judgments are only a portion: who is worst off over all requests in each system, by measure."""
 
     @classmethod
     def from_pairs(

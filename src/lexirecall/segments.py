@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from lexirecall.judgments import BoolArray, FloatArray, IntArray, offsets_of
+from lexirecall.judgments import BoolArray, FloatArray, IntArray, counts_of, offsets_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Segments:
 
     def filter(self, mask: BoolArray) -> "Segments":
         """Return the segments that remain when only the values under the mask are kept."""
-        return Segments(offsets_of(mask.astype(np.int64))[self.offsets])
+        return Segments(offsets_of(counts_of(mask, self.offsets)))
 
 
 def sums_of(values: FloatArray | IntArray | BoolArray, owners: IntArray, num_owners: int) -> FloatArray:

@@ -28,6 +28,8 @@ class Tracks:
 
     def filter(self, mask: BoolArray) -> "Tracks":
         """Keep only the items under the mask."""
+        if mask.all():
+            return self
         return Tracks(
             self.segments.filter(mask),
             self.positions[mask],
@@ -53,6 +55,19 @@ class Tracks:
             None if self.block_sizes is None else self.block_sizes[at],
         )
 
+    def between(self, start: int, stop: int, first: int = 0) -> "Tracks":
+        """Return the rankings from start up to stop; items are counted from the `first`."""
+        borders = self.segments.offsets[start : stop + 1]
+        here = slice(borders[0], borders[-1])
+        items = self.items[here]
+        return Tracks(
+            Segments(borders - borders[0]),
+            self.positions[here],
+            items - first if first else items,
+            None if self.block_starts is None else self.block_starts[here],
+            None if self.block_sizes is None else self.block_sizes[here],
+        )
+
     def merged(self, other: "Tracks") -> "Tracks":
         """Put the items of both together, ranking by ranking, in the order of their positions; blocks are left out.
 
@@ -70,6 +85,8 @@ class Tracks:
     @classmethod
     def concatenate(cls, parts: Sequence["Tracks"]) -> "Tracks":
         """Put the rankings of several tracks one after the other."""
+        if len(parts) == 1:
+            return parts[0]
         blocks = [part for part in parts if part.block_starts is not None]
         return cls(
             Segments(offsets_of(np.concatenate([part.segments.sizes for part in parts]))),
@@ -119,3 +136,5 @@ class SystemPositions:
     """If no judged item was retrieved, at any depth: examples of ids."""
     corpus_size: IntArray | None = None
     """n of each request, [Q], if what the system was read from knows it."""
+    remark: str = ""
+    """On how it was read."""

@@ -8,7 +8,7 @@ the very bottom: with m relevant items in a corpus of n, the i-th one, if missin
 it is at infinity. Nothing downstream ever sees a list of documents again.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from lexirecall.equality import ComparedByFields
 from lexirecall.errors import UsageError, counted, listed
 from lexirecall.judgments import SMALLEST_GRADE, BoolArray, FloatArray, IntArray, Judgments
 from lexirecall.manifest import Conventions, Policies, check_level
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from lexirecall.units import UnitCount, Units
 
 Scalar = TypeVar("Scalar", np.int64, np.float64)
+_AT_ONCE = 2**18
+"""How many documents found a portion may have, about: some hundred bytes are held of each of them."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -73,6 +76,8 @@ class Positions(Displayed):
         units: "Units | None" = None,
     ) -> "Positions":
         """Put the runs of one collection together."""
+        if remarks := dict.fromkeys(system.remark for system in systems if system.remark):
+            judgments = replace(judgments, remarks=(*judgments.remarks, *remarks))
         with_others = [system.others for system in systems if system.others is not None]
         positions = cls(
             systems=tuple(system.name for system in systems),
@@ -107,6 +112,8 @@ class Positions(Displayed):
     @property
     def num_found(self) -> IntArray:
         """How many documents of positive grade were really retrieved, [S, Q]; imputed positions lie below the list."""
+        if self.conventions.imputation != "optimistic" and self.found.block_starts is None:
+            return self.found.segments.sizes.reshape(self.shape)
         retrieved = self.found.positions <= np.repeat(self.num_retrieved.ravel(), self.found.segments.sizes)
         return self.found.segments.filter(retrieved).sizes.reshape(self.shape)
 
@@ -191,6 +198,38 @@ class Positions(Displayed):
 
         return Shortage.of(self.requests, self.systems, corpus_size, self.num_retrieved, self.num_needed)
 
+    def portions(self) -> Iterator[tuple[slice, "Positions"]]:
+        """Give the queries in portions, so that what is made of them takes little memory; all at once if they are few.
+
+        So they are too if a unit or a provider may be that of several queries.
+        """
+        num_queries = self.shape[1]
+        width = max(1, num_queries * _AT_ONCE // max(1, len(self.found.items)))
+        is_whole = self.units is not None or self.served is not None or self.providers is not None
+        if is_whole or width >= num_queries:
+            yield slice(0, num_queries), self
+            return
+        for start in range(0, num_queries, width):
+            stop = min(start + width, num_queries)
+            yield slice(start, stop), self._between(start, stop)
+
+    def _between(self, start: int, stop: int) -> "Positions":
+        judgments, here = self.judgments.between(start, stop), slice(start, stop)
+        first, firsts = int(self.judgments.offsets[start]), np.arange(self.shape[0]) * self.shape[1]
+
+        def part(tracks: Tracks) -> Tracks:
+            return Tracks.concatenate([tracks.between(s + start, s + stop, first) for s in firsts.tolist()])
+
+        return replace(
+            self,
+            judgments=judgments,
+            answered=self.answered[:, here],
+            num_retrieved=self.num_retrieved[:, here],
+            found=part(self.found),
+            others=None if self.others is None else part(self.others),
+            corpus_size=None if self.corpus_size is None else self.corpus_size[here],
+        )
+
     def save(self, path: FilePath) -> None:
         """Write a positions file, which `load_positions` reads and which stands wherever a run may stand.
 
@@ -211,7 +250,7 @@ class Positions(Displayed):
         if self.served is not None:
             return self.served.origin.at_level(level)
         sought = self.sought(level)
-        mask = sought.judgments.grades[sought.found.items] >= level
+        mask = _reach(sought, level)
         found = sought.found if mask.all() else sought.found.filter(mask)
         by = None if sought.served is None else sought.served.items[mask]
         return Projection(sought, level, sought.judgments.num_relevant(level), found, by)
@@ -272,6 +311,15 @@ class Positions(Displayed):
         )
 
 
+def _reach(positions: Positions, level: float) -> BoolArray:
+    """Tell which documents found have a grade of a level or above it."""
+    items, mask = positions.found.items, np.empty(len(positions.found.items), bool)
+    for start in range(0, len(items), _AT_ONCE):
+        here = slice(start, start + _AT_ONCE)
+        mask[here] = positions.judgments.grades[items[here]] >= level
+    return mask
+
+
 @dataclass(frozen=True, slots=True)
 class Served:
     """How units came to their positions."""
@@ -283,7 +331,7 @@ class Served:
 
 
 @dataclass(frozen=True)
-class Projection:
+class Projection(ComparedByFields):
     """The paper's relevance projection of every ranking, for one relevance level: what measures are computed from."""
 
     source: Positions
@@ -330,6 +378,11 @@ class Projection:
     def sees_bottom(self) -> bool:
         """Whether every measure without a cut-off sees the missing items at the bottom of the corpus."""
         return self.source.conventions.imputation == "paper"
+
+    def portions(self) -> "Iterator[tuple[slice, Projection]]":
+        """Give the queries in portions, as those of the positions."""
+        for queries, part in self.source.portions():
+            yield queries, self if part is self.source else part.at_level(self.level)
 
     @cached_property
     def recall_levels(self) -> IntArray:

@@ -50,15 +50,6 @@ class UnitCount:
             "without_unit": self.num_unmapped,
         }
 
-    def __add__(self, other: "UnitCount") -> "UnitCount":
-        return replace(
-            self,
-            num_units=self.num_units + other.num_units,
-            num_pairs=self.num_pairs + other.num_pairs,
-            num_unmapped=self.num_unmapped + other.num_unmapped,
-            unmapped=tuple(sorted({*self.unmapped, *other.unmapped}))[:EXAMPLES],
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
@@ -76,15 +67,6 @@ class Pairing:
 
 
 @dataclass(frozen=True, slots=True)
-class WholeMap:
-    """What holds of all requests together, for units of which only a portion is here."""
-
-    is_one_to_one: bool
-    highest_shared: float
-    """The highest level at which an item serves two units of a request; below every grade if none ever does."""
-
-
-@dataclass(frozen=True, slots=True)
 class Units:
     """The units of the judged items; those of item i are units[offsets[i] : offsets[i + 1]]."""
 
@@ -98,8 +80,6 @@ class Units:
     needs_all: BoolArray
     """Of each unit: whether all its items are needed."""
     count: UnitCount
-    whole: WholeMap | None = None
-    """If these are the units of a portion of the requests."""
 
     @classmethod
     def of_pairs(
@@ -137,17 +117,11 @@ class Units:
     @property
     def is_one_to_one(self) -> bool:
         """Whether every unit has one item and every item one unit: then units are items by another name."""
-        return self._are_pairs_unique if self.whole is None else self.whole.is_one_to_one
-
-    @property
-    def _are_pairs_unique(self) -> bool:
         per_item, per_unit = np.diff(self.offsets), np.bincount(self.units, minlength=len(self.needs_all))
         return bool((per_item <= 1).all() and (per_unit == 1).all())
 
     def can_coincide(self, level: float) -> bool:
         """Tell whether an item serves two relevant units of a request, which then may be at one position."""
-        if self.whole is not None:
-            return level <= self.whole.highest_shared
         serves = np.minimum(self.grades, self.judgments.grades[self.units]) >= level
         return bool((np.diff(offsets_of(serves.astype(np.int64))[self.offsets]) > 1).any())
 
@@ -173,7 +147,7 @@ class Units:
 
     def _deciding(self, keys: IntArray, units: IntArray, level: float) -> IntArray:
         """Return which rows decide where a unit is, the first or the last; keys tell ranking and unit."""
-        if self._are_pairs_unique:
+        if self.is_one_to_one:
             return np.arange(len(keys))
         _, first = np.unique(keys, return_index=True)
         if not self.needs_all.any():
