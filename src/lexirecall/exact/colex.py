@@ -14,13 +14,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from lexirecall.errors import UsageError, choice, counted
 from lexirecall.exact.binomials import binomials, decomposed
-from lexirecall.judgments import FloatArray, IntArray
+from lexirecall.judgments import FloatArray, IntArray, PackedIds
+
+if TYPE_CHECKING:
+    from lexirecall.positions import Projection
 
 Vector = Sequence[float] | IntArray | FloatArray
 OrderName = Literal["recall", "precision"]
@@ -266,3 +269,20 @@ def sort_key(positions: Vector, num_relevant: int | None = None) -> bytes:
     key = np.full(m, NOT_RETRIEVED, dtype=">u4")
     key[: len(found)] = found
     return key[::-1].tobytes()
+
+
+def sort_keys(projection: "Projection") -> PackedIds:
+    """Return the key of every ranking, that of run s for query q at s · Q + q; empty where nothing is relevant.
+
+    >>> from lexirecall import project
+    >>> keys = sort_keys(project({"q": {"a": 1, "b": 1}}, {"x": {"q": ["b", "a"]}, "y": {"q": ["c", "a"]}}).at_level(1))
+    >>> [key.hex(" ", 4) for key in keys]
+    ['00000002 00000001', 'ffffffff 00000002']
+    """
+    found, sizes = projection.found, np.tile(projection.num_relevant, projection.source.shape[0])
+    if (last := int(found.positions.max(initial=0))) >= NOT_RETRIEVED:
+        raise UsageError(f"position {last} does not fit in a key", remedy=f"the highest is {NOT_RETRIEVED - 1}")
+    borders = np.append(0, np.cumsum(sizes))
+    keys = np.full(borders[-1], NOT_RETRIEVED, dtype=">u4")
+    keys[borders[1:][found.segments.owners] - found.segments.ordinals] = found.positions
+    return PackedIds(keys.tobytes(), 4 * borders)

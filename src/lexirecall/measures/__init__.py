@@ -52,3 +52,4 @@ GROUPS = (recall_level, reviews, graded, ideal, diversity, sets, judged, exact, 
 """The modules of measures; each has a TITLE and ROWS."""
 MEASURES: dict[str, Measure] = {row.name: row for group in GROUPS for row in group.ROWS}
 """Every measure, by its name."""
+Measure._table = MEASURES

@@ -96,7 +96,11 @@ class Measure(Row):
                 f"{self} needs the corpus size", remedy="give --corpus-size N, or a file with a size for each query"
             )
         with np.errstate(divide="ignore", invalid="ignore"):
-            return self._scores(projection, among)
+            values = [
+                self._scores(part, None if among is None else among[:, queries])
+                for queries, part in projection.portions()
+            ]
+        return values[0] if len(values) == 1 else np.concatenate(values, axis=1)
 
     def _scores(self, projection: Projection, among: BoolArray | None) -> FloatArray:
         has_ties = projection.source.conventions.ties == "expected"
@@ -110,6 +114,20 @@ class Measure(Row):
         assert function is not None  # noqa: S101 - __post_init__ has seen to it
         return np.asarray(ask(function, projection, {"among": among, **self.values}), dtype=float)
 
+    def worth(self, values: FloatArray) -> FloatArray:
+        """Return values as rankings are compared by: more is better, and what is undefined is the worst, -inf.
+
+        A value is undefined if it falls on a document that was not retrieved and n is unknown. It is worse than every
+        other one, and equal to those that are undefined too. Where there is nothing to compare it is nan.
+
+        >>> from lexirecall.measures import LAST_REL
+        >>> LAST_REL.worth(np.array([9.0, np.inf])).tolist()
+        [-9.0, -inf]
+        """
+        worth = self.direction * values
+        is_undefined = np.isneginf(worth) | (self.corpus == "if missing")
+        return np.where(np.isfinite(worth), worth, np.where(is_undefined, -np.inf, np.nan))
+
     def order(self, projection: Projection) -> FloatArray | None:
         """Return what orders the rankings where it is not their values, [S, Q], the higher the better.
 
@@ -117,7 +135,8 @@ class Measure(Row):
         """
         if self.compared_by is None or projection.source.conventions.ties == "expected":
             return None
-        return np.asarray(ask(self.compared_by, projection, self.values), dtype=float)
+        keys = [ask(self.compared_by, part, self.values) for _, part in projection.portions()]
+        return np.asarray(keys[0] if len(keys) == 1 else np.concatenate(keys, axis=1), dtype=float)
 
     def _sum_over_recall_levels(self, projection: Projection) -> FloatArray:
         """Compute sum_i e(p_i) z(i, m), over what was retrieved and what was not, and divide once."""
@@ -211,7 +230,9 @@ def is_equal(x: FloatArray, y: FloatArray) -> BoolArray:
     >>> is_equal(np.array([0.1 + 0.2, 1e-20]), np.array([0.3, 0.0])).tolist()
     [True, False]
     """
-    return np.asarray(np.abs(x - y) <= TOLERANCE * np.maximum(np.abs(x), np.abs(y)))
+    with np.errstate(invalid="ignore"):  # infinity less infinity
+        gaps = np.abs(x - y)
+    return np.asarray(((gaps <= TOLERANCE * np.maximum(np.abs(x), np.abs(y))) & (gaps < np.inf)) | (x == y))
 
 
 def ask(function: Formula | None, first: Any, available: Mapping[str, Any]) -> Any:

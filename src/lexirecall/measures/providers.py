@@ -8,9 +8,8 @@ counts in full for each. The missing items are at the last places of the corpus,
 has which place, so each has the mean exposure of these places. Where n is unknown, it has none.
 
 The merit of a provider is the number of its relevant items. What it is due on a request is the exposure of all
-providers there, shared in proportion to merit. Its ratio is the sum of η over the sum of what it is due: 1 is its
-share, less than 1 is less. Because each request is shared by itself, a provider is not marked down for requests that
-have many relevant items, or that the run serves badly for everyone.
+providers there, shared in proportion to merit. Its ratio is the sum of η over the sum of what it is due. Because each
+request is shared by itself, nobody is marked down for requests that have many relevant items or are served badly.
 """
 
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from lexirecall.equality import ComparedByFields
 from lexirecall.errors import UsageError, choice
 from lexirecall.exposure import EXPOSURES
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
@@ -30,7 +30,6 @@ from lexirecall.measures.recall_level import PATIENCE
 from lexirecall.positions import Positions, Projection
 from lexirecall.providers import Providers, members
 from lexirecall.sums import ExactSums
-from lexirecall.text import to_bytes
 
 _EXPOSURE = Parameter("ap", options=tuple(EXPOSURES))
 _DIGITS = 12  # decimals in which ratios are compared: equal ones may differ in their last digits
@@ -76,7 +75,7 @@ def shares_of_providers(projection: Projection, e: str, p: float) -> Shares:
     >>> shares_of_providers(positions.at_level(1), "ap", 0.8).exposures.tolist()  # of Ada and of Ben
     [[0.5, 0.0]]
     """
-    owners = _owners(projection.source)
+    owners = owners_of(projection.source)
     judgments, num_names = projection.source.judgments, len(owners.names)
     relevant = np.flatnonzero(judgments.grades >= projection.level)
     claims = members(owners.offsets, relevant)
@@ -99,35 +98,48 @@ def _exposures(
     settings: dict[str, Any],
 ) -> FloatArray:
     """Add up, for each system and pair, the exposures of the items that were retrieved and of those that were not."""
-    found, n = projection.found, projection.source.corpus_size
+    found = projection.found
     num_systems, num_requests = projection.source.shape
     num_owners = np.diff(owners.offsets)[found.items]
     systems = np.repeat(found.segments.owners // num_requests, num_owners)
     keys = systems * len(num_items) + pair_at[members(owners.offsets, found.items)]
-    n_of_item = np.nan if n is None else projection.per_item_of_request(n.astype(float))
-    seen = np.repeat(_exposure(projection.positions, n_of_item, **settings), num_owners)
+    seen = np.repeat(exposure_of(projection.positions, n_of_found(projection), **settings), num_owners)
     shape = num_systems, len(num_items)
     exposures = np.bincount(keys, seen, minlength=num_systems * len(num_items)).reshape(shape).astype(float)
-    if n is None:
+    if (mean := mean_at_bottom(projection, settings)) is None:
         return exposures
     num_found = np.bincount(keys, minlength=num_systems * len(num_items)).reshape(shape)
-    at_bottom = sum_over_missing(projection, lambda places, levels, m, n: _exposure(places, n, **settings))
-    mean = at_bottom / np.maximum(num_missing(projection), 1)
     return exposures + (num_items - num_found) * mean[:, requests]
 
 
-def _exposure(positions: FloatArray, n: Any, e: str, p: float) -> FloatArray:
+def n_of_found(projection: Projection) -> Any:
+    """Return n for each relevant item that was found; nan if it is unknown."""
+    n = projection.source.corpus_size
+    return np.nan if n is None else projection.per_item_of_request(n.astype(float))
+
+
+def mean_at_bottom(projection: Projection, settings: dict[str, Any]) -> FloatArray | None:
+    """Return the mean exposure of the places that missing items have, [S, Q]; None if n is unknown."""
+    if projection.source.corpus_size is None:
+        return None
+    at_bottom = sum_over_missing(projection, lambda places, levels, m, n: exposure_of(places, n, **settings))
+    return np.asarray(at_bottom / np.maximum(num_missing(projection), 1))
+
+
+def exposure_of(positions: FloatArray, n: Any, e: str, p: float) -> FloatArray:
+    """Return e(p) of positions."""
     return np.asarray(ask(EXPOSURES[e], positions, {"p": p, "n": n}), dtype=float)
 
 
-def _owners(positions: Positions) -> Providers:
+def owners_of(positions: Positions) -> Providers:
+    """Return the map of providers; raise if there is none."""
     if positions.providers is None:
         raise UsageError("the positions have no map of documents to providers", remedy="give providers= to project()")
     return positions.providers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ProviderExposure:
+class ProviderExposure(ComparedByFields):
     """Exposure of each of P providers with a relevant document, in S runs, over the queries for which it has one."""
 
     runs: tuple[str, ...]
@@ -219,7 +231,7 @@ def provider_exposure(
     or linear (which needs n). The mean is over the queries for which the provider has a relevant document. With
     queries="intersection" it is over those of them that the run answers. The merit of a provider is the number of its
     relevant documents. The ratio is what it gets, over what it would get if the relevant documents of each query had
-    equal exposure: below 1 is less than its share.
+    equal exposure; that it is not 1 is no evidence by itself.
 
     >>> from lexirecall import project
     >>> judged = {"q1": {"a": 1, "b": 1, "c": 1}, "q2": {"b": 1}}
@@ -240,72 +252,32 @@ def provider_exposure(
             remedy="choose another tie rule: trec, input, worst or best",
         )
     shares = shares_of_providers(positions.at_level(level), exposure, PATIENCE.check("p", p))
-    return ExposureTally.of(positions, shares, policies.among(positions.answered)).audit(positions.systems)
+    return audit_of(positions, shares, policies.among(positions.answered))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ExposureTally:
-    """Sums of the exposures of P providers in S systems; tallies of different requests can be added."""
-
-    providers: tuple[str, ...]
-    """Those with a relevant item, in the order of their bytes."""
-    sums: ExactSums
-    """Of η over the provider's requests, [P, S]."""
-    due: ExactSums
-    """Of what it is due there, [P, S]."""
-    num_requests: IntArray
-    """Over how many requests, [P, S]."""
-    num_items: IntArray
-    """With how many relevant items, [P, S]."""
-
-    @classmethod
-    def of(cls, positions: Positions, shares: Shares, among: BoolArray | None) -> "ExposureTally":
-        """Add up η over the requests of each provider; `among` says which requests of a system count."""
-        which, column = np.unique(shares.providers, return_inverse=True)
-        counts = np.ones_like(shares.exposures, bool) if among is None else among[:, shares.requests]
-        num_requests, num_items = np.zeros((2, len(which), len(positions.systems)), np.int64)
-        np.add.at(num_requests, column, counts.T)
-        np.add.at(num_items, column, counts.T * shares.num_items[:, None])
-        names = _owners(positions).names
-        sums, due = (
-            ExactSums.grouped(np.where(counts, each, 0.0).T, column, len(which))
-            for each in (shares.exposures, shares.due)
-        )
-        return cls(tuple(names[number] for number in which.tolist()), sums, due, num_requests, num_items)
-
-    def __add__(self, other: "ExposureTally") -> "ExposureTally":
-        names = tuple(sorted({*self.providers, *other.providers}, key=to_bytes))
-        index = {name: number for number, name in enumerate(names)}
-        one, two = (
-            each._placed(np.array([index[name] for name in each.providers], np.int64), names) for each in (self, other)
-        )
-        return ExposureTally(
-            names,
-            one.sums + two.sums,
-            one.due + two.due,
-            one.num_requests + two.num_requests,
-            one.num_items + two.num_items,
-        )
-
-    def _placed(self, at: IntArray, names: tuple[str, ...]) -> "ExposureTally":
-        num_requests, num_items = np.zeros((2, len(names), self.num_requests.shape[1]), np.int64)
-        num_requests[at], num_items[at] = self.num_requests, self.num_items
-        sums, due = (each.placed(at, len(names)) for each in (self.sums, self.due))
-        return ExposureTally(names, sums, due, num_requests, num_items)
-
-    def audit(self, systems: tuple[str, ...]) -> ProviderExposure:
-        """Return the means, and the ratios of exposure to what is due."""
-        num_requests, sums, due = self.num_requests.T, self.sums.rounded().T, self.due.rounded().T
-        means = np.where(num_requests > 0, sums / np.maximum(num_requests, 1), np.nan)
-        ratios = np.divide(sums, due, out=np.full(sums.shape, np.nan), where=due > 0)
-        return ProviderExposure(systems, self.providers, means, ratios, num_requests, self.num_items.T)
+def audit_of(positions: Positions, shares: Shares, among: BoolArray | None) -> ProviderExposure:
+    """Add up the shares of each provider; `among` says which queries of a run count. Sums are exact."""
+    which, column = np.unique(shares.providers, return_inverse=True)
+    counts = np.ones_like(shares.exposures, bool) if among is None else among[:, shares.requests]
+    num_requests, num_items = np.zeros((2, len(which), len(positions.systems)), np.int64)
+    np.add.at(num_requests, column, counts.T)
+    np.add.at(num_items, column, counts.T * shares.num_items[:, None])
+    sums, due = (
+        ExactSums.grouped(np.where(counts, each, 0.0).T, column, len(which)).rounded()
+        for each in (shares.exposures, shares.due)
+    )
+    means = np.where(num_requests > 0, sums / np.maximum(num_requests, 1), np.nan)
+    ratios = np.divide(sums, due, out=np.full(sums.shape, np.nan), where=due > 0)
+    names = owners_of(positions).names
+    own = tuple(names[number] for number in which.tolist())
+    return ProviderExposure(positions.systems, own, means.T, ratios.T, num_requests.T, num_items.T)
 
 
-def tally_exposures(positions: Positions, row: Measure, policies: Policies) -> ExposureTally:
-    """Add up the exposures that a measure of providers is about."""
+def audit_by(positions: Positions, row: Measure, policies: Policies) -> ProviderExposure:
+    """Return the exposures that a measure of providers is about."""
     projection = positions.at_level(row.level(policies.level))
     shares = shares_of_providers(projection, row.values["e"], row.values["p"])
-    return ExposureTally.of(positions, shares, policies.among(positions.answered))
+    return audit_of(positions, shares, policies.among(positions.answered))
 
 
 def worst_off(audit: ProviderExposure) -> tuple[str, ...]:
@@ -333,25 +305,14 @@ def _worst_of_request(projection: Projection, e: str, p: float) -> FloatArray:
 
 def _worst_overall(projection: Projection, e: str, p: float, among: BoolArray | None) -> FloatArray:
     """Return η of the worst-off provider of each system, on its requests; undefined on others with a relevant item."""
-    shares, owners = shares_of_providers(projection, e, p), _owners(projection.source)
-    names = owners.worst_off.get(_key(e, p, projection.level)) or worst_off(
-        ExposureTally.of(projection.source, shares, among).audit(projection.source.systems)
-    )
+    shares, owners = shares_of_providers(projection, e, p), owners_of(projection.source)
+    names = worst_off(audit_of(projection.source, shares, among))
     values = np.tile(np.where(projection.num_relevant > 0, np.nan, 0.0), (projection.source.shape[0], 1))
     numbers = {name: number for number, name in enumerate(owners.names)}
     chosen = np.array([numbers.get(name, -1) for name in names])
     systems, pairs = np.nonzero(shares.providers == chosen[:, None])
     values[systems, shares.requests[pairs]] = shares.exposures[systems, pairs]
     return values
-
-
-def key_of(row: Measure, policies: Policies) -> tuple[Any, ...]:
-    """Return the key of the worst-off providers of a measure."""
-    return _key(row.values["e"], row.values["p"], row.level(policies.level))
-
-
-def _key(e: str, p: float, level: float) -> tuple[Any, ...]:
-    return e, p, level
 
 
 WORST_PROVIDER = Measure(

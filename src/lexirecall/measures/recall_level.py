@@ -205,6 +205,7 @@ TSE = Measure(
     at="cutoff",
     parameters={"e": Parameter("ap", options=tuple(EXPOSURES)), "p": PATIENCE},
     coincides=True,
+    is_steady=False,
 )
 SL1 = Measure(
     "SL1",

@@ -4,9 +4,10 @@ Belongs here: the name, the settings and what is said of a row. Not here: what i
 the reading of names (lexirecall.names).
 """
 
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self, SupportsIndex
 
 import numpy as np
 
@@ -25,6 +26,8 @@ ABOUT = ("history", "use", "misses", "defaults")
 class Row(Displayed):
     """A named row; calling it with settings, or `@`, gives the row with these settings."""
 
+    _table: ClassVar[Mapping[str, "Row"]] = {}
+    """The rows that a name may mean."""
     name: str
     title: str
     formula: str = field(default="", kw_only=True)
@@ -65,6 +68,8 @@ class Row(Displayed):
     """Is not defined for any two equal positions. Others are if units are counted and a unit is served late."""
     is_share: bool = field(default=False, kw_only=True)
     """Is 1 or 0 for every query, by its definition: the mean is a share of queries, and has an exact interval."""
+    is_steady: bool = field(default=True, kw_only=True)
+    """Has a mean that tests and intervals suit. They suit none that a rare query makes, however many seem to."""
     sparse: bool = field(default=False, kw_only=True)
     """Has a value on some queries only, and not the same ones for each run, by its definition. No value is missing."""
     total: Literal["mean", "sum"] = field(default="mean", kw_only=True)
@@ -128,10 +133,23 @@ class Row(Displayed):
         source = REFERENCES.get(self.reference, self.reference)
         return [facts(str(self), self.title, said | {"needs": ", ".join(self.needs), "reference": source})]
 
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
+        """Pickle a row of the table by its name: formulas are mostly functions without one."""
+        own, in_table = vars(self), vars(self._table.get(self.name, self))
+        is_known = self.name in self._table and own | {"settings": {}} == in_table | {"settings": {}}
+        packages = {
+            str(getattr(each, "__module__", "")).partition(".")[0] for each in self.formulas if each is not None
+        }
+        # cloudpickle, which joblib and Spark use, takes functions of others along, with or without a name
+        takes_functions = "cloudpickle" in sys._getframe(1).f_globals.get("__name__", "")
+        if is_known and (packages <= {"lexirecall", "numpy"} or not takes_functions):
+            return _of_table, (type(self), self.name, dict(self.settings))
+        return super().__reduce_ex__(protocol)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Row) and str(self) == str(other) and self.formulas == other.formulas
 
-    def __hash__(self) -> int:
+    def __hash__(self) -> int:  # type: ignore[override]
         return hash(str(self))
 
     @property
@@ -236,6 +254,15 @@ class Row(Displayed):
                 f"the mean of {self} over all orders of tied documents has no closed form",
                 remedy="leave it out, or choose another tie rule: trec, input, worst or best",
             )
+
+
+def _of_table(kind: type[Row], name: str, settings: dict[str, Any]) -> Row:
+    """Return a row of the table that was pickled by its name."""
+    row = kind._table.get(name)
+    if row is None:
+        problem = f"the measure {name!r} was pickled by its name, and has not been registered in this process"
+        raise UsageError(problem, remedy="call lexirecall.register in a module that the process imports")
+    return replace(row, settings=settings) if settings else row
 
 
 def _has_equal_positions(projection: Projection) -> bool:

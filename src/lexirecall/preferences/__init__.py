@@ -100,3 +100,4 @@ RPP = Preference(
 )
 PREFERENCES: dict[str, Preference] = {row.name: row for row in (LEXI_RECALL, LEXI_PRECISION, RPP)}
 """Every preference, by its name."""
+Preference._table = PREFERENCES

@@ -62,10 +62,10 @@ def signs_of_ranks(ranks: IntArray) -> RankSigns:
 
 @dataclass(frozen=True)
 class ValueDifferences:
-    """Values of a measure less those of other systems, where more is better."""
+    """Values of a measure less those of other systems, where more is better; infinite if one is undefined."""
 
     values: FloatArray
-    """[S, Q]."""
+    """[S, Q]; -inf where undefined."""
     order: FloatArray | None
     """What tells values apart that floats cannot, [S, Q]; None if nothing does."""
 
@@ -95,7 +95,8 @@ class ValueDifferences:
 
 def _less(x: FloatArray, y: FloatArray, order: Callable[[], SignArray] | None, is_finer: BoolArray) -> FloatArray:
     """Return x - y, 0 where they count as equal, or the smallest float where only their order tells them apart."""
-    differences = np.asarray(x - y)
+    with np.errstate(invalid="ignore"):  # both are infinite, and equal
+        differences = np.asarray(x - y)
     differences[is_equal(x, y)] = 0
     if order is not None and is_finer.any():
         signs = order()
@@ -156,6 +157,10 @@ class Contrasts:
     """Which of the requests that `compared` knows these are, [Q]."""
     num_known: int
     """How many it knows."""
+    has_size: BoolArray
+    """Which systems have a value, so that the size of a difference means something, [S, Q]; of signs, all."""
+    is_steady: bool = True
+    """Whether tests and intervals suit the mean of sizes."""
 
     @classmethod
     def of(
@@ -167,6 +172,8 @@ class Contrasts:
         taking_part: BoolArray,
         *,
         is_sized: bool,
+        has_size: BoolArray | None = None,
+        is_steady: bool = True,
     ) -> "Contrasts":
         """Take preferences in blocks of requests; those that are not also given by pair are kept."""
         if not isinstance(compared, ByPair):
@@ -176,7 +183,10 @@ class Contrasts:
                 values[:, :, these] = block
             compared = _Kept(values)
         every = np.arange(len(requests))
-        return cls(preference, systems, requests, compared, taking_part, is_sized, every, len(every))
+        has_size = taking_part if has_size is None else has_size & taking_part
+        return cls(
+            preference, systems, requests, compared, taking_part, is_sized, every, len(every), has_size, is_steady
+        )  # fmt: skip
 
     @property
     def dtype(self) -> type:
@@ -193,14 +203,19 @@ class Contrasts:
     def on(self, requests: IntArray) -> "Contrasts":
         """Return the preferences on some of the requests."""
         names = tuple(self.requests[q] for q in requests.tolist())
-        return replace(self, requests=names, taking_part=self.taking_part[:, requests], chosen=self.chosen[requests])
+        among, has_size = self.taking_part[:, requests], self.has_size[:, requests]
+        return replace(self, requests=names, taking_part=among, chosen=self.chosen[requests], has_size=has_size)
 
     def counted(self, a: IntArray, b: IntArray) -> BoolArray:
         """Tell on which requests the systems a are compared with the systems b, [P, Q]."""
         return self.taking_part[a] & self.taking_part[b]
 
+    def measured(self, a: IntArray, b: IntArray) -> BoolArray:
+        """Tell on which requests the difference of the systems a and b has a size, [P, Q]."""
+        return self.has_size[a] & self.has_size[b]
+
     def between(self, a: IntArray, b: IntArray) -> npt.NDArray[Any]:
-        """Compare the systems a with the systems b, [P, Q]: positive where a is preferred."""
+        """Compare the systems a with the systems b, [P, Q]: positive where a is preferred; infinite without a size."""
         values = self.compared.between(a, b)
         if len(self.chosen) != self.num_known:
             values = values[:, self.chosen]
@@ -226,7 +241,7 @@ class Contrasts:
         values: npt.NDArray[Any] = np.zeros((num_systems, num_systems, num_requests), self.dtype)
         for requests, block in self.blocks():
             values[:, :, requests] = block
-        return Pairs(self.preference, self.systems, self.requests, values, self.taking_part)
+        return Pairs(self.preference, self.systems, self.requests, values, self.taking_part, self.has_size)
 
     @property
     def num_requests(self) -> IntArray:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from lexirecall.equality import ComparedByFields
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.preferences.by_level import PairBlock, blocks_of_requests
 from lexirecall.sums import ExactSums
@@ -17,7 +18,7 @@ SignArray = npt.NDArray[np.int8]
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
+class Pairs(ComparedByFields):
     """Preferences of S runs × S runs × Q queries.
 
     >>> from lexirecall import project, parse_preference
@@ -35,6 +36,8 @@ class Pairs:
     """Positive where the first run is preferred: signs, or sizes where the preference has them."""
     taking_part: BoolArray
     """Which runs are compared on which queries, [S, Q]; the others have the value 0 and are not counted."""
+    has_size: BoolArray | None = None
+    """Which runs have a value, [S, Q]; without one, sizes are infinite and left out of means. None if all have."""
 
     def blocks(self) -> Iterator[PairBlock]:
         """Give every pair, [S, S, requests], some queries at a time."""
@@ -49,9 +52,8 @@ class Pairs:
     def on(self, requests: IntArray) -> "Pairs":
         """Return the preferences on some of the queries."""
         names = tuple(self.requests[q] for q in requests.tolist())
-        return replace(
-            self, requests=names, values=self.values[:, :, requests], taking_part=self.taking_part[:, requests]
-        )
+        among, has_size = self.taking_part[:, requests], None if self.has_size is None else self.has_size[:, requests]
+        return replace(self, requests=names, values=self.values[:, :, requests], taking_part=among, has_size=has_size)
 
     @property
     def signs(self) -> SignArray:
@@ -83,8 +85,11 @@ class Pairs:
     @property
     def means(self) -> FloatArray:
         """The mean preference for the first run, [S, S]; nan where two runs are compared on no query."""
+        has_size = self.taking_part if self.has_size is None else self.has_size
+        sizes = np.where(has_size[:, None] & has_size[None, :], self.values, 0).astype(float)
+        numbers = has_size.astype(np.int64) @ has_size.T.astype(np.int64)
         with np.errstate(invalid="ignore"):
-            return np.asarray(ExactSums.of(self.values.astype(float).transpose(2, 0, 1)).rounded() / self.num_requests)
+            return np.asarray(ExactSums.of(sizes.transpose(2, 0, 1)).rounded() / numbers)
 
 
 def win_rates(blocks: Iterable[PairBlock], taking_part: BoolArray) -> FloatArray:

@@ -71,20 +71,20 @@ class Preference(Row):
             return self.measure.level(default)
         return SMALLEST_GRADE if self.settings.get("graded") else super().level(default)
 
-    def _compared(self, projection: Projection, among: BoolArray | None) -> "tuple[Blocks, BoolArray]":
-        """Return all pairs in blocks, and where there is something to compare, [S, Q]."""
+    def _compared(self, projection: Projection, among: BoolArray | None) -> "tuple[Blocks, BoolArray, BoolArray]":
+        """Return all pairs in blocks, where there is something to compare, and where it has a size, [S, Q]."""
         self.require_allowed(projection)
         everyone = np.ones(projection.source.shape, bool) if among is None else among
         if self.measure is not None:
             from lexirecall.preferences.contrasts import ValueDifferences  # not on top: one run is not compared
 
-            values = self.measure.direction * self.measure.scores(projection, among)
-            defined = np.isfinite(values)
-            differences = ValueDifferences(np.where(defined, values, 0.0), self.measure.order(projection))
-            return differences, defined & everyone
+            worth = self.measure.worth(self.measure.scores(projection, among))
+            has_worth = everyone & ~np.isnan(worth)
+            differences = ValueDifferences(np.where(has_worth, worth, 0.0), self.measure.order(projection))
+            return differences, has_worth, has_worth & np.isfinite(worth)
         if projection.source.conventions.ties == "expected":
             self.require_closed_form()
-        return ask(self.blocks, projection, self.values), everyone
+        return ask(self.blocks, projection, self.values), everyone, everyone
 
     def pairs(self, projection: Projection, among: BoolArray | None = None, *, with_empty: bool = False) -> "Pairs":
         """Compare each pair of runs on every query that has relevant documents.
@@ -100,17 +100,23 @@ class Preference(Row):
         """Return what compares any of the pairs of `pairs`, some at a time, without holding all of them."""
         from lexirecall.preferences.contrasts import Contrasts
 
-        compared, taking_part = self._compared(projection, among)
+        compared, taking_part, has_size = self._compared(projection, among)
         if not with_empty:
             taking_part = taking_part & (projection.num_relevant > 0)
-        source = projection.source
-        return Contrasts.of(str(self), source.systems, source.requests, compared, taking_part, is_sized=self.is_sized)
+        names = projection.source.systems, projection.source.requests
+        # Over all orders of tied documents a share of queries is no longer 1 or 0 for each.
+        is_averaged = self.measure is not None and projection.source.conventions.ties == "expected"
+        is_sized = self.is_sized or is_averaged
+        is_steady = self.measure is None or self.measure.is_steady
+        return Contrasts.of(
+            str(self), *names, compared, taking_part, is_sized=is_sized, has_size=has_size, is_steady=is_steady
+        )
 
     def scores(self, projection: Projection, among: BoolArray | None = None) -> FloatArray:
         """Return the win rate of each run on each query, (wins + ties/2)/(S - 1), [S, Q]; 1/2 if none is relevant."""
         from lexirecall.preferences.pairs import win_rates
 
-        return win_rates(*self._compared(projection, among))
+        return win_rates(*self._compared(projection, among)[:2])
 
     def of(
         self,
@@ -122,8 +128,8 @@ class Preference(Row):
     ) -> float:
         """Compare two rankings, each given by the positions of its relevant documents. Leave out missing ones.
 
-        The result is nan where a measure has no value: LastRel has none for a missing document in a corpus of unknown
-        size.
+        The result is infinite where a measure has a value for one of them only, and 0 where it has none for either:
+        LastRel has none for a missing document in a corpus of unknown size. It is nan where nothing can be compared.
         """
         projection = Projection.of_vectors([x, y], num_relevant, level=self.level(1), corpus_size=corpus_size)
         pairs = self.pairs(projection)
@@ -135,7 +141,7 @@ def preference_of(measure: Measure) -> Preference:
 
     Values count as equal if they differ by no more than 1e-12 of the larger one: many position vectors have exactly
     equal values whose floats differ in the last digit. A difference that `compared_by` shows but that is too small for
-    a float has the smallest float as its size.
+    a float has the smallest float as its size. A measure that is 1 or 0 for every query gives signs.
 
     >>> from lexirecall.measures import AP
     >>> AP.of([1, 2, 4, 12]) - AP.of([1, 3, 4, 6]), preference_of(AP).of([1, 2, 4, 12], [1, 3, 4, 6])
@@ -145,7 +151,7 @@ def preference_of(measure: Measure) -> Preference:
         str(measure),
         measure.title,
         measure=measure,
-        sized=True,
+        sized=not measure.is_share,
         graded=True,  # the measure has its own level
         formula=measure.formula,
         reference=measure.reference,

@@ -103,7 +103,6 @@ def _signs(row: Preference, vectors: FloatArray, a: IntArray, b: IntArray, corpu
     contrasts = row.contrasts(projection)
     if not contrasts.taking_part.all():
         raise DataError(
-            f"{row} is undefined for a ranking that lacks a relevant document, in a corpus of unknown size",
-            remedy="give corpus_size=n",
+            f"{row} cannot compare some of these rankings", remedy="is the size of the corpus needed? corpus_size=n"
         )
     return np.stack([np.sign(contrasts.between(np.full(len(b), i), b)[:, 0]).astype(float) for i in a.tolist()])

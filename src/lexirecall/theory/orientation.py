@@ -7,12 +7,11 @@ Two rankings of a corpus of n documents that differ in one place are compared. F
 is at 1 or down with the others, n - m + 1 … n. For recall the last one is at m, right below the others, or at n.
 """
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from lexirecall.errors import UsageError
+from lexirecall.errors import UsageError, check_count
 from lexirecall.judgments import FloatArray, IntArray, Judgments
 from lexirecall.manifest import Conventions
 from lexirecall.measures import TSE, Measure
@@ -120,8 +119,7 @@ def placed(num_relevant: Any, corpus_size: Any) -> tuple[int, int]:
     lexirecall.errors.UsageError: 11 relevant documents do not fit in a corpus of 10
     """
     for name, number in (("num_relevant", num_relevant), ("corpus_size", corpus_size)):
-        if not isinstance(number, Integral) or isinstance(number, bool) or number < 1:
-            raise UsageError(f"{name} is {number!r}, but must be a whole number of at least 1")
+        check_count(name, number, 1)
     if num_relevant > corpus_size:
         raise UsageError(f"{num_relevant:,} relevant documents do not fit in a corpus of {corpus_size:,}")
     return int(num_relevant), int(corpus_size)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lexirecall.errors import DataError, UsageError, counted, listed, shown
+from lexirecall.errors import DataError, UsageError, check_count, counted, listed, shown
 from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.theory.stochastic import places_of, texts_of
 
@@ -95,8 +95,7 @@ class PlackettLuce:
 
     def sampled_orders(self, num: int, seed: Seed = 0) -> Iterator[IntArray]:
         """Draw rankings some at a time: the numbers of the documents, the first document first."""
-        if not (isinstance(num, (int, np.integer)) and num >= 1):
-            raise UsageError(f"the number of samples is {num!r}, but must be a whole number of at least 1")
+        check_count("the number of samples", num, 1)
         rng, strengths = np.random.default_rng(seed), self.log_strengths
         size = max(1, _AT_A_TIME // len(self))
         for start in range(0, num, size):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lexirecall.errors import DataError, UsageError, choice, counted
+from lexirecall.errors import DataError, UsageError, check_count, choice, counted
 from lexirecall.exposure import EXPOSURES
 from lexirecall.judgments import FloatArray
 from lexirecall.measures import Measure
@@ -102,8 +102,7 @@ def position_probabilities(num_wanted: int, num_relevant: int) -> FloatArray:
     >>> position_probabilities(2, 3).round(4).tolist()
     [[0.6667, 0.3333, 0.0], [0.0, 0.3333, 0.6667]]
     """
-    if not (isinstance(num_wanted, (int, np.integer)) and 1 <= num_wanted <= num_relevant):
-        raise UsageError(f"num_wanted is {num_wanted!r}, but must be a whole number from 1 to {num_relevant}")
+    check_count("num_wanted", num_wanted, 1, num_relevant)
     return np.stack([place_probabilities(num_relevant, num_wanted, i) for i in range(1, num_wanted + 1)])
 
 
