@@ -14,22 +14,25 @@ import naive
 from lexirecall.errors import UsageError
 from lexirecall.statistics import maxt
 from lexirecall.statistics.differences import Differences
-from lexirecall.statistics.maxt import MaxT, max_t
+from lexirecall.statistics.maxt import MaxT, max_t, max_t_of_values
 from lexirecall.statistics.paired import randomization
 from strategies import quick
 
 
-def of_rows(rows: Any, counted: Any = None, unit: float = 1.0) -> Differences:
+def of_rows(rows: Any, counted: Any = None, unit: float = 1.0, *, is_signs: bool = True) -> Differences:
+    """Whatever their sizes, the differences are flipped as signs are, unless they are values."""
     values = np.array(rows, float) * unit
     index = np.arange(len(values))
-    return Differences(index, index + 1, values, np.ones(values.shape, bool) if counted is None else counted)
+    return Differences(index, index + 1, values, np.ones(values.shape, bool) if counted is None else counted, is_signs)
 
 
-def of_scores(num_systems: int, num_requests: int, seed: int = 0, spread: float = 0.3) -> Differences:
+def of_scores(
+    num_systems: int, num_requests: int, seed: int = 0, spread: float = 0.3, *, is_signs: bool = True
+) -> Differences:
     rng = np.random.default_rng(seed)
     scores = rng.normal(size=(num_systems, num_requests)) + spread * rng.normal(size=(num_systems, 1))
     a, b = np.triu_indices(num_systems, 1)
-    return Differences(a, b, scores[a] - scores[b], np.ones((len(a), num_requests), bool))
+    return Differences(a, b, scores[a] - scores[b], np.ones((len(a), num_requests), bool), is_signs)
 
 
 @st.composite
@@ -116,7 +119,7 @@ def test_the_order_of_requests_does_not_matter_if_all_patterns_are_tried(rows: l
 def test_the_unit_of_a_pair_does_not_matter(scale: float) -> None:
     family = of_scores(4, 20)
     units = np.where(np.arange(6) % 2 == 0, scale, 1.0)[:, None]
-    scaled = Differences(family.a, family.b, family.values * units, family.counted)
+    scaled = Differences(family.a, family.b, family.values * units, family.counted, is_signs=True)
     assert max_t(scaled).pvalues.tolist() == max_t(family).pvalues.tolist()
 
 
@@ -177,3 +180,96 @@ def test_progress_counts_the_patterns(monkeypatch: pytest.MonkeyPatch, reported:
 def test_impossible_settings_are_refused(settings: dict[str, int], problem: str) -> None:
     with pytest.raises(UsageError, match=problem):
         max_t(of_scores(2, 5), **settings)  # type: ignore[arg-type]
+
+
+# Values
+
+
+def drawn_of(num_requests: int, num_samples: int, seed: int) -> list[list[int]]:
+    bits = np.random.PCG64(seed)
+    words = iter(lambda: int(bits.random_raw()), None)
+    return [naive.drawn_below(num_requests, num_requests, words) for _ in range(num_samples)]
+
+
+@st.composite
+def value_families(draw: st.DrawFn) -> list[list[int | None]]:
+    """A few pairs in whole numbers on the same requests, on some of which some are not compared."""
+    num_requests = draw(st.integers(8, 14))
+    cells = draw(st.sampled_from([st.integers(-9, 20), st.one_of(st.none(), st.integers(-9, 20))]))
+    return draw(st.lists(st.lists(cells, min_size=num_requests, max_size=num_requests), min_size=1, max_size=4))
+
+
+def is_inside(row: list[int | None]) -> bool:
+    values = [d for d in row if d is not None]
+    return len(set(values)) > 1 and (naive.effective_requests(values) or 0) >= 8
+
+
+@quick(150)
+@given(value_families(), st.integers(0, 3))
+def test_a_bootstrap_of_values_agrees_with_the_slow_twin(rows: list[list[int | None]], seed: int) -> None:
+    counted = np.array([[d is not None for d in row] for row in rows])
+    values = np.array([[0 if d is None else d for d in row] for row in rows], float)
+    test = max_t(of_rows(values, counted, 0.1, is_signs=False), num_resamples=30, seed=seed)
+    inside = [k for k, row in enumerate(rows) if is_inside(row)]
+    assert np.isnan(test.pvalues).tolist() == [k not in inside for k in range(len(rows))]
+    compared = np.flatnonzero(counted.any(axis=0)).tolist()
+    draws = [[compared[q] for q in drawn] for drawn in drawn_of(len(compared), 30, seed)]
+    counts = naive.studentized_counts([rows[k] for k in inside], draws)
+    pvalues = naive.step_down([Fraction(count + 1, 31) for count in counts], test.statistics[inside].tolist())
+    assert test.pvalues[inside].tolist() == [float(p) for p in pvalues]
+
+
+def test_intervals_of_values_reach_as_far_as_the_largest_statistics_of_samples() -> None:
+    """Of 19 samples and alpha .1 it is the 18th smallest maximum; of 18 samples there are too few."""
+    family = of_scores(3, 20, is_signs=False)
+    errors = family.deviations / np.sqrt(20)
+    maxima = []
+    for drawn in drawn_of(20, 19, seed=0):
+        samples = (family.values - family.means[:, None])[:, drawn]
+        maxima.append((np.abs(samples.mean(axis=1)) / (samples.std(axis=1, ddof=1) / np.sqrt(20))).max())
+    test = max_t(family, num_resamples=19, alpha=0.1)
+    np.testing.assert_allclose(test.reach, sorted(maxima)[17] * errors)
+    assert np.isinf(max_t(family, num_resamples=18, alpha=0.05).reach).all()
+
+
+def test_pairs_that_few_queries_decide_stand_outside_and_take_no_power_from_the_others() -> None:
+    family = of_scores(4, 30, is_signs=False)
+    sparse, equal, tied = np.zeros((3, 30))
+    sparse[:3], equal[:] = 0.5, 0.1
+    more = of_rows([*family.values, sparse, equal, tied], is_signs=False)
+    test = max_t(more, num_resamples=300)
+    np.testing.assert_array_equal(test.pvalues[:6], max_t(family, num_resamples=300).pvalues)
+    assert np.isnan([test.pvalues[6:], test.statistics[6:], test.reach[6:]]).all()
+
+
+def test_several_measures_are_in_one_maximum() -> None:
+    one, two = of_scores(4, 30, seed=1, is_signs=False), of_scores(3, 30, seed=2, is_signs=False)
+    together = max_t_of_values([one, two], num_resamples=300)
+    stacked = max_t(of_rows([*one.values, *two.values], is_signs=False), num_resamples=300)
+    assert [len(each.pvalues) for each in together] == [6, 3]
+    for name in ("pvalues", "statistics", "reach"):
+        joined = np.concatenate([getattr(each, name) for each in together])
+        np.testing.assert_array_equal(joined, getattr(stacked, name))
+
+
+@pytest.mark.parametrize("scale", [2.0**-300, 2.0**500, 1e-100])
+def test_neither_unit_nor_order_nor_direction_of_a_pair_of_values_matters(scale: float) -> None:
+    family = of_scores(4, 20, is_signs=False)
+    units = np.where(np.arange(6) % 2 == 0, -scale, 1.0)[::-1, None]
+    other = max_t(of_rows(family.values[::-1] * units, is_signs=False), num_resamples=200)
+    assert other.pvalues[::-1].tolist() == max_t(family, num_resamples=200).pvalues.tolist()
+
+
+def test_the_size_of_blocks_changes_no_number_of_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = max_t(of_scores(6, 33, is_signs=False), num_resamples=300)
+    monkeypatch.setattr(maxt, "_BLOCK", 700)
+    monkeypatch.setattr("lexirecall.statistics.bootstrap._BLOCK", 1000)
+    blocks = max_t(of_scores(6, 33, is_signs=False), num_resamples=300)
+    np.testing.assert_array_equal(blocks.pvalues, whole.pvalues)
+    np.testing.assert_array_equal(blocks.reach, whole.reach)
+
+
+def test_no_values_to_test_have_no_result() -> None:
+    assert max_t(of_rows(np.empty((0, 3)), is_signs=False)).pvalues.tolist() == []
+    assert np.isnan(max_t(of_rows(np.empty((2, 0)), is_signs=False)).pvalues).all()
+    assert np.isnan(max_t(of_rows(np.ones((2, 9)), is_signs=False)).pvalues).all()

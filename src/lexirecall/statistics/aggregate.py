@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lexirecall.equality import ComparedByFields
 from lexirecall.errors import UsageError, choice
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.measures.measure import ask, is_equal
@@ -27,7 +28,7 @@ Ranked = tuple[FloatArray, IntArray]
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class Order(ComparedByFields):
     """An order of S runs."""
 
     method: str
@@ -150,18 +151,9 @@ def by_winrate(pairs: AllPairs) -> Ranked:
     >>> by_winrate(Pairs("", ("a", "b"), ("1", "2"), values, np.ones((2, 2), bool)))[0].tolist()
     [0.75, 0.25]
     """
-    return by_sums_of_rates(*sums_of_rates(pairs))
-
-
-def sums_of_rates(pairs: AllPairs) -> tuple[ExactSums, IntArray]:
-    """Return the sum of each system's win rates, [S], and how many there are."""
     rates = win_rates(pairs.blocks(), pairs.taking_part)
     is_compared = ~np.isnan(rates)
-    return ExactSums.of(np.where(is_compared, rates, 0.0).T), is_compared.sum(axis=1)
-
-
-def by_sums_of_rates(sums: ExactSums, counts: IntArray) -> Ranked:
-    """Rank by the mean win rate, from the sums of the rates."""
+    sums, counts = ExactSums.of(np.where(is_compared, rates, 0.0).T), is_compared.sum(axis=1)
     scores = np.where(counts > 0, sums.rounded() / np.maximum(counts, 1), 0.5)
     return scores, shared_ranks(scores)
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from lexirecall.errors import choice, counted
+from lexirecall.statistics.differences import FEWEST_EFFECTIVE
 from lexirecall.statistics.signed_ranks import MOST_EXACT_RANKS
 
 FEWEST_RESAMPLES = 10_000
@@ -20,13 +21,15 @@ FEWEST_RESAMPLES = 10_000
 ENOUGH_RESAMPLES = 2_000_000
 """What it takes at most, unless the user sets the number."""
 _FLIPPING = ("randomization", "max-t")  # all 2^n sign patterns if they are fewer than the resamples
-_RESAMPLING = (*_FLIPPING, "randomized-hsd")
+MAX_T_OF_VALUES = "max-t of values"
+_RESAMPLING = (*_FLIPPING, "randomized-hsd", MAX_T_OF_VALUES)
 _COUNTING = ("sign", "wilcoxon", *_FLIPPING)  # p is at least 2^(1-n) on n queries
-_ALL_PAIRS_AT_ONCE = ("hsd", "randomized-hsd", "max-t")
-_TESTS = ("t", "hsd", *_COUNTING, "randomized-hsd")
+_ALL_PAIRS_AT_ONCE = ("hsd", "randomized-hsd", "max-t", MAX_T_OF_VALUES)
+_TESTS = ("t", "hsd", *_COUNTING, "randomized-hsd", MAX_T_OF_VALUES)
 _TITLES = {
     "t": "the paired t test", "wilcoxon": "the Wilcoxon test", "sign": "the sign test", "hsd": "Tukey's HSD",
     "randomization": "randomization", "randomized-hsd": "the randomized HSD", "max-t": "max-T",
+    MAX_T_OF_VALUES: "max-T",
 }  # fmt: skip
 
 
@@ -85,10 +88,11 @@ def least_attainable(
 ) -> Attainable:
     """Return the least p that a test of pairs can have on so many queries, corrected for so many pairs.
 
-    `test` is t, wilcoxon, sign, randomization, hsd, randomized-hsd or max-t. On n queries the sign test, Wilcoxon's and
-    the one that tries all sign patterns have p >= 2^(1-n), which all queries won by one run have. B resamples have
-    p >= 1/(B + 1). The others can come near 0 from two queries on. Holm's and Bonferroni's corrections multiply the
-    least p by the number of pairs, BH does not. The tests of all pairs at once are not corrected.
+    `test` is t, wilcoxon, sign, randomization, hsd, randomized-hsd, max-t or "max-t of values". On n queries the sign
+    test, Wilcoxon's and the one that tries all sign patterns have p >= 2^(1-n), which all queries won by one run have.
+    B resamples have p >= 1/(B + 1). The others can come near 0 from two queries on, or from eight. Holm's and
+    Bonferroni's corrections multiply the least p by the number of pairs, BH does not. The tests of all pairs at once
+    are not corrected.
 
     >>> for num_runs in (3, 8, 126):
     ...     found = least_attainable("sign", 6, num_runs * (num_runs - 1) // 2, correction="holm")
@@ -146,15 +150,16 @@ def _factor(num_pairs: int, correction: str) -> int:
 
 def _least(test: str, n: int, num_drawn: int) -> float:
     """Return the least p on n requests; nan if there is none."""
+    fewest = {MAX_T_OF_VALUES: FEWEST_EFFECTIVE, "t": 2, "hsd": 2}.get(test, 1)
+    if n < fewest:
+        return math.nan
     if num_drawn:
-        return 1 / (num_drawn + 1) if n > 0 else math.nan
-    if test == "randomized-hsd":
-        return 0.0 if n >= 1 else math.nan
+        return 1 / (num_drawn + 1)
     if test not in _COUNTING:
-        return 0.0 if n >= 2 else math.nan
+        return 0.0
     if test == "wilcoxon" and n > MOST_EXACT_RANKS:
         return math.erfc(math.sqrt(n / 2))  # 2 Φ(-sqrt(n)), of sizes that are all equal
-    return min(1.0, math.ldexp(1.0, 1 - n)) if n > 0 else math.nan
+    return min(1.0, math.ldexp(1.0, 1 - n))
 
 
 def _needed_requests(test: str, n: int, factor: int, alpha: float) -> int | None:

@@ -1,11 +1,10 @@
-"""Bootstrap: how much means, win rates and the order of runs depend on which queries happened to be there.
+"""Bootstrap: how much the order of runs depends on which queries happened to be there.
 
-Belongs here: resamples of the queries, and what means, scores and ranks become in them. Not here: tests of pairs
-(`paired`), the methods that order runs (`aggregate`), names of runs, and tables.
+Belongs here: resamples of the queries, and what ranks become in them. Not here: intervals of means (`studentized`),
+tests of pairs (`paired`), the methods that order runs (`aggregate`), names of runs, and tables.
 
-A resample has as many queries as count, drawn with replacement, the same ones for every run and every measure. The
-interval is Efron's percentile interval: of B resampled numbers, from the k-th smallest to the k-th largest, where k is
-(B + 1) alpha/2, rounded down (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, section 12.5).
+A resample has as many queries as count, drawn with replacement, the same ones for every run. The range of a rank is
+that of B resampled ranks from the k-th smallest to the k-th largest, where k is (B + 1) alpha/2, rounded down.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,17 +13,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from lexirecall.errors import UsageError
+from lexirecall.errors import UsageError, check_count
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.measures.measure import TOLERANCE
 from lexirecall.preferences.pairs import win_rates
 from lexirecall.progress import Progress
 from lexirecall.statistics.aggregate import AllPairs, borda_points, from_pairs, most_systems
 from lexirecall.statistics.flips import slices
-from lexirecall.statistics.paired import check_chance, check_count
+from lexirecall.statistics.paired import check_chance
 
 _BLOCK = 2**20  # draws per block, which take tens of megabytes
-_KEPT = 2**23  # resampled means that are kept at a time: 64 MB
 _EXACT = 52  # bits of a float that sums of rounded values may fill, with one to spare for what rounding adds
 
 Resampled = Callable[[FloatArray], FloatArray]
@@ -32,25 +30,9 @@ Resampled = Callable[[FloatArray], FloatArray]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ResampledMeans:
-    """Percentile intervals of the means of S runs × M measures."""
-
-    lows: FloatArray
-    """[S, M]; nan where too few resamples have a value."""
-    highs: FloatArray
-    num_left_out: IntArray
-    """How many resamples have no value and are left out of the interval, [S, M]."""
-    num_queries: int
-    """How many queries were resampled: those with a value for any run and measure."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class ResampledOrder:
     """What becomes of an order of S runs in resamples of the queries; all arrays are [S]."""
 
-    lows: FloatArray
-    """Where the percentile interval of the score begins."""
-    highs: FloatArray
     first: FloatArray
     """Share of the resamples in which the run comes first; runs that are first together share one equally."""
     rank_lows: IntArray
@@ -61,69 +43,6 @@ class ResampledOrder:
     num_resamples: int
     seed: int
     alpha: float
-
-
-def bootstrap_means(
-    values: FloatArray,
-    *,
-    is_sum: BoolArray | None = None,
-    num_resamples: int = 10_000,
-    seed: int = 0,
-    alpha: float = 0.05,
-    show_progress: bool | None = False,
-) -> ResampledMeans:
-    """Return the percentile interval of each mean, or of each sum where `is_sum` says so, [M].
-
-    `values` are those of S runs × Q queries × M measures; nan is left out of a mean, in resamples as elsewhere. Queries
-    without any value are not drawn.
-
-    >>> values = np.array([0.0, 0.2, 0.4, 0.6, 0.8, 1.0]).reshape(1, 6, 1)
-    >>> resampled = bootstrap_means(values, num_resamples=999)
-    >>> resampled.lows.round(4).tolist(), resampled.highs.round(4).tolist()
-    ([[0.2333]], [[0.8]])
-    """
-    num_systems, _, num_measures = values.shape
-    sums = np.tile(np.zeros(num_measures, bool) if is_sum is None else is_sum, num_systems)
-    return bootstrap_columns(
-        values,
-        lambda cells, part: resampled_means(cells, sums[part]),
-        num_resamples=num_resamples,
-        seed=seed,
-        alpha=alpha,
-        show_progress=show_progress,
-    )
-
-
-def bootstrap_columns(
-    values: FloatArray,
-    of_columns: Callable[[FloatArray, slice], Resampled],
-    *,
-    num_resamples: int,
-    seed: int,
-    alpha: float,
-    show_progress: bool | None,
-) -> ResampledMeans:
-    """Return the percentile interval of what becomes of each column of values, [S, Q, M], in resamples of the queries.
-
-    `of_columns` is given some of the S · M columns, [Q, C], and which those are.
-    """
-    check_resamples(num_resamples, alpha)
-    check_count("seed", seed, 0)
-    num_systems, _, num_measures = values.shape
-    counting = values[:, ~np.isnan(values).all(axis=(0, 2))].transpose(1, 0, 2)
-    cells = counting.reshape(len(counting), num_systems * num_measures)
-    number = cells.shape[1]
-    lows, highs, left_out = np.full(number, np.nan), np.full(number, np.nan), np.zeros(number, np.int64)
-    width = max(1, _KEPT // num_resamples)
-    parts = [slice(start, start + width) for start in range(0, number, width)] if len(cells) else []
-    with Progress("resampling", num_resamples * len(parts), shown=show_progress) as progress:
-        for part in parts:
-            resampled_of = of_columns(cells[:, part], part)
-            resampled = collected(resampled_of, resampled_counts(len(cells), num_resamples, seed), progress)
-            lows[part], highs[part] = percentile_interval(resampled, alpha)
-            left_out[part] = np.isnan(resampled).sum(axis=1)
-    shape = num_systems, num_measures
-    return ResampledMeans(lows.reshape(shape), highs.reshape(shape), left_out.reshape(shape), len(cells))
 
 
 def bootstrap_order(
@@ -154,15 +73,12 @@ def bootstrap_order(
         scores = collected(score, resampled_counts(num_requests, num_resamples, seed), progress)
     ranks = _ranks(scores, tolerance)
     num_best = np.count_nonzero(ranks == 1, axis=0)
-    lows, highs, first = (np.empty(len(scores)) for _ in range(3))
+    first = np.empty(len(scores))
     rank_lows, rank_highs = (np.empty(len(scores), np.int64) for _ in range(2))
     for part in slices(len(scores), num_resamples, _BLOCK):
-        lows[part], highs[part] = percentile_interval(scores[part], alpha)
         rank_lows[part], rank_highs[part] = percentile_interval(ranks[part].astype(float), alpha)
         first[part] = ((ranks[part] == 1) / num_best).mean(axis=1)
-    return ResampledOrder(
-        lows, highs, first, rank_lows, rank_highs, num_requests, num_resamples, seed, alpha
-    )  # fmt: skip
+    return ResampledOrder(first, rank_lows, rank_highs, num_requests, num_resamples, seed, alpha)
 
 
 def significant_ranks(better: BoolArray) -> tuple[IntArray, IntArray]:
@@ -278,8 +194,8 @@ def collected(resampled: Resampled, blocks: Iterator[FloatArray], progress: Prog
     return np.concatenate(collected, axis=1)
 
 
-def resampled_means(values: FloatArray, is_sum: BoolArray) -> Resampled:
-    """Return what gives the mean, or the sum, of each column of values, [Q, C], in each resample; nan without any."""
+def resampled_means(values: FloatArray) -> Resampled:
+    """Return what gives the mean of each column of values, [Q, C], in each resample; nan without any."""
     is_defined = ~np.isnan(values)
     terms = np.where(is_defined, values, 0.0)
     coarse = on_grid(terms)
@@ -288,8 +204,7 @@ def resampled_means(values: FloatArray, is_sum: BoolArray) -> Resampled:
 
     def means(counts: FloatArray) -> FloatArray:
         numbers = np.full((1, 1), float(len(values))) if weights is None else counts @ weights
-        divisors = np.where(is_sum, 1.0, np.maximum(numbers, 1.0))
-        return np.where(numbers > 0, (counts @ coarse + counts @ fine) / divisors, np.nan)
+        return np.where(numbers > 0, (counts @ coarse + counts @ fine) / np.maximum(numbers, 1.0), np.nan)
 
     return means
 
@@ -315,7 +230,7 @@ def _compared(pairs: AllPairs) -> AllPairs:
 def _resampled_winrate(pairs: AllPairs) -> tuple[Resampled, float]:
     """Resample the win rates, which are 1/2 without a request."""
     rates = win_rates(pairs.blocks(), pairs.taking_part).T
-    means = resampled_means(rates, np.zeros(len(pairs.systems), bool))
+    means = resampled_means(rates)
     return lambda counts: np.nan_to_num(means(counts), nan=0.5), TOLERANCE
 
 

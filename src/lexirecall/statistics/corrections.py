@@ -15,13 +15,16 @@ from lexirecall.errors import UsageError, choice, plain
 from lexirecall.judgments import FloatArray
 
 
-def holm(ascending: FloatArray) -> FloatArray:
+def holm(ascending: FloatArray, counts: FloatArray | None = None) -> FloatArray:
     """Return max_{j <= i} (m + 1 - j) p_j: the chance of any false alarm is at most α, for tests of any dependence.
+
+    Each p may stand for several tests, as many as `counts` says.
 
     >>> holm(np.array([0.01, 0.02, 0.03])).round(4).tolist()
     [0.03, 0.04, 0.04]
     """
-    return np.maximum.accumulate(np.arange(len(ascending), 0, -1) * ascending)
+    left = np.arange(len(ascending), 0, -1) if counts is None else counts[::-1].cumsum(axis=0)[::-1]
+    return np.maximum.accumulate(left * ascending)
 
 
 def bonferroni(ascending: FloatArray) -> FloatArray:

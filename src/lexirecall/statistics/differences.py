@@ -1,22 +1,26 @@
 """Differences: every pair of runs, query by query, as the tests take them.
 
-Belongs here: the one input of all tests of pairs, and its plain statistics, which add up over portions of the queries.
+Belongs here: the one input of all tests of pairs, and its plain statistics.
 
-Means and deviations come from exact sums, so they do not depend on the order of the queries or on who added them up.
+Means and deviations come from exact sums, so they do not depend on the order of the queries.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
+from lexirecall.measures.measure import TOLERANCE
 from lexirecall.preferences import Pairs
+from lexirecall.statistics.flips import slices
 from lexirecall.sums import ExactSums
 
 _BLOCK = 2**15  # differences whose powers are held at once, few enough for the cache
+FEWEST_EFFECTIVE = 8
+"""With fewer effective queries than this, no test of a mean is what it says."""
 _LEAST_EXPONENT = -1100  # below that of any float: where all differences are 0, those of other queries set the scale
 
 _WHOLE_SCALES = 1000  # 2 to a smaller power, of either sign, is a float of full precision
@@ -24,7 +28,7 @@ _WHOLE_SCALES = 1000  # 2 to a smaller power, of either sign, is a float of full
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Sums of squares and of fourth powers of the differences of P pairs; those of different queries can be added.
+    """Sums of squares and of fourth powers of the differences of P pairs.
 
     Each pair is scaled by a power of two, which loses nothing: the fourth power of 1e-100 would be 0.
     """
@@ -39,8 +43,7 @@ class Moments:
         """Add up over the queries, [P, Q]."""
         largest = np.abs(values).max(axis=1, initial=0.0)
         exponents = np.where(largest > 0, np.frexp(largest)[1], _LEAST_EXPONENT).astype(np.int64)
-        size = max(1, _BLOCK // max(1, values.shape[1]))
-        parts = [slice(start, start + size) for start in range(0, max(1, len(values)), size)]
+        parts = slices(max(1, len(values)), values.shape[1], _BLOCK)
         blocks = [cls._of_block(values[part], exponents[part]) for part in parts]
         return cls(exponents, *(ExactSums.joined(sums) for sums in zip(*blocks, strict=True)))
 
@@ -53,16 +56,6 @@ class Moments:
             squares = np.ldexp(values, powers[:, None]).T ** 2
         return ExactSums.of(squares), ExactSums.of(squares**2)
 
-    def __add__(self, other: "Moments") -> "Moments":
-        exponents = np.maximum(self.exponents, other.exponents)
-        one, two = self._scaled(exponents), other._scaled(exponents)
-        return Moments(exponents, one.squares + two.squares, one.fourths + two.fourths)
-
-    def _scaled(self, exponents: IntArray) -> "Moments":
-        by = self.exponents - exponents
-        squares, fourths = np.ldexp(self.squares.parts, 2 * by), np.ldexp(self.fourths.parts, 4 * by)
-        return Moments(exponents, ExactSums(squares), ExactSums(fourths))
-
     @property
     def concentration(self) -> FloatArray:
         """(sum d²)² / sum d⁴, [P]: the number of differences if all have one size; nan if all are 0."""
@@ -72,7 +65,7 @@ class Moments:
 
 @dataclass(frozen=True)
 class Totals:
-    """What is known of P pairs of runs before their means are; totals of different queries can be added."""
+    """What the t and the sign test need to know of P pairs of runs."""
 
     a: IntArray
     """The first run of each pair, [P]."""
@@ -81,63 +74,73 @@ class Totals:
     is_signs: bool
     """Whether the differences are signs: -1, 0 and 1 only."""
     num_requests: IntArray
-    """On how many queries each pair is compared, [P]."""
+    """On how many queries the difference has a size, [P]: these make the mean."""
     wins: IntArray
     """On how many queries the first is better, [P]."""
     losses: IntArray
     """On how many queries the second is better, [P]."""
-    sums: ExactSums
-    """Of the differences, [P]."""
+    means: FloatArray
+    """The mean difference, [P]; nan where nothing is compared."""
+    squares: ExactSums
+    """Of the differences minus their mean, [P]."""
     lowest: FloatArray
     """The lowest difference, [P]; infinite where nothing is compared."""
     highest: FloatArray
+    smallest: FloatArray
+    """The size of the smallest difference other than 0, [P]; infinite if there is none."""
     moments: Moments
-
-    def __add__(self, other: "Totals") -> "Totals":
-        return Totals(
-            self.a,
-            self.b,
-            self.is_signs,
-            self.num_requests + other.num_requests,
-            self.wins + other.wins,
-            self.losses + other.losses,
-            self.sums + other.sums,
-            np.minimum(self.lowest, other.lowest),
-            np.maximum(self.highest, other.highest),
-            self.moments + other.moments,
-        )
-
-    @cached_property
-    def means(self) -> FloatArray:
-        """The mean difference, [P]; nan where nothing is compared."""
-        with np.errstate(invalid="ignore"):
-            return np.asarray(self.sums.rounded() / self.num_requests)
+    num_one_sided: IntArray
+    """On how many more queries only one of the two has a value, and wins, [P]."""
+    num_without: IntArray
+    """On how many more queries neither has a value, and they tie, [P]."""
+    is_steady: bool = field(default=True, kw_only=True)
+    """Whether tests and intervals suit the means of this measure."""
 
     @property
     def ties(self) -> IntArray:
         """On how many queries neither is better, [P]."""
-        return self.num_requests - self.wins - self.losses
+        return self.num_compared - self.wins - self.losses
+
+    @property
+    def num_compared(self) -> IntArray:
+        """On how many queries it is known which of the two is better, or that they tie, [P]."""
+        return self.num_requests + self.num_one_sided + self.num_without
 
     @cached_property
     def effective(self) -> FloatArray:
-        """On how many queries a test of the mean rests, [P]: min(n, 3 (sum d²)² / sum d⁴); nan without a difference.
+        """On how many queries a test of the mean rests, [P]: min(u, 3 (sum d²)² / sum d⁴); nan without a difference.
 
-        It is about n if the differences are normal, of which 3 is the kurtosis, and 3 if one query decides. The t test
-        needs about eight to be what it says.
+        u is the number of queries that do not tie. It is about u if the differences are normal, of which 3 is the
+        kurtosis, and 3 at most if one query decides.
         """
-        return np.asarray(np.minimum(self.num_requests, 3 * self.moments.concentration))
+        untied = self.wins + self.losses - self.num_one_sided
+        return np.asarray(np.minimum(untied, 3 * self.moments.concentration))
 
-    def with_squares(self, squares: ExactSums) -> "Summary":
-        """Add the squares of the differences minus these means, [P]."""
-        return Summary(**{each.name: getattr(self, each.name) for each in fields(Totals)}, squares=squares)
+    @property
+    def largest(self) -> FloatArray:
+        """The size of the largest difference, [P]; 0 where nothing is compared."""
+        return np.where(self.num_requests > 0, np.maximum(np.abs(self.lowest), np.abs(self.highest)), 0.0)
 
+    @property
+    def have_one_size(self) -> BoolArray:
+        """Whether all differences of a pair other than 0 are equally large, up to rounding, [P]."""
+        return np.asarray(np.isfinite(self.smallest) & (self.largest - self.smallest <= TOLERANCE * self.largest))
 
-@dataclass(frozen=True)
-class Summary(Totals):
-    """What the t and the sign test need to know of P pairs of runs."""
+    @property
+    def is_by_signs(self) -> BoolArray:
+        """Whether the sign test suits a pair, and no test of its mean does, [P].
 
-    squares: ExactSums
-    """Of the differences minus their mean, [P]."""
+        So it is if only wins and losses are known, if they tell all because every difference has one size, and if no
+        test suits the mean. The sizes of differences alone tell that, whichever way they point: the sign test stays
+        what it says where it is chosen so.
+        """
+        tell_all = self.is_signs | self.have_one_size | (self.num_one_sided > 0)
+        return np.asarray(tell_all | ~self.has_steady_mean)
+
+    @property
+    def has_steady_mean(self) -> BoolArray:
+        """Whether a test suits the mean of a pair: it rests on enough queries, as far as the measure lets it, [P]."""
+        return np.asarray((self.effective >= FEWEST_EFFECTIVE) & self.is_steady)
 
     @cached_property
     def deviations(self) -> FloatArray:
@@ -148,53 +151,44 @@ class Summary(Totals):
         return np.where((self.lowest == self.highest) & (self.num_requests >= 2), 0.0, deviations)
 
 
+def _of_totals(name: str) -> Any:
+    return property(lambda known: getattr(known.totals, name))
+
+
 class AddedUp:
     """Pairs whose differences are known: what they add up to."""
 
     @property
-    def summary(self) -> Summary:
-        """Everything that can be added up."""
+    def totals(self) -> Totals:
+        """All of it."""
         raise NotImplementedError
 
-    @property
-    def totals(self) -> Totals:
-        """What can be added up before the mean is known."""
-        return self.summary
-
-    @property
-    def num_requests(self) -> IntArray:
-        """On how many queries each pair is compared, [P]."""
-        return self.totals.num_requests
-
-    @property
-    def means(self) -> FloatArray:
-        """The mean difference, [P]; nan where nothing is compared."""
-        return self.totals.means
-
-    @property
-    def deviations(self) -> FloatArray:
-        """The sample standard deviation of the differences, [P]; nan below two queries, 0 if all are equal."""
-        return self.summary.deviations
-
-    @property
-    def effective(self) -> FloatArray:
-        """On how many queries a test of the mean rests, [P]: min(n, 3 (sum d²)² / sum d⁴); nan without a difference."""
-        return self.totals.effective
-
-    @property
-    def wins(self) -> IntArray:
-        """On how many queries the first is better, [P]."""
-        return self.totals.wins
-
-    @property
-    def losses(self) -> IntArray:
-        """On how many queries the second is better, [P]."""
-        return self.totals.losses
-
-    @property
-    def ties(self) -> IntArray:
-        """On how many queries neither is better, [P]."""
-        return self.totals.ties
+    num_requests: IntArray = _of_totals("num_requests")
+    """On how many queries the difference has a size, [P]: these make the mean."""
+    num_compared: IntArray = _of_totals("num_compared")
+    """On how many queries it is known which of the two is better, or that they tie, [P]."""
+    num_one_sided: IntArray = _of_totals("num_one_sided")
+    """On how many of these only one of the two has a value, and wins, [P]."""
+    means: FloatArray = _of_totals("means")
+    """The mean difference, [P]; nan where nothing is compared."""
+    effective: FloatArray = _of_totals("effective")
+    """On how many queries a test of the mean rests, [P]: min(u, 3 (sum d²)² / sum d⁴); nan without a difference."""
+    largest: FloatArray = _of_totals("largest")
+    """The size of the largest difference, [P]; 0 where nothing is compared."""
+    have_one_size: BoolArray = _of_totals("have_one_size")
+    """Whether all differences of a pair other than 0 are equally large, up to rounding, [P]."""
+    has_steady_mean: BoolArray = _of_totals("has_steady_mean")
+    """Whether a test suits the mean of a pair: it rests on enough queries, as far as the measure lets it, [P]."""
+    is_by_signs: BoolArray = _of_totals("is_by_signs")
+    """Whether the sign test suits a pair, and no test of its mean does, [P]."""
+    wins: IntArray = _of_totals("wins")
+    """On how many queries the first is better, [P]."""
+    losses: IntArray = _of_totals("losses")
+    """On how many queries the second is better, [P]."""
+    ties: IntArray = _of_totals("ties")
+    """On how many queries neither is better, [P]."""
+    deviations: FloatArray = _of_totals("deviations")
+    """The sample standard deviation of the differences, [P]; nan below two queries, 0 if all are equal."""
 
 
 @dataclass(frozen=True)
@@ -216,38 +210,66 @@ class Differences(AddedUp):
     counted: BoolArray
     """Which queries are compared, [P, Q]."""
     is_signs: bool = False
+    unsized: FloatArray | None = None
+    """Where a run has no value: which of the two is better, 1, -1 or 0, [P, Q], nan elsewhere. None if all have."""
+    is_steady: bool = True
+    """Whether tests and intervals suit the means of this measure."""
+
+    @classmethod
+    def compared_in(
+        cls,
+        a: IntArray,
+        b: IntArray,
+        values: FloatArray,
+        counted: BoolArray,
+        measured: BoolArray,
+        *,
+        is_signs: bool,
+        is_steady: bool = True,
+    ) -> "Differences":
+        """Take differences where they are counted; without a size, where they are not measured, only their signs."""
+        if not (counted & ~measured).any():
+            return cls(a, b, values, counted, is_signs, None, is_steady)
+        unsized = np.where(counted & ~measured, np.sign(values), np.nan)
+        return cls(a, b, np.where(measured, values, 0.0), measured, is_signs, unsized, is_steady)
 
     @classmethod
     def of(cls, pairs: Pairs) -> "Differences":
         """Take each pair once, the earlier run first."""
         a, b = np.triu_indices(len(pairs.systems), 1)
-        counted = pairs.taking_part[a] & pairs.taking_part[b]
-        return cls(a, b, pairs.values[a, b].astype(float), counted, is_signs=pairs.values.dtype == np.int8)
+        has_size = pairs.taking_part if pairs.has_size is None else pairs.has_size
+        counted, measured = (each[a] & each[b] for each in (pairs.taking_part, has_size))
+        values, is_signs = pairs.values[a, b].astype(float), pairs.values.dtype == np.int8
+        return cls.compared_in(a, b, values, counted, measured, is_signs=is_signs)
 
     @cached_property
     def totals(self) -> Totals:
-        """What can be added up before the mean is known."""
+        """What they add up to."""
+        unsized = np.full((len(self.a), 1), np.nan) if self.unsized is None else self.unsized
+        won, lost = (unsized > 0).sum(axis=1), (unsized < 0).sum(axis=1)
+        num_requests = self.counted.sum(axis=1)
+        with np.errstate(invalid="ignore"):
+            means = np.asarray(ExactSums.of(self.values.T).rounded() / num_requests)
+        deviations = np.where(self.counted, self.values - means[:, None], 0.0)
+        with np.errstate(over="ignore", invalid="ignore"):  # a measure of one's own may have any size
+            squares = ExactSums.of((deviations**2).T)
         return Totals(
             self.a,
             self.b,
             self.is_signs,
-            num_requests=self.counted.sum(axis=1),
-            wins=(self.values > 0).sum(axis=1),
-            losses=(self.values < 0).sum(axis=1),
-            sums=ExactSums.of(self.values.T),
+            num_requests=num_requests,
+            wins=(self.values > 0).sum(axis=1) + won,
+            losses=(self.values < 0).sum(axis=1) + lost,
+            means=means,
+            squares=squares,
             lowest=np.min(self.values, axis=1, where=self.counted, initial=np.inf),
             highest=np.max(self.values, axis=1, where=self.counted, initial=-np.inf),
+            smallest=np.min(np.abs(self.values), axis=1, where=self.values != 0, initial=np.inf),
             moments=Moments.of(self.values),
+            num_one_sided=won + lost,
+            num_without=(unsized == 0).sum(axis=1),
+            is_steady=self.is_steady,
         )
-
-    def squares(self, means: FloatArray) -> ExactSums:
-        """Add up the squares of the differences minus these means, [P]."""
-        return ExactSums.of((np.where(self.counted, self.values - means[:, None], 0.0) ** 2).T)
-
-    @cached_property
-    def summary(self) -> Summary:
-        """Everything that can be added up."""
-        return self.totals.with_squares(self.squares(self.totals.means))
 
     @property
     def num_queries(self) -> int:
@@ -265,7 +287,8 @@ class Differences(AddedUp):
 
     def on(self, queries: IntArray) -> "Differences":
         """Return the differences on some of the queries."""
-        return replace(self, values=self.values[:, queries], counted=self.counted[:, queries])
+        unsized = self.unsized if self.unsized is None else self.unsized[:, queries]
+        return replace(self, values=self.values[:, queries], counted=self.counted[:, queries], unsized=unsized)
 
     def alike(self, queries: BoolArray) -> Iterator[tuple[IntArray, BoolArray]]:
         """Give the pairs that are compared on the same queries among these, with those, [Q]."""

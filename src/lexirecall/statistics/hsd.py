@@ -24,13 +24,13 @@ from itertools import islice, pairwise
 
 import numpy as np
 
-from lexirecall.errors import DataError, UsageError, counted, listed
+from lexirecall.errors import DataError, UsageError, check_count, counted, listed
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.measures.measure import TOLERANCE
 from lexirecall.progress import Progress
 from lexirecall.reader import reader_in_use
 from lexirecall.statistics.attainable import FEWEST_RESAMPLES
-from lexirecall.statistics.paired import check_chance, check_count
+from lexirecall.statistics.paired import check_chance
 from lexirecall.statistics.studentized_range import critical_value, sf
 from lexirecall.sums import ExactSums
 

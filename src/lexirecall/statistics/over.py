@@ -1,7 +1,8 @@
 """Over: what the values of many queries become as one number, and how much that depends on the queries.
 
-Belongs here: the mean, the median, the minimum, quantiles and the mean of the worst queries, and their resamples. Not
-here: the draws and the intervals (`bootstrap`), groups of queries and tables (verbs).
+Belongs here: the mean, the median, the minimum, quantiles and the mean of the worst queries, the intervals of
+quantiles, and what a tail moves by. Not here: intervals of means (`hall`) and of tails (`studentized`), groups of
+queries and tables (verbs).
 
 Of n values: `median` is the middle one, or the mean of the middle two; `min` the least; `quantile:q` the ceil(q n)-th
 smallest; `tail:q` the mean of the ceil(q n) worst, which are the highest where lower is better. ceil is taken in exact
@@ -9,23 +10,23 @@ decimals. A value of nan is left out. An infinite value, such as the depth of a 
 out of a mean too, but it has its place in the order of the values, and counts there.
 """
 
-import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from lexirecall.errors import UsageError
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.measures.recall_level import needed_for_recall
-from lexirecall.statistics.bootstrap import Resampled, ResampledMeans, bootstrap_columns, on_grid, resampled_means
+from lexirecall.statistics.hall import of_each_number
 from lexirecall.sums import ExactSums
 from lexirecall.text import number_of
 
 FORMS = ("mean", "median", "min", "quantile:Q", "tail:Q")
 """What may be asked for."""
 _WITH_SHARE = ("quantile", "tail")
+FEWEST_IN_TAIL = 5
+"""A tail of fewer queries has no interval that holds what it says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +78,6 @@ class Over:
         """What is asked for, however it is written."""
         return self.kind, self.share
 
-    @property
-    def is_resampled(self) -> bool:
-        """Whether the bootstrap is valid; it is not for a minimum."""
-        return self.kind != "min"
-
     def num_taken(self, numbers: IntArray) -> IntArray:
         """Return ceil(share · n) of each number n.
 
@@ -90,14 +86,9 @@ class Over:
         """
         return needed_for_recall(self.share, numbers)
 
-    def num_resting(self, number: int) -> int:
-        """Return on how many of n queries the number rests: those in the tail, or on the smaller side of a quantile.
-
-        >>> Over.parse("tail:0.1").num_resting(50), Over.parse("quantile:0.9").num_resting(50)
-        (5, 6)
-        """
-        taken = int(self.num_taken(np.array([number]))[0])
-        return min(taken, number - taken + 1) if self.kind == "quantile" else taken
+    def num_of(self, n: int) -> int:
+        """Return ceil(share · n): on how many of n queries a tail rests."""
+        return int(self.num_taken(np.array([n]))[0])
 
     def __str__(self) -> str:
         return self.text
@@ -177,149 +168,60 @@ def _at(ascending: FloatArray, k: IntArray) -> FloatArray:
     return np.where((k > 0) & (k - 1 <= last), found, np.nan)
 
 
-# Resamples
+# Intervals
 
 
-def bootstrap_over(
-    values: FloatArray,
-    over: Over,
-    *,
-    directions: IntArray | None = None,
-    is_sum: BoolArray | None = None,
-    num_resamples: int = 10_000,
-    seed: int = 0,
-    alpha: float = 0.05,
-    show_progress: bool | None = False,
-) -> ResampledMeans:
-    """Return the percentile interval of each number of `over_queries`; an end is infinite if it falls there.
+def tail_influence(values: FloatArray, k: int) -> FloatArray:
+    """Return by how much each value moves the mean of the k lowest of its column, [n, C], up to a constant.
 
-    >>> values = np.array([0.0, 0.2, 0.4, 0.6, 0.8, 1.0]).reshape(1, 6, 1)
-    >>> resampled = bootstrap_over(values, Over.parse("median"), num_resamples=999)
-    >>> resampled.lows.round(4).tolist(), resampled.highs.round(4).tolist()
-    ([[0.1]], [[0.9]])
+    It is ψ = min(x - x_(k+1), 0)/(k/n): a value beyond the tail moves nothing. The tail of all values is their mean.
+
+    >>> tail_influence(np.array([[0.25], [1.0], [0.5], [0.75]]), 2).T.tolist()
+    [[-1.0, 0.0, -0.5, 0.0]]
     """
-    num_systems, _, num_measures = values.shape
-    tiled = np.tile(np.ones(num_measures, np.int64) if directions is None else directions, num_systems)
-    sums = np.tile(np.zeros(num_measures, bool) if is_sum is None else is_sum, num_systems)
-    if over.kind == "mean":
-        values = np.where(np.isinf(values), np.nan, values)
-    return bootstrap_columns(
-        values,
-        lambda cells, part: resampled_over(cells, over, tiled[part], sums[part]),
-        num_resamples=num_resamples,
-        seed=seed,
-        alpha=alpha,
-        show_progress=show_progress,
-    )
+    n = len(values)
+    beyond = min(k, n - 1)  # of all values there is none beyond, and the highest does as well
+    limits = np.partition(values, beyond, axis=0)[beyond]
+    with np.errstate(invalid="ignore"):  # infinity less infinity: there is no interval
+        return np.asarray(np.minimum(values - limits, 0.0) / (k / n))
 
 
-def resampled_over(values: FloatArray, over: Over, directions: IntArray, is_sum: BoolArray) -> Resampled:
-    """Return what gives the number of each column of values, [Q, C], in each resample.
+def quantile_intervals(values: FloatArray, over: Over, *, alpha: float = 0.05) -> tuple[FloatArray, FloatArray]:
+    """Return where the interval of the median or quantile of each column, [n, C], begins and ends, [C].
 
-    >>> values = np.array([[0.0], [1.0], [2.0]])
-    >>> resampled = resampled_over(values, Over.parse("tail:0.5"), np.array([1]), np.array([False]))
-    >>> resampled(np.array([[1.0, 1, 1], [0, 1, 2]])).tolist()
-    [[0.5], [1.5]]
+    It is from one of the ordered values to another, and holds the quantile at least as often as it says, whatever the
+    values are. An end is infinite where there are too few values for it. A value of nan is left out. Where both ends
+    are missing there is no interval, but nan.
+
+    >>> quantile_intervals(np.arange(1.0, 11)[:, None], Over.parse("median"))
+    (array([2.]), array([9.]))
     """
-    if not over.is_resampled:
-        raise UsageError("resampling is not valid for a minimum", remedy="take a quantile or a tail, such as tail:0.1")
-    if over.kind == "mean":
-        return resampled_means(values, is_sum)
-    make = {"median": _resampled_median, "quantile": _resampled_quantile, "tail": _resampled_tail}[over.kind]
-    signs = directions if over.kind == "tail" else np.ones_like(directions)  # only a tail begins with the worst
-    columns = [make(_Sorted.of(sign * column), over) for column, sign in zip(values.T, signs.tolist(), strict=True)]
-
-    def resampled(counts: FloatArray) -> FloatArray:
-        turned = np.ascontiguousarray(counts.T, np.int32)
-        return np.asarray(signs * np.stack([column(turned) for column in columns], axis=1), float)
-
-    return resampled
+    lows, highs = np.full((2, values.shape[1]), np.nan)
+    share = 0.5 if over.kind == "median" else over.share
+    for columns, own in of_each_number(values):
+        n = own.shape[1]
+        low, high = quantile_places(n, share, alpha)
+        if low > 0 or high <= n:
+            ascending = np.sort(own, axis=1)
+            lows[columns] = ascending[:, low - 1] if low > 0 else -np.inf
+            highs[columns] = ascending[:, high - 1] if high <= n else np.inf
+    return lows, highs
 
 
-_Draws = npt.NDArray[np.int32]
-_OfDraws = Callable[[_Draws], FloatArray]
-"""From how often each query is drawn, [Q, B], to the number of each resample, [B]."""
+def quantile_places(n: int, share: float, alpha: float) -> tuple[int, int]:
+    """Return between which of n ordered values a quantile is, counted from 1; 0 and n + 1 are beyond them.
 
+    X = Bin(n, share) values lie below it, or at it: l is the largest with P(X <= l - 1) <= alpha/2, and u the smallest
+    with P(X <= u - 1) >= 1 - alpha/2.
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Sorted:
-    """One column of values, ascending, and which query each belongs to."""
+    >>> quantile_places(10, 0.5, 0.05), quantile_places(10, 0.9, 0.05)
+    ((2, 9), (7, 11))
+    """
+    from scipy.special import bdtr  # imports scipy, which few evaluations need
 
-    values: FloatArray
-    queries: IntArray
-    without: IntArray
-    """The queries without a value."""
-
-    @classmethod
-    def of(cls, values: FloatArray) -> "_Sorted":
-        order, number = np.argsort(values, kind="stable"), np.count_nonzero(~np.isnan(values))  # nan is last
-        return cls(values[order[:number]], order[:number], order[number:])
-
-    @property
-    def num_queries(self) -> int:
-        return len(self.queries) + len(self.without)
-
-    def numbers(self, draws: _Draws) -> IntArray:
-        """Return how many values each resample has, [B]."""
-        return np.asarray(self.num_queries - draws[self.without].sum(axis=0, dtype=np.int64))
-
-    def cumulative(self, draws: _Draws, k: IntArray) -> _Draws:
-        """Return how many values of each resample are among the first 1, 2, …, [n, B], until all have k of them."""
-        most = int(k.max(initial=0))
-        n = most + 5 * math.isqrt(most) + 10  # of a resample, about n are among the first n
-        while True:
-            made = np.cumsum(draws[self.queries[:n]], axis=0, dtype=np.int32)
-            if n >= len(self.queries) or (made[-1] >= k).all():
-                return made
-            n *= 2
-
-    def at(self, cumulative: _Draws, k: IntArray) -> FloatArray:
-        """Return the k-th value of each resample, [B]; nan where there is none."""
-        places = np.count_nonzero(cumulative < k, axis=0)
-        return np.append(self.values, np.nan)[np.where(k > 0, places, len(self.values))]
-
-
-def _resampled_median(own: _Sorted, _over: Over) -> _OfDraws:
-    def medians(draws: _Draws) -> FloatArray:
-        numbers = own.numbers(draws)
-        lower, upper = (numbers + 1) // 2, np.minimum(numbers // 2 + 1, numbers)
-        cumulative = own.cumulative(draws, upper)
-        return np.asarray((own.at(cumulative, lower) + own.at(cumulative, upper)) / 2)
-
-    return medians
-
-
-def _resampled_quantile(own: _Sorted, over: Over) -> _OfDraws:
-    needed = over.num_taken(np.arange(own.num_queries + 1))
-
-    def quantiles(draws: _Draws) -> FloatArray:
-        k = needed[own.numbers(draws)]
-        return own.at(own.cumulative(draws, k), k)
-
-    return quantiles
-
-
-def _for_draws(terms: FloatArray, number: int) -> FloatArray:
-    """Round terms, [n, 1], so that all sums of as many as are drawn are exact: that may be more than there are."""
-    return on_grid(terms, number * np.abs(terms).max(axis=0, initial=0.0))
-
-
-def _resampled_tail(own: _Sorted, over: Over) -> _OfDraws:
-    needed = over.num_taken(np.arange(own.num_queries + 1))
-    is_endless = np.isinf(own.values)
-    terms = np.where(is_endless, 0.0, own.values)[:, None]
-    coarse = _for_draws(terms, own.num_queries)
-    parts = np.concatenate([coarse, _for_draws(terms - coarse, own.num_queries), is_endless[:, None]], axis=1)
-
-    def tails(draws: _Draws) -> FloatArray:
-        k = needed[own.numbers(draws)]
-        cumulative = np.minimum(own.cumulative(draws, k), k)
-        taken = np.diff(cumulative, axis=0, prepend=0).astype(float)
-        high, low, num_endless = parts[: len(taken)].T @ taken  # whole numbers times values on a grid: exact
-        means = np.where(k > 0, (high + low) / np.maximum(k, 1), np.nan)
-        return np.where(num_endless > 0, -np.inf, means)
-
-    return tails
+    at_most = np.concatenate([[0.0], bdtr(np.arange(n + 1), n, share)])  # P(X <= 0 - 1), P(X <= 1 - 1), …
+    at_most[-1] = 1.0
+    return int(np.count_nonzero(at_most <= alpha / 2)) - 1, int(np.argmax(at_most >= 1 - alpha / 2))
 
 
 def overs_of(texts: Sequence[str]) -> tuple[Over, ...]:

@@ -1,26 +1,27 @@
 """Pairs over queries: how far apart two runs are in the median, in a quantile or in their worst queries.
 
-Belongs here: differences of such numbers, and their paired bootstrap. Not here: the numbers of one run (`over`), mean
-differences and their tests (`paired`).
+Belongs here: differences of such numbers, and the interval and the test of differences of tails. Not here: the numbers
+of one run (`over`), mean differences and their tests (`paired`).
 
 Each run has its own number: the tail of a run is the mean of its own worst queries, which need not be those of the
-other run. A pair is compared on the queries on which both runs have a value. The queries are resampled, the same ones
-for both runs and for all pairs, and the interval is the percentile interval of the resampled differences.
+other run. A pair is compared on the n queries on which both runs have a value. With the influence ψ of each query on
+the tail of each run (`over.tail_influence`), the standard error of a difference of tails of k queries is
+sd(ψ_A - ψ_B)/sqrt(n), and Student's t has k degrees of freedom: what is far from the tail says nothing about it.
+Differences of medians and quantiles, and of minima, have no interval that holds. The median of the differences on each
+query has one, by order statistics (`over.quantile_intervals`); it is another number than the difference of the medians.
 """
 
-from collections.abc import Iterator
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from lexirecall.judgments import FloatArray, IntArray
-from lexirecall.progress import Progress
-from lexirecall.statistics.bootstrap import check_resamples, collected, percentile_interval, resampled_counts
+from lexirecall.measures.measure import TOLERANCE
 from lexirecall.statistics.differences import of_same_queries
-from lexirecall.statistics.over import Over, over_queries, resampled_over
-from lexirecall.statistics.paired import check_count
-
-_KEPT = 2**22  # resampled numbers that are kept at a time: 32 MB
+from lexirecall.statistics.flips import slices
+from lexirecall.statistics.over import FEWEST_IN_TAIL, Over, over_queries, quantile_intervals, tail_influence
+from lexirecall.statistics.tails import t_limit, t_pvalues
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,90 +31,67 @@ class OverPairs:
     differences: FloatArray
     """[P]; nan without a common query, and where both numbers are infinite."""
     lows: FloatArray
-    """Where the percentile interval begins, [P]; nan without one, as where resamples have no difference because both
-    numbers are infinite."""
+    """Where the interval of a difference of tails, or of an estimate, begins, [P]; nan without one, infinite if it is
+    open."""
     highs: FloatArray
+    estimates: FloatArray
+    """Of medians: the median of the differences on each query, [P]; nan of other numbers."""
+    pvalues: FloatArray
+    """Of the test that two tails are equal, two-sided, [P]; nan where there is no interval."""
     num_queries: IntArray
     """On how many queries each pair is compared, [P]."""
-    num_left_out: IntArray
-    """How many resamples have no difference and are left out of the interval, [P]."""
 
 
 def compare_over(
-    values: FloatArray,
-    over: Over,
-    a: IntArray,
-    b: IntArray,
-    *,
-    direction: int = 1,
-    num_resamples: int = 10_000,
-    seed: int = 0,
-    alpha: float = 0.05,
-    show_progress: bool | None = False,
+    values: FloatArray, over: Over, a: IntArray, b: IntArray, *, direction: int = 1, alpha: float = 0.05
 ) -> OverPairs:
     """Compare pairs of runs, a and b, by one number over the queries, from their values, [S, Q].
 
-    A minimum has no interval, because resampling is not valid there.
+    Tails of 5 queries or more have an interval, unless every query has the same influence on both. That of medians is
+    the interval of the median of the differences on each query.
 
-    >>> values = np.array([[0.1, 0.5, 0.9, 0.8], [0.3, 0.2, 0.9, 1.0]])
-    >>> made = compare_over(values, Over.parse("tail:0.5"), np.array([0]), np.array([1]), num_resamples=99)
+    >>> values = np.array([[0.1, 0.5, 0.9, 0.8, 0.3, 0.7, 0.4, 0.6], [0.3, 0.2, 0.9, 1.0, 0.4, 0.6, 0.7, 0.8]])
+    >>> made = compare_over(values, Over.parse("tail:0.625"), np.array([0]), np.array([1]))
     >>> made.differences.round(4).tolist(), made.lows.round(4).tolist(), made.highs.round(4).tolist()
-    ([0.05], [-0.2], [0.3])
+    ([-0.06], [-0.3375], [0.2175])
     """
-    check_resamples(num_resamples, alpha)
-    check_count("seed", seed, 0)
-    is_defined = ~np.isnan(values)
-    made = OverPairs(*(np.full(len(a), np.nan) for _ in range(3)), *(np.zeros(len(a), np.int64) for _ in range(2)))
-    alike = list(of_same_queries(is_defined, a, b))
-    num_parts = sum(len(list(_parts(a[pairs], b[pairs], num_resamples))) for pairs, _ in alike)
-    total = num_resamples * num_parts if over.is_resampled else 0
-    with Progress("resampling pairs", total, shown=show_progress) as progress:
-        for pairs, queries in alike:
-            own = np.where(queries, values, np.nan)[:, is_defined.any(axis=0)]
-            numbers = over_queries(own[:, :, None], over, directions=np.array([direction]))[:, 0]
-            made.differences[pairs] = _less(direction * numbers, a[pairs], b[pairs])
-            made.num_queries[pairs] = queries.sum()
-            for part in _parts(a[pairs], b[pairs], num_resamples) if over.is_resampled else ():
-                which = pairs[part]
-                resampled = _resampled(own, over, direction, a[which], b[which], num_resamples, seed, progress)
-                made.lows[which], made.highs[which] = percentile_interval(resampled, alpha)
-                made.num_left_out[which] = np.isnan(resampled).sum(axis=1)
-    # Where both runs can be infinite, what resamples lack a difference is not by chance.
-    is_endless = np.asarray(np.isinf(values).any(axis=1))
-    is_open = ~np.isfinite(made.differences) | (is_endless[a] & is_endless[b] & (made.num_left_out > 0))
-    made.lows[is_open] = made.highs[is_open] = np.nan
+    differences, lows, highs, estimates, pvalues = np.full((5, len(a)), np.nan)
+    made = OverPairs(differences, lows, highs, estimates, pvalues, np.zeros(len(a), np.int64))
+    for pairs, queries in of_same_queries(~np.isnan(values), a, b):
+        own = direction * values[:, queries]
+        numbers = direction * over_queries(
+            values[:, queries][:, :, None], over, directions=np.array([direction])
+        )[:, 0]  # fmt: skip
+        with np.errstate(invalid="ignore"):  # of two infinite numbers there is no difference
+            made.differences[pairs] = numbers[a[pairs]] - numbers[b[pairs]]
+        made.num_queries[pairs] = n = int(queries.sum())
+        if over.kind == "median" and n > 0:
+            paired = _paired(own, a[pairs], b[pairs])
+            made.estimates[pairs] = over_queries(paired.T[:, :, None], over)[:, 0]
+            made.lows[pairs], made.highs[pairs] = quantile_intervals(paired, over, alpha=alpha)
+        if over.kind == "tail" and n > 1 and (k := over.num_of(n)) >= FEWEST_IN_TAIL:
+            errors = _errors(tail_influence(own.T, k), a[pairs], b[pairs])
+            largest = np.abs(np.where(np.isfinite(own), own, 0.0)).max()
+            has_error = (errors > TOLERANCE * largest) & np.isfinite(made.differences[pairs])
+            errors = np.where(has_error, errors, np.nan)
+            reach = t_limit(alpha, k) * errors
+            made.lows[pairs], made.highs[pairs] = made.differences[pairs] - reach, made.differences[pairs] + reach
+            statistics = np.abs(made.differences[pairs][has_error] / errors[has_error])
+            made.pvalues[pairs[has_error]] = t_pvalues(statistics, np.full(len(statistics), k))
     return made
 
 
-def _parts(a: IntArray, b: IntArray, num_resamples: int) -> Iterator[IntArray]:
-    """Give the pairs in parts, so that the resampled numbers of their runs and pairs can be kept."""
-    width = max(1, _KEPT // num_resamples)
-    num_blocks = int(max(a.max(initial=0), b.max(initial=0))) // width + 1
-    block_of = a // width * num_blocks + b // width  # the runs of a part are in two blocks of this width
-    for block in np.unique(block_of):
-        members = np.flatnonzero(block_of == block)
-        yield from (members[start : start + width] for start in range(0, len(members), width))
+def _paired(values: FloatArray, a: IntArray, b: IntArray) -> FloatArray:
+    """Return the difference of each pair on each query, [n, P]; of two that are infinite there is none: 0."""
+    with np.errstate(invalid="ignore"):
+        return np.nan_to_num(values[a] - values[b], nan=0.0, posinf=np.inf, neginf=-np.inf).T
 
 
-def _resampled(
-    values: FloatArray,
-    over: Over,
-    direction: int,
-    a: IntArray,
-    b: IntArray,
-    num_resamples: int,
-    seed: int,
-    progress: Progress,
-) -> FloatArray:
-    """Return the differences of some pairs in all resamples, [P, B]."""
-    runs, places = np.unique(np.concatenate([a, b]), return_inverse=True)
-    directions, none = np.full(len(runs), direction), np.zeros(len(runs), bool)
-    numbers_of = resampled_over(values[runs].T, over, directions, none)
-    numbers = collected(numbers_of, resampled_counts(values.shape[1], num_resamples, seed), progress)
-    first, second = places.reshape(2, -1)
-    return _less(direction * numbers, first, second)
-
-
-def _less(numbers: FloatArray, a: IntArray, b: IntArray) -> FloatArray:
-    with np.errstate(invalid="ignore"):  # of two infinite numbers there is no difference
-        return np.asarray(numbers[a] - numbers[b])
+def _errors(influence: FloatArray, a: IntArray, b: IntArray) -> FloatArray:
+    """Return the standard error of the difference of each pair, [P], from the influence of each query, [n, S]."""
+    errors = np.empty(len(a))
+    with np.errstate(invalid="ignore"):
+        for part in slices(len(a), len(influence)):
+            differences = influence[:, a[part]] - influence[:, b[part]]
+            errors[part] = differences.std(axis=0, ddof=1) / math.sqrt(len(influence))
+    return errors

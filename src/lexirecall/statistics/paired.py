@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lexirecall.errors import UsageError, choice
+from lexirecall.errors import UsageError, check_count, choice
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.measures.measure import TOLERANCE
 from lexirecall.progress import Progress
@@ -21,12 +21,14 @@ from lexirecall.statistics.attainable import resamples_needed
 from lexirecall.statistics.binomial import sign_pvalues
 from lexirecall.statistics.differences import Differences  # noqa: F401 - in the examples
 from lexirecall.statistics.flips import all_flips, random_flips, slices
-from lexirecall.statistics.portions import PairDifferences, Summarized, portions_of
+from lexirecall.statistics.portions import PairDifferences, portions_of
 from lexirecall.statistics.proportions import preference_interval
 from lexirecall.statistics.signed_ranks import MOST_EXACT_RANKS, pseudomedians, rank_sum_chances
 from lexirecall.statistics.tails import t_limit, t_pvalues
 
 MOST_TIED_RANKS = 13  # up to so many requests rank sums are exact where sizes are tied: each pair has its own
+SIGN_TEST = "sign test"
+"""Its name in rows and tables."""
 _RANKED = 2**15  # differences that are ranked together, few enough for the cache
 
 
@@ -46,6 +48,8 @@ class PairedTests:
     """The test, in words."""
     estimates: FloatArray
     """The pseudomedian of the differences other than 0, which Wilcoxon's test is about, [P]; nan for other tests."""
+    by_signs: BoolArray
+    """For which pairs the sign test decides, [P]: wins against losses, whatever the mean."""
 
     def disagrees(self, alpha: float) -> BoolArray:
         """Tell for which pairs the interval excludes 0 though p is not below alpha, or the other way round, [P].
@@ -59,7 +63,7 @@ class PairedTests:
         return np.asarray(is_known & (((self.lows > 0) | (self.highs < 0)) != (self.pvalues < alpha)))
 
 
-def paired_t(differences: Summarized, *, alpha: float = 0.05) -> PairedTests:
+def paired_t(differences: PairDifferences, *, alpha: float = 0.05) -> PairedTests:
     """Test whether the mean difference is 0 by the paired t test; the interval is mean ± t sd/sqrt(n).
 
     p = 2 P(T > |mean| sqrt(n)/sd) with n - 1 degrees of freedom. It is nan below two queries. If all differences are
@@ -75,7 +79,7 @@ def paired_t(differences: Summarized, *, alpha: float = 0.05) -> PairedTests:
     pvalues = t_pvalues(t, differences.num_requests - 1)
     is_constant = differences.deviations == 0
     pvalues[is_constant] = _pvalues_of_constants(differences)[is_constant]
-    return _with_interval_of_mean(differences, pvalues, alpha, "paired t")
+    return _with_intervals("t", differences, pvalues, alpha, "paired t")
 
 
 def wilcoxon(differences: PairDifferences, *, alpha: float = 0.05, show_progress: bool | None = False) -> PairedTests:
@@ -97,24 +101,17 @@ def wilcoxon(differences: PairDifferences, *, alpha: float = 0.05, show_progress
     ([0.25], [0.2])
     """
     check_chance("alpha", alpha)
-    num_pairs, title = len(differences.a), "Wilcoxon signed rank"
-    pvalues, middles = np.full(num_pairs, np.nan), np.full((3, num_pairs), np.nan)
-    with Progress("averaging", num_pairs, shown=show_progress) as progress:
-        for pairs, portion in portions_of(differences):
-            values = portion.values
-            for rows in slices(len(values), values.shape[1], _RANKED):
-                pvalues[pairs][rows] = _signed_rank_pvalues(*_signed_ranks(values[rows]))
-            if not differences.is_signs:
-                middles[:, pairs] = pseudomedians(values, alpha=alpha, progress=progress)
-    is_empty = differences.num_requests == 0
-    pvalues[is_empty] = middles[:, is_empty] = np.nan
-    if differences.is_signs:
-        return _with_interval_of_mean(differences, pvalues, alpha, title)
-    estimates, lows, highs = middles
-    return PairedTests(pvalues, lows, highs, 0, title, estimates)
+    pvalues = np.full(len(differences.a), np.nan)
+    for pairs, portion in portions_of(differences):
+        for rows in slices(len(portion.values), portion.values.shape[1], _RANKED):
+            pvalues[pairs][rows] = _signed_rank_pvalues(*_signed_ranks(portion.values[rows]))
+    pvalues[differences.num_requests == 0] = np.nan
+    return _with_intervals(
+        "wilcoxon", differences, pvalues, alpha, "Wilcoxon signed rank", show_progress=show_progress
+    )  # fmt: skip
 
 
-def sign_test(differences: Summarized, *, alpha: float = 0.05, ties: str = "drop") -> PairedTests:
+def sign_test(differences: PairDifferences, *, alpha: float = 0.05, ties: str = "drop") -> PairedTests:
     """Test whether wins are as likely as losses by the exact binomial test.
 
     p = min(1, 2 P(X <= min(w, l))), X binomial with w + l trials and chance 1/2. Ties are left out ("drop"), or each
@@ -122,7 +119,8 @@ def sign_test(differences: Summarized, *, alpha: float = 0.05, ties: str = "drop
 
     The interval of signs is Tango's for (w - l)/n, whatever is done about ties: it takes their number as random too.
     Near the limit it can exclude 0 though p >= alpha, because its score test is not exact; `disagrees` tells where.
-    The interval of sizes is that of their mean by t.
+    That of sizes is Tango's times the size where all that are not 0 have one; otherwise that of their mean by t, and
+    none where the mean rests on fewer than 8 effective queries, because no interval of it holds there.
 
     >>> one = Differences(np.array([0]), np.array([1]), np.array([[1.0, 1, 1, 1, 1, 1, 0, 0]]), np.ones((1, 8), bool))
     >>> sign_test(one).pvalues.tolist(), sign_test(one, ties="split").pvalues.tolist()  # 6 of 6, 7 of 8
@@ -132,8 +130,8 @@ def sign_test(differences: Summarized, *, alpha: float = 0.05, ties: str = "drop
     halves = differences.ties // 2 if ties == "split" else 0
     wins, losses = differences.wins + halves, differences.losses + halves
     pvalues = sign_pvalues(wins, losses)
-    pvalues[differences.num_requests == 0] = np.nan
-    return _with_interval_of_mean(differences, pvalues, alpha, "sign test")
+    pvalues[differences.num_compared == 0] = np.nan
+    return _with_intervals("sign", differences, pvalues, alpha, SIGN_TEST)
 
 
 def randomization(
@@ -143,16 +141,17 @@ def randomization(
     num_resamples: int | None = None,
     seed: int = 0,
     correction: str = "none",
+    num_tests: int | None = None,
     show_progress: bool | None = False,
 ) -> PairedTests:
-    """Test whether two runs are interchangeable by flipping signs; the interval is that of the mean by t.
+    """Test whether two runs are interchangeable by flipping signs; the interval is that of the sign test.
 
     If nothing distinguishes them, each difference might as well have the other sign: p is the share of sign patterns
     with |sum| as large as observed. Q is the number of queries on which any pair is compared. If there are at most
     `num_resamples` patterns, all 2^Q are tried. Otherwise that many are sampled, the same for every pair and every
     measure, and p = (b + 1)/(B + 1), because the observed pattern is one of them (Phipson & Smyth 2010). So p is never
-    0. If no number is given, it is as large as the correction of all pairs needs (`resamples_needed`). The interval of
-    signs is Tango's.
+    0. If no number is given, it is as large as the correction needs (`resamples_needed`): over all pairs, or over
+    `num_tests` if these are of several measures.
 
     A sum within 1e-12 sum|d| of the observed one is as large: equal sums of Q terms differ by up to about Q 1e-16 of
     that when added in another order, and a smaller difference cannot be told from rounding.
@@ -166,7 +165,7 @@ def randomization(
     """
     check_chance("alpha", alpha)
     if num_resamples is None:
-        num_resamples = resamples_needed(len(differences.a), correction=correction, alpha=alpha)
+        num_resamples = resamples_needed(num_tests or len(differences.a), correction=correction, alpha=alpha)
     check_count("num_resamples", num_resamples, 1)
     check_count("seed", seed, 0)
     compared = differences.compared
@@ -179,7 +178,7 @@ def randomization(
         num_extreme = _count_extreme_of(differences, queries, flips, progress)
     pvalues = num_extreme / tried if is_exact else (num_extreme + 1) / (tried + 1)
     pvalues[differences.num_requests == 0] = np.nan
-    return _with_interval_of_mean(differences, pvalues, alpha, f"sign-flip randomization, {way}", tried)
+    return _with_intervals("randomization", differences, pvalues, alpha, f"sign-flip randomization, {way}", tried)
 
 
 SIGN_TEST_TIES = ("drop", "split")
@@ -194,8 +193,10 @@ ADDED_UP = ("t", "sign")
 """Those that need only sums and counts, which add up over portions of the queries."""
 
 
-def default_test(differences: Summarized) -> str:
+def default_test(differences: PairDifferences) -> str:
     """Return the name of the test that suits the differences: sign for signs, t for sizes.
+
+    Of sizes it suits only the pairs that are not `is_by_signs`.
 
     >>> default_test(Differences(np.array([0]), np.array([1]), np.ones((1, 3)), np.ones((1, 3), bool), is_signs=True))
     'sign'
@@ -203,7 +204,7 @@ def default_test(differences: Summarized) -> str:
     return "sign" if differences.is_signs else "t"
 
 
-def effect_sizes(differences: Summarized) -> FloatArray:
+def effect_sizes(differences: PairDifferences) -> FloatArray:
     """Return how large each difference is in units of its spread, or for signs how often the first is better, [P].
 
     For sizes it is d_z = mean/sd: nan below two queries, 0 if all are 0, infinite if all are equal and not 0. For signs
@@ -232,31 +233,62 @@ def check_chance(name: str, value: float) -> None:
         raise UsageError(f"{name} is {value!r}, but must be above 0 and below 1")
 
 
-def check_count(name: str, value: object, least: int) -> None:
-    """Raise unless the value is a whole number and not too small.
+def intervals(
+    test: str, differences: PairDifferences, *, alpha: float = 0.05, show_progress: bool | None = False
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the interval of each pair that belongs to a test: what it is about, if not the mean, and its ends, [P].
 
-    >>> check_count("seed", -1, 0)
-    Traceback (most recent call last):
-    lexirecall.errors.UsageError: seed is -1, but must be a whole number of at least 0
+    >>> one = Differences(np.array([0]), np.array([1]), np.array([[0.5] * 9 + [-0.5] * 2]), np.ones((1, 11), bool))
+    >>> [end.round(4).tolist() for end in intervals("sign", one)[1:]]  # half of that of nine wins and two losses
+    [[0.023], [0.4486]]
     """
-    if not isinstance(value, (int, np.integer)) or value < least:
-        raise UsageError(f"{name} is {value!r}, but must be a whole number of at least {least}")
-
-
-def _with_interval_of_mean(
-    differences: Summarized, pvalues: FloatArray, alpha: float, method: str, num_resamples: int = 0
-) -> PairedTests:
-    """Add the interval of the mean preference by Tango, or of the mean difference by t."""
     check_chance("alpha", alpha)
+    none = np.full(len(differences.a), np.nan)
+    if test == "wilcoxon" and not differences.is_signs:
+        return _pseudomedians(differences, alpha, show_progress=show_progress)
+    if test == "t" and not differences.is_signs:
+        return none, *_interval_of_mean(differences, alpha)
+    counts = differences.wins, differences.losses, differences.num_requests
+    lows, highs = preference_interval(*counts, alpha=alpha)
     if differences.is_signs:
-        counts = differences.wins, differences.losses, differences.num_requests
-        lows, highs = preference_interval(*counts, alpha=alpha)
-    else:
-        lows, highs = _interval_of_mean(differences, alpha)
-    return PairedTests(pvalues, lows, highs, num_resamples, method, np.full(len(pvalues), np.nan))
+        return none, lows, highs
+    # Two or three differences may have one size by chance, and nothing says then how large others are.
+    is_one, has_none = differences.have_one_size & differences.has_steady_mean, differences.is_by_signs
+    lows, highs = (
+        np.where(is_one, differences.largest * by_wins, np.where(has_none, np.nan, by_mean))
+        for by_wins, by_mean in zip((lows, highs), _interval_of_mean(differences, alpha), strict=True)
+    )
+    return none, lows, highs
 
 
-def _interval_of_mean(differences: Summarized, alpha: float) -> tuple[FloatArray, FloatArray]:
+def _pseudomedians(
+    differences: PairDifferences, alpha: float, *, show_progress: bool | None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    middles = np.full((3, len(differences.a)), np.nan)
+    with Progress("averaging", len(differences.a), shown=show_progress) as progress:
+        for pairs, portion in portions_of(differences):
+            middles[:, pairs] = pseudomedians(portion.values, alpha=alpha, progress=progress)
+    middles[:, differences.num_requests == 0] = np.nan
+    return middles[0], middles[1], middles[2]
+
+
+def _with_intervals(
+    test: str,
+    differences: PairDifferences,
+    pvalues: FloatArray,
+    alpha: float,
+    method: str,
+    num_resamples: int = 0,
+    *,
+    show_progress: bool | None = False,
+) -> PairedTests:
+    """Add the interval of each pair that belongs to a test."""
+    estimates, lows, highs = intervals(test, differences, alpha=alpha, show_progress=show_progress)
+    by_signs = np.full(len(pvalues), test == "sign")
+    return PairedTests(pvalues, lows, highs, num_resamples, method, estimates, by_signs)
+
+
+def _interval_of_mean(differences: PairDifferences, alpha: float) -> tuple[FloatArray, FloatArray]:
     """Return mean ± t sd/sqrt(n); nan below two requests, and if all differences are equal but p is not below alpha."""
     sizes, number = np.unique(differences.num_requests, return_inverse=True)  # limits are slow, and sizes are few
     limits = np.array([t_limit(alpha, size - 1) for size in sizes.tolist()])
@@ -269,7 +301,7 @@ def _interval_of_mean(differences: Summarized, alpha: float) -> tuple[FloatArray
     return differences.means - reach, differences.means + reach
 
 
-def _pvalues_of_constants(differences: Summarized) -> FloatArray:
+def _pvalues_of_constants(differences: PairDifferences) -> FloatArray:
     """Return p if all differences are equal: of the 2^n ways to flip signs two are as extreme, unless they are 0."""
     return np.where(differences.means == 0, 1.0, np.ldexp(1.0, 1 - differences.num_requests))
 

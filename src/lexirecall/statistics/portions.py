@@ -15,8 +15,8 @@ import numpy as np
 
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.preferences.contrasts import Contrasts
-from lexirecall.statistics.differences import AddedUp, Differences, Summary, joined, of_same_queries
-from lexirecall.sums import ExactSums
+from lexirecall.statistics.differences import AddedUp, Differences, Totals, joined, of_same_queries
+from lexirecall.statistics.flips import slices
 
 _PORTION = 2**19  # differences that are held at once: 4 MB, and a few times that for what is made of them
 
@@ -53,27 +53,24 @@ class PortionedPairs(AddedUp):
         return len(self.contrasts.requests)
 
     @cached_property
-    def summary(self) -> Summary:
-        """Everything that can be added up."""
-        return joined([portion.summary for _, portion in portions_of(self)])
-
-    def squares(self, means: FloatArray) -> ExactSums:
-        """Add up the squares of the differences minus these means, [P]."""
-        return joined([portion.squares(means[pairs]) for pairs, portion in portions_of(self)])
+    def totals(self) -> Totals:
+        """What they add up to."""
+        return joined([portion.totals for _, portion in portions_of(self)])
 
     @cached_property
     def compared(self) -> BoolArray:
         """On which queries any pair is compared, [Q]."""
         compared = np.zeros(self.num_queries, bool)
-        for pairs in _slices(len(self.a), len(compared)):
-            compared |= self.contrasts.counted(self.a[pairs], self.b[pairs]).any(axis=0)
+        for pairs in slices(len(self.a), len(compared), _PORTION):
+            compared |= self.contrasts.measured(self.a[pairs], self.b[pairs]).any(axis=0)
         return compared
 
     def at(self, pairs: slice | IntArray) -> Differences:
         """Return some of the pairs, with their differences."""
         a, b = self.a[pairs], self.b[pairs]
         values: FloatArray = self.contrasts.between(a, b).astype(float, copy=False)
-        return Differences(a, b, values, self.contrasts.counted(a, b), self.is_signs)
+        where = self.contrasts.counted(a, b), self.contrasts.measured(a, b)
+        return Differences.compared_in(a, b, values, *where, is_signs=self.is_signs, is_steady=self.contrasts.is_steady)
 
     def on(self, queries: IntArray) -> "PortionedPairs":
         """Return the same pairs on some of the queries."""
@@ -81,13 +78,11 @@ class PortionedPairs(AddedUp):
 
     def alike(self, queries: BoolArray) -> Iterator[tuple[IntArray, BoolArray]]:
         """Give the pairs that are compared on the same queries among these, with those, [Q]."""
-        return of_same_queries(self.contrasts.taking_part & queries, self.a, self.b)
+        return of_same_queries(self.contrasts.has_size & queries, self.a, self.b)
 
 
 PairDifferences = Differences | PortionedPairs
 """What the tests of pairs take."""
-Summarized = PairDifferences | Summary
-"""What the tests take that need only sums and counts."""
 
 
 def pairs_of(num_systems: int, references: Sequence[int] = ()) -> tuple[IntArray, IntArray]:
@@ -112,10 +107,5 @@ def are_asked(a: IntArray, b: IntArray, references: Sequence[int]) -> BoolArray:
 
 def portions_of(differences: PairDifferences) -> Iterator[tuple[slice, Differences]]:
     """Give the pairs in portions of bounded size, and at least one portion."""
-    for pairs in _slices(len(differences.a), differences.num_queries):
+    for pairs in slices(max(len(differences.a), 1), differences.num_queries, _PORTION):
         yield pairs, differences.at(pairs)
-
-
-def _slices(num_pairs: int, num_requests: int) -> Iterator[slice]:
-    size = max(1, _PORTION // max(num_requests, 1))
-    return (slice(start, start + size) for start in range(0, max(num_pairs, 1), size))

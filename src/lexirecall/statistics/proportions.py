@@ -12,6 +12,8 @@ where q is the most likely chance of a loss if p - q is Δ. The number of ties i
 statistic is McNemar's, (w - l)²/(w + l).
 """
 
+import math
+
 import numpy as np
 
 from lexirecall.judgments import FloatArray, IntArray
@@ -54,3 +56,16 @@ def _variance(delta: FloatArray, wins: FloatArray, losses: FloatArray, n: FloatA
     a, b, c = 2 * n, (2 * n - wins + losses) * delta - wins - losses, -losses * delta * (1 - delta)
     lost = (np.sqrt(np.maximum(b**2 - 4 * a * c, 0.0)) - b) / np.maximum(2 * a, 1)
     return np.maximum(2 * lost + delta - delta**2, 0.0)
+
+
+def score_pvalues(wins: IntArray, losses: IntArray, num_requests: IntArray, margin: float) -> FloatArray:
+    """Return how likely so many wins, less losses, are at most if p - q is -margin, by Tango's score; nan if n is 0.
+
+    >>> score_pvalues(np.array([10, 5]), np.array([10, 15]), np.array([100, 100]), 0.2).round(4).tolist()
+    [0.0001, 0.0176]
+    """
+    won, lost, n = (each.astype(float) for each in (wins, losses, num_requests))
+    spread = np.sqrt(n * _variance(np.full(len(n), -margin), won, lost, n))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.where(n > 0, (won - lost + n * margin) / spread, np.nan)
+    return np.array([math.erfc(each / math.sqrt(2)) / 2 for each in z.tolist()])
