@@ -97,6 +97,22 @@ def test_a_lost_query_fails_if_lexirecall_decides_so() -> None:
     assert set(cases(parsed(tiny(8, 2)), LOST).values()) == {False}, "too few to be significant: the gate passes"
 
 
+def test_a_query_on_which_fewer_are_found_is_to_blame_if_the_number_found_decides() -> None:
+    result = tiny(9, 7, measures=["NumRelRet"])
+    first, *others = result.changes
+    root = parsed(replace(result, changes=(replace(first, found_now=first.found_before), *others)))
+    assert list(cases(root, LOST).values()) == [False, True, True, True, True, True, True]
+
+
+def test_no_query_fails_for_a_requirement_that_holds() -> None:
+    root = parsed(tiny(8, 2, require=["at most 25% of queries lose a relevant document"]))
+    assert list(cases(root, REQUIRED).values()) == [False]
+    assert set(cases(root, LOST).values()) == {False}
+    root = parsed(tiny(8, 2, require=["at most 24.9% of queries lose a relevant document"]))
+    assert list(cases(root, REQUIRED).values()) == [True]
+    assert set(cases(root, LOST).values()) == {True}
+
+
 def test_a_lost_query_passes_if_another_measure_decides() -> None:
     """A measure need not have changed where a document is lost; its own case says that the gate fails."""
     root = parsed(tiny(8, 6, measures=["P@2"]))
@@ -106,14 +122,14 @@ def test_a_lost_query_passes_if_another_measure_decides() -> None:
 
 
 def test_a_query_that_gains_more_than_it_loses_is_not_to_blame() -> None:
-    result = tiny(9, 7)
+    result = tiny(9, 7, measures=["LexiRecall"])
     swapped = replace(result, changes=(replace(result.changes[0], sign=1), *result.changes[1:]))
     assert list(cases(parsed(swapped), LOST).values()) == [False, True, True, True, True, True, True]
 
 
 def test_a_lost_query_fails_if_a_requirement_names_it() -> None:
     root = parsed(tiny(8, 2, require=["no query loses a relevant document"]))
-    assert cases(root, DECIDED) == {"LexiRecall": False}
+    assert cases(root, DECIDED) == {"NumRelRet": False, "LexiRecall": False}
     assert set(cases(root, LOST).values()) == {True}
     root = parsed(tiny(8, 2, require=["no query loses a relevant document within the first 1"]))
     assert set(cases(root, LOST).values()) == {False}, "they are lost further down"
@@ -123,9 +139,14 @@ def test_a_lost_query_fails_if_a_requirement_names_it() -> None:
 @given(
     st.integers(1, 12),
     st.integers(0, 12),
-    st.lists(st.sampled_from(["All@1>=0.5", "All@2>=0.5", "no query loses a relevant document"]), unique=True),
-    st.sampled_from([None, 0.0, 0.5, 2.0]),
-    st.sampled_from(["LexiRecall", "AP", "All@2"]),
+    st.lists(
+        st.sampled_from(
+            ["All@1>=0.5", "no query loses a relevant document", "at most 40% of queries lose a relevant document"]
+        ),
+        unique=True,
+    ),
+    st.sampled_from([None, 0.0, 0.5, 0.99]),
+    st.sampled_from(["LexiRecall", "AP", "All@2", "NumRelRet LexiRecall"]),
 )
 def test_cases_fail_if_and_only_if_the_gate_does(
     num_queries: int, num_lost: int, require: list[str], margin: float | None, measure: str

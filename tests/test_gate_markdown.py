@@ -69,16 +69,16 @@ def test_a_name_adds_no_line_cell_or_item(name: str) -> None:
 
 def test_the_verdict_comes_first_and_says_why() -> None:
     lines = markdown(tiny(8, 6, require=["All@1>=0.5"])).splitlines()
-    assert lines[0] == "**The gate fails**: 2 of 2 checks (`new` against `baseline`, 8 queries)"
-    assert lines[2].startswith("- LexiRecall: worse, 0 better, 2 tied, 6 worse; p = 0.0156 (sign test")
-    assert lines[3].startswith("- All@1 is 0.0000")
-    assert markdown(tiny(8, 0)).startswith("**The gate passes**: 1 check (`new` against `baseline`, 8 queries)\n")
+    assert lines[0] == "**The gate fails**: 3 of 3 checks (`new` against `baseline`, 8 queries)"
+    assert lines[2].startswith("- NumRelRet: worse, 0 better, 2 tied, 6 worse; p = 0.0312 (sign test")
+    assert lines[4].startswith("- All@1 is 0.0000")
+    assert markdown(tiny(8, 0)).startswith("**The gate passes**: 2 checks (`new` against `baseline`, 8 queries)\n")
 
 
 def test_a_failing_verdict_is_bold_and_a_passing_one_is_not() -> None:
     source = markdown(tiny(8, 6, require=["All@1>=0.5", "All@2>=0"]))
     rows = [line for line in source.splitlines() if line.startswith("| ") and line.endswith(("passes |", "FAILS** |"))]
-    assert [row.split(" | ")[-1] for row in rows] == ["**FAILS** |", "**FAILS** |", "passes |"]
+    assert [row.split(" | ")[-1] for row in rows] == ["**FAILS** |", "**FAILS** |", "**FAILS** |", "passes |"]
 
 
 def test_a_gate_without_a_baseline_has_no_table_of_decisions() -> None:
@@ -95,6 +95,13 @@ def test_the_first_lost_documents_are_listed_and_the_others_counted() -> None:
     assert "**Lost**: 30 relevant documents on 30 queries" in shown
     assert len(re.findall(r"^  - `d\d+b` \(was at 2\)$", shown, re.MULTILINE)) == SHOWN
     assert "- and 10 more relevant documents\n" in shown
+
+
+def test_as_many_rows_are_shown_as_there_is_room_for() -> None:
+    result = tiny(8, 0, require=["All@1>=0"])
+    shown = markdown(replace(result, checks=result.checks * 3000))
+    [row] = {line for line in shown.splitlines() if line.startswith("| All@1")}
+    assert LIMIT - 2 * len(row) < len(shown) <= LIMIT
 
 
 def test_a_query_that_loses_more_than_are_shown_is_cut() -> None:
@@ -124,12 +131,12 @@ def test_what_is_found_later_gained_unknown_and_noted_is_there() -> None:
 
 
 def test_what_the_gate_could_notice_is_said() -> None:
-    assert "is noticed with the chance 0.8" in markdown(tiny(30, 0))
+    assert "an 80 % chance of catching a change that breaks 25 % of them and fixes none" in markdown(tiny(30, 0))
     assert "could not have failed" in markdown(tiny(3, 0))
 
 
 def test_the_build_of_a_ledger_is_said() -> None:
-    assert "build 3 on these queries" in markdown(replace(tiny(8, 0), build=Build("x", 3)))
+    assert "build 3 on these queries, at 0.01" in markdown(replace(tiny(8, 0), build=Build("x", 3, 0.01)))
 
 
 def test_a_comment_is_never_too_long_and_says_what_it_leaves_out() -> None:

@@ -3,16 +3,21 @@
 Belongs here: requirements held against values and positions. Not here: how requirements are written (requirements).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from typing import Any
+
+import numpy as np
 
 from lexirecall.aggregation import Aggregation
 from lexirecall.errors import UsageError, counted
 from lexirecall.gates.changes import Moved
-from lexirecall.gates.requirements import Limit, Requirement, Statement
+from lexirecall.gates.requirements import Limit, Requirement, Statement, percent
 from lexirecall.manifest import Policies
+from lexirecall.measures.measure import TOLERANCE
 from lexirecall.positions import Positions
+from lexirecall.statistics.shares import share_interval
 from lexirecall.tables import defined, number
 from lexirecall.verbs.breakdown import Breakdown
 from lexirecall.verbs.evaluate import evaluate
@@ -36,7 +41,8 @@ class Checked:
     """None for all queries."""
     passed: bool
     value: float
-    """The number that is required to be on one side of the limit; or how many documents offend. nan if undefined."""
+    """The number that is required to be on one side of the limit; or how many documents offend, or the largest share
+    of queries that the requirement allows for. nan if undefined."""
     sentence: str
     """What was found, in words."""
     offences: tuple[Offence, ...] = ()
@@ -50,13 +56,15 @@ class Checked:
     @property
     def is_of_any_loss(self) -> bool:
         """Whether its offences are the documents that are lost, which are listed in any case."""
-        return isinstance(self.requirement, Statement) and self.requirement == Statement("lost", None)
+        return (
+            isinstance(self.requirement, Statement) and self.requirement.kind == "lost" and not self.requirement.depth
+        )
 
     def row(self) -> dict[str, Any]:
         """Return it as a row for programs."""
         return {
             "kind": "requirement", "requirement": str(self.requirement), "group": self.group, "passed": self.passed,
-            "value": defined(self.value), "limit": getattr(self.requirement, "limit", 0),
+            "value": defined(self.value), "limit": self.requirement.limit,
         }  # fmt: skip
 
 
@@ -87,6 +95,17 @@ def check_depth(sentence: Statement, depth: int | None) -> None:
         raise UsageError(
             f"{str(sentence)!r} is required, but rankings are cut at {depth}",
             remedy=f"leave --depth out, or require it within the first {depth}",
+        )
+
+
+def check_confidence(sentence: Statement, num_queries: int) -> None:
+    """Raise if there are too few queries for a requirement to hold, even if nothing is lost."""
+    if num_queries < sentence.fewest:
+        have = "there is" if num_queries == 1 else "there are"
+        raise UsageError(
+            f"{str(sentence)!r} is required, but it takes {counted(sentence.fewest, 'query')} to show it if nothing is "
+            f"lost, and {have} {num_queries:,}",
+            remedy="give more queries, allow a larger share, or leave the confidence out",
         )
 
 
@@ -127,7 +146,7 @@ def told(value: float, limit: Limit) -> str:
     return text if limit.holds(seen) == limit.holds(value) else f"{value:.10g}"
 
 
-def _said(sentence: Statement, queries: Iterable[QueryExplanation]) -> Checked:
+def _said(sentence: Statement, queries: Sequence[QueryExplanation]) -> Checked:
     """Check a requirement about every relevant document."""
     offences, num_documents = [], 0
     for query in queries:
@@ -136,10 +155,28 @@ def _said(sentence: Statement, queries: Iterable[QueryExplanation]) -> Checked:
             offences.append(Offence(query.id, documents))
             num_documents += len(documents)
     offences.sort(key=lambda offence: -len(offence.documents))  # a stable sort: equal ones keep their order
+    if sentence.share:
+        passed, value, text = _held(sentence, len(offences), len(queries))
+        return Checked(sentence, None, passed, value, text, tuple(offences))
     what = {"lost": "lost", "found": "not found"}[sentence.kind] + sentence.within
     how_many = f"{counted(num_documents, 'relevant document')} {'is' if num_documents == 1 else 'are'} {what}"
     text = f"{how_many}, on {counted(len(offences), 'query')}" if offences else f"no relevant document is {what}"
     return Checked(sentence, None, not offences, num_documents, text, tuple(offences))
+
+
+def _held(sentence: Statement, num_losing: int, num_queries: int) -> tuple[bool, float, str]:
+    """Hold the share of queries that lose something against the limit; return it, or its upper bound, and say so."""
+    share = Fraction(num_losing, max(num_queries, 1))
+    passed, value, sure = share <= sentence.share, float(share), ""
+    if sentence.confidence is not None:
+        counts = np.array([num_losing]), np.array([num_queries])
+        value = float(share_interval(*counts, alpha=2 * sentence.risk)[1][0])
+        passed = value <= sentence.limit + TOLERANCE
+        sure = f", with {percent(sentence.confidence)} confidence at most {percent(round(value, 6))}"
+    verb, how = "loses" if num_losing == 1 else "lose", "not more" if passed else "more"
+    number_of = f"{num_losing:,} of {counted(num_queries, 'query')} {verb} a relevant document{sentence.within}"
+    plain = f" ({percent(round(float(share), 6))}{sure})"
+    return passed, value, f"{number_of}{plain}, which is {how} than {percent(sentence.share)}"
 
 
 def _offending(sentence: Statement, query: QueryExplanation) -> Iterator[Moved]:

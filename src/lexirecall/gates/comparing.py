@@ -3,35 +3,37 @@
 Belongs here: the one-sided tests and intervals of one pair. Not here: what is decided from them (decisions), the tests
 themselves (statistics).
 
-A share of queries, such as All@20, is 1 or 0 on each query. Its differences are -1, 0 and 1, and wins and losses are
-counted as for a preference: the t interval of so few distinct values would be too short.
+Preferences such as LexiRecall are decided by wins and losses. So are shares of queries, such as All@20, and the number
+of documents found (`says_signs`): their differences are small whole numbers, for which t intervals are too short. Other
+measures have a size, and the mean difference is tested; if it rests on too few queries, the sign test takes its place.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from lexirecall.aggregation import Resampling
-from lexirecall.errors import UsageError
+from lexirecall.errors import DataError, UsageError, counted
 from lexirecall.judgments import FloatArray, IntArray
-from lexirecall.manifest import Note, Policies
+from lexirecall.manifest import Policies
+from lexirecall.measures.sets import NUM_REL_RET
 from lexirecall.names import Evaluable, parse_preference
 from lexirecall.positions import Positions
-from lexirecall.statistics.gates import chance_of_losses, chance_of_worse, skewness_of
-from lexirecall.statistics.over import Over
+from lexirecall.statistics.gates import chance_of_losses, chance_of_lower_mean
+from lexirecall.statistics.hall import mean_intervals
+from lexirecall.statistics.over import FEWEST_IN_TAIL, Over
 from lexirecall.statistics.overpairs import compare_over
-from lexirecall.statistics.paired import TESTS, default_test
-from lexirecall.statistics.portions import PortionedPairs
+from lexirecall.statistics.paired import paired_t
+from lexirecall.statistics.portions import PairDifferences, PortionedPairs
 from lexirecall.statistics.proportions import preference_interval
-from lexirecall.verbs.breakdown import EVERY
-from lexirecall.verbs.breakdown_notes import few_at_the_end
 from lexirecall.verbs.evaluate import Valued
-from lexirecall.verbs.pairparts import NUM_RESAMPLES, own_overs
+from lexirecall.verbs.pairparts import TAIL_TEST, own_overs
 from lexirecall.verbs.rank import contrasted
 
-_OUTSIDE = 20  # resamples beyond the end of an interval, at least
+_FAR = 2.0**20  # times the largest value: far beyond any sum of the others, and floats still tell these apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +62,21 @@ class Compared:
     """One-sided: the chance of such losses if the new run is no worse; nan where an interval decides."""
     deviation: float
     """Standard deviation of the differences; nan where it is not known."""
-    skewness: float = 0.0
-    """Of the differences, positive with few large gains; 0 where it does not matter."""
+    differs: bool = True
+    """Whether any query has another value, or another winner, than a tie."""
+    says_signs: bool = False
+    """Whether only wins and losses matter under the measure, whatever their sizes."""
+    is_contradicted: bool = False
+    """Whether the sign test took the place of a test of the mean, and points the other way: nothing is decided."""
 
     @property
-    def is_resampled(self) -> bool:
-        """Whether an interval from resamples decides."""
+    def num_untied(self) -> int:
+        """On how many queries either is better."""
+        return (self.wins or 0) + (self.losses or 0)
+
+    @property
+    def is_of_tails(self) -> bool:
+        """Whether the interval of a difference of tails decides."""
         return self.wins is None
 
     @property
@@ -105,11 +116,17 @@ class Comparing:
     """The queries of each group that is large enough."""
 
     def __post_init__(self) -> None:
-        if any(over.kind == "min" for over in self.overs):
+        if others := [over for over in self.overs if over.kind not in ("mean", "tail")]:
             raise UsageError(
-                "the lowest value of a run has no interval, and cannot be tested",
-                remedy="require it instead: --require 'min of R@100 >= 0.5'",
+                f"a difference in {others[0]} has no interval that holds, and cannot be tested",
+                remedy=f"require it instead: --require '{others[0]} of R@100 >= 0.5'; or take a tail: --over tail:0.25",
             )
+
+    def check_tails(self) -> None:
+        """Raise if a tail is of too few queries to be tested, before a build is counted."""
+        for case in self.cases:
+            if case.over.kind == "tail":
+                self._tail(case, 0.25)
 
     @property
     def cases(self) -> list[_Case]:
@@ -122,66 +139,148 @@ class Comparing:
             for over in own_overs(row, self.overs)
         ]
 
-    def notes(self, compared: Sequence[Compared]) -> Iterator[Note]:
-        """Warn of tails and quantiles that rest on few queries, of all and of each group."""
-        for over in self.overs:
-            sizes = {each.group or EVERY: each.num_queries for each in compared if each.over == str(over)}
-            yield from few_at_the_end([over], sizes)
-
     @property
     def _places(self) -> tuple[IntArray, IntArray]:
         """The places of the new run and of the baseline among the runs."""
         new, baseline = (np.array([self.positions.systems.index(name)]) for name in self.pair)
         return new, baseline
 
-    def compared(self, alpha: float, resampling: Resampling, *, show_progress: bool | None = False) -> list[Compared]:
-        """Compare in each case, with a one-sided interval at its share of alpha."""
-        cases = self.cases
-        level = alpha / max(len(cases), 1)
+    @cached_property
+    def _pairs(self) -> list[PortionedPairs | None]:
+        """The differences of each case, summed up when they are needed; None for numbers other than the mean."""
+        whole = {
+            row: PortionedPairs(contrasted(self.positions, parse_preference(row), self.policies), *self._places)
+            for row in self.rows
+        }
         return [
-            self._means(case, level)
-            if case.over.kind == "mean"
-            else self._resampled(case, level, resampling, show_progress=show_progress)
-            for case in cases
+            None if case.over.kind != "mean"
+            else whole[case.row] if case.queries is None else whole[case.row].on(case.queries)
+            for case in self.cases
+        ]  # fmt: skip
+
+    def _values(self, case: _Case) -> FloatArray:
+        """Return the values of a case, [S, Q]."""
+        values = Valued.of(self.positions, [case.row], self.policies).placed[:, :, 0]
+        return values if case.queries is None else values[:, case.queries]
+
+    def _differs(self, case: _Case, pair: PortionedPairs | None) -> bool:
+        if pair is not None:
+            return bool(pair.wins[0] + pair.losses[0])
+        new, baseline = (self._values(case)[place[0]] for place in self._places)
+        return not np.array_equal(new, baseline, equal_nan=True)
+
+    def least_p(self, margin: float | None) -> float:
+        """Return the least corrected p that the gate could come to, given how many queries tie under each measure.
+
+        That is known without looking at which run is better, so a build that cannot fail need not have a share of
+        alpha. It is 0 where p is not counted or may be anything, and infinite if both runs tie everywhere.
+        """
+        differing = [
+            (case.row, pair) for case, pair in zip(self.cases, self._pairs, strict=True) if self._differs(case, pair)
+        ]
+        if margin is not None and differing:
+            return 0.0
+        return min(
+            (
+                len(differing) * chance_of_losses(0, int(pair.wins[0] + pair.losses[0]))
+                if pair is not None and test_of(row, pair) == "sign" else 0.0
+                for row, pair in differing
+            ),
+            default=math.inf,
+        )  # fmt: skip
+
+    def compared(self, alpha: float) -> list[Compared]:
+        """Compare in each case, with a one-sided interval at its share of alpha."""
+        level = alpha / max(len(self.cases), 1)
+        return [
+            self._tail(case, level) if pair is None else compared_by(case.row, pair, level, group=case.group)
+            for case, pair in zip(self.cases, self._pairs, strict=True)
         ]
 
-    def _means(self, case: _Case, level: float) -> Compared:
-        contrasts = contrasted(self.positions, parse_preference(case.row), self.policies)
-        pair = PortionedPairs(contrasts, *self._places)
-        own = pair if case.queries is None else pair.on(case.queries)
-        name = "sign" if case.row.is_share else default_test(own)
-        two_sided = 2 * level  # either end of such an interval is a one-sided one
-        test = TESTS[name](own, alpha=two_sided)
-        wins, ties, losses = int(own.wins[0]), int(own.ties[0]), int(own.losses[0])
-        if name == "sign":
-            p, skewness = chance_of_losses(wins, losses), 0.0
-            low, high = preference_interval(own.wins, own.losses, own.num_requests, alpha=two_sided)
-        else:
-            p = chance_of_worse(float(test.pvalues[0]), float(own.means[0]))
-            low, high, skewness = test.lows, test.highs, skewness_of(_values(own))
+    def _tail(self, case: _Case, level: float) -> Compared:
+        values, largest = _bounded(self._values(case))
+        made = compare_over(values, case.over, *self._places, direction=case.row.direction, alpha=2 * level)
+        n = int(made.num_queries[0])
+        if 0 < (k := case.over.num_of(n)) < FEWEST_IN_TAIL:
+            where = "" if case.group is None else f" in {case.group}"
+            remedy = f"take a larger share, such as tail:{min(1.0, math.ceil(100 * FEWEST_IN_TAIL / n) / 100):g}"
+            if n < FEWEST_IN_TAIL:
+                remedy = "leave the tail out" if case.group is None else f"give --min-queries {FEWEST_IN_TAIL}"
+            problem = f"{case.over} of {counted(n, 'query')}{where} is a tail of {k}"
+            raise DataError(
+                f"{problem}, and a tail of fewer than {FEWEST_IN_TAIL} queries has no interval", remedy=remedy
+            )
+        numbers = np.concatenate([made.differences, made.lows, made.highs])
+        numbers[np.isnan(numbers)] = made.differences  # where every query moves both tails alike, nothing varies
+        difference, low, high = np.where(np.abs(numbers) > 4 * largest, np.copysign(np.inf, numbers), numbers).tolist()
         return Compared(
-            case.row, str(case.over), case.group, float(own.means[0]), float(low[0]), float(high[0]),
-            int(own.num_requests[0]), wins, ties, losses, test.method, p, float(own.deviations[0]),
-            skewness,
-        )  # fmt: skip
-
-    def _resampled(self, case: _Case, level: float, resampling: Resampling, *, show_progress: bool | None) -> Compared:
-        values = Valued.of(self.positions, [case.row], self.policies).placed[:, :, 0]
-        # never too few for the interval: builds late in a ledger have little of alpha
-        num_resamples = max(resampling.bootstrap or NUM_RESAMPLES, int(np.ceil(_OUTSIDE / level)))
-        made = compare_over(
-            values if case.queries is None else values[:, case.queries], case.over, *self._places,
-            direction=case.row.direction, num_resamples=num_resamples, seed=resampling.seed, alpha=2 * level,
-            show_progress=show_progress,
-        )  # fmt: skip
-        return Compared(
-            case.row, str(case.over), case.group, float(made.differences[0]), float(made.lows[0]),
-            float(made.highs[0]), int(made.num_queries[0]), None, None, None,
-            f"paired bootstrap, {num_resamples:,} resamples", np.nan, np.nan,
+            case.row, str(case.over), case.group, difference, low, high, n, None, None, None, TAIL_TEST, np.nan, np.nan,
+            self._differs(case, None),
         )  # fmt: skip
 
 
-def _values(pair: PortionedPairs) -> FloatArray:
+def _bounded(values: FloatArray) -> tuple[FloatArray, float]:
+    """Return values with a bound in place of infinite ones, and the largest of the others.
+
+    Undefined values are infinitely bad, and as bad as each other. An interval needs their differences, which infinite
+    numbers do not have. So they get a number that is so large that others cannot make up for it.
+    """
+    is_infinite = np.isinf(values)
+    largest = float(np.abs(values[np.isfinite(values)]).max(initial=0.0)) or 1.0
+    return np.where(is_infinite, np.copysign(_FAR * largest, values), values), largest
+
+
+def says_signs(row: Evaluable, pair: PairDifferences) -> bool:
+    """Tell whether a gate asks on how many queries the new run is better and worse, whatever the sizes."""
+    return pair.is_signs or row.is_share or row.name == NUM_REL_RET.name
+
+
+def test_of(row: Evaluable, pair: PairDifferences) -> str:
+    """Return the name of the test of a mean: of its sign, if nothing else is known, tells more, or holds."""
+    differs = pair.wins[0] + pair.losses[0] > 0  # with no difference there is nothing that t could get wrong
+    return "sign" if says_signs(row, pair) or (differs and pair.is_by_signs[0]) else "t"
+
+
+def compared_by(row: Evaluable, pair: PairDifferences, level: float, *, group: str | None = None) -> Compared:
+    """Compare one pair of runs in the mean, with a one-sided interval at a level."""
+    counts = pair.wins, pair.ties, pair.losses, pair.num_compared
+    wins, ties, losses, num_queries = (int(each[0]) for each in counts)
+    is_of_signs, by_signs = says_signs(row, pair), test_of(row, pair) == "sign"
+    mean, deviation, is_contradicted = float(pair.means[0]), float(pair.deviations[0]), False
+    if by_signs:
+        p, method = chance_of_losses(wins, losses), "sign test"
+        size = 1.0 if is_of_signs else _size(pair)  # nan if differences have many: then no interval holds
+        ends = [end * size for end in preference_interval(pair.wins, pair.losses, pair.num_compared, alpha=2 * level)]
+        if is_of_signs:
+            mean, deviation = _moments_of_signs(wins, losses, num_queries)
+        elif not pair.num_one_sided[0]:  # of a run that misses queries the mean leaves out just these
+            is_contradicted = (wins - losses) * mean < 0
+    else:
+        values, test = _values(pair), paired_t(pair, alpha=2 * level)  # either end of it is a one-sided one
+        p, method = chance_of_lower_mean(float(test.pvalues[0]), mean, values), "paired t and Hall"
+        lows, highs = mean_intervals(values[:, None], alpha=2 * level)
+        ends = [np.fmin(test.lows, lows), np.fmax(test.highs, highs)]  # Hall's are nan if there are too few queries
+    low, high = (float(end[0]) for end in ends)
+    return Compared(
+        row, "mean", group, mean, low, high, num_queries, wins, ties, losses, method, p, deviation,
+        wins + losses > 0, is_of_signs, is_contradicted,
+    )  # fmt: skip
+
+
+def _values(pair: PairDifferences) -> FloatArray:
     """Return the differences on the queries that are compared."""
     held = pair.at(slice(0, 1))
     return np.asarray(held.values[0, held.counted[0]])
+
+
+def _size(pair: PairDifferences) -> float:
+    """Return the size of all differences other than 0; nan if they have several, or one has none."""
+    has_one = pair.have_one_size[0] and not pair.num_one_sided[0]
+    return float(pair.totals.smallest[0]) if has_one else np.nan
+
+
+def _moments_of_signs(wins: int, losses: int, num_queries: int) -> tuple[float, float]:
+    """Return the mean and the standard deviation of wins, 1, losses, -1, and ties, 0."""
+    mean = (wins - losses) / num_queries if num_queries else np.nan
+    squares = wins + losses - num_queries * mean**2
+    return mean, float(np.sqrt(max(squares, 0.0) / (num_queries - 1))) if num_queries > 1 else np.nan

@@ -4,10 +4,10 @@ Belongs here: the decision under each measure, and what it could have noticed. N
 which documents are lost (changes), the arithmetic of alpha (statistics.gates).
 
 Without a margin the gate fails if the new run is significantly worse under any measure, by a one-sided test. p is
-corrected for the number of decisions by Holm's method. With a margin d it fails unless the lower end of the one-sided
-interval of new - baseline is above -d under every measure; each interval has its share of alpha. Numbers other than
-means, such as tails, have no p, but an interval from resamples: the upper end must not be below 0. Then each decision
-has its share of alpha.
+corrected by Holm's method, for the measures under which any query differs. With a margin d it fails unless the lower
+end of the one-sided interval of new - baseline is above -d under every measure; each interval has its share of alpha.
+Tails have no p here, but an interval: the upper end must not be below 0.
+Then each decision has its share of alpha.
 """
 
 import math
@@ -17,18 +17,19 @@ from typing import Any
 
 import numpy as np
 
-from lexirecall.errors import counted
+from lexirecall.errors import counted, listed
 from lexirecall.gates.comparing import Compared
 from lexirecall.manifest import Note
 from lexirecall.names import Evaluable
 from lexirecall.statistics.attainable import least_attainable
 from lexirecall.statistics.corrections import correct
-from lexirecall.statistics.gates import level_with_skew, noticed_share
+from lexirecall.statistics.gates import noticed_share
 from lexirecall.statistics.power import detectable_effects
 from lexirecall.tables import defined, number
 
 POWER = 0.8
-_TOO_OFTEN = 1.5  # times its share of alpha, from which on a test is said to err more often
+_NAMED = 6  # measures in one note
+_POWER_IN_WORDS = f"an {100 * POWER:.0f} % chance"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class Decision:
     """What this one has of it, for its interval and for what it can notice."""
     margin: float | None
     are_identical: bool
-    """Whether both runs have every judged document at the same place; such a run always passes."""
+    """Whether both runs have every judged document at the same place, and nothing differs; such a run always passes."""
 
     @property
     def measure(self) -> Evaluable:
@@ -58,9 +59,21 @@ class Decision:
             return False
         if self.margin is not None:
             return not self.compared.low > -self.margin
-        if self.compared.is_resampled:
+        if self.compared.is_of_tails:
             return self.compared.high < 0
+        if self.compared.is_contradicted:
+            return False
         return self.compared.tested < 0 and self.p_corrected < self.alpha
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing is decided, because wins and losses and the mean point in opposite directions."""
+        return self.margin is None and self.compared.is_contradicted and not self.are_identical
+
+    @property
+    def verdict(self) -> str:
+        """The verdict in a word or two."""
+        return "not decided" if self.is_open else "FAILS" if self.fails else "passes"
 
     @property
     def fewest(self) -> int:
@@ -79,22 +92,18 @@ class Decision:
     def noticed(self) -> float:
         """The least loss that it notices with the chance 0.8; nan where it is not known.
 
-        For the sign test the share of queries lost, if none is won; else a difference, as varied as these ones. With a
-        margin it is the margin with which a run as good as the baseline passes with this chance.
+        For the sign test the share of queries made worse while as many others as now move either way; else a
+        difference, as varied as these ones. With a margin it is the margin with which a run as good as the baseline
+        passes with this chance.
         """
         compared = self.compared
         if compared.counts and self.margin is None:
-            return noticed_share(compared.num_queries, self.level, POWER)
+            return noticed_share(compared.num_queries, compared.num_untied, self.level, POWER)
+        if math.isnan(compared.low):
+            return math.nan
         effects = detectable_effects(np.array([compared.num_queries]), alpha=2 * self.level, power=POWER)
         size = float(effects[0] * compared.deviation)
-        return min(size, 1.0) if compared.counts else size
-
-    @property
-    def level_reached(self) -> float:
-        """About how often it errs where it should do so in `level` of all cases, given how skewed differences are."""
-        own = self.compared
-        skewness = own.skewness if self.margin is None else -own.skewness
-        return level_with_skew(self.level, skewness, max(own.num_queries, 1))
+        return min(size, 1.0) if compared.says_signs else size
 
     @property
     def name(self) -> str:
@@ -108,9 +117,10 @@ class Decision:
         own = self.compared
         return {
             "kind": "measure", "measure": str(own.measure), "over": own.over, "group": own.group,
-            "passed": not self.fails, "difference": defined(own.difference), "low": defined(own.low),
-            "high": defined(own.high), "wins": own.wins, "ties": own.ties, "losses": own.losses,
-            "queries": own.num_queries, "p": defined(own.p), "p_corrected": defined(self.p_corrected),
+            "passed": not self.fails, "decided": not self.is_open, "difference": defined(own.difference),
+            "low": defined(own.low), "high": defined(own.high), "wins": own.wins, "ties": own.ties,
+            "losses": own.losses, "queries": own.num_queries, "p": defined(own.p),
+            "p_corrected": defined(self.p_corrected),
             "alpha": self.alpha, "level": self.level, "margin": self.margin, "test": own.method,
             "identical": self.are_identical, "can_fail": self.can_fail, "noticed": defined(self.noticed),
         }  # fmt: skip
@@ -120,15 +130,21 @@ class Decision:
         own, difference = self.compared, number(self.compared.difference)
         if self.are_identical:
             return f"{self.name}: every judged document is where it was"
+        if self.margin is not None and math.isnan(own.low):
+            why = f"a few queries make it, so it is not shown to be above {number(-self.margin)}"
+            return f"{self.name}: the difference is {difference}, but {why}"
         if self.margin is not None:
             how = "above" if own.low > -self.margin else "not above"
             return (
                 f"{self.name}: the difference is {difference}, and at least {number(own.low)} (one-sided "
                 f"{100 * (1 - self.level):.4g} % interval), which is {how} {number(-self.margin)}"
             )
-        if own.is_resampled:
+        if own.is_of_tails:
             how = "below 0: worse" if own.high < 0 else "not below 0: not shown to be worse"
             return f"{self.name}: the difference is {difference}, and at most {number(own.high)}, {how} ({own.method})"
+        if self.is_open:
+            text = f"{self._balance}, but a mean difference of {difference}: a few queries make the mean"
+            return f"{self.name}: not decided, {text}"
         word = "worse" if self.fails else "no worse" if own.tested >= 0 else "not significantly worse"
         return f"{self.name}: {word}, {self._balance}; p = {self.p_corrected:.3g} ({own.method}, one-sided)"
 
@@ -143,54 +159,64 @@ class Decision:
 def decide(
     compared: Sequence[Compared], alpha: float, margin: float | None, *, are_identical: bool
 ) -> tuple[Decision, ...]:
-    """Decide under every measure; the interval of each is that at its share of alpha."""
-    if not compared:
-        return ()
-    pvalues = np.array([each.p for each in compared])
+    """Decide under every measure; the interval of each is that at its share of alpha.
+
+    Runs that are identical have every judged document at the same place: lists may still be longer or shorter.
+    """
+    # What ties on every query is no further chance of a false alarm.
+    family = [each.differs for each in compared]
+    pvalues = np.array([each.p if each.differs else np.nan for each in compared])
     num_tested = int(np.count_nonzero(~np.isnan(pvalues)))
     # Those with a p have their part of alpha together, and Holm's method hands it out among them.
-    corrected = np.minimum(correct(pvalues, "holm") * len(compared) / max(num_tested, 1), 1.0)
+    corrected = np.minimum(correct(pvalues, "holm") * sum(family) / max(num_tested, 1), 1.0)
     return tuple(
-        Decision(each, p, alpha, alpha / len(compared), margin, are_identical)
+        Decision(
+            each,
+            p if each.differs else each.p,
+            alpha,
+            alpha / len(compared),
+            margin,
+            are_identical and not each.differs,
+        )
         for each, p in zip(compared, corrected.tolist(), strict=True)
     )
 
 
 def notes_on(decisions: Sequence[Decision]) -> Iterator[Note]:
-    """Say under which measures the gate could not have failed, how large a loss it would notice, and when it errs."""
+    """Say under which measures the gate could not have failed, and how large a loss it would notice."""
+    names: dict[tuple[bool, str, int], list[str]] = {}  # one note for all of which the same is to be said
     for each in decisions:
-        if not each.can_fail:
-            yield _cannot_fail(each)
-        elif math.isfinite(each.noticed) and each.noticed > 0:
-            yield _noticed(each)
-        if each.level_reached > _TOO_OFTEN * each.level and not each.are_identical:
-            yield _skewed(each)
+        if each.can_fail and not (math.isfinite(each.noticed) and each.noticed > 0):
+            continue
+        said = each.can_fail, _noticed(each) if each.can_fail else _cannot_fail(each), each.compared.num_queries
+        names.setdefault(said, []).append(each.name)
+    for (can_fail, text, num_queries), own in names.items():
+        yield Note("noticed" if can_fail else "cannot fail", f"{listed(own, _NAMED)}: {text}", num_queries)
 
 
-def _cannot_fail(decision: Decision) -> Note:
+def _cannot_fail(decision: Decision) -> str:
     own, needed = decision.compared, f"it takes {counted(decision.fewest, 'query')} at least"
     how = f"({own.method}, one-sided, at {decision.level:.2g}), and there are {own.num_queries:,}"
-    return Note("cannot fail", f"{decision.name}: the gate could not have failed: {needed} {how}", own.num_queries)
+    return f"the gate could not have failed: {needed} {how}"
 
 
-def _noticed(decision: Decision) -> Note:
+def _noticed(decision: Decision) -> str:
     own, size = decision.compared, f"{decision.noticed:.2g}"
     if decision.margin is not None:
-        text = f"a run as good as the baseline passes with the chance {POWER:g} if the margin is {size}"
+        text = f"a run as good as the baseline has about {_POWER_IN_WORDS} of passing if the margin is {size}"
     elif own.counts:
-        share = f"{100 * decision.noticed:.2g} % of the queries"
-        text = f"a loss of {share}, if none gains, is noticed with the chance {POWER:g}"
+        share, moving = (_percent(part) for part in (decision.noticed, own.num_untied / own.num_queries))
+        others = f"while {moving} get better or worse at random, as many as now" if own.num_untied else "and fixes none"
+        text = f"this gate has {_POWER_IN_WORDS} of catching a change that breaks {share} of them {others}"
     else:
-        text = f"a loss of {size} on average is noticed with the chance {POWER:g}"
-    return Note("noticed", f"{decision.name}: on {counted(own.num_queries, 'query')} {text}", own.num_queries)
+        text = f"this gate has about {_POWER_IN_WORDS} of catching a mean loss of {size}"
+    return f"with {counted(own.num_queries, 'query')} {text}"
 
 
-def _skewed(decision: Decision) -> Note:
-    few, errs = ("gains", "fails a run that is no worse")
-    if decision.margin is not None:
-        few, errs = ("losses", "passes a run that loses as much as the margin")
-    chance = f"with the chance {decision.level_reached:.2g}, not {decision.level:.2g}"
-    text = (
-        f"{decision.name}: there are a few large {few}, so the t test {errs} {chance}; LexiRecall counts queries only"
-    )
-    return Note("skewed", text, decision.compared.num_queries)
+def _percent(share: float) -> str:
+    """Write a share with two digits.
+
+    >>> _percent(0.14159), _percent(0.999)
+    ('14 %', '100 %')
+    """
+    return f"{float(f'{100 * share:.2g}'):g} %"

@@ -32,7 +32,7 @@ from lexirecall.verbs.notes import notes_on_requests
 from lexirecall.verbs.serving import judgments_of_documents
 
 
-@takes(Policies, *READING)
+@takes(Policies, *READING, warns=True)
 def funnel(qrels: Qrels | Positions, stages: StagesGiven | None = None, *, texts: Any = None, **options: Any) -> Funnel:
     """Say what each stage of a search hands on to the next, and where each relevant document is lost.
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lexirecall.errors import UsageError, listed
+from lexirecall.errors import UsageError, is_several, listed
 from lexirecall.fields import among
 from lexirecall.formats import Qrels, Run, load_judgments, project
 from lexirecall.formats.listing import check_listable, load_lists
@@ -87,7 +87,7 @@ def _asked(stages: StagesGiven, stdin_name: str | None) -> Iterator[AskedStage]:
             suffix = "" if own_depth is None or depth is not None else f"@{own_depth}"
             yield AskedStage(f"{name}{suffix}", runs, own_depth if depth is None else depth)
         return
-    if not isinstance(stages, Iterable) or hasattr(stages, "columns"):
+    if not is_several(stages) or hasattr(stages, "columns"):
         raise UsageError(f"stages is of type {type(stages).__name__}, but must be a list of runs or {{name: run}}")
     for number, stage in enumerate(stages, 1):
         runs, depth = _runs_of(stage)
@@ -162,11 +162,14 @@ def read_stages(qrels: Qrels | Positions, stages: StagesGiven | None, options: M
     asked = asked_stages(stages, options.get("stdin_name"))
     options = {name: value for name, value in options.items() if name != "stdin_name"}
     if any(len(stage.runs) > 1 for stage in asked):
-        check_listable(Conventions(**among(Conventions, options)), Sources(**among(Sources, options)))
+        conventions, sources = Conventions(**among(Conventions, options)), Sources(**among(Sources, options))
+        check_listable(conventions, sources, "to join the searches of a stage")
     if options.get("units") is None:
         qrels = load_judgments(qrels, options.get("columns"))
     runs = {stage.name: _run_of(stage, qrels, options) for stage in asked}
     positions = project(qrels, runs, **options)
+    if positions.systems != tuple(runs):  # a mapping of queries to scores by document is one run to `project`
+        raise UsageError("the stages hold no runs", remedy="give {name: run}, or a list of runs")
     repeats = [run.num_repeats if isinstance(run, JoinedRun) else 0 * row
                for run, row in zip(runs.values(), positions.num_retrieved, strict=True)]  # fmt: skip
     return ReadStages(positions.systems, positions, np.arange(len(asked)), _depths(asked), np.array(repeats))

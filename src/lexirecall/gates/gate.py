@@ -4,7 +4,7 @@ Belongs here: the verb. Not here: its result (result), tests (comparing, decisio
 checks), what was lost (changes).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -12,35 +12,39 @@ import numpy as np
 
 from lexirecall.aggregation import Aggregation
 from lexirecall.errors import UsageError, listed
-from lexirecall.fields import taken, takes
+from lexirecall.fields import names_of, taken, takes
 from lexirecall.formats import Qrels, Run, may_hold_both
 from lexirecall.gates.changes import Change, changes_of
-from lexirecall.gates.checks import Checked, check, check_depth
+from lexirecall.gates.checks import Checked, check, check_confidence, check_depth
 from lexirecall.gates.comparing import Comparing
-from lexirecall.gates.decisions import decide, notes_on
+from lexirecall.gates.decisions import Decision, decide, notes_on
 from lexirecall.gates.gating import Gating
+from lexirecall.gates.identity import identity_of
 from lexirecall.gates.labels import note_on, unknown_labels
-from lexirecall.gates.ledger import Ledger
+from lexirecall.gates.ledger import Build, Ledger
 from lexirecall.gates.requirements import Limit, Requirement, Statement, parse_requirements
 from lexirecall.gates.result import GateResult
 from lexirecall.judgments import IntArray
 from lexirecall.manifest import READING, Manifest, Note, Policies
+from lexirecall.measures.sets import NUM_REL_RET
 from lexirecall.names import Evaluable, Names, parse_names
 from lexirecall.positions import Positions
-from lexirecall.statistics.gates import level_of_build
 from lexirecall.statistics.over import overs_of
 from lexirecall.texts import Texts, texts_or_none
 from lexirecall.verbs.breakdown_notes import notes_on_groups
 from lexirecall.verbs.evaluate import evaluate, groups_of, read_aggregation
 from lexirecall.verbs.explain import check_single_order, explain
 from lexirecall.verbs.explanation import QueryExplanation
+from lexirecall.verbs.families import check_margin
 from lexirecall.verbs.given import positions_of
+from lexirecall.verbs.scores import Scores
 
-DEFAULT_MEASURE = "LexiRecall"
+DEFAULT_MEASURES = ("NumRelRet", "LexiRecall")
+"""How many relevant documents are found, and how soon the last ones are."""
 _NAMES = ("new", "baseline")  # what messages call the runs
 
 
-@takes(Gating, Aggregation, Policies, *READING)
+@takes(Gating, Aggregation, Policies, *READING, warns=True)
 def gate(
     qrels: Qrels | Positions,
     new: Run | str | None = None,
@@ -52,14 +56,15 @@ def gate(
 ) -> GateResult:
     """Decide whether a new run is no worse than its baseline, and does what is required of it.
 
-    Without a `margin`, the gate fails if the new run is significantly worse under a measure, LexiRecall unless others
-    are named; the test is one-sided. With a margin, it fails unless the loss is shown to be below it. `require` has
-    requirements in words, such as "All@20>=0.9" or "no query loses a relevant document". `over` and `by` compare other
-    numbers than the mean, and groups of queries. `alpha` is the chance of a false alarm, of all these together; with a
-    `ledger`, a file that counts builds on the same queries, of all builds together. `corpus_ids`, a file or the ids
-    themselves, tells which relevant documents no longer exist. Runs are files, dicts or frames; with positions in the
-    place of the judgments, they are names of runs. Rows of JSON may hold judgments and the new run; then `new` may be
-    left out. The other arguments are those of `evaluate`.
+    Without a `margin`, the gate fails if the new run is significantly worse under a measure; the test is one-sided.
+    Unless others are named, these are the number of relevant documents found and LexiRecall. With a margin, it fails
+    unless the loss is shown to be below it. `require` has requirements in words, such as "All@20>=0.9" or "no query
+    loses a relevant document". `over` and `by` compare other numbers than the mean, and groups of queries. `alpha` is
+    the chance of a false alarm, of all these together; with a `ledger`, a file that knows the builds on the same
+    queries, of all builds together. `build` names this one, and `builds` says how many there will be. `corpus_ids`, a
+    file or the ids themselves, tells which relevant documents no longer exist. Runs are files, dicts or frames; with
+    positions in the place of the judgments, they are names of runs. Rows of JSON may hold judgments and the new run;
+    then `new` may be left out. The other arguments are those of `evaluate`.
 
     >>> qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(6)}
     >>> old, new = dict.fromkeys(qrels, ["a", "b"]), dict.fromkeys(qrels, ["a", "x"])
@@ -76,33 +81,68 @@ def gate(
     given_texts = texts_or_none(texts, options.get("columns"), show_progress=show_progress)
     group_map = read_aggregation(aggregation, qrels, options)
     positions, pair = _read(qrels, new, baseline, asked, options)
-    asked.check_depths(positions.conventions.depth)
     explained = explain(positions, pair=(pair[1], pair[0]), **asdict(policies))
     queries = explained.queries
+    asked.check_statements(positions.conventions.depth, len(queries))
     unknown = () if gating.corpus_ids is None else unknown_labels(queries, gating.corpus_ids)
     groups, small = _groups(group_map, positions, queries, aggregation.min_queries)
     comparing = Comparing(positions, pair, policies, asked.rows, overs_of(aggregation.over), groups)
-    manifest = _manifest(positions, asked, policies, gating)
+    comparing.check_tails()
+    scores = evaluate(positions, measures=asked.measures, **asdict(policies))
     changes = changes_of(queries)
     checks = check(asked.requirements, positions, pair[0], queries, policies, aggregation)
     shown = _texts(given_texts, changes, checks, positions)
     # from here on the build has spent its share: nothing below reads what may be wrong
-    build = None if gating.ledger is None else Ledger(gating.ledger).begin([each.id for each in queries], gating.alpha)
-    level = gating.alpha if build is None else level_of_build(gating.alpha, build.number)
-    compared = comparing.compared(level, gating, show_progress=show_progress)
+    ledger = None if gating.ledger is None else Ledger(gating.ledger)
+    names = [query.id for query in queries]
+    build = None if ledger is None else _begun(ledger, comparing, names, gating, aggregation)
+    level = gating.alpha if build is None else build.level
+    compared = comparing.compared(level)
     decisions = decide(compared, level, gating.margin, are_identical=_are_identical(positions, pair))
+    if ledger is not None and build is not None:
+        build, decisions = _settled(ledger, build, decisions)
     notes = (
-        *explained.notes, *small, *comparing.notes(compared), *notes_on(decisions),
-        *note_on(queries, unknown, gating.corpus_ids), *(() if shown is None else shown.notes),
+        *explained.notes, *(note for note in scores.notes if note.kind == "undefined"), *small,
+        *notes_on(decisions), *_notes_on(build), *note_on(queries, unknown, gating.corpus_ids),
+        *(() if shown is None else shown.notes), *(() if ledger is None else ledger.notes),
     )  # fmt: skip
-    result = GateResult(
+    return GateResult(
         _label(new, pair[0]), None if baseline is None else _label(baseline, pair[1]), len(queries),
         sum(query.num_relevant for query in queries), gating.alpha, level, build, decisions, checks, changes, unknown,
-        notes, replace(manifest, notes=notes), shown,
+        notes, replace(_manifest(scores, gating), notes=notes), shown,
     )  # fmt: skip
-    if build is not None:
-        Ledger(gating.ledger).end(build, passed=result.passed)
-    return result
+
+
+def _begun(
+    ledger: Ledger, comparing: Comparing, queries: Sequence[str], gating: Gating, aggregation: Aggregation
+) -> Build:
+    """Enter the build, unless it is known."""
+    least_p = comparing.least_p(gating.margin)  # before the ledger is locked: it may take long
+    identity = identity_of(comparing, queries, gating, aggregation)
+    return ledger.begin(identity, gating.alpha, gating.builds, least_p=least_p)
+
+
+def _settled(ledger: Ledger, build: Build, decisions: tuple[Decision, ...]) -> tuple[Build, tuple[Decision, ...]]:
+    """Enter the verdict, or take that which the build has; where it is another one than now, nothing is decided now."""
+    passed, was_decided = not any(each.fails for each in decisions), build.passed is not None
+    if not was_decided:
+        build = ledger.end(build, passed=passed)
+    if build.passed == passed and not (was_decided and build.has_changed):
+        return build, decisions
+    return build._replace(is_kept=True), ()
+
+
+def _notes_on(build: Build | None) -> Iterator[Note]:
+    """Say what a ledger made of a build that it knows, or that spends nothing."""
+    if build is None:
+        return
+    if build.is_kept:  # if it fails, that is among the reasons
+        yield from [Note("kept verdict", build.sentence(), 1)] if build.passed else []
+    elif build.has_changed:
+        text = f"build {build.name} broke off when it was first tested, and its rankings are others now"
+        yield Note("changed build", f"{text}: decided now, at the level that it had", 1)
+    elif not build.spends:
+        yield Note("nothing spent", "the gate could not fail this build, so the ledger does not count it", 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +157,12 @@ class Demands:
         """Read them; raise if nothing could fail, or if a baseline is needed and there is none."""
         requirements = parse_requirements(gating.require)
         if has_baseline:
-            return cls(tuple(parse_names(measures or DEFAULT_MEASURE)), requirements)
+            rows = parse_names(DEFAULT_MEASURES if measures is None else measures)
+            if not rows:
+                raise UsageError("no measure is named", remedy=f"leave measures out for {listed(DEFAULT_MEASURES)}")
+            for row in rows:
+                check_margin(gating.margin, row, is_share=row.name == NUM_REL_RET.name)
+            return cls(tuple(rows), requirements)
         needing = [str(each) for each in requirements if isinstance(each, Statement) and each.kind == "lost"]
         needing += [f"{name}" for name in ("margin", "ledger") if getattr(gating, name) is not None]
         needing += ["measures"] if measures else []
@@ -126,11 +171,12 @@ class Demands:
             raise UsageError(what, remedy="give --baseline RUN, or only --require 'All@20>=0.9' and the like")
         return cls((), requirements)
 
-    def check_depths(self, depth: int | None) -> None:
-        """Raise if rankings are cut before what a requirement is about."""
+    def check_statements(self, depth: int | None, num_queries: int) -> None:
+        """Raise if rankings are cut before what a requirement is about, or if it takes more queries to hold."""
         for each in self.requirements:
             if isinstance(each, Statement):
                 check_depth(each, depth)
+                check_confidence(each, num_queries)
 
     @property
     def measures(self) -> list[Evaluable]:
@@ -212,8 +258,7 @@ def _are_identical(positions: Positions, pair: tuple[str, str]) -> bool:
     return True
 
 
-def _manifest(positions: Positions, asked: Demands, policies: Policies, gating: Gating) -> Manifest:
+def _manifest(scores: Scores, gating: Gating) -> Manifest:
     """Return how the values come about, and what the gate was asked."""
-    manifest = evaluate(positions, measures=asked.measures, **asdict(policies)).manifest
-    own = {name: value for name, value in asdict(gating).items() if name not in ("ledger", "corpus_ids")}
-    return replace(manifest, conventions={**manifest.conventions, **own})
+    own = {name: getattr(gating, name) for name in names_of(Gating) if name not in ("ledger", "corpus_ids")}
+    return replace(scores.manifest, conventions={**scores.manifest.conventions, **own})

@@ -7,13 +7,15 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from lexirecall.aggregation import Resampling
-from lexirecall.errors import UsageError
+from lexirecall.errors import UsageError, names_in
 from lexirecall.fields import option
+
+MOST_BUILDS = 10**6
+_LONGEST = 200  # characters of the name of a build
 
 
 @dataclass(frozen=True, slots=True)
-class Gating(Resampling):
+class Gating:
     """What a run must do to pass.
 
     >>> Gating(margin=-0.1)
@@ -25,8 +27,9 @@ class Gating(Resampling):
     margin: float | None = field(
         default=None,
         metadata=option(
-            "Fail unless it is shown that the loss is below D, on the scale of the measure; for LexiRecall and "
-            "LexiPrecision, losses minus wins as a share of the queries. [default: fail if a loss is shown]",
+            "Fail unless it is shown that the loss is below D, on the scale of the measure; for LexiRecall, "
+            "LexiPrecision and NumRelRet, losses minus wins as a share of the queries. [default: fail if a loss is "
+            "shown]",
             "number",
             metavar="D",
         ),
@@ -35,7 +38,8 @@ class Gating(Resampling):
         default=(),
         metadata=option(
             "What the new run must do in any case, such as 'All@20>=0.9', 'tail:0.1 of R@100 >= 0.5', 'no query loses "
-            "a relevant document' or 'every relevant document is found within the first 50'. Can be repeated.",
+            "a relevant document', 'at most 5% of queries lose a relevant document within the first 100 with 95% "
+            "confidence' or 'every relevant document is found within the first 50'. Can be repeated.",
             "several",
             metavar="'…'",
         ),
@@ -49,9 +53,28 @@ class Gating(Resampling):
     ledger: Any = field(
         default=None,
         metadata=option(
-            "Count the builds that were tested on the same queries in FILE, and test each at its share of alpha.",
+            "Keep the builds that were tested on the same queries in FILE, and test each at its share of alpha. One "
+            "that is run again keeps its verdict.",
             "file",
             metavar="FILE",
+        ),
+    )
+    build: str | None = field(
+        default=None,
+        metadata=option(
+            "Name of this build in the ledger, such as a commit id. [default: known by what it finds where]",
+            "text",
+            metavar="NAME",
+        ),
+    )
+    builds: int | None = field(
+        default=None,
+        metadata=option(
+            "How many builds the ledger is for: each is tested at alpha/N. [default: any number, at 6 alpha/(pi² t²)]",
+            "whole",
+            least=1,
+            most=MOST_BUILDS,
+            metavar="N",
         ),
     )
     corpus_ids: Any = field(
@@ -64,11 +87,28 @@ class Gating(Resampling):
     )
 
     def __post_init__(self) -> None:
-        Resampling.__post_init__(self)  # super() does not find it in a class with slots
-        require = (self.require,) if isinstance(self.require, str) else tuple(self.require or ())
-        object.__setattr__(self, "require", require)
+        object.__setattr__(self, "require", names_in("require", self.require))
         if self.margin is not None and not (self.margin >= 0 and math.isfinite(self.margin)):
             remedy = "0.01 allows a loss below 0.01 on the scale of the measure"
             raise UsageError(f"margin is {self.margin:g}, but must be 0 or more", remedy=remedy)
         if not 0 < self.alpha < 0.5:
             raise UsageError(f"alpha is {self.alpha:g}, but must be above 0 and below 0.5")
+        object.__setattr__(self, "alpha", float(self.alpha))  # as the ledger keeps it
+        self._check_ledger()
+
+    def _check_ledger(self) -> None:
+        """Raise if what is said of the ledger makes no sense."""
+        if self.ledger is None and (given := [name for name in ("build", "builds") if getattr(self, name) is not None]):
+            raise UsageError(f"{given[0]} is given, but there is no ledger", remedy="add --ledger FILE")
+        if self.build is not None and not _is_name(self.build):
+            problem = f"build is {self.build!r:.100}, but must be 1 to {_LONGEST} characters that can be printed"
+            raise UsageError(problem, remedy="a commit id, for instance")
+        if self.builds is not None:
+            if not (1 <= self.builds <= MOST_BUILDS and self.builds % 1 == 0):
+                raise UsageError(f"builds is {self.builds}, but must be a whole number from 1 to {MOST_BUILDS}")
+            object.__setattr__(self, "builds", int(self.builds))
+
+
+def _is_name(text: object) -> bool:
+    """Tell whether a text can be read and shown: no control characters, and not only blanks."""
+    return isinstance(text, str) and bool(text.strip()) and len(text) <= _LONGEST and text.isprintable()

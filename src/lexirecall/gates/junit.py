@@ -4,9 +4,9 @@ Belongs here: which test cases there are, which of them fail, and text that XML 
 (decisions, checks).
 
 There is a case for each decision, for each requirement, and for each query that lost a document. A query fails if a
-requirement names it, or if the new run is worse by LexiRecall, and on this query too. Other measures need not have
-changed where a document was lost, so the query passes, and its output says what it lost. So no case fails if the gate
-passes, and at least one does if it fails.
+requirement that fails names it, or if the new run is worse by the number found or by LexiRecall, and on this query too.
+Other measures need not have changed where a document was lost, so the query passes, and its output says what it lost.
+So no case fails if the gate passes, and at least one does if it fails.
 """
 
 import re
@@ -90,6 +90,8 @@ def _distinct(names: Iterable[str]) -> Iterator[str]:
 def _decided(result: GateResult) -> Iterator[_TestCase]:
     for each in result.decisions:
         yield _TestCase("no worse than the baseline", each.name, each.fails, each.sentence())
+    for build in result.kept:
+        yield _TestCase("no worse than the baseline", build.name or "this build", not build.passed, build.sentence())
 
 
 def _required(result: GateResult) -> Iterator[_TestCase]:
@@ -101,11 +103,13 @@ def _required(result: GateResult) -> Iterator[_TestCase]:
 
 
 def _lost(result: GateResult) -> Iterator[_TestCase]:
-    named = {offence.query for check in result.checks for offence in check.offences}
-    is_worse = any(each.fails and each.name == "LexiRecall" for each in result.decisions)
+    named = {offence.query for check in result.checks if not check.passed for offence in check.offences}
+    failing = {each.name for each in result.decisions if each.fails}
     for change in result.changes:
         if change.lost:
-            fails = change.query in named or (is_worse and change.sign < 0)
+            finds_less = change.found_now < change.found_before
+            is_worse = ("LexiRecall" in failing and change.sign < 0) or ("NumRelRet" in failing and finds_less)
+            fails = change.query in named or is_worse
             lines = tuple(_document(moved, result) for moved in change.lost)
             yield _TestCase("nothing lost", change.query, fails, _lost_on(change, result), lines)
 

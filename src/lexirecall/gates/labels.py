@@ -5,9 +5,9 @@ Belongs here: relevant ids that no run finds and no list of the corpus knows. No
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from lexirecall.errors import DataError, UsageError, counted, listed, shown
+from lexirecall.errors import DataError, UsageError, counted, is_several, listed, shown
 from lexirecall.formats.lines import numbered_lines
 from lexirecall.formats.source import Source
 from lexirecall.manifest import Note
@@ -69,8 +69,8 @@ def _known(wanted: set[bytes], corpus_ids: FilePath | Iterable[object]) -> tuple
     return known, num_ids, examples
 
 
-def _ids(corpus_ids: FilePath | Iterable[object]) -> Iterator[bytes]:
-    if not isinstance(corpus_ids, (str, os.PathLike)):
+def _ids(corpus_ids: Any) -> Iterator[bytes]:
+    if is_several(corpus_ids):
         yield from map(to_bytes, corpus_ids)
         return
     with Source(corpus_ids) as source:

@@ -80,7 +80,7 @@ def _sections(result: GateResult) -> Iterator[_Section]:
 def _verdict(result: GateResult) -> _Section:
     against = "" if result.baseline is None else f" against {_name(result.baseline)}"
     runs = f"{_name(result.new)}{against}, {counted(result.num_queries, 'query')}"
-    total = counted(len(result.decisions) + len(result.checks), "check")
+    total = counted(result.num_checks, "check")
     if result.passed:
         return _Section(f"**The gate passes**: {total} ({runs})")
     rows = [_sentence(failure) for failure in result.failures]

@@ -29,7 +29,7 @@ _PREFERRED = {1: "new", -1: "baseline", 0: None}
 
 @dataclass(frozen=True, eq=False)
 class GateResult(DisplayedResult):
-    """What a gate decided."""
+    """What a gate decided; true if it passes, so that `assert gate(...)` does what it says."""
 
     new: str
     """The new run, as people call it."""
@@ -45,7 +45,8 @@ class GateResult(DisplayedResult):
     build: Build | None
     """Which build on these queries it is, if there is a ledger."""
     decisions: tuple[Decision, ...]
-    """Is the new run worse than the baseline? One for each measure, and for each number and group asked for."""
+    """Is the new run worse than the baseline? One for each measure, and for each number and group asked for; none if
+    the build keeps an earlier verdict."""
     checks: tuple[Checked, ...]
     """Does the new run do what is required of it?"""
     changes: tuple[Change, ...]
@@ -56,6 +57,9 @@ class GateResult(DisplayedResult):
     manifest: Manifest
     texts: Texts | None = None
 
+    def __bool__(self) -> bool:
+        return self.passed
+
     @property
     def passed(self) -> bool:
         """Whether the gate lets the new run pass."""
@@ -64,12 +68,23 @@ class GateResult(DisplayedResult):
     @property
     def num_failed(self) -> int:
         """How many decisions and requirements fail."""
-        return sum(each.fails for each in self.decisions) + sum(not each.passed for each in self.checks)
+        decided = sum(each.fails for each in self.decisions) + sum(not build.passed for build in self.kept)
+        return decided + sum(not each.passed for each in self.checks)
+
+    @property
+    def num_checks(self) -> int:
+        """How many decisions and requirements there are."""
+        return len(self.decisions) + len(self.kept) + len(self.checks)
+
+    @property
+    def kept(self) -> list[Build]:
+        """The build, if it keeps an earlier verdict that would not be reached now."""
+        return [self.build] if self.build is not None and self.build.is_kept else []
 
     @property
     def verdict(self) -> str:
         """The verdict in one line."""
-        total = counted(len(self.decisions) + len(self.checks), "check")
+        total = counted(self.num_checks, "check")
         against = "" if self.baseline is None else f" against {self.baseline}"
         word = f"fails: {self.num_failed:,} of {total}" if self.num_failed else f"passes: {total}"
         return f"The gate {word} ({self.new}{against}, {counted(self.num_queries, 'query')})"
@@ -78,6 +93,7 @@ class GateResult(DisplayedResult):
     def failures(self) -> list[str]:
         """Why the gate fails, a sentence for each decision and requirement that does."""
         decided = [each.sentence() for each in self.decisions if each.fails]
+        decided += [build.sentence() for build in self.kept if not build.passed]
         return decided + [each.sentence for each in self.checks if not each.passed]
 
     @property
@@ -108,7 +124,7 @@ class GateResult(DisplayedResult):
         yield {
             "kind": "verdict", "passed": self.passed, "failed": self.num_failed, "new": self.new,
             "baseline": self.baseline, "queries": self.num_queries, "relevant": self.num_relevant,
-            "alpha": self.alpha, "level": self.level, "build": None if self.build is None else self.build.number,
+            "alpha": self.alpha, "level": self.level, **_row_of(self.build),
         }  # fmt: skip
         yield from (each.row() for each in self.decisions)
         for check in self.checks:
@@ -211,9 +227,9 @@ def decisions_table(result: GateResult) -> Table:
     for each in result.decisions:
         own = each.compared
         counts = map(whole, (own.wins, own.ties, own.losses))
-        p = "-" if own.is_resampled else f"{each.p_corrected:.3g}"
+        p = "-" if own.is_of_tails else f"{each.p_corrected:.3g}"
         shown = (number(own.low), number(-(each.margin or 0))) if has_margin else (p,)
-        rows.append((each.name, number(own.difference), *counts, *shown, _word(not each.fails)))
+        rows.append((each.name, number(own.difference), *counts, *shown, each.verdict))
     header = ("measure", "difference", "better", "tied", "worse", *bound, "verdict")
     return Table(header, tuple(rows), texts=frozenset({len(header) - 1}), footnote=_footnote(result, has_margin))
 
@@ -226,10 +242,29 @@ def checks_table(result: GateResult) -> Table:
 
 def _footnote(result: GateResult, has_margin: bool) -> str:
     tests = list(dict.fromkeys(each.compared.method for each in result.decisions))
-    many = f", corrected for {counted(len(result.decisions), 'decision')}" if len(result.decisions) > 1 else ""
-    build = "" if result.build is None else f"; build {result.build.number} on these queries, at {result.level:.2g}"
+    num_tested = sum(has_margin or each.compared.differs for each in result.decisions)
+    many = f", corrected for {counted(num_tested, 'decision')}" if num_tested > 1 else ""
+    build = "" if result.build is None else f"; {_told(result.build)}"
     how = "lower end of the one-sided interval" if has_margin else f"one-sided p ({', '.join(tests)})"
     return f"difference: new less baseline; {how}{many}; alpha {result.alpha:g}{build}"
+
+
+def _told(build: Build) -> str:
+    """Say which build it is."""
+    name = "" if build.name is None else f" {build.name}"
+    if not build.spends:
+        return f"build{name}, which spends nothing, at {build.level:.2g}"
+    again = ", as when it was first tested" if build.is_known else ""
+    return f"build{name and f'{name},'} {build.number} on these queries, at {build.level:.2g}{again}"
+
+
+def _row_of(build: Build | None) -> dict[str, Any]:
+    if build is None:
+        return {"build": None, "build_name": None, "spends": None, "known": None, "kept": None}
+    return {
+        "build": build.number, "build_name": build.name, "spends": build.spends, "known": build.is_known,
+        "kept": build.is_kept,
+    }  # fmt: skip
 
 
 def _word(passed: bool) -> str:
